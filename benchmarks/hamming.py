@@ -58,31 +58,31 @@ def resident() -> float:
 def contestants(n: int) -> dict[str, tuple[Callable[[], Any], bool, bool]]:
     """Return {name: (maker, with margins, first match only)}."""
     generous = 200.0 * n
-    manku4 = partial(la.TableIndex, radius=RADIUS, lookup="binary")
-    manku10 = partial(la.TableIndex, radius=RADIUS, blocks=5, lead=2, lookup="binary")
+    manku4 = partial(la.search.TableIndex, radius=RADIUS, lookup="binary")
+    manku10 = partial(la.search.TableIndex, radius=RADIUS, blocks=5, lead=2, lookup="binary")
     return {
-        "HammingIndex, exact": (lambda: la.HammingIndex(radius=RADIUS), False, False),
-        "HammingIndex, exact, first match": (lambda: la.HammingIndex(radius=RADIUS), False, True),
-        "HammingIndex, exact, 200 bytes each": (lambda: la.HammingIndex(radius=RADIUS, memory=generous), False, False),
-        "HammingIndex, recall 0.95": (lambda: la.HammingIndex(radius=RADIUS, recall=0.95), False, False),
+        "HammingIndex, exact": (lambda: la.search.HammingIndex(radius=RADIUS), False, False),
+        "HammingIndex, exact, first match": (lambda: la.search.HammingIndex(radius=RADIUS), False, True),
+        "HammingIndex, exact, 200 bytes each": (lambda: la.search.HammingIndex(radius=RADIUS, memory=generous), False, False),
+        "HammingIndex, recall 0.95": (lambda: la.search.HammingIndex(radius=RADIUS, recall=0.95), False, False),
         "Manku, 4 tables, bisection": (manku4, False, False),
         "Manku, 4 tables, bisection, first match": (manku4, False, True),
-        "Manku, 4 tables": (lambda: la.TableIndex(radius=RADIUS), False, False),
+        "Manku, 4 tables": (lambda: la.search.TableIndex(radius=RADIUS), False, False),
         "Manku, 10 tables, bisection": (manku10, False, False),
         "Manku, 10 tables, bisection, first match": (manku10, False, True),
-        "Manku, 10 tables": (lambda: la.TableIndex(radius=RADIUS, blocks=5, lead=2), False, False),
-        "Manku, 10 tables, first match": (lambda: la.TableIndex(radius=RADIUS, blocks=5, lead=2), False, True),
-        "PSM_A, 23 probes": (lambda: la.WeakBitIndex(radius=RADIUS), True, False),
-        "PSM_F, 15 probes": (lambda: la.WeakBitIndex(radius=RADIUS, probes=15), True, True),
-        "one table, all flips": (lambda: la.WeakBitIndex(radius=RADIUS, probes=None), False, False),
+        "Manku, 10 tables": (lambda: la.search.TableIndex(radius=RADIUS, blocks=5, lead=2), False, False),
+        "Manku, 10 tables, first match": (lambda: la.search.TableIndex(radius=RADIUS, blocks=5, lead=2), False, True),
+        "PSM_A, 23 probes": (lambda: la.search.WeakBitIndex(radius=RADIUS), True, False),
+        "PSM_F, 15 probes": (lambda: la.search.WeakBitIndex(radius=RADIUS, probes=15), True, True),
+        "one table, all flips": (lambda: la.search.WeakBitIndex(radius=RADIUS, probes=None), False, False),
     }
 
 
 def predicted(index: Any, n: int, hits: float, costs: Costs) -> float:
     """Microseconds a query by the cost model and this machine's constants."""
-    if isinstance(index, la.HammingIndex):
+    if isinstance(index, la.search.HammingIndex):
         found = hamming_costs.layout_query(n, index.layout.shape, costs)
-    elif isinstance(index, la.TableIndex):
+    elif isinstance(index, la.search.TableIndex):
         found = hamming_costs.manku_query(n, 64, index.blocks, index.lead, costs, binary=index.lookup == "binary")
     else:
         weak = index.weak_bits(n)
@@ -140,17 +140,17 @@ def run_batch(n: int, name: str) -> list[str]:
     """Time a batch of queries against a file of fingerprints."""
     batch = min(n // 10, 1_000_000)
     methods = {
-        "HammingIndex, exact": (lambda: la.HammingIndex(radius=RADIUS), False),
-        "HammingIndex, exact, 200 bytes each": (lambda: la.HammingIndex(radius=RADIUS, memory=200.0 * batch), False),
-        "Manku, 4 tables, bisection": (lambda: la.TableIndex(radius=RADIUS, lookup="binary"), False),
-        "Manku, 4 tables": (lambda: la.TableIndex(radius=RADIUS), False),
-        "PSM_A, 23 probes": (lambda: la.WeakBitIndex(radius=RADIUS), False),
-        "PSM_F, 15 probes": (lambda: la.WeakBitIndex(radius=RADIUS, probes=15), True),
+        "HammingIndex, exact": (lambda: la.search.HammingIndex(radius=RADIUS), False),
+        "HammingIndex, exact, 200 bytes each": (lambda: la.search.HammingIndex(radius=RADIUS, memory=200.0 * batch), False),
+        "Manku, 4 tables, bisection": (lambda: la.search.TableIndex(radius=RADIUS, lookup="binary"), False),
+        "Manku, 4 tables": (lambda: la.search.TableIndex(radius=RADIUS), False),
+        "PSM_A, 23 probes": (lambda: la.search.WeakBitIndex(radius=RADIUS), False),
+        "PSM_F, 15 probes": (lambda: la.search.WeakBitIndex(radius=RADIUS, probes=15), True),
     }
     make, first = methods[name]
     stored, queries, margins = stored_and_queries(n, batch)
     with tempfile.TemporaryDirectory() as folder:
-        file = la.FingerprintFile(Path(folder) / "stored.fps")
+        file = la.search.FingerprintFile(Path(folder) / "stored.fps")
         for part in np.array_split(stored, 4):
             file.append(part)
         warm = file.first if first else file.query
@@ -235,7 +235,7 @@ def raw_text() -> str:
     def ours(unit: str, width: int) -> None:
         def work(some: list[str]) -> Any:
             values, offsets = la.Shingling(unit=unit, width=width).hashes(sb_texts(column[: len(some)]))
-            return la.SimHash().sign(la.Shingles(values, offsets))
+            return la.sketches.SimHash().sign(la.sketches.Shingles(values, offsets))
 
         work(texts[:10])
         values, _ = la.Shingling(unit=unit, width=width).hashes(sb_texts(column))

@@ -41,19 +41,19 @@ def cases(path: str | None) -> dict[str, Callable[[], Any]]:
 
     given = texts(path)
     shingles, few = la.shingle(given), la.shingle(given[:800])
-    signatures = la.FastSimilarity(permutations=128).sign(shingles)
-    candidates = la.BandingIndex(bands=16, rows=8).add(signatures).pairs()
-    fingerprints = la.SimHash(bits=64).sign(shingles)
-    index = la.HammingIndex(bits=64, radius=3)
+    signatures = la.sketches.FastSimilarity(permutations=128).sign(shingles)
+    candidates = la.search.BandingIndex(bands=16, rows=8).add(signatures).pairs()
+    fingerprints = la.sketches.SimHash(bits=64).sign(shingles)
+    index = la.search.HammingIndex(bits=64, radius=3)
     index.add(fingerprints)
     return {
         "shingles of words": lambda: la.shingle(given),
         "shingles of characters": lambda: la.shingle(given[:2000], unit="char"),
-        "MinHash": lambda: la.MinHash(permutations=128).sign(few),
-        "FastSimilarity": lambda: la.FastSimilarity(permutations=128).sign(shingles),
-        "SimHash": lambda: la.SimHash(bits=64).sign(shingles),
-        "packing to 2 bits": lambda: la.BBit(bits=2).pack(signatures),
-        "banding": lambda: la.BandingIndex(bands=16, rows=8).add(signatures).pairs(),
+        "MinHash": lambda: la.sketches.MinHash(permutations=128).sign(few),
+        "FastSimilarity": lambda: la.sketches.FastSimilarity(permutations=128).sign(shingles),
+        "SimHash": lambda: la.sketches.SimHash(bits=64).sign(shingles),
+        "packing to 2 bits": lambda: la.sketches.BBit(bits=2).pack(signatures),
+        "banding": lambda: la.search.BandingIndex(bands=16, rows=8).add(signatures).pairs(),
         "verification": lambda: la.verify(candidates, shingles, threshold=0.8),
         "Hamming queries": lambda: index.query(fingerprints),
     }

@@ -41,8 +41,8 @@ def sketching() -> str:
     """Microseconds a document from hashed shingles, and the error of estimates at R = .5."""
     rng = np.random.default_rng(0)
     peers: dict[str, Callable[[np.ndarray, np.ndarray, int], Callable[[], Any]]] = {
-        "lookalike FastSimilarity": lambda flat, bounds, k: lambda: la.FastSimilarity(permutations=k).sign(la.Shingles(flat, bounds)).values,
-        "lookalike MinHash": lambda flat, bounds, k: lambda: la.MinHash(permutations=k).sign(la.Shingles(flat, bounds)).values,
+        "lookalike FastSimilarity": lambda flat, bounds, k: lambda: la.sketches.FastSimilarity(permutations=k).sign(la.sketches.Shingles(flat, bounds)).values,
+        "lookalike MinHash": lambda flat, bounds, k: lambda: la.sketches.MinHash(permutations=k).sign(la.sketches.Shingles(flat, bounds)).values,
     }  # fmt: skip
     try:
         import rensa
@@ -117,13 +117,13 @@ def all_pairs() -> str:
             faiss = None
         for bits in (1, 2, 4, 8):
             for k in (128, 512, 2048):
-                sets = la.Shingles(rng.integers(0, 1 << 63, n * 60, dtype=np.uint64), np.arange(0, n * 60 + 1, 60))
-                packed = la.BBit(bits=bits).pack(la.FastSimilarity(permutations=k).sign(sets))
+                sets = la.sketches.Shingles(rng.integers(0, 1 << 63, n * 60, dtype=np.uint64), np.arange(0, n * 60 + 1, 60))
+                packed = la.sketches.BBit(bits=bits).pack(la.sketches.FastSimilarity(permutations=k).sign(sets))
                 most = int(k - np.ceil(k * (0.8 + 0.2 * 2.0**-bits) - 1e-9))
                 out = [np.empty(1000, np.int64) for _ in range(2)]
                 pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (packed.words, *out)]
                 c = fastest(lambda p=pointers, k=k, b=bits, m=most: loop(p[0], n, k // 64, b, m, p[1], p[2], 1000), 2)
-                ours = fastest(lambda p=packed: la.pairs_above(p, 0.8), 3)
+                ours = fastest(lambda p=packed: la.search.pairs_above(p, 0.8), 3)
                 pairs = n * (n - 1) / 2e6
                 row = [
                     str(bits),

@@ -6,7 +6,7 @@ import lookalike as la
 from lookalike.methods.comparable import compare_rows, sets_of_values
 
 
-def exact_pairs(shingles: la.Shingles, sample: np.ndarray, threshold: float) -> set[tuple[int, int]]:
+def exact_pairs(shingles: la.sketches.Shingles, sample: np.ndarray, threshold: float) -> set[tuple[int, int]]:
     """All pairs (left < right) at or above a threshold of which at least one row is in the sample, by brute force."""
     sets = sets_of_values(shingles.values, shingles.offsets)
     everyone = np.arange(len(shingles))

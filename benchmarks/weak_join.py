@@ -30,13 +30,13 @@ def main() -> None:
     words = np.packbits(sums > 0, axis=1, bitorder="little").view(np.uint64)
     some = slice(0, 2000)  # compiles, where kernels are compiled on their first call
     near_pairs(words[some], 64, given.radius)
-    la.WeakBitIndex(radius=given.radius).add(words[some]).query(words[some], sums[some])
+    la.search.WeakBitIndex(radius=given.radius).add(words[some]).query(words[some], sums[some])
     start = time.perf_counter()
     exact, *_ = near_pairs(words, 64, given.radius)
     print(f"tables     {time.perf_counter() - start:7.1f} s  {len(exact):9,} pairs", flush=True)
     for probes in (8, 23, 200):
         start = time.perf_counter()
-        found = la.WeakBitIndex(radius=given.radius, probes=probes).add(words).query(words, sums)
+        found = la.search.WeakBitIndex(radius=given.radius, probes=probes).add(words).query(words, sums)
         seconds = time.perf_counter() - start
         both = np.sort(np.column_stack([found.left, found.right])[found.left != found.right], axis=1)
         n = len(np.unique(both, axis=0))

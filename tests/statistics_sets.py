@@ -20,4 +20,4 @@ def pairs_of_sets(rng, n_pairs, union, resemblance, structured=False):
         left, right = pool[: common + left_only], np.concatenate([pool[:common], pool[common + left_only :]])
         values += [left, right]
         offsets += [offsets[-1] + len(left), offsets[-1] + len(left) + len(right)]
-    return la.Shingles.from_arrays(np.concatenate(values), offsets), common / union
+    return la.sketches.Shingles.from_arrays(np.concatenate(values), offsets), common / union

@@ -38,8 +38,8 @@ def raised(function):
 
 def public():
     """Yield (name, function, class or None) of all public functions and methods."""
-    for name in la.__all__:
-        thing = getattr(la, name)
+    parts = (la, la.integrations, la.search, la.sketches)
+    for name, thing in ((name, getattr(part, name)) for part in parts for name in part.__all__):
         if inspect.isfunction(thing):
             yield name, thing, None
         elif inspect.isclass(thing) and not issubclass(thing, Exception):

@@ -33,9 +33,9 @@ def test_examples_in_docstrings(name):
 
 
 def test_every_public_name_exists_and_is_documented():
-    assert la.__all__ == sorted(la.__all__)
-    for name in la.__all__:
-        assert getattr(la, name).__doc__, name
+    for part in (la, la.integrations, la.search, la.sketches):
+        assert part.__all__ == sorted(part.__all__) and dir(part) == part.__all__
+        assert all(getattr(part, name).__doc__ for name in part.__all__)
     with pytest.raises(AttributeError):
         _ = la.no_such_name
 

@@ -47,10 +47,11 @@ os.makedirs("iceberg/metadata")
 open("iceberg/metadata/v1.metadata.json", "w").write("{}")
 for name in ("a.txt", "b.txt"):
     open(name, "w").write("a b c d e f")
-names = {name: (lambda name=name: getattr(la, name)) for name in la.__all__}
+parts = [la, la.integrations, la.search, la.sketches]
+names = {name: (lambda part=part, name=name: getattr(part, name)) for part in parts for name in part.__all__}
 calls = {
-    "html_to_text": lambda: la.html_to_text("<p>a</p>"), "WordTokenizer": lambda: la.WordTokenizer()("a house"),
-    "features": lambda: la.BBitFeatures().transform(["a b"]),
+    "html_to_text": lambda: la.html_to_text("<p>a</p>"), "WordTokenizer": lambda: la.sketches.WordTokenizer()("a house"),
+    "features": lambda: la.integrations.BBitFeatures().transform(["a b"]),
     "report": lambda: la.dedup(["a b", "a b"]).report("python.html"),
     "decontaminate report": lambda: la.decontaminate(["a b"], against=["a b"]).report("overlap.html"),
 }
@@ -72,7 +73,7 @@ for name, call in (names | calls).items():
     try:
         call()
         said[name] = [0, ""]
-    except la.MissingExtraError as error:
+    except la.errors.MissingExtraError as error:
         said[name] = [1, str(error) + "\\n"]
     except BaseException as error:
         said[name] = [70, traceback.format_exc()]

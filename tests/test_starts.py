@@ -106,7 +106,7 @@ def test_completion_loads_no_part_of_a_job(words, found):
 
 
 def test_names_are_loaded_one_by_one():
-    modules, _ = loaded("import lookalike as la; la.ParameterError; la.Plan")
+    modules, _ = loaded("import lookalike as la; la.errors.ParameterError; la.Plan")
     assert "lookalike.planner" in modules
     assert not {
         name

@@ -41,10 +41,10 @@ def test_counts_and_sizes():
     assert (text_size(12), text_size(270_400_000)) == ("12 bytes of text", "270.4 MB of text")
 
 
-KINDS = [kind for kind in (LookalikeError, *LookalikeError.__subclasses__()) if kind is not la.InputDataError]
+KINDS = [kind for kind in (LookalikeError, *LookalikeError.__subclasses__()) if kind is not la.errors.InputDataError]
 
 
-@pytest.mark.parametrize("kind", [*KINDS, la.InputDataError], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [*KINDS, la.errors.InputDataError], ids=lambda kind: kind.__name__)
 def test_the_text_of_an_error_is_one_line_without_escape_sequences(kind):
     error = kind("no\x1b[2J\u202egp\n.error: all is well")
     for found in (error, pickle.loads(pickle.dumps(error))):

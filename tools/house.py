@@ -96,12 +96,15 @@ def modules(root: Path) -> list[Module]:
 
 
 def homes(root: Path) -> dict[str, str]:
-    """Return the module of each public name, as the package's ``_HOMES`` says."""
-    file = root / "__init__.py"
-    for node in ast.walk(ast.parse(file.read_text())) if file.exists() else ():
-        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "_HOMES" for t in node.targets):
-            return dict(ast.literal_eval(node.value))
-    return {}
+    """Return the module of each public name, as ``_HOMES`` of the package and of its parts say."""
+    found: dict[str, str] = {}
+    for file in sorted(root.rglob("__init__.py")):
+        room = file.parent.name if file.parent != root else ""
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "_HOMES" for t in node.targets):
+                for name, home in ast.literal_eval(node.value).items():
+                    found[name] = home.removeprefix("..") if home[:2] == ".." else (room + home).removeprefix(".")
+    return found
 
 
 def graph(some: Iterable[Module], root: Path) -> dict[str, set[str]]:

@@ -33,11 +33,11 @@ sys.modules["numba"] = sys.modules["llvmlite"] = None
 import lookalike as la
 texts = ["the quick brown fox jumps over the lazy dog", "The quick brown fox jumps over the lazy dog!", "something else"]
 assert la.dedup(texts).keep.tolist() == [True, False, True]
-assert la.load.__doc__ and la.theory.bbit.variance(0.8, 1, 256) > 0
+assert la.sketches.load.__doc__ and la.theory.bbit.variance(0.8, 1, 256) > 0
 """
 STEMS = """
 import lookalike as la
-result = la.dedup(["she connects the cables", "she connected a cable", "g h i"], tokenizer=la.WordTokenizer(), width=1)
+result = la.dedup(["she connects the cables", "she connected a cable", "g h i"], tokenizer=la.sketches.WordTokenizer(), width=1)
 assert result.keep.tolist() == [True, False, True]
 """
 LEARNED = """
@@ -45,7 +45,7 @@ import lookalike as la
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 texts = ["a b c d e f g", "A b c d e f g h", "one two three four five six", "one two three four five seven"]
-assert make_pipeline(la.BBitFeatures(width=1), LogisticRegression()).fit(texts, [0, 0, 1, 1]).score(texts, [0, 0, 1, 1]) == 1.0
+assert make_pipeline(la.integrations.BBitFeatures(width=1), LogisticRegression()).fit(texts, [0, 0, 1, 1]).score(texts, [0, 0, 1, 1]) == 1.0
 """
 ASKED = """
 import asyncio, sys

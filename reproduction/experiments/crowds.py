@@ -25,7 +25,7 @@ KINDS = {"": {}, "references": {"references": True}, "2 groups": {"n_groups": 2}
 
 def sketched(values: Array, offsets: Array, groups: Array, plan: la.Plan) -> tuple[Array, Array]:
     """Return (codes, keys) of shingle hashes."""
-    slots = la.FastSimilarity(permutations=plan.bands * plan.rows, seed=1).sign_values(values, offsets)
+    slots = la.sketches.FastSimilarity(permutations=plan.bands * plan.rows, seed=1).sign_values(values, offsets)
     codes, keys = np.empty(slots.shape, np.uint16), np.empty((len(slots), plan.bands), np.uint64)
     make_codes(slots, groups, codes)
     band_keys(slots, groups, plan.bands, plan.rows, keys)

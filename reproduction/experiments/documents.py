@@ -25,8 +25,8 @@ class Documents:
 
     texts: list[str]
     pages: np.ndarray
-    features: la.WeightedSets
-    prints: la.Fingerprints
+    features: la.sketches.WeightedSets
+    prints: la.sketches.Fingerprints
     left: np.ndarray
     right: np.ndarray
     distance: np.ndarray
@@ -60,9 +60,9 @@ def _read(most: int, every: int) -> tuple[list[str], np.ndarray] | None:
     return table["text"].take(rows).to_pylist(), pages[rows]
 
 
-def _weighted(texts: list[str]) -> la.WeightedSets:
+def _weighted(texts: list[str]) -> la.sketches.WeightedSets:
     """Stem without stop words, and weigh by TF-IDF, as the thesis does."""
-    return la.weigh(texts, shingling=la.Shingling(tokenizer=la.WordTokenizer(language="english"), width=1))
+    return la.sketches.weigh(texts, shingling=la.Shingling(tokenizer=la.sketches.WordTokenizer(language="english"), width=1))
 
 
 @lru_cache(maxsize=2)
@@ -79,7 +79,7 @@ def documents(quick: bool, *, least_bytes: int = 0, english: float = 0.0, distin
     kept = prepared(texts, least_bytes=least_bytes, english=english, distinct=distinct)
     pages, texts = pages[kept], [text for text, stays in zip(texts, kept.tolist(), strict=True) if stays]
     features = _weighted(texts)
-    prints = la.SimHash(margins=True).sign(features)
+    prints = la.sketches.SimHash(margins=True).sign(features)
     left, right = np.triu_indices(len(texts), 1)
     cosine = features.cosine(left, right)
     return Documents(texts, pages, features, prints, left, right, prints.distance(left, right), cosine)
@@ -92,6 +92,6 @@ def versions(quick: bool) -> Versions | None:
     if found is None:
         return None
     texts, pages = found
-    prints = la.SimHash(margins=True).sign(_weighted(texts))
+    prints = la.sketches.SimHash(margins=True).sign(_weighted(texts))
     words, first = np.unique(prints.words[:, 0], return_index=True)
     return Versions(words, prints.margins[first], pages[first], len(texts))

@@ -53,33 +53,35 @@ def pair_of(rng: np.random.Generator, universe: int, density_left: float, densit
     return Pair(universe, *two_sets(rng, universe, left, right, common))
 
 
-def equal_sets(rng: np.random.Generator, pairs: int, size: int, resemblance: float) -> tuple[la.Shingles, float]:
+def equal_sets(rng: np.random.Generator, pairs: int, size: int, resemblance: float) -> tuple[la.sketches.Shingles, float]:
     """Random sets of 64-bit keys, rows 2i and 2i + 1 a pair; returns them and their exact resemblance."""
     common = round(2 * size * resemblance / (1 + resemblance))
     pool = rng.integers(0, 1 << 63, (pairs, 2 * size - common), dtype=np.uint64)
     rows = np.concatenate([pool[:, :size], pool[:, :common], pool[:, size:]], 1)
-    return la.Shingles.from_arrays(rows.ravel(), np.arange(0, 2 * pairs * size + 1, size)), common / (2 * size - common)
+    return la.sketches.Shingles.from_arrays(rows.ravel(), np.arange(0, 2 * pairs * size + 1, size)), common / (
+        2 * size - common
+    )
 
 
-def signatures_of(rng: np.random.Generator, pair: Pair, repetitions: int, permutations: int) -> la.Signatures:
+def signatures_of(rng: np.random.Generator, pair: Pair, repetitions: int, permutations: int) -> la.sketches.Signatures:
     """Signatures of both sets under new permutations each time: rows 2i and 2i + 1 belong together."""
     return _signatures(permuted_minima(rng, pair.universe, pair.left, pair.right, (repetitions, permutations)), pair)
 
 
-def sparse_signatures_of(rng: np.random.Generator, pair: Pair, repetitions: int, permutations: int) -> la.Signatures:
+def sparse_signatures_of(rng: np.random.Generator, pair: Pair, repetitions: int, permutations: int) -> la.sketches.Signatures:
     """The same by the law of the minima in a large universe, for sets so sparse that shuffles take too long."""
     return _signatures(minima(rng, pair.resemblance, *pair.densities, (repetitions, permutations)), pair)
 
 
-def _signatures(places: tuple[np.ndarray, np.ndarray], pair: Pair) -> la.Signatures:
+def _signatures(places: tuple[np.ndarray, np.ndarray], pair: Pair) -> la.sketches.Signatures:
     """Return minima of shape (repetitions, permutations) as signatures that carry the densities."""
     repetitions, permutations = places[0].shape
     slots = np.stack(places, 1).reshape(2 * repetitions, permutations).astype(np.uint64)
-    scheme = la.PermutationMinHash(universe=pair.universe, permutations=permutations)
-    return la.Signatures(slots, scheme, "integers", np.tile(pair.densities, repetitions))
+    scheme = la.sketches.PermutationMinHash(universe=pair.universe, permutations=permutations)
+    return la.sketches.Signatures(slots, scheme, "integers", np.tile(pair.densities, repetitions))
 
 
-def first_slots(signatures: la.Signatures, slots: int) -> la.Signatures:
+def first_slots(signatures: la.sketches.Signatures, slots: int) -> la.sketches.Signatures:
     """Return the same signatures with their first slots only."""
     return replace(
         signatures, values=signatures.values[:, :slots].copy(), scheme=replace(signatures.scheme, permutations=slots)
@@ -92,7 +94,7 @@ def estimated(sketches: Any, **how: Any) -> np.ndarray:
     return sketches.estimated_resemblance(left, left + 1, **how)
 
 
-def xored(packed: la.PackedSignatures) -> np.ndarray:
+def xored(packed: la.sketches.PackedSignatures) -> np.ndarray:
     """Estimate by (25), from XORed bits of rows 2i and 2i + 1, even where the library has nan, since it is ambiguous."""
     left, part = np.arange(0, len(packed), 2), packed.packing.parts(packed.permutations)[0]
     densities = (0.0, 0.0) if packed.densities is None else (packed.densities[left], packed.densities[left + 1])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lookalike import ParameterError
+from lookalike.errors import ParameterError
 from lookalike.hashing import derive
 
 Keys = NDArray[np.uint64]

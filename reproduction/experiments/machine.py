@@ -59,11 +59,11 @@ def measure_costs(sizes: tuple[int, ...] = (1 << 16, 1 << 19, 1 << 22)) -> Costs
         hits.append(max(1.0, a_query(narrow, 0, words, words[rng.integers(0, n, QUERIES)]) - plain))
         per_size["probe"].append(max(1.0, flipped / (1 + wide) - few * compare))
 
-        def a_table(index: la.TableIndex) -> float:
+        def a_table(index: la.search.TableIndex) -> float:
             return fastest(lambda: index.query(queries)) / QUERIES * 1e9 / index.n_tables
 
-        ten = la.TableIndex(radius=3, blocks=5, lead=2).add(words)
-        sparse, crowded = a_table(ten), a_table(la.TableIndex(radius=3, blocks=4, lead=1).add(words))
+        ten = la.search.TableIndex(radius=3, blocks=5, lead=2).add(words)
+        sparse, crowded = a_table(ten), a_table(la.search.TableIndex(radius=3, blocks=4, lead=1).add(words))
         checked = blocks.block_candidates(n, 64, 5, 2) / 10, blocks.block_candidates(n, 64, 4, 1) / 4
         gather = max(0.5, (crowded - sparse) / (checked[1] - checked[0]))
         per_size["gather"].append(gather)
@@ -72,7 +72,7 @@ def measure_costs(sizes: tuple[int, ...] = (1 << 16, 1 << 19, 1 << 22)) -> Costs
         steps.append(max(1.0, (a_table(ten) - checked[0] * gather) / log2(n)))
     measured |= {name: tuple(values) for name, values in per_size.items()}
     measured |= {"compare": float(np.median(compares)), "step": steps[-1], "hit": hits[-1]}
-    part = la.ExhaustiveHammingIndex(radius=3).add(queries)
+    part = la.search.ExhaustiveHammingIndex(radius=3).add(queries)
     measured["scan"] = fastest(lambda: part.query(queries[:500])) / 500 / QUERIES * 1e9
     weak, ordered = WeakBits(64, 24, 3, 32), (24 + 32) * log2(32 + 3)
     measured["flip"] = fastest(lambda: weak.prefixes(queries, margins, 0, QUERIES)) / QUERIES / ordered * 1e9

@@ -6,7 +6,7 @@ import lookalike as la
 from lookalike.values import UInt64Array
 
 
-def unpack(packed: la.PackedSignatures) -> list[UInt64Array]:
+def unpack(packed: la.sketches.PackedSignatures) -> list[UInt64Array]:
     """Return the codes of each part, uint64 of shape (n_documents, slots)."""
     out = []
     for first_word, slots, bits in packed.layout.tolist():

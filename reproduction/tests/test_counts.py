@@ -24,7 +24,7 @@ def drawn(rng):
 @pytest.mark.parametrize(
     "index",
     [
-        la.TableIndex(radius=3, lookup="binary"), la.TableIndex(radius=3, blocks=5, lead=2), la.WeakBitIndex(radius=3, probes=7),
+        la.search.TableIndex(radius=3, lookup="binary"), la.search.TableIndex(radius=3, blocks=5, lead=2), la.search.WeakBitIndex(radius=3, probes=7),
     ],
     ids=["binary", "prefix", "weak"],
 )  # fmt: skip
@@ -43,7 +43,7 @@ def test_counting_changes_no_answer(drawn, index):
 def test_a_bisection_halves_what_is_left(drawn):
     """Between log2 n and one more; a scan from the beginning would read n / 2."""
     words, queries, _ = drawn
-    index = la.TableIndex(radius=3, lookup="binary").add(words)
+    index = la.search.TableIndex(radius=3, lookup="binary").add(words)
     with counting.counted_searches() as counts:
         index.query(queries)
     looked_up = 4 * M
@@ -54,12 +54,12 @@ def test_a_bisection_halves_what_is_left(drawn):
 
 def test_each_probe_is_one_look_up(drawn):
     words, queries, margins = drawn
-    index = la.WeakBitIndex(radius=3, probes=9, prefix_bits=8).add(words)
+    index = la.search.WeakBitIndex(radius=3, probes=9, prefix_bits=8).add(words)
     with counting.counted_searches() as counts:
         index.query(queries, margins)
     assert counts["wanted"] == 9 * M
     assert counts["offsets"] == 2 * 9 * M
-    index = la.TableIndex(radius=3).add(words)
+    index = la.search.TableIndex(radius=3).add(words)
     with counting.counted_searches() as counts:
         index.query(queries)
     assert counts["offsets"] == 4 * M

@@ -41,13 +41,13 @@ def test_signatures_carry_densities_and_match_as_often_as_they_resemble(make):
 
 def test_estimates_take_the_first_samples_and_xored_bits_more_slots():
     pair = pair_of(np.random.default_rng(4), 512, 0.1, 0.1, 0.8)
-    packings = {"half": la.XorBits(combined=2), "one": la.BBit(bits=1), "whole": None}
+    packings = {"half": la.sketches.XorBits(combined=2), "one": la.sketches.BBit(bits=1), "whole": None}
     found = estimates(np.random.default_rng(5), pair, 30, [64, 512], packings)
     signatures = signatures_of(np.random.default_rng(5), pair, 30, 1024)
     rows = np.arange(0, 60, 2)
     whole = (signatures.values[rows, :64] == signatures.values[rows + 1, :64]).mean(1)
     np.testing.assert_allclose(found["whole"][0], whole)
-    half = la.XorBits(combined=2).pack(signatures)
+    half = la.sketches.XorBits(combined=2).pack(signatures)
     np.testing.assert_allclose(found["half"][1], half.estimated_resemblance(rows, rows + 1))
     np.testing.assert_allclose(found["half"][1], xored(half))
     assert found["one"].shape == (2, 30)
@@ -75,7 +75,7 @@ def test_equal_sets_are_pairs_of_the_size_and_resemblance_asked_for():
 
 def test_xored_estimates_use_the_densities_even_where_the_library_has_nan():
     pair = pair_of(np.random.default_rng(8), 4096, 0.5, 0.5, 0.1)
-    packed = la.XorBits(combined=2).pack(signatures_of(np.random.default_rng(9), pair, 20, 8192))
+    packed = la.sketches.XorBits(combined=2).pack(signatures_of(np.random.default_rng(9), pair, 20, 8192))
     rows = np.arange(0, 40, 2)
     assert np.isnan(packed.estimated_resemblance(rows, rows + 1)).all()
     assert abs(xored(packed).mean() - 0.4) < 0.02, "the mirror image of 0.1 at r / 2 = 0.25"

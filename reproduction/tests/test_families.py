@@ -41,5 +41,5 @@ def test_shuffled_is_a_permutation():
     assert sorted(shuffled(100, 5).tolist()) == list(range(100))
     assert shuffled(100, 5).tolist() == shuffled(100, 5).tolist() != shuffled(100, 6).tolist()
     for universe in (0, (1 << 31) + 1):
-        with pytest.raises(la.ParameterError, match="a table"):
+        with pytest.raises(la.errors.ParameterError, match="a table"):
             shuffled(universe, 1)

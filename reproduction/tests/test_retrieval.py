@@ -15,7 +15,7 @@ from lookalike.theory import bbit
 @pytest.fixture(scope="module")
 def shingles():
     members = [list(range(200)), list(range(50, 250)), list(range(100, 300)), list(range(150, 190)), list(range(190))]
-    return la.Shingles.from_arrays([x for row in members for x in row], np.cumsum([0, *map(len, members)]))
+    return la.sketches.Shingles.from_arrays([x for row in members for x in row], np.cumsum([0, *map(len, members)]))
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def counted(shingles):
     """(left, right, matches at all cuts)."""
     slots = int(SIZES[-1])
     left, right = np.triu_indices(len(shingles), 1)
-    words = la.BBit(bits=32).pack(la.MinHash(permutations=slots, seed=3).sign(shingles)).words
+    words = la.sketches.BBit(bits=32).pack(la.sketches.MinHash(permutations=slots, seed=3).sign(shingles)).words
     counts = np.empty((len(left), len(cuts()), len(DEPTHS)), np.int16)
     count_matches(words, slots, left, right, segments(cuts()), counts)
     return left, right, counts
@@ -32,9 +32,9 @@ def counted(shingles):
 @pytest.mark.parametrize("k", [8, 60, 76, 192, 480])
 def test_matches_are_those_of_sketches_of_k_slots(shingles, counted, k):
     left, right, counts = counted
-    signatures = la.MinHash(permutations=k, seed=3).sign(shingles)
+    signatures = la.sketches.MinHash(permutations=k, seed=3).sign(shingles)
     for i, bits in enumerate(DEPTHS):
-        packed = la.BBit(bits=int(bits)).pack(signatures)
+        packed = la.sketches.BBit(bits=int(bits)).pack(signatures)
         assert counts[:, np.searchsorted(cuts(), k), i].tolist() == packed.matches(left, right)[:, 0].tolist()
 
 
@@ -51,9 +51,9 @@ def test_pairs_are_retrieved_as_the_sketches_estimate(shingles, counted, name, k
     left, right, counts = counted
     table = np.zeros((len(NAMES), len(SIZES), len(left), len(THRESHOLDS) + 1), np.int64)
     classify(counts, rows(), bounds(), np.arange(len(left)), table)
-    signatures = la.MinHash(permutations=k, seed=3).sign(shingles)
+    signatures = la.sketches.MinHash(permutations=k, seed=3).sign(shingles)
     parts = SCHEMES[name]
-    packing = la.BBit(bits=parts[0][0]) if len(parts) == 1 else la.Fractional(shares=parts)
+    packing = la.sketches.BBit(bits=parts[0][0]) if len(parts) == 1 else la.sketches.Fractional(shares=parts)
     estimates = packing.pack(signatures).estimated_resemblance(left, right)
     passed = (estimates[:, None] >= THRESHOLDS - (0.0 if name == NO_TIE else 1e-9)).sum(1)
     assert table[NAMES.index(name), np.searchsorted(SIZES, k)].argmax(1).tolist() == passed.tolist()

@@ -31,7 +31,7 @@ def test_random_places_are_of_permutations():
 
 
 def test_estimates_pair_the_rows():
-    signatures = la.PermutationBins(universe=8, permutations=4).bin_places([0, 5, 0, 5, 1, 7, 2, 7], [0, 2, 4, 6, 8])
+    signatures = la.sketches.PermutationBins(universe=8, permutations=4).bin_places([0, 5, 0, 5, 1, 7, 2, 7], [0, 2, 4, 6, 8])
     assert estimates(signatures).tolist() == [1.0, 1 / 3]
 
 

@@ -19,7 +19,7 @@ def pairs_of(trial):
 
 
 def test_the_model_plants_all_pairs_and_no_other(trial):
-    found = la.ExhaustiveHammingIndex(radius=3).add(trial.stored).query(trial.queries)
+    found = la.search.ExhaustiveHammingIndex(radius=3).add(trial.stored).query(trial.queries)
     assert sorted(zip(found.left.tolist(), found.right.tolist(), strict=True)) == pairs_of(trial)
     assert found.distance.min() >= 1
     place = np.uint64(1) << np.arange(64, dtype=np.uint64)
@@ -48,7 +48,7 @@ def test_fewer_stored_ones_keep_all_pairs(trial):
 @pytest.mark.parametrize("probes", [1, 9, 40])
 def test_ranks_are_those_of_the_index(trial, prefix, probes):
     ranks = trials.probe_ranks(trial, prefix, 50)
-    index = la.WeakBitIndex(radius=3, prefix_bits=prefix, probes=3).add(trial.stored)
+    index = la.search.WeakBitIndex(radius=3, prefix_bits=prefix, probes=3).add(trial.stored)
     index.query(trial.queries[:1], trial.margins[:1])
     index = trials.with_probes(index, probes)
     found = index.query(trial.queries, trial.margins)
@@ -104,20 +104,20 @@ def test_real_ones_are_asked_among_random_ones(rng):
     place = np.uint64(1) << np.arange(64, dtype=np.uint64)
     words = np.unique(((np.repeat(margins[:100], 4, 0) + rng.normal(0, 0.05, (400, 64)) > 0) * place).sum(1, dtype=np.uint64))
     trial = trials.among_random(words, margins[: len(words)], np.arange(len(words)), 5000)
-    found = la.ExhaustiveHammingIndex(radius=3).add(trial.stored).query(trial.queries)
+    found = la.search.ExhaustiveHammingIndex(radius=3).add(trial.stored).query(trial.queries)
     assert len(trial.stored) == 5000 and set(found.left.tolist()) == set(range(len(trial.queries)))
     assert sorted(zip(found.left.tolist(), found.right.tolist(), strict=True)) == pairs_of(trial)
 
 
 def test_counters(tmp_path, trial):
-    file = la.FingerprintFile(tmp_path / "a.fps")
+    file = la.search.FingerprintFile(tmp_path / "a.fps")
     for part in np.array_split(trial.stored, 4):
         file.append(part)
     with trials.counting(file) as counts:
-        found = file.query(trial.queries, la.WeakBitIndex(radius=3, prefix_bits=6, probes=2), trial.margins)
+        found = file.query(trial.queries, la.search.WeakBitIndex(radius=3, prefix_bits=6, probes=2), trial.margins)
     assert counts["fingerprints"] == len(trial.stored) and counts["bytes"] == 12 * len(trial.stored)
     assert counts["pieces"] == 1 and counts["compared"] > len(found)
-    index = la.WeakBitIndex(radius=3, prefix_bits=6, probes=2).add(trial.stored)
+    index = la.search.WeakBitIndex(radius=3, prefix_bits=6, probes=2).add(trial.stored)
     index.query(trial.queries, trial.margins)
     assert index.compared == counts["compared"]
     with trials.counting() as counts:
@@ -127,7 +127,7 @@ def test_counters(tmp_path, trial):
 
 def test_arrays_that_an_index_holds_are_counted_once(rng):
     words = rng.integers(0, 1 << 64, 5000, dtype=np.uint64)
-    index = la.WeakBitIndex(radius=3, prefix_bits=12).add(words)
+    index = la.search.WeakBitIndex(radius=3, prefix_bits=12).add(words)
     index.query(words[:1], rng.normal(size=(1, 64)).astype(np.float32))
     offsets = 4 * (2**12 + 1)
     assert (

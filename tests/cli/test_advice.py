@@ -148,7 +148,7 @@ def test_a_saved_result_can_be_decided_again(tmp_path, capsys):
     assert run(capsys, "dedup", path, "-t", "0.5", "--set", "evidence=all", "--save", tmp_path / "all")[0] == 0
     assert la.Result.load(tmp_path / "all").rethreshold(0.95).summary.near_duplicates == 1
     assert run(capsys, "dedup", path, "-t", "0.5", "--save", tmp_path / "some")[0] == 0
-    with pytest.raises(la.ParameterError, match="run dedup with evidence='all'"):
+    with pytest.raises(la.errors.ParameterError, match="run dedup with evidence='all'"):
         la.Result.load(tmp_path / "some").rethreshold(0.95)
 
 

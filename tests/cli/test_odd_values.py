@@ -60,7 +60,7 @@ def test_plan_refuses(capfd, arguments, message):
     ],
 )
 def test_plan_in_python_refuses_other_types(wrong, message):
-    with pytest.raises(la.ParameterError, match=re.escape(message)):
+    with pytest.raises(la.errors.ParameterError, match=re.escape(message)):
         la.plan(**wrong)
     plan = la.plan(threshold=np.float32(0.75), permutations=np.int64(256), documents=np.int64(10))
     assert (

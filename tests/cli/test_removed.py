@@ -88,7 +88,7 @@ def test_in_python(corpus, tmp_path):
     result = la.dedup(corpus, id="id")
     result.write(tmp_path / "gone.jsonl", removed=True)
     assert [row["id"] for row in read(tmp_path / "gone.jsonl")] == ["b", "c"]
-    with pytest.raises(la.OutputError, match="exists; pass force=True to replace it"):
+    with pytest.raises(la.errors.OutputError, match="exists; pass force=True to replace it"):
         result.write(tmp_path / "gone.jsonl", removed=True)
 
 

@@ -102,7 +102,7 @@ class Output(Case):
     def finish(self, root, progress):
         """Where neither has the name, a run that is refused puts the old one back; another one writes the new one."""
         if not self._state(root) and self.older is not None:
-            with suppress(la.OutputError):
+            with suppress(la.errors.OutputError):
                 self._write(self.result, root, False)
             if self._state(root) != self.before:
                 raise LostError(f"{self.name}: the older output is not put back")
@@ -116,20 +116,22 @@ class Sketches(Case):
 
     def __init__(self):
         texts = [text_of(i) for i in range(300)]
-        self.wanted, self.before = (la.FastSimilarity(permutations=64, seed=seed).sign(la.shingle(texts)) for seed in (1, 2))
+        self.wanted, self.before = (
+            la.sketches.FastSimilarity(permutations=64, seed=seed).sign(la.shingle(texts)) for seed in (1, 2)
+        )
 
     def prepare(self, root):
         """Save the older ones."""
-        la.save(self.before, root / "x.sig")
+        la.sketches.save(self.before, root / "x.sig")
 
     def act(self, root, progress, say):
         """Save the new ones."""
-        la.save(self.wanted, root / "x.sig", force=True)
+        la.sketches.save(self.wanted, root / "x.sig", force=True)
         say(b".")
 
     def judge(self, root, progress, ended):
         """Old or new."""
-        values = la.load(root / "x.sig").values
+        values = la.sketches.load(root / "x.sig").values
         new = np.array_equal(values, self.wanted.values)
         if not new and (ended.heard or not np.array_equal(values, self.before.values)):
             raise LostError("the signatures are neither the old nor the new ones, or the new ones were acknowledged")
@@ -137,8 +139,8 @@ class Sketches(Case):
 
     def finish(self, root, progress):
         """Save once more."""
-        la.save(self.wanted, root / "x.sig", force=True)
-        if remains(root) or not np.array_equal(la.load(root / "x.sig").values, self.wanted.values):
+        la.sketches.save(self.wanted, root / "x.sig", force=True)
+        if remains(root) or not np.array_equal(la.sketches.load(root / "x.sig").values, self.wanted.values):
             raise LostError("saving again does not mend it")
 
 
@@ -156,7 +158,7 @@ class Prints(Case):
         return np.random.default_rng(number).integers(0, 1 << 64, 40 + 300 * (number % 3), np.uint64)
 
     def _append(self, root, begin, end, say):
-        file = la.FingerprintFile(root / "seen.fps")
+        file = la.search.FingerprintFile(root / "seen.fps")
         for number in range(begin, end):
             file.append(self._batch(number))
             say(b".")
@@ -173,8 +175,8 @@ class Prints(Case):
         """All batches that were acknowledged are there, and perhaps the one after them; nothing else."""
         least = max(progress, self.there) + len(ended.heard)
         try:
-            found = [some[:, 0] for some in la.FingerprintFile(root / "seen.fps")._chunks.batches()]
-        except la.InputDataError as error:
+            found = [some[:, 0] for some in la.search.FingerprintFile(root / "seen.fps")._chunks.batches()]
+        except la.errors.InputDataError as error:
             if least == 0:  # cut off while it was made: there is nothing in it, and it is refused, not taken for another
                 raise RefusedError(str(error)) from None
             raise LostError(f"{least} batches were acknowledged: {error}") from None
@@ -187,7 +189,7 @@ class Prints(Case):
     def finish(self, root, progress):
         """Append what is missing."""
         self._append(root, progress, self.BATCHES, len)
-        file = la.FingerprintFile(root / "seen.fps")
+        file = la.search.FingerprintFile(root / "seen.fps")
         wanted = np.concatenate([self._batch(number) for number in range(self.BATCHES)])
         if not np.array_equal(np.concatenate([some[:, 0] for some in file._chunks.batches()]), wanted):
             raise LostError("appending does not go on")
@@ -260,7 +262,7 @@ class Lasting(Case):
         least = max(progress, self.segments) + ended.heard.count(b".")
         try:
             opened = la.Index.open(root / "index", "read")
-        except la.IndexFormatError as error:
+        except la.errors.IndexFormatError as error:
             if "no index here" in str(error) and least == 0 and not ended.heard:
                 return 0
             raise LostError(f"after {least} changes: {error}") from None

@@ -25,7 +25,7 @@ class Half:
     ],
 )
 def test_what_is_no_engine_is_refused(engine, said):
-    with pytest.raises(la.ParameterError, match=said):
+    with pytest.raises(la.errors.ParameterError, match=said):
         la.dedup(["a text"], engine=engine)
 
 

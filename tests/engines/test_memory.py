@@ -23,7 +23,7 @@ def test_sizes(size, n):
 
 @pytest.mark.parametrize("size", ["", "much", "-4GB", "4 PB", "4GBB"])
 def test_what_is_no_size(size):
-    with pytest.raises(la.ParameterError, match="such as 4GB"):
+    with pytest.raises(la.errors.ParameterError, match="such as 4GB"):
         memory.parse_bytes(size)
 
 
@@ -54,7 +54,7 @@ def test_the_floor_is_that_of_the_kernels():
 @pytest.mark.parametrize("size", [4, "4", " 16 ", "999999"])
 def test_a_number_without_a_unit_is_asked_for_one(size):
     n = int(size)
-    with pytest.raises(la.ParameterError, match=rf"means {n:,} bytes: add a unit, as in {n}GB or {n}MB"):
+    with pytest.raises(la.errors.ParameterError, match=rf"means {n:,} bytes: add a unit, as in {n}GB or {n}MB"):
         Memory.wanted(size)
     assert Memory.wanted(10**9).cap == Memory.wanted("1000000000").cap == 10**9
 
@@ -63,7 +63,8 @@ def test_a_cap_below_the_floor_is_refused():
     assert Memory(LEAST).free == LEAST_ROOM
     least, floor = (f"{size / 1e6:,.0f}" for size in (LEAST, FLOOR))
     with pytest.raises(
-        la.ParameterError, match=f"at least {least} MB, of which the interpreter and its libraries take {floor}; got {least} MB"
+        la.errors.ParameterError,
+        match=f"at least {least} MB, of which the interpreter and its libraries take {floor}; got {least} MB",
     ):
         Memory(LEAST - 1)
 
@@ -75,7 +76,7 @@ def test_documents_are_refused_beyond_their_number(cap, n):
         if count <= most:
             assert Memory(cap).holding(count) == Memory(cap, count)
         else:
-            with pytest.raises(la.ParameterError, match=rf"^{count:,} documents need"):
+            with pytest.raises(la.errors.ParameterError, match=rf"^{count:,} documents need"):
                 Memory(cap).holding(count)
 
 

@@ -306,7 +306,7 @@ def test_refusals(kind, monkeypatch):
     """What is wrong with rows is said alike."""
     more = prepare(kind, monkeypatch)
     table = pa.table({"text": ["a b", "b c", "c d", "d e", "e f"], "id": [3, 1, 2, 1, 3]})
-    with pytest.raises(la.InputDataError, match=r"the id '1' appears twice: .*row 1 and .*row 3;"):
+    with pytest.raises(la.errors.InputDataError, match=r"the id '1' appears twice: .*row 1 and .*row 3;"):
         la.dedup(table, id="id", **more)
-    with pytest.raises(la.InputDataError, match="row 1: invalid UTF-8 at byte 1"):
+    with pytest.raises(la.errors.InputDataError, match="row 1: invalid UTF-8 at byte 1"):
         la.dedup(pa.table({"text": [b"a b", b"b\xff"]}), **(more | prepare(kind, monkeypatch)))

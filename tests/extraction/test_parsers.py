@@ -114,7 +114,7 @@ def test_prints_do_not_disturb(monkeypatch, tmp_path):
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(parsers, "_idle", [])
-    with pytest.raises(la.MissingExtraError, match=r"y is not installed: pip install 'lookalike\[pdf\]'"):
+    with pytest.raises(la.errors.MissingExtraError, match=r"y is not installed: pip install 'lookalike\[pdf\]'"):
         parsers.text_of("pdf", [pdf("x")], MOST, "pdf")
     parsers.close_idle()
 

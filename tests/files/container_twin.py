@@ -10,7 +10,7 @@ import lookalike as la
 from lookalike.files.arrays import ArrayFile, GrowingFile, write_arrays
 from lookalike.files.layout import Kind, open_regular, read_pieces
 
-GROWING = Kind(magic=b"TESTFILE", version=1, name="tests", error=la.InputDataError, links=True)
+GROWING = Kind(magic=b"TESTFILE", version=1, name="tests", error=la.errors.InputDataError, links=True)
 
 
 def twin(data, magic=b"LOOKAARR"):

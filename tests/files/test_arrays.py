@@ -171,7 +171,7 @@ def test_a_lost_head_is_not_taken_for_the_end(path, number):
     begin = grown(path).sections[number].begin
     data[begin : begin + 24] = bytes(24)
     path.write_bytes(data)
-    with pytest.raises(la.InputDataError, match=f"section at byte {begin} is lost, others follow"):
+    with pytest.raises(la.errors.InputDataError, match=f"section at byte {begin} is lost, others follow"):
         grown(path)
 
 
@@ -185,7 +185,7 @@ def test_a_section_elsewhere_than_it_says_is_damage(path):
         whole[one.begin :],
     ):
         path.write_bytes(data)
-        with pytest.raises(la.InputDataError, match="damaged: "):
+        with pytest.raises(la.errors.InputDataError, match="damaged: "):
             grown(path)
 
 
@@ -213,7 +213,7 @@ def test_failures_leave_the_file_as_it_was(path, monkeypatch):
 
     for name in ("pread", "pwrite", "fsync", "ftruncate"):
         monkeypatch.setattr(os, name, broken)
-        with pytest.raises(la.OutputError, match="Input/output error; the batch was not added"):
+        with pytest.raises(la.errors.OutputError, match="Input/output error; the batch was not added"):
             add(file, 5)
         monkeypatch.undo()
         assert path.read_bytes() == whole
@@ -223,15 +223,15 @@ def test_failures_leave_the_file_as_it_was(path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", until_the_disk_fails)
-    with pytest.raises(la.OutputError, match="No space left on device; nor can it be cut off again"):
+    with pytest.raises(la.errors.OutputError, match="No space left on device; nor can it be cut off again"):
         add(file, 5)
     monkeypatch.undo()
     path.write_bytes(whole)
 
     def unfit(meta):
-        raise la.ParameterError(f"another {meta['of']}")
+        raise la.errors.ParameterError(f"another {meta['of']}")
 
-    with pytest.raises(la.ParameterError, match="another tests"):
+    with pytest.raises(la.errors.ParameterError, match="another tests"):
         add(file, 5, unfit)
     assert path.read_bytes() == whole and len(add(file, 5)) == 6
 
@@ -261,13 +261,13 @@ def test_appending_reads_the_first_and_the_last_head_only(path, monkeypatch):
 def test_other_versions_and_what_is_not_accepted(path):
     whole = path.read_bytes()
     path.write_bytes(whole[:8] + b"\0" + whole[9:])
-    with pytest.raises(la.InputDataError, match="checksum mismatch"):
+    with pytest.raises(la.errors.InputDataError, match="checksum mismatch"):
         grown(path)
     path.write_bytes(whole[:8] + b"\3" + whole[9:])
-    with pytest.raises(la.InputDataError, match="version 3 is newer than 1, the newest known here; upgrade"):
+    with pytest.raises(la.errors.InputDataError, match="version 3 is newer than 1, the newest known here; upgrade"):
         grown(path)
     path.write_bytes(whole)
-    with pytest.raises(la.InputDataError, match="damaged: no tests are described at byte 64"):
+    with pytest.raises(la.errors.InputDataError, match="damaged: no tests are described at byte 64"):
         GrowingFile(path, GROWING, lambda first, section: section is first)
-    with pytest.raises(la.IndexFormatError, match="not a file of arrays of lookalike"):
+    with pytest.raises(la.errors.IndexFormatError, match="not a file of arrays of lookalike"):
         ArrayFile(path)

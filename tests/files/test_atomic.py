@@ -77,7 +77,7 @@ def test_what_a_killed_writer_left_of_the_description_is_removed(tmp_path):
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(errno.ENOSPC, "No space left on device"), ValueError])
 def test_errors_leave_no_temporary_files(tmp_path, error):
     for write in (lambda: atomic_file(tmp_path / "out.jsonl"), lambda: atomic_directory(tmp_path / "out", replace=True)):
-        with pytest.raises((KeyboardInterrupt, la.OutputError, ValueError)), write():
+        with pytest.raises((KeyboardInterrupt, la.errors.OutputError, ValueError)), write():
             raise error
     assert not list(tmp_path.iterdir())
 
@@ -156,7 +156,7 @@ def test_folders_that_cannot_be_synced(tmp_path, monkeypatch, number, fails):
 
     monkeypatch.setattr(os, "fsync", failing)
     if fails:
-        with pytest.raises(la.OutputError, match="the folder cannot be synced"), atomic_file(tmp_path / "x.jsonl"):
+        with pytest.raises(la.errors.OutputError, match="the folder cannot be synced"), atomic_file(tmp_path / "x.jsonl"):
             pass
     else:
         with atomic_file(tmp_path / "x.jsonl") as stream:
@@ -186,8 +186,8 @@ def test_file_systems_without_locks(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "write",
     [
-        lambda at: la.save(la.FastSimilarity(permutations=64).sign(la.shingle([A])), at / "saved"),
-        lambda at: la.FingerprintFile(at / "saved").append(np.array([1, 2], np.uint64)),
+        lambda at: la.sketches.save(la.sketches.FastSimilarity(permutations=64).sign(la.shingle([A])), at / "saved"),
+        lambda at: la.search.FingerprintFile(at / "saved").append(np.array([1, 2], np.uint64)),
         lambda at: la.Index.create(at / "saved" / "deep").close(),
     ],
 )
@@ -201,7 +201,7 @@ def test_a_url_is_no_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for path in (Path("s3://bucket/x.npz"), Path("gs://bucket/x")):
         with (
-            pytest.raises(la.ParameterError, match="bucket/x.* is on an object store, where this is not written"),
+            pytest.raises(la.errors.ParameterError, match="bucket/x.* is on an object store, where this is not written"),
             atomic_file(path),
         ):
             raise AssertionError("not reached")
@@ -215,7 +215,10 @@ def test_what_another_job_wrote_meanwhile_is_not_replaced(tmp_path, monkeypatch,
         monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError(errno.EPERM, "Operation not permitted")))
     path = tmp_path / "out.jsonl"
     said = "was written by another process while this job ran, and was left as it is"
-    with pytest.raises(la.OutputError, match=said), atomic_file(path, replace=False, beside=(tmp_path / "d", b"1")) as stream:
+    with (
+        pytest.raises(la.errors.OutputError, match=said),
+        atomic_file(path, replace=False, beside=(tmp_path / "d", b"1")) as stream,
+    ):
         stream.write(b"mine")
         path.write_bytes(b"theirs")
     assert path.read_bytes() == b"theirs" and list(tmp_path.iterdir()) == [path]
@@ -230,7 +233,10 @@ def test_no_name_stays_reserved_if_the_rename_fails(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "link", failing)
     monkeypatch.setattr(os, "replace", failing)
-    with pytest.raises(la.OutputError, match="Input/output error"), atomic_file(tmp_path / "out", replace=False) as stream:
+    with (
+        pytest.raises(la.errors.OutputError, match="Input/output error"),
+        atomic_file(tmp_path / "out", replace=False) as stream,
+    ):
         stream.write(b"mine")
     assert not list(tmp_path.iterdir())
 
@@ -284,7 +290,7 @@ def test_jobs_at_once(tmp_path):
             with atomic_directory(tmp_path / "folder", replace=force) as folder, folder.file("_lookalike.json") as stream:
                 stream.write(b'{"files": []}')
             ended.append(who)
-        except la.OutputError as error:
+        except la.errors.OutputError as error:
             assert "by another process" in str(error)
 
     for force in (False, *[True] * 10):
@@ -301,7 +307,7 @@ def test_jobs_at_once(tmp_path):
 
 def test_a_folder_that_appears_meanwhile_stays(tmp_path):
     said = "out was written by another process while this job ran"
-    with pytest.raises(la.OutputError, match=said), atomic_directory(tmp_path / "out", replace=False) as folder:
+    with pytest.raises(la.errors.OutputError, match=said), atomic_directory(tmp_path / "out", replace=False) as folder:
         with folder.file("a.jsonl") as stream:
             stream.write(b"mine")
         fill(tmp_path / "out", b=A)

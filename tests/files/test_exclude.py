@@ -61,7 +61,7 @@ def test_paths_as_messages_say_them_and_whole_ones(folder, monkeypatch):
 def test_globs_and_files_that_are_named(folder, capsys):
     assert names_of(la.dedup(str(folder / "**/*.txt"), exclude="old")) == ["a.txt", "old.txt"]
     assert len(la.dedup([folder / "a.txt", folder / "config.json"], exclude="*.json")) == 1
-    with pytest.raises(la.InputDataError, match=r"no file is read; skipped: 1 \(1 excluded: .*a\.txt\)$"):
+    with pytest.raises(la.errors.InputDataError, match=r"no file is read; skipped: 1 \(1 excluded: .*a\.txt\)$"):
         la.dedup(folder / "a.txt", exclude="a.*")
     assert len(la.dedup(folder / "a.txt", exclude="in")) == 1, "folders above a file that is named do not count"
 
@@ -70,7 +70,7 @@ def test_folders_that_are_named_and_folders_of_which_nothing_is_left(folder, mon
     found = la.dedup([folder / "a.txt", folder / "old", folder / "new"], exclude=["old", "*.md"])
     assert names_of(found) == ["a.txt", "old.txt"] and found.summary.skipped["by_reason"] == {"excluded": 2}
     assert names_of(la.dedup([folder / "old", folder / "new"], exclude="old/**")) == ["d.md", "old.txt"]
-    with pytest.raises(la.InputDataError, match=r"no file is read; skipped: 2 \(2 excluded: [^;]*$"):
+    with pytest.raises(la.errors.InputDataError, match=r"no file is read; skipped: 2 \(2 excluded: [^;]*$"):
         la.dedup([folder / "new"], exclude=["*.md", "*.txt"])
     monkeypatch.chdir(folder / "old")
     assert names_of(la.dedup(".", exclude="old")) == ["b.txt", "deep/c.txt"]
@@ -101,7 +101,7 @@ def test_an_excluded_folder_is_not_entered(folder):
 
 def test_the_error_of_a_stray_file_advises_it(folder, capsys):
     with pytest.raises(
-        la.InputDataError, match=r"config\.json, row 1: field 'text' is missing; .*or leave the file out: exclude="
+        la.errors.InputDataError, match=r"config\.json, row 1: field 'text' is missing; .*or leave the file out: exclude="
     ):
         la.dedup(folder)
     (folder / "config.json").unlink()
@@ -114,9 +114,9 @@ def test_the_error_of_a_stray_file_advises_it(folder, capsys):
     )
     (folder / "stray.csv").unlink()
     pq.write_table(pa.table({"a": [1]}), folder / "stray.parquet")
-    with pytest.raises(la.InputDataError, match="exclude="):
+    with pytest.raises(la.errors.InputDataError, match="exclude="):
         la.dedup(folder)
-    with pytest.raises(la.InputDataError) as alone:  # nothing else would be left
+    with pytest.raises(la.errors.InputDataError) as alone:  # nothing else would be left
         la.dedup(folder / "stray.parquet")
     assert "exclude" not in str(alone.value)
 
@@ -144,5 +144,5 @@ def test_an_index_takes_it(folder, tmp_path, capsys):
 
 @pytest.mark.parametrize("pattern", ["", "/", "./"])
 def test_a_pattern_without_a_name_is_refused(folder, pattern):
-    with pytest.raises(la.ParameterError, match="exclude must be a pattern of names"):
+    with pytest.raises(la.errors.ParameterError, match="exclude must be a pattern of names"):
         la.dedup(folder, exclude=pattern)

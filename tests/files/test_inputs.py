@@ -87,18 +87,18 @@ def test_every_command_says_so(folder, tmp_path, command, capfd):
 def test_a_folder_of_which_nothing_is_read_says_why(tmp_path):
     (tmp_path / "notes.rtf").write_text("x")
     with pytest.raises(
-        la.InputDataError,
+        la.errors.InputDataError,
         match=r"no file with a known suffix .*skipped: 1 \(1 .rtf: of no known text format: .*notes\.rtf\); \.rtf is not read: .*pandoc",
     ):
         open_sources([tmp_path])
     with pytest.raises(
-        la.InputDataError, match=r"no file is read; skipped: 1 \(1 .rtf: of no known .*rtf is not read: .*pandoc"
+        la.errors.InputDataError, match=r"no file is read; skipped: 1 \(1 .rtf: of no known .*rtf is not read: .*pandoc"
     ):
         open_sources([tmp_path], glob="*.r*")
-    with pytest.raises(la.InputDataError, match=r"no file that matches '\*\.x'; skipped: 1 \(1 not matched by the glob"):
+    with pytest.raises(la.errors.InputDataError, match=r"no file that matches '\*\.x'; skipped: 1 \(1 not matched by the glob"):
         open_sources([tmp_path], glob="*.x")
     (tmp_path / "x.txt").write_bytes(b"\0")
-    with pytest.raises(la.InputDataError, match=r"all files are binary, such as .*x\.txt"):
+    with pytest.raises(la.errors.InputDataError, match=r"all files are binary, such as .*x\.txt"):
         open_sources([tmp_path], glob="*.txt")
 
 
@@ -116,10 +116,10 @@ def test_a_glob_of_folders_alone(tmp_path):
         (tmp_path / name).mkdir()
     for glob in ("*.parquet", "?.parquet", "{a,b}.parquet"):
         with pytest.raises(
-            la.InputDataError, match=r"no file matches; skipped: 2 .*a\.parquet.*; name a folder itself, without"
+            la.errors.InputDataError, match=r"no file matches; skipped: 2 .*a\.parquet.*; name a folder itself, without"
         ):
             la.dedup(tmp_path / glob)
-    with pytest.raises(la.InputDataError, match="no file matches$"):
+    with pytest.raises(la.errors.InputDataError, match="no file matches$"):
         la.dedup(tmp_path / "a.parquet/*.x*")
 
 
@@ -137,22 +137,22 @@ def test_globs(folder, tmp_path):
     assert len(result) == 3 and result.summary.skipped["by_reason"] == {"folder": 1}
     assert len(la.dedup(str(folder / "{*.md,d.*}"))) == len(la.dedup([folder / "{*.md,d.*}"])) == 4
     for pattern in ("", "/x/*.md", str(folder / "*.md")):
-        with pytest.raises(la.ParameterError, match="glob must be a pattern of names inside the folder"):
+        with pytest.raises(la.errors.ParameterError, match="glob must be a pattern of names inside the folder"):
             la.dedup(folder, glob=pattern)
 
 
 def test_a_binary_file_given_by_name_is_an_error(folder):
-    with pytest.raises(la.InputDataError, match=r"picture\.txt: is a PNG image"):
+    with pytest.raises(la.errors.InputDataError, match=r"picture\.txt: is a PNG image"):
         la.dedup(folder / "picture.txt")
     (folder / "nul.txt").write_bytes(b"words\0words")
-    with pytest.raises(la.InputDataError, match=r"nul\.txt: NUL, which no text contains, at byte 5 of the file"):
+    with pytest.raises(la.errors.InputDataError, match=r"nul\.txt: NUL, which no text contains, at byte 5 of the file"):
         la.dedup(folder / "nul.txt")
     assert len(la.dedup(folder / "nul.txt", encoding_errors="replace")) == 1
 
 
 def test_a_file_with_nul_far_inside_is_an_error_and_not_left_out(tmp_path):
     (tmp_path / "late.txt").write_bytes(b"word " * 5000 + b"\0")
-    with pytest.raises(la.InputDataError, match=r"late\.txt: NUL"):
+    with pytest.raises(la.errors.InputDataError, match=r"late\.txt: NUL"):
         la.dedup(tmp_path)
 
 
@@ -164,7 +164,7 @@ def test_what_may_not_be_read_is_an_error(tmp_path, name):
     (tmp_path / "a.jsonl").write_text(line(A))
     (tmp_path / name).chmod(0)
     try:
-        with pytest.raises(la.InputDataError, match=rf"{name}: cannot be read: Permission denied"):
+        with pytest.raises(la.errors.InputDataError, match=rf"{name}: cannot be read: Permission denied"):
             la.dedup(tmp_path)
     finally:
         (tmp_path / name).chmod(0o700)
@@ -181,7 +181,7 @@ def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path, monkeypatch):
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refused)
-    with pytest.raises(la.InputDataError, match="deep: cannot be read: Permission denied"):
+    with pytest.raises(la.errors.InputDataError, match="deep: cannot be read: Permission denied"):
         la.dedup(tmp_path)
 
 
@@ -194,9 +194,9 @@ def test_what_is_no_path(tmp_path, monkeypatch, given, words):
     monkeypatch.chdir(tmp_path)
     Path("a.jsonl").write_text(line(A))
     Path("loop").symlink_to("loop")
-    with pytest.raises(la.InputDataError, match=f"{words}|no file of that name"):
+    with pytest.raises(la.errors.InputDataError, match=f"{words}|no file of that name"):
         open_sources([given])
-    with pytest.raises(la.InputDataError, match="symbolic links" if given == "loop" else "no file of that name"):
+    with pytest.raises(la.errors.InputDataError, match="symbolic links" if given == "loop" else "no file of that name"):
         la.dedup(given)
 
 
@@ -212,7 +212,7 @@ def test_links_and_hard_links(tmp_path):
     (tmp_path / "again").symlink_to(tmp_path)
     assert la.dedup([tmp_path, tmp_path / "again"]).summary.skipped["by_reason"] == {"linked_folder": 2, "linked_twice": 6}
     for twice in ([tmp_path, tmp_path / "a.jsonl"], [tmp_path / "a.jsonl", f"{tmp_path}/../{tmp_path.name}/a.jsonl"]):
-        with pytest.raises(la.InputDataError, match=r"a\.jsonl is given twice"):
+        with pytest.raises(la.errors.InputDataError, match=r"a\.jsonl is given twice"):
             la.dedup(twice)
 
 
@@ -271,7 +271,7 @@ def test_each_text_file_is_held_against_what_it_was(tmp_path, change):
     change(one, two)
     os.utime(two, ns=(2**61, 2**61))
     for output in ("out", "out.jsonl"):
-        with pytest.raises(la.InputDataError, match=r"a\.txt: (the file changed|cannot be read)"):
+        with pytest.raises(la.errors.InputDataError, match=r"a\.txt: (the file changed|cannot be read)"):
             result.write(tmp_path / output)
     assert os.listdir(tmp_path) == ["in"]
 
@@ -283,7 +283,7 @@ def test_text_files_that_changed_do_not_resume(tmp_path):
     os.utime(tmp_path / "in/b.txt", ns=(2**61, 2**61))
     la.dedup(tmp_path / "in", work=tmp_path / "w")
     (tmp_path / "in/a.txt").write_text("c" * 9)
-    with pytest.raises(la.ParameterError, match=r"inputs\[0\]\.digest was"):
+    with pytest.raises(la.errors.ParameterError, match=r"inputs\[0\]\.digest was"):
         la.dedup(tmp_path / "in", work=tmp_path / "w")
 
 
@@ -341,5 +341,5 @@ def test_a_folder_that_a_glob_cannot_look_into_is_named(tmp_path, monkeypatch):
     access = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: access(path, mode) and not str(path).endswith("/b"))
     for pattern in ("*/*.jsonl", "**/*.jsonl"):
-        with pytest.raises(la.InputDataError, match="/b: cannot be read: Permission denied"):
+        with pytest.raises(la.errors.InputDataError, match="/b: cannot be read: Permission denied"):
             open_sources([str(tmp_path / pattern)])

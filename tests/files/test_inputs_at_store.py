@@ -143,5 +143,5 @@ def test_a_file_that_is_gone(tmp_path):
     (tmp_path / "a.txt").write_text("one")
     found = places(tmp_path / "a.txt")
     (tmp_path / "a.txt").unlink()
-    with pytest.raises(la.InputDataError, match=r"a\.txt: cannot be read: No such file"):
+    with pytest.raises(la.errors.InputDataError, match=r"a\.txt: cannot be read: No such file"):
         digest_of(found)

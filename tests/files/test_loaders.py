@@ -13,39 +13,39 @@ import pytest
 import lookalike as la
 
 TEXTS = [f"one two three four five six seven eight w{i}" for i in range(12)]
-CLEAR = (la.IndexFormatError, la.InputDataError)
+CLEAR = (la.errors.IndexFormatError, la.errors.InputDataError)
 MOST = 16 << 20  # bytes of memory for files of some kilobytes
 
 
 def save_signatures(path):
-    la.save(la.FastSimilarity(permutations=64, seed=7).sign(la.shingle(TEXTS)), path)
+    la.sketches.save(la.sketches.FastSimilarity(permutations=64, seed=7).sign(la.shingle(TEXTS)), path)
 
 
 def load_signatures(path):
-    found = la.load(path)
+    found = la.sketches.load(path)
     return found.scheme, found.shingling, found.values.tolist()
 
 
 def save_packed(path):
-    signatures = la.PermutationMinHash(universe=100, permutations=64).sign_sets([1, 2, 3, 50], [0, 3, 4])
-    la.save(la.BBit(bits=2).pack(signatures), path)
+    signatures = la.sketches.PermutationMinHash(universe=100, permutations=64).sign_sets([1, 2, 3, 50], [0, 3, 4])
+    la.sketches.save(la.sketches.BBit(bits=2).pack(signatures), path)
 
 
 def load_packed(path):
-    found = la.load(path)
+    found = la.sketches.load(path)
     return found.scheme, found.packing, found.words.tolist(), found.layout.tolist(), found.densities.tolist(), found.has_empty
 
 
 def save_fingerprints(path):
-    file = la.FingerprintFile(path)
+    file = la.search.FingerprintFile(path)
     for part in range(3):
         file.append(np.arange(100, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(part))
 
 
 def load_fingerprints(path):
-    file = la.FingerprintFile(path)
+    file = la.search.FingerprintFile(path)
     queries = np.arange(100, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    found = file.query(queries, la.WeakBitIndex(radius=2))
+    found = file.query(queries, la.search.WeakBitIndex(radius=2))
     return len(file), found.left.tolist(), found.right.tolist()
 
 
@@ -63,11 +63,11 @@ def ends_of_batches(path):
 
 
 def save_frequencies(path):
-    la.DocumentFrequencies.collect(la.shingle(TEXTS, width=1)).save(path)
+    la.sketches.DocumentFrequencies.collect(la.shingle(TEXTS, width=1)).save(path)
 
 
 def load_frequencies(path):
-    found = la.DocumentFrequencies.load(path, la.Shingling(width=1))
+    found = la.sketches.DocumentFrequencies.load(path, la.Shingling(width=1))
     return found.n_documents, found.values.tolist(), found.counts.tolist()
 
 
@@ -99,7 +99,7 @@ def outcomes(path, load, damages, expected, whole_is_needed):
         except CLEAR as error:
             if str(path) not in str(error):
                 strange.append((what, f"the message does not name the file: {error}"))
-        except la.ParameterError as error:  # of other parameters: bits of fingerprints, features counted
+        except la.errors.ParameterError as error:  # of other parameters: bits of fingerprints, features counted
             if "bits" not in str(error) and "counts features" not in str(error):
                 strange.append((what, repr(error)))
         except Exception as error:
@@ -161,9 +161,9 @@ def test_hostile_sketch_files(tmp_path, name):
     def attempt(change):
         path.write_bytes(with_header(data, change))
         try:
-            la.load(path).estimated_resemblance(0, 1)
+            la.sketches.load(path).estimated_resemblance(0, 1)
             strange.append(path.read_bytes())
-        except la.InputDataError as error:
+        except la.errors.InputDataError as error:
             assert "file: damaged" in str(error) or "file: cut short" in str(error)
 
     for number in range(3 if name == "packed" else 1):  # of a name, dtype or shape of another kind
@@ -192,17 +192,17 @@ def test_frequencies_replace_a_file_whole_or_not_at_all(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez_compressed", full)
-    with pytest.raises(la.OutputError, match=r"df\.npz: cannot be written: No space left"):
+    with pytest.raises(la.errors.OutputError, match=r"df\.npz: cannot be written: No space left"):
         save_frequencies(path)
     assert path.read_bytes() == whole and [p.name for p in tmp_path.iterdir()] == ["df.npz"]
-    with pytest.raises(la.InputDataError, match="frequencies"):
-        la.DocumentFrequencies.load(tmp_path / "missing", la.Shingling(width=1))
+    with pytest.raises(la.errors.InputDataError, match="frequencies"):
+        la.sketches.DocumentFrequencies.load(tmp_path / "missing", la.Shingling(width=1))
 
 
 def test_no_frequencies_are_frequencies(tmp_path):
-    none = la.DocumentFrequencies(np.empty(0, np.uint64), np.empty(0, np.int64), 3)
+    none = la.sketches.DocumentFrequencies(np.empty(0, np.uint64), np.empty(0, np.int64), 3)
     none.save(tmp_path / "df.npz")
-    found = la.DocumentFrequencies.load(tmp_path / "df.npz")
+    found = la.sketches.DocumentFrequencies.load(tmp_path / "df.npz")
     assert found.n_documents == 3 and len(found.values) == len(found.counts) == 0
 
 
@@ -211,41 +211,41 @@ def test_devices_and_pipes_are_no_files_of_fingerprints(tmp_path):
 
     os.mkfifo(tmp_path / "pipe")
     for path in (Path("/dev/zero"), tmp_path / "pipe", tmp_path):
-        with pytest.raises(la.InputDataError):
-            la.FingerprintFile(path)
+        with pytest.raises(la.errors.InputDataError):
+            la.search.FingerprintFile(path)
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    la.FingerprintFile(tmp_path / "link").append(np.arange(3, dtype=np.uint64))
-    assert len(la.FingerprintFile(tmp_path / "real")) == 3
+    la.search.FingerprintFile(tmp_path / "link").append(np.arange(3, dtype=np.uint64))
+    assert len(la.search.FingerprintFile(tmp_path / "real")) == 3
     (tmp_path / "empty").touch()
-    with pytest.raises(la.InputDataError, match="an empty file: another process may be making it"):
-        la.FingerprintFile(tmp_path / "empty")
+    with pytest.raises(la.errors.InputDataError, match="an empty file: another process may be making it"):
+        la.search.FingerprintFile(tmp_path / "empty")
 
 
 def test_a_first_append_that_fails_leaves_no_file(tmp_path, monkeypatch):
     import os
 
-    file = la.FingerprintFile(tmp_path / "seen.fps")
+    file = la.search.FingerprintFile(tmp_path / "seen.fps")
 
     def full(number):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(la.OutputError, match="No space left on device; the batch was not added"):
-        file.append(la.SimHash(seed=3).sign(la.shingle(["a b c"], width=1)))
+    with pytest.raises(la.errors.OutputError, match="No space left on device; the batch was not added"):
+        file.append(la.sketches.SimHash(seed=3).sign(la.shingle(["a b c"], width=1)))
     monkeypatch.undo()
     assert not any(tmp_path.iterdir()) and len(file) == 0
-    assert file.append(la.SimHash(seed=4).sign(la.shingle(["a b c"], width=1))) == 0 and len(file) == 1
+    assert file.append(la.sketches.SimHash(seed=4).sign(la.shingle(["a b c"], width=1))) == 0 and len(file) == 1
     before = (tmp_path / "seen.fps").read_bytes()
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(la.OutputError):
+    with pytest.raises(la.errors.OutputError):
         file.append(np.arange(5, dtype=np.uint64))
     assert (tmp_path / "seen.fps").read_bytes() == before and len(file) == 1
 
 
 def test_others_who_appended_first_decide_what_goes_together(tmp_path):
     """Two objects for one new file: what the first wrote into it binds the second."""
-    one, other = la.FingerprintFile(tmp_path / "x"), la.FingerprintFile(tmp_path / "x")
-    one.append(la.SimHash(seed=1).sign(la.shingle(["a b c"], width=1)))
-    with pytest.raises(la.IncompatibleSketchError, match="are incompatible"):
-        other.append(la.SimHash(seed=2).sign(la.shingle(["a b c"], width=1)))
-    assert len(la.FingerprintFile(tmp_path / "x")) == 1
+    one, other = la.search.FingerprintFile(tmp_path / "x"), la.search.FingerprintFile(tmp_path / "x")
+    one.append(la.sketches.SimHash(seed=1).sign(la.shingle(["a b c"], width=1)))
+    with pytest.raises(la.errors.IncompatibleSketchError, match="are incompatible"):
+        other.append(la.sketches.SimHash(seed=2).sign(la.shingle(["a b c"], width=1)))
+    assert len(la.search.FingerprintFile(tmp_path / "x")) == 1

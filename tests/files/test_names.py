@@ -61,7 +61,7 @@ def test_braces_hold_alternatives(pattern, names):
 
 def test_very_many_alternatives_are_refused():
     assert len(expanded("{a,b,c,d,e,f,g,h,i,j}" * 3)) == 1000
-    with pytest.raises(la.ParameterError, match="at most 1,000 patterns"):
+    with pytest.raises(la.errors.ParameterError, match="at most 1,000 patterns"):
         expanded("{a,b}" * 100)
 
 

@@ -42,7 +42,7 @@ def test_files_of_others_are_never_replaced(tmp_path, foreign):
     path = tmp_path / "out" / foreign
     path.parent.mkdir(exist_ok=True)
     path.symlink_to(tmp_path / "in") if foreign == "link" else path.write_text("precious")
-    with pytest.raises(la.OutputError, match=rf"1 file that no earlier run wrote \({foreign}\)"):
+    with pytest.raises(la.errors.OutputError, match=rf"1 file that no earlier run wrote \({foreign}\)"):
         result.write(tmp_path / "out", force=True)
     assert os.path.lexists(path) and (tmp_path / "out/a.jsonl").exists() and (tmp_path / "in/a.jsonl").exists()
 
@@ -50,10 +50,10 @@ def test_files_of_others_are_never_replaced(tmp_path, foreign):
 def test_a_folder_that_is_not_ours_is_refused(tmp_path):
     result = la.dedup(fill(tmp_path / "in", a=A))
     fill(tmp_path / "photos", a=C, b=C)
-    with pytest.raises(la.OutputError, match=r"2 files but no _lookalike\.json that lists"):
+    with pytest.raises(la.errors.OutputError, match=r"2 files but no _lookalike\.json that lists"):
         check_output(tmp_path / "photos", force=True)
     (tmp_path / "photos/_lookalike.json").write_text('{"files": "all"}')
-    with pytest.raises(la.OutputError, match="3 files"):
+    with pytest.raises(la.errors.OutputError, match="3 files"):
         result.write(tmp_path / "photos", force=True)
     assert (tmp_path / "photos/a.jsonl").read_text() == (tmp_path / "photos/b.jsonl").read_text()
     (tmp_path / "empty").mkdir()
@@ -64,7 +64,7 @@ def test_a_folder_that_is_not_ours_is_refused(tmp_path):
 def test_what_appears_while_a_job_runs_stays(tmp_path):
     result = la.dedup(fill(tmp_path / "in", a=A))
     result.write(tmp_path / "out")
-    with pytest.raises(la.OutputError, match="mine"), atomic_directory(tmp_path / "out", replace=True) as folder:
+    with pytest.raises(la.errors.OutputError, match="mine"), atomic_directory(tmp_path / "out", replace=True) as folder:
         with folder.file("a.jsonl") as stream:
             stream.write(b"new")
         (tmp_path / "out/mine").write_text("precious")
@@ -102,7 +102,7 @@ def test_a_killed_run_leaves_the_old_folder_or_the_new(tmp_path, moment):
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "out"), str(moment)], check=False)
     assert done.returncode in (-signal.SIGKILL, 0)
-    with pytest.raises(la.OutputError, match="exists"):
+    with pytest.raises(la.errors.OutputError, match="exists"):
         check_output(tmp_path / "out", force=False)  # puts it back, if it was not there
     found = {name: (tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "out")}
     assert found == old or sorted(found) == ["_lookalike.json", "a.jsonl", "c.jsonl"]
@@ -145,7 +145,7 @@ def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path, monkeypatch):
         rename(source, target)
 
     monkeypatch.setattr(os, "rename", failing)
-    with pytest.raises(la.OutputError, match="Input/output error"):
+    with pytest.raises(la.errors.OutputError, match="Input/output error"):
         result.write(tmp_path / "out", force=True)
     assert names(tmp_path / "out") == before and sorted(p.name for p in tmp_path.iterdir()) == ["in", "out"]
 
@@ -156,7 +156,7 @@ def test_an_input_named_like_our_description_survives(tmp_path):
     (folder / "_lookalike.json").write_text(B)
     (folder / "b.json").write_text(A)
     result = la.dedup([folder / "_lookalike.json", folder / "b.json"], format="txt")
-    with pytest.raises(la.OutputError, match=r"an input is named _lookalike\.json"):
+    with pytest.raises(la.errors.OutputError, match=r"an input is named _lookalike\.json"):
         result.write(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -166,7 +166,7 @@ def test_a_description_takes_no_file_of_others(tmp_path):
     mine = tmp_path / "out.jsonl_lookalike.json"
     mine.write_text('["precious"]')
     for force in (False, True):
-        with pytest.raises(la.OutputError, match=r"out\.jsonl_lookalike\.json exists, and no earlier run wrote it"):
+        with pytest.raises(la.errors.OutputError, match=r"out\.jsonl_lookalike\.json exists, and no earlier run wrote it"):
             result.write(tmp_path / "out.jsonl", force=force)
     assert mine.read_text() == '["precious"]' and not (tmp_path / "out.jsonl").exists()
     mine.unlink()
@@ -184,16 +184,16 @@ def test_an_output_is_no_input(tmp_path):
     before = (folder / "a.jsonl").read_text()
     result = la.dedup(folder / "b.jsonl", against=folder / "a.jsonl")
     for output in (folder / "a.jsonl", tmp_path / "in/../in/a.jsonl", tmp_path / "link.jsonl", tmp_path / "hard.jsonl"):
-        with pytest.raises(la.OutputError, match=r"would replace the input .*a\.jsonl"):
+        with pytest.raises(la.errors.OutputError, match=r"would replace the input .*a\.jsonl"):
             result.write(output, force=True)
-    with pytest.raises(la.OutputError, match="whose suffix is another one"):
+    with pytest.raises(la.errors.OutputError, match="whose suffix is another one"):
         result.write(tmp_path / "link", force=True)
     found = la.decontaminate(folder / "b.jsonl", against=folder / "a.jsonl")
-    with pytest.raises(la.OutputError, match="would replace the input"):
+    with pytest.raises(la.errors.OutputError, match="would replace the input"):
         found.write(folder / "a.jsonl", force=True)
     from listing import find_pairs
 
-    with pytest.raises(la.OutputError, match="would replace the input"):
+    with pytest.raises(la.errors.OutputError, match="would replace the input"):
         find_pairs(folder).write(folder / "b.jsonl", force=True)
     assert (folder / "a.jsonl").read_text() == before == (folder / "b.jsonl").read_text()
 
@@ -203,17 +203,17 @@ def test_output_folders_and_inputs_lie_apart(tmp_path, monkeypatch):
     result = la.dedup(folder)
     (tmp_path / "link").symlink_to(folder)
     for output in (folder / "clean", tmp_path / "link" / "deep" / "clean", folder):
-        with pytest.raises(la.OutputError, match=r"is inside the input folder|exists|but no _lookalike"):
+        with pytest.raises(la.errors.OutputError, match=r"is inside the input folder|exists|but no _lookalike"):
             result.write(output)
-        with pytest.raises(la.OutputError, match="is inside the input folder"):
+        with pytest.raises(la.errors.OutputError, match="is inside the input folder"):
             check_apart(output, result._job.sources)
     assert names(folder) == ["a.jsonl", "b.jsonl"]
     result.write(tmp_path / "out")
     monkeypatch.chdir(tmp_path)
     for given in ("out/a.jsonl", tmp_path / "out/a.jsonl", "in/../out/a.jsonl"):
-        with pytest.raises(la.OutputError, match=r"contains the input .*a\.jsonl"):
+        with pytest.raises(la.errors.OutputError, match=r"contains the input .*a\.jsonl"):
             la.dedup(Path(given)).write("out", force=True)
-    with pytest.raises(la.OutputError, match="contains the input"):
+    with pytest.raises(la.errors.OutputError, match="contains the input"):
         la.dedup(folder / "a.jsonl", against=tmp_path / "out/b.jsonl").write("out", force=True)
     assert names(tmp_path / "out") == ["_lookalike.json", "a.jsonl", "b.jsonl"]
 
@@ -223,14 +223,14 @@ def test_the_current_folder_is_not_replaced(tmp_path, monkeypatch):
     (tmp_path / "here/below").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "here/below")
     for output in (".", ".."):
-        with pytest.raises(la.OutputError, match="is the current folder or contains it"):
+        with pytest.raises(la.errors.OutputError, match="is the current folder or contains it"):
             result.write(output, force=True)
 
 
 def test_two_outputs_do_not_meet(tmp_path):
     for also in ("out/m.csv", "out.jsonl"):
         output = "out" if "/" in also else "out.jsonl"
-        with pytest.raises(la.OutputError, match="is, or is inside, the output"):
+        with pytest.raises(la.errors.OutputError, match="is, or is inside, the output"):
             check_apart(tmp_path / output, [], [tmp_path / also])
     check_apart(tmp_path / "out.jsonl", [], [tmp_path / "matches.jsonl"])
 
@@ -247,7 +247,7 @@ def test_a_file_and_a_folder_of_one_name_are_refused(tmp_path):
     fill(tmp_path / "one", x=A)
     fill(tmp_path / "two" / "x.jsonl", y=B)
     result = la.dedup([tmp_path / "one", tmp_path / "two"])
-    with pytest.raises(la.OutputError, match="another into a folder of that name"):
+    with pytest.raises(la.errors.OutputError, match="another into a folder of that name"):
         result.write(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -255,7 +255,7 @@ def test_a_file_and_a_folder_of_one_name_are_refused(tmp_path):
 def test_a_file_system_that_ignores_case_loses_nothing(tmp_path):
     """Each file of a new folder is made anew, or not at all."""
     with (
-        pytest.raises(la.OutputError, match=r"two inputs would be written as x\.jsonl"),
+        pytest.raises(la.errors.OutputError, match=r"two inputs would be written as x\.jsonl"),
         atomic_directory(tmp_path / "out", replace=True) as new,
     ):
         for _ in range(2):
@@ -280,12 +280,12 @@ def test_odd_outputs_are_refused_before_any_work(tmp_path):
         (tmp_path / ("n" * 300 + ".jsonl"), "name too long"), (tmp_path / ("n" * 245 + ".jsonl"), "name too long"),
         (tmp_path / "a\0b.jsonl", "cannot be written"), (tmp_path / "loop/x.jsonl", "symbolic links|not a folder"),
     ):  # fmt: skip
-        with pytest.raises(la.OutputError, match=words):
+        with pytest.raises(la.errors.OutputError, match=words):
             check_output(output, force=True)
     read, write = os.pipe()
     (tmp_path / "stdout").symlink_to(f"/proc/self/fd/{write}")  # what /dev/stdout is to a pipe: a link to no name
     for output in (tmp_path / "stdout", tmp_path / "pipe.jsonl"):
-        with pytest.raises(la.OutputError, match="is a pipe or a device"):
+        with pytest.raises(la.errors.OutputError, match="is a pipe or a device"):
             check_output(output, force=False)
     os.close(read)
     os.close(write)
@@ -314,11 +314,11 @@ def test_links_lead_to_outputs(tmp_path):
 
 def test_a_saved_sketch_is_replaced_whatever_its_name(tmp_path):
     """Sketch files have no suffix of their own: what they are does not depend on it."""
-    signatures = la.FastSimilarity(permutations=64).sign(la.shingle([A]))
+    signatures = la.sketches.FastSimilarity(permutations=64).sign(la.shingle([A]))
     for name in ("s", "s.jsonl", "s.txt", "s.sig.gz", "s.GZ", "s.zst"):
         for force in (False, True):
-            la.save(signatures, tmp_path / name, force=force)
-        assert (la.load(tmp_path / name).values == signatures.values).all()
+            la.sketches.save(signatures, tmp_path / name, force=force)
+        assert (la.sketches.load(tmp_path / name).values == signatures.values).all()
         assert (tmp_path / name).read_bytes()[:8] == b"LOOKASIG"
 
 

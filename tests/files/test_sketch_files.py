@@ -18,30 +18,30 @@ TEXTS = ["The quick brown fox jumps over the lazy dog", "x", "天地玄黃 宇�
 
 def values():
     shingles = la.shingle(TEXTS, width=2)
-    fast = la.FastSimilarity(permutations=96, seed=7).sign(shingles)
-    true = la.PermutationMinHash(universe=100, permutations=8).sign_sets([1, 2, 3, 50], [0, 3, 4])
+    fast = la.sketches.FastSimilarity(permutations=96, seed=7).sign(shingles)
+    true = la.sketches.PermutationMinHash(universe=100, permutations=8).sign_sets([1, 2, 3, 50], [0, 3, 4])
     return {
         "fast": fast,
-        "minhash": la.MinHash(permutations=5).sign(shingles),
-        "bins": la.OnePermutation(permutations=64).sign(shingles),
+        "minhash": la.sketches.MinHash(permutations=5).sign(shingles),
+        "bins": la.sketches.OnePermutation(permutations=64).sign(shingles),
         "true": true,
-        "bits": la.BBit(bits=3).pack(fast),
-        "fractional": la.Fractional(shares=[(1, 0.5), (2, 0.5)]).pack(fast),
-        "xor": la.XorBits(combined=3).pack(fast),
-        "raw bits": la.BBit(bits=1).pack(la.OnePermutation(permutations=64).sign(shingles)),
-        "dense": la.BBit(bits=2).pack(true),
+        "bits": la.sketches.BBit(bits=3).pack(fast),
+        "fractional": la.sketches.Fractional(shares=[(1, 0.5), (2, 0.5)]).pack(fast),
+        "xor": la.sketches.XorBits(combined=3).pack(fast),
+        "raw bits": la.sketches.BBit(bits=1).pack(la.sketches.OnePermutation(permutations=64).sign(shingles)),
+        "dense": la.sketches.BBit(bits=2).pack(true),
     }
 
 
 def newer_values():
     """What no file of format 2 holds."""
-    fast = la.FastSimilarity(permutations=96, seed=7).sign(la.shingle(TEXTS, width=2))
-    true = la.PermutationMinHash(universe=100, permutations=8).sign_sets([1, 2, 3, 50], [0, 3, 4])
+    fast = la.sketches.FastSimilarity(permutations=96, seed=7).sign(la.shingle(TEXTS, width=2))
+    true = la.sketches.PermutationMinHash(universe=100, permutations=8).sign_sets([1, 2, 3, 50], [0, 3, 4])
     return {
-        "below one bit": la.Fractional(shares=[(1, 0.5), (0.5, 0.25), (1 / 3, 0.25)]).pack(fast),
-        "dense, below one bit": la.Fractional(shares=[(0.5, 0.5), (2, 0.5)]).pack(true),
-        "densities of 4 bits": la.BBit(bits=2).pack(true).with_quantized_densities(4),
-        "densities of 16 bits": la.BBit(bits=2).pack(true).with_quantized_densities(16),
+        "below one bit": la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.25), (1 / 3, 0.25)]).pack(fast),
+        "dense, below one bit": la.sketches.Fractional(shares=[(0.5, 0.5), (2, 0.5)]).pack(true),
+        "densities of 4 bits": la.sketches.BBit(bits=2).pack(true).with_quantized_densities(4),
+        "densities of 16 bits": la.sketches.BBit(bits=2).pack(true).with_quantized_densities(16),
     }
 
 
@@ -68,8 +68,8 @@ def check_same(found, value):
 def test_golden_files_are_read(tmp_path, name):
     """They hold what this version makes of these texts by other rules, and are saved as the same bytes."""
     path = GOLDEN / f"signatures/{name.replace(' ', '-')}.sig"
-    check_same(la.load(path), by_rules_2(values()[name]))
-    la.save(by_rules_2(values()[name]), tmp_path / "x.sig")
+    check_same(la.sketches.load(path), by_rules_2(values()[name]))
+    la.sketches.save(by_rules_2(values()[name]), tmp_path / "x.sig")
     assert (tmp_path / "x.sig").read_bytes() == path.read_bytes()
 
 
@@ -77,8 +77,8 @@ def test_golden_files_are_read(tmp_path, name):
 def test_round_trip(tmp_path, name):
     """Files of a format never change."""
     value = by_rules_2(newer_values()[name])
-    la.save(value, tmp_path / "x.sig")
-    check_same(la.load(tmp_path / "x.sig"), value)
+    la.sketches.save(value, tmp_path / "x.sig")
+    check_same(la.sketches.load(tmp_path / "x.sig"), value)
     known = {"below one bit": "228e235108870219", "densities of 4 bits": "273c9b746ff8aec8"}.get(name, "")
     assert hashlib.sha256((tmp_path / "x.sig").read_bytes()).hexdigest().startswith(known)
 
@@ -90,15 +90,15 @@ def test_quantized_densities_take_their_bits(tmp_path, bits, n):
     universe = 1 << 12
     rng = np.random.default_rng(n)
     sizes = rng.integers(0, universe, n)
-    signatures = la.Signatures(
-        rng.integers(0, 9, (n, 64), dtype=np.uint64), la.PermutationMinHash(universe=universe, permutations=64), "integers",
+    signatures = la.sketches.Signatures(
+        rng.integers(0, 9, (n, 64), dtype=np.uint64), la.sketches.PermutationMinHash(universe=universe, permutations=64), "integers",
         sizes / universe,
     )  # fmt: skip
-    packed = la.BBit(bits=1).pack(signatures)
+    packed = la.sketches.BBit(bits=1).pack(signatures)
     rounded = packed.with_quantized_densities(bits)
     for value, name in ((packed, "plain"), (rounded, "rounded")):
-        la.save(value, tmp_path / name)
-    found = la.load(tmp_path / "rounded")
+        la.sketches.save(value, tmp_path / name)
+    found = la.sketches.load(tmp_path / "rounded")
     assert found.density_bits == bits and found.densities.dtype == np.float64
     assert np.array_equal(found.densities, rounded.densities) and np.array_equal(found.words, packed.words)
     assert np.array_equal(found.density_steps, np.minimum(sizes * 2**bits // universe, 2**bits - 1))
@@ -109,21 +109,23 @@ def test_quantized_densities_take_their_bits(tmp_path, bits, n):
     padded = lambda size: -(-size // 64) * 64  # noqa: E731
     saved = (tmp_path / "plain").stat().st_size - (tmp_path / "rounded").stat().st_size
     assert saved - (padded(8 * n) - padded(-(-n * bits // 8))) in (0, -64), "the header is as long, or a line longer"
-    la.save(found, tmp_path / "again")
+    la.sketches.save(found, tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "rounded").read_bytes()
 
 
 def test_densities_of_few_bits_are_what_they_say():
-    packed = la.BBit(bits=2).pack(la.PermutationMinHash(universe=100, permutations=8).sign_sets([1, 2, 3, 50], [0, 3, 4]))
+    packed = la.sketches.BBit(bits=2).pack(
+        la.sketches.PermutationMinHash(universe=100, permutations=8).sign_sets([1, 2, 3, 50], [0, 3, 4])
+    )
     rounded = packed.with_quantized_densities(4)
     assert rounded.densities.tolist() == [1 / 32, 1 / 32] and rounded.density_steps.tolist() == [0, 0]
     assert rounded.with_quantized_densities(np.int64(2)).densities.tolist() == [1 / 8, 1 / 8]
-    with pytest.raises(la.ParameterError, match="not rounded"):
+    with pytest.raises(la.errors.ParameterError, match="not rounded"):
         _ = packed.density_steps
     for wrong in (4, 0, 17, "4"):
-        with pytest.raises(la.ParameterError):
+        with pytest.raises(la.errors.ParameterError):
             replace(packed, density_bits=wrong)
-    with pytest.raises(la.ParameterError, match="middles"):
+    with pytest.raises(la.errors.ParameterError, match="middles"):
         replace(rounded, densities=None)
 
 
@@ -140,85 +142,85 @@ def test_densities_of_few_bits_are_what_they_say():
 )  # fmt: skip
 def test_other_densities_are_damage(tmp_path, header, steps):
     dense = values()["dense"]
-    la.save(dense, tmp_path / "x.sig")
+    la.sketches.save(dense, tmp_path / "x.sig")
     file = ArrayFile(tmp_path / "x.sig", SIGNATURES)
     arrays = {name: file[name] for name in ("words", "layout")} | ({} if steps is None else {"density_steps": steps})
     write_arrays(tmp_path / "y.sig", arrays, file.meta | header, kind=SIGNATURES)
-    with pytest.raises(la.InputDataError, match="damaged"):
-        la.load(tmp_path / "y.sig")
+    with pytest.raises(la.errors.InputDataError, match="damaged"):
+        la.sketches.load(tmp_path / "y.sig")
 
 
 @pytest.mark.parametrize("damage", ["layout", "has_empty"])
 def test_another_layout_is_damage(tmp_path, damage):
-    la.save(values()["bits"], tmp_path / "x.sig")
+    la.sketches.save(values()["bits"], tmp_path / "x.sig")
     file = ArrayFile(tmp_path / "x.sig", SIGNATURES)
     arrays = {name: file[name] for name in ("words", "layout")}
     header = {"has_empty": int(file.meta["has_empty"])} if damage == "has_empty" else {}
     if damage == "layout":
         arrays["layout"] = arrays["layout"] + np.array([0, 1, 0])  # a slot more, in as many words
     write_arrays(tmp_path / "y.sig", arrays, file.meta | header, kind=SIGNATURES)
-    with pytest.raises(la.InputDataError, match="damaged"):
-        la.load(tmp_path / "y.sig")
+    with pytest.raises(la.errors.InputDataError, match="damaged"):
+        la.sketches.load(tmp_path / "y.sig")
 
 
 def test_files_of_earlier_rules_are_loaded_but_not_mixed(tmp_path):
     """Their sketches can be compared with each other, not with new ones."""
     new, new_bits = values()["fast"], values()["bits"]
     for name, value in (("fast", new), ("bits", new_bits)):
-        la.save(replace(value, shingling=la.Shingling(width=2, rules=1)), tmp_path / name)
-    old, old_bits = la.load(tmp_path / "fast"), la.load(tmp_path / "bits")
+        la.sketches.save(replace(value, shingling=la.Shingling(width=2, rules=1)), tmp_path / name)
+    old, old_bits = la.sketches.load(tmp_path / "fast"), la.sketches.load(tmp_path / "bits")
     assert old.shingling == old_bits.shingling == la.Shingling(width=2, rules=1) != la.Shingling(width=2) == new.shingling
     assert old.estimated_resemblance(0, 0, other=old) == 1.0
-    assert len(la.BandingIndex(bands=16, rows=6).add(old).add(old).pairs().left) == 3
+    assert len(la.search.BandingIndex(bands=16, rows=6).add(old).add(old).pairs().left) == 3
     for mix in (
         lambda: old.estimated_resemblance(0, 0, other=new),
         lambda: old_bits.estimated_resemblance(0, 0, other=new_bits),
-        lambda: la.BandingIndex(bands=16, rows=6).add(old).add(new),
-        lambda: la.BandingIndex(bands=16, rows=6).add(new).query(old),
+        lambda: la.search.BandingIndex(bands=16, rows=6).add(old).add(new),
+        lambda: la.search.BandingIndex(bands=16, rows=6).add(new).query(old),
     ):
-        with pytest.raises(la.IncompatibleSketchError, match=r"rules=1.*rules=3|rules=3.*rules=1"):
+        with pytest.raises(la.errors.IncompatibleSketchError, match=r"rules=1.*rules=3|rules=3.*rules=1"):
             mix()
-    with pytest.raises(la.IncompatibleSketchError, match="same parameters"):
+    with pytest.raises(la.errors.IncompatibleSketchError, match="same parameters"):
         old.merge(new)
 
 
 def test_files_of_newer_rules_ask_for_an_upgrade(tmp_path):
-    la.save(values()["fast"], tmp_path / "x.sig")
+    la.sketches.save(values()["fast"], tmp_path / "x.sig")
     data = (tmp_path / "x.sig").read_bytes().replace(b'"rules": 3', b'"rules": 4')
     end = 24 + int.from_bytes(data[16:24], "little")
     (tmp_path / "x.sig").write_bytes(data[:12] + crc32(data[24:end]).to_bytes(4, "little") + data[16:])
-    with pytest.raises(la.InputDataError, match=r"rules 4 are newer than 3; upgrade"):
-        la.load(tmp_path / "x.sig")
+    with pytest.raises(la.errors.InputDataError, match=r"rules 4 are newer than 3; upgrade"):
+        la.sketches.load(tmp_path / "x.sig")
 
 
 def test_damage_is_told_from_strangers_and_newer_versions(tmp_path):
     path = tmp_path / "x.sig"
-    la.save(values()["bits"], path)
+    la.sketches.save(values()["bits"], path)
     data = path.read_bytes()
-    with pytest.raises(la.OutputError, match="exists"):
-        la.save(values()["bits"], path)
+    with pytest.raises(la.errors.OutputError, match="exists"):
+        la.sketches.save(values()["bits"], path)
     path.write_bytes(b"PK" + data)
-    with pytest.raises(la.InputDataError, match="not a file of signatures"):
-        la.load(path)
+    with pytest.raises(la.errors.InputDataError, match="not a file of signatures"):
+        la.sketches.load(path)
     path.write_bytes(data[:8] + b"\x04" + data[9:])
-    with pytest.raises(la.InputDataError, match="format version 4 is newer than 1, the newest known here; upgrade"):
-        la.load(path)
-    with pytest.raises(la.InputDataError, match="cannot be read"):
-        la.load(tmp_path / "none")
+    with pytest.raises(la.errors.InputDataError, match="format version 4 is newer than 1, the newest known here; upgrade"):
+        la.sketches.load(path)
+    with pytest.raises(la.errors.InputDataError, match="cannot be read"):
+        la.sketches.load(tmp_path / "none")
 
 
 def test_what_cannot_be_saved(tmp_path):
-    own = la.FastSimilarity(permutations=8).sign(la.shingle(["a b"], tokenizer=str.split))
-    weighted = la.DartMinHash(permutations=4).sign(la.WeightedSets.from_arrays([1], [1.0], [0, 1]))
+    own = la.sketches.FastSimilarity(permutations=8).sign(la.shingle(["a b"], tokenizer=str.split))
+    weighted = la.sketches.DartMinHash(permutations=4).sign(la.sketches.WeightedSets.from_arrays([1], [1.0], [0, 1]))
     for value in (own, weighted):
-        with pytest.raises(la.ParameterError):
-            la.save(value, tmp_path / "x")
+        with pytest.raises(la.errors.ParameterError):
+            la.sketches.save(value, tmp_path / "x")
 
 
 def test_kinds_that_this_version_lacks_may_be_newer(tmp_path):
-    la.save(values()["fast"], tmp_path / "x.sig")
+    la.sketches.save(values()["fast"], tmp_path / "x.sig")
     file = ArrayFile(tmp_path / "x.sig", SIGNATURES)
     header = file.meta | {"scheme": {"kind": "MinHashOfLater", "parameters": {}}}
     write_arrays(tmp_path / "y.sig", {"values": file["values"]}, header, kind=SIGNATURES)
-    with pytest.raises(la.InputDataError, match="of a newer version.*MinHashOfLater"):
-        la.load(tmp_path / "y.sig")
+    with pytest.raises(la.errors.InputDataError, match="of a newer version.*MinHashOfLater"):
+        la.sketches.load(tmp_path / "y.sig")

@@ -97,7 +97,7 @@ def test_a_stream_that_ends_in_its_last_mark(tmp_path, lost):
     write(tmp_path / "a.arrow", pa.ipc.new_stream, None, TABLE)
     data = (tmp_path / "a.arrow").read_bytes()
     (tmp_path / "a.arrow").write_bytes(data[:-lost])
-    with pytest.raises(la.InputDataError, match="cut short"):
+    with pytest.raises(la.errors.InputDataError, match="cut short"):
         la.dedup(tmp_path / "a.arrow")
 
 
@@ -109,10 +109,10 @@ def test_what_is_decompressed_must_fit(tmp_path, kind):
     (split,) = (replace(split, limit=Limit(room=50 << 20)) for split in open_sources([path]))
     for ask in (lambda: list(split.batches(Columns())), lambda: list(split.form.tables(split))):
         with pytest.raises(
-            la.InputDataError, match=r"a.arrow, batch 1: .*take 105 MB, .* the 52 MB .*raise memory= .*smaller batches"
+            la.errors.InputDataError, match=r"a.arrow, batch 1: .*take 105 MB, .* the 52 MB .*raise memory= .*smaller batches"
         ):
             ask()
-    with pytest.raises(la.InputDataError, match=r"column 'n': texts must be strings"):  # which is small, and read
+    with pytest.raises(la.errors.InputDataError, match=r"column 'n': texts must be strings"):  # which is small, and read
         list(split.batches(Columns("n")))
 
 
@@ -150,7 +150,7 @@ for attempt in range(300):
     path.write_bytes(damaged[: draw.randrange(len(damaged))] if attempt % 10 == 0 else damaged)
     try:
         la.dedup(path, threads=1, encoding_errors="replace", memory="600MB")
-    except la.InputDataError:
+    except la.errors.InputDataError:
         refused += 1
 print(refused)
 """
@@ -223,6 +223,6 @@ def test_pieces(tmp_path, kind, codec, table):
         ends.append(len(found))
     assert found == list(zip(range(3000), TEXTS, strict=True)) and (len(ends) == 1 or ends == [700, 1400, 2100, 2800, 3000])
     path.write_bytes(path.read_bytes()[:-1000])
-    with pytest.raises(la.InputDataError, match="not a readable Arrow file|the file changed"):
+    with pytest.raises(la.errors.InputDataError, match="not a readable Arrow file|the file changed"):
         for _, piece in open_sources([path])[0].pieces(5000):
             list(piece.batches(columns))

@@ -145,7 +145,7 @@ def test_lists_of_urls_are_paths(both):
 def test_only_folders_are_written(both):
     with (
         closing(la.dedup(str(both[1] / "a.jsonl"))) as result,
-        pytest.raises(la.ParameterError, match=r"clean.jsonl is on an object store, where only folders of documents"),
+        pytest.raises(la.errors.ParameterError, match=r"clean.jsonl is on an object store, where only folders of documents"),
     ):
         result.write(str(both[1] / "clean.jsonl"))
 
@@ -164,7 +164,7 @@ def test_what_is_on_disks_only_is_refused_before_work(both, option, monkeypatch,
 def test_an_index_is_on_a_disk(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(
-        la.ParameterError, match="s3://lake/idx is on an object store, and an index is a folder on this machine"
+        la.errors.ParameterError, match="s3://lake/idx is on an object store, and an index is a folder on this machine"
     ):
         la.Index.create("s3://lake/idx")
     assert not list(tmp_path.iterdir())

@@ -59,7 +59,7 @@ def test_compression_is_kept_and_skipped_rows_have_no_line(tmp_path):
     told = lines(tmp_path / "out/in.jsonl.gz")
     assert [(row["id"], row["attributes"]["near_duplicate"]) for row in told] == [(f"{path}:1", False), (f"{path}:3", True)]
     path.write_bytes(b"")
-    with pytest.raises(la.InputDataError, match="changed"):
+    with pytest.raises(la.errors.InputDataError, match="changed"):
         result.write(tmp_path / "again", attributes=True)
     assert not (tmp_path / "again").exists()
 
@@ -81,5 +81,5 @@ def test_where_they_cannot_be_written(corpus, capsys, monkeypatch, more, why):
 
 def test_documents_that_are_files_have_none(tmp_path):
     (tmp_path / "a.txt").write_text("a text")
-    with pytest.raises(la.OutputError, match=r"a\.txt is a document itself"):
+    with pytest.raises(la.errors.OutputError, match=r"a\.txt is a document itself"):
         la.dedup(tmp_path / "a.txt").write(tmp_path / "out", attributes=True)

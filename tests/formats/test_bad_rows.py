@@ -25,7 +25,7 @@ def test_invalid_utf8_can_be_replaced(tmp_path):
     result.write(tmp_path / "out.jsonl")
     assert read(tmp_path / "out.jsonl").splitlines()[0] == bad.splitlines()[0]
     binary = pa.array([b"fine", b"ab\xffcd"], pa.binary())
-    with pytest.raises(la.InputDataError, match="row 1: invalid UTF-8 at byte 2 of the text"):
+    with pytest.raises(la.errors.InputDataError, match="row 1: invalid UTF-8 at byte 2 of the text"):
         la.dedup(binary)
 
 
@@ -33,14 +33,14 @@ def test_invalid_utf8_can_be_replaced(tmp_path):
 def test_ids_are_unique(tmp_path, ids):
     rows = [{"id": i, "text": f"text {n}"} for n, i in enumerate(ids)]
     source = write(tmp_path / "in.jsonl", lines(rows))
-    with pytest.raises(la.InputDataError, match=r"twice: .*in\.jsonl, row 1 and .*in\.jsonl, row [23]"):
+    with pytest.raises(la.errors.InputDataError, match=r"twice: .*in\.jsonl, row 1 and .*in\.jsonl, row [23]"):
         la.dedup(source, id="id")
 
 
 def test_missing_and_unknown_inputs(tmp_path):
     (tmp_path / "data.xyz").write_text("x")
     for name, message in (("*.jsonl", "no file matches"), (".", "no file with a known"), ("data.xyz", "unrecognized suffix")):
-        with pytest.raises(la.InputDataError, match=message):
+        with pytest.raises(la.errors.InputDataError, match=message):
             la.dedup(str(tmp_path / name))
 
 
@@ -69,7 +69,7 @@ def test_long_lines_are_read_as_short_ones(tmp_path, monkeypatch, value, errors)
         monkeypatch.setattr(jsonl, "LONG", long)
         try:
             found.append(la.dedup(tmp_path / "in.jsonl", id="id", encoding_errors=errors).decisions.to_pylist())
-        except la.InputDataError as error:
+        except la.errors.InputDataError as error:
             found.append(str(error))
     assert found[0] == found[1]
 

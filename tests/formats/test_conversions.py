@@ -140,7 +140,7 @@ def test_what_has_no_form_in_text_is_refused(tmp_path, name, column, words):
     table = pa.table({"text": WORDS[: len(column)], "x": column})
     path = tmp_path / "in.parquet"
     pq.write_table(table, path)
-    with pytest.raises(la.InputDataError, match=r"in\.parquet, " + words + r".*; write \.parquet"):
+    with pytest.raises(la.errors.InputDataError, match=r"in\.parquet, " + words + r".*; write \.parquet"):
         la.dedup(path).write(tmp_path / name)
     assert [p.name for p in tmp_path.iterdir()] == ["in.parquet"]
 
@@ -148,7 +148,9 @@ def test_what_has_no_form_in_text_is_refused(tmp_path, name, column, words):
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 def test_numbers_that_json_lacks_are_refused_there(tmp_path, value):
     path = parquet(tmp_path / "in.parquet", pa.array([1.0, value]))
-    with pytest.raises(la.InputDataError, match=rf"in\.parquet, row 2, column 'x': JSON has no {value}; write \.parquet"):
+    with pytest.raises(
+        la.errors.InputDataError, match=rf"in\.parquet, row 2, column 'x': JSON has no {value}; write \.parquet"
+    ):
         converted(path, tmp_path / "out.jsonl")
     assert converted(path, tmp_path / "out.csv") == ["1.0", str(value)]
 

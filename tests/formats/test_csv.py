@@ -107,7 +107,7 @@ def test_short_rows_are_padded_before_columns_are_added(tmp_path, end):
 
 def test_lines_in_fields_do_not_count_as_rows(tmp_path):
     source = write(tmp_path / "in.csv", b'id,text\n"a\nb","' + A.encode() + b'\r\n\n"\nc,"' + A.encode() + b'"\nd,x,y\n')
-    with pytest.raises(la.InputDataError, match=r"in\.csv, row 3: 3 fields"):
+    with pytest.raises(la.errors.InputDataError, match=r"in\.csv, row 3: 3 fields"):
         la.dedup(source)
 
 
@@ -119,11 +119,13 @@ def test_a_name_that_appears_twice(tmp_path):
     result.write(tmp_path / "all.csv", annotate=True)
     assert by_python((tmp_path / "all.csv").read_bytes())[1][:4] == [A, "1", "2", "true"]
     for name in ("out.jsonl", "out.parquet"):
-        with pytest.raises(la.InputDataError, match=r"in\.csv, header: the column 'b' appears 2 times; rename .*, or write"):
+        with pytest.raises(
+            la.errors.InputDataError, match=r"in\.csv, header: the column 'b' appears 2 times; rename .*, or write"
+        ):
             result.write(tmp_path / name)
     for asked in ({"text": "b"}, {"id": "b"}, {"within": "b"}, {"keep": "largest:b"}):
         with pytest.raises(
-            la.InputDataError, match=r"in\.csv, header: the column 'b' appears 2 times; rename all but one; or leave"
+            la.errors.InputDataError, match=r"in\.csv, header: the column 'b' appears 2 times; rename all but one; or leave"
         ):
             la.dedup(source, **asked)
 
@@ -148,7 +150,9 @@ def test_files_of_other_columns(tmp_path):
     la.dedup([one, two, three], id="id").write(tmp_path / "out.csv")
     written = by_python((tmp_path / "out.csv").read_bytes())[1:]
     assert written == [["1", A, "x"], ["2", B, "y"], ["3", "some words of their own", ""]]
-    with pytest.raises(la.OutputError, match=r"four\.csv, row 1: it has fields that the first has not \('z'\).*write \.jsonl"):
+    with pytest.raises(
+        la.errors.OutputError, match=r"four\.csv, row 1: it has fields that the first has not \('z'\).*write \.jsonl"
+    ):
         la.dedup([one, four], id="id").write(tmp_path / "bad.csv")
     la.dedup([three, one, four], id="id").write(tmp_path / "out.parquet")
     assert pa.parquet.read_table(tmp_path / "out.parquet").drop_columns("text").to_pydict() == {
@@ -223,7 +227,7 @@ def test_a_delimiter_is_known_wherever_texts_are_read_again(tmp_path):
 @pytest.mark.parametrize("given", ["", ";;", '"', "a", "7", ".", "-", "\n", "\r", "\0", "\ufeff", "\ud800"])
 def test_what_is_no_delimiter(tmp_path, given):
     (tmp_path / "in.csv").write_text("text\na\n")
-    with pytest.raises(la.ParameterError, match="delimiter must be one character"):
+    with pytest.raises(la.errors.ParameterError, match="delimiter must be one character"):
         la.dedup(tmp_path / "in.csv", delimiter=given)
 
 
@@ -262,12 +266,9 @@ def test_a_header_is_never_passed_over(tmp_path, header, on_error, caplog):
     path = tmp_path / "in.csv"
     path.write_text(header + "\n" + "1,2,words of a document\n" * 20)
     said = r"line \d+: the header has more than the 100 bytes"
-    if on_error == "stop":
-        with pytest.raises(la.InputDataError, match=rf"in\.csv, {said}"):
-            la.dedup(path, max_document="100B", on_error=on_error)
-        return
-    assert la.dedup(path, max_document="100B", on_error=on_error).summary.kept == 0
-    assert re.search(said, caplog.text)
+    with pytest.raises(la.errors.InputDataError, match=rf"in\.csv.*{said}"):
+        la.dedup(path, max_document="100B", on_error=on_error)
+    assert re.search(said, caplog.text) or on_error == "stop"
 
 
 @pytest.mark.parametrize("large", ["x" * 300, '"' + "x\n" * 200 + '"', "x" * (3 << 20)])

@@ -154,7 +154,7 @@ def test_text_inside_another_field(tmp_path, suffix):
 def test_documents_of_parsers_are_not_cut(tmp_path):
     (tmp_path / "page.html").write_text("<p>some text of a page</p>")
     with pytest.raises(
-        la.OutputError, match=r"page\.html: a part of its text is not left out of a file of the format html: name"
+        la.errors.OutputError, match=r"page\.html: a part of its text is not left out of a file of the format html: name"
     ):
         check_shortening(tmp_path / "out/", open_sources([tmp_path]))
     check_shortening(tmp_path / "out.jsonl", open_sources([tmp_path]))
@@ -164,7 +164,9 @@ def test_a_format_that_writes_lines_and_cannot_cut_them_says_so(tmp_path):
     path = written(tmp_path / "in", "jsonl", ".jsonl")
     (selection,) = selections(path)
     lines = selection.lines(path.read_bytes().splitlines(keepends=True), lambda line, added: line)
-    with pytest.raises(la.OutputError, match=r"in\.jsonl: no part of a text is left out by this format; write \.jsonl instead"):
+    with pytest.raises(
+        la.errors.OutputError, match=r"in\.jsonl: no part of a text is left out by this format; write \.jsonl instead"
+    ):
         list(lines)
 
 

@@ -84,22 +84,22 @@ def test_splits_pickle_with_their_query(tmp_path, make, suffix):
 @both
 def test_what_is_not_as_it_should_be(tmp_path, make, suffix):
     path = make(tmp_path / f"in{suffix}")
-    with pytest.raises(la.InputDataError, match=rf"in{suffix}: .*nowhere.*\(query: 'select text from nowhere'\)"):
+    with pytest.raises(la.errors.InputDataError, match=rf"in{suffix}: .*nowhere.*\(query: 'select text from nowhere'\)"):
         la.dedup(path, query="select text from nowhere")
     with pytest.raises(
-        la.InputDataError, match=rf"in{suffix}, row 1: field 'body' is missing; fields found: id, text, score; name ano"
+        la.errors.InputDataError, match=rf"in{suffix}, row 1: field 'body' is missing; fields found: id, text, score; name ano"
     ):
         la.dedup(path, text="body")
-    with pytest.raises(la.InputDataError, match=rf"in{suffix}, row 1: field 'text' must be a string or null; found 1"):
+    with pytest.raises(la.errors.InputDataError, match=rf"in{suffix}, row 1: field 'text' must be a string or null; found 1"):
         la.dedup(path, query="select id as text from pages")
     bad = tmp_path / f"bad{suffix}"
     for content in (b"this is no database" * 300, path.read_bytes()[:2000]):
         bad.write_bytes(content)
-        with pytest.raises(la.InputDataError, match=f"bad{suffix}"):
+        with pytest.raises(la.errors.InputDataError, match=f"bad{suffix}"):
             la.dedup(bad)
     make(tmp_path / f"two{suffix}")
     make(tmp_path / f"two{suffix}", name="other")
-    with pytest.raises(la.InputDataError, match="has 2 tables: other, pages; say which rows: query="):
+    with pytest.raises(la.errors.InputDataError, match="has 2 tables: other, pages; say which rows: query="):
         la.dedup(tmp_path / f"two{suffix}")
 
 
@@ -107,7 +107,7 @@ def test_what_is_not_as_it_should_be(tmp_path, make, suffix):
 def test_nothing_is_changed(tmp_path, make, suffix):
     path = make(tmp_path / f"in{suffix}")
     before = path.read_bytes()
-    with pytest.raises(la.InputDataError, match="(?i)read.?only"):
+    with pytest.raises(la.errors.InputDataError, match="(?i)read.?only"):
         la.dedup(path, query="delete from pages")
     assert path.read_bytes() == before and sorted(p.name for p in tmp_path.iterdir()) == [path.name]
 
@@ -132,7 +132,7 @@ def test_nothing_in_a_database_reads_another_file(tmp_path, made, query):
     secret.write_text("of this machine")
     with duckdb.connect(tmp_path / "v.duckdb") as opened:
         opened.execute(made.format(secret=secret))
-    with pytest.raises(la.InputDataError, match=r"v\.duckdb"):
+    with pytest.raises(la.errors.InputDataError, match=r"v\.duckdb"):
         la.dedup(tmp_path / "v.duckdb", query=query and query.format(secret=secret))
 
 
@@ -163,7 +163,7 @@ BOMBS = {
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_row_has_no_more_bytes_than_the_cap_leaves(tmp_path, name):
     path = made_by(tmp_path / name, *BOMBS[name])
-    with pytest.raises(la.InputDataError, match=rf"{name}, after row 0: .* MB for a row, or .* MB in all"):
+    with pytest.raises(la.errors.InputDataError, match=rf"{name}, after row 0: .* MB for a row, or .* MB in all"):
         la.dedup(path, memory="400MB")
 
 
@@ -185,7 +185,7 @@ ENDLESS = "with recursive c(x) as (select 1 union all select x + 1 from c) selec
 def test_reading_ends(tmp_path, monkeypatch, suffix, which, query):
     monkeypatch.setattr(database, "SECONDS", 1)
     path = made_by(tmp_path / f"in{suffix}", f"create view v as {ENDLESS}{which}")
-    with pytest.raises(la.InputDataError, match=r"[12] seconds of processor time that a file of its size may take"):
+    with pytest.raises(la.errors.InputDataError, match=r"[12] seconds of processor time that a file of its size may take"):
         la.dedup(path, query=query)
 
 
@@ -209,17 +209,17 @@ def test_what_is_beside_a_database_is_a_file(tmp_path, name):
     suffix = name[2:9]
     path = (sqlite if suffix == ".sqlite" else duck)(tmp_path / f"in{suffix}")
     os.mkfifo(tmp_path / name)
-    with pytest.raises(la.InputDataError, match=f"in{suffix}: .*{name} beside it.* is not a regular file"):
+    with pytest.raises(la.errors.InputDataError, match=f"in{suffix}: .*{name} beside it.* is not a regular file"):
         la.dedup(path)
     (tmp_path / name).unlink()
     (tmp_path / name).symlink_to("/etc/hostname")
-    with pytest.raises(la.InputDataError, match="is not a regular file"):
+    with pytest.raises(la.errors.InputDataError, match="is not a regular file"):
         la.dedup(path)
 
 
 def test_two_columns_of_one_name_in_a_query(tmp_path):
     path = sqlite(tmp_path / "in.sqlite")
-    with pytest.raises(la.InputDataError, match="the column 'text' appears 2 times"):
+    with pytest.raises(la.errors.InputDataError, match="the column 'text' appears 2 times"):
         la.dedup(path, query="select a.text, b.text from pages a, pages b")
 
 
@@ -230,14 +230,14 @@ def test_a_name_of_a_column_that_is_not_utf8(tmp_path):
     opened.close()
     path = tmp_path / "n.sqlite"
     path.write_bytes(path.read_bytes().replace(b"naaame", b"n\xff\xfe\xffme"))
-    with pytest.raises(la.InputDataError, match=r"n\.sqlite"):
+    with pytest.raises(la.errors.InputDataError, match=r"n\.sqlite"):
         la.dedup(path)
 
 
 def test_bytes_are_text_where_they_are_utf8(tmp_path):
     path = sqlite(tmp_path / "in.db", [(1, A.encode(), 0.5), (2, b"a \xff b", 0.5)])
     assert [row["text"] for _, row in open_sources([path], query="select text from pages limit 1")[0].records()] == [A]
-    with pytest.raises(la.InputDataError, match=r"in.db, row 2, column 'text': invalid UTF-8 at byte 2"):
+    with pytest.raises(la.errors.InputDataError, match=r"in.db, row 2, column 'text': invalid UTF-8 at byte 2"):
         la.dedup(path)
     assert len(la.dedup(path, encoding_errors="replace")) == 2
 
@@ -247,7 +247,7 @@ def test_references_can_be_databases_and_inputs_not(tmp_path):
     free = tmp_path / "a.jsonl"
     free.write_text('{"text": "a b c"}\n')
     given = {"query": "select text from pages", "against": path}
-    with pytest.raises(la.ParameterError, match="query is for databases"):
+    with pytest.raises(la.errors.ParameterError, match="query is for databases"):
         la.dedup(free, **given)
     new = sqlite(tmp_path / "new.sqlite", [(1, A, 0.0), (2, "new", 0.0)])
     assert la.dedup(new, **given).keep.tolist() == [False, True]
@@ -265,12 +265,12 @@ def test_databases_that_were_cut(tmp_path):
     for lost in (1, 500, 5000, len(whole) - 600):
         path.write_bytes(whole[:-lost])
         why = rf"in\.db: the database is cut short: .*{len(whole) - lost:,} bytes.* {len(whole):,}"
-        with pytest.raises(la.InputDataError, match=why):
+        with pytest.raises(la.errors.InputDataError, match=why):
             la.dedup(path, id="id")
     path.write_bytes(whole[:24] + bytes(4) + whole[28:])  # an old version wrote last, and did not count pages
     assert len(la.dedup(path, id="id")) == 200
     path.write_bytes(whole[:24] + bytes(4) + whole[28:-1])
-    with pytest.raises(la.InputDataError, match=r"in\.db: the database is cut short"):
+    with pytest.raises(la.errors.InputDataError, match=r"in\.db: the database is cut short"):
         la.dedup(path, id="id")
     path.write_bytes(whole + bytes(100))
     assert len(la.dedup(path, id="id")) == 200
@@ -302,7 +302,7 @@ def damaged(path, *pages, rows=400, table="create table t (id integer primary ke
 )  # fmt: skip
 def test_a_damaged_page_costs_no_other(tmp_path, pages, gaps, how, caplog):
     path = damaged(tmp_path / "a.db", *pages, **how)
-    with pytest.raises(la.InputDataError, match=r"a.db, after row [1-9]\d*: damaged data: .*malformed.*on_error='skip'"):
+    with pytest.raises(la.errors.InputDataError, match=r"a.db, after row [1-9]\d*: damaged data: .*malformed.*on_error='skip'"):
         la.dedup(path)
     result = la.dedup(path, on_error="skip")
     lost = 400 - result.summary.kept
@@ -334,7 +334,7 @@ def test_pages_in_a_journal_do_not_count_as_lost(tmp_path):
         held = journal.read_bytes()
     opened.close()
     path.write_bytes(path.read_bytes()[:-5000])
-    with pytest.raises(la.InputDataError, match="the database is cut short"):
+    with pytest.raises(la.errors.InputDataError, match="the database is cut short"):
         la.dedup(path, id="id")
     journal.write_bytes(held)
     assert len(la.dedup(path, id="id")) == 200

@@ -42,7 +42,7 @@ def test_deletion_vectors_and_mapped_columns(tmp_path, deleted):
     kept = [i for i in range(10) if i not in deleted]
     wanted = [{"id": i, "text": f"text {i}", "doc": {"body": f"body {i}", "new": None}, "lang": "de"} for i in kept]
     assert rows_of(table) == wanted
-    with pytest.raises(la.InputDataError, match="is a file of the Delta table"):
+    with pytest.raises(la.errors.InputDataError, match="is a file of the Delta table"):
         open_sources([table / "x y/p.parquet"])
     assert read(table, "doc.body", others=("lang", "doc.new", "text")) == [
         (i, f"body {i}", "de", None, f"text {i}") for i in kept
@@ -67,7 +67,7 @@ def test_counts_of_rows_are_of_those_that_are_deleted_too(tmp_path):
     kept = la.dedup(mapped_table(tmp_path / "t", [2, 3, 4, 9], claims=10), id="id").kept
     assert kept["id"].to_pylist() == [0, 1, 5, 6, 7, 8]
     for claims, said in ((6, "says 6"), (11, "says 11")):
-        with pytest.raises(la.InputDataError, match=f"has 10 rows, and the Delta table {said}"):
+        with pytest.raises(la.errors.InputDataError, match=f"has 10 rows, and the Delta table {said}"):
             la.dedup(mapped_table(tmp_path / str(claims), [2, 3, 4], claims=claims), id="id")
 
 
@@ -76,18 +76,20 @@ def test_hostile_delta_tables(tmp_path):
     secret = tmp_path / "secret.parquet"
     pq.write_table(rows, secret)
     for i, path in enumerate(["../secret.parquet", str(secret), f"file://{secret}", "x/..%2F..%2Fsecret.parquet"]):
-        with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
+        with pytest.raises(la.errors.InputDataError, match="names a file outside of its folder"):
             la.dedup(delta_log(tmp_path / f"outside{i}", [("p.parquet", rows, {"path": path})], fields))
-    with pytest.raises(la.InputDataError, match="needs variantType.*is not supported|cannot be read"):
+    with pytest.raises(la.errors.InputDataError, match="needs variantType.*is not supported|cannot be read"):
         la.dedup(delta_log(tmp_path / "unknown", [("p.parquet", rows, {})], fields, ["variantType"]))
     for i, (deleted, claims) in enumerate([([1 << 38], None), ([1 << 38], (1 << 38) + 1), ([5], None)]):
-        with pytest.raises(la.InputDataError, match="deletion vectors of the Delta table are damaged, or take too much memory"):
+        with pytest.raises(
+            la.errors.InputDataError, match="deletion vectors of the Delta table are damaged, or take too much memory"
+        ):
             la.dedup(mapped_table(tmp_path / f"bomb{i}", deleted, 2, claims))
-    with pytest.raises(la.InputDataError, match="column 'text': values do not fit into int64"):
+    with pytest.raises(la.errors.InputDataError, match="column 'text': values do not fit into int64"):
         list(open_sources([delta_log(tmp_path / "typed", [("p.parquet", rows, {})], [column("text", "long")])])[0].records())
     (tmp_path / "empty/_delta_log").mkdir(parents=True)
     pq.write_table(rows, tmp_path / "empty/p.parquet")
-    with pytest.raises(la.InputDataError, match="the Delta table cannot be read"):
+    with pytest.raises(la.errors.InputDataError, match="the Delta table cannot be read"):
         la.dedup(tmp_path / "empty")
 
 
@@ -124,18 +126,18 @@ CODED = "ab^-aqEH.-t@S}K{vb[*k^"
 )  # fmt: skip
 def test_deletion_vectors_are_in_the_folder(strange, tmp_path, kind, place):
     commit(strange, deleting(kind, place.replace("{top}", str(tmp_path))))
-    with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
+    with pytest.raises(la.errors.InputDataError, match="names a file outside of its folder"):
         la.dedup(strange)
 
 
 def test_a_deletion_vector_that_is_a_pipe(strange, tmp_path):
     os.mkfifo(strange / "vector.bin")
     commit(strange, deleting("p", (strange / "vector.bin").as_uri()))
-    with pytest.raises(la.InputDataError, match="names this as a file, and it is none"):
+    with pytest.raises(la.errors.InputDataError, match="names this as a file, and it is none"):
         la.dedup(strange)
     (strange / "vector.bin").unlink()
     (strange / "vector.bin").symlink_to(tmp_path / "private.txt")
-    with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
+    with pytest.raises(la.errors.InputDataError, match="names a file outside of its folder"):
         la.dedup(strange)
 
 
@@ -148,7 +150,7 @@ def test_parts_of_checkpoints_are_in_the_folder(strange, tmp_path, place, form):
         commit(strange, part, name=name)
     else:
         pq.write_table(pa.Table.from_pylist([part]), strange / "_delta_log" / name)
-    with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
+    with pytest.raises(la.errors.InputDataError, match="names a file outside of its folder"):
         la.dedup(strange)
 
 
@@ -156,11 +158,11 @@ def test_parts_of_checkpoints_are_in_the_folder(strange, tmp_path, place, form):
 def test_links_and_pipes_in_a_table(strange, tmp_path, name):
     (strange / name).unlink(missing_ok=True)
     (strange / name).symlink_to(tmp_path / "private.txt")
-    with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
+    with pytest.raises(la.errors.InputDataError, match="names a file outside of its folder"):
         la.dedup(strange)
     (strange / name).unlink()
     os.mkfifo(strange / name)
-    with pytest.raises(la.InputDataError, match="names this as a file, and it is none"):
+    with pytest.raises(la.errors.InputDataError, match="names this as a file, and it is none"):
         la.dedup(strange)
 
 

@@ -265,7 +265,7 @@ def test_a_mailbox_keeps_what_is_left_out(tmp_path, caplog):
     result.write(tmp_path / "out/")
     assert (tmp_path / "out/a.mbox").read_bytes() == b"".join(messages[:-1])
     assert len(result.clean()) == 2
-    with pytest.raises(la.InputDataError, match=r"row 1 .*has no text of its own.*on_error="):
+    with pytest.raises(la.errors.InputDataError, match=r"row 1 .*has no text of its own.*on_error="):
         la.dedup(tmp_path / "a.mbox", on_error="stop")
 
 

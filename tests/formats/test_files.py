@@ -79,7 +79,7 @@ def test_text_files_are_documents(tmp_path):
     result.write(tmp_path / "out")
     assert sorted(p.name for p in (tmp_path / "out").rglob("*.txt")) == ["a.txt", "c.txt"]
     assert len(la.dedup(folder, glob="*.log", format="txt")) == 1
-    with pytest.raises(la.ParameterError, match="annotated"):
+    with pytest.raises(la.errors.ParameterError, match="annotated"):
         result.write(tmp_path / "other", annotate=True)
     result.write(tmp_path / "rows.jsonl", annotate=True)
     assert len(read(tmp_path / "rows.jsonl").splitlines()) == 3
@@ -90,7 +90,7 @@ def test_existing_output_needs_force(tmp_path):
     result = la.dedup(source)
     target = tmp_path / "out.jsonl"
     target.write_text("precious")
-    with pytest.raises(la.OutputError, match="exists"):
+    with pytest.raises(la.errors.OutputError, match="exists"):
         result.write(target)
     assert target.read_text() == "precious"
     result.write(target, force=True)
@@ -120,5 +120,5 @@ def test_pairs_are_written_by_suffix(tmp_path):
     assert pq.read_table(tmp_path / "p.parquet").to_pylist() == result.table.to_pylist()
     assert json.loads(read(tmp_path / "p.jsonl")) == json.loads(read(tmp_path / "p.jsonl.gz"))
     assert read(tmp_path / "p.csv").splitlines()[0] == b"left_id,right_id,resemblance"
-    with pytest.raises(la.ParameterError, match="suffix"):
+    with pytest.raises(la.errors.ParameterError, match="suffix"):
         result.write(tmp_path / "p.xml")

@@ -91,7 +91,7 @@ def test_data_sets_by_name_are_inputs_of_these_names(tmp_path):
     assert result.provenance["inputs"] == [{"name": name, "in_memory": True} for name in ("train", "test")]
     result.write(tmp_path / "out")
     assert sorted(path.name for path in (tmp_path / "out").glob("t*")) == ["test.parquet", "train.parquet"]
-    with pytest.raises(la.ParameterError, match="a work folder is for inputs that can be read again"):
+    with pytest.raises(la.errors.ParameterError, match="a work folder is for inputs that can be read again"):
         la.dedup({"train": Dataset(TABLE)}, work=tmp_path / "work")
 
 
@@ -152,7 +152,9 @@ def test_what_cannot_be_stored_is_said(monkeypatch, tmp_path):
     kinds = pl.DataFrame({"text": TEXTS, "s": [{"kind": kind} for kind in "xyz"]}, {"text": pl.String, "s": KINDS})
     assert la.dedup(kinds.lazy()).clean()["s"].to_pylist() == [{"kind": kind} for kind in "xyz"][:2]
     monkeypatch.setattr("tempfile.NamedTemporaryFile", lambda **_: (tmp_path / "no/folder").open("wb"))
-    with pytest.raises(la.OutputError, match="cannot be stored in a temporary file: No such file or directory; .* TMPDIR"):
+    with pytest.raises(
+        la.errors.OutputError, match="cannot be stored in a temporary file: No such file or directory; .* TMPDIR"
+    ):
         la.dedup(pl.LazyFrame({"text": TEXTS}))
 
 
@@ -162,7 +164,7 @@ def test_what_cannot_be_stored_is_said(monkeypatch, tmp_path):
 )
 def test_frames_that_must_be_collected_first(library, message):
     Table = type("Table", (), {"__module__": library, "collect": lambda self: None})  # noqa: N806
-    with pytest.raises(la.InputDataError, match=message):
+    with pytest.raises(la.errors.InputDataError, match=message):
         la.dedup(Table())
 
 
@@ -185,9 +187,9 @@ def test_data_sets_of_hugging_face_come_back_as_what_they_are():
     }  # fmt: skip
     assert la.pairs(rows.to_iterable_dataset()).num_rows == la.pairs(rows).num_rows == 1
     for wrong in (rows.select([0]), datasets.DatasetDict({"train": rows.select([0])}), TABLE.slice(1)):
-        with pytest.raises(la.ParameterError, match="^data must "):
+        with pytest.raises(la.errors.ParameterError, match="^data must "):
             la.dedup(rows).clean(wrong)
-    with pytest.raises(la.ParameterError, match="^data must have the 1 rows"):
+    with pytest.raises(la.errors.ParameterError, match="^data must have the 1 rows"):
         list(la.dedup(rows.select([0])).clean(rows.to_iterable_dataset()))
 
 
@@ -209,11 +211,11 @@ def test_what_is_no_frame_yet_says_how_it_becomes_one():
     import duckdb
 
     connection = duckdb.connect()
-    with pytest.raises(la.InputDataError, match="got a DuckDBPyConnection: pass the rows of a query, connection.sql"):
+    with pytest.raises(la.errors.InputDataError, match="got a DuckDBPyConnection: pass the rows of a query, connection.sql"):
         la.dedup(connection)
     found = la.dedup(connection.sql("select 'a b c d e f' as text, i as id from range(2) t(i)"), id="id")
     assert found.keep.tolist() == [True, False] and found.clean()["id"].to_pylist() == [0]
-    with pytest.raises(la.InputDataError, match='the LazyFrame cannot be computed: unable to find column "nope"'):
+    with pytest.raises(la.errors.InputDataError, match='the LazyFrame cannot be computed: unable to find column "nope"'):
         la.dedup(pl.LazyFrame({"text": ["a"]}).select("nope"))
 
 

@@ -59,7 +59,7 @@ def test_menus_count_if_asked(site, tmp_path):
     other = shutil.copytree(site, tmp_path / "other")
     again = la.dedup(other, against=tmp_path / "seen", boilerplate=True, threshold=0.9)
     assert again.kept.num_rows == 0
-    with pytest.raises(la.ParameterError, match="boilerplate"):
+    with pytest.raises(la.errors.ParameterError, match="boilerplate"):
         la.dedup(other, against=tmp_path / "seen", threshold=0.9)
 
 

@@ -65,7 +65,7 @@ def test_files_without_ids(iceberg, tmp_path):
     iceberg.append(nested, ROWS.slice(0, 1).append_column("doc", pa.array([{"a": "x", "b": 1}])))
     pq.write_table(pa.table({"id": [9], "text": ["added"], "lang": ["it"], "doc": [{"a": "y"}]}), nested / "data/added.parquet")
     iceberg.opened(nested).add_files([f"file://{nested}/data/added.parquet"])
-    with pytest.raises(la.InputDataError, match=r"data/added\.parquet: a file of the Iceberg table without field ids"):
+    with pytest.raises(la.errors.InputDataError, match=r"data/added\.parquet: a file of the Iceberg table without field ids"):
         la.dedup(nested, id="id").write(tmp_path / "out.parquet")
 
 
@@ -74,11 +74,11 @@ def test_hostile_iceberg_tables(iceberg, tmp_path):
         iceberg.append(tmp_path / name, ROWS)
         return tmp_path / name, iceberg.opened(tmp_path / name)
 
-    with pytest.raises(la.InputDataError, match="damaged: it deletes rows that"):
+    with pytest.raises(la.errors.InputDataError, match="damaged: it deletes rows that"):
         folder, table = fresh("beyond")
         add_deletes(folder, table, [1, 1 << 40])
         la.dedup(folder)
-    with pytest.raises(la.InputDataError, match="equality deletes, which are not read: write the table again"):
+    with pytest.raises(la.errors.InputDataError, match="equality deletes, which are not read: write the table again"):
         folder, table = fresh("equality")
         add_deletes(folder, table, [1], equality=True)
         la.dedup(folder)
@@ -91,7 +91,7 @@ def test_hostile_iceberg_tables(iceberg, tmp_path):
         folder, table = fresh(f"outside{i}")
         place = where.format(folder=folder)
         described_anew(folder, table, lambda held, place=place: held["snapshots"][-1].update({"manifest-list": place}))
-        with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
+        with pytest.raises(la.errors.InputDataError, match="names a file outside of its folder"):
             la.dedup(folder)
 
 
@@ -105,11 +105,11 @@ def test_links_and_pipes_in_a_table(iceberg, tmp_path, which):
     path.unlink(missing_ok=True)
     os.mkfifo(tmp_path / "pipe")
     path.symlink_to(tmp_path / "pipe")
-    with pytest.raises(la.InputDataError, match="names a file outside of its folder"):
+    with pytest.raises(la.errors.InputDataError, match="names a file outside of its folder"):
         la.dedup(folder)
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(la.InputDataError, match="names this as a file, and it is none"):
+    with pytest.raises(la.errors.InputDataError, match="names this as a file, and it is none"):
         la.dedup(folder)
 
 
@@ -128,7 +128,7 @@ def test_a_deletion_vector_names_no_more_rows_than_there_are():
     assert rows_of_blob(blob((0, [1, 5, 70_000])), 70_001) == [1, 5, 70_000]
     assert rows_of_blob(blob((0, [3]), (2, [1])), 1 << 40) == [3, (2 << 32) + 1]
     for content in (blob((0, [1, 70_000])), blob((2_000_000_000, [0])), blob((0, range(1 << 31)))):
-        with pytest.raises(la.InputDataError, match="damaged: it deletes rows that the file does not have"):
+        with pytest.raises(la.errors.InputDataError, match="damaged: it deletes rows that the file does not have"):
             rows_of_blob(content, 70_000)
 
 
@@ -137,17 +137,17 @@ def test_which_file_describes_an_iceberg_table(iceberg, tmp_path):
     iceberg.append(folder, ROWS)
     iceberg.delete(folder, [1])
     first, *_, last = sorted((folder / "metadata").glob("*.metadata.json"))
-    with pytest.raises(la.InputDataError, match="has no data files"):
+    with pytest.raises(la.errors.InputDataError, match="has no data files"):
         la.dedup(first)
     assert len(rows_of(last)) == 3
     (folder / "metadata/version-hint.text").write_text("7")
-    with pytest.raises(la.InputDataError, match="version-hint.text names '7', which is not there"):
+    with pytest.raises(la.errors.InputDataError, match="version-hint.text names '7', which is not there"):
         la.dedup(folder)
     (folder / "metadata/v7.metadata.json").write_bytes(last.read_bytes())
     assert len(rows_of(folder)) == 3
     (folder / "metadata/version-hint.text").unlink()
     (folder / f"metadata/{last.name[:5]}-other.metadata.json").write_bytes(last.read_bytes())
     (folder / "metadata/v7.metadata.json").unlink()
-    with pytest.raises(la.InputDataError, match="several have the highest number"):
+    with pytest.raises(la.errors.InputDataError, match="several have the highest number"):
         la.dedup(folder)
     assert Path(last).exists()

@@ -31,7 +31,7 @@ def test_values_nested_too_deeply_are_refused(tmp_path, errors, depth, kind):
     line = nested(depth) if kind == "[]" else f'{{"text":"{A}","x":{{"a":' + '{"a":' * depth + "1" + "}" * depth + "}}\n"
     source = write(tmp_path / "in.jsonl", f'{{"text":"{B}"}}\n', line)
     for annotate in (False, True):
-        with pytest.raises(la.InputDataError, match=r"in\.jsonl, row 2: values are nested too deeply to be read"):
+        with pytest.raises(la.errors.InputDataError, match=r"in\.jsonl, row 2: values are nested too deeply to be read"):
             la.dedup(source, encoding_errors=errors, annotate=annotate)
 
 
@@ -53,7 +53,7 @@ def test_numbers_of_any_length_are_copied(tmp_path):
     result.write(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == f"text,x,y\n{A},{digits},1e999\n"
     for asked in ({"id": "x"}, {"within": "x"}, {"keep": "largest:x"}, {"id": "y"}):
-        with pytest.raises(la.InputDataError, match=r"in\.jsonl, row 1: cannot be read: .*out of range"):
+        with pytest.raises(la.errors.InputDataError, match=r"in\.jsonl, row 1: cannot be read: .*out of range"):
             la.dedup(source, **asked)
 
 
@@ -79,10 +79,10 @@ def test_numbers_of_any_length_are_copied(tmp_path):
 def test_lines_that_are_not_json_are_refused(tmp_path, errors, line, words):
     """Also beside invalid UTF-8 that may be replaced."""
     source = write(tmp_path / "in.jsonl", line, b"\n")
-    with pytest.raises(la.InputDataError, match=r"in\.jsonl, row 1: " + words):
+    with pytest.raises(la.errors.InputDataError, match=r"in\.jsonl, row 1: " + words):
         la.dedup(source, encoding_errors=errors)
     bad = write(tmp_path / "bad.jsonl", line, b'\n{"text":"\xff"}\n')
-    with pytest.raises(la.InputDataError, match=r"bad\.jsonl, row 1: " + words):
+    with pytest.raises(la.errors.InputDataError, match=r"bad\.jsonl, row 1: " + words):
         la.dedup(bad, encoding_errors=errors)
 
 
@@ -94,7 +94,7 @@ def test_lone_surrogates_are_named_or_replaced(tmp_path, value):
     line = b'{"text":"%s","id":"a","x":%s}\n' % (A.encode(), value)
     source = write(tmp_path / "in.jsonl", line)
     with pytest.raises(
-        la.InputDataError, match=r"in\.jsonl, row 1: field 'x' holds a lone surrogate.*encoding_errors='replace'"
+        la.errors.InputDataError, match=r"in\.jsonl, row 1: field 'x' holds a lone surrogate.*encoding_errors='replace'"
     ):
         la.dedup(source)
     result = la.dedup(source, encoding_errors="replace", id="id")
@@ -125,11 +125,11 @@ def test_invalid_bytes_beside_the_text(tmp_path, name):
     result = la.dedup(source)
     result.write(tmp_path / "out.jsonl")
     assert (tmp_path / "out.jsonl").read_bytes() == source.read_bytes()
-    with pytest.raises(la.InputDataError, match=rf"row 1: invalid UTF-8 at byte {source.read_bytes().index(0xFF)} of"):
+    with pytest.raises(la.errors.InputDataError, match=rf"row 1: invalid UTF-8 at byte {source.read_bytes().index(0xFF)} of"):
         result.write(tmp_path / name)
     la.dedup(source, encoding_errors="replace").write(tmp_path / name)
     assert "ab\ufffdcd".encode() in (tmp_path / name).read_bytes()
-    with pytest.raises(la.InputDataError, match=r"row 1: invalid UTF-8"):
+    with pytest.raises(la.errors.InputDataError, match=r"row 1: invalid UTF-8"):
         la.decontaminate(source, against=[B]).write(tmp_path / "overlap.csv")
     la.decontaminate(source, against=[B], encoding_errors="replace").write(tmp_path / "overlap.csv")
 
@@ -156,9 +156,9 @@ def test_no_field_is_annotated_twice(tmp_path, name, errors, key):
     """However it is spelled, and in a line that must be mended to be read."""
     for other in (b'"z"', b'"\\ud800"', b'"\xff"')[: 1 if errors == "strict" else 3]:
         source = write(tmp_path / "in.jsonl", f'{{"text":"{A}","y":', other, f",{key(name)}:null}}\n")
-        with pytest.raises(la.InputDataError, match=f"row 1: the field '{name}' is there already"):
+        with pytest.raises(la.errors.InputDataError, match=f"row 1: the field '{name}' is there already"):
             la.dedup(source, annotate=True, encoding_errors=errors)
-        with pytest.raises(la.InputDataError, match=f"row 1: the field '{name}' is there already"):
+        with pytest.raises(la.errors.InputDataError, match=f"row 1: the field '{name}' is there already"):
             la.dedup(source, encoding_errors=errors).write(tmp_path / "out.jsonl", annotate=True)
 
 
@@ -168,9 +168,9 @@ def test_columns_asked_for_are_not_annotated_twice(tmp_path, asked, form):
     columns = {"text": A, "id": "a", "within": "b"}
     columns["cluster"] = columns.pop(asked)
     path = write(tmp_path / f"in.{form}", sample(form).make([columns]))
-    with pytest.raises(la.InputDataError, match="'cluster' is there already, and writing adds one of that name"):
+    with pytest.raises(la.errors.InputDataError, match="'cluster' is there already, and writing adds one of that name"):
         la.dedup(path, annotate=True, **{asked: "cluster"})
-    with pytest.raises(la.InputDataError, match="'cluster' is there already, and writing adds one of that name"):
+    with pytest.raises(la.errors.InputDataError, match="'cluster' is there already, and writing adds one of that name"):
         la.dedup(path, **{asked: "cluster"}).write(tmp_path / "out.jsonl", annotate=True)
 
 

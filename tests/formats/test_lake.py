@@ -54,7 +54,7 @@ def test_a_file_with_other_rows_than_the_table_says(tables, tmp_path, n):
     tables.append(table, pa.table({"id": [7], "text": ["one more"], "lang": ["fr"]}))
     whole = pq.read_table(path)
     pq.write_table(pa.concat_tables([whole, whole]).slice(0, n), path)
-    with pytest.raises(la.InputDataError, match=f"{path.name}: the file has {n} rows, and the .* table says 4: restore"):
+    with pytest.raises(la.errors.InputDataError, match=f"{path.name}: the file has {n} rows, and the .* table says 4: restore"):
         la.dedup(table)
     result = la.dedup(table, id="id", on_error="skip")
     assert [str(id) for id in result.kept["id"].to_pylist()] == ["7"] and result.summary.documents_skipped == 1
@@ -108,7 +108,7 @@ def test_a_name_that_an_address_would_mean_otherwise(tables, tmp_path):
     if tables.kind == "iceberg":
         assert len(rows_of(tmp_path / "d%41")) == 4
     else:  # whose package would open the other one
-        with pytest.raises(la.InputDataError, match="rename the folder"):
+        with pytest.raises(la.errors.InputDataError, match="rename the folder"):
             open_sources([tmp_path / "d%41"])
 
 
@@ -116,7 +116,7 @@ def test_a_table_is_given_once(tables, tmp_path):
     table = tmp_path / "t"
     tables.append(table, ROWS)
     for names in ([table, table], *([[table, name]] for name in table.glob("metadata/*1-*.metadata.json"))):
-        with pytest.raises(la.InputDataError, match="is given twice"):
+        with pytest.raises(la.errors.InputDataError, match="is given twice"):
             open_sources(names if len(names) == 2 else names[0])
 
 
@@ -165,22 +165,22 @@ def test_parts_of_a_table_are_refused(tables, tmp_path, monkeypatch):
     tables.append(table, ROWS, partition_by=["lang"])
     (path,) = table.rglob("lang=en/*.parquet")
     for part in (path, path.parent, path.parent / "*.parquet", [path]):
-        with pytest.raises(la.InputDataError, match="is a file of the .* table .*: name the folder of the table, or"):
+        with pytest.raises(la.errors.InputDataError, match="is a file of the .* table .*: name the folder of the table, or"):
             la.dedup(part)
         assert la.dedup(part, format="parquet").keep.tolist() == [True]
     with tarfile.open(tmp_path / "t.tar", "w") as archive:
         archive.add(table, "t")
-    with pytest.raises(la.InputDataError, match=r"t.tar has an? \w+ table in it: unpack it"):
+    with pytest.raises(la.errors.InputDataError, match=r"t.tar has an? \w+ table in it: unpack it"):
         la.dedup(tmp_path / "t.tar")
     (tmp_path / "a.txt").write_text("a")
-    with pytest.raises(la.InputDataError, match="not the folder of a table"):
+    with pytest.raises(la.errors.InputDataError, match="not the folder of a table"):
         la.dedup(tmp_path / "a.txt", format=tables.kind)
-    with pytest.raises(la.OutputError, match="are not written"):
+    with pytest.raises(la.errors.OutputError, match="are not written"):
         open_sources([table])[0].form.write(None, [], {})
     monkeypatch.setattr(formats, "find_spec", lambda name: None)
-    with pytest.raises(la.MissingExtraError, match=rf"is not installed: pip install 'lookalike\[{tables.kind}\]'"):
+    with pytest.raises(la.errors.MissingExtraError, match=rf"is not installed: pip install 'lookalike\[{tables.kind}\]'"):
         la.dedup(table)
-    with pytest.raises(la.InputDataError, match=rf"no file is read; .*pip install 'lookalike\[{tables.kind}\]'"):
+    with pytest.raises(la.errors.InputDataError, match=rf"no file is read; .*pip install 'lookalike\[{tables.kind}\]'"):
         la.dedup(tmp_path, glob="*.parquet")
 
 
@@ -190,20 +190,22 @@ def test_what_the_table_needs_is_missing(tables, tmp_path):
     (path,) = table.rglob("*.parquet")
     with closing(la.dedup(table)) as result:
         path.rename(tmp_path / "aside")
-        with pytest.raises(la.InputDataError, match="No such file"):
+        with pytest.raises(la.errors.InputDataError, match="No such file"):
             result.write(tmp_path / "out/")
-    with pytest.raises(la.InputDataError, match=r"needs this file, and it is not there .*format= (delta|iceberg):VERSION"):
+    with pytest.raises(
+        la.errors.InputDataError, match=r"needs this file, and it is not there .*format= (delta|iceberg):VERSION"
+    ):
         la.dedup(table)
     (tmp_path / "aside").rename(path)
     log = [*sorted(table.glob("_delta_log/*0.json")), *sorted(table.glob("metadata/*.metadata.json"))][-1]
     whole = log.read_bytes()
     for damaged in (b"", b"{", whole[:-40], b"\xff" + whole):
         log.write_bytes(damaged)
-        with pytest.raises(la.InputDataError, match="the (Delta|Iceberg) table,? .*cannot be read"):
+        with pytest.raises(la.errors.InputDataError, match="the (Delta|Iceberg) table,? .*cannot be read"):
             la.dedup(table)
     log.unlink()
     if tables.kind == "delta":
-        with pytest.raises(la.InputDataError, match="cannot be read"):
+        with pytest.raises(la.errors.InputDataError, match="cannot be read"):
             la.dedup(table)
 
 
@@ -239,5 +241,5 @@ def test_on_a_store(tables, tmp_path, bucket):
     tables.delete(table, [2])
     with copied(table) as url:
         assert [row["id"] for row in rows_of(str(url))] == [1, 3, 4]
-        with pytest.raises(la.InputDataError, match="is a file of the"):
+        with pytest.raises(la.errors.InputDataError, match="is a file of the"):
             open_sources([f"{url}/**/lang=en/*.parquet"])

@@ -123,14 +123,14 @@ def test_what_is_too_large_is_left_out_or_an_error(tmp_path, caplog, monkeypatch
         assert result.decisions["reason"].to_pylist() == ["kept", "skipped", "kept"]
         result.write(tmp_path / "out/", force=True)
         assert (tmp_path / "out/a.mbox").read_bytes() == message(1, STORY) + message(3, OTHER)
-        with pytest.raises(la.InputDataError, match=r"row 2: the document has more than"):
+        with pytest.raises(la.errors.InputDataError, match=r"row 2: the document has more than"):
             la.dedup(path, max_document=100_000)
 
 
 @pytest.mark.parametrize("content", [b"no mailbox", b"\n>From a\n\nb", b"{}\n" * 100, b"\0" * 5000])
 def test_what_is_no_mailbox(tmp_path, content):
     (tmp_path / "a.mbox").write_bytes(content)
-    with pytest.raises(la.InputDataError, match=r"a.mbox: no mailbox: it must begin with 'From '"):
+    with pytest.raises(la.errors.InputDataError, match=r"a.mbox: no mailbox: it must begin with 'From '"):
         la.dedup(tmp_path / "a.mbox")
 
 
@@ -154,11 +154,11 @@ def test_hostile_headers(tmp_path):
 def test_columns(tmp_path):
     (tmp_path / "a.mbox").write_bytes(MESSAGES[0] + MESSAGES[2])
     assert la.dedup(tmp_path / "a.mbox", within="from").kept.num_rows == 1
-    with pytest.raises(la.InputDataError, match=r"'to' is missing; .* date, from, subject"):
+    with pytest.raises(la.errors.InputDataError, match=r"'to' is missing; .* date, from, subject"):
         la.dedup(tmp_path / "a.mbox", within="to")
-    with pytest.raises(la.OutputError, match="cannot be written"):
+    with pytest.raises(la.errors.OutputError, match="cannot be written"):
         la.dedup(tmp_path / "a.mbox").write(tmp_path / "out.mbox")
-    with pytest.raises(la.InputDataError, match="cannot be annotated"):
+    with pytest.raises(la.errors.InputDataError, match="cannot be annotated"):
         la.dedup(tmp_path / "a.mbox").write(tmp_path / "notes/", annotate=True)
 
 

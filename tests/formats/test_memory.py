@@ -72,12 +72,12 @@ def test_values_of_several_types_are_refused(value, message):
     if message is None:
         assert la.dedup(rows, within="x").keep.tolist() == [True, False]
     else:
-        with pytest.raises(la.InputDataError, match=message):
+        with pytest.raises(la.errors.InputDataError, match=message):
             la.dedup(rows, within="x")
 
 
 def test_a_value_without_a_form_in_json_is_said(tmp_path):
-    with pytest.raises(la.InputDataError, match="input, row 1: a value has no form in JSON: .*complex"):
+    with pytest.raises(la.errors.InputDataError, match="input, row 1: a value has no form in JSON: .*complex"):
         la.dedup([{"text": A}, {"text": "b", "x": 1j}]).write(tmp_path / "out.jsonl")
 
 
@@ -99,7 +99,9 @@ def test_a_dict_of_texts_beside_others():
     for one, other, ids in ((data, [A], ("a", 0)), ([A], data, (0, "a")), (data, {"z": A}, ("a", "z"))):
         (match,) = la.decontaminate(one, against=other).matches.to_pylist()
         assert (match["id"], match["reference"]) == ids
-    with pytest.raises(la.InputDataError, match="a list of texts has no columns; id was asked for: pass a dict of id to text"):
+    with pytest.raises(
+        la.errors.InputDataError, match="a list of texts has no columns; id was asked for: pass a dict of id to text"
+    ):
         la.dedup(data, against=[A], id="id")
 
 
@@ -121,17 +123,17 @@ def test_each_side_has_its_own_ids(tmp_path):
         assert len(la.pairs(one, against=other)) >= 1
     result = la.dedup([A, "c"], against=data, overrides=[{"id": 0, "action": "keep"}])
     assert result.keep.all() and result.settings.id is None
-    with pytest.raises(la.InputDataError, match="the id '1' appears twice: input, row 0 and input, row 1"):
+    with pytest.raises(la.errors.InputDataError, match="the id '1' appears twice: input, row 0 and input, row 1"):
         la.dedup([A, "c"], against={1: A, "1": "b"})
     (tmp_path / "in.jsonl").write_text(json.dumps({"text": A}))
-    with pytest.raises(la.InputDataError, match="is made from file and row; the override needs sha256"):
+    with pytest.raises(la.errors.InputDataError, match="is made from file and row; the override needs sha256"):
         la.dedup(tmp_path / "in.jsonl", against=data, overrides=[{"id": f"{tmp_path / 'in.jsonl'}:1", "action": "keep"}])
 
 
 def test_ids_of_a_dict_are_checked():
-    with pytest.raises(la.InputDataError, match="the id '1' appears twice: input, row 0 and input, row 1"):
+    with pytest.raises(la.errors.InputDataError, match="the id '1' appears twice: input, row 0 and input, row 1"):
         la.dedup({1: A, "1": "b"})
-    with pytest.raises(la.InputDataError, match=r"input, row 0: an id must be a str or an int; the column holds list"):
+    with pytest.raises(la.errors.InputDataError, match=r"input, row 0: an id must be a str or an int; the column holds list"):
         la.dedup({(1, 2): A})
 
 
@@ -150,7 +152,7 @@ def test_tables_by_name_share_their_ids():
 def test_options_for_files_are_not_for_what_is_in_memory(data, given):
     (name,) = given
     for job in (la.dedup, la.pairs, la.repeats):
-        with pytest.raises(la.ParameterError, match=f"{name} is for files, and the input is in memory"):
+        with pytest.raises(la.errors.ParameterError, match=f"{name} is for files, and the input is in memory"):
             job(data, **given)
 
 
@@ -160,7 +162,7 @@ def test_options_for_files_may_be_for_references(tmp_path):
     assert result.keep.tolist() == [True, False, True]
     both = {"here": pa.table({"text": TEXTS}), "there": tmp_path / "a.csv"}
     assert la.dedup(both, delimiter=";").keep.tolist() == [True, True, True, False]
-    with pytest.raises(la.ParameterError, match="glob is for files"):
+    with pytest.raises(la.errors.ParameterError, match="glob is for files"):
         la.dedup(TEXTS, against=["b"], glob="*.csv")
 
 
@@ -168,12 +170,12 @@ def test_options_for_files_may_be_for_references(tmp_path):
 def test_options_for_files_are_not_for_data_frames_of_spark(given):
     pytest.importorskip("pyspark", reason="needs pyspark")
     frame = type("DataFrame", (), {"mapInArrow": None})()
-    with pytest.raises(la.ParameterError, match=f"{next(iter(given))} is for files, and the input is a data frame"):
+    with pytest.raises(la.errors.ParameterError, match=f"{next(iter(given))} is for files, and the input is a data frame"):
         la.dedup(frame, id="id", **given)
 
 
 def test_a_delimiter_is_for_files_that_have_some(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "b"}\n')
     for job in (la.dedup, la.pairs, la.repeats):
-        with pytest.raises(la.ParameterError, match="delimiter is for CSV and TSV files, and there is none"):
+        with pytest.raises(la.errors.ParameterError, match="delimiter is for CSV and TSV files, and there is none"):
             job(tmp_path, delimiter=";")

@@ -123,11 +123,13 @@ def test_columns_come_in_the_order_in_which_they_appear(tmp_path):
 def test_values_that_appear_after_the_types_were_found_are_an_error(tmp_path):
     chosen = selections(tmp_path, [("jsonl", ["1", "2"])])
     with pytest.raises(
-        la.InputDataError, match=r"0\.jsonl, rows 1 to 2, column 'x': not all values fit into bool; write \.jsonl"
+        la.errors.InputDataError, match=r"0\.jsonl, rows 1 to 2, column 'x': not all values fit into bool; write \.jsonl"
     ):
         list(common_tables(chosen, pa.schema([("x", pa.bool_())])))
     chosen = selections(tmp_path, [("parquet", pa.array([2**40]))])
-    with pytest.raises(la.InputDataError, match=r"0\.parquet, column 'x': its values do not fit into int8.*write to a folder"):
+    with pytest.raises(
+        la.errors.InputDataError, match=r"0\.parquet, column 'x': its values do not fit into int8.*write to a folder"
+    ):
         list(common_tables(chosen, pa.schema([("x", pa.int8())])))
 
 
@@ -201,7 +203,7 @@ def test_parquet_files_of_other_schemas_meet(tmp_path):
     assert pq.read_table(tmp_path / "all.parquet")["keep"].to_pylist() == [True, True]
     column_file(tmp_path / "3.jsonl", ["0.5"], 5)
     parquet(tmp_path / "4.parquet", pa.array([2**53 + 1]))
-    with pytest.raises(la.InputDataError, match=r"4\.parquet, column 'x': its values do not fit into double"):
+    with pytest.raises(la.errors.InputDataError, match=r"4\.parquet, column 'x': its values do not fit into double"):
         la.dedup([tmp_path / "3.jsonl", tmp_path / "4.parquet"]).write(tmp_path / "5.parquet")
 
 
@@ -238,6 +240,6 @@ def test_an_input_that_changes_while_it_is_written_is_an_error(tmp_path, monkeyp
             yield line
 
     monkeypatch.setattr(JsonLines, "lines", changing)
-    with pytest.raises(la.InputDataError, match="changed"):
+    with pytest.raises(la.errors.InputDataError, match="changed"):
         result.write(tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()

@@ -53,7 +53,7 @@ def test_a_column_of_this_name_comes_first(form, tmp_path):
 @pytest.mark.parametrize("name", ["doc.txt", "doc.text.more", "doc.at.day", "n.x", ".", "doc.", "text"])
 def test_a_message_lists_what_there_is(form, name, tmp_path):
     with pytest.raises(
-        la.InputDataError, match=r"is missing; (column|field)s found: doc\.text, doc\.at\.n, doc\.at\.day\.x, n;"
+        la.errors.InputDataError, match=r"is missing; (column|field)s found: doc\.text, doc\.at\.n, doc\.at\.day\.x, n;"
     ):
         la.dedup(form(ROWS, tmp_path), text=name)
 
@@ -66,7 +66,7 @@ def test_a_field_inside_a_null_is_null(form, tmp_path):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_text_inside_must_be_text(form, tmp_path):
-    with pytest.raises(la.InputDataError, match=r"doc\.at\.n.*must be"):
+    with pytest.raises(la.errors.InputDataError, match=r"doc\.at\.n.*must be"):
         la.dedup(form(ROWS, tmp_path), text="doc.at.n")
 
 
@@ -80,7 +80,7 @@ def test_lines_of_json_may_differ(tmp_path):
     rows = [DOTTED[0], ROWS[1], {"doc": {"text": A + " more"}, "keep": 1}]
     data = as_jsonl(rows, tmp_path)
     assert la.dedup(data, text="doc.text").keep.tolist() == [True, True, False]
-    with pytest.raises(la.InputDataError, match="row 3: the field 'keep' is there already"):
+    with pytest.raises(la.errors.InputDataError, match="row 3: the field 'keep' is there already"):
         la.dedup(data, text="doc.text", annotate=True)
     assert la.dedup(as_jsonl([{"doc": {"text": A, "keep": 1}}], tmp_path), text="doc.text", annotate=True).keep.all()
 
@@ -116,5 +116,5 @@ def test_a_field_that_is_there_twice_is_refused(tmp_path, name):
     pq.write_table(table, tmp_path / "rows.parquet")
     twice = name.removesuffix(".other").replace(".", r"\.")
     for given in (tmp_path / "rows.parquet", table):
-        with pytest.raises(la.InputDataError, match=f"schema: the column '{twice}' appears 2 times; rename all but one"):
+        with pytest.raises(la.errors.InputDataError, match=f"schema: the column '{twice}' appears 2 times; rename all but one"):
             la.dedup(given, text=name)

@@ -61,10 +61,10 @@ def test_what_orc_has_no_type_for(tmp_path):
     assert orc.read_table(tmp_path / "a.orc")["kind"].to_pylist() == ["x", "x"]
     assert orc.ORCFile(tmp_path / "a.orc").compression == "ZSTD"
     odd = pa.table({"text": TEXTS[:2], "for": pa.array([1, 2], pa.duration("s"))})
-    with pytest.raises(la.OutputError, match="column 'for' cannot be written as ORC: .*duration.*; cast or drop it"):
+    with pytest.raises(la.errors.OutputError, match="column 'for' cannot be written as ORC: .*duration.*; cast or drop it"):
         la.dedup(odd).write(tmp_path / "b.orc")
     odd = pa.table({"text": TEXTS[:2], "all": pa.array([[1], [2]], pa.list_(pa.uint8())), "more": ["a", "b"]})
-    with pytest.raises(la.OutputError, match="column 'all' cannot be written as ORC"):
+    with pytest.raises(la.errors.OutputError, match="column 'all' cannot be written as ORC"):
         la.dedup(odd).write(tmp_path / "b.orc")
 
 
@@ -81,7 +81,7 @@ for attempt in range(200):
     path.write_bytes(damaged[: draw.randrange(len(damaged))] if attempt % 10 == 0 else damaged)
     try:
         la.dedup(path, threads=1, encoding_errors="replace", memory="600MB")
-    except la.InputDataError:
+    except la.errors.InputDataError:
         refused += 1
 print(refused)
 """
@@ -120,5 +120,5 @@ def test_two_columns_of_one_name(tmp_path, out):
     """They are refused before the job where rows are written, and read where they are not."""
     orc.write_table(pa.table([TEXTS[:3], [1, 2, 3], [4, 5, 6]], names=["text", "x", "x"]), tmp_path / "in.orc")
     assert len(la.dedup(tmp_path / "in.orc")) == 3
-    with pytest.raises(la.InputDataError, match=r"in\.orc, schema: the column 'x' appears 2 times; rename all but one"):
+    with pytest.raises(la.errors.InputDataError, match=r"in\.orc, schema: the column 'x' appears 2 times; rename all but one"):
         la.dedup(tmp_path / "in.orc").write(tmp_path / out)

@@ -147,14 +147,14 @@ def test_names_that_appear_twice(tmp_path):
     result.write(tmp_path / "out.parquet")
     assert read(tmp_path / "out.parquet").equals(twice.take(KEPT))
     for name in ("out.jsonl", "out.csv"):
-        with pytest.raises(la.InputDataError, match=r"in\.parquet, schema: the column 'n' appears 2 times"):
+        with pytest.raises(la.errors.InputDataError, match=r"in\.parquet, schema: the column 'n' appears 2 times"):
             result.write(tmp_path / name)
     for data in (tmp_path / "in.parquet", twice):
         for asked in ({"text": "n"}, {"id": "n"}, {"within": "n"}, {"keep": "largest:n"}):
-            with pytest.raises(la.InputDataError, match="schema: the column 'n' appears 2 times; rename"):
+            with pytest.raises(la.errors.InputDataError, match="schema: the column 'n' appears 2 times; rename"):
                 la.dedup(data, **asked)
     pq.write_table(pa.table({"text": ["other"], "m": [1]}), tmp_path / "more.parquet")
-    with pytest.raises(la.InputDataError, match=r"in\.parquet, schema: the column 'n' appears 2 times"):
+    with pytest.raises(la.errors.InputDataError, match=r"in\.parquet, schema: the column 'n' appears 2 times"):
         la.dedup([tmp_path / "in.parquet", tmp_path / "more.parquet"]).write(tmp_path / "both.parquet")
 
 
@@ -192,7 +192,7 @@ def test_a_frame_of_pandas_comes_back_as_one(tmp_path):
 @pytest.mark.parametrize("values", [[1, 2], [1.5, None], [["a"], ["b"]], [{"a": "b"}, None], [datetime.date(2020, 1, 1), None]])
 def test_a_text_column_of_another_type_is_refused(tmp_path, values):
     pq.write_table(pa.table({"text": values}), tmp_path / "in.parquet")
-    with pytest.raises(la.InputDataError, match=r"in\.parquet, column 'text': texts must be strings; the column holds "):
+    with pytest.raises(la.errors.InputDataError, match=r"in\.parquet, column 'text': texts must be strings; the column holds "):
         la.dedup(tmp_path / "in.parquet")
 
 
@@ -222,16 +222,16 @@ def test_damage_beside_the_text_is_the_input_s(tmp_path):
     path.write_bytes(data)
     result = la.dedup(path)
     for name in ("out.parquet", "out.jsonl", "folder"):
-        with pytest.raises(la.InputDataError, match=r"in\.parquet, after row 0: damaged parquet data"):
+        with pytest.raises(la.errors.InputDataError, match=r"in\.parquet, after row 0: damaged parquet data"):
             result.write(tmp_path / name)
     assert [p.name for p in tmp_path.iterdir()] == ["in.parquet"]
 
 
 def test_a_table_that_parquet_cannot_hold_is_refused(tmp_path):
     union = pa.UnionArray.from_dense(pa.array([0] * N, pa.int8()), pa.array(range(N), pa.int32()), [pa.array(range(N))])
-    with pytest.raises(la.OutputError, match=r"column 'u', of type dense_union.* cannot be written as parquet"):
+    with pytest.raises(la.errors.OutputError, match=r"column 'u', of type dense_union.* cannot be written as parquet"):
         la.dedup(pa.table({"text": TEXTS, "u": union})).write(tmp_path / "out.parquet")
-    with pytest.raises(la.InputDataError, match=r"column 'u': values of type dense_union.* cannot be converted"):
+    with pytest.raises(la.errors.InputDataError, match=r"column 'u': values of type dense_union.* cannot be converted"):
         la.dedup(pa.table({"text": TEXTS, "u": union})).write(tmp_path / "out.jsonl")
     assert list(tmp_path.iterdir()) == []
 
@@ -272,7 +272,9 @@ def test_a_page_that_says_that_it_has_fewer_values(tmp_path, monkeypatch, codec,
     if large:
         monkeypatch.setattr(row_groups, "LARGE", 30_000)
         given = given | {"max_document": "10KB"}
-    with pytest.raises(la.InputDataError, match=r"in\.parquet, after row [01]\d*: damaged parquet data: .*(rows|same size)"):
+    with pytest.raises(
+        la.errors.InputDataError, match=r"in\.parquet, after row [01]\d*: damaged parquet data: .*(rows|same size)"
+    ):
         la.dedup(path, **given)
 
 
@@ -283,5 +285,5 @@ def test_metadata_that_state_other_rows(tmp_path):
     footer = data.rindex(number(3000))
     for wrong in (data[:footer] + number(2999) + data[footer + 2 :], data.replace(number(1500), number(1499))):
         path.write_bytes(wrong)
-        with pytest.raises(la.InputDataError, match=r"in\.parquet"):
+        with pytest.raises(la.errors.InputDataError, match=r"in\.parquet"):
             la.dedup(path)

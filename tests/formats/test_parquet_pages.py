@@ -170,7 +170,7 @@ def test_a_page_that_is_too_large_is_read_value_by_value(tmp_path, monkeypatch, 
     assert pq.read_table(tmp_path / "streamed.parquet").equals(pq.read_table(tmp_path / "whole.parquet"))
     large = next(row for row in whole if len(row[1]) > 200)
     with pytest.raises(
-        la.InputDataError, match=rf"in\.parquet, row {large[0]}: the document has {len(large[1])} bytes, more than"
+        la.errors.InputDataError, match=rf"in\.parquet, row {large[0]}: the document has {len(large[1])} bytes, more than"
     ):
         rows_of(path, Limit(200))
     found, _ = rows_of(path, Limit(200, skip=True))
@@ -184,7 +184,7 @@ def test_a_large_page_that_is_no_stream_is_read_up_to_a_limit(tmp_path, monkeypa
     for module in (parquet_pages, row_groups):
         monkeypatch.setattr(module, "LARGE", 200)
     assert len(rows_of(path)[0]) == len(rows_of(path, Limit(30_000))[0]) == 100
-    with pytest.raises(la.InputDataError, match=r"column 'text', row group 1: a page of [0-9,]+ bytes.* raise memory="):
+    with pytest.raises(la.errors.InputDataError, match=r"column 'text', row group 1: a page of [0-9,]+ bytes.* raise memory="):
         rows_of(path, Limit(1000))
 
 
@@ -263,7 +263,7 @@ def test_a_rare_long_text_makes_neither_other_rows_nor_batches_long(tmp_path, mo
     tables = list(small.form.tables(small))
     assert len(tables) <= 4 and sum(map(len, tables)) == N
     smaller = dataclasses.replace(split, limit=Limit(room=1_000_000))
-    with pytest.raises(la.InputDataError, match=r"for its row 100; the largest column is 'x'"):
+    with pytest.raises(la.errors.InputDataError, match=r"for its row 100; the largest column is 'x'"):
         check_room(tmp_path / "out.parquet", [smaller], smaller.limit)
 
 
@@ -284,9 +284,11 @@ def test_rows_that_cannot_be_written_within_the_memory_are_refused(tmp_path, col
         return
     check_room(tmp_path / "out.parquet", [split], split.limit)
     for output in ("out.parquet", "out.jsonl", "out"):
-        with pytest.raises(la.InputDataError, match=what if output != "out.jsonl" else r"raise memory= by \d+ MB"):
+        with pytest.raises(la.errors.InputDataError, match=what if output != "out.jsonl" else r"raise memory= by \d+ MB"):
             check_room(tmp_path / output, [split], small.limit)
-    with pytest.raises(la.InputDataError, match=rf"in\.parquet, row group 1: writing its rows takes about \d+ MB \({what}"):
+    with pytest.raises(
+        la.errors.InputDataError, match=rf"in\.parquet, row group 1: writing its rows takes about \d+ MB \({what}"
+    ):
         next(small.form.tables(small))
 
 
@@ -327,7 +329,7 @@ def test_damaged_headers(tmp_path, monkeypatch, at):
         monkeypatch.setattr(module, "LARGE", 10)
     try:
         rows_of(path, Limit(1100))
-    except la.InputDataError as error:
+    except la.errors.InputDataError as error:
         assert str(error).startswith(f"{path}, after row 0: damaged parquet data")
 
 

@@ -150,7 +150,7 @@ def test_damaged_pages(tmp_path, small, codec, dictionary, threads):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << int(rng.integers(8))]) + whole[at + 1 :])
         try:
             la.dedup(path, threads=threads, encoding_errors="replace")
-        except la.InputDataError as error:
+        except la.errors.InputDataError as error:
             assert str(error).startswith(str(path))
             refused += 1
     assert refused > 0 or codec == "none"

@@ -62,7 +62,9 @@ def test_the_same_from_the_command_line(folder, tmp_path):
 
 
 def test_one_that_cannot_be_read_stops_the_job_if_asked(folder):
-    with pytest.raises(la.InputDataError, match=r"h\.pdf: is no PDF that can be read: [^;]*[^.;]; repair.*on_error='skip'"):
+    with pytest.raises(
+        la.errors.InputDataError, match=r"h\.pdf: is no PDF that can be read: [^;]*[^.;]; repair.*on_error='skip'"
+    ):
         la.dedup(folder, on_error="stop")
 
 
@@ -77,7 +79,7 @@ def test_damaged_compression_is_left_out(folder, caplog, name):
         assert la.dedup(folder, on_error="skip").summary.documents_skipped == 2
         assert f"{folder}/{name} " in caplog.text and "data is damaged or cut short" in caplog.text
         with pytest.raises(
-            la.InputDataError, match=rf"/{name}: (cannot be read: )?the .*data is damaged or cut short .*on_error='skip'"
+            la.errors.InputDataError, match=rf"/{name}: (cannot be read: )?the .*data is damaged or cut short .*on_error='skip'"
         ):
             la.dedup(folder / name, on_error="stop")
 
@@ -102,13 +104,13 @@ def test_texts_are_read_again(folder, tmp_path):
 
 
 def test_columns_are_refused(folder):
-    with pytest.raises(la.ParameterError, match="pdf files have no columns; lang was asked for"):
+    with pytest.raises(la.errors.ParameterError, match="pdf files have no columns; lang was asked for"):
         la.dedup(folder / "a.pdf", within="lang")
 
 
 def test_too_large_a_file(folder):
     (folder / "large.pdf").write_bytes(pdf("x" * 5000))
-    with pytest.raises(la.InputDataError, match=r"large\.pdf, the file: the document has more than the 4,000 bytes"):
+    with pytest.raises(la.errors.InputDataError, match=r"large\.pdf, the file: the document has more than the 4,000 bytes"):
         la.dedup(folder, max_document=4000)
     assert la.dedup(folder, max_document=4000, on_error="skip").summary.documents_skipped == 2
 
@@ -121,7 +123,7 @@ def test_what_an_extra_is_missing_for(folder, monkeypatch):
     result = la.dedup(folder)
     assert result.summary.skipped["by_reason"] == {"no_extra": 3}
     assert "3 of a format whose extra is not installed" in str(result.summary)
-    with pytest.raises(la.MissingExtraError, match=r"no_such_package is not installed: pip install 'lookalike\[pdf\]'"):
+    with pytest.raises(la.errors.MissingExtraError, match=r"no_such_package is not installed: pip install 'lookalike\[pdf\]'"):
         la.dedup(folder / "a.pdf")
 
 
@@ -132,7 +134,9 @@ def test_a_kept_text_is_never_lost(folder, tmp_path, monkeypatch):
         "lookalike.formats.parsed.texts_of", lambda found, *_: ((key, UnreadableError("takes too long")) for key, _ in found)
     )
     for name in ("kept.jsonl", "kept.parquet", "kept.csv"):
-        with pytest.raises(la.InputDataError, match=r"a\.pdf: its text was read before, but now it takes too long; run again"):
+        with pytest.raises(
+            la.errors.InputDataError, match=r"a\.pdf: its text was read before, but now it takes too long; run again"
+        ):
             result.write(tmp_path / name)
         assert not (tmp_path / name).exists()
 
@@ -150,7 +154,7 @@ def test_many_files_are_not_looked_at_before_they_are_parsed(folder, monkeypatch
 
 def test_annotations_need_another_format(folder, tmp_path):
     result = la.dedup(folder)
-    with pytest.raises(la.ParameterError, match="cannot be annotated"):
+    with pytest.raises(la.errors.ParameterError, match="cannot be annotated"):
         result.write(tmp_path / "out", annotate=True)
     result.write(tmp_path / "out.parquet", annotate=True)
     assert pq.read_table(tmp_path / "out.parquet").num_rows == 7

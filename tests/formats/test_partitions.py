@@ -47,7 +47,7 @@ def test_all_formats(tmp_path, form):
     assert references.kept.num_rows == 2, "another language"
     (tmp_path / "in/rest").mkdir()
     (tmp_path / f"in/rest/x.{form}").write_text(json.dumps({"text": "a"}) if form == "jsonl" else "text\na")
-    with pytest.raises((la.InputDataError, la.ParameterError), match="lang"):
+    with pytest.raises((la.errors.InputDataError, la.errors.ParameterError), match="lang"):
         la.dedup(tmp_path / "in", within="lang")
 
 

@@ -42,7 +42,7 @@ def test_every_function_reads_iterators(once):
     assert la.dedup(once([B, A]), against=once([A])).keep.tolist() == [True, False]
     assert la.decontaminate(once([B, A]), against=once([A])).overlaps.tolist() == [False, True]
     assert la.shingle(once(TEXTS)).sizes.tolist() == la.shingle(TEXTS).sizes.tolist()
-    assert la.weigh(once(TEXTS)).weights.tolist() == la.weigh(TEXTS).weights.tolist()
+    assert la.sketches.weigh(once(TEXTS)).weights.tolist() == la.sketches.weigh(TEXTS).weights.tolist()
 
 
 def test_a_stream_of_record_batches_is_a_table(tmp_path):
@@ -80,13 +80,13 @@ def test_a_stream_of_record_batches_is_a_table(tmp_path):
     ],
 )
 def test_what_cannot_be_texts_is_refused_with_a_way_out(data, message):
-    with pytest.raises(la.InputDataError, match=message):
+    with pytest.raises(la.errors.InputDataError, match=message):
         la.dedup(data)
 
 
 @pytest.mark.parametrize("data", [set(TEXTS), {"text": TEXTS}, np.array([[A, B]]), A, pl.DataFrame({"text": TEXTS}).lazy()])
 def test_shingle_refuses_the_same(data):
-    with pytest.raises(la.InputDataError, match="texts must be a list of str or a column; got"):
+    with pytest.raises(la.errors.InputDataError, match="texts must be a list of str or a column; got"):
         la.shingle(data)
 
 
@@ -139,7 +139,7 @@ def test_lists_of_paths(files, data):
     ],
 )
 def test_a_list_that_could_be_paths_or_texts_is_refused(files, data, message):
-    with pytest.raises(la.InputDataError, match=message):
+    with pytest.raises(la.errors.InputDataError, match=message):
         la.dedup(data)
 
 

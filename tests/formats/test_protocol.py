@@ -166,12 +166,12 @@ def test_annotation_adds_columns(tmp_path, name, suffix):
     assert [str(row["keep"]).lower() for row in after] == ["true", "true", "true", "false"]
     assert after[3]["duplicate_of"] == result.removed["duplicate_of"][0].as_py()
     if format_named(name).has_columns:
-        with pytest.raises(la.InputDataError, match="'keep' is there already"):
+        with pytest.raises(la.errors.InputDataError, match="'keep' is there already"):
             la.dedup(target, annotate=True)
-        with pytest.raises(la.InputDataError, match="'keep' is there already"):
+        with pytest.raises(la.errors.InputDataError, match="'keep' is there already"):
             open_sources([target])[0].check_free(["keep"])
     else:
-        with pytest.raises(la.ParameterError, match="cannot be annotated"):
+        with pytest.raises(la.errors.ParameterError, match="cannot be annotated"):
             result.write(tmp_path / "out", annotate=True)
 
 
@@ -226,7 +226,7 @@ def test_hostile_bytes(tmp_path, name, case):
         if isinstance(expected, list):
             assert texts(open_sources([path])) == expected
             continue
-        with pytest.raises(la.InputDataError, match=expected) as error:
+        with pytest.raises(la.errors.InputDataError, match=expected) as error:
             texts(open_sources([path]))
         assert str(error.value).startswith(str(path))
 
@@ -255,7 +255,7 @@ def test_damaged_compression_is_an_error(tmp_path, name, suffix, damage):
     path = written(tmp_path / "in", name, suffix)
     path = path if path.is_file() else sorted(path.iterdir())[-1]
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(la.InputDataError, match="damaged or cut short") as error:
+    with pytest.raises(la.errors.InputDataError, match="damaged or cut short") as error:
         texts(open_sources([path]))
     assert str(error.value).startswith(str(path))
 
@@ -265,13 +265,13 @@ def test_a_column_that_is_missing_is_named(tmp_path, name, suffix):
     path = written(tmp_path / "in", name, suffix)
     if format_named(name).has_columns:
         for columns in ({"texts": "body"}, {"id": "url"}, {"others": ("when",)}):
-            with pytest.raises(la.InputDataError, match=r"'(body|url|when)' is missing; \w+s found: id, text") as error:
+            with pytest.raises(la.errors.InputDataError, match=r"'(body|url|when)' is missing; \w+s found: id, text") as error:
                 texts(open_sources([path]), **columns)
             assert str(error.value).startswith(str(path))
             way_out = {"texts": "; name another with text=", "id": "; name another with id="}
             assert str(error.value).endswith("found: id, text" + way_out.get(next(iter(columns)), ""))
     else:
-        with pytest.raises(la.ParameterError, match="have no columns; url was asked for"):
+        with pytest.raises(la.errors.ParameterError, match="have no columns; url was asked for"):
             texts(open_sources([path]), id="url")
 
 
@@ -282,12 +282,12 @@ def test_a_file_that_changed_is_refused(tmp_path, name, suffix):
     split.check_unchanged()
     changed = split.places[-1].path
     changed.write_bytes(changed.read_bytes() + b"\n")
-    with pytest.raises(la.InputDataError, match="changed during the run"):
+    with pytest.raises(la.errors.InputDataError, match="changed during the run"):
         split.check_unchanged()
-    with pytest.raises(la.InputDataError, match="changed during the run"):
+    with pytest.raises(la.errors.InputDataError, match="changed during the run"):
         list(split.records())
     changed.unlink()
-    with pytest.raises(la.InputDataError, match="cannot be read"):
+    with pytest.raises(la.errors.InputDataError, match="cannot be read"):
         split.check_unchanged()
 
 
@@ -307,7 +307,7 @@ def test_a_document_that_is_too_large_is_refused_by_name(tmp_path, monkeypatch, 
     monkeypatch.setattr(streams, "BLOCK", block)
     assert texts(limited(path, 2100)) == values(LARGE)
     with pytest.raises(
-        la.InputDataError, match=r"(row|line) [23]: the document has .*more than the 1,000.*raise memory=|the file: "
+        la.errors.InputDataError, match=r"(row|line) [23]: the document has .*more than the 1,000.*raise memory=|the file: "
     ) as error:
         texts(limited(path, 1000))
     assert str(error.value).startswith(str(path))
@@ -343,7 +343,7 @@ def test_no_more_is_held_of_a_document_than_it_may_have(tmp_path, monkeypatch, n
     monkeypatch.setattr(streams, "BLOCK", 100_000)
     split, *_ = limited(path, 200_000)
     tracemalloc.start()
-    with pytest.raises(la.InputDataError, match="raise memory="):
+    with pytest.raises(la.errors.InputDataError, match="raise memory="):
         list(split.batches(Columns()))
     held = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

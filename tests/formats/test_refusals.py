@@ -25,21 +25,33 @@ def corpus(tmp_path):
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda at: la.dedup(at, format="xml"), la.ParameterError, "format must be one of"),
+        (lambda at: la.dedup(at, format="xml"), la.errors.ParameterError, "format must be one of"),
         (lambda at: la.dedup([]).write(at.parent / "no" / "x.txt" / "y"), None, ""),
-        (lambda at: la.dedup([TEXT], id="id"), la.InputDataError, "a list of texts has no columns"),
-        (lambda at: la.dedup(at.parent, format="txt", glob="*", id="id"), la.ParameterError, "text files have no columns"),
-        (lambda at: la.dedup([at, at]), la.InputDataError, "given twice"),
-        (lambda at: la.dedup(at, memory="much"), la.ParameterError, "a number of bytes such as 4GB"),
-        (lambda at: la.dedup(at, memory="1..2GB"), la.ParameterError, "a number of bytes such as 4GB"),
-        (lambda at: la.Index.open(at.parent / "x", "write"), la.ParameterError, "mode must be append or read"),
-        (lambda at: la.Index.open(at.parent / "x", salvage=True), la.ParameterError, "salvage is for reading"),
-        (lambda at: la.Index.create(at / "below-a-file"), la.OutputError, "cannot be made"),
-        (lambda at: la.nearest(None, None, top=0), la.ParameterError, "top must be at least 1"),
-        (lambda at: la.verify(la.Pairs([0], [1], 2), la.shingle(["a"]), threshold=0.5), la.ParameterError, "2 documents"),
-        (lambda at: la.verify(la.Pairs([], [], 1), la.shingle(["a"]), threshold=0), la.ParameterError, "threshold"),
-        (lambda at: la.keep(la.Pairs([0], [1], 2)), la.ParameterError, "call verify first"),
-        (lambda at: la.shingle(["a"], tokenizer=lambda text: [1]), la.InputDataError, "must yield str"),
+        (lambda at: la.dedup([TEXT], id="id"), la.errors.InputDataError, "a list of texts has no columns"),
+        (
+            lambda at: la.dedup(at.parent, format="txt", glob="*", id="id"),
+            la.errors.ParameterError,
+            "text files have no columns",
+        ),
+        (lambda at: la.dedup([at, at]), la.errors.InputDataError, "given twice"),
+        (lambda at: la.dedup(at, memory="much"), la.errors.ParameterError, "a number of bytes such as 4GB"),
+        (lambda at: la.dedup(at, memory="1..2GB"), la.errors.ParameterError, "a number of bytes such as 4GB"),
+        (lambda at: la.Index.open(at.parent / "x", "write"), la.errors.ParameterError, "mode must be append or read"),
+        (lambda at: la.Index.open(at.parent / "x", salvage=True), la.errors.ParameterError, "salvage is for reading"),
+        (lambda at: la.Index.create(at / "below-a-file"), la.errors.OutputError, "cannot be made"),
+        (lambda at: la.search.nearest(None, None, top=0), la.errors.ParameterError, "top must be at least 1"),
+        (
+            lambda at: la.verify(la.search.Pairs([0], [1], 2), la.shingle(["a"]), threshold=0.5),
+            la.errors.ParameterError,
+            "2 documents",
+        ),
+        (
+            lambda at: la.verify(la.search.Pairs([], [], 1), la.shingle(["a"]), threshold=0),
+            la.errors.ParameterError,
+            "threshold",
+        ),
+        (lambda at: la.keep(la.search.Pairs([0], [1], 2)), la.errors.ParameterError, "call verify first"),
+        (lambda at: la.shingle(["a"], tokenizer=lambda text: [1]), la.errors.InputDataError, "must yield str"),
     ],
 )
 def test_refused(corpus, call, error, words):
@@ -54,7 +66,7 @@ def test_an_output_of_the_other_kind_is_not_replaced(tmp_path):
     (tmp_path / "folder.jsonl").mkdir()
     (tmp_path / "file").write_text("mine")
     for name in ("folder.jsonl", "file"):
-        with pytest.raises(la.OutputError, match="of that name exists"):
+        with pytest.raises(la.errors.OutputError, match="of that name exists"):
             check_output(tmp_path / name, force=True)
     assert (tmp_path / "file").read_text() == "mine"
 
@@ -92,8 +104,8 @@ def test_structs_are_tables():
 
 
 def test_pairs_as_a_table():
-    assert la.Pairs([0], [1], 2).to_arrow().to_pydict() == {"left": [0], "right": [1]}
-    both = la.Pairs(np.array([0]), np.array([1]), 2, np.array([0.5]), np.array([3]))
+    assert la.search.Pairs([0], [1], 2).to_arrow().to_pydict() == {"left": [0], "right": [1]}
+    both = la.search.Pairs(np.array([0]), np.array([1]), 2, np.array([0.5]), np.array([3]))
     assert both.to_arrow().to_pydict() == {"left": [0], "right": [1], "resemblance": [0.5], "distance": [3]}
 
 
@@ -118,7 +130,7 @@ def test_a_reader_that_stops_early_is_no_error(corpus):
 def test_a_new_folder_has_no_suffix(tmp_path, corpus, monkeypatch, name, said):
     monkeypatch.chdir(tmp_path)
     result = la.dedup(corpus)
-    with pytest.raises(la.ParameterError) as caught:
+    with pytest.raises(la.errors.ParameterError) as caught:
         result.write(name)
     assert said in str(caught.value) and [p.name for p in tmp_path.iterdir()] == ["in.jsonl"]
     result.write(f"{name}/")

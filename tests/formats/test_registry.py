@@ -43,7 +43,7 @@ def test_each_file_that_is_no_part_of_the_others_is_a_format():
 
 def test_a_name_that_is_unknown():
     for name in ("xml", "format", "memory", "sources", ""):
-        with pytest.raises(la.ParameterError, match=rf"format must be one of {', '.join(OWN)}; got '{name}'"):
+        with pytest.raises(la.errors.ParameterError, match=rf"format must be one of {', '.join(OWN)}; got '{name}'"):
             format_named(name)
 
 
@@ -65,7 +65,7 @@ def test_another_package_comes_and_goes(tmp_path, monkeypatch):
         assert formats_by_suffix()[".new.gz"] is format_named("new")
         assert formats_by_suffix()[".csv"].name == "csv"  # the first keeps a suffix
         assert known_suffixes()["new"] == [".new.gz"]
-        with pytest.raises(la.OutputError, match="files of the format new cannot be written"):
+        with pytest.raises(la.errors.OutputError, match="files of the format new cannot be written"):
             check_output(tmp_path / "out.new.gz", force=False)
         assert not (tmp_path / "out.new.gz").exists()
     assert names() == list(OWN)
@@ -74,10 +74,10 @@ def test_another_package_comes_and_goes(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("code", "error", "message"),
     [
-        ("import no_such_module_at_all", la.MissingExtraError, "the format 'bad' cannot be loaded from bad_format:FORMAT: No module"),
-        ("", la.MissingExtraError, "the format 'bad' cannot be loaded from bad_format:FORMAT: .*FORMAT"),
-        ("FORMAT = 3", la.ParameterError, "the entry point 'bad' of lookalike.formats must be a Format of that name; bad_format:FORMAT is 3"),
-        ("from lookalike.formats.csv import FORMAT", la.ParameterError, "must be a Format of that name"),
+        ("import no_such_module_at_all", la.errors.MissingExtraError, "the format 'bad' cannot be loaded from bad_format:FORMAT: No module"),
+        ("", la.errors.MissingExtraError, "the format 'bad' cannot be loaded from bad_format:FORMAT: .*FORMAT"),
+        ("FORMAT = 3", la.errors.ParameterError, "the entry point 'bad' of lookalike.formats must be a Format of that name; bad_format:FORMAT is 3"),
+        ("from lookalike.formats.csv import FORMAT", la.errors.ParameterError, "must be a Format of that name"),
     ],
 )  # fmt: skip
 def test_a_package_that_is_broken_is_named(tmp_path, monkeypatch, code, error, message):
@@ -93,7 +93,9 @@ def test_a_package_that_is_broken_is_named(tmp_path, monkeypatch, code, error, m
 def test_two_formats_of_one_name_are_refused(tmp_path, monkeypatch):
     install(tmp_path, "csv", "my_csv:FORMAT")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(la.ParameterError, match="two formats are named 'csv', one of them by the entry point my_csv:FORMAT"):
+    with pytest.raises(
+        la.errors.ParameterError, match="two formats are named 'csv', one of them by the entry point my_csv:FORMAT"
+    ):
         names()
 
 
@@ -108,7 +110,7 @@ def pages(tmp_path):
 
 
 def test_it_is_not_known_where_it_is_not_installed(pages):
-    with pytest.raises(la.InputDataError, match="unrecognized suffix"):
+    with pytest.raises(la.errors.InputDataError, match="unrecognized suffix"):
         la.dedup(pages)
 
 
@@ -130,19 +132,19 @@ def test_folders_lists_pairs_and_texts_know_it(pages, tmp_path):
     assert la.dedup([str(tmp_path / "pages.xyz")]).keep.tolist() == [True]  # a text
     found = la.decontaminate(pages, against=[A], width=3)
     assert found.matches.num_rows == 2
-    with pytest.raises(la.InputDataError, match=r"known suffix.*\.txt, .*, \.ssv; compressed also with \.gz"):
+    with pytest.raises(la.errors.InputDataError, match=r"known suffix.*\.txt, .*, \.ssv; compressed also with \.gz"):
         la.dedup([str(tmp_path), str(tmp_path)])
     (tmp_path / "empty").mkdir()
-    with pytest.raises(la.InputDataError, match=r"known suffix \(.*\.ssv"):
+    with pytest.raises(la.errors.InputDataError, match=r"known suffix \(.*\.ssv"):
         la.dedup(tmp_path / "empty")
-    with pytest.raises(la.ParameterError, match=f"must be one of {', '.join(OWN)}, ssv; got 'xml'"):
+    with pytest.raises(la.errors.ParameterError, match=f"must be one of {', '.join(OWN)}, ssv; got 'xml'"):
         la.dedup(pages, format="xml")
 
 
 @pytest.mark.usefixtures("toy")
 def test_it_refuses_what_it_does_not_hold(tmp_path):
     (tmp_path / "in.jsonl").write_text('{"text": "one; two"}\n')
-    with pytest.raises(la.OutputError, match=r"in\.jsonl, row 1: no form as \.ssv"):
+    with pytest.raises(la.errors.OutputError, match=r"in\.jsonl, row 1: no form as \.ssv"):
         la.dedup(tmp_path / "in.jsonl").write(tmp_path / "out.ssv")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.jsonl"]
 

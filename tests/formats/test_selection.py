@@ -77,7 +77,9 @@ def test_another_number_of_rows_is_an_error(folder, known):
         selection = Selection(split, np.ones(known, np.bool_), added)
         raw = [b'{"i":0}\n'] * 3
         for rows in (selection.records(), selection.lines(raw, annotate)):
-            with pytest.raises(la.InputDataError, match=rf"3\.jsonl: {known} rows were read at first, (3|{known + 1}) now"):
+            with pytest.raises(
+                la.errors.InputDataError, match=rf"3\.jsonl: {known} rows were read at first, (3|{known + 1}) now"
+            ):
                 list(rows)
 
 
@@ -88,10 +90,10 @@ def test_a_file_that_changes_is_an_error(folder):
     lines = Selection(split, np.ones(2, np.bool_)).lines([b"a\n", b"b\n"], annotate)
     assert next(lines) == b"a\n"
     path.write_text('{"i":0}\n{"i":12}\n')
-    with pytest.raises(la.InputDataError, match="the file changed during the run"):
+    with pytest.raises(la.errors.InputDataError, match="the file changed during the run"):
         list(lines)
     path.unlink()
-    with pytest.raises(la.InputDataError, match=r"changing\.jsonl: cannot be read: No such file"):
+    with pytest.raises(la.errors.InputDataError, match=r"changing\.jsonl: cannot be read: No such file"):
         split.check_unchanged()
 
 

@@ -86,7 +86,7 @@ def test_text_with_a_mark_of_the_order_of_bytes(tmp_path, name, encoding):
 @pytest.mark.parametrize("content", ["words".encode("utf-16")[:-1], b"\xff\xfe\0\0\xff\xff\xff\xff"])
 def test_damaged_text_of_two_bytes_a_character(tmp_path, content):
     (tmp_path / "a.txt").write_bytes(content)
-    with pytest.raises(la.InputDataError, match=r"a\.txt: the text is (cut short|not utf-32)"):
+    with pytest.raises(la.errors.InputDataError, match=r"a\.txt: the text is (cut short|not utf-32)"):
         la.dedup(tmp_path / "a.txt")
 
 
@@ -105,7 +105,7 @@ def test_what_is_no_text_is_named(tmp_path, name, what):
     content = gzip.compress(OTHERS[what]) if name.endswith(".gz") or what.startswith("gzip") else OTHERS[what]
     (tmp_path / name).write_bytes(content)
     for encoding_errors in ("strict", "replace"):
-        with pytest.raises(la.InputDataError, match=rf"{name}: is {what}"):
+        with pytest.raises(la.errors.InputDataError, match=rf"{name}: is {what}"):
             la.dedup(tmp_path / name, encoding_errors=encoding_errors)
 
 
@@ -122,7 +122,9 @@ def test_documents_of_another_kind_are_left_out_and_named(tmp_path, caplog, name
 @pytest.mark.parametrize("name", ["a.json", "a.csv", "a.orc", "a.arrow", "a.db", "a.txt"])
 def test_a_parquet_file_of_another_name(tmp_path, name):
     parquet(tmp_path / name)
-    with pytest.raises(la.InputDataError, match=rf"{name}: is a Parquet file, .*: name it \.parquet, or pass format='parquet'"):
+    with pytest.raises(
+        la.errors.InputDataError, match=rf"{name}: is a Parquet file, .*: name it \.parquet, or pass format='parquet'"
+    ):
         la.dedup(tmp_path / name)
     assert la.dedup(tmp_path / name, format="parquet").keep.tolist() == [True, True, False]
 
@@ -130,14 +132,14 @@ def test_a_parquet_file_of_another_name(tmp_path, name):
 @pytest.mark.parametrize("name", ["a.zip", "a.tar", "a.tgz"])
 def test_what_is_no_archive_is_named(tmp_path, name):
     parquet(tmp_path / name)
-    with pytest.raises(la.InputDataError, match=rf"{name}: is a Parquet file, by its first bytes: name it \.parquet$"):
+    with pytest.raises(la.errors.InputDataError, match=rf"{name}: is a Parquet file, by its first bytes: name it \.parquet$"):
         la.dedup(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.orc"])
 def test_what_holds_columns_is_not_compressed_as_a_whole(tmp_path, name):
     (tmp_path / name).write_bytes(gzip.compress(ROWS))
-    with pytest.raises(la.InputDataError, match=rf"{name}: is gzip data .*decompress it first"):
+    with pytest.raises(la.errors.InputDataError, match=rf"{name}: is gzip data .*decompress it first"):
         la.dedup(tmp_path / name)
 
 

@@ -70,7 +70,7 @@ def test_texts_of_mixed_inputs_are_found_again(tmp_path):
 )
 def test_what_needs_a_parser_is_refused_with_a_way_to_its_text(tmp_path, name, way):
     (tmp_path / name).write_bytes(b"%PDF")
-    with pytest.raises(la.InputDataError, match=way) as error:
+    with pytest.raises(la.errors.InputDataError, match=way) as error:
         open_sources([tmp_path / name])
     assert str(error.value).startswith(str(tmp_path / name))
 

@@ -54,12 +54,12 @@ def test_columns_can_be_shingled():
 
 @pytest.mark.parametrize("wrong", [5, None, b"bytes", {"text": 5}, [1, 2], ["a", 3], pa.array([1, 2])])
 def test_what_is_no_text_is_refused(wrong):
-    with pytest.raises(la.InputDataError):
+    with pytest.raises(la.errors.InputDataError):
         la.dedup(wrong)
 
 
 def test_lone_surrogates(rng):
-    with pytest.raises(la.InputDataError, match="row 1: .* lone surrogate at character 2"):
+    with pytest.raises(la.errors.InputDataError, match="row 1: .* lone surrogate at character 2"):
         la.dedup(["fine", "ab\ud800cd"])
     assert la.dedup(["ab cd", "ab\ud800cd"], encoding_errors="replace", width=2).keep.tolist() == [True, False]
 
@@ -77,43 +77,43 @@ def test_writing_from_memory(tmp_path):
 
 def test_offsets_and_keys_of_any_kind():
     for dtype in (np.int32, np.int64, np.uint8, np.uint64):
-        shingles = la.Shingles.from_arrays(np.array([1, 1, 2, 3, 2], dtype), np.array([0, 3, 5], np.int32))
+        shingles = la.sketches.Shingles.from_arrays(np.array([1, 1, 2, 3, 2], dtype), np.array([0, 3, 5], np.int32))
         assert shingles.offsets.dtype == np.int64
         assert shingles.sizes.tolist() == [2, 2]
         assert shingles.resemblance(0, 1) == 1 / 3
         assert shingles.containment(0, 1) == 0.5
     for values, offsets in (([1.5], [0, 1]), ([1], [0, 2]), ([1], [1, 1]), ([1, 2], [0, 2, 1]), ([[1]], [0, 1]), ([1], [])):
-        with pytest.raises(la.ParameterError):
-            la.Shingles.from_arrays(values, offsets)
+        with pytest.raises(la.errors.ParameterError):
+            la.sketches.Shingles.from_arrays(values, offsets)
 
 
 def test_incompatible_signatures_are_refused():
-    one = la.FastSimilarity(permutations=64, seed=1).sign(la.shingle(["a b c d e f"]))
+    one = la.sketches.FastSimilarity(permutations=64, seed=1).sign(la.shingle(["a b c d e f"]))
     for other in (
-        la.FastSimilarity(permutations=64, seed=2).sign(la.shingle(["a"])),
-        la.MinHash(permutations=64, seed=1).sign(la.shingle(["a"])),
-        la.FastSimilarity(permutations=64, seed=1).sign(la.shingle(["a"], width=3)),
+        la.sketches.FastSimilarity(permutations=64, seed=2).sign(la.shingle(["a"])),
+        la.sketches.MinHash(permutations=64, seed=1).sign(la.shingle(["a"])),
+        la.sketches.FastSimilarity(permutations=64, seed=1).sign(la.shingle(["a"], width=3)),
     ):
-        with pytest.raises(la.IncompatibleSketchError):
+        with pytest.raises(la.errors.IncompatibleSketchError):
             one.estimated_resemblance(0, 0, other=other)
-        with pytest.raises(la.IncompatibleSketchError):
+        with pytest.raises(la.errors.IncompatibleSketchError):
             one.merge(other)
-        with pytest.raises(la.IncompatibleSketchError):
-            la.BandingIndex(bands=4, rows=4).add(one).add(other)
-    with pytest.raises(la.ParameterError, match="need 128 permutations"):
-        la.BandingIndex(bands=16, rows=8).add(one)
+        with pytest.raises(la.errors.IncompatibleSketchError):
+            la.search.BandingIndex(bands=4, rows=4).add(one).add(other)
+    with pytest.raises(la.errors.ParameterError, match="need 128 permutations"):
+        la.search.BandingIndex(bands=16, rows=8).add(one)
 
 
 def test_index_answers_queries_as_it_lists_pairs(rng):
     texts = [" ".join(rng.choice([f"w{i}" for i in range(30)], 6)) for _ in range(80)] + [""]
-    signatures = la.FastSimilarity(permutations=32).sign(la.shingle(texts, width=1))
-    index = la.BandingIndex(bands=16, rows=2).add(signatures)
+    signatures = la.sketches.FastSimilarity(permutations=32).sign(la.shingle(texts, width=1))
+    index = la.search.BandingIndex(bands=16, rows=2).add(signatures)
     query, stored = index.query(signatures)
     both = {(q, s) for q, s in zip(query.tolist(), stored.tolist(), strict=True) if q < s}
     pairs = index.pairs()
     assert both == set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
-    assert len(la.BandingIndex(bands=2, rows=2).pairs()) == 0
-    assert len(la.BandingIndex(bands=2, rows=2).query(signatures)[0]) == 0
+    assert len(la.search.BandingIndex(bands=2, rows=2).pairs()) == 0
+    assert len(la.search.BandingIndex(bands=2, rows=2).query(signatures)[0]) == 0
 
 
 @pytest.mark.slow
@@ -134,11 +134,11 @@ def test_a_column_of_more_than_two_gigabytes():
 def test_frames_that_are_no_tables_are_refused(column, words):
     """A column beside the text, of values that share no type."""
     frame = pd.DataFrame({"text": ["a b c", "d e f"], "x": pd.Series(column, dtype=object)})
-    with pytest.raises(la.InputDataError, match=words):
+    with pytest.raises(la.errors.InputDataError, match=words):
         la.dedup(frame)
 
 
 def test_frames_with_a_name_twice_are_refused():
     frame = pd.DataFrame([["a b c", 1, 2]], columns=["text", "n", "n"])
-    with pytest.raises(la.InputDataError, match="the column 'n' appears 2 times"):
+    with pytest.raises(la.errors.InputDataError, match="the column 'n' appears 2 times"):
         la.dedup(frame)

@@ -114,7 +114,7 @@ def test_what_is_too_large_is_left_out_or_an_error(tmp_path, caplog):
     with caplog.at_level(logging.WARNING, "lookalike"):
         result = la.dedup(path, max_document=100_000, on_error="skip")
     assert result.decisions["reason"].to_pylist() == ["skipped", "kept"]
-    with pytest.raises(la.InputDataError, match=r"row 1: the document has more than"):
+    with pytest.raises(la.errors.InputDataError, match=r"row 1: the document has more than"):
         la.dedup(path, max_document=100_000)
 
 
@@ -124,7 +124,8 @@ def test_files_that_were_cut_are_errors(tmp_path, suffix, where):
     whole = packed(RECORDS[:-1], suffix)
     (tmp_path / f"a.warc{suffix}").write_bytes(whole[: int(len(whole) * where)])
     with pytest.raises(
-        la.InputDataError, match=r"damaged WARC data in or after the record at byte \d+|the gzip data is damaged or cut short"
+        la.errors.InputDataError,
+        match=r"damaged WARC data in or after the record at byte \d+|the gzip data is damaged or cut short",
     ):
         la.dedup(tmp_path / f"a.warc{suffix}")
 
@@ -135,16 +136,16 @@ def test_what_is_no_archive(tmp_path, content):
     (tmp_path / "a.warc").write_bytes(content)
     try:
         assert la.dedup(tmp_path / "a.warc").decisions.num_rows == 0
-    except la.InputDataError as error:
+    except la.errors.InputDataError as error:
         assert "a.warc" in str(error)
 
 
 def test_columns(tmp_path):
     (tmp_path / "a.wet").write_bytes(RECORDS[-1])
-    with pytest.raises(la.InputDataError, match=r"'url' is missing; .* uri, date"):
+    with pytest.raises(la.errors.InputDataError, match=r"'url' is missing; .* uri, date"):
         la.dedup(tmp_path / "a.wet", within="url")
     assert la.dedup(tmp_path / "a.wet", within="date").kept.num_rows == 1
-    with pytest.raises(la.OutputError, match="cannot be written"):
+    with pytest.raises(la.errors.OutputError, match="cannot be written"):
         la.dedup(tmp_path / "a.wet").write(tmp_path / "out.warc")
 
 
@@ -208,7 +209,7 @@ def test_what_servers_compressed_and_is_damaged(tmp_path, caplog, coding, make):
     assert all(f"a.warc:{number} is damaged: what its server compressed" in caplog.text for number in (1, 2, 3, 4))
     result.write(tmp_path / "out")
     assert (tmp_path / "out/a.warc").read_bytes() == INFO + response("http://a/9", page(OTHER))
-    with pytest.raises(la.InputDataError, match="is damaged: what its server compressed"):
+    with pytest.raises(la.errors.InputDataError, match="is damaged: what its server compressed"):
         la.dedup(tmp_path / "a.warc", on_error="stop")
 
 
@@ -287,7 +288,7 @@ def test_headers_of_one_page_are_its_own_affair(tmp_path, caplog):
     result = la.dedup(path)
     assert result.decisions["reason"].to_pylist() == ["kept", "skipped", "kept"]
     assert [r.getMessage() for r in caplog.records] == [f"left out: {path}:2 has headers of HTTP that are damaged or too long"]
-    with pytest.raises(la.InputDataError, match=r"a\.warc, row 2 \(http://a/1 .*\): has headers of HTTP"):
+    with pytest.raises(la.errors.InputDataError, match=r"a\.warc, row 2 \(http://a/1 .*\): has headers of HTTP"):
         la.dedup(path, on_error="stop")
     result.write(tmp_path / "out/")
     assert (tmp_path / "out/a.warc").read_bytes() == large[0] + response("http://a/2", page(OTHER))
@@ -362,7 +363,7 @@ def test_a_damaged_record_is_left_out_and_named_and_those_after_it_are_read(tmp_
     assert [r.getMessage().startswith(f"left out: {path}:2 {why}") for r in caplog.records] == [True]
     result.write(tmp_path / "out/")
     assert b"".join(read_blocks(tmp_path / f"out/a.warc{suffix}")) == around([])
-    with pytest.raises(la.InputDataError, match=rf"a\.warc.*, row 2 .*{why}"):
+    with pytest.raises(la.errors.InputDataError, match=rf"a\.warc.*, row 2 .*{why}"):
         la.dedup(path, on_error="stop")
 
 
@@ -404,7 +405,7 @@ def test_a_dictionary_of_zstd(tmp_path, packed_itself):
         begin[:8] + b"\0" * len(frame) + path.read_bytes()[len(begin) :],
     ):
         path.write_bytes(damaged)
-        with pytest.raises(la.InputDataError, match=r"a\.warc\.zst: the zstd data is damaged or cut short"):
+        with pytest.raises(la.errors.InputDataError, match=r"a\.warc\.zst: the zstd data is damaged or cut short"):
             la.dedup(path)
 
 
@@ -457,7 +458,7 @@ def test_what_unpacks_to_more_than_a_document_may_have_is_named(tmp_path, make):
     for suffix, one in (("", bomb), ("", large), (".gz", large), (".zst", large)):
         path = tmp_path / f"a.warc{suffix}"
         path.write_bytes(around([one], suffix))
-        with pytest.raises(la.InputDataError, match=r"row 2: the document has more than the 100,000 bytes"):
+        with pytest.raises(la.errors.InputDataError, match=r"row 2: the document has more than the 100,000 bytes"):
             la.dedup(path, max_document=100_000)
         assert la.dedup(path, max_document=100_000, on_error="skip").decisions["reason"].to_pylist() == [
             "kept",
@@ -475,5 +476,5 @@ def test_older_archives_are_refused(tmp_path):
         ("a.warc.gz", gzip.compress(content)),
     ):
         (tmp_path / name).write_bytes(data)
-        with pytest.raises(la.InputDataError, match=rf"{name}: .*warcio recompress"):
+        with pytest.raises(la.errors.InputDataError, match=rf"{name}: .*warcio recompress"):
             la.dedup(tmp_path / name)

@@ -207,7 +207,7 @@ class Crafted:
         expect(code in (0, 1, 2), f"exit status {code}", line, err)
         if code:
             expect(err.strip(), "a failure without a message", line)
-            raise la.InputDataError(err)
+            raise la.errors.InputDataError(err)
 
     def _result(self, r: Random, target: Path, folder: Path) -> None:
         from lookalike.serve.desk_job import Desk, Wanted

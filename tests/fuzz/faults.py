@@ -74,7 +74,7 @@ def index_scenario(segments: int, change: Callable[[la.Index], None]) -> Scenari
         with la.Index.open(folder / "i") as index:
             try:
                 change(index)
-            except la.ParameterError as error:  # the first attempt had come through
+            except la.errors.ParameterError as error:  # the first attempt had come through
                 assert "already" in str(error) or "there" in str(error), error
 
     return Scenario(prepare, act, state, again)
@@ -118,20 +118,20 @@ def work_scenario(source: Path) -> Scenario:
 
 def fingerprint_scenario() -> Scenario:
     """A batch appended to a file of fingerprints; the state is the number of whole batches."""
-    prints = la.SimHash(bits=64).sign(la.shingle(TEXTS))
+    prints = la.sketches.SimHash(bits=64).sign(la.shingle(TEXTS))
 
-    def prepare(folder: Path) -> la.FingerprintFile:
-        file = la.FingerprintFile(folder / "prints")
+    def prepare(folder: Path) -> la.search.FingerprintFile:
+        file = la.search.FingerprintFile(folder / "prints")
         file.append(prints)
         return file
 
     def state(folder: Path) -> int:
-        file = la.FingerprintFile(folder / "prints")
-        assert (np.asarray(file.first(prints, la.HammingIndex(radius=0))) >= 0).all()
+        file = la.search.FingerprintFile(folder / "prints")
+        assert (np.asarray(file.first(prints, la.search.HammingIndex(radius=0))) >= 0).all()
         return len(file)
 
     def again(folder: Path) -> None:
-        file = la.FingerprintFile(folder / "prints")
+        file = la.search.FingerprintFile(folder / "prints")
         if len(file) == len(prints):
             file.append(prints)
 
@@ -140,13 +140,13 @@ def fingerprint_scenario() -> Scenario:
 
 def sketch_scenario() -> Scenario:
     """Signatures saved."""
-    signatures = la.FastSimilarity(permutations=64, seed=7).sign(la.shingle(TEXTS))
+    signatures = la.sketches.FastSimilarity(permutations=64, seed=7).sign(la.shingle(TEXTS))
 
     def act(path: Path) -> None:
-        la.save(signatures, path)
+        la.sketches.save(signatures, path)
 
     def again(folder: Path) -> None:
-        la.save(signatures, folder / "sketch", force=True)
+        la.sketches.save(signatures, folder / "sketch", force=True)
 
     return Scenario(lambda folder: folder / "sketch", act, files, again)
 

@@ -54,14 +54,14 @@ class Stores:
         folder.mkdir(parents=True)
         self.folder = folder
         self.shingles = la.shingle(TEXTS)
-        self.prints = la.SimHash(bits=64).sign(self.shingles)
-        self.signatures = la.FastSimilarity(permutations=64, seed=7).sign(self.shingles)
-        self.packed = la.BBit(bits=2).pack(self.signatures)
-        la.save(self.signatures, folder / "sketch")
-        la.save(self.packed, folder / "packed")
+        self.prints = la.sketches.SimHash(bits=64).sign(self.shingles)
+        self.signatures = la.sketches.FastSimilarity(permutations=64, seed=7).sign(self.shingles)
+        self.packed = la.sketches.BBit(bits=2).pack(self.signatures)
+        la.sketches.save(self.signatures, folder / "sketch")
+        la.sketches.save(self.packed, folder / "packed")
         for _ in range(2):
-            la.FingerprintFile(folder / "fingerprints").append(self.prints)
-        la.DocumentFrequencies.collect(self.shingles).save(folder / "frequencies")
+            la.search.FingerprintFile(folder / "fingerprints").append(self.prints)
+        la.sketches.DocumentFrequencies.collect(self.shingles).save(folder / "frequencies")
         self._make_indexes()
         self._make_work()
 
@@ -129,35 +129,35 @@ class Stores:
         return kind, "result"
 
     def _sketch(self, path: Path, changed: bool) -> None:
-        found = la.load(path)
+        found = la.sketches.load(path)
         expect(np.array_equal(found.values, self.signatures.values), "other signatures")
         found.estimated_resemblance(0, 1, other=self.signatures)
 
     def _packed(self, path: Path, changed: bool) -> None:
-        found = la.load(path)
+        found = la.sketches.load(path)
         expect(np.array_equal(found.words, self.packed.words), "other packed signatures")
         found.estimated_resemblance(0, 1, other=self.packed)
 
     def _fingerprints(self, path: Path, changed: bool) -> None:
         if not path.exists():
             return
-        file = la.FingerprintFile(path)
+        file = la.search.FingerprintFile(path)
         rows = len(file)
         expect(rows in (0, 200, 400), "a part of a batch", rows)
-        end = la.FingerprintFile(self.folder / "fingerprints")._chunks._file.sections[rows // 200].end
+        end = la.search.FingerprintFile(self.folder / "fingerprints")._chunks._file.sections[rows // 200].end
         if rows < 400 and not any(
             path.read_bytes()[end : end + 24]
         ):  # cut or wiped where a batch ends, as if the next one never ended
             return
-        found = np.asarray(file.first(self.prints, la.HammingIndex(radius=0)))
+        found = np.asarray(file.first(self.prints, la.search.HammingIndex(radius=0)))
         expect((found >= 0).all(), "rows are not found")
         expect(rows == 400, "a batch is lost in silence")
         file.append(self.prints)
-        expect(len(la.FingerprintFile(path)) == rows + 200, "what was appended is not there")
+        expect(len(la.search.FingerprintFile(path)) == rows + 200, "what was appended is not there")
 
     def _frequencies(self, path: Path, changed: bool) -> None:
-        found = la.DocumentFrequencies.load(path, self.shingles.parameters)
-        wanted = la.DocumentFrequencies.collect(self.shingles)
+        found = la.sketches.DocumentFrequencies.load(path, self.shingles.parameters)
+        wanted = la.sketches.DocumentFrequencies.collect(self.shingles)
         same = np.array_equal(found.values, wanted.values) and np.array_equal(found.counts, wanted.counts)
         expect(same and found.n_documents == wanted.n_documents, "other counts")
 

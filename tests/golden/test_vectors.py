@@ -60,8 +60,8 @@ def test_first_shingle_values():
 
 def test_signatures():
     shingles = la.shingle(TEXTS)
-    assert digest(la.FastSimilarity(permutations=96, seed=7).sign(shingles).values) == "2938ffe43eb2db4d"
-    assert digest(la.MinHash(permutations=96, seed=7).sign(shingles).values) == "49002e1262faf2d1"
+    assert digest(la.sketches.FastSimilarity(permutations=96, seed=7).sign(shingles).values) == "2938ffe43eb2db4d"
+    assert digest(la.sketches.MinHash(permutations=96, seed=7).sign(shingles).values) == "49002e1262faf2d1"
 
 
 def test_plans():
@@ -72,7 +72,7 @@ def test_plans():
 
 
 def test_from_arrays():
-    assert [hex(v) for v in la.Shingles.from_arrays([0, 1, -1], [0, 3]).values.tolist()] == [
+    assert [hex(v) for v in la.sketches.Shingles.from_arrays([0, 1, -1], [0, 3]).values.tolist()] == [
         "0x5f80708adb6c5a9",
         "0xf73934473078a698",
         "0xeff403784106123e",
@@ -80,7 +80,7 @@ def test_from_arrays():
 
 
 def test_band_keys():
-    slots = la.FastSimilarity(permutations=96, seed=7).sign(la.shingle(TEXTS)).values
+    slots = la.sketches.FastSimilarity(permutations=96, seed=7).sign(la.shingle(TEXTS)).values
     keys = np.empty((len(TEXTS), 16), np.uint64)
     banding.band_keys(slots, np.zeros(len(TEXTS), np.uint64), 16, 6, keys)
     assert digest(keys) == "c96ec617371e8695"

@@ -58,11 +58,11 @@ def test_none_is_missed(how, top, tmp_path, monkeypatch):
             assert rows == expected(texts, asked, 0.8, top) and 20 < len(rows) < 45
         assert any(row["containment"] < 1 for row in found)
         assert index.containing([], threshold=0.8).num_rows == 0
-        with pytest.raises(la.ParameterError, match=r"threshold must be in \(0, 1\]; got 0"):
+        with pytest.raises(la.errors.ParameterError, match=r"threshold must be in \(0, 1\]; got 0"):
             index.containing(asked, threshold=0)
-        with pytest.raises(la.ParameterError, match="top must be at least 1"):
+        with pytest.raises(la.errors.ParameterError, match="top must be at least 1"):
             index.containing(asked, top=0)
-        with pytest.raises(la.ParameterError, match="give texts, not sketches"):
+        with pytest.raises(la.errors.ParameterError, match="give texts, not sketches"):
             index.containing(index.sketch(asked))
 
 
@@ -92,7 +92,7 @@ def test_no_more_matches_are_held_than_are_asked_for(tmp_path, monkeypatch):
 def test_an_index_without_texts_says_what_is_needed(tmp_path):
     with la.Index.create(tmp_path / "index") as index:
         index.add(["a"], ["one two three four five six"])
-        with pytest.raises(la.ParameterError, match="this index keeps none: .* with keep_text=True$"):
+        with pytest.raises(la.errors.ParameterError, match="this index keeps none: .* with keep_text=True$"):
             index.containing(["one two three four five"])
 
 

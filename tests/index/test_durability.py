@@ -43,7 +43,7 @@ def test_changes_end_with_the_manifest_on_the_disk(tmp_path, synced, change):
 
 
 def test_a_new_file_of_fingerprints_is_named_on_the_disk(tmp_path, synced):
-    file = la.FingerprintFile(tmp_path / "seen.fps")
+    file = la.search.FingerprintFile(tmp_path / "seen.fps")
     file.append(np.arange(3, dtype=np.uint64))
     assert synced == [str(tmp_path / "seen.fps")] * 2 + [str(tmp_path)], "data, then head, then the name"
     synced.clear()
@@ -52,5 +52,5 @@ def test_a_new_file_of_fingerprints_is_named_on_the_disk(tmp_path, synced):
 
 
 def test_saved_sketches_are_named_on_the_disk(tmp_path, synced):
-    la.save(la.FastSimilarity(permutations=8).sign(la.shingle(["a b c"])), tmp_path / "x.sig")
+    la.sketches.save(la.sketches.FastSimilarity(permutations=8).sign(la.shingle(["a b c"])), tmp_path / "x.sig")
     assert synced[-1] == str(tmp_path) and ".x.sig" in synced[0]

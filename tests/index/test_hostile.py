@@ -69,9 +69,9 @@ def test_entries_of_a_manifest_are_held_against_rules(path, tmp_path, field):
         write_manifest(path, lambda held, value=value: held["segments"][0].update({field: value}))
         before = everything(tmp_path)
         for mode in ("append", "read"):
-            with pytest.raises(la.IndexFormatError, match="manifest"):
+            with pytest.raises(la.errors.IndexFormatError, match="manifest"):
                 la.Index.open(path, mode)
-        with pytest.raises(la.IndexFormatError):
+        with pytest.raises(la.errors.IndexFormatError):
             la.Index.open(path, "read", salvage=True)
         assert everything(tmp_path) == before
         shutil.copy(tmp_path / "other" / "manifest", path / "manifest")
@@ -85,7 +85,7 @@ def test_fields_of_a_manifest_are_held_against_rules(path, field):
             continue
         for change in (lambda held, value=value: held.update({field: value}), lambda held: held.pop(field)):
             write_manifest(path, change)
-            with pytest.raises(la.IndexFormatError):
+            with pytest.raises(la.errors.IndexFormatError):
                 la.Index.open(path)
             (path / "manifest").write_bytes(whole)
 
@@ -99,7 +99,7 @@ def test_parameters_of_a_manifest_are_held_against_rules(path, field):
             continue
         for change in (lambda p, value=value: p.update({field: value}), lambda p: p.pop(field), lambda p: p.update(more=1)):
             write_manifest(path, lambda held, change=change: change(held["parameters"]))
-            with pytest.raises(la.IndexFormatError):
+            with pytest.raises(la.errors.IndexFormatError):
                 la.Index.open(path)
             (path / "manifest").write_bytes(whole)
 
@@ -110,11 +110,11 @@ def test_parameters_without_a_default_are_held_against_rules(tmp_path, given):
         la.Index.create(tmp_path / "x", **given).close()
         for value in [x for x in (*WRONG, 10**9, 0, 3.0) if (field, x) != ("bits", 1.5)]:  # which is a mixture
             write_manifest(tmp_path / "x", lambda held, field=field, value=value: held["parameters"].update({field: value}))
-            with pytest.raises(la.IndexFormatError):
+            with pytest.raises(la.errors.IndexFormatError):
                 la.Index.open(tmp_path / "x")
         if field != "probes":  # without probes it is an exact index
             write_manifest(tmp_path / "x", lambda held, field=field: held["parameters"].pop(field))
-            with pytest.raises(la.IndexFormatError):
+            with pytest.raises(la.errors.IndexFormatError):
                 la.Index.open(tmp_path / "x")
         shutil.rmtree(tmp_path / "x")
 
@@ -127,7 +127,7 @@ def test_parameters_without_a_default_are_held_against_rules(tmp_path, given):
 ])  # fmt: skip
 def test_what_contradicts_itself_is_refused(path, change):
     write_manifest(path, change)
-    with pytest.raises(la.IndexFormatError):
+    with pytest.raises(la.errors.IndexFormatError):
         la.Index.open(path)
 
 
@@ -158,7 +158,7 @@ def test_headers_of_segments_are_held_against_rules(path, array):
         try:
             la.Index.open(path, "read")
             accepted.append((place, value))
-        except la.IndexFormatError as error:
+        except la.errors.IndexFormatError as error:
             assert "segment-00000000" in str(error)
         segment.write_bytes(whole)
     assert accepted == []
@@ -172,7 +172,7 @@ def test_headers_of_segments_are_held_against_rules(path, array):
 ])  # fmt: skip
 def test_segments_of_another_form_are_refused(path, change):
     write_header(path / "segment-00000000", change)
-    with pytest.raises(la.IndexFormatError, match="segment-00000000"):
+    with pytest.raises(la.errors.IndexFormatError, match="segment-00000000"):
         la.Index.open(path, "read")
 
 
@@ -182,7 +182,7 @@ def test_links_pipes_and_folders_are_not_followed(path, tmp_path):
         (path / name).rename(elsewhere)
         for make in (lambda p: p.symlink_to(elsewhere), os.mkfifo, lambda p: p.mkdir()):
             make(path / name)
-            with pytest.raises((la.IndexFormatError, la.OutputError)):
+            with pytest.raises((la.errors.IndexFormatError, la.errors.OutputError)):
                 la.Index.open(path)
             (path / name).rmdir() if (path / name).is_dir() and not (path / name).is_symlink() else (path / name).unlink()
         elsewhere.rename(path / name)
@@ -197,10 +197,10 @@ def test_a_folder_that_is_no_index_is_not_written_to(tmp_path):
             (tmp_path / "manifest").write_bytes(content)
         before = everything(tmp_path)
         for call in (la.Index.open, lambda p: la.Index.open(p, "read"), lambda p: la.Index.open(p, "read", salvage=True)):
-            with pytest.raises(la.IndexFormatError):
+            with pytest.raises(la.errors.IndexFormatError):
                 call(tmp_path)
         assert everything(tmp_path) == before
-    with pytest.raises(la.OutputError, match="not an empty folder"):
+    with pytest.raises(la.errors.OutputError, match="not an empty folder"):
         la.Index.create(tmp_path)
     assert everything(tmp_path) == before
 
@@ -232,12 +232,12 @@ def test_damage_is_never_merged(path, array, place):
     with la.Index.open(path) as index:
         [before] = index.check()
         assert "segment-00000000" in before
-        with pytest.raises(la.IndexFormatError, match="segment-00000000"):
+        with pytest.raises(la.errors.IndexFormatError, match="segment-00000000"):
             index.compact()
         for k in range(8):
             index.add([f"new{k}-{i}" for i in range(12)], [f"another text number {k} and {i} here" for i in range(12)])
         files, count = everything(path), len(index)
-        with pytest.raises(la.IndexFormatError, match="segment-00000000"):
+        with pytest.raises(la.errors.IndexFormatError, match="segment-00000000"):
             index.add(["one more"], ["than there can be without merging"])
         assert everything(path) == files and len(index) == count == 115 and index.check() == [before]
     with la.Index.open(path, "read", salvage=True) as rest:
@@ -252,7 +252,7 @@ def test_values_that_contradict_each_other_are_found_though_checksums_fit(path, 
     ArrayFile(segment).check()
     with la.Index.open(path) as index:
         assert len(index.check()) == 1
-        with pytest.raises(la.IndexFormatError):
+        with pytest.raises(la.errors.IndexFormatError):
             index.compact()
 
 
@@ -280,13 +280,13 @@ for i in range(160):
         with la.Index.open(path, "read") as index:
             try:
                 use(index)
-            except la.IndexFormatError:
+            except la.errors.IndexFormatError:
                 errors += 1
     with la.Index.open(path) as index:
         for use in (lambda: index.compact(), lambda: index.remove(["d1", "d5"]), lambda: index.add(["d2"], ["x"], replace=True)):
             try:
                 use()
-            except (la.IndexFormatError, la.ParameterError):
+            except (la.errors.IndexFormatError, la.errors.ParameterError):
                 errors += 1
     for name in path.iterdir():
         name.unlink()
@@ -314,11 +314,11 @@ def test_a_folder_that_cannot_be_written_is_named(path, monkeypatch):
     with la.Index.open(path) as index:
         monkeypatch.setattr(os, "open", refuse)
         for change in (lambda: index.add(["n"], ["new"]), lambda: index.remove(["d1"]), lambda: index.compact()):
-            with pytest.raises((la.OutputError, la.IndexFormatError), match="Too many open files"):
+            with pytest.raises((la.errors.OutputError, la.errors.IndexFormatError), match="Too many open files"):
                 change()
-        with pytest.raises(la.IndexFormatError, match="Too many open files"):
+        with pytest.raises(la.errors.IndexFormatError, match="Too many open files"):
             la.Index.open(path)
-        with pytest.raises(la.OutputError, match="Too many open files"):
+        with pytest.raises(la.errors.OutputError, match="Too many open files"):
             la.Index.create(path.with_name("new"))
         monkeypatch.undo()
         assert len(index) == 19 and index.check() == []
@@ -333,11 +333,11 @@ def test_what_is_in_doubt_is_not_written_over(path, monkeypatch):
     def fail(folder):
         synced.append(folder)
         if len(synced) == 2:  # the first is for the segment, the second for the manifest
-            raise la.OutputError("the folder cannot be synced")
+            raise la.errors.OutputError("the folder cannot be synced")
 
     with la.Index.open(path) as index:
         monkeypatch.setattr(formats, "sync_folder", fail)
-        with pytest.raises(la.OutputError):
+        with pytest.raises(la.errors.OutputError):
             index.add(["in doubt"], ["a text in doubt"])
         monkeypatch.undo()
         doubt = everything(path)

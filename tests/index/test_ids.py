@@ -21,7 +21,7 @@ def test_what_is_refused(tmp_path, ids, message):
     with la.Index.create(tmp_path / "x") as index:
         index.add(["there"], ["a text that is there"])
         files = sorted(p.name for p in (tmp_path / "x").iterdir())
-        with pytest.raises(la.ParameterError, match=message):
+        with pytest.raises(la.errors.ParameterError, match=message):
             index.add(ids, ["one text", "another text", "a third text"])
         assert len(index) == 1 and sorted(p.name for p in (tmp_path / "x").iterdir()) == files
 
@@ -32,9 +32,9 @@ def test_integers_fit_64_bits_or_are_refused(tmp_path):
         index.add(ends, ["one two three", "four five six", "seven eight nine"])
         assert sorted(i for t in index.export() for i in t["id"].to_pylist()) == sorted(ends)
         for beyond in (1 << 63, -(1 << 63) - 1, 10**4999):
-            with pytest.raises(la.ParameterError, match="must fit 64 bits.*in row 0"):
+            with pytest.raises(la.errors.ParameterError, match="must fit 64 bits.*in row 0"):
                 index.add([beyond], ["ten"])
-        with pytest.raises(la.ParameterError, match="are of type int; got '0' of type str"):
+        with pytest.raises(la.errors.ParameterError, match="are of type int; got '0' of type str"):
             index.remove(["0"])
         assert index.remove(ends) == 3
 
@@ -57,7 +57,7 @@ def test_columns_of_numbers_are_ids(tmp_path):
 def test_threads_below_one_are_refused(tmp_path):
     with la.Index.create(tmp_path / "x") as index:
         for call in (lambda: index.add([1], ["a"], threads=0), lambda: index.query(["a"], threads=-1)):
-            with pytest.raises(la.ParameterError, match="threads must be at least 1"):
+            with pytest.raises(la.errors.ParameterError, match="threads must be at least 1"):
                 call()
 
 
@@ -101,12 +101,12 @@ def test_which_ids_are_there(index):
 
 def test_ids_of_another_type(index):
     for ask in (index.get, index.contains):
-        with pytest.raises(la.ParameterError, match="of type str"):
+        with pytest.raises(la.errors.ParameterError, match="of type str"):
             ask([1])
-        with pytest.raises(la.ParameterError, match="must be a list"):
+        with pytest.raises(la.errors.ParameterError, match="must be a list"):
             ask("a")
     index.close()
-    with pytest.raises(la.ParameterError, match="closed"):
+    with pytest.raises(la.errors.ParameterError, match="closed"):
         index.get(["a"])
 
 

@@ -104,7 +104,7 @@ def test_columns_order_and_top(tmp_path):
         first = index.first([variants[0], "unseen words entirely", "hello"])
         assert first["query"].to_pylist() == [0, 2]
         assert index.query(index.sketch([variants[0]]))["resemblance"].null_count > 0
-        with pytest.raises(la.ParameterError, match="top must be at least 1"):
+        with pytest.raises(la.errors.ParameterError, match="top must be at least 1"):
             index.query(["a"], top=0)
 
 
@@ -120,14 +120,14 @@ def test_simhash_measures_cosines(tmp_path):
 def test_ids(tmp_path):
     with la.Index.create(tmp_path / "x") as index:
         index.add(["a", "b"], ["one two", "three four"])
-        with pytest.raises(la.ParameterError, match="the id 'b' is in the index already; pass replace=True"):
+        with pytest.raises(la.errors.ParameterError, match="the id 'b' is in the index already; pass replace=True"):
             index.add(["c", "b"], ["five", "six"])
         assert len(index) == 2 and index.query(["five"]).num_rows == 0, "nothing of it was added"
         index.add(["c", "b"], ["five", "six"], replace=True)
         assert len(index) == 3
         assert index.query(["three four"]).num_rows == 0
         assert index.query(["six"])["id"].to_pylist() == ["b"]
-        with pytest.raises(la.ParameterError, match="1 ids and 2 texts"):
+        with pytest.raises(la.errors.ParameterError, match="1 ids and 2 texts"):
             index.add(["d"], ["x", "y"])
         assert index.remove(["a", "zzz"]) == 1
         assert index.remove(["a"]) == 0
@@ -157,7 +157,7 @@ def test_texts_are_exported(tmp_path, texts):
         assert dict(zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True)) == {
             str(i): text for i, text in enumerate(texts[:25]) if i != 3
         }
-        with pytest.raises(la.ParameterError, match="sketches alone cannot be added"):
+        with pytest.raises(la.errors.ParameterError, match="sketches alone cannot be added"):
             index.add(["z"], index.sketch(["z"]))
 
 
@@ -186,34 +186,34 @@ def test_parameters(tmp_path):
         ({"kind": "simhash", "probes": 0}, "probes must be in 1..20,000; got 0"), ({"kind": "simhash", "probes": 20_001}, "probes must be in"),
         ({"kind": "simhash", "probes": "many"}, "probes must be of type int"), ({"probes": 23}, "minhash has no parameter 'probes'"),
     ):  # fmt: skip
-        with pytest.raises(la.ParameterError, match=message):
+        with pytest.raises(la.errors.ParameterError, match=message):
             la.Index.create(tmp_path / "x", **parameters)
     assert not (tmp_path / "x").exists()
     one, other = la.Index.create(tmp_path / "a"), la.Index.create(tmp_path / "b", seed=2)
-    with pytest.raises(la.IncompatibleSketchError, match="seed=1"):
+    with pytest.raises(la.errors.IncompatibleSketchError, match="seed=1"):
         one.query(other.sketch(["text"]))
-    with pytest.raises(la.OutputError, match="is not an empty folder"):
+    with pytest.raises(la.errors.OutputError, match="is not an empty folder"):
         la.Index.create(tmp_path / "a")
-    with pytest.raises(la.ParameterError, match="append or read"):
+    with pytest.raises(la.errors.ParameterError, match="append or read"):
         la.Index.open(tmp_path / "a", "write")
     one.close()
-    with pytest.raises(la.ParameterError, match="has been closed"):
+    with pytest.raises(la.errors.ParameterError, match="has been closed"):
         one.query(["a"])
     other.close()
 
 
 def test_foreign_newer_missing(tmp_path):
-    with pytest.raises(la.IndexFormatError, match="no index here"):
+    with pytest.raises(la.errors.IndexFormatError, match="no index here"):
         la.Index.open(tmp_path)
     (tmp_path / "manifest").write_text("hello")
-    with pytest.raises(la.IndexFormatError, match="not the manifest of an index"):
+    with pytest.raises(la.errors.IndexFormatError, match="not the manifest of an index"):
         la.Index.open(tmp_path)
     la.Index.create(tmp_path / "x").close()
     from zlib import crc32
 
     body = (tmp_path / "x" / "manifest").read_bytes()[9:].replace(b'"version": 1', b'"version": 7')
     (tmp_path / "x" / "manifest").write_bytes(b"%08x\n" % crc32(body) + body)
-    with pytest.raises(la.IndexFormatError, match="version 7 is newer than 1"):
+    with pytest.raises(la.errors.IndexFormatError, match="version 7 is newer than 1"):
         la.Index.open(tmp_path / "x")
 
 
@@ -228,7 +228,7 @@ def test_parameters_are_written_out(tmp_path, monkeypatch):
     with la.Index.open(tmp_path / "x") as index:
         assert index.query(["One two three four five six."])["id"].to_pylist() == [1]
     monkeypatch.setattr("lookalike.text.shingle.UNICODE_VERSION", "15.0.0")
-    with pytest.raises(la.IndexFormatError, match="its shingles are"):
+    with pytest.raises(la.errors.IndexFormatError, match="its shingles are"):
         la.Index.open(tmp_path / "x")
 
 
@@ -286,7 +286,7 @@ def test_an_index_of_older_rules_takes_and_looks_up_no_texts(tmp_path, monkeypat
             lambda: index.sketch(["x"]), *([lambda: index.query(sketches)] if sketches else []),
         ):  # fmt: skip
             with pytest.raises(
-                la.IncompatibleSketchError, match=r"lookalike index create NEW.*lookalike index add NEW"
+                la.errors.IncompatibleSketchError, match=r"lookalike index create NEW.*lookalike index add NEW"
             ) as error:
                 use()
             assert (f"lookalike index export {path} -o texts.parquet" in str(error.value)) == keep_text
@@ -299,7 +299,7 @@ def test_an_index_of_older_rules_takes_and_looks_up_no_texts(tmp_path, monkeypat
         assert index.query(["four five six"])["id"].to_pylist() == ["b"]
         assert index.info["parameters"]["shingling"]["rules"] == newer
     monkeypatch.undo()
-    with pytest.raises(la.IndexFormatError, match="its shingles are"):
+    with pytest.raises(la.errors.IndexFormatError, match="its shingles are"):
         la.Index.open(tmp_path / "new")
 
 

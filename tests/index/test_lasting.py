@@ -60,7 +60,7 @@ def test_every_flipped_bit_and_every_cut_is_found(three_segments, rng):
             try:
                 with la.Index.open(three_segments, "read") as index:
                     messages = index.check()
-            except la.IndexFormatError as error:
+            except la.errors.IndexFormatError as error:
                 messages = [str(error)]
             assert len(messages) == 1 and path.name in messages[0], (path.name, messages)
             if path.name.startswith("segment"):
@@ -77,10 +77,10 @@ def test_random_bytes_are_refused(three_segments, rng):
     for i in range(200):
         data = rng.integers(0, 256, int(rng.integers(0, 400))).astype(np.uint8).tobytes()
         path.write_bytes(head[: int(rng.integers(0, 25))] + data if i % 2 else data)
-        with pytest.raises(la.IndexFormatError):
+        with pytest.raises(la.errors.IndexFormatError):
             ArrayFile(path).check()
         (three_segments / "manifest").write_bytes(data)
-        with pytest.raises(la.IndexFormatError):
+        with pytest.raises(la.errors.IndexFormatError):
             la.Index.open(three_segments)
 
 
@@ -96,9 +96,9 @@ def test_leftovers_go_and_other_files_stay(three_segments):
 
 def test_one_writer_many_readers(three_segments, texts):
     with la.Index.open(three_segments) as writer, la.Index.open(three_segments, "read") as reader:
-        with pytest.raises(la.OutputError, match="open for changes already"):
+        with pytest.raises(la.errors.OutputError, match="open for changes already"):
             la.Index.open(three_segments)
-        with pytest.raises(la.OutputError, match="opened for reading"):
+        with pytest.raises(la.errors.OutputError, match="opened for reading"):
             reader.add([1000], ["text"])
         before = answers(reader, texts)
         writer.compact()
@@ -238,7 +238,7 @@ def test_an_addition_holds_where_merging_finds_no_room(tmp_path, monkeypatch):
     """What was added has been added, though the segments become more than they should."""
 
     def full(*arguments):
-        raise la.OutputError("No space left on device")
+        raise la.errors.OutputError("No space left on device")
 
     with la.Index.create(tmp_path / "x") as index:
         monkeypatch.setattr("lookalike.index.state.merge_segments", full)

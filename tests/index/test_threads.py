@@ -61,7 +61,7 @@ def test_of_equal_ids_added_at_once_one_is_in(tmp_path):
             try:
                 index.add(["same"], ["one two three four five six"])
                 outcomes.append("added")
-            except la.ParameterError:
+            except la.errors.ParameterError:
                 outcomes.append("refused")
 
         together(*[add] * 4)
@@ -109,7 +109,7 @@ def test_closing_waits_for_the_change_under_way(tmp_path):
             time.sleep(0.001)
         index.close()
 
-    with pytest.raises(la.ParameterError, match="has been closed"):
+    with pytest.raises(la.errors.ParameterError, match="has been closed"):
         together(add, close)
     assert ids_in(tmp_path / "x") == sorted(added)
 
@@ -122,7 +122,7 @@ def test_a_closed_index_is_open_until_its_change_has_ended(tmp_path):
         closing.join(0.2)
         assert closing.is_alive() and len(index) == 0
     closing.join()
-    with pytest.raises(la.ParameterError, match="has been closed"):
+    with pytest.raises(la.errors.ParameterError, match="has been closed"):
         len(index)
 
 
@@ -137,7 +137,7 @@ def test_a_closed_index_says_so(tmp_path, use):
     index.close()
     index.close()
     assert "closed" in repr(index)
-    with pytest.raises(la.ParameterError, match="has been closed"):
+    with pytest.raises(la.errors.ParameterError, match="has been closed"):
         use(index)
 
 
@@ -167,7 +167,7 @@ def test_a_forked_process_neither_changes_nor_releases_the_index(tmp_path):
         for use in (lambda: index.add(["b"], ["four"]), lambda: index.query(["one two three"]), lambda: len(index)):
             assert in_child(use).startswith("ParameterError") and "another process opened this index" in in_child(use)
         in_child(index.close)
-        with pytest.raises(la.OutputError, match="open for changes already"):
+        with pytest.raises(la.errors.OutputError, match="open for changes already"):
             la.Index.open(tmp_path / "x")
         index.add(["b"], ["four five six"])
     assert ids_in(tmp_path / "x") == ["a", "b"]
@@ -211,9 +211,9 @@ def test_iterators_are_gone_through_once(tmp_path):
         assert index.first(iter([text_of("d3x")]))["id"].to_pylist() == ["d3"]
         assert index.remove(f"d{i}" for i in range(2)) == 2
         for ids, texts in ((["e"], (t for t in ["x", "y"])), ((i for i in "ef"), ["x"]), (iter("ef"), iter("x"))):
-            with pytest.raises(la.ParameterError, match=r"there are [12] ids and [12] texts"):
+            with pytest.raises(la.errors.ParameterError, match=r"there are [12] ids and [12] texts"):
                 index.add(ids, texts)
-        with pytest.raises(la.ParameterError, match="which a set does not have"):
+        with pytest.raises(la.errors.ParameterError, match="which a set does not have"):
             index.add({"e", "f"}, ["x", "y"])
         assert len(index) == 3 and index.check() == []
 

@@ -139,6 +139,6 @@ def test_sketches_of_an_exact_index_are_refused(tmp_path):
     with (
         la.Index.create(tmp_path / "x", kind="simhash", probes=3) as index,
         la.Index.create(tmp_path / "y", kind="simhash") as other,
-        pytest.raises(la.IncompatibleSketchError, match="probes=3"),
+        pytest.raises(la.errors.IncompatibleSketchError, match="probes=3"),
     ):
         index.query(other.sketch(["text"]))

@@ -45,7 +45,7 @@ def test_columns_and_values():
 
 @pytest.mark.parametrize("keep", REFUSED)
 def test_what_cannot_be_meant_is_refused(keep):
-    with pytest.raises(la.ParameterError, match=REFUSED[keep]):
+    with pytest.raises(la.errors.ParameterError, match=REFUSED[keep]):
         la.Settings(keep=keep)
 
 

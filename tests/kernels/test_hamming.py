@@ -16,8 +16,8 @@ def test_fingerprints_equal_twin(rng, bits):
     weights = rng.random(sum(sizes)) + 0.1
     offsets = np.cumsum([0, *sizes])
     values = np.concatenate([np.sort(part) for part in np.split(values, offsets[1:-1])])
-    plain = la.SimHash(bits=bits, seed=3, margins=True).sign(la.Shingles(values, offsets))
-    weighted = la.SimHash(bits=bits, seed=3, margins=True).sign(la.WeightedSets(values, weights, offsets))
+    plain = la.sketches.SimHash(bits=bits, seed=3, margins=True).sign(la.sketches.Shingles(values, offsets))
+    weighted = la.sketches.SimHash(bits=bits, seed=3, margins=True).sign(la.sketches.WeightedSets(values, weights, offsets))
     for row in range(len(sizes)):
         part = slice(offsets[row], offsets[row + 1])
         for found, w in ((plain, np.ones(sizes[row])), (weighted, weights[part])):

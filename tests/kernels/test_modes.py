@@ -35,7 +35,7 @@ def test_without_library_and_compiler_the_first_call_says_what_to_install():
         "import importlib.util, sys\nfound = importlib.util.find_spec\n"
         "importlib.util.find_spec = lambda name, *of: None if name in ('numba', 'lookalike.kernels._native') else found(name, *of)\n"
         "import lookalike as la\nprint('imported')\n"
-        "try:\n    la.dedup(['a b c'])\nexcept la.MissingExtraError as error:\n    print(error)"
+        "try:\n    la.dedup(['a b c'])\nexcept la.errors.MissingExtraError as error:\n    print(error)"
     )
     done = run(code)
     assert done.returncode == 0, done.stderr

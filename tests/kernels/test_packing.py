@@ -17,14 +17,14 @@ def random_signatures(rng, n, permutations):
     values[1] = np.where(rng.random(permutations) < 0.5, values[0], values[1])
     values[2] = values[0]
     values[values == 0xFFFFFFFF] = 0
-    return la.Signatures(values, la.FastSimilarity(permutations=permutations), "made up")
+    return la.sketches.Signatures(values, la.sketches.FastSimilarity(permutations=permutations), "made up")
 
 
 @pytest.mark.parametrize("permutations", [1, 63, 64, 65, 130])
 @pytest.mark.parametrize("bits", [1, 2, 3, 4, 7, 8, 16, 32])
 def test_codes_and_matches_equal_twins(rng, permutations, bits):
     signatures = random_signatures(rng, 4, permutations)
-    packed = la.BBit(bits=bits).pack(signatures)
+    packed = la.sketches.BBit(bits=bits).pack(signatures)
     codes = [naive.codes(row.tolist(), bits, True) for row in signatures.values]
     assert unpack(packed)[0].tolist() == codes
     left, right = np.triu_indices(4, 1)
@@ -38,7 +38,7 @@ def test_codes_and_matches_equal_twins(rng, permutations, bits):
 @pytest.mark.parametrize("combined", [1, 2, 3, 5])
 def test_xored_bits_equal_twin(rng, combined):
     signatures = random_signatures(rng, 3, 30 * combined)
-    packed = la.XorBits(combined=combined).pack(signatures)
+    packed = la.sketches.XorBits(combined=combined).pack(signatures)
     bits = []
     for row in signatures.values.tolist():
         single = naive.codes(row, 1, True)
@@ -50,7 +50,7 @@ def test_xored_bits_equal_twin(rng, combined):
 def test_single_bits_have_the_error_of_a_share():
     """R is 2 E - 1 for a share E of equal bits: its error is twice that of E, with two more matches and two more misses."""
     matches = np.array([[40], [55], [64]])
-    found, error = la.XorBits(combined=1).estimate(matches, 64, np.zeros(3), np.zeros(3))
+    found, error = la.sketches.XorBits(combined=1).estimate(matches, 64, np.zeros(3), np.zeros(3))
     share = (matches[:, 0] + 2) / 68
     assert found.tolist() == (2 * matches[:, 0] / 64 - 1).tolist()
     np.testing.assert_allclose(error, 2 * (share * (1 - share) / 68) ** 0.5)
@@ -58,7 +58,7 @@ def test_single_bits_have_the_error_of_a_share():
 
 def test_fractions_keep_the_order_of_slots(rng):
     signatures = random_signatures(rng, 3, 100)
-    packed = la.Fractional(shares=[(1, 0.7), (5, 0.3)]).pack(signatures)
+    packed = la.sketches.Fractional(shares=[(1, 0.7), (5, 0.3)]).pack(signatures)
     row = signatures.values[1].tolist()
     first, second = unpack(packed)
     assert first[1].tolist() == naive.codes(row, 1, True)[:70]
@@ -75,9 +75,13 @@ def test_mixtures_below_one_bit_equal_twin(rng, counts, remix):
     values = rng.integers(0, 1 << 32, (3, 120), dtype=np.uint64)
     values[1] = np.where(rng.random(120) < 0.5, values[0], values[1])
     values[2] = values[0]
-    scheme = la.MinHash(permutations=120) if remix else la.PermutationMinHash(universe=1 << 32, permutations=120)
+    scheme = (
+        la.sketches.MinHash(permutations=120) if remix else la.sketches.PermutationMinHash(universe=1 << 32, permutations=120)
+    )
     densities = None if remix else np.zeros(3)
-    packed = la.Fractional(shares=[(bits, n / 120) for bits, n in counts]).pack(la.Signatures(values, scheme, "x", densities))
+    packed = la.sketches.Fractional(shares=[(bits, n / 120) for bits, n in counts]).pack(
+        la.sketches.Signatures(values, scheme, "x", densities)
+    )
     codes = [naive.mixture(row, counts, remix) for row in values.tolist()]
     assert [part.tolist() for part in unpack(packed)] == [[codes[i][p] for i in range(3)] for p in range(len(counts))]
     equal = [sum(a == b for a, b in zip(*sides, strict=True)) for sides in zip(codes[0], codes[1], strict=True)]
@@ -89,7 +93,10 @@ def test_mixtures_below_one_bit_equal_twin(rng, counts, remix):
 @pytest.mark.filterwarnings("ignore:estimates from XORs")
 def test_half_bits_alone_are_xored_bits(rng):
     signatures = random_signatures(rng, 4, 120)
-    ours, theirs = la.Fractional(shares=[(0.5, 1.0)]).pack(signatures), la.XorBits(combined=2).pack(signatures)
+    ours, theirs = (
+        la.sketches.Fractional(shares=[(0.5, 1.0)]).pack(signatures),
+        la.sketches.XorBits(combined=2).pack(signatures),
+    )
     assert (ours.words == theirs.words).all() and (ours.layout == theirs.layout).all()
     for likely in (False, True):
         one, other = (p.estimated_resemblance(0, [1, 2, 3], with_error=True, most_likely=likely) for p in (ours, theirs))
@@ -100,25 +107,25 @@ def test_half_bits_alone_are_xored_bits(rng):
     "shares", [[(0.3, 1.0)], [(0.0, 1.0)], [(-0.5, 1.0)], [(1.5, 1.0)], [(np.nan, 1.0)], [(0.5, 0.4)], [("0.5", 1.0)]], ids=str
 )
 def test_bits_are_whole_or_one_over_a_whole_number(shares):
-    with pytest.raises(la.ParameterError):
-        la.Fractional(shares=shares)
+    with pytest.raises(la.errors.ParameterError):
+        la.sketches.Fractional(shares=shares)
 
 
 def test_combined_slots_must_suit_the_shares(rng):
     signatures = random_signatures(rng, 3, 90)
-    with pytest.raises(la.ParameterError, match="45 of 90 slots cannot be combined by 2"):
-        la.Fractional(shares=[(1, 0.5), (0.5, 0.5)]).pack(signatures)
-    third = la.Fractional(shares=[(1, 1 / 3), (0.33333333333333331, 2 / 3)])
+    with pytest.raises(la.errors.ParameterError, match="45 of 90 slots cannot be combined by 2"):
+        la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.5)]).pack(signatures)
+    third = la.sketches.Fractional(shares=[(1, 1 / 3), (0.33333333333333331, 2 / 3)])
     assert third.pack(signatures).layout.tolist() == [[0, 30, 1], [1, 20, 1]]
-    assert third == la.Fractional(shares=[(1, 1 / 3), (np.float64(1) / 3, 2 / 3)])
+    assert third == la.sketches.Fractional(shares=[(1, 1 / 3), (np.float64(1) / 3, 2 / 3)])
 
 
 @pytest.mark.parametrize("size", [1, 2, 63, 100])
 @pytest.mark.parametrize("seed", [0, 7, (1 << 64) - 1])
 def test_bins_of_one_permutation_equal_twin(rng, size, seed):
     rows = [rng.integers(0, 1 << 64, n, dtype=np.uint64) for n in (0, 1, 50, 300)]
-    sets = la.Shingles(np.concatenate(rows), np.cumsum([0, *map(len, rows)]))
-    found = la.OnePermutation(permutations=size, seed=seed).sign(sets).values
+    sets = la.sketches.Shingles(np.concatenate(rows), np.cumsum([0, *map(len, rows)]))
+    found = la.sketches.OnePermutation(permutations=size, seed=seed).sign(sets).values
     assert found.tolist() == [naive.one_permutation(row.tolist(), size, seed) for row in rows]
 
 
@@ -126,7 +133,7 @@ def test_rotation_equals_twin(rng):
     bins = rng.integers(0, 1 << 31, (5, 16), dtype=np.uint32)
     bins[rng.random((5, 16)) < 0.6] = 0xFFFFFFFF
     bins[4] = 0xFFFFFFFF
-    scheme = la.OnePermutation(permutations=16, densify="rotation")
+    scheme = la.sketches.OnePermutation(permutations=16, densify="rotation")
     assert scheme._filled(bins).tolist() == [naive.rotate(row.tolist()) for row in bins]
 
 
@@ -135,7 +142,7 @@ def test_filled_bins_copy_filled_ones(rng, densify):
     bins = rng.integers(0, 1 << 31, (20, 32), dtype=np.uint32)
     bins[rng.random((20, 32)) < 0.7] = 0xFFFFFFFF
     bins[7] = 0xFFFFFFFF
-    filled = la.OnePermutation(permutations=32, densify=densify)._filled(bins)
+    filled = la.sketches.OnePermutation(permutations=32, densify=densify)._filled(bins)
     for before, after in zip(bins, filled, strict=True):
         if (before == 0xFFFFFFFF).all():
             assert (after == 0xFFFFFFFF).all()
@@ -154,7 +161,7 @@ def test_filling_equals_twins(rng, size):
         "reverse": lambda row: naive.fill_in_reverse(row, seed),
     }  # fmt: skip
     for densify, twin in twins.items():
-        found = la.OnePermutation(permutations=size, seed=3, densify=densify)._filled(bins)
+        found = la.sketches.OnePermutation(permutations=size, seed=3, densify=densify)._filled(bins)
         assert found.tolist() == [twin(row.tolist()) for row in bins], densify
 
 
@@ -164,7 +171,7 @@ def test_a_single_filled_bin_fills_all_in_time_in_proportion(densify):
     size = 1 << (10 if JIT_OFF else 16)
     bins = np.full((2, size), 0xFFFFFFFF, np.uint32)
     bins[:, 5] = 7
-    scheme = la.OnePermutation(permutations=size, densify=densify)
+    scheme = la.sketches.OnePermutation(permutations=size, densify=densify)
     scheme._filled(bins[:, :64])  # compiled now
     begin = process_time()
     filled = scheme._filled(bins)
@@ -175,21 +182,29 @@ def test_a_single_filled_bin_fills_all_in_time_in_proportion(densify):
 
 def test_empty_and_identical_documents():
     shingles = la.shingle(["", "a b c d e f g", "a b c d e f g"])
-    for scheme in (la.FastSimilarity(permutations=64), la.MinHash(permutations=64), la.OnePermutation(permutations=64)):
+    for scheme in (
+        la.sketches.FastSimilarity(permutations=64),
+        la.sketches.MinHash(permutations=64),
+        la.sketches.OnePermutation(permutations=64),
+    ):
         signatures = scheme.sign(shingles)
         assert signatures.estimated_resemblance(0, 1) == 0.0
         assert np.isnan(signatures.estimated_resemblance(0, 0))
         assert signatures.estimated_resemblance(1, 2) == 1.0
-        packings = [la.BBit(bits=1), la.BBit(bits=3), la.BBit(bits=32)]
-        if not isinstance(scheme, la.OnePermutation):
-            packings += [la.Fractional(shares=[(1, 0.5), (2, 0.5)]), la.XorBits(combined=2), la.XorBits(combined=4)]
+        packings = [la.sketches.BBit(bits=1), la.sketches.BBit(bits=3), la.sketches.BBit(bits=32)]
+        if not isinstance(scheme, la.sketches.OnePermutation):
+            packings += [
+                la.sketches.Fractional(shares=[(1, 0.5), (2, 0.5)]),
+                la.sketches.XorBits(combined=2),
+                la.sketches.XorBits(combined=4),
+            ]
         full = scheme.sign(la.shingle(["a b c d e f g"] * 2))
         for packing in packings:
             assert packing.pack(full).estimated_resemblance(0, 1) == pytest.approx(1.0), packing
-            if not isinstance(scheme, la.OnePermutation):
-                with pytest.raises(la.ParameterError, match="document 0 is empty"):
+            if not isinstance(scheme, la.sketches.OnePermutation):
+                with pytest.raises(la.errors.ParameterError, match="document 0 is empty"):
                     packing.pack(signatures)
-    bins = la.BBit(bits=1).pack(la.OnePermutation(permutations=64).sign(shingles))
+    bins = la.sketches.BBit(bits=1).pack(la.sketches.OnePermutation(permutations=64).sign(shingles))
     assert np.isnan(bins.estimated_resemblance(0, 0)) and bins.estimated_resemblance(0, 1) == 0.0
 
 
@@ -197,16 +212,16 @@ def test_exhaustive_search_equals_all_estimates(rng):
     signatures = random_signatures(rng, 40, 96)
     signatures.values[20:] = np.where(rng.random((20, 96)) < 0.7, signatures.values[:20], signatures.values[20:])
     for bits in (1, 2, 5):
-        packed = la.BBit(bits=bits).pack(signatures)
+        packed = la.sketches.BBit(bits=bits).pack(signatures)
         left, right = np.triu_indices(40, 1)
         every = packed.estimated_resemblance(left, right)
         for threshold in (0.0, 0.3, 0.6, 1.0):
-            found = la.pairs_above(packed, threshold, threads=2)
+            found = la.search.pairs_above(packed, threshold, threads=2)
             chosen = every >= threshold - 1e-12
             assert found.left.tolist() == left[chosen].tolist()
             assert found.right.tolist() == right[chosen].tolist()
             np.testing.assert_allclose(found.resemblance, every[chosen])
-        rows, values = la.nearest(packed, packed, top=3)
+        rows, values = la.search.nearest(packed, packed, top=3)
         assert rows[:, 0].tolist() == [0, 1, 0, *range(3, 40)], "row 2 equals row 0, which comes first"
         assert (np.diff(values, axis=1) <= 0).all()
 
@@ -214,29 +229,35 @@ def test_exhaustive_search_equals_all_estimates(rng):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda s: la.BBit(bits=0), lambda s: la.BBit(bits=17), lambda s: la.XorBits(combined=0),
-        lambda s: la.XorBits(combined=7).pack(s), lambda s: la.Fractional(shares=[(1, 0.5)]),
-        lambda s: la.Fractional(shares=[(1, 0.501), (2, 0.499)]).pack(s), lambda s: la.OnePermutation(densify="maybe"),
-        lambda s: la.BBit().pack(s).matches(0, 99), lambda s: la.pairs_above(la.XorBits().pack(s), -0.5),
-        lambda s: la.pairs_above(la.BBit().pack(s), 1.5), lambda s: la.nearest(la.BBit().pack(s), la.BBit().pack(s), 0),
-        lambda s: la.XorBits().pack(la.OnePermutation(permutations=64).sign(la.shingle(["a"]))),
-        lambda s: la.BBit(bits=1).pack(s).estimated_resemblance(0, 1, other=la.BBit(bits=2).pack(s)),
+        lambda s: la.sketches.BBit(bits=0), lambda s: la.sketches.BBit(bits=17), lambda s: la.sketches.XorBits(combined=0),
+        lambda s: la.sketches.XorBits(combined=7).pack(s), lambda s: la.sketches.Fractional(shares=[(1, 0.5)]),
+        lambda s: la.sketches.Fractional(shares=[(1, 0.501), (2, 0.499)]).pack(s), lambda s: la.sketches.OnePermutation(densify="maybe"),
+        lambda s: la.sketches.BBit().pack(s).matches(0, 99), lambda s: la.search.pairs_above(la.sketches.XorBits().pack(s), -0.5),
+        lambda s: la.search.pairs_above(la.sketches.BBit().pack(s), 1.5), lambda s: la.search.nearest(la.sketches.BBit().pack(s), la.sketches.BBit().pack(s), 0),
+        lambda s: la.sketches.XorBits().pack(la.sketches.OnePermutation(permutations=64).sign(la.shingle(["a"]))),
+        lambda s: la.sketches.BBit(bits=1).pack(s).estimated_resemblance(0, 1, other=la.sketches.BBit(bits=2).pack(s)),
     ],
 )  # fmt: skip
 def test_wrong_parameters(rng, call):
-    with pytest.raises((la.ParameterError, la.IncompatibleSketchError)):
+    with pytest.raises((la.errors.ParameterError, la.errors.IncompatibleSketchError)):
         call(random_signatures(rng, 3, 64))
 
 
 @pytest.mark.parametrize("most_likely", [False, True])
 @pytest.mark.parametrize(
-    "packing", [la.BBit(bits=2), la.XorBits(combined=2), la.Fractional(shares=[(1, 0.5), (0.5, 0.5)]), "raw bins"]
+    "packing",
+    [
+        la.sketches.BBit(bits=2),
+        la.sketches.XorBits(combined=2),
+        la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.5)]),
+        "raw bins",
+    ],
 )
 def test_no_pairs_have_no_estimates(packing, most_likely):
-    shingles = la.Shingles.from_arrays(list(range(500)), [0, 500])
+    shingles = la.sketches.Shingles.from_arrays(list(range(500)), [0, 500])
     raw = packing == "raw bins"
-    scheme = la.OnePermutation(permutations=64) if raw else la.FastSimilarity(permutations=64)
-    packed = (la.BBit(bits=2) if raw else packing).pack(scheme.sign(shingles))
+    scheme = la.sketches.OnePermutation(permutations=64) if raw else la.sketches.FastSimilarity(permutations=64)
+    packed = (la.sketches.BBit(bits=2) if raw else packing).pack(scheme.sign(shingles))
     for shape in ((0,), (3, 0)):
         rows = np.zeros(shape, np.int64)
         found, error = packed.estimated_resemblance(rows, rows, with_error=True, most_likely=most_likely)

@@ -32,7 +32,7 @@ def test_permutation_of_all_64_bit_integers():
 def test_least_images_of_sets_equal_twin(universe):
     k, sets = 5, [[], [0], [0, universe // 2], list(range(0, universe, universe // 9 + 1))]
     sets = [sorted(set(some)) for some in sets]
-    scheme = la.PermutationMinHash(universe=universe, permutations=k, seed=3)
+    scheme = la.sketches.PermutationMinHash(universe=universe, permutations=k, seed=3)
     found = scheme.sign_sets(np.array([x for some in sets for x in some], np.uint64), np.cumsum([0, *map(len, sets)])).values
     n = hashing.ROUNDS
     keys = derive(3, "permutations", n * k)
@@ -59,9 +59,9 @@ def test_permutations_are_uniform_enough(rng):
     "call",
     [
         lambda: hashing.Permutation(universe=0), lambda: hashing.Permutation(universe=5, seed=-1),
-        lambda: hashing.Permutation(universe=5).apply([5]),         lambda: la.PermutationMinHash(universe=9).sign_sets([9], [0, 1]), lambda: la.PermutationMinHash(universe=9, permutations=0),
+        lambda: hashing.Permutation(universe=5).apply([5]),         lambda: la.sketches.PermutationMinHash(universe=9).sign_sets([9], [0, 1]), lambda: la.sketches.PermutationMinHash(universe=9, permutations=0),
     ],
 )  # fmt: skip
 def test_wrong_parameters(call):
-    with pytest.raises(la.ParameterError):
+    with pytest.raises(la.errors.ParameterError):
         call()

@@ -80,8 +80,8 @@ def test_equal_rows_are_spread_over_pairs():
 
 
 def test_a_limit_bounds_the_pairs_of_equal_fingerprints():
-    index = la.HammingIndex(radius=2, bits=64).add(np.zeros(50_000, np.uint64))
+    index = la.search.HammingIndex(radius=2, bits=64).add(np.zeros(50_000, np.uint64))
     pairs = index.pairs(limit=1000)
     assert len(pairs) == 1000 and (pairs.left < pairs.right).all() and (pairs.distance == 0).all()
-    with pytest.raises(la.ParameterError):
+    with pytest.raises(la.errors.ParameterError):
         index.pairs(limit=0)

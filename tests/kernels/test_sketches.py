@@ -16,7 +16,7 @@ def shingles(rng, sizes):
     values = rng.integers(0, 1 << 64, sum(sizes), dtype=np.uint64)
     edges = np.array([0, 1, (1 << 64) - 1, 1 << 32, (1 << 32) - 1], np.uint64)
     values[: len(edges)] = edges[: len(values)]
-    return la.Shingles(values, np.cumsum([0, *sizes]).astype(np.int64))
+    return la.sketches.Shingles(values, np.cumsum([0, *sizes]).astype(np.int64))
 
 
 SIZES = [5, 0, 1, 2, 16, 17, 63, 64, 65] + ([] if JIT_OFF else [700, 3000])
@@ -26,7 +26,7 @@ SIZES = [5, 0, 1, 2, 16, 17, 63, 64, 65] + ([] if JIT_OFF else [700, 3000])
 @pytest.mark.parametrize("seed", [0, 1, (1 << 64) - 1])
 def test_fast_similarity_equals_twin(rng, permutations, seed):
     sets = shingles(rng, SIZES)
-    signatures = la.FastSimilarity(permutations=permutations, seed=seed).sign(sets)
+    signatures = la.sketches.FastSimilarity(permutations=permutations, seed=seed).sign(sets)
     assert signatures.values.dtype == np.uint32
     for row in range(len(sets)):
         assert signatures.values[row].tolist() == naive.fast_similarity(sets.row(row).tolist(), permutations, seed)
@@ -35,29 +35,29 @@ def test_fast_similarity_equals_twin(rng, permutations, seed):
 @pytest.mark.parametrize("permutations", [1, 63, 64, 65])
 def test_minhash_equals_twin(rng, permutations):
     sets = shingles(rng, SIZES)
-    signatures = la.MinHash(permutations=permutations, seed=9).sign(sets)
+    signatures = la.sketches.MinHash(permutations=permutations, seed=9).sign(sets)
     for row in range(len(sets)):
         assert signatures.values[row].tolist() == naive.minhash(sets.row(row).tolist(), permutations, 9)
 
 
-@pytest.mark.parametrize("scheme", [la.FastSimilarity, la.MinHash])
+@pytest.mark.parametrize("scheme", [la.sketches.FastSimilarity, la.sketches.MinHash])
 def test_union_is_the_smaller_of_each_slot(rng, scheme):
     left, right = (rng.integers(0, 1 << 64, n, dtype=np.uint64) for n in (40, 9))
     union = np.concatenate([left, right, right])
-    sets = la.Shingles(np.concatenate([left, right, union]), np.array([0, 40, 49, 107]))
+    sets = la.sketches.Shingles(np.concatenate([left, right, union]), np.array([0, 40, 49, 107]))
     values = scheme(permutations=48, seed=3).sign(sets).values
     assert np.minimum(values[0], values[1]).tolist() == values[2].tolist()
     merged = scheme(permutations=48, seed=3)
-    one = merged.sign(la.Shingles(left, np.array([0, 40])))
-    other = merged.sign(la.Shingles(right, np.array([0, 9])))
+    one = merged.sign(la.sketches.Shingles(left, np.array([0, 40])))
+    other = merged.sign(la.sketches.Shingles(right, np.array([0, 9])))
     assert one.merge(other).values[0].tolist() == values[2].tolist()
 
 
 def test_order_and_repeats_do_not_matter(rng):
     values = rng.integers(0, 1 << 64, 30, dtype=np.uint64)
     shuffled = np.concatenate([values[::-1], values])
-    sets = la.Shingles(np.concatenate([values, shuffled]), np.array([0, 30, 90]))
-    signed = la.FastSimilarity(permutations=100).sign(sets).values
+    sets = la.sketches.Shingles(np.concatenate([values, shuffled]), np.array([0, 30, 90]))
+    signed = la.sketches.FastSimilarity(permutations=100).sign(sets).values
     assert (signed[0] == signed[1]).all()
 
 
@@ -67,8 +67,8 @@ def test_long_texts_that_repeat_themselves(rng, distinct):
     values = rng.integers(0, 1 << 64, distinct, dtype=np.uint64)
     values[0] = 0
     many = np.resize(values, 400 if JIT_OFF else 20_000)
-    sets = la.Shingles(np.concatenate([values, many]), np.array([0, distinct, distinct + len(many)]))
-    signed = la.FastSimilarity(permutations=64, seed=4).sign(sets).values
+    sets = la.sketches.Shingles(np.concatenate([values, many]), np.array([0, distinct, distinct + len(many)]))
+    signed = la.sketches.FastSimilarity(permutations=64, seed=4).sign(sets).values
     assert signed[0].tolist() == signed[1].tolist() == naive.fast_similarity(values.tolist(), 64, 4)
 
 
@@ -86,9 +86,9 @@ def test_band_keys_equal_twin(rng, kernel, dtype):
 def test_darts_equal_twin(rng, seed):
     offsets = [0, 1, 3, 43]
     values, weights = rng.integers(0, 1 << 64, 43, dtype=np.uint64), rng.lognormal(0, 2, 43)
-    sets = la.WeightedSets.from_arrays(values, weights, offsets)
+    sets = la.sketches.WeightedSets.from_arrays(values, weights, offsets)
     elements = list(zip(sets.values.tolist(), sets.weights.tolist(), strict=True))
-    found = la.DartMinHash(permutations=16, seed=seed).sign(sets).values
+    found = la.sketches.DartMinHash(permutations=16, seed=seed).sign(sets).values
     assert found.tolist() == [families.darts(dict(elements[begin:end]), 16, seed) for begin, end in pairwise(offsets)]
 
 

@@ -100,7 +100,7 @@ def test_simhash_keys_are_the_fingerprints_and_estimates_their_halves():
     method = make_method("simhash", MethodSettings(verify="sketch", seed=11))
     values, offsets = rows_of(SETS)
     made = method.sketch(values, offsets, np.arange(6, dtype=np.uint64))
-    words = la.SimHash(seed=11).sign(la.Shingles(values, offsets)).words
+    words = la.sketches.SimHash(seed=11).sign(la.sketches.Shingles(values, offsets)).words
     assert (made.keys == words).all() and method.n_codes == 0
     assert [int(low) | int(high) << 32 for low, high in made.estimates] == words[:, 0].tolist()
 

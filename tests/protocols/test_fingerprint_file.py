@@ -17,8 +17,8 @@ from lookalike.search.chunked_file import ChunkedFile, _ascend, sort_rows
 
 def methods(bits=64):
     return [
-        la.HammingIndex(radius=3, bits=bits), la.TableIndex(radius=3, blocks=5, lead=2, bits=bits),
-        la.WeakBitIndex(radius=3, probes=None, bits=bits), la.ExhaustiveHammingIndex(radius=3, bits=bits),
+        la.search.HammingIndex(radius=3, bits=bits), la.search.TableIndex(radius=3, blocks=5, lead=2, bits=bits),
+        la.search.WeakBitIndex(radius=3, probes=None, bits=bits), la.search.ExhaustiveHammingIndex(radius=3, bits=bits),
     ]  # fmt: skip
 
 
@@ -28,15 +28,15 @@ def methods(bits=64):
 def test_every_method_equals_the_oracle(rng, tmp_path, monkeypatch, bits, threads, batches):
     words = planted(rng, sum(batches), bits, 3, 2 / 3)
     queries = np.concatenate([words[-200:], planted(rng, 50, bits, 3, 2 / 3)])
-    file = la.FingerprintFile(tmp_path / "seen.fps", bits=bits)
+    file = la.search.FingerprintFile(tmp_path / "seen.fps", bits=bits)
     starts = np.cumsum([0, *batches])
     for start, count in zip(starts, batches, strict=False):
         assert file.append(words[start : start + count]) == start
-    file = la.FingerprintFile(tmp_path / "seen.fps", bits=bits)
+    file = la.search.FingerprintFile(tmp_path / "seen.fps", bits=bits)
     assert len(file) == len(words)
     pieces = list(file._chunks.pieces(1024))
     assert all(len(rows) <= 1024 for _, rows in pieces) and sum(len(rows) for _, rows in pieces) == len(words)
-    oracle = triples(la.ExhaustiveHammingIndex(radius=3, bits=bits).add(words).query(queries))
+    oracle = triples(la.search.ExhaustiveHammingIndex(radius=3, bits=bits).add(words).query(queries))
     allowed = {}
     for q, row, _ in oracle:
         allowed.setdefault(q, set()).add(row)
@@ -56,16 +56,16 @@ def test_weak_bits_of_queries_lead_into_the_file(rng, tmp_path):
     queries, stored = (((m > 0) * place).sum(1, dtype=np.uint64) for m in (margins, near_margins))
     distance = np.bitwise_count(queries ^ stored)
     wanted = (distance >= 1) & (distance <= 3)
-    file = la.FingerprintFile(tmp_path / "seen.fps")
+    file = la.search.FingerprintFile(tmp_path / "seen.fps")
     file.append(stored[: n // 2])
     file.append(stored[n // 2 :])
-    small = la.Fingerprints(queries[:, None], 64, "x", "y", margins).quantise_margins().margins
+    small = la.sketches.Fingerprints(queries[:, None], 64, "x", "y", margins).quantise_margins().margins
     assert small.dtype == np.int8 and np.abs(small).max(1).min() == 127
     shares = []
     for sums in (margins, small, None):
-        found = file.query(queries, la.WeakBitIndex(radius=3, probes=8), sums)
+        found = file.query(queries, la.search.WeakBitIndex(radius=3, probes=8), sums)
         shares.append(np.isin(np.flatnonzero(wanted), found.left[found.left == found.right]).mean())
-        again = la.WeakBitIndex(radius=3, probes=8).add(stored).query(queries, sums)
+        again = la.search.WeakBitIndex(radius=3, probes=8).add(stored).query(queries, sums)
         assert triples(found) == triples(again)
     assert shares[0] > 0.95 and abs(shares[1] - shares[0]) < 0.01 and shares[2] < shares[0] - 0.1, shares
 
@@ -75,7 +75,7 @@ def test_weak_bits_of_queries_lead_into_the_file(rng, tmp_path):
 def test_first_reads_no_further_than_the_last_answer(rng, tmp_path, monkeypatch, method, threads):
     """The answers lie in the first three of thirty batches, the last one at the end of the third."""
     words = rng.integers(0, 1 << 64, 30 * 1500, dtype=np.uint64)
-    file = la.FingerprintFile(tmp_path / "seen.fps")
+    file = la.search.FingerprintFile(tmp_path / "seen.fps")
     for batch in np.split(words, 30):
         file.append(batch)
     rows = np.array([3, 700, 1600, 4499])
@@ -107,10 +107,10 @@ def test_first_reads_no_further_than_the_last_answer(rng, tmp_path, monkeypatch,
 @pytest.mark.parametrize("bits", [64, 128])
 def test_memory_is_bounded_whatever_the_file(rng, tmp_path, bits, threads, share):
     """Room is for ``2 * threads + 1`` pieces; with one thread one of these is under way, and it must keep to its third."""
-    file, words, memory = la.FingerprintFile(tmp_path / "seen.fps", bits=bits), bits // 64, 12 << 20
+    file, words, memory = la.search.FingerprintFile(tmp_path / "seen.fps", bits=bits), bits // 64, 12 << 20
     file.append(rng.integers(0, 1 << 64, (500_000, words), dtype=np.uint64))
     queries = np.arange(100 * words, dtype=np.uint64).reshape(100, words)
-    for method in (la.WeakBitIndex(radius=3, bits=bits), la.HammingIndex(radius=3, bits=bits)):
+    for method in (la.search.WeakBitIndex(radius=3, bits=bits), la.search.HammingIndex(radius=3, bits=bits)):
         file.first(queries[:1], method, memory=memory, threads=threads)
         tracemalloc.start()
         file.first(queries, method, memory=memory, threads=threads)
@@ -122,14 +122,14 @@ def test_memory_is_bounded_whatever_the_file(rng, tmp_path, bits, threads, share
 def test_an_append_cut_off_does_not_count(rng, tmp_path):
     path = tmp_path / "seen.fps"
     words = planted(rng, 300, 64, 3, 2 / 3)
-    file = la.FingerprintFile(path)
+    file = la.search.FingerprintFile(path)
     file.append(words[:100])
     committed = path.stat().st_size
     file.append(words[100:])
     whole = path.read_bytes()
     for size in (committed + 3, committed + 40, committed + 700):
         path.write_bytes(whole[:committed] + bytes(size - committed))  # what a crash before the head leaves
-        reopened = la.FingerprintFile(path)
+        reopened = la.search.FingerprintFile(path)
         assert len(reopened) == 100
         assert reopened.append(words[100:]) == 100
         assert path.read_bytes() == whole
@@ -137,46 +137,46 @@ def test_an_append_cut_off_does_not_count(rng, tmp_path):
 
 def test_damage_is_told_from_an_end(rng, tmp_path):
     path = tmp_path / "seen.fps"
-    la.FingerprintFile(path).append(planted(rng, 500, 64, 3, 2 / 3))
+    la.search.FingerprintFile(path).append(planted(rng, 500, 64, 3, 2 / 3))
     whole = path.read_bytes()
     for position in range(0, len(whole), 97):
         path.write_bytes(whole[:position] + bytes([whole[position] ^ 4]) + whole[position + 1 :])
-        with pytest.raises((la.InputDataError, la.ParameterError)):
-            la.FingerprintFile(path).query(np.zeros(1, np.uint64), la.HammingIndex())
+        with pytest.raises((la.errors.InputDataError, la.errors.ParameterError)):
+            la.search.FingerprintFile(path).query(np.zeros(1, np.uint64), la.search.HammingIndex())
     path.write_bytes(whole[:-7])
-    with pytest.raises(la.InputDataError, match="cut short"):
-        la.FingerprintFile(path)
+    with pytest.raises(la.errors.InputDataError, match="cut short"):
+        la.search.FingerprintFile(path)
     path.write_bytes(whole[:8] + struct.pack("<I", 9) + whole[12:])
-    with pytest.raises(la.InputDataError, match="version 9 is newer"):
-        la.FingerprintFile(path)
+    with pytest.raises(la.errors.InputDataError, match="version 9 is newer"):
+        la.search.FingerprintFile(path)
     path.write_bytes(b"something else altogether")
-    with pytest.raises(la.InputDataError, match="not a file of fingerprints"):
-        la.FingerprintFile(path)
+    with pytest.raises(la.errors.InputDataError, match="not a file of fingerprints"):
+        la.search.FingerprintFile(path)
 
 
 def test_what_does_not_fit_is_refused(rng, tmp_path):
     path = tmp_path / "seen.fps"
-    file = la.FingerprintFile(path)
-    assert len(file) == 0 and file.first(np.zeros(2, np.uint64), la.HammingIndex()).tolist() == [-1, -1]
+    file = la.search.FingerprintFile(path)
+    assert len(file) == 0 and file.first(np.zeros(2, np.uint64), la.search.HammingIndex()).tolist() == [-1, -1]
     assert file.append(np.empty(0, np.uint64)) == 0 and not path.exists()
-    prints = la.SimHash(seed=3).sign(la.shingle(["a b c", "d e f"], width=1))
+    prints = la.sketches.SimHash(seed=3).sign(la.shingle(["a b c", "d e f"], width=1))
     file.append(prints)
-    with_margins = la.SimHash(seed=3, margins=True).sign(la.shingle(["a b c"], width=1))
-    assert la.FingerprintFile(path).query(with_margins, la.WeakBitIndex()).right.tolist() == [0]
-    with pytest.raises(la.IncompatibleSketchError):
-        la.FingerprintFile(path).append(la.SimHash(seed=4).sign(la.shingle(["a"], width=1)))
-    with pytest.raises(la.ParameterError, match="64 bits"):
-        la.FingerprintFile(path, bits=128)
+    with_margins = la.sketches.SimHash(seed=3, margins=True).sign(la.shingle(["a b c"], width=1))
+    assert la.search.FingerprintFile(path).query(with_margins, la.search.WeakBitIndex()).right.tolist() == [0]
+    with pytest.raises(la.errors.IncompatibleSketchError):
+        la.search.FingerprintFile(path).append(la.sketches.SimHash(seed=4).sign(la.shingle(["a"], width=1)))
+    with pytest.raises(la.errors.ParameterError, match="64 bits"):
+        la.search.FingerprintFile(path, bits=128)
     for call in (
-        lambda: file.query(prints, la.HammingIndex().add(np.zeros(3, np.uint64))),
-        lambda: file.query(prints, la.HammingIndex(), memory=10),
-        lambda: file.query(prints, la.HammingIndex(), threads=0),
-        lambda: file.query(np.zeros((2, 2), np.uint64), la.HammingIndex()),
-        lambda: file.query(prints, la.WeakBitIndex(), np.zeros((1, 64), np.float32)),
-        lambda: la.FingerprintFile(path, bits=0),
-        lambda: la.SimHash().sign(la.shingle(["a"])).quantise_margins(),
+        lambda: file.query(prints, la.search.HammingIndex().add(np.zeros(3, np.uint64))),
+        lambda: file.query(prints, la.search.HammingIndex(), memory=10),
+        lambda: file.query(prints, la.search.HammingIndex(), threads=0),
+        lambda: file.query(np.zeros((2, 2), np.uint64), la.search.HammingIndex()),
+        lambda: file.query(prints, la.search.WeakBitIndex(), np.zeros((1, 64), np.float32)),
+        lambda: la.search.FingerprintFile(path, bits=0),
+        lambda: la.sketches.SimHash().sign(la.shingle(["a"])).quantise_margins(),
     ):
-        with pytest.raises(la.ParameterError):
+        with pytest.raises(la.errors.ParameterError):
             call()
 
 
@@ -191,37 +191,37 @@ def test_what_made_them_is_known_in_every_process(tmp_path):
         return split
 
     for _ in range(2):
-        prints = la.SimHash().sign(la.shingle(["a b c"], tokenizer=tokens()))
-        la.FingerprintFile(path).append(prints)
-    assert len(la.FingerprintFile(path)) == 2
+        prints = la.sketches.SimHash().sign(la.shingle(["a b c"], tokenizer=tokens()))
+        la.search.FingerprintFile(path).append(prints)
+    assert len(la.search.FingerprintFile(path)) == 2
 
 
 def test_one_writer_at_a_time(rng, tmp_path):
     import fcntl
 
     path = tmp_path / "seen.fps"
-    one, two = la.FingerprintFile(path), la.FingerprintFile(path)
+    one, two = la.search.FingerprintFile(path), la.search.FingerprintFile(path)
     words = planted(rng, 60, 64, 3, 2 / 3)
     assert one.append(words[:20]) == 0
     assert two.append(words[20:]) == 20  # sees what the other appended
-    assert len(la.FingerprintFile(path)) == 60
-    late, other = la.FingerprintFile(tmp_path / "new.fps"), la.FingerprintFile(tmp_path / "new.fps", bits=128)
+    assert len(la.search.FingerprintFile(path)) == 60
+    late, other = la.search.FingerprintFile(tmp_path / "new.fps"), la.search.FingerprintFile(tmp_path / "new.fps", bits=128)
     other.append(np.zeros((3, 2), np.uint64))
-    with pytest.raises(la.InputDataError, match="128 bits by now"):
+    with pytest.raises(la.errors.InputDataError, match="128 bits by now"):
         late.append(words)
-    assert len(la.FingerprintFile(tmp_path / "new.fps", bits=128)) == 3
+    assert len(la.search.FingerprintFile(tmp_path / "new.fps", bits=128)) == 3
     with path.open("r+b") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(la.OutputError, match="another process"):
+        with pytest.raises(la.errors.OutputError, match="another process"):
             one.append(words)
-    assert len(la.FingerprintFile(path)) == 60
+    assert len(la.search.FingerprintFile(path)) == 60
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_without_permission(tmp_path):
     tmp_path.chmod(0o500)
-    with pytest.raises(la.OutputError):
-        la.FingerprintFile(tmp_path / "seen.fps").append(np.zeros(1, np.uint64))
+    with pytest.raises(la.errors.OutputError):
+        la.search.FingerprintFile(tmp_path / "seen.fps").append(np.zeros(1, np.uint64))
 
 
 def test_the_format_stays(tmp_path):
@@ -244,50 +244,50 @@ WORDS = np.arange(1, 31, dtype=np.uint64)[:, None] * np.array([0x9E3779B97F4A7C1
 
 def test_golden_files_are_searched():
     """The format is a contract."""
-    file = la.FingerprintFile(GOLDEN / "arrays.fps", bits=128)
+    file = la.search.FingerprintFile(GOLDEN / "arrays.fps", bits=128)
     assert len(file) == 30 and np.concatenate(list(file._chunks.batches())).tolist() == WORDS.tolist()
     for method in methods(128):
         assert triples(file.query(WORDS, method)) == triples(
-            la.ExhaustiveHammingIndex(radius=3, bits=128).add(WORDS).query(WORDS)
+            la.search.ExhaustiveHammingIndex(radius=3, bits=128).add(WORDS).query(WORDS)
         )
     shingles = la.shingle(["The quick brown fox jumps over the lazy dog"], width=1)
-    prints = la.SimHash(seed=3).sign(replace(shingles, parameters=la.Shingling(width=1, rules=2)))
-    file = la.FingerprintFile(GOLDEN / "simhash.fps")
-    assert file.query(prints, la.HammingIndex(radius=0)).right.tolist() == [0, 3]
-    with pytest.raises(la.IncompatibleSketchError):
-        file.query(la.SimHash(seed=4).sign(la.shingle(["a"], width=1)), la.HammingIndex())
+    prints = la.sketches.SimHash(seed=3).sign(replace(shingles, parameters=la.Shingling(width=1, rules=2)))
+    file = la.search.FingerprintFile(GOLDEN / "simhash.fps")
+    assert file.query(prints, la.search.HammingIndex(radius=0)).right.tolist() == [0, 3]
+    with pytest.raises(la.errors.IncompatibleSketchError):
+        file.query(la.sketches.SimHash(seed=4).sign(la.shingle(["a"], width=1)), la.search.HammingIndex())
 
 
 def test_files_are_joined(rng, tmp_path):
     words = planted(rng, 500, 64, 3, 2 / 3)
-    one, other = la.FingerprintFile(tmp_path / "one"), la.FingerprintFile(tmp_path / "other")
+    one, other = la.search.FingerprintFile(tmp_path / "one"), la.search.FingerprintFile(tmp_path / "other")
     assert one.extend(other) == 0 and not (tmp_path / "one").exists()
     one.append(words[:100])
     for part in (words[100:250], words[250:]):
         other.append(part)
-    assert one.extend(other) == 100 and one.extend(la.FingerprintFile(tmp_path / "none")) == 500
-    assert (np.concatenate(list(la.FingerprintFile(tmp_path / "one")._chunks.batches())) == words).all()
-    with pytest.raises(la.ParameterError, match="128 bits"):
-        one.extend(la.FingerprintFile(GOLDEN / "arrays.fps", bits=128))
-    simhash = la.FingerprintFile(tmp_path / "simhash")
-    simhash.append(la.SimHash(seed=4).sign(la.shingle(["a b c"], width=1)))
+    assert one.extend(other) == 100 and one.extend(la.search.FingerprintFile(tmp_path / "none")) == 500
+    assert (np.concatenate(list(la.search.FingerprintFile(tmp_path / "one")._chunks.batches())) == words).all()
+    with pytest.raises(la.errors.ParameterError, match="128 bits"):
+        one.extend(la.search.FingerprintFile(GOLDEN / "arrays.fps", bits=128))
+    simhash = la.search.FingerprintFile(tmp_path / "simhash")
+    simhash.append(la.sketches.SimHash(seed=4).sign(la.shingle(["a b c"], width=1)))
     before = (tmp_path / "simhash").read_bytes()
-    with pytest.raises(la.IncompatibleSketchError):
-        simhash.extend(la.FingerprintFile(GOLDEN / "simhash.fps"))
+    with pytest.raises(la.errors.IncompatibleSketchError):
+        simhash.extend(la.search.FingerprintFile(GOLDEN / "simhash.fps"))
     assert (tmp_path / "simhash").read_bytes() == before
 
 
 def test_headers_that_could_not_be_read_again_are_not_written(tmp_path):
     for bits in (64.0, True, "64", 0, 1025):
-        with pytest.raises(la.ParameterError, match="bits must be"):
-            la.FingerprintFile(tmp_path / "f", bits=bits)
+        with pytest.raises(la.errors.ParameterError, match="bits must be"):
+            la.search.FingerprintFile(tmp_path / "f", bits=bits)
     shingles = la.shingle(["a b c d"], width=1)
-    wordy = la.Shingles(shingles.values, shingles.offsets, {f"feature number {i}": i for i in range(60_000)})
-    file = la.FingerprintFile(tmp_path / "f", bits=np.int64(64))
-    with pytest.raises(la.ParameterError, match="short name"):
-        file.append(la.SimHash(bits=64).sign(wordy))
+    wordy = la.sketches.Shingles(shingles.values, shingles.offsets, {f"feature number {i}": i for i in range(60_000)})
+    file = la.search.FingerprintFile(tmp_path / "f", bits=np.int64(64))
+    with pytest.raises(la.errors.ParameterError, match="short name"):
+        file.append(la.sketches.SimHash(bits=64).sign(wordy))
     assert not (tmp_path / "f").exists()
-    assert file.append(la.SimHash(bits=64).sign(shingles)) == 0 and len(la.FingerprintFile(tmp_path / "f")) == 1
+    assert file.append(la.sketches.SimHash(bits=64).sign(shingles)) == 0 and len(la.search.FingerprintFile(tmp_path / "f")) == 1
 
 
 @pytest.mark.parametrize("n_words", [1, 2, 3])

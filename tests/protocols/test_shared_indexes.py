@@ -11,8 +11,8 @@ from fingerprint_words import triples
 import lookalike as la
 
 MAKERS = {
-    "hamming": lambda: la.HammingIndex(radius=3), "tables": lambda: la.TableIndex(radius=3),
-    "weak": lambda: la.WeakBitIndex(radius=3, probes=None, prefix_bits=10), "all": lambda: la.ExhaustiveHammingIndex(radius=3),
+    "hamming": lambda: la.search.HammingIndex(radius=3), "tables": lambda: la.search.TableIndex(radius=3),
+    "weak": lambda: la.search.WeakBitIndex(radius=3, probes=None, prefix_bits=10), "all": lambda: la.search.ExhaustiveHammingIndex(radius=3),
 }  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def test_queries_while_others_add_find_what_was_there(rng, name):
 
 def test_streams_clustered_at_once_found_each_cluster_once(rng):
     words = np.repeat(rng.integers(0, 1 << 64, 60, dtype=np.uint64), 5)
-    index = la.HammingIndex(radius=3)
+    index = la.search.HammingIndex(radius=3)
     parts = at_once(4, lambda number: index.assign(words[rng.permutation(300)] if number < 0 else words))
     assert len(index) == 1200
     assert len(set(np.concatenate(parts).tolist())) == 60
@@ -82,8 +82,8 @@ def test_streams_clustered_at_once_found_each_cluster_once(rng):
 
 def test_candidates_of_documents_added_at_once(rng):
     shingles = la.shingle([f"text number {i} of some that differ" for i in range(50)])
-    signatures = la.FastSimilarity(permutations=32).sign(shingles)
-    index = la.BandingIndex(bands=8, rows=4)
+    signatures = la.sketches.FastSimilarity(permutations=32).sign(shingles)
+    index = la.search.BandingIndex(bands=8, rows=4)
     at_once(4, lambda _: [index.add(signatures) for _ in range(5)])
     assert len(index) == 1000
     left, right = index.query(signatures)
@@ -93,16 +93,16 @@ def test_candidates_of_documents_added_at_once(rng):
 
 def test_a_file_of_fingerprints_shared_by_threads(rng, tmp_path):
     words = rng.integers(0, 1 << 64, (4, 10, 20), dtype=np.uint64)
-    file = la.FingerprintFile(tmp_path / "seen.fps")
+    file = la.search.FingerprintFile(tmp_path / "seen.fps")
 
     def work(number):
         for batch in words[number]:
             row = file.append(batch)
-            assert file.query(batch[:1], la.ExhaustiveHammingIndex(radius=0)).right.tolist() == [row]
+            assert file.query(batch[:1], la.search.ExhaustiveHammingIndex(radius=0)).right.tolist() == [row]
 
     at_once(4, work)
-    assert len(file) == len(la.FingerprintFile(tmp_path / "seen.fps")) == 800
-    assert (file.first(words.reshape(-1), la.HammingIndex(radius=0)) >= 0).all()
+    assert len(file) == len(la.search.FingerprintFile(tmp_path / "seen.fps")) == 800
+    assert (file.first(words.reshape(-1), la.search.HammingIndex(radius=0)) >= 0).all()
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -116,11 +116,11 @@ def test_indexes_can_be_copied_and_pickled(rng, name):
 
 def test_what_is_refused_leaves_an_index_as_it_was():
     """A batch that does not fit fixes neither bits nor origin."""
-    prints = la.SimHash(bits=64).sign(la.shingle(["a b c"], width=1))
+    prints = la.sketches.SimHash(bits=64).sign(la.shingle(["a b c"], width=1))
     for make in MAKERS.values():
         index = make()
         index.bits = 128
-        with pytest.raises(la.ParameterError):
+        with pytest.raises(la.errors.ParameterError):
             index.add(prints)
         index.add(np.zeros((2, 2), np.uint64))
         assert len(index) == 2 and index._made_by is None
@@ -128,8 +128,8 @@ def test_what_is_refused_leaves_an_index_as_it_was():
 
 def test_bits_beyond_those_of_an_index_are_refused():
     for words in (np.array([1 << 44], np.uint64), np.array([(1 << 64) - 1], np.uint64)):
-        with pytest.raises(la.ParameterError, match="must be below 2"):
-            la.HammingIndex(radius=3, bits=40).add(words)
-    assert la.HammingIndex(radius=3, bits=40).add(np.array([1, 5], np.uint64)).query(
+        with pytest.raises(la.errors.ParameterError, match="must be below 2"):
+            la.search.HammingIndex(radius=3, bits=40).add(words)
+    assert la.search.HammingIndex(radius=3, bits=40).add(np.array([1, 5], np.uint64)).query(
         np.array([0], np.uint64)
     ).right.tolist() == [0, 1]

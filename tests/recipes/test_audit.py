@@ -200,12 +200,12 @@ def test_the_summary_says_it(rng, tmp_path):
     result.save(tmp_path / "saved")
     loaded = la.Result.load(tmp_path / "saved")
     assert loaded.summary.audit["recall"] == found["recall"]
-    with pytest.raises(la.ParameterError, match="reads the inputs again"):
+    with pytest.raises(la.errors.ParameterError, match="reads the inputs again"):
         loaded.audit(3)
 
 
 def test_simhash_is_refused():
-    with pytest.raises(la.ParameterError, match="recall of resemblance or containment by minhash"):
+    with pytest.raises(la.errors.ParameterError, match="recall of resemblance or containment by minhash"):
         la.dedup(["a b", "a b c"], method="simhash").audit(1)
 
 
@@ -213,7 +213,7 @@ def test_an_input_that_grew_is_an_error(tmp_path):
     (tmp_path / "in.jsonl").write_text('{"text": "one two three"}\n')
     result = la.dedup(tmp_path / "in.jsonl")
     (tmp_path / "in.jsonl").write_text('{"text": "one two three"}\n' * 2)
-    with pytest.raises(la.InputDataError, match="changed during the run"):
+    with pytest.raises(la.errors.InputDataError, match="changed during the run"):
         result.audit(1)
 
 

@@ -116,7 +116,7 @@ def test_sketch_verification_states_estimates(rng):
 
 def test_unverified_candidates_have_no_score():
     assert la.pairs(["a b c", "a b c "], verify="none").column_names == ["left_id", "right_id"]
-    with pytest.raises(la.ParameterError, match="only verified duplicates"):
+    with pytest.raises(la.errors.ParameterError, match="only verified duplicates"):
         la.dedup(["a"], verify="none")
 
 
@@ -133,9 +133,9 @@ def test_pages_of_one_template_are_not_all_compared():
 
 def test_edges_of_an_index():
     """Bands of a single row; documents without a token share no bucket."""
-    signatures = la.FastSimilarity(permutations=4, seed=1).sign(la.shingle(["a b", "a b", "", ""], width=1))
-    found = la.BandingIndex(bands=4, rows=1).add(signatures).pairs()
+    signatures = la.sketches.FastSimilarity(permutations=4, seed=1).sign(la.shingle(["a b", "a b", "", ""], width=1))
+    found = la.search.BandingIndex(bands=4, rows=1).add(signatures).pairs()
     assert (found.left.tolist(), found.right.tolist()) == ([0], [1])
     for wrong in ({"bands": 0, "rows": 1}, {"bands": 1, "rows": 0}):
-        with pytest.raises(la.ParameterError):
-            la.BandingIndex(**wrong)
+        with pytest.raises(la.errors.ParameterError):
+            la.search.BandingIndex(**wrong)

@@ -159,7 +159,7 @@ def test_times_compare_by_instant_at_any_unit_and_zone(tmp_path):
     assert la.dedup(zones, keep="largest:v").keep.tolist() == [False, False, True]
     assert la.dedup(zones, within="v").keep.tolist() == [True, False, True]
     naive = write(tmp_path / "3", "parquet", [datetime.datetime(2024, 5, 1)], pa.timestamp("us"))
-    with pytest.raises(la.InputDataError, match=r"with a time zone \(.*0.parquet, row 1\).*without.*3.parquet, row 1\)"):
+    with pytest.raises(la.errors.InputDataError, match=r"with a time zone \(.*0.parquet, row 1\).*without.*3.parquet, row 1\)"):
         la.dedup([*zones, naive], keep="largest:v")
     assert la.dedup([zones[0], naive], within="v").keep.all()
 
@@ -184,7 +184,7 @@ def test_times_compare_by_instant_at_any_unit_and_zone(tmp_path):
 def test_every_type_of_arrow_has_an_order_or_is_refused(values, said):
     table = pa.table({"text": [TEXT, TEXT], "v": values})
     if said:
-        with pytest.raises(la.InputDataError, match=f"holds {said}.*no order"):
+        with pytest.raises(la.errors.InputDataError, match=f"holds {said}.*no order"):
             la.dedup(table, keep="largest:v")
     else:
         assert la.dedup(table, keep="largest:v").keep.tolist() == ([False, True] if said is None else [True, False])
@@ -196,9 +196,9 @@ def test_values_of_different_kinds_are_refused_with_both_rows(tmp_path):
     for values, what in (([1, "x"], r"a number .*row 1\) and text \('x'\)"), ([True, 1], "a boolean .* and a number"),
                          (["a", [1]], "text .* and a list")):  # fmt: skip
         path = write(tmp_path / "k", "jsonl", values)
-        with pytest.raises(la.InputDataError, match=rf"keep: column 'v' holds {what}.*row 2\).*different kinds"):
+        with pytest.raises(la.errors.InputDataError, match=rf"keep: column 'v' holds {what}.*row 2\).*different kinds"):
             la.dedup(path, keep="largest:v")
-    with pytest.raises(la.InputDataError, match=r"a number \(.*k.csv, row 2\) and text \('n/a'\) \(.*k.csv, row 3\)"):
+    with pytest.raises(la.errors.InputDataError, match=r"a number \(.*k.csv, row 2\) and text \('n/a'\) \(.*k.csv, row 3\)"):
         la.dedup(write(tmp_path / "k", "csv", ["", "7", "n/a"]), keep="smallest:v")
 
 
@@ -210,7 +210,7 @@ def test_lists_and_objects_are_compared_item_by_item(tmp_path):
     ]
     assert la.dedup(paths, within="v").keep.tolist() == [True, True, False, False, True, True, True, True]
     many = write(tmp_path / "1", "jsonl", [eval("[" * 200 + "]" * 200)])
-    with pytest.raises(la.InputDataError, match="column 'v': lists and objects nested more than"):
+    with pytest.raises(la.errors.InputDataError, match="column 'v': lists and objects nested more than"):
         la.dedup(many, within="v")
 
 

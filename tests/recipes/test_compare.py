@@ -51,7 +51,7 @@ def test_what_a_shingle_is_can_be_chosen():
     assert compare_texts("One TWO", "one two", fold_case=False)["resemblance"] == 0.0
     assert compare_texts("abcd", "abce", unit="char", width=2)["resemblance"] == 0.5
     assert compare_texts("x=1;y", "x=1;z", tokenizer=lambda text: text.split(";"), width=1)["hamming_distance"] == 2
-    with pytest.raises(la.InputDataError, match="UTF-8"):
+    with pytest.raises(la.errors.InputDataError, match="UTF-8"):
         compare_texts(b"ab\xff", "ab")
     assert compare_texts(b"ab\xffcd", "ab cd", encoding_errors="replace", width=1)["resemblance"] == 1.0
     seeds = {compare_texts("a b c d", "a b c e", width=1, permutations=128, seed=s)["estimated_resemblance"] for s in range(8)}
@@ -66,5 +66,5 @@ def test_exact_figures_are_not_fooled_by_hashes_that_were_foreseen():
 
 def test_estimates_are_those_of_signatures_without_a_key():
     texts = "one two three four five six", "one two three four five seven"
-    signatures = la.FastSimilarity(permutations=1024).sign(la.shingle(texts))
+    signatures = la.sketches.FastSimilarity(permutations=1024).sign(la.shingle(texts))
     assert compare_texts(*texts)["estimated_resemblance"] == signatures.estimated_resemblance(0, 1)

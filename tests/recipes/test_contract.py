@@ -48,7 +48,7 @@ def test_rethreshold_equals_a_new_run(rng):
         assert again.keep.tolist() == fresh.keep.tolist()
         assert again.removed == fresh.removed
         assert again.threshold == threshold
-    with pytest.raises(la.ParameterError, match="from 0.6 to 1"):
+    with pytest.raises(la.errors.ParameterError, match="from 0.6 to 1"):
         result.rethreshold(0.5)
 
 

@@ -133,18 +133,20 @@ def test_sketches_are_saved_where_more_of_a_group_stay(tmp_path):
     ({"slices": "nowhere"}, "column 'nowhere' is missing|field 'nowhere' is missing"),
 ])  # fmt: skip
 def test_what_cannot_be(given, message):
-    with pytest.raises((la.ParameterError, la.InputDataError), match=message):
+    with pytest.raises((la.errors.ParameterError, la.errors.InputDataError), match=message):
         la.dedup(ROWS, id="id", **given)
 
 
 def test_names_that_counts_would_add_are_refused():
-    with pytest.raises(la.InputDataError, match="the column 'n_exact' is there already, and writing adds one of that name"):
+    with pytest.raises(
+        la.errors.InputDataError, match="the column 'n_exact' is there already, and writing adds one of that name"
+    ):
         la.dedup(pa.table({"text": [LONG], "n_exact": [1]}), counts=True)
 
 
 def test_known_pairs_do_not_count_groups_anew():
     result = la.dedup(ROWS, id="id", evidence="all", counts=True)
-    with pytest.raises(la.ParameterError, match="rethreshold counts no groups anew"):
+    with pytest.raises(la.errors.ParameterError, match="rethreshold counts no groups anew"):
         result.rethreshold(0.95)
     opened = la.dedup(ROWS, id="id", counts=True).rethreshold(1.0)
     assert opened.kept.to_pylist()[0]["n_duplicates"] == 3

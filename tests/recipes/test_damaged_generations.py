@@ -40,7 +40,7 @@ def test_damage_is_found(here, how):
     with la.Seen("seen") as seen:
         (problem,) = seen.check()
         assert "sketches-counts.parquet: damaged" in problem or "cannot be read" in problem
-        with pytest.raises(la.InputDataError, match=r"000002/sketches-counts\.parquet"):
+        with pytest.raises(la.errors.InputDataError, match=r"000002/sketches-counts\.parquet"):
             seen.counts()
 
 
@@ -74,7 +74,7 @@ def test_what_is_damaged_is_not_merged(what, here):
     else:
         forge(folder, lambda said: [one.update(rows=10**6) for one in (said["files"][0], said["inputs"][0])])
     wrong = r"000002/sketches-00000\.parquet: (damaged|cannot be)"
-    with la.Seen("seen") as seen, pytest.raises(la.InputDataError, match=wrong):
+    with la.Seen("seen") as seen, pytest.raises(la.errors.InputDataError, match=wrong):
         seen.compact()
     if pipe is not None:
         os.close(pipe)

@@ -145,9 +145,9 @@ def test_each_corpus_has_its_own_columns(tmp_path):
     found = la.decontaminate(train, against=test, against_text="question", against_id="", **ours).matches
     assert [(m["id"], m["reference"]) for m in found.to_pylist()] == [("u1", f"{test}:1")]
     assert la.decontaminate(train, against=[QUESTION], **ours).matches["reference"].to_pylist() == [0], "a list has no columns"
-    with pytest.raises(la.InputDataError, match=r"test.jsonl, row 1: field 'text' is missing.*against_text="):
+    with pytest.raises(la.errors.InputDataError, match=r"test.jsonl, row 1: field 'text' is missing.*against_text="):
         la.decontaminate(train, against=test)
-    with pytest.raises(la.InputDataError, match=r"field 'url' is missing.*against_id="):
+    with pytest.raises(la.errors.InputDataError, match=r"field 'url' is missing.*against_id="):
         la.decontaminate(train, against=test, against_text="question", id="url")
 
 
@@ -171,7 +171,7 @@ def test_ids_that_appear_twice_are_refused(tmp_path):
     once = write_lines(tmp_path / "once.jsonl", [{"text": PAGE, "id": 1}])
     twice = write_lines(tmp_path / "twice.jsonl", [{"text": PAGE, "id": 1}, {"text": QUESTION, "id": 1}])
     for data, against in ((once, twice), (twice, once)):
-        with pytest.raises(la.InputDataError, match=r"twice.jsonl, row 1 and .*twice.jsonl, row 2"):
+        with pytest.raises(la.errors.InputDataError, match=r"twice.jsonl, row 1 and .*twice.jsonl, row 2"):
             la.decontaminate(data, against=against, id="id")
     assert (
         len(la.decontaminate(once, against=write_lines(tmp_path / "o.jsonl", [{"text": QUESTION, "id": 1}]), id="id").matches)
@@ -183,7 +183,7 @@ def test_a_file_in_both_corpora_is_refused(tmp_path):
     both = write_lines(tmp_path / "both.jsonl", [{"text": PAGE, "title": QUESTION}])
     (tmp_path / "link.jsonl").symlink_to(both)
     for other in (both, tmp_path / "link.jsonl", str(tmp_path / "b*.jsonl")):
-        with pytest.raises(la.InputDataError, match="both.jsonl is in both corpora|link.jsonl is in both corpora"):
+        with pytest.raises(la.errors.InputDataError, match="both.jsonl is in both corpora|link.jsonl is in both corpora"):
             la.decontaminate(both, against=other)
     assert la.decontaminate(both, against=both, against_text="title").overlaps.tolist() == [True], (
         "another column is another corpus"
@@ -212,7 +212,7 @@ def test_writing_where_nothing_matches(tmp_path):
     ({"passage": 2.5}, "got 2.5"), ({"threads": 0}, "threads must be"), ({"encoding_errors": "ignore"}, "encoding_errors must be"),
 ])  # fmt: skip
 def test_parameters(settings, message):
-    with pytest.raises(la.ParameterError, match=message):
+    with pytest.raises(la.errors.ParameterError, match=message):
         la.decontaminate(["a"], against=["a"], **settings)
 
 
@@ -222,7 +222,7 @@ def test_as_many_shingles_as_can_be_counted(monkeypatch, width, entries):
     monkeypatch.setattr(passages, "MAX_ENTRIES", entries)
     assert passages.Passages.of(values, offsets, width).sizes.sum() == entries
     monkeypatch.setattr(passages, "MAX_ENTRIES", entries - 1)
-    with pytest.raises(la.ParameterError, match=rf"have {entries} shingles .* at most {entries - 1} fit"):
+    with pytest.raises(la.errors.ParameterError, match=rf"have {entries} shingles .* at most {entries - 1} fit"):
         passages.Passages.of(values, offsets, width)
 
 
@@ -380,7 +380,7 @@ def test_question_and_answer_may_be_apart_and_choices_in_any_order():
         {"benchmark": "b", "items": 2, "empty": 0, "short": 1, "common": 0, "contaminated": 0, "documents": 0, "share": 0.0,
          "with_choices": 0, "with_answer": 0},
     ]  # fmt: skip
-    with pytest.raises(la.InputDataError, match=r"row 0: field 'answer' must be a string.* found 2; name another"):
+    with pytest.raises(la.errors.InputDataError, match=r"row 0: field 'answer' must be a string.* found 2; name another"):
         la.decontaminate(pages, against=[items[0] | {"answer": 2}], **how)
 
 
@@ -413,9 +413,9 @@ def test_invalid_utf8_separates_words_or_is_an_error(tmp_path):
     table = pa.table({"text": pa.array([b"the \xff" + QUESTION.encode() + b"\xff\xff, " + b"y" * 3]).cast(pa.binary())})
     pq.write_table(table, tmp_path / "t.parquet")
     (tmp_path / "a.txt").write_bytes(b"\xfe " + QUESTION.encode() + b"\xff")
-    with pytest.raises(la.InputDataError, match=r"t.parquet, row 1: invalid UTF-8"):
+    with pytest.raises(la.errors.InputDataError, match=r"t.parquet, row 1: invalid UTF-8"):
         la.decontaminate(tmp_path / "t.parquet", against=[QUESTION])
-    with pytest.raises(la.InputDataError, match=r"a.txt: invalid UTF-8"):
+    with pytest.raises(la.errors.InputDataError, match=r"a.txt: invalid UTF-8"):
         la.decontaminate([QUESTION], against=tmp_path / "a.txt")
     result = la.decontaminate(
         tmp_path / "t.parquet", against=tmp_path / "a.txt", encoding_errors="replace", against_text="text"

@@ -58,16 +58,16 @@ def test_numbers_may_be_whole_floats():
     ],
 )
 def test_what_cannot_be_foreseen_is_refused(wrong, message):
-    with pytest.raises(la.ParameterError, match=message.replace("(", r"\(")):
+    with pytest.raises(la.errors.ParameterError, match=message.replace("(", r"\(")):
         la.foresee(**SIZE | wrong)
 
 
 def test_a_cap_that_a_job_refuses_is_refused_with_the_least_that_would_do():
     least = la.foresee(**SIZE).least_memory
     assert la.foresee(**SIZE | {"memory": least}).memory == least
-    with pytest.raises(la.ParameterError, match=rf"1,000,000 documents need {least / 1e6:,.0f} MB .* raise memory="):
+    with pytest.raises(la.errors.ParameterError, match=rf"1,000,000 documents need {least / 1e6:,.0f} MB .* raise memory="):
         la.foresee(**SIZE | {"memory": least - 1})
-    with pytest.raises(la.ParameterError, match="memory must be at least"):
+    with pytest.raises(la.errors.ParameterError, match="memory must be at least"):
         la.foresee(**SIZE | {"memory": FLOOR})
 
 

@@ -38,7 +38,7 @@ def test_pages_that_differ_in_their_frame_are_equal():
     assert la.dedup(pages, html=True).keep.tolist() == [True, False, True]
     assert la.pairs(pages, html=True, threshold=0.99)["resemblance"].to_pylist() == [1.0]
     assert la.pairs(pages, html=True, method="simhash", width=1)["distance"].to_pylist() == [0]
-    with pytest.raises(la.InputDataError, match=r"row 1: invalid UTF-8"):
+    with pytest.raises(la.errors.InputDataError, match=r"row 1: invalid UTF-8"):
         la.dedup([page("a"), b"<p>\xff</p>"], html=True)
     assert la.dedup([page("a"), b"<p>\xff</p>"], html=True, encoding_errors="replace").keep.all()
 
@@ -140,7 +140,7 @@ def test_slow_pages_are_left_out(little_time, tmp_path, caplog):
     assert result.decisions["reason"].to_pylist() == ["kept", "skipped", "exact", "kept"]
     why = f"{path}:2 takes more than 0.5 seconds of processor time to be parsed"
     assert [record.getMessage() for record in caplog.records] == [f"left out: {why}"]
-    with pytest.raises(la.InputDataError, match=r"pages\.jsonl, row 2: takes more than 0\.5 seconds.*on_error='skip'"):
+    with pytest.raises(la.errors.InputDataError, match=r"pages\.jsonl, row 2: takes more than 0\.5 seconds.*on_error='skip'"):
         la.dedup(path, html=True, on_error="stop")
     assert [len(text) > 0 for text in result.inputs.texts(np.arange(4), result.settings).values()] == [True, False, True, True]
 

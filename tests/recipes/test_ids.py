@@ -22,18 +22,18 @@ def lines(path, ids):
 )
 def test_a_value_of_json_that_is_no_id_is_refused(tmp_path, value, said):
     path = lines(tmp_path / "x.jsonl", ["a", value])
-    with pytest.raises(la.InputDataError, match=f"x.jsonl, row 2: .*{said}"):
+    with pytest.raises(la.errors.InputDataError, match=f"x.jsonl, row 2: .*{said}"):
         la.dedup(path, id="id", encoding_errors="replace")
 
 
 def test_a_lone_surrogate_in_an_id_is_refused_or_replaced(tmp_path):
     path = lines(tmp_path / "x.jsonl", ["a", "\ud800"])
-    with pytest.raises(la.InputDataError, match="x.jsonl, row 2: .*surrogate"):
+    with pytest.raises(la.errors.InputDataError, match="x.jsonl, row 2: .*surrogate"):
         la.dedup(path, id="id")
     result = la.dedup(path, id="id", encoding_errors="replace", empty="drop", threshold=0.1, width=1)
     assert result.removed["id"].to_pylist() == ["\ufffd"]
     path = lines(tmp_path / "y.jsonl", ["\ud801", "\ud800"])
-    with pytest.raises(la.InputDataError, match="twice"):
+    with pytest.raises(la.errors.InputDataError, match="twice"):
         la.dedup(path, id="id", encoding_errors="replace")
 
 
@@ -48,22 +48,22 @@ def test_a_lone_surrogate_in_an_id_is_refused_or_replaced(tmp_path):
 )  # fmt: skip
 def test_a_column_of_arrow_that_holds_no_ids_is_refused(tmp_path, ids, said):
     pq.write_table(pa.table({"text": ["a", "b"], "id": ids}), tmp_path / "x.parquet")
-    with pytest.raises(la.InputDataError, match=rf"(?s)x.parquet, .*{said}|{said}: .*x.parquet, row 1 and .*row 2"):
+    with pytest.raises(la.errors.InputDataError, match=rf"(?s)x.parquet, .*{said}|{said}: .*x.parquet, row 1 and .*row 2"):
         la.dedup(tmp_path / "x.parquet", id="id")
 
 
 def test_an_empty_cell_is_no_id(tmp_path):
     (tmp_path / "x.csv").write_text("id,text\n1,a\n,b\n")
-    with pytest.raises(la.InputDataError, match=r"x.csv, row 2: .*empty"):
+    with pytest.raises(la.errors.InputDataError, match=r"x.csv, row 2: .*empty"):
         la.dedup(tmp_path / "x.csv", id="id")
 
 
 @pytest.mark.parametrize("ids", [["a", "b", "a"], [1, "b", "1"], [7, 2**60, 7]])
 def test_an_id_that_is_there_twice_is_named_with_both_rows(tmp_path, ids):
     first, second = lines(tmp_path / "x.jsonl", ids[:2]), lines(tmp_path / "y.jsonl", ids[2:])
-    with pytest.raises(la.InputDataError, match=rf"'?{ids[0]}'? appears twice: .*x.jsonl, row 1 and .*y.jsonl, row 1;"):
+    with pytest.raises(la.errors.InputDataError, match=rf"'?{ids[0]}'? appears twice: .*x.jsonl, row 1 and .*y.jsonl, row 1;"):
         la.dedup([first, second], id="id")
-    with pytest.raises(la.InputDataError, match="appears twice"):
+    with pytest.raises(la.errors.InputDataError, match="appears twice"):
         la.dedup(lines(tmp_path / "z.jsonl", ["z"]), against=[first, second], id="id")
 
 
@@ -98,7 +98,7 @@ def test_the_first_repeat_is_named(kind, seed, monkeypatch):
             break
         seen[number] = row
     said = f"the id '{number}' appears twice: table, row {seen[number]} and table, row {row};"
-    with pytest.raises(la.InputDataError, match=said):
+    with pytest.raises(la.errors.InputDataError, match=said):
         la.dedup(documents(30, id=ids), id="id", **prepare(kind, monkeypatch))
 
 
@@ -107,5 +107,5 @@ def test_kinds_that_have_no_order(kind, monkeypatch, tmp_path):
     (tmp_path / "a.jsonl").write_text(
         '{"text": "a b", "v": null}\n{"text": "c d", "v": "x"}\n{"text": "e f", "v": "y"}\n{"text": "g h", "v": 3}\n{"text": "i", "v": 4}\n'
     )
-    with pytest.raises(la.InputDataError, match=r"keep: column 'v' holds .*a\.jsonl, row 2\) and .*a\.jsonl, row 4\)"):
+    with pytest.raises(la.errors.InputDataError, match=r"keep: column 'v' holds .*a\.jsonl, row 2\) and .*a\.jsonl, row 4\)"):
         la.dedup(tmp_path / "a.jsonl", keep="largest:v", **prepare(kind, monkeypatch))

@@ -130,7 +130,7 @@ def test_saved_sketches_carry_keys(tmp_path):
         "g": ("key", "e", None), "h": ("kept", None, None),
     }  # fmt: skip
     for other in (None, ["url", "id"]):
-        with pytest.raises(la.ParameterError, match="made with other settings: key was 'url', is"):
+        with pytest.raises(la.errors.ParameterError, match="made with other settings: key was 'url', is"):
             la.dedup(again, against=tmp_path / "seen", id="id", key=other)
     assert len(la.pairs(rows, against=tmp_path / "seen", id="id")) == 2
 
@@ -138,14 +138,14 @@ def test_saved_sketches_carry_keys(tmp_path):
 def test_what_is_refused():
     rows = table(("a", A, "1"), ("b", A2, "1"))
     for given in ({"key": "nope"}, {"key": ["url", "nope"]}, {"keep": "nope:x"}, {"keep": "longest; largest:nope"}):
-        with pytest.raises(la.InputDataError, match="'nope' is missing"):
+        with pytest.raises(la.errors.InputDataError, match="'nope' is missing"):
             la.dedup(rows, id="id", **given)
     for key in ("", ["url", ""], [1]):
-        with pytest.raises(la.ParameterError, match="key must be the name of a column, or a list of names"):
+        with pytest.raises(la.errors.ParameterError, match="key must be the name of a column, or a list of names"):
             la.Settings(key=key)
-    with pytest.raises(la.ParameterError, match="key must be a str, a list of str or None; got 1"):
+    with pytest.raises(la.errors.ParameterError, match="key must be a str, a list of str or None; got 1"):
         la.Settings(key=1)
     assert la.Settings(key=[]).key is None and la.Settings(key=["a", "b"]).key == ("a", "b")
-    with pytest.raises(la.InputDataError, match="column 'm' holds .* different kinds"):
+    with pytest.raises(la.errors.InputDataError, match="column 'm' holds .* different kinds"):
         la.dedup([{"text": "a", "m": 1}, {"text": "b", "m": "x"}], keep="m:1,x; largest:m")
     assert la.dedup([{"text": "a", "m": 1}, {"text": "b", "m": "x"}, {"text": "c", "m": [2]}], keep="m:1,x").keep.all()

@@ -104,16 +104,16 @@ def test_html_is_extracted_once(tmp_path, small_parts, monkeypatch):
 
 def test_a_cap_below_the_floor_is_refused(inputs):
     least = memory_module.FLOOR + memory_module.LEAST_ROOM
-    with pytest.raises(la.ParameterError, match=f"at least {least / 1e6:,.0f} MB"):
+    with pytest.raises(la.errors.ParameterError, match=f"at least {least / 1e6:,.0f} MB"):
         la.dedup(inputs, memory=least - 1)
-    with pytest.raises(la.ParameterError, match=r"100,000,000 documents need [45],\d\d\d MB"):
+    with pytest.raises(la.errors.ParameterError, match=r"100,000,000 documents need [45],\d\d\d MB"):
         memory_module.Memory(10**9).check_documents(10**8)
 
 
 def test_a_disk_too_small_is_refused_before_the_start(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda path: Usage)
     pq.write_table(pa.table({"text": ["some text"] * 5000}), tmp_path / "in.parquet")  # which says how many rows it has
-    with pytest.raises(la.OutputError, match=r"the disk is too small: about 5,000 documents"):
+    with pytest.raises(la.errors.OutputError, match=r"the disk is too small: about 5,000 documents"):
         la.dedup(tmp_path / "in.parquet", work=tmp_path / "work")
 
 
@@ -160,7 +160,7 @@ refused = []
 for output in sys.argv[2:]:
     try:
         result.write(output, annotate=output.endswith("d.parquet"), force=True)
-    except la.InputDataError as error:
+    except la.errors.InputDataError as error:
         refused.append(str(error))
 print(peak_memory() - FLOOR, refused)
 """

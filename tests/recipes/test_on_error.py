@@ -183,7 +183,7 @@ def test_an_empty_input_is_none(tmp_path, capsys, name, content):
 def test_a_bad_file_that_is_opened_beside_an_empty_one(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     (tmp_path / "b.jsonl").write_bytes(b"")
-    with pytest.raises(la.InputDataError, match="no file or document can be read: 1 left out; the first: .*a.parquet"):
+    with pytest.raises(la.errors.InputDataError, match="no file or document can be read: 1 left out; the first: .*a.parquet"):
         la.dedup(tmp_path, on_error="skip")
 
 
@@ -220,7 +220,7 @@ def test_a_bad_row_is_the_only_one_that_is_left_out(tmp_path, suffix, row, caplo
     lines = make(ROWS).splitlines(keepends=True)
     path = tmp_path / f"in{suffix}"
     path.write_bytes(b"".join([*lines[:3], row, *lines[3:]]))
-    with pytest.raises(la.InputDataError, match="in.*(row|line) [34]"):
+    with pytest.raises(la.errors.InputDataError, match="in.*(row|line) [34]"):
         la.dedup(path, id="id", on_error="stop")
     result = la.dedup(path, id="id", on_error="skip")
     assert result.summary.documents_skipped == 1 and result.summary.kept == len(ROWS)

@@ -132,21 +132,21 @@ def test_ids_of_files_and_what_they_depend_on(kind, monkeypatch, tmp_path):
     said = (
         rf"overrides, number 1: '.*b\.jsonl:1' is for an input with the SHA-256 digest {'0' * 64}; .*b\.jsonl has {digests[1]}"
     )
-    with pytest.raises(la.InputDataError, match=said):
+    with pytest.raises(la.errors.InputDataError, match=said):
         la.dedup(files, overrides=[by_hand[0] | {"sha256": "0" * 64}], **more)
 
 
 def test_a_digest_is_needed_where_ids_are_made(tmp_path):
     digest = file_of(tmp_path / "a.jsonl", [A, B], ["x", "y"])
     with pytest.raises(
-        la.InputDataError, match=rf"number 1: '.*a\.jsonl:1' is made from file and row; .*\(.*a\.jsonl: {digest}\)"
+        la.errors.InputDataError, match=rf"number 1: '.*a\.jsonl:1' is made from file and row; .*\(.*a\.jsonl: {digest}\)"
     ):
         la.dedup(tmp_path / "a.jsonl", overrides=keep(f"{tmp_path}/a.jsonl:1"))
     stale = [{"id": "x", "action": "remove", "input": "elsewhere", "sha256": "0" * 64}]
     assert reasons(la.dedup(tmp_path / "a.jsonl", id="id", overrides=stale))[0] == ("override", None), (
         "a column of ids needs none"
     )
-    with pytest.raises(la.InputDataError, match="input has none, because it is not a file"):
+    with pytest.raises(la.errors.InputDataError, match="input has none, because it is not a file"):
         la.dedup([A, B], overrides=[{"id": 0, "action": "keep", "sha256": digest}])
 
 
@@ -163,9 +163,11 @@ def test_a_folder_of_texts(tmp_path):
 def test_ids_that_no_document_has(kind, monkeypatch):
     table = pa.table({"text": [A, A2, B], "id": [1, 2, 3]})
     said = r"no document has the id '4' \(overrides, number 2\), '5' \(overrides, number 3\), '6' \(overrides, number 4\) and 1 more$"
-    with pytest.raises(la.InputDataError, match=said):
+    with pytest.raises(la.errors.InputDataError, match=said):
         la.dedup(table, id="id", overrides=keep(1, 4, 5, 6, "\ud800"), **prepare(kind, monkeypatch))
-    with pytest.raises(la.InputDataError, match=r"no document has the id '1' .*; reference documents cannot be overridden"):
+    with pytest.raises(
+        la.errors.InputDataError, match=r"no document has the id '1' .*; reference documents cannot be overridden"
+    ):
         la.dedup(table.slice(1), against=table.slice(0, 1), id="id", overrides=remove(1), **prepare(kind, monkeypatch))
 
 
@@ -177,7 +179,9 @@ def test_an_id_that_two_files_share(tmp_path):
             file.write('{"text": "a b c d e f"}\n')
     result = la.dedup(tmp_path)
     (shared,) = {row["id"] for row in result.decisions.to_pylist()}
-    with pytest.raises(la.InputDataError, match="number 1: two documents have the id '.*xff.jsonl:1'; name a column of ids"):
+    with pytest.raises(
+        la.errors.InputDataError, match="number 1: two documents have the id '.*xff.jsonl:1'; name a column of ids"
+    ):
         la.dedup(tmp_path, overrides=keep(shared))
 
 
@@ -196,7 +200,7 @@ def test_a_job_that_is_resumed_has_the_same_overrides(tmp_path):
     assert first.keep.all() and digest
     del first
     for other in (None, remove("b")):
-        with pytest.raises(la.ParameterError, match="other parameters or inputs: overrides"):
+        with pytest.raises(la.errors.ParameterError, match="other parameters or inputs: overrides"):
             la.dedup(tmp_path / "in.jsonl", overrides=other, **given)
     with closing(la.dedup(tmp_path / "in.jsonl", overrides=str(tmp_path / "o.jsonl"), **given)) as again:
         assert again.keep.all()

@@ -88,7 +88,7 @@ def test_the_answer_is_that_of_a_disk(corpus, wanted, faults):
 def test_what_fails_for_good_publishes_nothing(corpus):
     """The store refuses one of the files: the error names it, and the folder does not count as written."""
     output = f"{corpus[1]}refused"
-    with failing(every=1, only="/refused/6.jsonl") as seen, pytest.raises(la.OutputError) as told:
+    with failing(every=1, only="/refused/6.jsonl") as seen, pytest.raises(la.errors.OutputError) as told:
         decided(f"{corpus[1]}in", output)
     assert seen.failed >= remote.ATTEMPTS
     assert "refused/6.jsonl: cannot be written" in str(told.value) and "run the job again later" in str(told.value)
@@ -101,7 +101,7 @@ def test_what_fails_for_good_publishes_nothing(corpus):
 @pytest.mark.parametrize("name", ["1.parquet", "2.jsonl"])
 def test_what_cannot_be_read_is_named(corpus, name, tmp_path, monkeypatch):
     monkeypatch.setattr(filesystems, "ATTEMPTS", 2)  # between which Arrow waits
-    with failing(every=1, only=f"/in/{name}"), pytest.raises(la.InputDataError) as told:
+    with failing(every=1, only=f"/in/{name}"), pytest.raises(la.errors.InputDataError) as told:
         decided(f"{corpus[1]}in", tmp_path / "clean")
     assert f"in/{name}: cannot be read" in str(told.value) and "run the job again later" in str(told.value)
     assert not (tmp_path / "clean").exists()
@@ -112,7 +112,7 @@ def test_an_object_that_changes_between_passes_is_named(bucket, corpus, name):
     put_folder(corpus[0], bucket / "in")
     with closing(la.dedup(str(bucket / "in"), id="id")) as result:
         (bucket / "in" / name).write_bytes((corpus[0] / name).read_bytes() + b"\n")
-        with pytest.raises(la.InputDataError, match=f"in/{name}: the file changed during the run; run again"):
+        with pytest.raises(la.errors.InputDataError, match=f"in/{name}: the file changed during the run; run again"):
             result.write(str(bucket / "clean"))
     assert SIDECAR not in held(bucket / "clean")
 

@@ -49,11 +49,11 @@ def test_a_job_is_told_from_others_by_its_folder(files, tmp_path):
     assert job["reference"] == 1 and job["parameters"] == json.loads(json.dumps(la.Settings().to_dict()))
     assert [held["name"] for held in job["inputs"]] == [reference, *inputs]
     open_job(inputs, la.Settings(against=reference, work=tmp_path / "w", threads=3, memory="2GB"), None)
-    with pytest.raises(la.ParameterError, match="reference was 1, is 0"):
+    with pytest.raises(la.errors.ParameterError, match="reference was 1, is 0"):
         open_job([reference, *inputs], la.Settings(work=tmp_path / "w"), None)
     os.mkfifo(tmp_path / "pipe")
     for data in (["text of words"], iter(["some text"])):
-        with pytest.raises(la.ParameterError, match="a work folder is for inputs that can be read again"):
+        with pytest.raises(la.errors.ParameterError, match="a work folder is for inputs that can be read again"):
             open_job(data, la.Settings(work=tmp_path / "other"), None)
     assert not (tmp_path / "other").exists()
 
@@ -67,7 +67,7 @@ def test_progress_is_told_by_the_names_that_people_know(files, engine):
     said = ["sketching", *["finding candidates"] * 3, *["verifying"] * 3, *["deciding"] * 4, "reading candidates again"]
     assert seen == [(name, number) for number, name in enumerate(said)]
     open_job(files[0], la.Settings(), None).engine.progress("sketches", 3)
-    with pytest.raises(la.ParameterError, match="engine"):
+    with pytest.raises(la.errors.ParameterError, match="engine"):
         open_job(files[0], la.Settings(engine="none such"), None)
 
 
@@ -104,7 +104,7 @@ def test_a_disk_is_too_small_below_what_is_surely_needed(tmp_path, monkeypatch, 
     preparation._check_room(splits(n, 50, 900), settings, Memory(1 << 30))
     assert disk.asked == [tmp_path], "the folder that is there"
     Disk(monkeypatch, needed - 1)
-    with pytest.raises(la.OutputError, match=rf"the disk is too small: about {n * 50:,} documents"):
+    with pytest.raises(la.errors.OutputError, match=rf"the disk is too small: about {n * 50:,} documents"):
         preparation._check_room(splits(n, 50, 900), settings, Memory(1 << 30))
 
 
@@ -114,7 +114,7 @@ def test_what_fits_the_memory_needs_no_disk(monkeypatch):
     text = memory.held - 10 * RECORD
     preparation._check_room(splits(1, 10, text), la.Settings(), memory)
     assert not disk.asked
-    with pytest.raises(la.OutputError, match="pass work="):
+    with pytest.raises(la.errors.OutputError, match="pass work="):
         preparation._check_room(splits(1, 10, text + 1), la.Settings(), memory)
     assert [str(path) for path in disk.asked] == [tempfile.gettempdir()]
     preparation._check_room([], la.Settings(), memory)
@@ -126,7 +126,7 @@ def test_a_job_that_goes_on_has_the_room_of_its_own_parts(tmp_path, monkeypatch)
     Disk(monkeypatch, RECORD - 300)
     preparation._check_room(splits(1, 1, 5), la.Settings(work=tmp_path), Memory(1 << 30))
     (tmp_path / "x.part").write_bytes(bytes(299))
-    with pytest.raises(la.OutputError, match="too small"):
+    with pytest.raises(la.errors.OutputError, match="too small"):
         preparation._check_room(splits(1, 1, 5), la.Settings(work=tmp_path), Memory(1 << 30))
 
 
@@ -134,7 +134,7 @@ def test_too_many_documents_are_refused_at_once(tmp_path, monkeypatch):
     Disk(monkeypatch, 1 << 60)
     memory = Memory(memory_module.FLOOR + memory_module.LEAST_ROOM + memory_module.BYTES_PER_DOCUMENT * 1000)
     preparation._check_room(splits(1, 1000, 1 << 40), la.Settings(), memory)
-    with pytest.raises(la.ParameterError, match="1,001 documents need"):
+    with pytest.raises(la.errors.ParameterError, match="1,001 documents need"):
         preparation._check_room(splits(1, 1001, 1 << 40), la.Settings(), memory)
 
 
@@ -189,7 +189,7 @@ def test_how_large_documents_may_be(files, settings, most, skip):
     ],
 )
 def test_a_limit_that_cannot_be_kept_is_refused(files, settings, said):
-    with pytest.raises(la.ParameterError, match=said):
+    with pytest.raises(la.errors.ParameterError, match=said):
         la.dedup(files[0], **settings)
 
 

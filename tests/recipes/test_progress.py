@@ -160,7 +160,7 @@ def test_what_progress_can_be():
     with shown(print) as said:
         assert said is print
     for wrong in ("yes", 1.5, 1):
-        with pytest.raises(la.ParameterError, match="progress must be True, False, or a callable"):
+        with pytest.raises(la.errors.ParameterError, match="progress must be True, False, or a callable"):
             la.dedup(["a"], progress=wrong)
 
 

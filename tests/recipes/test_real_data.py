@@ -39,9 +39,9 @@ def test_policies_keep_nothing_alike_and_remove_nothing_unlike(data):
         assert removed["resemblance"] == exact >= 0.8
         assert result.keep[rows[removed["duplicate_of"]]]
     kept = np.flatnonzero(result.keep)
-    subset = la.Shingles(
+    subset = la.sketches.Shingles(
         np.concatenate([shingles.row(i) for i in kept]), np.concatenate([[0], np.cumsum(shingles.sizes[kept])])
     )
     left, right = np.triu_indices(len(kept), 1)
-    alike = len(la.verify(la.Pairs(left, right, len(kept)), subset, threshold=0.8))
+    alike = len(la.verify(la.search.Pairs(left, right, len(kept)), subset, threshold=0.8))
     assert alike <= 0.01 * len(result.removed), "kept documents that resemble each other are missed pairs"

@@ -116,9 +116,9 @@ def test_an_empty_reference_file_changes_nothing_but_the_columns(files, tmp_path
 def test_a_column_that_annotation_would_add_is_refused(files, tmp_path):
     old, _, _ = files
     taken = write(tmp_path / "taken.jsonl", [{"text": "a b", "duplicate_source": 1}])
-    with pytest.raises(la.InputDataError, match="duplicate_source"):
+    with pytest.raises(la.errors.InputDataError, match="duplicate_source"):
         la.dedup(taken, against=old, annotate=True)
-    with pytest.raises(la.InputDataError, match="duplicate_source"):
+    with pytest.raises(la.errors.InputDataError, match="duplicate_source"):
         la.dedup(taken, against=old).write(tmp_path / "out.jsonl", annotate=True)
     la.dedup(taken, annotate=True).write(tmp_path / "out.jsonl", annotate=True)
 
@@ -132,8 +132,8 @@ def test_a_file_that_is_both_an_input_and_a_reference_is_refused(files, tmp_path
     note.write_text(BASES[0])
     for inputs, references in ((new, new), (new, [old, tmp_path / "link.jsonl"]), (note, tmp_path / "notes")):
         for function in (la.dedup, la.pairs):
-            with pytest.raises(la.InputDataError, match="both an input and a reference"):
+            with pytest.raises(la.errors.InputDataError, match="both an input and a reference"):
                 function(inputs, against=references)
-    with pytest.raises(la.InputDataError, match="both an input and a reference"):
+    with pytest.raises(la.errors.InputDataError, match="both an input and a reference"):
         la.dedup(new, against=new, work=tmp_path / "w")
     assert not (tmp_path / "w").exists()

@@ -120,7 +120,7 @@ def test_whether_an_input_is_named_is_checked(named, said, tmp_path):
     if said is None:  # as it was before names were kept
         assert run(["a b c"], against=tmp_path / "seen", id=None)[0][-1]["duplicate_of"] == 0
     else:
-        with pytest.raises(la.InputDataError, match=said):
+        with pytest.raises(la.errors.InputDataError, match=said):
             run(["a b c"], against=tmp_path / "seen", id=None)
 
 
@@ -188,7 +188,7 @@ def test_a_plan_that_finds_enough_is_taken_over(files, tmp_path):
     assert found != wanted and found[2]["recall_planned"] >= 0.99
     assert found == run(files[1], against=tmp_path / "clean", threshold=0.8, **plan)
     with pytest.raises(
-        la.ParameterError, match=f"have {held['bands']} bands of {held['rows']} rows, .* 0.4 with probability 0.*recall"
+        la.errors.ParameterError, match=f"have {held['bands']} bands of {held['rows']} rows, .* 0.4 with probability 0.*recall"
     ):
         run(files[1], against=tmp_path / "seen", threshold=0.4)
 
@@ -203,17 +203,17 @@ OTHER = {
 def test_settings_that_must_agree(name, files, tmp_path):
     run(files[0], save=tmp_path / "seen")
     given = {name: OTHER[name]} if name not in ("bands", "rows") else {"bands": 3, "rows": 2}
-    with pytest.raises(la.ParameterError, match=rf"seen holds sketches that were made with other settings: .*{name}"):
+    with pytest.raises(la.errors.ParameterError, match=rf"seen holds sketches that were made with other settings: .*{name}"):
         run(files[1], against=tmp_path / "seen", **given)
 
 
 def test_folders_that_cannot_be_used_together(files, tmp_path):
     run(files[0], save=tmp_path / "seen" / "a")
     run(files[1], save=tmp_path / "seen" / "b")
-    with pytest.raises(la.ParameterError, match="b and .*a were saved by jobs that knew nothing of each other"):
+    with pytest.raises(la.errors.ParameterError, match="b and .*a were saved by jobs that knew nothing of each other"):
         run(files[2], against=tmp_path / "seen")
     run(files[1], save=tmp_path / "c", id=None)
-    with pytest.raises(la.ParameterError, match="sketches of documents without ids: run without id="):
+    with pytest.raises(la.errors.ParameterError, match="sketches of documents without ids: run without id="):
         run(files[2], against=tmp_path / "c")
 
 
@@ -228,7 +228,7 @@ def test_inputs_that_changed_are_named_before_any_work(how, files, tmp_path):
     else:
         os.utime(mine[1])
     with pytest.raises(
-        la.InputDataError, match=r"week0-1\.parquet: .*seen needs this file: restore it, save .*, or forget them"
+        la.errors.InputDataError, match=r"week0-1\.parquet: .*seen needs this file: restore it, save .*, or forget them"
     ):
         run(files[1], against=tmp_path / "seen", save=tmp_path / "next")
     assert not (tmp_path / "next").exists()
@@ -246,7 +246,7 @@ def test_texts_that_changed_behind_its_back(files, tmp_path):
         file |= {"bytes": os.stat(mine[1]).st_size, "modified_ns": os.stat(mine[1]).st_mtime_ns}
     held.pop("checksum")
     said_of.write_text(json.dumps({"checksum": checksum_of(held), **held}))
-    with pytest.raises(la.InputDataError, match="has other texts than when it was sketched; .*seen needs the file"):
+    with pytest.raises(la.errors.InputDataError, match="has other texts than when it was sketched; .*seen needs the file"):
         run(files[1], against=tmp_path / "seen", trust=tmp_path)
 
 
@@ -266,26 +266,26 @@ def test_damaged_folders(what, files, tmp_path):
         path.write_text(path.read_text().replace('"bands": ', '"bands": 1'))
     else:
         path.unlink()
-    with pytest.raises(la.InputDataError, match=rf"{path.name}"):
+    with pytest.raises(la.errors.InputDataError, match=rf"{path.name}"):
         run(files[1], against=folder)
 
 
 def test_where_sketches_may_go(files, tmp_path):
     run(files[0], save=tmp_path / "seen" / "w0")
-    with pytest.raises(la.OutputError, match="w0 exists; pass force=True"):
+    with pytest.raises(la.errors.OutputError, match="w0 exists; pass force=True"):
         run(files[1], save=tmp_path / "seen" / "w0")
     with closing(la.dedup(files[1], against=tmp_path / "seen", **HOW, **THREAD)) as result:
-        with pytest.raises(la.OutputError, match="w0 is, or holds, the sketches that this job is run against"):
+        with pytest.raises(la.errors.OutputError, match="w0 is, or holds, the sketches that this job is run against"):
             result.save_sketches(tmp_path / "seen" / "w0", force=True)
         (tmp_path / "seen" / "notes.txt").write_text("mine")
-    with pytest.raises(la.InputDataError, match=r"holds saved sketches \(w0\) and something else \(notes.txt\)"):
+    with pytest.raises(la.errors.InputDataError, match=r"holds saved sketches \(w0\) and something else \(notes.txt\)"):
         run(files[1], against=tmp_path / "seen")
-    with pytest.raises(la.InputDataError, match="is both an input and a reference"):
+    with pytest.raises(la.errors.InputDataError, match="is both an input and a reference"):
         run(files[0], against=tmp_path / "seen" / "w0")
     with closing(la.dedup(files[1], **HOW, **THREAD)) as result:
         result.save_sketches(tmp_path / "seen" / "w0", force=True)
         result.save(tmp_path / "result")
-    with pytest.raises(la.ParameterError, match="was loaded or unpickled, and does not have the sketches"):
+    with pytest.raises(la.errors.ParameterError, match="was loaded or unpickled, and does not have the sketches"):
         la.Result.load(tmp_path / "result").save_sketches(tmp_path / "other")
     assert run(files[0], against=tmp_path / "seen" / "w0")[2]["reference"] > 0
 
@@ -322,7 +322,7 @@ def test_web_pages(tmp_path):
     texts, _ = read_again(as_references(tmp_path / "seen"), Reading(pages="main"), np.array([0, 1]))
     assert texts[0].startswith(b"The river") and b"<p>" not in texts[0]
     near = pa.table({"text": [pages[0].replace("number 3 ", "number 4 ")], "id": ["n"]})
-    with pytest.raises(la.ParameterError, match="web pages can be saved only if the pages are in files"):
+    with pytest.raises(la.errors.ParameterError, match="web pages can be saved only if the pages are in files"):
         run(near, against=tmp_path / "seen", save=tmp_path / "next", **given)
     assert run(near, against=tmp_path / "seen", **given)[2]["near_duplicates"] == 1
 
@@ -332,12 +332,12 @@ def test_sketches_of_a_stranger_read_texts_only_where_the_user_says(files, tmp_p
     run(pq.read_table(files[0][0]), save=tmp_path / "with texts", id="id")
     mine = run(files[1], against=tmp_path / "seen")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    with pytest.raises(la.InputDataError, match=r"seen: you did not save it on this machine.*trust="):
+    with pytest.raises(la.errors.InputDataError, match=r"seen: you did not save it on this machine.*trust="):
         run(files[1], against=tmp_path / "seen")
     assert run(files[1], against=tmp_path / "seen", trust=[files[0][0].parent]) == mine
     assert la.pairs(
         [str(f) for f in files[1]], text="text", against=tmp_path / "seen", trust=files[0][0].parent, **HOW
     ).num_rows
     run(files[1], against=tmp_path / "with texts", id="id")  # what lies in the folder itself may be read
-    with pytest.raises(la.ParameterError, match="trust must be a path or a list of paths"):
+    with pytest.raises(la.errors.ParameterError, match="trust must be a path or a list of paths"):
         run(files[1], against=tmp_path / "seen", trust=5)

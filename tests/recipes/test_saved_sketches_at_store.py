@@ -77,7 +77,7 @@ def test_counts_are_saved_beside_them(files, bucket, tmp_path):
     first, second = ((bucket / f"seen/w{week}/{ROWS}/counts.parquet").read_bytes() for week in range(2))
     assert first == (tmp_path / "seen/w0/sketches-counts.parquet").read_bytes()
     assert second == (tmp_path / "seen/w1/sketches-counts.parquet").read_bytes() != first
-    with pytest.raises(la.OutputError, match="counts.parquet"):
+    with pytest.raises(la.errors.OutputError, match="counts.parquet"):
         Outputs(output=f"{bucket}/seen/w1/{ROWS}/counts.parquet", report=None, force=True, texts="full").check(
             open_sources([str(tmp_path / "in")]), open_references([f"{bucket}/seen"]), [], False
         )
@@ -131,7 +131,7 @@ def test_damaged_folders(what, files, bucket):
         data = (folder / "secret").read_bytes()
         (folder / "secret").unlink() if what == "no secret" else (folder / "secret").write_bytes(data[:-1] + b"?")
         message = "seen/secret: missing, damaged, not readable, or another one: without it sketches are of no use"
-    with pytest.raises(la.InputDataError, match=message):
+    with pytest.raises(la.errors.InputDataError, match=message):
         against(files[1], folder)
 
 
@@ -145,7 +145,7 @@ def test_a_store_that_stops_answering_is_no_damage(files, bucket, monkeypatch):
         return opened(url, *args)
 
     monkeypatch.setattr(Url, "open_anywhere", refusing)
-    with pytest.raises(la.InputDataError, match=r"00000\.parquet: cannot be read: AWS Error NETWORK_CONNECTION[^;]*$"):
+    with pytest.raises(la.errors.InputDataError, match=r"00000\.parquet: cannot be read: AWS Error NETWORK_CONNECTION[^;]*$"):
         against(files[1], bucket / "seen")
 
 
@@ -160,7 +160,7 @@ def test_inputs_that_changed_are_named_before_any_work(how, listed, files, bucke
     if how == "changed":
         url.write_bytes(data + b" ")
     wanted = {"gone": "cannot be read: no such object", "changed": "has changed since it was sketched"}[how]
-    with pytest.raises(la.InputDataError, match=rf"week0-00-0\.parquet: {wanted}; .*/seen needs this file: restore it"):
+    with pytest.raises(la.errors.InputDataError, match=rf"week0-00-0\.parquet: {wanted}; .*/seen needs this file: restore it"):
         against(files[1], bucket / "seen")
 
 
@@ -176,13 +176,13 @@ def test_a_folder_of_folders_with_something_else_in_it(files, bucket):
     for other in ("notes.txt", "w1/a.parquet", "documents/a.parquet", "w1-clean/_lookalike.json"):
         (seen / other).write_bytes(b"{}")
         with pytest.raises(
-            la.InputDataError, match=rf"holds saved sketches \(w0\) and something else \({other.split('/')[0]}\)"
+            la.errors.InputDataError, match=rf"holds saved sketches \(w0\) and something else \({other.split('/')[0]}\)"
         ):
             against(files[1], seen)
         (seen / other).unlink()
     assert against(files[1], seen) == wanted
     (seen / "w1" / PLANNED).unlink()
-    with pytest.raises(la.InputDataError, match=r"something else \(w1\)"):
+    with pytest.raises(la.errors.InputDataError, match=r"something else \(w1\)"):
         against(files[1], seen)
 
 
@@ -191,7 +191,7 @@ def test_sketches_are_no_documents(files, bucket, tmp_path):
     saved(files[0], tmp_path / "seen")
     put_folder(tmp_path / "seen", bucket / "copied")
     for name in (f"seen/{ROWS}/00000.parquet", "copied/sketches-00000.parquet"):
-        with pytest.raises(la.InputDataError, match=r"(seen|copied) holds saved sketches, which have no texts"):
+        with pytest.raises(la.errors.InputDataError, match=r"(seen|copied) holds saved sketches, which have no texts"):
             against(str(bucket / name), None)
 
 
@@ -231,7 +231,7 @@ def test_a_save_that_is_killed_leaves_no_sketches(where, files, bucket, monkeypa
             left = held(seen / "w1")
             assert PLANNED in left and DESCRIPTION not in left
             assert against(files[2], seen) == wanted
-            with pytest.raises(la.InputDataError, match=r"/w1: the folder holds no file with a known suffix"):
+            with pytest.raises(la.errors.InputDataError, match=r"/w1: the folder holds no file with a known suffix"):
                 against(files[2], seen / "w1")
             result.save_sketches(str(seen / "w1"))
             assert set(held(seen / "w1")) == {DESCRIPTION, SIDECAR, "secret", f"{ROWS}/00000.parquet"}
@@ -262,15 +262,21 @@ def test_where_sketches_may_go(files, bucket):
     saved(files[0], seen / "w0")
     before = held(bucket)
     with job(files[1]) as result:
-        with pytest.raises(la.OutputError, match="w0 exists; pass force=True"):
+        with pytest.raises(la.errors.OutputError, match="w0 exists; pass force=True"):
             result.save_sketches(str(seen / "w0"))
-        with pytest.raises(la.OutputError, match="s3://.*/in.* contains .* files that no earlier run wrote"):
+        with pytest.raises(la.errors.OutputError, match="s3://.*/in.* contains .* files that no earlier run wrote"):
             result.save_sketches(str(bucket / "in"), force=True)
-    with job(files[1], seen) as result, pytest.raises(la.OutputError, match="w0 is, or holds, the sketches that this job"):
+    with (
+        job(files[1], seen) as result,
+        pytest.raises(la.errors.OutputError, match="w0 is, or holds, the sketches that this job"),
+    ):
         result.save_sketches(str(seen / "w0"), force=True)
     assert held(bucket) == before
     (seen / "w0" / "mine").write_bytes(b"precious")
-    with job(files[1]) as result, pytest.raises(la.OutputError, match=r"w0 contains 1 file that no earlier run wrote \(mine\)"):
+    with (
+        job(files[1]) as result,
+        pytest.raises(la.errors.OutputError, match=r"w0 contains 1 file that no earlier run wrote \(mine\)"),
+    ):
         result.save_sketches(str(seen / "w0"), force=True)
     (seen / "w0" / "mine").unlink()
     assert held(bucket) == before

@@ -79,7 +79,7 @@ def test_groups_that_were_not_saved_are_not_audited(files, tmp_path):
         result.save_sketches(tmp_path / "sketches")
     with (
         closing(la.dedup(files[1], against=tmp_path / "sketches", **given)) as result,
-        pytest.raises(la.ParameterError, match="came from no file"),
+        pytest.raises(la.errors.ParameterError, match="came from no file"),
     ):
         result.audit(10)
 
@@ -108,10 +108,10 @@ def test_sketches_of_a_saved_result_that_changed(files, tmp_path):
     with closing(la.dedup(files[2], against=tmp_path / "sketches", **HOW, threads=1)) as result:
         result.save(tmp_path / "job")
     (tmp_path / "sketches").rename(tmp_path / "old")
-    with pytest.raises(la.InputDataError, match=r"sketches\.json: the input is not there any more"):
+    with pytest.raises(la.errors.InputDataError, match=r"sketches\.json: the input is not there any more"):
         la.Result.open(tmp_path / "job").texts([0])
     (tmp_path / "others").rename(tmp_path / "sketches")
-    with pytest.raises(la.InputDataError, match=r"sketches\.json: the file has changed since the result was made"):
+    with pytest.raises(la.errors.InputDataError, match=r"sketches\.json: the file has changed since the result was made"):
         la.Result.open(tmp_path / "job").texts([0])
 
 
@@ -123,9 +123,11 @@ def test_saved_sketches_are_no_documents(files, seen):
         lambda: la.dedup(seen[0] / "w0"),
         lambda: la.pairs(seen[0] / "w0"),
     ):
-        with pytest.raises(la.InputDataError, match="w0 holds saved sketches, which have no texts: name the documents"):
+        with pytest.raises(la.errors.InputDataError, match="w0 holds saved sketches, which have no texts: name the documents"):
             call()
-    with pytest.raises(la.InputDataError, match=r"week1-0.* \(its sketches are in .*w1\): .*; leave out the one or the other"):
+    with pytest.raises(
+        la.errors.InputDataError, match=r"week1-0.* \(its sketches are in .*w1\): .*; leave out the one or the other"
+    ):
         la.dedup(files[1], against=seen[0], **HOW)
 
 
@@ -133,7 +135,7 @@ def test_saved_documents_that_are_too_large_for_a_later_job(files, seen):
     """They are not left out: a line of JSON or a page can be too large whose text, of which the size is known, is not."""
     for on_error in ("stop", "skip"):
         with pytest.raises(
-            la.InputDataError, match=r"more than the 36 .*; its sketch is in .*w0, and cannot be left out: raise"
+            la.errors.InputDataError, match=r"more than the 36 .*; its sketch is in .*w0, and cannot be left out: raise"
         ):
             la.dedup(files[2], against=seen[0], **HOW, max_document=36, on_error=on_error)
 
@@ -154,9 +156,11 @@ def test_a_folder_that_a_killed_run_was_about_to_replace(files, tmp_path):
     temporary.rmdir()
     os.close(lock)
     os.rename(tmp_path / "seen" / "w0", temporary.with_suffix(".old"))  # and then it was killed
-    with pytest.raises(la.InputDataError, match=r"seen/w0 is missing: a run was killed .* or rename .*/\.w0\..*\.old to w0"):
+    with pytest.raises(
+        la.errors.InputDataError, match=r"seen/w0 is missing: a run was killed .* or rename .*/\.w0\..*\.old to w0"
+    ):
         la.dedup(files[2], against=tmp_path / "seen", **HOW)
-    with closing(la.dedup(files[0], **HOW, threads=1)) as result, pytest.raises(la.OutputError, match="w0 exists"):
+    with closing(la.dedup(files[0], **HOW, threads=1)) as result, pytest.raises(la.errors.OutputError, match="w0 exists"):
         result.save_sketches(tmp_path / "seen" / "w0")
     la.dedup(files[2], against=tmp_path / "seen", **HOW).close()
 

@@ -134,7 +134,7 @@ def test_a_job_without_its_secret_is_refused_and_loses_nothing(inputs, small_par
     DAMAGE[damage](path)
     for _ in range(2):
         with pytest.raises(
-            la.IndexFormatError, match="secret: missing, damaged, not readable, or that of another job: .* start again"
+            la.errors.IndexFormatError, match="secret: missing, damaged, not readable, or that of another job: .* start again"
         ):
             la.dedup(inputs, work=work)
         assert {p.name: p.read_bytes() for p in work.iterdir() if p.name != "secret"} == parts
@@ -154,7 +154,7 @@ def test_a_file_of_its_name_that_is_none_is_left_alone(inputs, tmp_path, held):
     work.mkdir()
     (work / "secret").write_bytes(held)
     (work / "secret").chmod(0o644)
-    with pytest.raises(la.ParameterError, match=r"contains files that do not belong to a job \(secret\)"):
+    with pytest.raises(la.errors.ParameterError, match=r"contains files that do not belong to a job \(secret\)"):
         la.dedup(inputs, work=work)
     assert (work / "secret").read_bytes() == held and stat.S_IMODE((work / "secret").stat().st_mode) == 0o644
     assert {p.name for p in work.iterdir()} <= {"secret", "lock"}

@@ -24,9 +24,9 @@ def test_the_settings_have_a_number_of_64_bits_each_time_another():
 
 @pytest.mark.parametrize("wrong", ["Random", "", "1", b"random", ["random"]])
 def test_another_word_is_refused(wrong):
-    with pytest.raises(la.ParameterError, match='seed must be an integer or "random"; got '):
+    with pytest.raises(la.errors.ParameterError, match='seed must be an integer or "random"; got '):
         la.Settings(seed=wrong)
-    with pytest.raises(la.ParameterError, match="seed must be of type int"):
+    with pytest.raises(la.errors.ParameterError, match="seed must be of type int"):
         la.Index.create("never-made", seed=wrong)
 
 
@@ -55,7 +55,7 @@ def test_a_resumed_job_keeps_its_seed(path, tmp_path):
     first = la.dedup(path, work=work, seed="random")
     seed = first.settings.seed
     del first
-    with pytest.raises(la.ParameterError, match=f"inputs: seed was {seed}, is 1"):
+    with pytest.raises(la.errors.ParameterError, match=f"inputs: seed was {seed}, is 1"):
         la.dedup(path, work=work)
     again = la.dedup(path, work=work, seed="random")
     assert again.settings.seed == seed
@@ -67,7 +67,7 @@ def test_a_resumed_job_keeps_its_seed(path, tmp_path):
 def test_a_damaged_job_is_refused_as_with_a_number(path, tmp_path, held):
     (tmp_path / "work").mkdir()
     (tmp_path / "work/job.json").write_bytes(held)
-    with pytest.raises(la.IndexFormatError, match=r"job\.json: damaged"):
+    with pytest.raises(la.errors.IndexFormatError, match=r"job\.json: damaged"):
         la.dedup(path, work=tmp_path / "work", seed="random")
 
 

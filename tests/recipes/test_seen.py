@@ -82,11 +82,13 @@ def test_a_job_that_comes_again_adds_nothing(crawl):
 def test_an_output_that_is_another_one_stays(crawl):
     add("w0", "clean.jsonl")
     (crawl / "clean.jsonl").write_text("mine")
-    with pytest.raises(la.OutputError, match=r"clean\.jsonl exists, and is not what this job wrote when it added 000001; pass"):
+    with pytest.raises(
+        la.errors.OutputError, match=r"clean\.jsonl exists, and is not what this job wrote when it added 000001; pass"
+    ):
         add("w0", "clean.jsonl")
     assert (crawl / "clean.jsonl").read_text() == "mine"
     assert add("w0", "clean.jsonl", force=True) and not add("w0", "clean.jsonl")
-    with pytest.raises(la.OutputError, match=r"clean\.jsonl exists; pass force=True"):
+    with pytest.raises(la.errors.OutputError, match=r"clean\.jsonl exists; pass force=True"):
         add("w1", "clean.jsonl")
     assert names() == ["000001"]
 
@@ -111,23 +113,23 @@ def test_what_is_refused(given, said, crawl):
 
 def test_what_cannot_come_again_is_refused(crawl):
     for data in (["a text"], pq.read_table(crawl / "w0" / "p-0.parquet")):
-        with pytest.raises(la.ParameterError, match="is for inputs that can be read again after a crash: files"):
+        with pytest.raises(la.errors.ParameterError, match="is for inputs that can be read again after a crash: files"):
             add(data, "clean/w0", id=None)
-    with pytest.raises(la.ParameterError, match="written to a file or a folder, by one machine"):
+    with pytest.raises(la.errors.ParameterError, match="written to a file or a folder, by one machine"):
         add("w0", "-")
-    with pytest.raises(la.OutputError, match="seen/new is inside seen, which holds generations only"):
+    with pytest.raises(la.errors.OutputError, match="seen/new is inside seen, which holds generations only"):
         add("w0", "seen/new")
-    with pytest.raises(la.OutputError, match="is inside the input folder w0"):
+    with pytest.raises(la.errors.OutputError, match="is inside the input folder w0"):
         add("w0", "clean", folder="w0/seen")
     assert not (crawl / "seen").exists()
-    with pytest.raises(la.ParameterError, match="s3://lake/seen is on an object store, where nothing is renamed"):
+    with pytest.raises(la.errors.ParameterError, match="s3://lake/seen is on an object store, where nothing is renamed"):
         la.Seen("s3://lake/seen")
 
 
 def test_one_process_at_a_time(crawl):
     add("w0", "clean/w0")
     with la.Seen("seen") as seen:
-        with pytest.raises(la.OutputError, match="seen: another process is using this folder; try again"):
+        with pytest.raises(la.errors.OutputError, match="seen: another process is using this folder; try again"):
             la.Seen("seen")
         assert names() == ["000001"]  # it can be read meanwhile
     with la.Seen("seen") as again:
@@ -140,9 +142,9 @@ def test_what_is_not_locked_is_not_changed(crawl):
     with la.Seen("seen") as seen:
         reader, before = la.Seen("seen", read=True), files(crawl)
         for change in (reader.compact, lambda: reader.forget("000001")):
-            with pytest.raises(la.OutputError, match="seen: opened to be read, or closed"):
+            with pytest.raises(la.errors.OutputError, match="seen: opened to be read, or closed"):
                 change()
-    with pytest.raises(la.OutputError, match="seen: opened to be read, or closed"):
+    with pytest.raises(la.errors.OutputError, match="seen: opened to be read, or closed"):
         seen.add("w2", "clean/w2", la.Settings(**GIVEN))
     assert files(crawl) == before
 
@@ -150,13 +152,13 @@ def test_what_is_not_locked_is_not_changed(crawl):
 def test_folders_of_others(crawl):
     (crawl / "notes").mkdir()
     (crawl / "notes" / "mine.txt").write_text("mine")
-    with pytest.raises(la.InputDataError, match=r"notes holds something that is no saved sketches \(mine.txt\)"):
+    with pytest.raises(la.errors.InputDataError, match=r"notes holds something that is no saved sketches \(mine.txt\)"):
         la.Seen("notes")
     with closing(la.dedup("w0", **GIVEN)) as result:
         result.save_sketches("archive/w0")
-    with pytest.raises(la.InputDataError, match="holds the sketches of one job: name the folder that it is in"):
+    with pytest.raises(la.errors.InputDataError, match="holds the sketches of one job: name the folder that it is in"):
         la.Seen("archive/w0")
-    with pytest.raises(la.InputDataError, match="no folder of generations"):
+    with pytest.raises(la.errors.InputDataError, match="no folder of generations"):
         la.Seen("nope", read=True)
     assert add("w1", "clean/w1", folder="archive")  # what was saved before counts
     assert names("archive") == ["w0", "w1"]
@@ -181,7 +183,7 @@ def test_names(last, wanted, name):
 
 @pytest.mark.parametrize(("last", "wanted"), [("b", "a"), ("week9", None), ("b", "b")])
 def test_names_that_do_not_come_after_the_last(last, wanted):
-    with pytest.raises(la.ParameterError, match=f"a new one comes after {last}"):
+    with pytest.raises(la.errors.ParameterError, match=f"a new one comes after {last}"):
         next_name(last, wanted)
 
 
@@ -215,7 +217,7 @@ def test_merged_generations_decide_as_before(crawl):
     assert not add("w1", "clean/w1")  # its output is there
     shutil.rmtree("clean/w1")
     with pytest.raises(
-        la.InputDataError, match="cannot be made again: since it added 000002, generations before it were merged"
+        la.errors.InputDataError, match="cannot be made again: since it added 000002, generations before it were merged"
     ):
         add("w1", "clean/w1")
 
@@ -242,7 +244,7 @@ def test_generations_of_other_settings_are_not_merged(crawl):
     before = files(crawl / "seen")
     with (
         la.Seen("seen") as seen,
-        pytest.raises(la.ParameterError, match="000002 cannot be merged with .*000001, .*text was 'text'"),
+        pytest.raises(la.errors.ParameterError, match="000002 cannot be merged with .*000001, .*text was 'text'"),
     ):
         seen.compact()
     assert files(crawl / "seen") == before
@@ -252,12 +254,14 @@ def test_what_is_forgotten_is_no_longer_seen(crawl):
     for week in range(2):
         add(f"w{week}", f"clean/w{week}")
     with la.Seen("seen") as seen:
-        with pytest.raises(la.ParameterError, match="seen has no generation nope; it has: 000001, 000002"):
+        with pytest.raises(la.errors.ParameterError, match="seen has no generation nope; it has: 000001, 000002"):
             seen.forget("nope")
         seen.forget("000001")
         assert [one.name for one in seen.generations] == ["000002"]
     shutil.rmtree("clean/w1")
-    with pytest.raises(la.InputDataError, match="cannot be made again: since it added 000002, generations before it were"):
+    with pytest.raises(
+        la.errors.InputDataError, match="cannot be made again: since it added 000002, generations before it were"
+    ):
         add("w1", "clean/w1")
     shutil.rmtree("w0")  # nothing needs it any more
     with la.Seen("seen") as seen:
@@ -291,7 +295,7 @@ def test_the_next_process_goes_on(at, finished, crawl, monkeypatch):
     add("w0", "clean/w0")
     interrupted(crawl, monkeypatch, at)
     with pytest.raises(
-        la.InputDataError, match="a job was killed while it published its outputs; to finish it, run: lookalike"
+        la.errors.InputDataError, match="a job was killed while it published its outputs; to finish it, run: lookalike"
     ):
         la.dedup("w2", against=crawl / "seen", **GIVEN)
     with la.Seen("seen", read=True) as seen:
@@ -308,7 +312,7 @@ def test_what_somebody_else_left_is_finished_only_where_the_user_says(crawl, mon
     monkeypatch.setenv("XDG_STATE_HOME", str(crawl / "other user"))
     for trust in ((), crawl / "seen"):
         with pytest.raises(
-            la.InputDataError, match="another user, or you on another machine, .* trust them: trust= .*clean/w1"
+            la.errors.InputDataError, match="another user, or you on another machine, .* trust them: trust= .*clean/w1"
         ):
             la.Seen("seen", trust=trust)
     assert not (crawl / "clean" / "w1").exists()
@@ -327,7 +331,7 @@ def test_damage_is_found(what, crawl):
     else:
         (crawl / path).write_bytes(data)
     if what == "account":
-        with pytest.raises(la.InputDataError, match=r"generations\.json"):
+        with pytest.raises(la.errors.InputDataError, match=r"generations\.json"):
             la.Seen("seen")
     else:
         with la.Seen("seen") as seen:

@@ -97,7 +97,7 @@ def test_the_same_file_again_is_told(tmp_path, monkeypatch):
     with la.Seen("seen") as seen:
         seen.add("first.jsonl", "out1.jsonl", la.Settings(id="id")).close()
         with pytest.raises(
-            la.InputDataError, match=r"first.jsonl is both an input and a reference \(its sketches are in seen/000001\)"
+            la.errors.InputDataError, match=r"first.jsonl is both an input and a reference \(its sketches are in seen/000001\)"
         ):
             seen.add(["first.jsonl", "second.jsonl"], "out2", la.Settings(id="id"))
 
@@ -114,7 +114,7 @@ def test_damaged_texts_are_told(tmp_path, monkeypatch):
     size = path.stat().st_size
     pq.write_table(changed, path, compression="none")
     path.write_bytes(path.read_bytes().ljust(size, b"\0"))
-    with pytest.raises(la.InputDataError, match="sketches-00000.parquet"), la.Seen("seen") as seen:
+    with pytest.raises(la.errors.InputDataError, match="sketches-00000.parquet"), la.Seen("seen") as seen:
         seen.add("second.jsonl", "out2.jsonl", la.Settings(id="id"))
     assert not (tmp_path / "out2.jsonl").exists()
 

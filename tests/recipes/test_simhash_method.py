@@ -70,9 +70,9 @@ def test_estimates_groups_references_and_empty_texts(rng):
     assert kept == [True, False, True, True, True]
     assert la.dedup([near], against=[text], method="simhash", radius=8, width=1).keep.tolist() == [False]
     assert la.pairs([text, text, near], method="simhash", radius=8, width=1)["distance"].to_pylist()[0] == 0
-    with pytest.raises(la.ParameterError):
+    with pytest.raises(la.errors.ParameterError):
         la.dedup([text], method="simhash", radius=17)
-    with pytest.raises(la.ParameterError):
+    with pytest.raises(la.errors.ParameterError):
         la.dedup([text], method="guess")
 
 

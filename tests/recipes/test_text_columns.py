@@ -71,7 +71,7 @@ def test_rows_in_memory_are_joined_and_texts_without_columns_taken_as_they_are(r
     named = {"id": "key"} if not isinstance(rows, dict) and rows[0] != BODY else {}
     if isinstance(rows, dict):
         rows = [{"key": key, "title": text} for key, text in rows.items()]
-        with pytest.raises(la.InputDataError, match="all rows: field 'body' is missing"):
+        with pytest.raises(la.errors.InputDataError, match="all rows: field 'body' is missing"):
             la.dedup(rows, text=["title", "body"])
         return
     result = la.dedup(rows, text=["title", "body"], **named)
@@ -97,12 +97,12 @@ def test_a_column_that_no_row_has_is_named(files, capsys):
         code, _, error = run(capsys, "dedup", files / f"in.{suffix}", *BOTH, "--text", "titel")
         assert code == 1 and "'titel' is missing" in error
         assert suffix == "jsonl" or where in error
-    with pytest.raises(la.InputDataError, match="row 1: field .title. is missing; fields found: key"):
+    with pytest.raises(la.errors.InputDataError, match="row 1: field .title. is missing; fields found: key"):
         la.dedup([{"title": "a b"}, {"key": 1}], text=["title", "body"])
-    with pytest.raises(la.InputDataError, match="row 2: field 'title' must be a string or null; found 7"):
+    with pytest.raises(la.errors.InputDataError, match="row 2: field 'title' must be a string or null; found 7"):
         la.dedup(lines(files / "odd.jsonl", [ROWS[0], {"title": 7, "body": "a"}]), text=["title", "body"])
     for wrong, said in ((["title", "title"], "names a column twice"), ([], "at least"), ([1], "list of str"), (None, "a str")):
-        with pytest.raises(la.ParameterError, match=said):
+        with pytest.raises(la.errors.ParameterError, match=said):
             la.dedup(ROWS, text=wrong)
 
 

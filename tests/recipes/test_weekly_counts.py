@@ -296,14 +296,14 @@ def test_sources_of_one_kind(here):
     tables = weeks(1)
     add(tables[:1])
     with pytest.raises(
-        la.ParameterError, match="000001 counted sources by the column 'score', and this job would by input file"
+        la.errors.ParameterError, match="000001 counted sources by the column 'score', and this job would by input file"
     ):
         add(tables[:2], source=None, first=1)
     with closing(la.dedup(tables[1], **HOW, against=here / "seen")) as result:
         result.save_sketches("seen/other")
     with la.Seen("seen") as seen:
         for adds in (seen.counts, seen.compact):
-            with pytest.raises(la.ParameterError, match="000001 by the column 'score'; other by input file"):
+            with pytest.raises(la.errors.ParameterError, match="000001 by the column 'score'; other by input file"):
                 adds()
 
 

@@ -22,9 +22,9 @@ def turned(data, bit):
 def test_other_parameters_or_inputs_are_refused(inputs, tmp_path):
     work = tmp_path / "work"
     la.dedup(inputs, work=work)
-    with pytest.raises(la.ParameterError, match=r"inputs: threshold was 0.8, is 0.9"):
+    with pytest.raises(la.errors.ParameterError, match=r"inputs: threshold was 0.8, is 0.9"):
         la.dedup(inputs, work=work, threshold=0.9)
-    with pytest.raises(la.ParameterError, match="inputs was"):
+    with pytest.raises(la.errors.ParameterError, match="inputs was"):
         la.dedup(inputs[:1], work=work)
     assert la.dedup(inputs, work=work).keep.tolist() == la.dedup(inputs).keep.tolist()
 
@@ -45,7 +45,7 @@ def test_a_changed_input_is_refused(inputs, tmp_path):
     la.dedup(path, work=tmp_path / "work")
     with path.open("a") as stream:
         stream.write('{"text": "one more", "id": "more", "score": 1}\n')
-    with pytest.raises(la.ParameterError, match=r"inputs\[0\]"):
+    with pytest.raises(la.errors.ParameterError, match=r"inputs\[0\]"):
         la.dedup(path, work=tmp_path / "work")
 
 
@@ -59,7 +59,7 @@ def test_what_others_put_there_stays(inputs, tmp_path):
 
 
 def test_values_in_memory_cannot_be_resumed(tmp_path):
-    with pytest.raises(la.ParameterError, match="files, not values in memory"):
+    with pytest.raises(la.errors.ParameterError, match="files, not values in memory"):
         la.dedup(["a", "b"], work=tmp_path / "w")
 
 
@@ -72,7 +72,7 @@ def test_damage_is_found(inputs, small_parts, tmp_path):
         whole = path.read_bytes()
         for damaged in (whole[: int(rng.integers(0, len(whole)))], turned(whole, int(rng.integers(0, 8 * len(whole))))):
             path.write_bytes(damaged)
-            with pytest.raises(la.IndexFormatError, match=path.name):
+            with pytest.raises(la.errors.IndexFormatError, match=path.name):
                 ArrayFile(path).check()
         path.write_bytes(whole)
 
@@ -85,13 +85,13 @@ def test_a_damaged_part_stops_a_resumed_job(inputs, small_parts, tmp_path):
     path.write_bytes(turned(data, 8 * len(data) - 9000))
     for part in [part for part in work.glob("*.part") if not part.name.startswith("sketches")]:
         part.unlink()
-    with pytest.raises(la.IndexFormatError, match="sketches-000001"):
+    with pytest.raises(la.errors.IndexFormatError, match="sketches-000001"):
         la.dedup(inputs, work=work)
 
 
 def test_two_processes_in_one_folder(inputs, tmp_path):
     first = la.dedup(inputs, work=tmp_path / "work")
-    with pytest.raises(la.OutputError, match="another process is using this folder"):
+    with pytest.raises(la.errors.OutputError, match="another process is using this folder"):
         la.dedup(inputs, work=tmp_path / "work")
     first.close()
 
@@ -130,5 +130,5 @@ def test_a_missing_part_stops_a_resumed_job(stopped, tmp_path, table):
         work = tmp_path / part.name
         shutil.copytree(left, work)
         (work / part.name).unlink()
-        with pytest.raises(la.IndexFormatError, match="parts of the job are missing; empty the folder and start again"):
+        with pytest.raises(la.errors.IndexFormatError, match="parts of the job are missing; empty the folder and start again"):
             la.dedup(data, work=work)

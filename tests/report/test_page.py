@@ -120,7 +120,7 @@ def test_our_script_is_small_and_uses_text_content_alone():
 def test_without_jinja_the_error_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     page._template.cache_clear()
-    with pytest.raises(la.MissingExtraError, match=r"jinja2 is not installed: pip install 'lookalike\[report\]'"):
+    with pytest.raises(la.errors.MissingExtraError, match=r"jinja2 is not installed: pip install 'lookalike\[report\]'"):
         la.dedup(["a", "b"]).report(tmp_path / "page.html")
     monkeypatch.undo()
     page._template.cache_clear()

@@ -120,7 +120,7 @@ def test_without_pairs_there_is_a_page_too(tmp_path):
 
 
 def test_unverified_pairs_have_none(tmp_path):
-    with pytest.raises(la.ParameterError, match="a report needs scores"):
+    with pytest.raises(la.errors.ParameterError, match="a report needs scores"):
         find_pairs(["a", "b"], verify="none").report(tmp_path / "page.html")
 
 

@@ -265,14 +265,14 @@ def test_the_worst_page_fits(tmp_path, monkeypatch):
 def test_outputs_are_guarded(run, corpus, tmp_path):
     result = run()
     (tmp_path / "there.html").write_text("mine")
-    with pytest.raises(la.OutputError, match="exists; pass force=True"):
+    with pytest.raises(la.errors.OutputError, match="exists; pass force=True"):
         result.report(tmp_path / "there.html")
-    with pytest.raises(la.OutputError, match="would replace the input"):
+    with pytest.raises(la.errors.OutputError, match="would replace the input"):
         result.report(corpus / "a.jsonl", force=True)
-    with pytest.raises(la.ParameterError, match="texts must be one of full, none, hash; got 'some'"):
+    with pytest.raises(la.errors.ParameterError, match="texts must be one of full, none, hash; got 'some'"):
         result.report(tmp_path / "page.html", texts="some")
     result.close()
-    with pytest.raises(la.ParameterError, match="this result is closed"):
+    with pytest.raises(la.errors.ParameterError, match="this result is closed"):
         result.report(tmp_path / "page.html")
 
 
@@ -280,7 +280,7 @@ def test_an_input_that_changed_is_an_error_and_leaves_nothing(tmp_path):
     (tmp_path / "in.jsonl").write_text('{"text": "one two three four five"}\n{"text": "one two three four five!"}\n')
     result = la.dedup(tmp_path / "in.jsonl")
     (tmp_path / "in.jsonl").write_text('{"text": "one"}\n')
-    with pytest.raises(la.InputDataError, match="changed during the run"):
+    with pytest.raises(la.errors.InputDataError, match="changed during the run"):
         result.report(tmp_path / "page.html")
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 

@@ -67,7 +67,7 @@ def test_only_the_files_wanted_are_opened(tmp_path):
     la.dedup(folder).save(tmp_path / "job")
     (folder / "2.txt").unlink()
     assert texts_of(tmp_path / "job", [1, 4]) == {1: TEXTS[1], 4: TEXTS[4]}
-    with pytest.raises(la.InputDataError, match=r"2\.txt: the input is not there any more"):
+    with pytest.raises(la.errors.InputDataError, match=r"2\.txt: the input is not there any more"):
         texts_of(tmp_path / "job", [2])
 
 
@@ -82,7 +82,7 @@ def test_the_inputs_are_found_from_the_root_and_from_here(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path / "moved")
     assert texts_of("job")[2] == "else", "input and result went together"
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(la.InputDataError, match=f"looked for {path} and {tmp_path}/in.jsonl: put it back"):
+    with pytest.raises(la.errors.InputDataError, match=f"looked for {path} and {tmp_path}/in.jsonl: put it back"):
         texts_of("moved/job")
 
 
@@ -91,19 +91,19 @@ def test_a_changed_input_is_refused(tmp_path):
     la.dedup(path).save(tmp_path / "job")
     status = path.stat()
     path.write_bytes(path.read_bytes().replace(b"else", b"also"))
-    with pytest.raises(la.InputDataError, match=r"in\.jsonl: the file has changed since the result was made"):
+    with pytest.raises(la.errors.InputDataError, match=r"in\.jsonl: the file has changed since the result was made"):
         texts_of(tmp_path / "job")
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     path.write_bytes(path.read_bytes() + b"\n")
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    with pytest.raises(la.InputDataError, match="has changed"):
+    with pytest.raises(la.errors.InputDataError, match="has changed"):
         texts_of(tmp_path / "job")
 
 
 def test_values_in_memory_cannot_be_read_again(tmp_path):
     for name, data in (("list", TEXTS), ("table", pa.table({"text": TEXTS}))):
         la.dedup(data).save(tmp_path / name)
-        with pytest.raises(la.InputDataError, match="input was no file"):
+        with pytest.raises(la.errors.InputDataError, match="input was no file"):
             texts_of(tmp_path / name)
 
 
@@ -112,7 +112,7 @@ def test_standard_input_cannot_be_read_again(tmp_path, monkeypatch):
     with path.open() as stream:
         monkeypatch.setattr("sys.stdin", stream)
         la.dedup("-", format="jsonl").save(tmp_path / "job")
-    with pytest.raises(la.InputDataError, match="the texts cannot be read again: this input was no file"):
+    with pytest.raises(la.errors.InputDataError, match="the texts cannot be read again: this input was no file"):
         texts_of(tmp_path / "job")
 
 
@@ -161,7 +161,7 @@ def test_the_files_of_an_input(tmp_path):
     assert [place.path for place in job.inputs.places(0)] == [jsonl]
     assert [place.path.name for place in job.inputs.places(1)] == [f"{i}.txt" for i in range(5)]
     (path / "3.txt").write_text("changed")
-    with pytest.raises(la.InputDataError, match="changed"):
+    with pytest.raises(la.errors.InputDataError, match="changed"):
         job.inputs.places(1)
     la.dedup(TEXTS).save(tmp_path / "memory")
     assert la.Result.open(tmp_path / "memory").inputs.places(0) == []
@@ -184,21 +184,21 @@ def test_texts_of_a_strangers_result_are_read_only_where_the_user_says(strangers
     job = la.Result.open(strangers / "job")
     assert job.removed.num_rows == 1, "its tables can be looked at"
     for ask in (lambda: job.texts([0]), lambda: job.inputs.places(0)):
-        with pytest.raises(la.InputDataError, match=rf"job: you did not save it.*\({strangers}/notes/0\.txt\).*trust="):
+        with pytest.raises(la.errors.InputDataError, match=rf"job: you did not save it.*\({strangers}/notes/0\.txt\).*trust="):
             ask()
     (strangers / "link").symlink_to(strangers / "notes")
     for trust in (strangers / "notes", str(strangers), [strangers / "other", strangers / "link"]):
         assert la.Result.open(strangers / "job", trust=trust).texts([2]) == {2: b"else"}
     monkeypatch.chdir(strangers)
     assert la.Result.open("job", trust="notes").texts([2]) == {2: b"else"}
-    with pytest.raises(la.InputDataError, match="you did not save it"):
+    with pytest.raises(la.errors.InputDataError, match="you did not save it"):
         la.Result.open("job", trust="notes/1.txt").texts([2])
 
 
 def test_a_link_beside_a_strangers_result_leads_nowhere(strangers):
     (strangers / "notes/2.txt").rename(strangers / "secret")
     (strangers / "notes/2.txt").symlink_to(strangers / "secret")
-    with pytest.raises(la.InputDataError, match="you did not save it"):
+    with pytest.raises(la.errors.InputDataError, match="you did not save it"):
         la.Result.open(strangers / "job", trust=strangers / "notes").texts([2])
     assert la.Result.open(strangers / "job", trust=strangers).texts([2]) == {2: b"else"}
 
@@ -210,7 +210,7 @@ def test_a_strangers_result_stays_one_when_it_is_saved_again(strangers):
     loaded.save(strangers / "again")
     pickle.loads(pickle.dumps(loaded)).save(strangers / "third")
     for name in ("again", "third"):
-        with pytest.raises(la.InputDataError, match="you did not save it"):
+        with pytest.raises(la.errors.InputDataError, match="you did not save it"):
             texts_of(strangers / name)
 
 
@@ -226,7 +226,7 @@ def test_texts_of_references_need_trust_in_their_sketches_too(strangers):
     places = range(la.Result.open(strangers / "week").decisions.num_rows)
     assert len(la.Result.open(strangers / "week", trust=strangers).texts(places)) == len(places)
     for trust in (strangers / "seen", [strangers / "notes", strangers / "in.jsonl"]):
-        with pytest.raises(la.InputDataError, match="you did not save it"):
+        with pytest.raises(la.errors.InputDataError, match="you did not save it"):
             la.Result.open(strangers / "week", trust=trust).texts([0])
 
 
@@ -250,6 +250,6 @@ def test_ones_own_result_reads_nothing_that_the_sketches_name_only_later(strange
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert path.stat().st_size == before.st_size
     with pytest.raises(
-        la.InputDataError, match=r"seen/sketches\.json: these sketches are not those that the result was made with"
+        la.errors.InputDataError, match=r"seen/sketches\.json: these sketches are not those that the result was made with"
     ):
         texts_of(strangers / "own", [0])

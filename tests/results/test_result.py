@@ -167,9 +167,9 @@ def test_the_metadata_of_a_table_stay():
 
 def test_a_table_needs_the_inputs(tmp_path):
     la.dedup(TABLE).save(tmp_path / "saved")
-    with pytest.raises(la.ParameterError, match="does not have the inputs"):
+    with pytest.raises(la.errors.ParameterError, match="does not have the inputs"):
         la.Result.load(tmp_path / "saved").clean()
-    with pytest.raises(la.InputDataError, match="'keep' is there already"):
+    with pytest.raises(la.errors.InputDataError, match="'keep' is there already"):
         la.dedup(TABLE.append_column("keep", pa.array([1, 2, 3]))).clean(annotate=True)
 
 
@@ -206,7 +206,7 @@ def test_a_walk_over_all_pairs_is_a_decision_of_the_open_job(rng, tmp_path, sett
         again = found.rethreshold(1.0)
         assert again.decisions.equals(everything.rethreshold(1.0).decisions)
     assert len(seen) > 1
-    with pytest.raises(la.ParameterError, match="from 0.55 to 1"):
+    with pytest.raises(la.errors.ParameterError, match="from 0.55 to 1"):
         loaded.rethreshold(0.5)
 
 
@@ -223,8 +223,8 @@ def test_rethreshold_says_what_it_needs(tmp_path):
     result = la.dedup([A, A2, B], threshold=0.5)
     result.save(tmp_path / "saved")
     for other in (la.Result.load(tmp_path / "saved"), pickle.loads(pickle.dumps(result))):
-        with pytest.raises(la.ParameterError, match="run dedup with evidence='all'"):
+        with pytest.raises(la.errors.ParameterError, match="run dedup with evidence='all'"):
             other.rethreshold(0.9)
     assert result.rethreshold(0.9).rethreshold(0.6).threshold == 0.6, "an open job goes back to its own threshold"
-    with pytest.raises(la.ParameterError, match="evidence must be one of keepers, all"):
+    with pytest.raises(la.errors.ParameterError, match="evidence must be one of keepers, all"):
         la.dedup([A], evidence="some")

@@ -162,7 +162,7 @@ def removal_reasons(result):
 def test_wrong_numbers_are_refused():
     result = la.dedup(["a", "b"])
     for call in (lambda: result.sample(0), lambda: result.least_alike(1.5), lambda: result.sample(1, seed=-1)):
-        with pytest.raises(la.ParameterError):
+        with pytest.raises(la.errors.ParameterError):
             call()
     assert len(result.sample(3)) == 0 == len(result.least_alike(3))
 

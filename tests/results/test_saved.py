@@ -45,7 +45,7 @@ def test_only_an_open_job_writes_documents(tmp_path):
     result = la.dedup([A, A2, B])
     result.save(tmp_path / "saved")
     for other in (la.Result.load(tmp_path / "saved"), pickle.loads(pickle.dumps(result))):
-        with pytest.raises(la.ParameterError, match="loaded or unpickled"):
+        with pytest.raises(la.errors.ParameterError, match="loaded or unpickled"):
             other.write(tmp_path / "out.jsonl")
         other.close()
         assert other.removed.num_rows == 1
@@ -55,7 +55,7 @@ def test_only_an_open_job_writes_documents(tmp_path):
     result.close()
     for ask in (lambda: result.save(tmp_path / "late"), lambda: pickle.dumps(result), lambda: result.decisions, lambda: result.groups,
                 lambda: result.kept):  # fmt: skip
-        with pytest.raises(la.ParameterError, match="this result is closed"):
+        with pytest.raises(la.errors.ParameterError, match="this result is closed"):
             ask()
     assert not (tmp_path / "late").exists()
 
@@ -114,22 +114,22 @@ def test_a_saved_result_is_plain_files(saved):
 
 def test_a_folder_is_replaced_only_if_it_is_ours(saved, files, tmp_path):
     result, folder = saved
-    with pytest.raises(la.OutputError, match="exists"):
+    with pytest.raises(la.errors.OutputError, match="exists"):
         result.save(folder)
     result.save(folder, force=True)
     assert same(la.Result.load(folder), result)
     (folder / "mine.txt").write_text("mine")
-    with pytest.raises(la.OutputError, match=r"mine\.txt"):
+    with pytest.raises(la.errors.OutputError, match=r"mine\.txt"):
         result.save(folder, force=True)
     foreign = tmp_path / "foreign"
     foreign.mkdir()
     (foreign / "decisions.parquet").write_text("mine")
-    with pytest.raises(la.OutputError, match="no _lookalike.json"):
+    with pytest.raises(la.errors.OutputError, match="no _lookalike.json"):
         result.save(foreign, force=True)
     assert (foreign / "decisions.parquet").read_text() == "mine" and (folder / "mine.txt").exists()
-    with pytest.raises(la.OutputError, match="a directory, but a file"):
+    with pytest.raises(la.errors.OutputError, match="a directory, but a file"):
         result.save(files[1][0], force=True)
-    with pytest.raises(la.OutputError):
+    with pytest.raises(la.errors.OutputError):
         result.save(tmp_path / "saved" / "result.json" / "inside")
 
 
@@ -149,7 +149,7 @@ def test_folders_that_hold_no_result_are_refused(saved, tmp_path):
     _, folder = saved
     (tmp_path / "empty").mkdir()
     for path in (tmp_path / "none", tmp_path / "empty", folder / "result.json"):
-        with pytest.raises(la.InputDataError, match="not a saved result"):
+        with pytest.raises(la.errors.InputDataError, match="not a saved result"):
             la.Result.load(path)
     for content in (
         b"",
@@ -162,7 +162,7 @@ def test_folders_that_hold_no_result_are_refused(saved, tmp_path):
         b'{"format": "x", "lookalike": "9"}',
     ):
         (tmp_path / "empty/result.json").write_bytes(content)
-        with pytest.raises(la.InputDataError, match="damaged"):
+        with pytest.raises(la.errors.InputDataError, match="damaged"):
             la.Result.load(tmp_path / "empty")
 
 
@@ -178,13 +178,13 @@ def test_a_newer_or_strange_description_is_refused(saved):
     _, folder = saved
     good = (folder / "result.json").read_text()
     described(folder, format=2, lookalike="7.0")
-    with pytest.raises(la.InputDataError, match=r"saved by lookalike 7\.0, which this version .* cannot read: upgrade"):
+    with pytest.raises(la.errors.InputDataError, match=r"saved by lookalike 7\.0, which this version .* cannot read: upgrade"):
         la.Result.load(folder)
     for change in ({"files": {}}, {"files": None}, {"settings": {"threshold": 5}}, {"settings": {"no": 1}}, {"summary": {}},
                    {"summary": {"least_alike": None}}, {"settings": []}):  # fmt: skip
         (folder / "result.json").write_text(good)
         described(folder, **change)
-        with pytest.raises(la.InputDataError, match="damaged"):
+        with pytest.raises(la.errors.InputDataError, match="damaged"):
             la.Result.load(folder)
 
 
@@ -202,7 +202,7 @@ def test_a_description_that_contradicts_itself_or_the_tables_is_refused(saved, c
     _, folder = saved
     said = json.loads((folder / "result.json").read_text())
     described(folder, **{name: said[name] | to if isinstance(to, dict) else to for name, to in change.items()})
-    with pytest.raises(la.InputDataError, match="damaged"):
+    with pytest.raises(la.errors.InputDataError, match="damaged"):
         la.Result.load(folder)
 
 
@@ -250,7 +250,7 @@ CRAFTED = {
 def test_decisions_that_no_job_makes_are_refused_though_checksums_fit(saved, what, held):
     _, folder = saved
     rewritten(folder, "decisions", CRAFTED[what])
-    with pytest.raises(la.InputDataError, match=r"decisions\.parquet: damaged: "):
+    with pytest.raises(la.errors.InputDataError, match=r"decisions\.parquet: damaged: "):
         load_result(folder, held)
 
 
@@ -266,7 +266,7 @@ def test_decisions_that_no_job_makes_are_refused_though_checksums_fit(saved, wha
 def test_pairs_and_inputs_that_no_job_makes_are_refused(saved, name, change):
     _, folder = saved
     rewritten(folder, name, change)
-    with pytest.raises(la.InputDataError, match=rf"{name}\.parquet: damaged: "):
+    with pytest.raises(la.errors.InputDataError, match=rf"{name}\.parquet: damaged: "):
         la.Result.load(folder)
 
 
@@ -275,11 +275,11 @@ def test_pipes_and_devices_in_a_folder_are_not_read(saved, name):
     _, folder = saved
     (folder / name).unlink()
     os.mkfifo(folder / name)
-    with pytest.raises(la.InputDataError, match="not a file"):
+    with pytest.raises(la.errors.InputDataError, match="not a file"):
         la.Result.load(folder)
     (folder / name).unlink()
     (folder / name).symlink_to("/dev/zero")
-    with pytest.raises(la.InputDataError, match="not a file"):
+    with pytest.raises(la.errors.InputDataError, match="not a file"):
         la.Result.load(folder)
 
 
@@ -293,16 +293,16 @@ def test_every_damage_is_found(saved, rng):
             (folder / name).write_bytes(bad)
             try:
                 loaded = la.Result.load(folder)
-            except la.InputDataError as error:
+            except la.errors.InputDataError as error:
                 assert str(folder) in str(error)
             else:
                 assert name == "result.json" and same(loaded, result), "one kind of space in JSON became another"
         for bad in (b"", good[: len(good) // 2], good + b"\0"):
             (folder / name).write_bytes(bad)
-            with pytest.raises(la.InputDataError):
+            with pytest.raises(la.errors.InputDataError):
                 la.Result.load(folder)
         (folder / name).unlink()
-        with pytest.raises(la.InputDataError):
+        with pytest.raises(la.errors.InputDataError):
             la.Result.load(folder)
         (folder / name).write_bytes(good)
     assert same(la.Result.load(folder), result)

@@ -12,9 +12,9 @@ from lookalike.theory import packed_banding
 
 pytestmark = pytest.mark.filterwarnings("ignore:estimates from XORs")  # low ones, too, are those that were asked for
 PACKINGS = [
-    la.BBit(bits=1), la.BBit(bits=3), la.XorBits(combined=2), la.XorBits(combined=3), la.XorBits(combined=4),
-    la.Fractional(shares=[(1, 0.5), (2, 0.5)]), la.Fractional(shares=[(1, 0.5), (0.5, 0.5)]),
-    la.Fractional(shares=[(1, 0.25), (0.5, 0.5), (1 / 3, 0.25)]),
+    la.sketches.BBit(bits=1), la.sketches.BBit(bits=3), la.sketches.XorBits(combined=2), la.sketches.XorBits(combined=3), la.sketches.XorBits(combined=4),
+    la.sketches.Fractional(shares=[(1, 0.5), (2, 0.5)]), la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.5)]),
+    la.sketches.Fractional(shares=[(1, 0.25), (0.5, 0.5), (1 / 3, 0.25)]),
 ]  # fmt: skip
 
 
@@ -36,7 +36,7 @@ def planted(rng, n_pairs, slots, resemblance, n_others=0):
     values[1 : 2 * n_pairs : 2] = np.where(
         rng.random((n_pairs, slots)) < resemblance, values[0 : 2 * n_pairs : 2], values[1 : 2 * n_pairs : 2]
     )
-    return la.Signatures(values, la.FastSimilarity(permutations=slots), "made up")
+    return la.sketches.Signatures(values, la.sketches.FastSimilarity(permutations=slots), "made up")
 
 
 def check_pairs(packed):
@@ -44,7 +44,7 @@ def check_pairs(packed):
     left, right = np.triu_indices(len(packed), 1)
     every = packed.estimated_resemblance(left, right)
     for threshold in (0, 0.45, 0.7, 1.0, float(np.nanquantile(every, 0.999))):
-        found = la.pairs_above(packed, threshold, threads=2)
+        found = la.search.pairs_above(packed, threshold, threads=2)
         reached = every >= threshold - 1e-12
         assert found.left.tolist() == left[reached].tolist() and found.right.tolist() == right[reached].tolist()
         np.testing.assert_array_equal(found.resemblance, every[reached])
@@ -54,11 +54,15 @@ def check_pairs(packed):
 @pytest.mark.parametrize("packing", PACKINGS, ids=repr)
 def test_pairs_are_those_of_all_estimates(rng, packing):
     """Without densities, with those of sets of unlike sizes in a small universe, and with these rounded. Blocks have 256 rows."""
-    check_pairs(packing.pack(la.FastSimilarity(permutations=192).sign(la.Shingles.from_arrays(*sets(rng, 262, 1 << 40)))))
-    dense = packing.pack(la.PermutationMinHash(universe=700, permutations=192).sign_sets(*sets(rng, 60, 700)))
+    check_pairs(
+        packing.pack(
+            la.sketches.FastSimilarity(permutations=192).sign(la.sketches.Shingles.from_arrays(*sets(rng, 262, 1 << 40)))
+        )
+    )
+    dense = packing.pack(la.sketches.PermutationMinHash(universe=700, permutations=192).sign_sets(*sets(rng, 60, 700)))
     assert dense.densities is not None and np.ptp(dense.densities) > 0.2
     every = check_pairs(dense)
-    assert np.isnan(every).any() == isinstance(packing, la.XorBits), "XORs alone can stand for two resemblances"
+    assert np.isnan(every).any() == isinstance(packing, la.sketches.XorBits), "XORs alone can stand for two resemblances"
     check_pairs(dense.with_quantized_densities(4))
 
 
@@ -66,22 +70,22 @@ def test_pairs_are_those_of_all_estimates(rng, packing):
 def test_pairs_of_raw_bins_are_those_of_all_estimates(rng, bits):
     """Also of sets with fewer members than bins, and of an empty one, with which all is nan or 0."""
     values, offsets = sets(rng, 120, 1 << 40, 150)
-    shingles = la.Shingles.from_arrays(values, [0, 0, *offsets[:-1], offsets[-1]][1:])
-    check_pairs(la.BBit(bits=bits).pack(la.OnePermutation(permutations=130).sign(shingles)))
-    empty = la.OnePermutation(permutations=130).sign(la.Shingles.from_arrays(values[:100], [0, 0, 0, 100]))
-    assert np.isnan(check_pairs(la.BBit(bits=bits).pack(empty))).sum() == 1
+    shingles = la.sketches.Shingles.from_arrays(values, [0, 0, *offsets[:-1], offsets[-1]][1:])
+    check_pairs(la.sketches.BBit(bits=bits).pack(la.sketches.OnePermutation(permutations=130).sign(shingles)))
+    empty = la.sketches.OnePermutation(permutations=130).sign(la.sketches.Shingles.from_arrays(values[:100], [0, 0, 0, 100]))
+    assert np.isnan(check_pairs(la.sketches.BBit(bits=bits).pack(empty))).sum() == 1
 
 
 @pytest.mark.parametrize("packing", [*PACKINGS[1:4:2], PACKINGS[6]], ids=repr)
 def test_nearest_are_the_highest_estimates(rng, packing):
     """Best first, ties by row; what could stand for two resemblances comes last."""
     for signatures in (
-        la.FastSimilarity(permutations=192).sign(la.Shingles.from_arrays(*sets(rng, 40, 1 << 40))),
-        la.PermutationMinHash(universe=700, permutations=192).sign_sets(*sets(rng, 40, 700)),
+        la.sketches.FastSimilarity(permutations=192).sign(la.sketches.Shingles.from_arrays(*sets(rng, 40, 1 << 40))),
+        la.sketches.PermutationMinHash(universe=700, permutations=192).sign_sets(*sets(rng, 40, 700)),
     ):
         packed = packing.pack(signatures)
-        rows, values = la.nearest(packed, packed, top=40)
-        for all_of, first in zip((rows, values), la.nearest(packed, packed, top=1), strict=True):
+        rows, values = la.search.nearest(packed, packed, top=40)
+        for all_of, first in zip((rows, values), la.search.nearest(packed, packed, top=1), strict=True):
             np.testing.assert_array_equal(first, all_of[:, :1])
         estimates = packed.estimated_resemblance(*np.indices((40, 40))).tolist()
         for query, every in enumerate(estimates):
@@ -108,9 +112,9 @@ def bands_of(packed, bands, rows):
 @pytest.mark.parametrize(
     ("packing", "bands", "rows"),
     [
-        (la.BBit(bits=1), 17, 11),
-        (la.BBit(bits=5), 11, 17),
-        (la.BBit(bits=32), 64, 3),
+        (la.sketches.BBit(bits=1), 17, 11),
+        (la.sketches.BBit(bits=5), 11, 17),
+        (la.sketches.BBit(bits=32), 64, 3),
         (PACKINGS[2], 12, 8),
         (PACKINGS[7], 7, 9),
     ],
@@ -123,7 +127,7 @@ def test_candidates_share_a_band(rng, packing, bands, rows):
     expected = [
         (i, j) for i in range(120) for j in range(i + 1, 120) if any(a == b for a, b in zip(cut[i], cut[j], strict=True))
     ]
-    index = la.BandingIndex(bands=bands, rows=rows).add(packed)
+    index = la.search.BandingIndex(bands=bands, rows=rows).add(packed)
     found = index.pairs()
     assert list(zip(found.left.tolist(), found.right.tolist(), strict=True)) == expected and len(expected) > 20
     asked, stored = index.query(packed)
@@ -131,7 +135,9 @@ def test_candidates_share_a_band(rng, packing, bands, rows):
 
 
 @pytest.mark.parametrize(
-    "packing", [la.BBit(bits=1), la.BBit(bits=2), la.BBit(bits=8), *PACKINGS[2:4], *PACKINGS[5:]], ids=repr
+    "packing",
+    [la.sketches.BBit(bits=1), la.sketches.BBit(bits=2), la.sketches.BBit(bits=8), *PACKINGS[2:4], *PACKINGS[5:]],
+    ids=repr,
 )
 @pytest.mark.parametrize(("threshold", "recall"), [(0.8, 0.9), (0.9, 0.5)])
 def test_recall_is_as_planned(rng, packing, threshold, recall):
@@ -141,7 +147,7 @@ def test_recall_is_as_planned(rng, packing, threshold, recall):
     planned = packed_banding.candidate_probability(threshold, bands, rows, parts)
     fewer = packed_banding.candidate_probability(threshold, bands - 1, rows, parts) if bands > 1 else 0.0
     assert fewer < recall <= planned, "no band too many"
-    found = la.BandingIndex(bands=bands, rows=rows).add(packing.pack(planted(rng, n_pairs, 192, threshold))).pairs()
+    found = la.search.BandingIndex(bands=bands, rows=rows).add(packing.pack(planted(rng, n_pairs, 192, threshold))).pairs()
     mates = (found.left % 2 == 0) & (found.right == found.left + 1)
     assert abs(mates.sum() / n_pairs - planned) < 5 * (planned * (1 - planned) / n_pairs) ** 0.5
     chance, others = packed_banding.candidate_probability(0.0, bands, rows, parts), 2 * n_pairs * (n_pairs - 1)
@@ -157,13 +163,15 @@ def test_recall_of_dense_sets_is_at_least_as_planned(rng):
         drawn = rng.choice(universe, 2 * size - common, replace=False)
         rows += [drawn[:size], drawn[size - common :]]
     resemblance = common / (2 * size - common)
-    packed = la.BBit(bits=1).pack(
-        la.PermutationMinHash(universe=universe, permutations=256).sign_sets(np.concatenate(rows), np.arange(2 * n + 1) * size)
+    packed = la.sketches.BBit(bits=1).pack(
+        la.sketches.PermutationMinHash(universe=universe, permutations=256).sign_sets(
+            np.concatenate(rows), np.arange(2 * n + 1) * size
+        )
     )
     density = float(packed.densities.max())
     bands, width = packed_banding.choose_bands(resemblance, 0.8, packed.packing.parts(256), 2 * n, density)
     planned = packed_banding.candidate_probability(resemblance, bands, width, packed.packing.parts(256), density, density)
-    found = la.BandingIndex(bands=bands, rows=width).add(packed).pairs()
+    found = la.search.BandingIndex(bands=bands, rows=width).add(packed).pairs()
     share = ((found.left % 2 == 0) & (found.right == found.left + 1)).sum() / n
     sparse = packed_banding.candidate_probability(resemblance, bands, width, packed.packing.parts(256))
     assert 0.8 <= planned < sparse and abs(share - planned) < 5 * (planned * (1 - planned) / n) ** 0.5
@@ -171,15 +179,15 @@ def test_recall_of_dense_sets_is_at_least_as_planned(rng):
 
 def test_a_recall_finds_pairs_above_the_threshold(rng, monkeypatch):
     """By bands: those candidates whose estimate reaches the threshold; of few documents all pairs are compared."""
-    packed = la.BBit(bits=2).pack(planted(rng, 300, 256, 0.85, 400))
-    everything = la.pairs_above(packed, 0.8)
+    packed = la.sketches.BBit(bits=2).pack(planted(rng, 300, 256, 0.85, 400))
+    everything = la.search.pairs_above(packed, 0.8)
     assert exhaustive._bands(packed, 0.8, 0.95) is None
-    few = la.pairs_above(packed, 0.8, recall=0.95)
+    few = la.search.pairs_above(packed, 0.8, recall=0.95)
     assert few.left.tolist() == everything.left.tolist()
     monkeypatch.setattr(packed_banding, "WORD_COST", 1e6)
     bands, rows = exhaustive._bands(packed, 0.8, 0.5)
-    found = la.pairs_above(packed, 0.8, recall=0.5)
-    candidates = la.BandingIndex(bands=bands, rows=rows).add(packed).pairs()
+    found = la.search.pairs_above(packed, 0.8, recall=0.5)
+    candidates = la.search.BandingIndex(bands=bands, rows=rows).add(packed).pairs()
     shared = {*zip(candidates.left.tolist(), candidates.right.tolist(), strict=True)}
     estimates = dict(
         zip(zip(everything.left.tolist(), everything.right.tolist(), strict=True), everything.resemblance, strict=True)
@@ -191,39 +199,41 @@ def test_a_recall_finds_pairs_above_the_threshold(rng, monkeypatch):
 
 def test_what_bands_cannot_do_is_refused(rng):
     signatures = planted(rng, 5, 64, 0.9)
-    packed = la.BBit(bits=1).pack(signatures)
-    raw = la.BBit(bits=1).pack(la.OnePermutation(permutations=64).sign(la.shingle(["a b c d e f g"])))
-    index = la.BandingIndex(bands=4, rows=8).add(packed)
+    packed = la.sketches.BBit(bits=1).pack(signatures)
+    raw = la.sketches.BBit(bits=1).pack(la.sketches.OnePermutation(permutations=64).sign(la.shingle(["a b c d e f g"])))
+    index = la.search.BandingIndex(bands=4, rows=8).add(packed)
     for call, message in (
-        (lambda: la.pairs_above(raw, 0.5, recall=0.9), "leave recall out, or sign with FastSimilarity"),
-        (lambda: la.BandingIndex(bands=2, rows=2).add(raw), "FastSimilarity has no empty slots"),
+        (lambda: la.search.pairs_above(raw, 0.5, recall=0.9), "leave recall out, or sign with FastSimilarity"),
+        (lambda: la.search.BandingIndex(bands=2, rows=2).add(raw), "FastSimilarity has no empty slots"),
         (
-            lambda: la.BandingIndex(bands=9, rows=4).add(la.XorBits().pack(signatures)),
+            lambda: la.search.BandingIndex(bands=9, rows=4).add(la.sketches.XorBits().pack(signatures)),
             "36 stored slots; the signatures have 32",
         ),
-        (lambda: la.pairs_above(packed, 0.8, recall=1.0), r"recall must be in \(0, 1\)"),
-        (lambda: la.pairs_above(packed, 1.5), "threshold must be"),
+        (lambda: la.search.pairs_above(packed, 0.8, recall=1.0), r"recall must be in \(0, 1\)"),
+        (lambda: la.search.pairs_above(packed, 1.5), "threshold must be"),
     ):
-        with pytest.raises(la.ParameterError, match=message):
+        with pytest.raises(la.errors.ParameterError, match=message):
             call()
-    for other in (la.BBit(bits=2).pack(signatures), signatures):
-        with pytest.raises(la.IncompatibleSketchError):
+    for other in (la.sketches.BBit(bits=2).pack(signatures), signatures):
+        with pytest.raises(la.errors.IncompatibleSketchError):
             partial(index.add, other)()
-    dense = la.XorBits().pack(la.PermutationMinHash(universe=100, permutations=64).sign_sets(np.arange(160) % 80, [0, 80, 160]))
-    assert len(la.pairs_above(dense, 0.1, recall=0.9)) == 1, "below what combined bits tell apart all pairs are compared"
+    dense = la.sketches.XorBits().pack(
+        la.sketches.PermutationMinHash(universe=100, permutations=64).sign_sets(np.arange(160) % 80, [0, 80, 160])
+    )
+    assert len(la.search.pairs_above(dense, 0.1, recall=0.9)) == 1, "below what combined bits tell apart all pairs are compared"
 
 
 def test_all_pairs_are_compared_where_no_bands_reach_the_recall():
-    shingles = la.Shingles.from_arrays(list(range(40)), [0, 20, 40])
-    packed = la.BBit(bits=8).pack(la.MinHash(permutations=4).sign(shingles))
-    with pytest.raises(la.ParameterError, match="do not reach"):
+    shingles = la.sketches.Shingles.from_arrays(list(range(40)), [0, 20, 40])
+    packed = la.sketches.BBit(bits=8).pack(la.sketches.MinHash(permutations=4).sign(shingles))
+    with pytest.raises(la.errors.ParameterError, match="do not reach"):
         la.theory.packed_banding.choose_bands(0.1, 0.99, packed.packing.parts(4), 2)
     for threshold in (0.0, 0.1):
-        banded, every = la.pairs_above(packed, threshold, recall=0.99), la.pairs_above(packed, threshold)
+        banded, every = la.search.pairs_above(packed, threshold, recall=0.99), la.search.pairs_above(packed, threshold)
         np.testing.assert_array_equal(banded.left, every.left)
     for recall in (0.0, 1.0, 1.5, float("nan")):
-        with pytest.raises(la.ParameterError, match="recall must be"):
-            la.pairs_above(packed, 0.1, recall=recall)
+        with pytest.raises(la.errors.ParameterError, match="recall must be"):
+            la.search.pairs_above(packed, 0.1, recall=recall)
 
 
 @pytest.mark.parametrize("densify", ["rotation", "optimal", "reverse"])
@@ -233,15 +243,15 @@ def test_filled_bins_of_small_sets_are_all_compared(rng, monkeypatch, densify):
     n, k = 400, 64
     values = rng.integers(0, 1 << 63, (n, 4))
     sets = np.concatenate([values[:, :3], values[:, [0, 3]]], 1)  # of 3 and 2 members, one in common
-    shingles = la.Shingles.from_arrays(sets.ravel(), np.concatenate([[0], np.cumsum(np.tile([3, 2], n))]))
-    filled = la.OnePermutation(permutations=k, densify=densify).sign(shingles)
-    packed, parts = la.BBit(bits=16).pack(filled), la.BBit(bits=16).parts(k)
+    shingles = la.sketches.Shingles.from_arrays(sets.ravel(), np.concatenate([[0], np.cumsum(np.tile([3, 2], n))]))
+    filled = la.sketches.OnePermutation(permutations=k, densify=densify).sign(shingles)
+    packed, parts = la.sketches.BBit(bits=16).pack(filled), la.sketches.BBit(bits=16).parts(k)
     bands, rows = packed_banding.choose_bands(0.25, 0.95, parts, len(packed))
     assert packed_banding.candidate_probability(0.25, bands, rows, parts) >= 0.95
-    found = la.BandingIndex(bands=bands, rows=rows).add(packed).pairs()
+    found = la.search.BandingIndex(bands=bands, rows=rows).add(packed).pairs()
     share = ((found.left % 2 == 0) & (found.right == found.left + 1)).sum() / n
     assert densify == "reverse" or share < 0.95, "what is planned does not hold"
-    banded, every = la.pairs_above(packed, 0.25, recall=0.95), la.pairs_above(packed, 0.25)
+    banded, every = la.search.pairs_above(packed, 0.25, recall=0.95), la.search.pairs_above(packed, 0.25)
     assert banded.left.tolist() == every.left.tolist() and len(every) > n / 4
 
 
@@ -252,8 +262,8 @@ def test_bands_are_planned_for_the_densest_set_that_is_rounded_to_a_density(rng,
     shares = [universe * 0.437, universe * 0.4, universe * 0.3]
     sets = [rng.permutation(universe)[: int(share)] for share in shares]
     offsets = np.concatenate([[0], np.cumsum([len(each) for each in sets])])
-    packed = la.BBit(bits=1).pack(
-        la.PermutationMinHash(universe=universe, permutations=k).sign_sets(np.concatenate(sets), offsets)
+    packed = la.sketches.BBit(bits=1).pack(
+        la.sketches.PermutationMinHash(universe=universe, permutations=k).sign_sets(np.concatenate(sets), offsets)
     )
     planned = []
     monkeypatch.setattr(packed_banding, "choose_bands", lambda *given: planned.append(given[-1]) or (1, 1))
@@ -264,9 +274,11 @@ def test_bands_are_planned_for_the_densest_set_that_is_rounded_to_a_density(rng,
 
 def test_queries_of_equal_rows_name_each_pair_once(rng):
     """A pair is kept for the first band that it shares, so that memory is for pairs, not for pairs and bands."""
-    packed = la.BBit(bits=2).pack(planted(rng, 1, 64, 1.0))
-    many = la.PackedSignatures(np.repeat(packed.words, 300, 0), packed.layout, packed.packing, packed.scheme, packed.shingling)
-    index = la.BandingIndex(bands=16, rows=4).add(many)
+    packed = la.sketches.BBit(bits=2).pack(planted(rng, 1, 64, 1.0))
+    many = la.sketches.PackedSignatures(
+        np.repeat(packed.words, 300, 0), packed.layout, packed.packing, packed.scheme, packed.shingling
+    )
+    index = la.search.BandingIndex(bands=16, rows=4).add(many)
     tracemalloc.start()
     asked, stored = index.query(many)
     peak = tracemalloc.get_traced_memory()[1]
@@ -276,14 +288,14 @@ def test_queries_of_equal_rows_name_each_pair_once(rng):
 
 
 def test_nearest_of_one_row_warns_of_nothing(rng):
-    packed = la.BBit(bits=2).pack(planted(rng, 1, 64, 0.9))
-    one = la.PackedSignatures(packed.words[:1], packed.layout, packed.packing, packed.scheme, packed.shingling)
-    rows, values = la.nearest(one, packed, top=3)
+    packed = la.sketches.BBit(bits=2).pack(planted(rng, 1, 64, 0.9))
+    one = la.sketches.PackedSignatures(packed.words[:1], packed.layout, packed.packing, packed.scheme, packed.shingling)
+    rows, values = la.search.nearest(one, packed, top=3)
     assert rows.tolist() == [[0], [0]] and values[0] == 1.0 and values[1] < 1.0
 
 
 def test_a_query_of_an_empty_index_does_not_say_what_it_holds(rng):
     signatures = planted(rng, 5, 64, 0.9)
-    index = la.BandingIndex(bands=4, rows=8)
-    assert len(index.query(la.BBit(bits=1).pack(signatures))[0]) == 0
+    index = la.search.BandingIndex(bands=4, rows=8)
+    assert len(index.query(la.sketches.BBit(bits=1).pack(signatures))[0]) == 0
     assert len(index.add(signatures)) == 10

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import pyarrow as pa
 import pytest
 from serve import served
 from serve.served import JSON, TEXTS, make_index
@@ -13,17 +12,6 @@ from lookalike.serve.app import make_app
 from lookalike.serve.bodies import Limits
 from lookalike.serve.log import Metrics
 from lookalike.serve.store import Store
-
-ARROW = {"content-type": "application/vnd.apache.arrow.stream"}
-KIND = ARROW["content-type"]
-
-
-def stream(table, **options):
-    """Return a table as an Arrow stream."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
-        writer.write_table(table)
-    return sink.getvalue().to_pybytes()
 
 
 def direct(server, texts, top=10):
@@ -58,14 +46,6 @@ def test_no_matches(client, texts):
     assert client.post("/v1/query", json={"texts": texts}).json() == {"results": [[] for _ in texts]}
 
 
-def test_arrow_in_and_out(server, client):
-    body = stream(pa.table({"text": [TEXTS["a"], "x", TEXTS["c"]]}))
-    answer = client.post("/v1/query?top=1", content=body, headers=ARROW | {"accept": KIND})
-    assert answer.status_code == 200 and answer.headers["content-type"] == KIND
-    assert pa.ipc.open_stream(answer.content).read_all().equals(direct(server, [TEXTS["a"], "x", TEXTS["c"]], 1))
-    assert client.post("/v1/query?top=1", content=body, headers=ARROW).json()["results"][1] == []
-
-
 def test_documents_are_added_replaced_returned_and_removed(server, client):
     given = [{"id": "new/1 é", "text": "quite another text than those"}, {"id": "new2", "text": "short"}]
     assert client.post("/v1/documents", json={"documents": given}).json() == {"added": 2, "replaced": 0}
@@ -79,14 +59,6 @@ def test_documents_are_added_replaced_returned_and_removed(server, client):
     assert client.get("/v1/documents/new2").status_code == 404
     assert client.request("DELETE", "/v1/documents", json={"ids": []}).json() == {"removed": 0}
     assert client.post("/v1/documents", json={"documents": []}).json() == {"added": 0, "replaced": 0}
-
-
-def test_documents_come_and_go_by_arrow(client):
-    body = stream(pa.table({"id": ["x1", "x2"], "text": pa.array(["one more", "and another"], pa.large_string())}))
-    assert client.post("/v1/documents", content=body, headers=ARROW).json() == {"added": 2, "replaced": 0}
-    assert client.get("/v1/documents/x2").json() == {"id": "x2", "text": "and another"}
-    body = stream(pa.table({"id": ["x1", "x2", "x3"]}))
-    assert client.request("DELETE", "/v1/documents", content=body, headers=ARROW).json() == {"removed": 2}
 
 
 def test_compare_says_what_python_says(client):
@@ -182,56 +154,8 @@ def test_documents_that_are_refused(client, documents, said):
     assert client.get("/v1/documents/q").status_code == 404
 
 
-def arrow_bodies():
-    """Return streams that are refused, and their status."""
-    strings = pa.array(["a", "b"])
-    wide = pa.record_batch({"text": pa.array(["a"] * 1001)})
-    large = stream(pa.table({"text": ["a"]}))
-    return {
-        "no stream": (b"arrow", 400),
-        "cut off": (large[: len(large) // 2], 400),
-        "compressed": (stream(pa.table({"text": ["a" * 10_000]}), compression="zstd"), 422),
-        "compressed, lz4": (stream(pa.table({"text": ["a" * 10_000]}), compression="lz4"), 422),
-        "dictionary": (stream(pa.table({"text": strings.dictionary_encode()})), 422),
-        "other column": (stream(pa.table({"texts": strings})), 422),
-        "two columns": (stream(pa.table({"text": strings, "id": strings})), 422),
-        "column twice": (stream(pa.Table.from_arrays([strings, strings], ["text", "text"])), 422),
-        "other type": (stream(pa.table({"text": [1, 2]})), 422),
-        "views": (stream(pa.table({"text": strings.cast(pa.string_view())})), 422),
-        "null": (stream(pa.table({"text": ["a", None]})), 422),
-        "too many": (stream(pa.Table.from_batches([wide])), 422),
-        "not UTF-8": (stream(pa.table({"text": pa.array([b"\xff"]).view(pa.string())})), 400),
-    }
-
-
-@pytest.mark.parametrize("name", arrow_bodies())
-def test_arrow_bodies_that_are_refused(client, name):
-    body, status = arrow_bodies()[name]
-    answer = client.post("/v1/query", content=body, headers=ARROW)
-    assert answer.status_code == status, answer.text
-
-
-def test_batches_without_rows_are_limited_too(client):
-    empty = pa.record_batch({"text": pa.array([], pa.string())})
-    for n, status in ((1000, 200), (1001, 422)):
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, empty.schema) as writer:
-            for _ in range(n):
-                writer.write_batch(empty)
-        assert client.post("/v1/query", content=sink.getvalue().to_pybytes(), headers=ARROW).status_code == status
-
-
-@pytest.mark.parametrize("query", ["top=0", "top=1001", "top=x", "limit=5", "top=5&top=6"])
-def test_parameters_of_arrow_queries_that_are_refused(client, query):
-    body = stream(pa.table({"text": ["a"]}))
-    assert client.post(f"/v1/query?{query}", content=body, headers=ARROW).status_code == 422
-
-
-def test_a_damaged_arrow_stream_never_fails_the_server(client):
-    body = stream(pa.table({"text": ["one two", "three"]}))
-    for place in range(0, len(body), 7):
-        broken = body[:place] + bytes([body[place] ^ 0xFF]) + body[place + 1 :]
-        assert client.post("/v1/query", content=broken, headers=ARROW).status_code in (200, 400, 422), place
+def test_parameters_in_the_address_are_no_part_of_a_query(client):
+    assert client.post("/v1/query?top=1", json={"texts": ["x"]}).status_code == 422
 
 
 def test_ids_that_are_numbers(tmp_path):
@@ -249,16 +173,13 @@ def test_ids_that_are_numbers(tmp_path):
     assert ask("GET", f"/v1/documents/{most}").json()["id"] == most
     (found,) = ask("POST", "/v1/query", json={"texts": ["four five six"]}).json()["results"]
     assert found[0]["id"] == 1 << 60 and found[0]["resemblance"] is None
-    body = stream(pa.table({"text": ["four five six"]}))
-    answer = ask("POST", "/v1/query", content=body, headers=ARROW | {"accept": KIND})
-    assert pa.ipc.open_stream(answer.content).read_all().schema.field("id").type == pa.int64()
     assert ask("DELETE", "/v1/documents", json={"ids": ["-5"]}).status_code == 422
     assert store.close(10)
 
 
 def test_a_damaged_index_is_a_failure_and_not_a_missing_document(tmp_path, monkeypatch):
     def damaged(ids):
-        raise la.IndexFormatError("segment-00000001: damaged")
+        raise la.errors.IndexFormatError("segment-00000001: damaged")
 
     store = Store(la.Index.open(make_index(tmp_path / "seen.idx")), Limits(), Metrics())
     monkeypatch.setattr(store.index, "get", damaged)

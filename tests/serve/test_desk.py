@@ -190,7 +190,7 @@ def test_the_report(client):
 
 def test_without_the_extra_there_is_no_report(client, monkeypatch):
     def fail(*_):
-        raise la.MissingExtraError("jinja2 is not installed: pip install 'lookalike[report]'")
+        raise la.errors.MissingExtraError("jinja2 is not installed: pip install 'lookalike[report]'")
 
     monkeypatch.setattr("lookalike.serve.desk_job.write_report", fail)
     refused(client.get("/v1/report"), 501, "pip install")
@@ -227,7 +227,7 @@ def test_a_text_beside_a_neighbour(looked_up):
 
 def test_a_damaged_index_is_a_failure_of_the_server(looked_up, monkeypatch):
     def damaged(*_, **__):
-        raise la.IndexFormatError("segment-00000001: damaged")
+        raise la.errors.IndexFormatError("segment-00000001: damaged")
 
     monkeypatch.setattr("lookalike.Index.query", damaged)
     refused(looked_up[0].post("/v1/neighbours", json={"text": "a"}), 500, "damaged")

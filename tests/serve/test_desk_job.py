@@ -54,7 +54,7 @@ def test_removals_come_in_pages(desk):
 
 @pytest.mark.parametrize("begin, n", [(-1, 5), (0, 0), (0, 201)])
 def test_pages_have_bounds(desk, begin, n):
-    with pytest.raises(la.ParameterError, match="begin must be"):
+    with pytest.raises(la.errors.ParameterError, match="begin must be"):
         desk.listed(Wanted(), begin, n)
 
 
@@ -178,7 +178,7 @@ def test_digests_of_inputs_that_are_gone(tmp_path, given):
     row = rows(desk)[0]["row"]
     (tmp_path / "b.jsonl").write_text("changed")
     if "id" in given:
-        with pytest.raises(la.InputDataError, match="changed"):
+        with pytest.raises(la.errors.InputDataError, match="changed"):
             desk.judge(row, Judgement("keep"))
         assert not desk.review.judged
     else:
@@ -204,7 +204,7 @@ def test_the_report_is_made_once(desk, monkeypatch):
 
 
 def test_what_is_no_saved_result_is_refused(tmp_path):
-    with pytest.raises(la.InputDataError, match="not a saved result"):
+    with pytest.raises(la.errors.InputDataError, match="not a saved result"):
         Desk(tmp_path)
 
 

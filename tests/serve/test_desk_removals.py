@@ -123,14 +123,14 @@ def test_documents_are_told_with_names_that_can_be_shown(table):
 
 @pytest.mark.parametrize("wrong", [{"order": "id"}, {"kind": "x"}, {"judged": "y"}, {"find": "z" * 301}])
 def test_unknown_choices_are_refused(wrong):
-    with pytest.raises(la.ParameterError):
+    with pytest.raises(la.errors.ParameterError):
         Wanted(**wrong)
 
 
 def test_rows_that_are_no_removals_are_refused(removals, table):
     kept = table["reason"].to_pylist().index("kept")
     for row in (kept, -1, len(table), 10**12):
-        with pytest.raises(la.ParameterError, match="not removed"):
+        with pytest.raises(la.errors.ParameterError, match="not removed"):
             removals.index_of(row)
 
 

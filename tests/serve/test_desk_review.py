@@ -14,7 +14,7 @@ KEEP, DUPLICATE, UNSURE = Judgement("keep"), Judgement("duplicate"), Judgement("
 def removed(row):
     """Rows 0 to 99 are removals."""
     if not 0 <= row < 100:
-        raise la.ParameterError(f"{row} was not removed")
+        raise la.errors.ParameterError(f"{row} was not removed")
     return Removed(f"id{row}", f"id{row + 1000}")
 
 
@@ -140,10 +140,10 @@ def test_what_the_input_was_is_held_in_the_log_for_when_it_is_gone(open_review, 
     open_review().judge(3, KEEP)
 
     def gone(row):
-        raise la.InputDataError("a.jsonl: cannot be read")
+        raise la.errors.InputDataError("a.jsonl: cannot be read")
 
     review = open_review(gone)
-    with pytest.raises(la.InputDataError, match="cannot be read"):
+    with pytest.raises(la.errors.InputDataError, match="cannot be read"):
         review.judge(4, KEEP)
     assert sorted(review.judged) == [3], "nothing of it was written"
     review.judge(4, DUPLICATE)
@@ -157,7 +157,7 @@ def test_a_second_process_can_look_and_cannot_judge(open_review, tmp_path):
     review.judge(3, KEEP)
     other = Review(tmp_path, removed, lambda row: {"input": "a", "sha256": None})
     assert other.judged == {3: KEEP}
-    with pytest.raises(la.OutputError, match="another process reviews"):
+    with pytest.raises(la.errors.OutputError, match="another process reviews"):
         other.judge(4, KEEP)
     review.judge(5, UNSURE)
     review.close()
@@ -182,14 +182,14 @@ def test_a_log_that_is_damaged_or_foreign_is_refused(open_review, tmp_path, line
     open_review().judge(3, DUPLICATE)
     with open(tmp_path / "review.jsonl", "ab") as log:
         log.write(line + b"\n")
-    with pytest.raises(la.InputDataError, match=said):
+    with pytest.raises(la.errors.InputDataError, match=said):
         open_review()
 
 
 def test_a_folder_that_cannot_be_written_is_an_error_and_nothing_counts(open_review, tmp_path):
     review = open_review()
     (tmp_path / "review.jsonl").mkdir()
-    with pytest.raises(la.OutputError, match="cannot be written"):
+    with pytest.raises(la.errors.OutputError, match="cannot be written"):
         review.judge(3, KEEP)
     assert review.judged == {}
 
@@ -203,7 +203,7 @@ def test_a_log_that_cannot_grow_is_cut_back(open_review, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("lookalike.serve.desk_review.os.fsync", fail)
-    with pytest.raises(la.OutputError, match="No space left"):
+    with pytest.raises(la.errors.OutputError, match="No space left"):
         review.judge(4, KEEP)
     monkeypatch.undo()
     assert (tmp_path / "review.jsonl").read_bytes() == before and sorted(review.judged) == [3]
@@ -213,7 +213,7 @@ def test_overrides_that_could_not_be_written_follow_with_the_next_try(open_revie
     review = open_review()
     (tmp_path / "overrides.jsonl").mkdir()
     for _ in range(2):  # the second time nothing is new, and it is still not on the disk
-        with pytest.raises(la.OutputError):
+        with pytest.raises(la.errors.OutputError):
             review.judge(3, KEEP)
     (tmp_path / "overrides.jsonl").rmdir()
     review.judge(3, KEEP)
@@ -222,12 +222,12 @@ def test_overrides_that_could_not_be_written_follow_with_the_next_try(open_revie
 
 @pytest.mark.parametrize("wrong", [("yes",), ([],), ("keep", "x" * 2001), ("keep", 5)])
 def test_judgements_are_checked(wrong):
-    with pytest.raises(la.ParameterError):
+    with pytest.raises(la.errors.ParameterError):
         Judgement(*wrong)
 
 
 def test_what_was_not_removed_cannot_be_judged(open_review, tmp_path):
-    with pytest.raises(la.ParameterError):
+    with pytest.raises(la.errors.ParameterError):
         open_review().judge(100, KEEP)
     assert list(tmp_path.iterdir()) == []
 
@@ -248,7 +248,7 @@ def test_links_and_pipes_of_a_strangers_folder_are_not_followed(tmp_path, name):
 
     for make in (lambda: path.symlink_to(mine), lambda: path.symlink_to("nowhere"), lambda: os.mkfifo(path)):
         make()
-        with pytest.raises((la.InputDataError, la.OutputError), match="in the place of a file"):
+        with pytest.raises((la.errors.InputDataError, la.errors.OutputError), match="in the place of a file"):
             made()
         assert mine.read_text() == "no line of ours" and not (tmp_path / "nowhere").exists()
         for file in ("review.jsonl", "overrides.jsonl"):

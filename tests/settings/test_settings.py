@@ -65,7 +65,7 @@ TEXTS = ["one two three four five six", "One two, three four five six", "quite a
     ],
 )
 def test_a_value_of_a_wrong_type_or_range_is_refused(function, wrong, said):
-    with pytest.raises(la.ParameterError, match=said):
+    with pytest.raises(la.errors.ParameterError, match=said):
         function(TEXTS, **wrong)
 
 
@@ -76,14 +76,14 @@ def test_a_choice_is_one_of_its_words(name, value):
     if name == "keep" and value is None:
         assert la.Settings(keep=None).keep == "first" and la.Settings(measure="containment").keep == "longest"
         return
-    with pytest.raises(la.ParameterError, match=f"{name} must be (a str( or None)?; got|one of)"):
+    with pytest.raises(la.errors.ParameterError, match=f"{name} must be (a str( or None)?; got|one of)"):
         la.dedup(TEXTS, **{name: value})
 
 
 @pytest.mark.parametrize("name", ["html", "fold_case", "annotate"])
 @pytest.mark.parametrize("value", [None, 0, "yes"])
 def test_a_switch_is_true_or_false(name, value):
-    with pytest.raises(la.ParameterError, match=f"{name} must be True or False; got {value!r}"):
+    with pytest.raises(la.errors.ParameterError, match=f"{name} must be True or False; got {value!r}"):
         la.dedup(TEXTS, **{name: value})
 
 
@@ -98,7 +98,7 @@ def test_numbers_of_numpy_are_numbers_of_the_job(tmp_path):
 @pytest.mark.parametrize("verify", ["exact", "sketch"])
 def test_simhash_needs_no_plan(verify):
     """No number of bands reaches this recall at this threshold, and none is needed."""
-    with pytest.raises(la.ParameterError, match="cannot reach recall"):
+    with pytest.raises(la.errors.ParameterError, match="cannot reach recall"):
         la.dedup(TEXTS, threshold=0.001)
     result = la.dedup(TEXTS, threshold=0.001, method="simhash", verify=verify)
     assert result.keep.tolist() == [True, False, True] and result.summary.plan == {}
@@ -111,12 +111,12 @@ def test_a_closed_result_says_so(tmp_path):
     result.close()
     for ask in (lambda: again.pairs, lambda: again.removed, lambda: result.pairs, lambda: result.clusters, lambda: result.annotations, lambda: result.rethreshold(0.9),
                 lambda: result.write(tmp_path / "out.jsonl")):  # fmt: skip
-        with pytest.raises(la.ParameterError, match="this result is closed"):
+        with pytest.raises(la.errors.ParameterError, match="this result is closed"):
             ask()
     assert result.removed is removed and result.keep.sum() == 2 and result.summary.kept == 2
     again = la.dedup(TEXTS)
     again.close()
-    with pytest.raises(la.ParameterError, match="this result is closed"):
+    with pytest.raises(la.errors.ParameterError, match="this result is closed"):
         _ = again.removed
     assert not (tmp_path / "out.jsonl").exists()
 

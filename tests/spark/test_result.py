@@ -56,9 +56,9 @@ def test_what_comes_to_the_driver_is_what_one_machine_finds(corpus, tmp_path, ev
 
 def test_what_a_cluster_cannot_do_is_said(corpus, tmp_path):
     with on_spark(corpus, tmp_path) as result:
-        with pytest.raises(la.ParameterError, match="is that of a data frame: write the frame to files"):
+        with pytest.raises(la.errors.ParameterError, match="is that of a data frame: write the frame to files"):
             result.audit(5)
-        with pytest.raises(la.ParameterError, match="needs all verified pairs: run dedup with evidence='all'"):
+        with pytest.raises(la.errors.ParameterError, match="needs all verified pairs: run dedup with evidence='all'"):
             result.rethreshold(0.9)
-    with pytest.raises(la.ParameterError, match="write, or cache, its data frames before close"):
+    with pytest.raises(la.errors.ParameterError, match="write, or cache, its data frames before close"):
         result.save(tmp_path / "late")

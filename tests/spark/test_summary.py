@@ -60,8 +60,8 @@ def test_what_is_written_counts_in_the_summary(monkeypatch):
 
 def test_the_result_of_a_data_frame_says_what_writes_it():
     result = SparkResult(finished(id_type="bigint"))
-    with pytest.raises(la.ParameterError, match=r"result\.clean\(frame\)\.write\.parquet"):
+    with pytest.raises(la.errors.ParameterError, match=r"result\.clean\(frame\)\.write\.parquet"):
         result.write("out")
     result.close()
-    with pytest.raises(la.ParameterError, match="is closed"):
+    with pytest.raises(la.errors.ParameterError, match="is closed"):
         result.write("out")

@@ -8,10 +8,10 @@ import lookalike as la
 from lookalike.theory.mixture import Part
 
 
-@pytest.mark.parametrize("scheme", [la.MinHash(permutations=8), la.FastSimilarity(permutations=8)])
+@pytest.mark.parametrize("scheme", [la.sketches.MinHash(permutations=8), la.sketches.FastSimilarity(permutations=8)])
 def test_nan_where_both_are_empty_in_tables_of_pairs(scheme):
     """Two empty documents among three, in a table of three by four pairs."""
-    shingles = la.Shingles.from_arrays(np.arange(5, dtype=np.uint64), [0, 5, 5, 5])
+    shingles = la.sketches.Shingles.from_arrays(np.arange(5, dtype=np.uint64), [0, 5, 5, 5])
     signatures = scheme.sign(shingles)
     left, right = np.arange(3)[:, None], np.array([0, 1, 2, 0])[None]
     found, error = signatures.estimated_resemblance(left, right, with_error=True)
@@ -26,11 +26,11 @@ def test_errors_rest_on_the_bins_that_are_filled(rng):
     """Zeros and ones, two of each added, of the bins that are filled in either document."""
     n = 12
     values = rng.integers(0, 1 << 63, n, dtype=np.uint64)
-    shingles = la.Shingles.from_arrays(np.concatenate([values, values[: n // 2]]), [0, n, n + n // 2])
-    bins = la.PermutationBins(universe=64 * 64, permutations=64)
+    shingles = la.sketches.Shingles.from_arrays(np.concatenate([values, values[: n // 2]]), [0, n, n + n // 2])
+    bins = la.sketches.PermutationBins(universe=64 * 64, permutations=64)
     places = rng.choice(64 * 64, n, replace=False)
     for signatures in (
-        la.OnePermutation(permutations=64).sign(shingles),
+        la.sketches.OnePermutation(permutations=64).sign(shingles),
         bins.sign_sets(np.concatenate([places, places[: n // 2]]), [0, n, n + n // 2]),
     ):
         left, right = signatures.values
@@ -48,7 +48,7 @@ def test_errors_of_bits_of_sets_of_unlike_densities(bits):
     """The error of the share of matches over the rise of its expectation."""
     slots, densities = 40, (0.35, 0.05)
     counts = np.arange(slots + 1)[:, None]
-    _, error = la.BBit(bits=bits).estimate(counts, slots, *(np.full(slots + 1, density) for density in densities))
+    _, error = la.sketches.BBit(bits=bits).estimate(counts, slots, *(np.full(slots + 1, density) for density in densities))
     part = Part(slots=slots, bits=bits)
     slope = match(part, 1.0, *densities) - match(part, 0.0, *densities)
     p = (counts[:, 0] + 2) / (slots + 4)

@@ -7,10 +7,10 @@ from theory.test_likelihood import match
 import lookalike as la
 
 PACKINGS = [
-    la.XorBits(combined=2),
-    la.XorBits(combined=4),
-    la.Fractional(shares=[(0.5, 1.0)]),
-    la.Fractional(shares=[(1, 0.2), (0.5, 0.8)]),
+    la.sketches.XorBits(combined=2),
+    la.sketches.XorBits(combined=4),
+    la.sketches.Fractional(shares=[(0.5, 1.0)]),
+    la.sketches.Fractional(shares=[(1, 0.2), (0.5, 0.8)]),
 ]
 
 

@@ -14,10 +14,10 @@ N = 4000
 def packed_pairs(rng, resemblance, densities, shares, slots):
     """Sketches of N pairs of sets of given densities, by true minima: rows i and i + N are a pair."""
     left, right = minima(rng, resemblance, *densities, (N, slots))
-    scheme = la.PermutationMinHash(universe=1 << 40, permutations=slots)
+    scheme = la.sketches.PermutationMinHash(universe=1 << 40, permutations=slots)
     carried = np.repeat(densities, N).astype(np.float64)
-    signatures = la.Signatures(np.concatenate([left, right]).astype(np.uint64), scheme, "minima", carried)
-    return la.Fractional(shares=shares).pack(signatures)
+    signatures = la.sketches.Signatures(np.concatenate([left, right]).astype(np.uint64), scheme, "minima", carried)
+    return la.sketches.Fractional(shares=shares).pack(signatures)
 
 
 def agrees(found, variance, resemblance, slack):

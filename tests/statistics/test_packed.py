@@ -13,7 +13,7 @@ def rows(shingles):
     return left, left + 1
 
 
-@pytest.mark.parametrize("scheme", [la.MinHash, la.FastSimilarity])
+@pytest.mark.parametrize("scheme", [la.sketches.MinHash, la.sketches.FastSimilarity])
 @pytest.mark.parametrize("bits", [1, 2, 4])
 @pytest.mark.parametrize("union", [8, 16, 300])
 def test_b_bit_variance_is_the_scheme_s_plus_the_chance_matches(rng, scheme, bits, union):
@@ -22,11 +22,11 @@ def test_b_bit_variance_is_the_scheme_s_plus_the_chance_matches(rng, scheme, bit
     shingles, exact = pairs_of_sets(rng, n, union, 0.5)
     signatures = scheme(permutations=k, seed=9).sign(shingles)
     whole = signatures.estimated_resemblance(*rows(shingles))
-    found = la.BBit(bits=bits).pack(signatures).estimated_resemblance(*rows(shingles))
+    found = la.sketches.BBit(bits=bits).pack(signatures).estimated_resemblance(*rows(shingles))
     expected = bbit.scheme_variance(whole.var(), exact, bits, k)
     assert abs(found.mean() - exact) < 4 * (bbit.variance(exact, bits, k) / n) ** 0.5
     assert abs(found.var() / expected - 1) < 4 * (2 / n) ** 0.5
-    if scheme is la.MinHash:
+    if scheme is la.sketches.MinHash:
         assert abs(found.var() / bbit.variance(exact, bits, k) - 1) < 4 * (2 / n) ** 0.5
 
 
@@ -40,20 +40,22 @@ def test_true_permutations_need_their_densities(rng):
         one, other = pool[:left], pool[left - common : left - common + right]
         values += [one, other]
         offsets += [offsets[-1] + left, offsets[-1] + left + right]
-    signatures = la.PermutationMinHash(universe=universe, permutations=k, seed=2).sign_sets(np.concatenate(values), offsets)
+    signatures = la.sketches.PermutationMinHash(universe=universe, permutations=k, seed=2).sign_sets(
+        np.concatenate(values), offsets
+    )
     exact = common / (left + right - common)
     pairs = np.arange(0, 2 * n, 2), np.arange(1, 2 * n, 2)
-    packed = la.BBit(bits=1).pack(signatures)
+    packed = la.sketches.BBit(bits=1).pack(signatures)
     found = packed.estimated_resemblance(*pairs)
     error = (bbit.variance(exact, 1, k, left / universe, right / universe) / n) ** 0.5
     assert abs(found.mean() - exact) < 4 * error + 0.55 / universe
-    blind = la.PackedSignatures(packed.words, packed.layout, packed.packing, packed.scheme, "integers")
+    blind = la.sketches.PackedSignatures(packed.words, packed.layout, packed.packing, packed.scheme, "integers")
     assert blind.estimated_resemblance(*pairs).mean() - exact == pytest.approx(-0.089, abs=0.01)
     rough = packed.with_quantized_densities(4)
     bias = bbit.quantization_bias(exact, left / universe, bbit.quantized(left / universe, 16))
     assert abs((rough.estimated_resemblance(*pairs) - found).mean() - bias) < 0.01
     assert packed.estimated_resemblance(*pairs, clip=True).max() <= right / left + 1e-12
-    with pytest.raises(la.ParameterError):
+    with pytest.raises(la.errors.ParameterError):
         packed.with_quantized_densities(0)
     whole = signatures.estimated_resemblance(*pairs)
     assert abs(whole.mean() - exact) < 4 * (exact * (1 - exact) / k / n) ** 0.5
@@ -63,7 +65,9 @@ def test_true_permutations_need_their_densities(rng):
 def test_fractions(rng, resemblance):
     n, k = 4000, 128
     shingles, exact = pairs_of_sets(rng, n, 200, resemblance)
-    packed = la.Fractional(shares=[(1, 0.5), (8, 0.5)]).pack(la.MinHash(permutations=k, seed=3).sign(shingles))
+    packed = la.sketches.Fractional(shares=[(1, 0.5), (8, 0.5)]).pack(
+        la.sketches.MinHash(permutations=k, seed=3).sign(shingles)
+    )
     found, error = packed.estimated_resemblance(*rows(shingles), with_error=True)
     variance = mixture.variance(exact, packed.packing.parts(k))
     assert abs(found.mean() - exact) < 4 * (variance / n) ** 0.5
@@ -77,7 +81,9 @@ def test_fractions(rng, resemblance):
 def test_xored_bits(rng, combined):
     n, samples = 3000, 1024
     shingles, exact = pairs_of_sets(rng, n, 200, 0.9)
-    packed = la.XorBits(combined=combined).pack(la.MinHash(permutations=combined * samples, seed=3).sign(shingles))
+    packed = la.sketches.XorBits(combined=combined).pack(
+        la.sketches.MinHash(permutations=combined * samples, seed=3).sign(shingles)
+    )
     found, error = packed.estimated_resemblance(*rows(shingles), with_error=True)
     np.testing.assert_allclose(packed.estimated_resemblance(*rows(shingles), most_likely=True), found, atol=1e-9)
     variance = xor_bits.variance(exact, combined, samples)
@@ -90,7 +96,7 @@ def test_xored_bits(rng, combined):
 def test_one_permutation(rng, union):
     n, k = 6000, 64
     shingles, exact = pairs_of_sets(rng, n, union, 0.5)
-    raw = la.OnePermutation(permutations=k, seed=4)
+    raw = la.sketches.OnePermutation(permutations=k, seed=4)
     signatures = raw.sign(shingles)
     kinds = {
         "none": one_permutation.variance,
@@ -113,7 +119,7 @@ def test_bits_of_raw_bins(rng, bits):
     """b bits and a plane of filled bins: unbiased; at 1 bit and f = k / 2 about half the variance of classic 1-bit."""
     n, k, union = 6000, 64, 32
     shingles, exact = pairs_of_sets(rng, n, union, 0.5)
-    packed = la.BBit(bits=bits).pack(la.OnePermutation(permutations=k, seed=4).sign(shingles))
+    packed = la.sketches.BBit(bits=bits).pack(la.sketches.OnePermutation(permutations=k, seed=4).sign(shingles))
     found = packed.estimated_resemblance(*rows(shingles))
     assert abs(found.mean() - exact) < 4 * (found.var() / n) ** 0.5
     if bits == 1:
@@ -124,8 +130,8 @@ def test_bits_of_filled_bins_are_mixed_with_their_place(rng):
     """Copies of one value get different bits: variance as theory says (.791 / k), not 1.059 / k."""
     n, k, union = 6000, 64, 32
     shingles, exact = pairs_of_sets(rng, n, union, 0.5)
-    signatures = la.OnePermutation(permutations=k, seed=4, densify="optimal").sign(shingles)
-    found = la.BBit(bits=1).pack(signatures).estimated_resemblance(*rows(shingles))
+    signatures = la.sketches.OnePermutation(permutations=k, seed=4, densify="optimal").sign(shingles)
+    found = la.sketches.BBit(bits=1).pack(signatures).estimated_resemblance(*rows(shingles))
     expected = bbit.scheme_variance(one_permutation.optimal_variance(exact, union, k), exact, 1, k)
     assert abs(found.var() / expected - 1) < 4 * (2 / n) ** 0.5
 
@@ -133,11 +139,11 @@ def test_bits_of_filled_bins_are_mixed_with_their_place(rng):
 def test_disjoint_sets_are_estimated_at_zero_on_average(rng):
     shingles, exact = pairs_of_sets(rng, 3000, 200, 0.0)
     assert exact == 0.0
-    k, half = 120, la.Fractional(shares=[(1, 0.5), (2, 0.5)])
-    for scheme in (la.MinHash, la.FastSimilarity):
+    k, half = 120, la.sketches.Fractional(shares=[(1, 0.5), (2, 0.5)])
+    for scheme in (la.sketches.MinHash, la.sketches.FastSimilarity):
         signatures = scheme(permutations=k, seed=5).sign(shingles)
         for packing, variance in (
-            (la.BBit(bits=1), bbit.variance(0, 1, k)), (la.BBit(bits=3), bbit.variance(0, 3, k)),
+            (la.sketches.BBit(bits=1), bbit.variance(0, 1, k)), (la.sketches.BBit(bits=3), bbit.variance(0, 3, k)),
             (half, mixture.variance(0, half.parts(k))),
         ):  # fmt: skip
             found = packing.pack(signatures).estimated_resemblance(*rows(shingles))
@@ -146,21 +152,21 @@ def test_disjoint_sets_are_estimated_at_zero_on_average(rng):
 
 def test_raw_bins_merge_and_filled_ones_do_not(rng):
     values = rng.integers(0, 1 << 64, 50, dtype=np.uint64)
-    one, two, both = (la.Shingles(v, np.array([0, len(v)])) for v in (values[:30], values[20:], values))
-    scheme = la.OnePermutation(permutations=64, seed=2)
+    one, two, both = (la.sketches.Shingles(v, np.array([0, len(v)])) for v in (values[:30], values[20:], values))
+    scheme = la.sketches.OnePermutation(permutations=64, seed=2)
     assert (scheme.sign(one).merge(scheme.sign(two)).values == scheme.sign(both).values).all()
-    filled = la.OnePermutation(permutations=64, seed=2, densify="optimal")
-    with pytest.raises(la.IncompatibleSketchError, match="cannot be merged"):
+    filled = la.sketches.OnePermutation(permutations=64, seed=2, densify="optimal")
+    with pytest.raises(la.errors.IncompatibleSketchError, match="cannot be merged"):
         filled.sign(one).merge(filled.sign(two))
-    sampled = la.DartMinHash(permutations=4).sign(la.WeightedSets.from_arrays([1], [1.0], [0, 1]))
-    with pytest.raises(la.IncompatibleSketchError, match="cannot be merged"):
+    sampled = la.sketches.DartMinHash(permutations=4).sign(la.sketches.WeightedSets.from_arrays([1], [1.0], [0, 1]))
+    with pytest.raises(la.errors.IncompatibleSketchError, match="cannot be merged"):
         sampled.merge(sampled)
 
 
 def test_clipping_trades_bias_for_error(rng):
     """R = .05, b = 1, k = 128: MSE .0078 raw, .0048 clipped, bias +.016."""
     shingles, exact = pairs_of_sets(rng, 6000, 400, 0.05)
-    packed = la.BBit(bits=1).pack(la.MinHash(permutations=128, seed=8).sign(shingles))
+    packed = la.sketches.BBit(bits=1).pack(la.sketches.MinHash(permutations=128, seed=8).sign(shingles))
     raw, clipped = (packed.estimated_resemblance(*rows(shingles), clip=clip) for clip in (False, True))
     assert raw.min() < 0 <= clipped.min()
     assert ((raw - exact) ** 2).mean() == pytest.approx(0.00778, rel=0.08)
@@ -173,13 +179,17 @@ def weighted_pair(rng, n=40):
     right = left * np.exp(rng.normal(0, 0.5, n))
     right[30:] = 0
     keys = np.arange(n)
-    return la.WeightedSets.from_arrays(np.concatenate([keys, keys]), np.concatenate([left, right]), [0, n, 2 * n]), left, right
+    return (
+        la.sketches.WeightedSets.from_arrays(np.concatenate([keys, keys]), np.concatenate([left, right]), [0, n, 2 * n]),
+        left,
+        right,
+    )
 
 
 def test_exact_weighted_resemblances(rng):
     sets, left, right = weighted_pair(rng)
     assert sets.resemblance(0, 1) == pytest.approx(np.minimum(left, right).sum() / np.maximum(left, right).sum())
-    counts = la.WeightedSets.from_arrays([5, 5, 6, 5, 7], [1, 1, 1, 1, 0], [0, 3, 5])
+    counts = la.sketches.WeightedSets.from_arrays([5, 5, 6, 5, 7], [1, 1, 1, 1, 0], [0, 3, 5])
     assert counts.weights.tolist() in ([2.0, 1.0, 1.0], [1.0, 2.0, 1.0])
     assert counts.resemblance(0, 1) == 1 / 3
     for values, weights, offsets in (
@@ -188,33 +198,37 @@ def test_exact_weighted_resemblances(rng):
         ([1, 2], [1.0], [0, 2]),
         ([1], [1.0], [0, 2]),
     ):
-        with pytest.raises(la.ParameterError):
-            la.WeightedSets.from_arrays(values, weights, offsets)
+        with pytest.raises(la.errors.ParameterError):
+            la.sketches.WeightedSets.from_arrays(values, weights, offsets)
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 300.0])
 def test_dartminhash(rng, scale):
     """Unbiased, with the variance of independent slots, whatever the weights' scale; scaling both sets changes nothing but it."""
     sets, _, _ = weighted_pair(rng)
-    sets = la.WeightedSets(sets.values, sets.weights * scale, sets.offsets)
+    sets = la.sketches.WeightedSets(sets.values, sets.weights * scale, sets.offsets)
     exact, n, k = sets.resemblance(0, 1), 2000, 64
-    found = np.array([la.DartMinHash(permutations=k, seed=s).sign(sets).estimated_resemblance(0, 1) for s in range(n)])
+    found = np.array([la.sketches.DartMinHash(permutations=k, seed=s).sign(sets).estimated_resemblance(0, 1) for s in range(n)])
     variance = exact * (1 - exact) / k
     assert abs(found.mean() - exact) < 4 * (variance / n) ** 0.5
     assert found.var() == pytest.approx(variance, abs=4 * variance * (2 / n) ** 0.5)
 
 
 def test_darts_of_weights_without_bounds_are_refused():
-    with pytest.raises(la.ParameterError, match=r"at least 2\^-40.*got 1e-13"):
-        la.DartMinHash().sign(la.WeightedSets.from_arrays([1, 2], [1.0, 1e-13], [0, 2]))
+    with pytest.raises(la.errors.ParameterError, match=r"at least 2\^-40.*got 1e-13"):
+        la.sketches.DartMinHash().sign(la.sketches.WeightedSets.from_arrays([1, 2], [1.0, 1e-13], [0, 2]))
     for weights in ([5e307] * 4, [1.0, 1.0, 1.0, 1e308], [1e151, 1.0, 1.0, 1.0]):
-        with pytest.raises(la.ParameterError, match=r"at most 2\^500"):
-            la.DartMinHash(permutations=16).sign(la.WeightedSets.from_arrays([1, 2, 3, 4], weights, [0, 4]))
-    assert la.DartMinHash(permutations=16).sign(la.WeightedSets.from_arrays([1, 2], [2.0**500, 1.0], [0, 2])).values.shape == (
+        with pytest.raises(la.errors.ParameterError, match=r"at most 2\^500"):
+            la.sketches.DartMinHash(permutations=16).sign(la.sketches.WeightedSets.from_arrays([1, 2, 3, 4], weights, [0, 4]))
+    assert la.sketches.DartMinHash(permutations=16).sign(
+        la.sketches.WeightedSets.from_arrays([1, 2], [2.0**500, 1.0], [0, 2])
+    ).values.shape == (
         1,
         16,
     )
-    signed = la.DartMinHash(permutations=8).sign(la.WeightedSets.from_arrays([1, 2], [2.0**-40, 1e12], [0, 1, 2]))
+    signed = la.sketches.DartMinHash(permutations=8).sign(
+        la.sketches.WeightedSets.from_arrays([1, 2], [2.0**-40, 1e12], [0, 1, 2])
+    )
     assert signed.estimated_resemblance(0, 1) == 0
 
 
@@ -222,7 +236,7 @@ def test_inverse_frequencies_count_boilerplate_less():
     """Pages of one template and texts of their own: alike by plain shingles, apart by weights."""
     template, words = " ".join(f"menu{i}" for i in range(80)), [[f"t{page}w{i}" for i in range(40)] for page in range(40)]
     texts = [f"{template} {' '.join(own)}" for own in words]
-    plain = la.DartMinHash(permutations=512).sign(la.weigh(texts, frequencies=None, cap=1e-3))
-    weighted = la.DartMinHash(permutations=512).sign(la.weigh(texts))
+    plain = la.sketches.DartMinHash(permutations=512).sign(la.sketches.weigh(texts, frequencies=None, cap=1e-3))
+    weighted = la.sketches.DartMinHash(permutations=512).sign(la.sketches.weigh(texts))
     assert plain.estimated_resemblance(0, 1) > 0.4
     assert weighted.estimated_resemblance(0, 1) < 0.25

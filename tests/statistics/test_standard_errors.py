@@ -40,16 +40,16 @@ def test_errors_of_shares_tend_to_the_plain_formula():
         assert np.abs(ratio - 1.0).max() < 2.0 / trials
     assert np.isnan(shares.share_error(0, 0))
     for wrong in ((-1, 5), (6, 5), (1, -1)):
-        with pytest.raises(la.ParameterError):
+        with pytest.raises(la.errors.ParameterError):
             shares.share_error(*wrong)
 
 
 PACKINGS = [
-    la.BBit(bits=1),
-    la.BBit(bits=8),
-    la.XorBits(combined=2),
-    la.XorBits(combined=4),
-    la.Fractional(shares=[(1, 0.5), (4, 0.5)]),
+    la.sketches.BBit(bits=1),
+    la.sketches.BBit(bits=8),
+    la.sketches.XorBits(combined=2),
+    la.sketches.XorBits(combined=4),
+    la.sketches.Fractional(shares=[(1, 0.5), (4, 0.5)]),
 ]
 
 
@@ -63,7 +63,7 @@ def test_intervals_of_packed_estimates_cover_at_high_resemblance(rng, packing, l
     right = np.where(
         rng.random((n, k)) < resemblance, left, rng.integers(0, 1 << 32, (n, k), dtype=np.uint64).astype(np.uint32)
     )
-    signatures = la.Signatures(np.concatenate([left, right]), la.MinHash(permutations=k))
+    signatures = la.sketches.Signatures(np.concatenate([left, right]), la.sketches.MinHash(permutations=k))
     rows = np.arange(n)
     found, error = packing.pack(signatures).estimated_resemblance(rows, rows + n, with_error=True, most_likely=likely)
     assert (error > 0).all()
@@ -75,14 +75,20 @@ def test_intervals_of_packed_estimates_cover_at_high_resemblance(rng, packing, l
 
 def test_no_estimate_claims_to_be_free_of_error():
     """0.1 stated an error of 0 where all slots match."""
-    same = la.Shingles.from_arrays([1, 2, 3, 1, 2, 3, 4, 5], [0, 3, 6, 8])
-    weighted = la.WeightedSets.from_arrays([1, 2, 1, 2, 3], np.ones(5), [0, 2, 4, 5])
+    same = la.sketches.Shingles.from_arrays([1, 2, 3, 1, 2, 3, 4, 5], [0, 3, 6, 8])
+    weighted = la.sketches.WeightedSets.from_arrays([1, 2, 1, 2, 3], np.ones(5), [0, 2, 4, 5])
     signed = [
-        s.sign(same) for s in (la.FastSimilarity(), la.MinHash(), la.OnePermutation(), la.OnePermutation(densify="optimal"))
+        s.sign(same)
+        for s in (
+            la.sketches.FastSimilarity(),
+            la.sketches.MinHash(),
+            la.sketches.OnePermutation(),
+            la.sketches.OnePermutation(densify="optimal"),
+        )
     ]
-    signed.append(la.DartMinHash().sign(weighted))
-    signed.append(la.PermutationMinHash(universe=9).sign_sets([1, 2, 1, 2, 3], [0, 2, 4, 5]))
-    signed.append(la.BBit(bits=2).pack(signed[2]))
+    signed.append(la.sketches.DartMinHash().sign(weighted))
+    signed.append(la.sketches.PermutationMinHash(universe=9).sign_sets([1, 2, 1, 2, 3], [0, 2, 4, 5]))
+    signed.append(la.sketches.BBit(bits=2).pack(signed[2]))
     for signatures in signed:
         for right, expected in ((1, 1.0), (2, 0.0)):
             found, error = signatures.estimated_resemblance(0, right, with_error=True)
@@ -112,10 +118,12 @@ def test_most_likely_estimates_of_dense_sets_are_unbiased_end_to_end(rng):
         pool = rng.permutation(universe)
         values += [pool[:left], pool[left - common : left - common + right]]
         offsets += [offsets[-1] + left, offsets[-1] + left + right]
-    signatures = la.PermutationMinHash(universe=universe, permutations=k, seed=2).sign_sets(np.concatenate(values), offsets)
+    signatures = la.sketches.PermutationMinHash(universe=universe, permutations=k, seed=2).sign_sets(
+        np.concatenate(values), offsets
+    )
     exact, rows = common / (left + right - common), np.arange(0, 2 * n, 2)
     for bits in (1, 2):
-        packed = la.BBit(bits=bits).pack(signatures)
+        packed = la.sketches.BBit(bits=bits).pack(signatures)
         likely = packed.estimated_resemblance(rows, rows + 1, most_likely=True)
         plain = packed.estimated_resemblance(rows, rows + 1, clip=True)
         np.testing.assert_allclose(likely, plain, atol=1e-9)  # one part: the same, cut to what the densities allow
@@ -167,8 +175,10 @@ def test_combined_bits_of_dense_sets_say_nothing_where_two_resemblances_fit(rng,
     for r, clear in ((0.05, 0.0), (0.1, 0.0), (0.9, 1.0)):
         left, right = minima(rng, r, 0.5, 0.5, (n, samples * combined))
         slots = np.concatenate([left, right]).astype(np.uint64)
-        scheme = la.PermutationMinHash(universe=1 << 40, permutations=samples * combined)
-        packed = la.XorBits(combined=combined).pack(la.Signatures(slots, scheme, "minima", np.full(2 * n, 0.5)))
+        scheme = la.sketches.PermutationMinHash(universe=1 << 40, permutations=samples * combined)
+        packed = la.sketches.XorBits(combined=combined).pack(
+            la.sketches.Signatures(slots, scheme, "minima", np.full(2 * n, 0.5))
+        )
         rows = np.arange(n)
         for likely in (False, True):
             found = packed.estimated_resemblance(rows, rows + n, most_likely=likely)
@@ -186,5 +196,5 @@ def test_error_of_an_estimated_cosine():
         p = (distance + 2) / 68
         cosine = np.cos(np.pi * p)
         assert simhash.cosine_error(distance, 64) == pytest.approx((simhash.cosine_variance(cosine, 68)) ** 0.5)
-    with pytest.raises(la.ParameterError):
+    with pytest.raises(la.errors.ParameterError):
         simhash.cosine_error(65, 64)

@@ -12,8 +12,8 @@ from lookalike.theory import mixture, xor_bits
 
 N = 3000
 RESEMBLANCES = (0.3, 0.6, 0.9)
-WHOLE = [*(la.BBit(bits=b) for b in (1, 2, 4, 8)), la.Fractional(shares=[(1, 0.5), (4, 0.5)])]
-MIXED = [la.Fractional(shares=[(1, 0.5), (0.5, 0.5)]), la.Fractional(shares=[(2, 0.25), (0.25, 0.75)])]
+WHOLE = [*(la.sketches.BBit(bits=b) for b in (1, 2, 4, 8)), la.sketches.Fractional(shares=[(1, 0.5), (4, 0.5)])]
+MIXED = [la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.5)]), la.sketches.Fractional(shares=[(2, 0.25), (0.25, 0.75)])]
 
 
 def signatures_of(rng, resemblance, slots):
@@ -22,7 +22,7 @@ def signatures_of(rng, resemblance, slots):
     right = np.where(
         rng.random((N, slots), np.float32) < resemblance, left, rng.integers(0, 1 << 32, (N, slots), dtype=np.uint32)
     )
-    return la.Signatures(np.concatenate([left, right]), la.MinHash(permutations=slots))
+    return la.sketches.Signatures(np.concatenate([left, right]), la.sketches.MinHash(permutations=slots))
 
 
 def holds(found, error, resemblance, least_ratio=0.95, most_ratio=1.06):
@@ -57,14 +57,14 @@ def test_errors_of_bins_and_of_their_bits_hold(rng, resemblance):
     n, union, bins = 1500, 8192, 512
     common = 2 * round(resemblance * union / 2)
     alone = (union - common) // 2
-    scheme, found = la.OnePermutation(permutations=bins), []
+    scheme, found = la.sketches.OnePermutation(permutations=bins), []
     for _ in range(5):
         pool = rng.integers(0, 1 << 64, (n // 5, union), dtype=np.uint64)
         sets = np.concatenate([pool[:, : common + alone], pool[:, alone:]], 1)
         each = np.full(2 * n // 5, common + alone)
-        shingles = la.Shingles(sets.ravel(), np.concatenate([[0], np.cumsum(each)]))
+        shingles = la.sketches.Shingles(sets.ravel(), np.concatenate([[0], np.cumsum(each)]))
         signed, rows = scheme.sign(shingles), np.arange(0, 2 * n // 5, 2)
-        kinds = [signed, *(la.BBit(bits=b).pack(signed) for b in (1, 4))]
+        kinds = [signed, *(la.sketches.BBit(bits=b).pack(signed) for b in (1, 4))]
         found.append([kind.estimated_resemblance(rows, rows + 1, with_error=True) for kind in kinds])
     for kind in range(3):
         estimates, errors = (np.concatenate([some[kind][i] for some in found]) for i in (0, 1))
@@ -85,7 +85,7 @@ def law_of(packing, samples, resemblance, likely):
 @pytest.mark.parametrize("samples", [64, 128, 512])
 def test_errors_of_combined_bits_cover_by_the_exact_law(samples, combined, resemblance, likely):
     """0.1 covered .80 with eight combined at a resemblance of .5: the delta method knows nothing of a root near 0."""
-    chance, found, error = law_of(la.XorBits(combined=combined), samples, resemblance, likely)
+    chance, found, error = law_of(la.sketches.XorBits(combined=combined), samples, resemblance, likely)
     assert chance[np.abs(found - resemblance) <= 1.96 * error + 1e-12].sum() > 0.93
     mean = (chance * found).sum()
     spread = (chance * (found - mean) ** 2).sum() ** 0.5
@@ -94,7 +94,7 @@ def test_errors_of_combined_bits_cover_by_the_exact_law(samples, combined, resem
     sure = (2.0 * share - 1.0) * samples**0.5
     if sure > 8.0 and samples * (1.0 - share) > 40.0:  # far from chance, and from where all match
         assert 0.97 < middle / spread < 1.16
-        parts = la.XorBits(combined=combined).parts(samples * combined)
+        parts = la.sketches.XorBits(combined=combined).parts(samples * combined)
         assert middle / float(mixture.variance(resemblance, parts)) ** 0.5 == pytest.approx(1.06, abs=0.1)
     if sure < 0.1:
         assert middle > 0.6 * spread, "they say next to nothing, and say so"

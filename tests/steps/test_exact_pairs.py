@@ -20,7 +20,9 @@ near = st.builds(  # parts of one set, with members of their own
 
 
 def as_shingles(sets):
-    return la.Shingles.from_arrays(np.array([x for some in sets for x in some], np.int64), np.cumsum([0, *map(len, sets)]))
+    return la.sketches.Shingles.from_arrays(
+        np.array([x for some in sets for x in some], np.int64), np.cumsum([0, *map(len, sets)])
+    )
 
 
 def told(pairs):
@@ -62,5 +64,5 @@ def test_all_pairs_of_many_sets_are_those_of_the_product_of_the_matrix_with_itse
 
 def test_a_threshold_that_all_pairs_reach_is_refused():
     for threshold in (0, 1.1, float("nan")):
-        with pytest.raises(la.ParameterError, match="threshold must be"):
+        with pytest.raises(la.errors.ParameterError, match="threshold must be"):
             la.exact_pairs(as_shingles([[1]]), threshold=threshold)

@@ -154,7 +154,11 @@ def test_columns_are_there_if_the_method_has_them(method, columns):
 
 def test_estimates_are_the_words_of_the_method():
     found = run(documents(TEXTS), settings_of("simhash")).to_pylist()
-    words = la.SimHash(seed=5).sign(la.Shingles(*settings_of()["shingling"].hashes(la.text.texts.from_strings(TEXTS)))).words
+    words = (
+        la.sketches.SimHash(seed=5)
+        .sign(la.sketches.Shingles(*settings_of()["shingling"].hashes(la.text.texts.from_strings(TEXTS))))
+        .words
+    )
     for row in (0, 2, 6):
         assert found[row]["estimate"] == words[row].tobytes() == np.array(found[row]["keys"]).tobytes()
 
@@ -181,7 +185,7 @@ def test_invalid_utf8_is_refused_by_row():
     what = "invalid UTF-8 at byte 4 of the text; convert it, or pass {} to continue"
     raw = what.format("--encoding-errors replace (encoding_errors='replace')")
     what = what.format("encoding_errors='replace'")
-    assert str(caught.value) == f"row 5: {what}" and isinstance(caught.value, la.InputDataError)
+    assert str(caught.value) == f"row 5: {what}" and isinstance(caught.value, la.errors.InputDataError)
     copy = pickle.loads(pickle.dumps(caught.value))
     assert (copy.position, copy.number, copy.what, str(copy)) == ((3 << 40) + 2, 5, raw, str(caught.value))
     assert len(run(table, settings_of(encoding_errors="replace"))) == 3

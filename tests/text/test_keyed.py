@@ -111,14 +111,14 @@ def test_what_is_no_key_is_refused_and_not_shown(key, said):
 
 
 def test_sketches_under_different_keys_cannot_be_compared(tmp_path):
-    scheme = la.FastSimilarity(permutations=16)
+    scheme = la.sketches.FastSimilarity(permutations=16)
     plain, one, same, other = (scheme.sign(la.shingle(["a b c"], key=key)) for key in (None, KEY, bytes(KEY), OTHER))
     assert one.estimated_resemblance(0, 0, other=same) == 1.0
     for a, b in ((plain, one), (one, plain), (one, other)):
         with pytest.raises(IncompatibleSketchError):
             a.estimated_resemblance(0, 0, other=b)
-    la.save(one, tmp_path / "one.sig")
-    loaded = la.load(tmp_path / "one.sig")
+    la.sketches.save(one, tmp_path / "one.sig")
+    loaded = la.sketches.load(tmp_path / "one.sig")
     assert loaded.estimated_resemblance(0, 0, other=one) == 1.0
     with pytest.raises(IncompatibleSketchError):
         loaded.estimated_resemblance(0, 0, other=other)
@@ -127,8 +127,8 @@ def test_sketches_under_different_keys_cannot_be_compared(tmp_path):
 def test_a_key_is_kept_nowhere(tmp_path):
     key = b"a very secret secret"
     shingles = la.shingle(["a b c"], key=key)
-    signatures = la.FastSimilarity(permutations=16).sign(shingles)
-    la.save(signatures, tmp_path / "file.sig")
+    signatures = la.sketches.FastSimilarity(permutations=16).sign(shingles)
+    la.sketches.save(signatures, tmp_path / "file.sig")
     seen = [repr(shingles).encode(), repr(shingles.parameters).encode(), pickle.dumps(shingles),
             pickle.dumps(signatures), (tmp_path / "file.sig").read_bytes()]  # fmt: skip
     assert not any(part in content for content in seen for part in (key, key.hex().encode(), key[:8]))
@@ -140,7 +140,7 @@ def test_a_key_is_kept_nowhere(tmp_path):
 
 
 def test_document_frequencies_under_different_keys_are_told_apart():
-    counts = [la.DocumentFrequencies.collect(la.shingle(["a b c"], key=key)) for key in (None, KEY, OTHER)]
+    counts = [la.sketches.DocumentFrequencies.collect(la.shingle(["a b c"], key=key)) for key in (None, KEY, OTHER)]
     for a, b in ((0, 1), (1, 2)):
         with pytest.raises(ParameterError):
             counts[a].merge(counts[b])

@@ -53,7 +53,7 @@ def test_missing_texts_are_empty(texts):
     ids=range(15),
 )
 def test_what_is_not_a_text_is_refused_by_row(texts, message):
-    with pytest.raises(la.InputDataError, match=message):
+    with pytest.raises(la.errors.InputDataError, match=message):
         la.shingle(texts, width=1)
 
 
@@ -91,14 +91,14 @@ def test_failures_of_a_tokenizer_name_the_row(tokenizer, message):
             return [text] if text else list(counted(text))
 
     texts = pa.chunked_array([["a", "b"], ["c", "d", "", "e"]])
-    with pytest.raises(la.InputDataError, match=f"row 4: {message}"):
+    with pytest.raises(la.errors.InputDataError, match=f"row 4: {message}"):
         la.shingle(texts, tokenizer=tokenizer)
 
 
 def test_failures_of_a_tokenizer_name_the_row_of_a_job():
     texts = [f"w{i} x y z" for i in range(9000)]
     texts[8500] = ""
-    with pytest.raises(la.InputDataError, match=r"row 8500: the tokenizer failed: ZeroDivisionError"):
+    with pytest.raises(la.errors.InputDataError, match=r"row 8500: the tokenizer failed: ZeroDivisionError"):
         la.dedup(texts, tokenizer=lambda t: [t, str(1 // len(t))], threads=2)
 
 
@@ -111,7 +111,7 @@ def test_tokens_may_come_from_a_generator():
     "wrong", [{"width": "5"}, {"width": 2.5}, {"fold_case": "no"}, {"tokenizer": "words"}, {"encoding_errors": "ignore"}]
 )
 def test_parameters_of_the_wrong_type_are_refused(wrong):
-    with pytest.raises(la.ParameterError, match=next(iter(wrong))):
+    with pytest.raises(la.errors.ParameterError, match=next(iter(wrong))):
         la.shingle(["a"], **wrong)
 
 

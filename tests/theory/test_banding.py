@@ -49,7 +49,7 @@ def test_edges_of_plans():
 def test_every_plan_reaches_its_recall(threshold, recall, permutations):
     try:
         plan = la.plan(threshold=threshold, recall=recall, permutations=permutations)
-    except la.ParameterError:
+    except la.errors.ParameterError:
         assert permutations is not None and banding.bands_for_recall(threshold, recall, 1) > permutations
         return
     assert plan.recall_at_threshold >= recall
@@ -84,7 +84,7 @@ def test_mean_probability_is_the_integral():
                                    {"documents": -1}, {"permutations": 3, "threshold": 0.1},
                                    {"permutations": 10, "bands": 4, "rows": 4}])  # fmt: skip
 def test_wrong_targets_are_refused(wrong):
-    with pytest.raises(la.ParameterError):
+    with pytest.raises(la.errors.ParameterError):
         la.plan(**wrong)
 
 
@@ -104,7 +104,7 @@ def test_plan_chooses_an_archive_sketch():
     assert found.standard_error <= 0.0265
     assert la.plan(threshold=0.5, sketch_bytes=64).sketch.total_bits == 512
     assert la.plan(threshold=0.5).sketch is None
-    with pytest.raises(la.ParameterError, match="give one"):
+    with pytest.raises(la.errors.ParameterError, match="give one"):
         la.plan(standard_error=0.1, sketch_bytes=5)
 
 
@@ -130,14 +130,17 @@ def test_errors_of_counted_slots_are_those_of_the_binomial():
     for equal in (1000, 5000, 9500):
         right = np.where(np.arange(10_000) < equal, left, left + np.uint32(20_000))
         values = np.concatenate([left, right])
-        found = [la.Signatures(values, s(permutations=10_000)) for s in (la.MinHash, la.FastSimilarity, la.OnePermutation)]
-        found.append(la.Signatures(values.astype(np.uint64), la.DartMinHash(permutations=10_000), "weighted"))
-        wide = [
-            la.PermutationMinHash(universe=1 << 40, permutations=10_000),
-            la.PermutationBins(universe=10**12, permutations=10_000),
+        found = [
+            la.sketches.Signatures(values, s(permutations=10_000))
+            for s in (la.sketches.MinHash, la.sketches.FastSimilarity, la.sketches.OnePermutation)
         ]
-        found += [la.Signatures(values.astype(np.uint64), s, "minima", np.zeros(2)) for s in wide]
-        packed = la.BBit(bits=2).pack(found[0])
+        found.append(la.sketches.Signatures(values.astype(np.uint64), la.sketches.DartMinHash(permutations=10_000), "weighted"))
+        wide = [
+            la.sketches.PermutationMinHash(universe=1 << 40, permutations=10_000),
+            la.sketches.PermutationBins(universe=10**12, permutations=10_000),
+        ]
+        found += [la.sketches.Signatures(values.astype(np.uint64), s, "minima", np.zeros(2)) for s in wide]
+        packed = la.sketches.BBit(bits=2).pack(found[0])
         share, error = packed.estimated_resemblance(0, 1, with_error=True)
         match = share + (1 - share) / 4
         assert error == pytest.approx(stats.binom.std(10_000, match) / 10_000 / 0.75, rel=0.012)

@@ -170,7 +170,7 @@ def test_what_no_sets_have_is_refused():
         (bbit.match_probability, 0.9, 1, 0.1, 0.5), (bbit.match_probability, 0.1, 1, 0.9, 0.9),
         (bbit.match_probability, 0.5, 65), (bbit.exact_match_probability, 5, 4, 4, 1, 1),
     ):  # fmt: skip
-        with pytest.raises(la.ParameterError):
+        with pytest.raises(la.errors.ParameterError):
             formula(*arguments)
 
 

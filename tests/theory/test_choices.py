@@ -15,13 +15,13 @@ from lookalike.theory.mixture import Part
 
 def packed_bytes(packing, permutations):
     """Bytes of a real sketch."""
-    return packing.pack(la.FastSimilarity(permutations=permutations).sign(la.shingle(["a b c d e f g"]))).n_bytes
+    return packing.pack(la.sketches.FastSimilarity(permutations=permutations).sign(la.shingle(["a b c d e f g"]))).n_bytes
 
 
 def test_half_a_bit_more_is_used():
     plan = la.plan(threshold=0.8, permutations=256, sketch_bytes=48)
     assert plan.sketch.shares == ((1, 0.5), (2, 0.5)) and plan.sketch.total_bits == 384, "1.5 bits of 256 slots"
-    assert plan.packing == la.Fractional(shares=[(1, 0.5), (2, 0.5)]) and packed_bytes(plan.packing, 256) == 48
+    assert plan.packing == la.sketches.Fractional(shares=[(1, 0.5), (2, 0.5)]) and packed_bytes(plan.packing, 256) == 48
     whole = choose.for_memory(0.8, 256, permutations=256)
     assert (whole.scheme, whole.bits, whole.slots) == ("bbit", 1, 256)
     two = choose.for_memory(0.8, 512, permutations=256)
@@ -29,7 +29,8 @@ def test_half_a_bit_more_is_used():
 
 
 @pytest.mark.parametrize(
-    ("sketch_bytes", "packing"), [(32, la.BBit(bits=1)), (64, la.BBit(bits=2)), (16, la.XorBits(combined=2))]
+    ("sketch_bytes", "packing"),
+    [(32, la.sketches.BBit(bits=1)), (64, la.sketches.BBit(bits=2)), (16, la.sketches.XorBits(combined=2))],
 )
 def test_budgets_of_whole_kinds_are_those(sketch_bytes, packing):
     plan = la.plan(threshold=0.5 if sketch_bytes > 16 else 0.9, permutations=256, sketch_bytes=sketch_bytes)
@@ -47,7 +48,7 @@ def test_with_free_permutations_no_mixture_is_better(resemblance):
         for k in (64, 256):
             try:
                 fixed = choose.for_memory(resemblance, bits, permutations=k)
-            except la.ParameterError:
+            except la.errors.ParameterError:
                 continue
             assert free.standard_error <= fixed.standard_error * (1 + 1e-9) or free.scheme == "xor_bits"
 
@@ -66,7 +67,7 @@ def test_no_mixture_of_whole_bits_would_be_better(resemblance, density, k):
     assert found.standard_error <= best**0.5 * (1 + 1e-9)
     for few in range(3, 12):
         found = choose.for_memory(resemblance, 64 * few, density, permutations=k)
-        assert packed_bytes(la.Fractional(shares=found.shares), k) <= 8 * few
+        assert packed_bytes(la.sketches.Fractional(shares=found.shares), k) <= 8 * few
 
 
 @pytest.mark.parametrize(("resemblance", "density", "k", "bits"), [
@@ -78,8 +79,10 @@ def test_a_chosen_mixture_has_the_error_that_is_stated(rng, resemblance, density
     chosen = choose.for_memory(resemblance, bits, density, permutations=k)
     assert len(chosen.shares) == 2 and chosen.total_bits <= bits
     slots = np.concatenate(minima(rng, resemblance, density, density, (n, k))).astype(np.uint64)
-    scheme = la.PermutationMinHash(universe=1 << 40, permutations=k)
-    packed = la.Fractional(shares=chosen.shares).pack(la.Signatures(slots, scheme, "minima", np.full(2 * n, density)))
+    scheme = la.sketches.PermutationMinHash(universe=1 << 40, permutations=k)
+    packed = la.sketches.Fractional(shares=chosen.shares).pack(
+        la.sketches.Signatures(slots, scheme, "minima", np.full(2 * n, density))
+    )
     assert packed.n_bytes <= 2 * n * bits / 8
     squares = (packed.estimated_resemblance(np.arange(n), np.arange(n, 2 * n)) - resemblance) ** 2
     assert abs(squares.mean() - chosen.standard_error**2) < 5 * squares.std() / n**0.5 + 0.02 * chosen.standard_error**2
@@ -92,7 +95,7 @@ def test_densities_reach_the_choice():
     assert la.plan(threshold=0.3, sketch_bytes=16, density=0.6).sketch.scheme == "bbit"
     fixed = la.plan(threshold=0.3, sketch_bytes=80, density=0.6, permutations=256)
     assert fixed.sketch == choose.for_memory(0.3, 640, 0.6, permutations=256)
-    assert la.plan().packing is None and la.plan(sketch_bytes=48).packing == la.XorBits(combined=3)
+    assert la.plan().packing is None and la.plan(sketch_bytes=48).packing == la.sketches.XorBits(combined=3)
     assert json.loads(json.dumps(fixed.to_dict()))["sketch"]["shares"] == [list(share) for share in fixed.sketch.shares]
 
 
@@ -102,7 +105,7 @@ def test_densities_reach_the_choice():
     lambda: la.plan(threshold=0.5, density=0.9, sketch_bytes=10),
 ])  # fmt: skip
 def test_refusals(call):
-    with pytest.raises(la.ParameterError):
+    with pytest.raises(la.errors.ParameterError):
         call()
 
 
@@ -180,5 +183,5 @@ def test_mixtures_leave_no_slot_out(k):
 
 def test_the_least_error_that_can_be_asked_for():
     assert choose.for_error(0.999, 1e-4).standard_error <= 1e-4
-    with pytest.raises(la.ParameterError, match="must be a number of at least 0.0001; got 9.9e-05"):
+    with pytest.raises(la.errors.ParameterError, match="must be a number of at least 0.0001; got 9.9e-05"):
         choose.for_error(0.999, 0.99e-4)

@@ -22,9 +22,9 @@ SPLIT = [(1, 1), (2, 1), (4, 2)]  # bits, slots
 
 
 def test_numbers_of_numpy_are_numbers_in_messages():
-    with pytest.raises(la.ParameterError, match=r"resemblance must be in \[0, 1\]; got 1\.5$"):
+    with pytest.raises(la.errors.ParameterError, match=r"resemblance must be in \[0, 1\]; got 1\.5$"):
         bbit.match_probability(np.float64(1.5), 1)
-    with pytest.raises(la.ParameterError, match=r"densities 0\.25 and 0\.5 have resemblance 0\.75:"):
+    with pytest.raises(la.errors.ParameterError, match=r"densities 0\.25 and 0\.5 have resemblance 0\.75:"):
         bbit.match_probability(np.float64(0.75), 1, np.float64(0.25), 0.5)
 
 
@@ -84,7 +84,7 @@ def test_a_subset_resembles_its_set_as_much_as_it_can(smaller, larger):
     r = smaller / larger
     assert minhash.intersection(r, smaller, larger) == pytest.approx(smaller)
     assert minhash.containment(r, smaller, larger) == pytest.approx(1.0)
-    with pytest.raises(la.ParameterError):
+    with pytest.raises(la.errors.ParameterError):
         minhash.containment(r * (1 + 1e-6), smaller, larger)
 
 

@@ -39,7 +39,7 @@ def test_recall_of_probabilistic_matching_is_that_of_its_model(rng, sigma, probe
     queries, stored, margins = drawn_pairs(rng, n, sigma)
     distance = np.bitwise_count(queries ^ stored)
     wanted = np.flatnonzero((distance >= 1) & (distance <= 3))
-    index = la.WeakBitIndex(radius=3, prefix_bits=16, probes=probes).add(stored)
+    index = la.search.WeakBitIndex(radius=3, prefix_bits=16, probes=probes).add(stored)
     pairs = index.query(queries, margins)
     found = np.isin(wanted, pairs.left[pairs.left == pairs.right]).mean()
     share, near = weak_bits.weak_bit_recall(margins[:3000], sigma, 16, probes, 3)
@@ -73,14 +73,14 @@ def test_comparisons_are_those_of_searches_that_count(rng):
     n, asked = 50_000, 2000
     words, queries = (rng.integers(0, 1 << 64, size, dtype=np.uint64) for size in (n, asked))
     searches = [
-        (la.TableIndex(radius=3), hamming_costs.manku_query(n, 64, 4, 1, COMPARISONS)),
-        (la.TableIndex(radius=3, blocks=8, lead=1), hamming_costs.manku_query(n, 64, 8, 1, COMPARISONS)),
-        (la.WeakBitIndex(radius=3, prefix_bits=12, probes=23), hamming_costs.weak_bits_query(n, 12, 23, 3, COMPARISONS)),
-        (la.HammingIndex(radius=3), None),
+        (la.search.TableIndex(radius=3), hamming_costs.manku_query(n, 64, 4, 1, COMPARISONS)),
+        (la.search.TableIndex(radius=3, blocks=8, lead=1), hamming_costs.manku_query(n, 64, 8, 1, COMPARISONS)),
+        (la.search.WeakBitIndex(radius=3, prefix_bits=12, probes=23), hamming_costs.weak_bits_query(n, 12, 23, 3, COMPARISONS)),
+        (la.search.HammingIndex(radius=3), None),
     ]
     for index, expected in searches:
         index.add(words)
-        margins = rng.normal(0, 1, (asked, 64)).astype(np.float32) if isinstance(index, la.WeakBitIndex) else None
+        margins = rng.normal(0, 1, (asked, 64)).astype(np.float32) if isinstance(index, la.search.WeakBitIndex) else None
         index.query(queries, margins)
         if expected is None:
             expected = hamming_costs.layout_query(n, index.layout.shape, COMPARISONS)
@@ -154,14 +154,18 @@ def test_memory_is_that_of_the_arrays(rng):
     n = 70_000
     words = rng.integers(0, 1 << 64, n, dtype=np.uint64)
     held = {}
-    for index in (la.HammingIndex(radius=3), la.TableIndex(radius=3, blocks=5, lead=2), la.WeakBitIndex(radius=3)):
+    for index in (
+        la.search.HammingIndex(radius=3),
+        la.search.TableIndex(radius=3, blocks=5, lead=2),
+        la.search.WeakBitIndex(radius=3),
+    ):
         index.add(words)
         index.query(words[:1])
         held[type(index)] = sum(a.nbytes for a in arrays(index))
-    layout = la.HammingIndex(radius=3).add(words).layout
-    assert held[la.HammingIndex] == pytest.approx(hamming_costs.layout_memory(n, 1, layout.shape), rel=0.01)
-    assert held[la.TableIndex] == pytest.approx(hamming_costs.manku_memory(n, 1, 5, 2), rel=0.01)
-    assert held[la.WeakBitIndex] == pytest.approx(hamming_costs.weak_bits_memory(n, 1, 17), rel=0.01)
+    layout = la.search.HammingIndex(radius=3).add(words).layout
+    assert held[la.search.HammingIndex] == pytest.approx(hamming_costs.layout_memory(n, 1, layout.shape), rel=0.01)
+    assert held[la.search.TableIndex] == pytest.approx(hamming_costs.manku_memory(n, 1, 5, 2), rel=0.01)
+    assert held[la.search.WeakBitIndex] == pytest.approx(hamming_costs.weak_bits_memory(n, 1, 17), rel=0.01)
 
 
 def arrays(thing, seen=None):
@@ -193,19 +197,19 @@ def test_choices_keep_to_memory_and_recall():
     fewer = {s: next(c for c in tuning.choices(10**6, recall=0.95, sigma=s) if "WeakBit" in c.method) for s in (0.03, 0.1)}
     assert fewer[0.03].nanoseconds < fewer[0.1].nanoseconds
     for wrong in ({"n": 0}, {"recall": 0}, {"recall": 1.5}, {"radius": 64}, {"sigma": 0}, {"memory": 0}):
-        with pytest.raises(la.ParameterError):
+        with pytest.raises(la.errors.ParameterError):
             tuning.choices(**({"n": 10} | wrong))
 
 
 def test_index_chooses_by_the_memory_it_may_use(rng):
     words = rng.integers(0, 1 << 64, 300_000, dtype=np.uint64)
-    small, large = (la.HammingIndex(radius=3, memory=m).add(words) for m in (9e6, 1e9))
+    small, large = (la.search.HammingIndex(radius=3, memory=m).add(words) for m in (9e6, 1e9))
     assert small.layout.memory <= 9e6 < large.layout.memory and small.layout.cost > large.layout.cost
     queries = words[:3000] ^ np.uint64(0b1000000001000000001)
     a, b = small.query(queries), large.query(queries)
     assert a.right.tolist() == b.right.tolist() and len(a) >= 3000
-    with pytest.raises(la.ParameterError):
-        la.HammingIndex(memory=0)
+    with pytest.raises(la.errors.ParameterError):
+        la.search.HammingIndex(memory=0)
 
 
 def test_a_batch_reads_while_it_computes():

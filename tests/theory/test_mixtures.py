@@ -93,7 +93,7 @@ def test_most_likely_estimate_at_the_edges():
     dense = likelihood.most_likely([8], [mixture.Part(slots=10, bits=2)], 0.3, 0.2)[0]
     assert dense == pytest.approx(min(2 / 3, bbit.resemblance(0.8, 2, 0.3, 0.2)), abs=1e-9)
     for wrong in ({"slots": 0}, {"slots": 1, "bits": 2, "combined": 2}, {"slots": 1, "bits": 0}):
-        with pytest.raises(la.ParameterError):
+        with pytest.raises(la.errors.ParameterError):
             mixture.Part(**wrong)
 
 
@@ -167,7 +167,7 @@ def test_dense_sets_below_half_are_refused():
     """E13: at r = .5, R = .1 the probability of matching bits is .4 and the estimate would converge to .4."""
     assert bbit.match_probability(0.1, 1, 0.5, 0.5) == pytest.approx(0.4)
     assert xor_bits.resemblance(xor_bits.match_probability(0.1, 2, 0.5, 0.5), 2, 0.5, 0.5) == pytest.approx(0.4)
-    with pytest.raises(la.ParameterError, match="store single bits"):
+    with pytest.raises(la.errors.ParameterError, match="store single bits"):
         xor_bits.variance(0.1, 2, 10, 0.5, 0.5)
 
 
@@ -192,14 +192,14 @@ def test_choice_for_an_error_and_for_a_budget():
     assert choose.for_error(0.1, 0.02).bits == 4 or choose.for_error(0.1, 0.02).scheme == "bbit"
     assert choose.for_error(0.95, 0.01).scheme == "xor_bits"
     for refused in (choose.for_error, choose.for_memory):
-        with pytest.raises(la.ParameterError):
+        with pytest.raises(la.errors.ParameterError):
             refused(0.5, 0)
 
 
 @pytest.mark.parametrize("parts", [[], [(1, 0.5)], [(0, 1.0)], [(1, 1.5), (2, -0.5)]])
 def test_parts_must_be_whole(parts):
-    with pytest.raises(la.ParameterError):
-        la.Fractional(shares=parts)
+    with pytest.raises(la.errors.ParameterError):
+        la.sketches.Fractional(shares=parts)
 
 
 DENSITIES = [(0.0, 0.0), (0.35, 0.25), (0.5, 0.5)]
@@ -324,8 +324,8 @@ def test_xored_bits_are_of_use_where_chance_is_small(combined, samples):
 
 
 def test_low_estimates_of_xored_bits_warn():
-    shingles = la.Shingles.from_arrays(range(300), [0, 100, 200, 300])
-    packed = la.XorBits(combined=4).pack(la.FastSimilarity(permutations=1024).sign(shingles))
+    shingles = la.sketches.Shingles.from_arrays(range(300), [0, 100, 200, 300])
+    packed = la.sketches.XorBits(combined=4).pack(la.sketches.FastSimilarity(permutations=1024).sign(shingles))
     with pytest.warns(RuntimeWarning, match="XORs of 4 bits are of use from a resemblance of 0.71 on"):
         packed.estimated_resemblance(0, [1, 2])
     assert packed.estimated_resemblance(0, 0) == 1.0

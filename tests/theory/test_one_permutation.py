@@ -55,7 +55,7 @@ def test_limits():
 def test_expected_counts():
     assert one_permutation.expected_empty(4, 4, 16) == pytest.approx(4 * (12 / 16) * (11 / 15) * (10 / 14) * (9 / 13))
     assert one_permutation.expected_matches(1.0, 50, 8) == pytest.approx(8 - one_permutation.expected_empty(50, 8))
-    with pytest.raises(la.ParameterError):
+    with pytest.raises(la.errors.ParameterError):
         one_permutation.expected_empty(20, 4, 16)
 
 

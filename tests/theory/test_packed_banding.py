@@ -23,7 +23,7 @@ def test_probabilities_of_bands_are_products():
 
 
 def test_more_documents_take_more_rows():
-    parts = la.BBit(bits=1).parts(256)
+    parts = la.sketches.BBit(bits=1).parts(256)
     rows = [packed_banding.choose_bands(0.8, 0.9, parts, 10.0**e)[1] for e in range(1, 9)]
     assert all(a <= b for a, b in pairwise(rows)) and rows[0] < rows[-1]
 
@@ -74,7 +74,7 @@ def test_equal_sets_share_their_first_band():
     parts = [Part(slots=80, bits=1)]
     assert packed_banding.choose_bands(1.0, 0.999, parts)[0] == 1
     assert packed_banding.choose_bands(1.0, 0.999, parts, 1e30) == (1, 80)
-    many = la.BBit(bits=1).parts(1024)
+    many = la.sketches.BBit(bits=1).parts(1024)
     million, more = (packed_banding.choose_bands(0.8, 0.9, many, n) for n in (1e6, 1.1e6))
     assert packed_banding.choose_bands(0.8, 0.9, many) == million != more
 
@@ -92,5 +92,5 @@ def test_equal_sets_share_their_first_band():
     ],
 )
 def test_what_is_out_of_range_is_refused(call, message):
-    with pytest.raises(la.ParameterError, match=message):
+    with pytest.raises(la.errors.ParameterError, match=message):
         call()

@@ -82,7 +82,7 @@ def call(function, **changed):
 def test_what_is_outside_a_stated_range_is_refused(function, parameter, values):
     call(function)  # what is inside is not refused
     for value in values:
-        with pytest.raises(la.ParameterError):
+        with pytest.raises(la.errors.ParameterError):
             call(function, **{parameter: value})
 
 
@@ -94,5 +94,5 @@ def test_the_ends_of_a_stated_range_are_in_it(function, parameter, values):
         with np.errstate(all="ignore"):
             try:
                 call(function, **{parameter: int(value) if whole else value})
-            except la.ParameterError as error:
+            except la.errors.ParameterError as error:
                 assert not re.match(rf"{parameter} must be ", str(error)), error

@@ -26,7 +26,7 @@ def test_what_no_sets_have_is_refused():
     for formula, *arguments in (
         (minhash.resemblance, 5, 3, 9), (minhash.exact_interval, 3, 2), (minhash.exact_interval, 1, 2, 1.0), (minhash.variance, 2, 1),
     ):  # fmt: skip
-        with pytest.raises(la.ParameterError):
+        with pytest.raises(la.errors.ParameterError):
             formula(*arguments)
 
 
@@ -105,7 +105,7 @@ def test_estimates_keep_the_triangle(one, other, third):
     """The share of unequal slots is a normalized Hamming distance, whatever the number of slots."""
     sets = [sorted(s) for s in (one, other, third)]
     offsets = np.cumsum([0, *map(len, sets)])
-    signed = la.PermutationMinHash(universe=12, permutations=16).sign_sets(np.concatenate(sets), offsets)
+    signed = la.sketches.PermutationMinHash(universe=12, permutations=16).sign_sets(np.concatenate(sets), offsets)
     left, right, across = 1.0 - signed.estimated_resemblance([0, 1, 0], [1, 2, 2])
     assert across <= left + right + 1e-15
     assert (left == 0.0) or one != other

@@ -35,7 +35,7 @@ def test_distance_and_cosine(rng):
     n, features, common = 1500, 300, 240
     keys = rng.integers(0, 1 << 62, (n, 2 * features - common), dtype=np.uint64)
     sets = np.concatenate([keys[:, :features], keys[:, features - common :]], 1).ravel()
-    prints = la.SimHash(bits=128).sign(la.Shingles.from_arrays(sets, np.arange(0, len(sets) + 1, features)))
+    prints = la.sketches.SimHash(bits=128).sign(la.sketches.Shingles.from_arrays(sets, np.arange(0, len(sets) + 1, features)))
     cosine = common / features
     left = np.arange(0, 2 * n, 2)
     distance = prints.distance(left, left + 1)
@@ -50,10 +50,13 @@ def test_distance_and_cosine(rng):
 def test_ties_do_not_lean(rng):
     """E15: ten equal weights tie on a quarter of the bits; without a tie word ones come with probability .375."""
     values = rng.integers(0, 1 << 62, 4000 * 10, dtype=np.uint64)
-    shingles = la.Shingles.from_arrays(values, np.arange(0, len(values) + 1, 10))
-    ones = np.concatenate([np.bitwise_count(la.SimHash(seed=s).sign(shingles).words).ravel() for s in range(8)]).mean() / 64
+    shingles = la.sketches.Shingles.from_arrays(values, np.arange(0, len(values) + 1, 10))
+    ones = (
+        np.concatenate([np.bitwise_count(la.sketches.SimHash(seed=s).sign(shingles).words).ravel() for s in range(8)]).mean()
+        / 64
+    )
     assert abs(ones - 0.5) < 0.03
-    margins = la.SimHash(margins=True).sign(shingles).margins
+    margins = la.sketches.SimHash(margins=True).sign(shingles).margins
     assert (margins == 0).mean() == pytest.approx(0.246, abs=0.005)
     assert (margins > 0).mean() == pytest.approx(0.377, abs=0.005)
 
@@ -79,10 +82,10 @@ def test_numbers_of_the_thesis():
     assert blocks.block_candidates(2.0**34, 64, (34, 20, 10), 1) == 1 + 2**14 + 2**24
     assert weak_bits.table_equivalents(2.0**26, 26) == 2.0
     assert weak_bits.weak_bit_candidates(2.0**26, 26, 23) == 23
-    with pytest.raises(la.ParameterError):
+    with pytest.raises(la.errors.ParameterError):
         blocks.block_tables(4, 2, 3)
     for wrong in ((32, 31), (64, 0), (), (65, -1)):
-        with pytest.raises(la.ParameterError, match="add up to 64 bits"):
+        with pytest.raises(la.errors.ParameterError, match="add up to 64 bits"):
             blocks.block_sizes(64, wrong)
 
 
@@ -123,7 +126,7 @@ def test_cosines_of_fingerprints_that_differ_in_known_bits(bits):
     for row in range(bits + 1):
         for bit in range(row):
             words[row, bit // 64] |= np.uint64(1) << np.uint64(bit % 64)
-    prints = la.Fingerprints(words, bits, None)
+    prints = la.sketches.Fingerprints(words, bits, None)
     rows = np.arange(bits + 1)
     assert prints.distance(0, rows).tolist() == rows.tolist() and prints.distance(0, bits) == bits
     np.testing.assert_allclose(prints.estimated_cosine(0, rows), np.cos(np.pi * rows / bits), atol=1e-12)

@@ -37,7 +37,7 @@ def test_probes_find_the_share_of_the_model(rng, cosine, prefix, probes, radius)
     near = np.flatnonzero(distance <= radius)
     within = float(simhash.within_radius(cosine, radius, 64))
     assert abs(len(near) / n - within) < 4 * (within * (1 - within) / n) ** 0.5
-    index = la.WeakBitIndex(radius=radius, prefix_bits=prefix, probes=probes).add(stored[near])
+    index = la.search.WeakBitIndex(radius=radius, prefix_bits=prefix, probes=probes).add(stored[near])
     pairs = index.query(query[near], sums[near].astype(np.float32))
     found = (pairs.left == pairs.right).sum() / len(near)
     share = probed_share(cosine, prefix, probes, radius)
@@ -54,7 +54,7 @@ def test_edges_of_the_share():
     by_probes = [probed_share(0.95, 20, k, 3) for k in (1, 2, 5, 23, 100)]
     by_prefix = [probed_share(0.95, p, 5, 3) for p in (1, 8, 16, 26, 64)]
     assert by_probes == sorted(set(by_probes)) and by_prefix == sorted(set(by_prefix), reverse=True)
-    with pytest.raises(la.ParameterError, match="cosine"):
+    with pytest.raises(la.errors.ParameterError, match="cosine"):
         probed_share(0.0, 20, 5, 3)
 
 
@@ -89,7 +89,7 @@ def test_sets_that_can_be_cheapest(rng):
 
 
 def test_a_prefix_has_no_more_bits_than_there_are():
-    with pytest.raises(la.ParameterError, match="a prefix of 65 bits needs as many; there are 64"):
+    with pytest.raises(la.errors.ParameterError, match="a prefix of 65 bits needs as many; there are 64"):
         weak_bit_recall(np.ones((1, 64)), 0.1, 65, 5, 3)
 
 

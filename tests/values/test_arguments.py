@@ -16,11 +16,11 @@ OFFSETS = [
     np.array([0, (1 << 64) - 1], np.uint64), np.array([True, False]),
 ]  # fmt: skip
 TAKERS = {
-    "Shingles": lambda offsets: la.Shingles(VALUES, offsets),
-    "Shingles.from_arrays": lambda offsets: la.Shingles.from_arrays(VALUES, offsets),
-    "WeightedSets": lambda offsets: la.WeightedSets(np.sort(VALUES), np.ones(6), offsets),
-    "WeightedSets.from_arrays": lambda offsets: la.WeightedSets.from_arrays(VALUES, np.ones(6), offsets),
-    "sign_sets": lambda offsets: la.PermutationMinHash(universe=10, permutations=4).sign_sets(VALUES, offsets),
+    "Shingles": lambda offsets: la.sketches.Shingles(VALUES, offsets),
+    "Shingles.from_arrays": lambda offsets: la.sketches.Shingles.from_arrays(VALUES, offsets),
+    "WeightedSets": lambda offsets: la.sketches.WeightedSets(np.sort(VALUES), np.ones(6), offsets),
+    "WeightedSets.from_arrays": lambda offsets: la.sketches.WeightedSets.from_arrays(VALUES, np.ones(6), offsets),
+    "sign_sets": lambda offsets: la.sketches.PermutationMinHash(universe=10, permutations=4).sign_sets(VALUES, offsets),
     "drop_repeats": lambda offsets: drop_repeats(VALUES, offsets),
 }
 
@@ -28,7 +28,7 @@ TAKERS = {
 @pytest.mark.parametrize("take", TAKERS.values(), ids=TAKERS)
 @pytest.mark.parametrize("offsets", OFFSETS, ids=str)
 def test_offsets_that_do_not_rise_from_0_to_the_number_of_values_are_refused(take, offsets):
-    with pytest.raises(la.ParameterError, match="offsets must"):
+    with pytest.raises(la.errors.ParameterError, match="offsets must"):
         take(offsets)
 
 
@@ -36,13 +36,13 @@ def test_offsets_that_do_not_rise_from_0_to_the_number_of_values_are_refused(tak
 def test_values_that_are_no_row_of_integers_are_refused(values):
     n = np.size(values)
     for take in (
-        lambda: la.Shingles(values, [0, n]),
-        lambda: la.Shingles.from_arrays(values, [0, n]),
-        lambda: la.WeightedSets(values, np.ones(n), [0, n]),
-        lambda: la.WeightedSets.from_arrays(values, np.ones(n), [0, n]),
-        lambda: la.PermutationMinHash(universe=10).sign_sets(values, [0, n]),
+        lambda: la.sketches.Shingles(values, [0, n]),
+        lambda: la.sketches.Shingles.from_arrays(values, [0, n]),
+        lambda: la.sketches.WeightedSets(values, np.ones(n), [0, n]),
+        lambda: la.sketches.WeightedSets.from_arrays(values, np.ones(n), [0, n]),
+        lambda: la.sketches.PermutationMinHash(universe=10).sign_sets(values, [0, n]),
     ):
-        with pytest.raises(la.ParameterError, match="values must"):
+        with pytest.raises(la.errors.ParameterError, match="values must"):
             take()
 
 
@@ -58,35 +58,35 @@ def test_arrays_in_any_order_of_bytes_and_any_stride_mean_their_numbers():
         (spread[:, 1], offsets[::1].astype(np.uint16)),
         (locked, offsets.tolist()),
     ]
-    scheme = la.FastSimilarity(permutations=16)
+    scheme = la.sketches.FastSimilarity(permutations=16)
     for v, o in same:
-        for make in (la.Shingles, la.Shingles.from_arrays):
+        for make in (la.sketches.Shingles, la.sketches.Shingles.from_arrays):
             np.testing.assert_array_equal(scheme.sign(make(v, o)).values, scheme.sign(make(values, offsets)).values)
-        for make in (la.WeightedSets, la.WeightedSets.from_arrays):
-            expected = la.DartMinHash(permutations=8).sign(make(values, weights, offsets)).values
-            found = la.DartMinHash(permutations=8).sign(make(v, weights.astype(">f8"), o)).values
+        for make in (la.sketches.WeightedSets, la.sketches.WeightedSets.from_arrays):
+            expected = la.sketches.DartMinHash(permutations=8).sign(make(values, weights, offsets)).values
+            found = la.sketches.DartMinHash(permutations=8).sign(make(v, weights.astype(">f8"), o)).values
             np.testing.assert_array_equal(found, expected)
-        permuted = la.PermutationMinHash(universe=50, permutations=8)
+        permuted = la.sketches.PermutationMinHash(universe=50, permutations=8)
         np.testing.assert_array_equal(permuted.sign_sets(v, o).values, permuted.sign_sets(values, offsets).values)
 
 
 def test_pairs_of_no_documents():
-    assert len(la.Pairs([], [], 0)) == la.Pairs([], [], 0).n_rows == 0
-    with pytest.raises(la.ParameterError, match="n_rows"):
-        la.Pairs([], [], -1)
+    assert len(la.search.Pairs([], [], 0)) == la.search.Pairs([], [], 0).n_rows == 0
+    with pytest.raises(la.errors.ParameterError, match="n_rows"):
+        la.search.Pairs([], [], -1)
 
 
-SHINGLES = la.Shingles.from_arrays([1, 2, 3, 2, 3, 4], [0, 3, 6])
-WEIGHTED = la.WeightedSets.from_arrays([1, 2, 2, 3], [1.0, 2.0, 1.0, 1.0], [0, 2, 4])
+SHINGLES = la.sketches.Shingles.from_arrays([1, 2, 3, 2, 3, 4], [0, 3, 6])
+WEIGHTED = la.sketches.WeightedSets.from_arrays([1, 2, 2, 3], [1.0, 2.0, 1.0, 1.0], [0, 2, 4])
 COMPARE = {
-    "FastSimilarity": la.FastSimilarity().sign(SHINGLES).estimated_resemblance,
-    "OnePermutation": la.OnePermutation().sign(SHINGLES).estimated_resemblance,
-    "DartMinHash": la.DartMinHash().sign(WEIGHTED).estimated_resemblance,
-    "PermutationMinHash": la.PermutationMinHash(universe=9).sign_sets([1, 2, 2, 3], [0, 2, 4]).estimated_resemblance,
-    "BBit": la.BBit().pack(la.FastSimilarity().sign(SHINGLES)).estimated_resemblance,
-    "raw bins": la.BBit().pack(la.OnePermutation().sign(SHINGLES)).estimated_resemblance,
-    "distance": la.SimHash().sign(SHINGLES).distance,
-    "estimated_cosine": la.SimHash().sign(SHINGLES).estimated_cosine,
+    "FastSimilarity": la.sketches.FastSimilarity().sign(SHINGLES).estimated_resemblance,
+    "OnePermutation": la.sketches.OnePermutation().sign(SHINGLES).estimated_resemblance,
+    "DartMinHash": la.sketches.DartMinHash().sign(WEIGHTED).estimated_resemblance,
+    "PermutationMinHash": la.sketches.PermutationMinHash(universe=9).sign_sets([1, 2, 2, 3], [0, 2, 4]).estimated_resemblance,
+    "BBit": la.sketches.BBit().pack(la.sketches.FastSimilarity().sign(SHINGLES)).estimated_resemblance,
+    "raw bins": la.sketches.BBit().pack(la.sketches.OnePermutation().sign(SHINGLES)).estimated_resemblance,
+    "distance": la.sketches.SimHash().sign(SHINGLES).distance,
+    "estimated_cosine": la.sketches.SimHash().sign(SHINGLES).estimated_cosine,
     "cosine": WEIGHTED.cosine,
     "weighted resemblance": WEIGHTED.resemblance,
 }
@@ -96,7 +96,7 @@ COMPARE = {
 @pytest.mark.parametrize("row", [-1, 2, 1 << 40, 1.0, "1", True, np.nan], ids=str)
 def test_rows_that_are_not_there_are_refused(compare, row):
     for pair in ((0, row), (row, 0)):
-        with pytest.raises(la.ParameterError):
+        with pytest.raises(la.errors.ParameterError):
             compare(*pair)
     assert np.isfinite(compare(np.int32(0), np.uint8(1)))
 
@@ -107,84 +107,84 @@ def test_cosines_of_several_pairs_broadcast():
 
 @pytest.mark.parametrize("weight", [np.nan, np.inf, -np.inf, -1.0], ids=str)
 def test_weights_are_finite_and_not_negative(weight):
-    with pytest.raises(la.ParameterError, match="number 1 is"):
-        la.WeightedSets.from_arrays([1, 2], [1.0, weight], [0, 2])
-    with pytest.raises(la.ParameterError, match="number 1 is"):
-        la.WeightedSets([1, 2], [1.0, weight], [0, 2])
+    with pytest.raises(la.errors.ParameterError, match="number 1 is"):
+        la.sketches.WeightedSets.from_arrays([1, 2], [1.0, weight], [0, 2])
+    with pytest.raises(la.errors.ParameterError, match="number 1 is"):
+        la.sketches.WeightedSets([1, 2], [1.0, weight], [0, 2])
 
 
 def test_weights_beyond_all_numbers_are_refused_and_large_ones_are_not():
-    with pytest.raises(la.ParameterError, match="finite"):
-        la.WeightedSets.from_arrays([1, 1], [1e308, 1e308], [0, 2])
+    with pytest.raises(la.errors.ParameterError, match="finite"):
+        la.sketches.WeightedSets.from_arrays([1, 1], [1e308, 1e308], [0, 2])
     for scale in (1e300, 1e-300):
-        sets = la.WeightedSets.from_arrays([1, 2, 2, 3], scale * np.array([1.0, 2.0, 1.0, 1.0]), [0, 2, 4])
+        sets = la.sketches.WeightedSets.from_arrays([1, 2, 2, 3], scale * np.array([1.0, 2.0, 1.0, 1.0]), [0, 2, 4])
         assert sets.cosine(0, 1) == pytest.approx(WEIGHTED.cosine(0, 1))
         assert sets.resemblance(0, 1) == pytest.approx(WEIGHTED.resemblance(0, 1))
-        np.testing.assert_array_equal(la.SimHash().sign(sets).words, la.SimHash().sign(WEIGHTED).words)
+        np.testing.assert_array_equal(la.sketches.SimHash().sign(sets).words, la.sketches.SimHash().sign(WEIGHTED).words)
 
 
 def test_sums_of_large_weights_keep_their_signs():
     """Two infinite sums of unlike sign would make a tie of every bit."""
     values, ratios = np.arange(40), np.linspace(1.0, 1.7, 40)
-    plain, large = (la.WeightedSets.from_arrays(values, scale * ratios, [0, 30, 40]) for scale in (1.0, 1e308))
-    np.testing.assert_array_equal(la.SimHash().sign(large).words, la.SimHash().sign(plain).words)
+    plain, large = (la.sketches.WeightedSets.from_arrays(values, scale * ratios, [0, 30, 40]) for scale in (1.0, 1e308))
+    np.testing.assert_array_equal(la.sketches.SimHash().sign(large).words, la.sketches.SimHash().sign(plain).words)
 
 
 def test_rows_without_weight_are_empty():
-    sets = la.WeightedSets.from_arrays([1, 2, 3], [0.0, 0.0, 1.0], [0, 2, 3])
+    sets = la.sketches.WeightedSets.from_arrays([1, 2, 3], [0.0, 0.0, 1.0], [0, 2, 3])
     assert np.diff(sets.offsets).tolist() == [0, 1]
     assert np.isnan(sets.cosine(0, 1)) and np.isnan(sets.cosine(0, 0))
-    with pytest.raises(la.ParameterError, match="positive; number 0 is 0"):
-        la.WeightedSets([1, 2], [0.0, 1.0], [0, 2])
+    with pytest.raises(la.errors.ParameterError, match="positive; number 0 is 0"):
+        la.sketches.WeightedSets([1, 2], [0.0, 1.0], [0, 2])
 
 
 def test_weighted_rows_ascend():
     for values in ([2, 1], [1, 1]):
-        with pytest.raises(la.ParameterError, match="row 1"):
-            la.WeightedSets([7, *values, 5], np.ones(4), [0, 1, 3, 4])
-    assert len(la.WeightedSets([7, 1, 2, 5], np.ones(4), [0, 1, 1, 3, 4])) == 4, "they ascend within each row"
+        with pytest.raises(la.errors.ParameterError, match="row 1"):
+            la.sketches.WeightedSets([7, *values, 5], np.ones(4), [0, 1, 3, 4])
+    assert len(la.sketches.WeightedSets([7, 1, 2, 5], np.ones(4), [0, 1, 1, 3, 4])) == 4, "they ascend within each row"
 
 
 def test_keys_of_permutations_are_integers():
     permutation = Permutation(universe=10)
     for wrong in ([1.5], ["1"], [True]):
-        with pytest.raises(la.ParameterError, match="keys must"):
+        with pytest.raises(la.errors.ParameterError, match="keys must"):
             permutation.apply(wrong)
     for wrong in ([10], [-1], -3):
-        with pytest.raises(la.ParameterError, match="keys must be in"):
+        with pytest.raises(la.errors.ParameterError, match="keys must be in"):
             permutation.apply(wrong)
     assert sorted(permutation.apply(np.arange(10)).tolist()) == list(range(10))
     for wrong in (-1, 1 << 64, 1.0, True):
-        with pytest.raises(la.ParameterError, match="seed"):
+        with pytest.raises(la.errors.ParameterError, match="seed"):
             Permutation(universe=3, seed=wrong)
-    with pytest.raises(la.ParameterError, match="universe"):
+    with pytest.raises(la.errors.ParameterError, match="universe"):
         Permutation(universe=0)
 
 
 def test_elements_of_a_universe_are_in_it_and_once_in_a_set():
-    scheme = la.PermutationMinHash(universe=10)
+    scheme = la.sketches.PermutationMinHash(universe=10)
     for wrong in ([10, 1], [-1, 1], [3, 3]):
-        with pytest.raises(la.ParameterError):
+        with pytest.raises(la.errors.ParameterError):
             scheme.sign_sets(wrong, [0, 2])
     assert scheme.sign_sets([3, 3], [0, 1, 2]).densities.tolist() == [0.1, 0.1]
 
 
 @pytest.mark.parametrize("pair", [(0, 2), (2, 0), (-1, 1), (0, -1)], ids=str)
 def test_pairs_of_rows_that_are_not_there_are_refused(pair):
-    pairs = la.Pairs(left=[0, pair[0]], right=[1, pair[1]], n_rows=2, resemblance=[1.0, 1.0])
-    with pytest.raises(la.ParameterError, match="pair 1 is"):
+    pairs = la.search.Pairs(left=[0, pair[0]], right=[1, pair[1]], n_rows=2, resemblance=[1.0, 1.0])
+    with pytest.raises(la.errors.ParameterError, match="pair 1 is"):
         la.verify(pairs, SHINGLES, threshold=0.5)
-    with pytest.raises(la.ParameterError, match="pair 1 is"):
+    with pytest.raises(la.errors.ParameterError, match="pair 1 is"):
         la.keep(pairs)
 
 
 def test_pairs_are_kept_in_order_only():
     for left, right in ((1, 0), (1, 1)):
-        with pytest.raises(la.ParameterError, match="left < right"):
-            la.keep(la.Pairs(left=[left], right=[right], n_rows=2, resemblance=[0.9]))
+        with pytest.raises(la.errors.ParameterError, match="left < right"):
+            la.keep(la.search.Pairs(left=[left], right=[right], n_rows=2, resemblance=[0.9]))
     for wrong in (np.nan, -0.1, 1.1):
-        with pytest.raises(la.ParameterError, match="in \\[0, 1\\]"):
-            la.keep(la.Pairs(left=[0], right=[1], n_rows=2, resemblance=[wrong]))
+        with pytest.raises(la.errors.ParameterError, match="in \\[0, 1\\]"):
+            la.keep(la.search.Pairs(left=[0], right=[1], n_rows=2, resemblance=[wrong]))
 
 
 @pytest.mark.parametrize("wrong", [
@@ -192,8 +192,8 @@ def test_pairs_are_kept_in_order_only():
     {"resemblance": ["x"]}, {"distance": [0.5]},
 ], ids=str)  # fmt: skip
 def test_columns_of_pairs_have_one_length_and_their_types(wrong):
-    with pytest.raises(la.ParameterError):
-        la.Pairs(**{"left": [0], "right": [1], "n_rows": 2} | wrong)
+    with pytest.raises(la.errors.ParameterError):
+        la.search.Pairs(**{"left": [0], "right": [1], "n_rows": 2} | wrong)
 
 
 def test_words_and_margins_have_the_shape_that_bits_ask_for():
@@ -201,47 +201,47 @@ def test_words_and_margins_have_the_shape_that_bits_ask_for():
     for wrong in (
         (words[:, 0], 64), (words, 65), (words, 0), (words, 64.0), (words.astype(np.int64), 64), (np.zeros((3, 2), np.uint64), 64),
     ):  # fmt: skip
-        with pytest.raises(la.ParameterError):
-            la.Fingerprints(*wrong, None)
+        with pytest.raises(la.errors.ParameterError):
+            la.sketches.Fingerprints(*wrong, None)
     for margins in (np.zeros((3, 63), np.float32), np.zeros((2, 64), np.float32), np.zeros((3, 64), np.int64)):
-        with pytest.raises(la.ParameterError, match="margins"):
-            la.Fingerprints(words, 64, None, margins=margins)
+        with pytest.raises(la.errors.ParameterError, match="margins"):
+            la.sketches.Fingerprints(words, 64, None, margins=margins)
 
 
 def test_packed_words_are_enough_for_their_layout():
-    packed = la.BBit(bits=2).pack(la.FastSimilarity(permutations=128).sign(SHINGLES))
+    packed = la.sketches.BBit(bits=2).pack(la.sketches.FastSimilarity(permutations=128).sign(SHINGLES))
     made_by = packed.packing, packed.scheme
     for words, layout in (
         (packed.words[:, :3], packed.layout), (packed.words, [[0, 128, 3]]), (packed.words, [[1, 128, 2]]), (packed.words, [[0, 0, 2]]),
         (packed.words, [0, 128, 2]), (packed.words.astype(np.int64), packed.layout), (packed.words[0], packed.layout),
         (packed.words, [[-1, 128, 2]]),
     ):  # fmt: skip
-        with pytest.raises(la.ParameterError):
-            la.PackedSignatures(words, np.array(layout), *made_by)
-    with pytest.raises(la.ParameterError, match="densities"):
-        la.PackedSignatures(packed.words, packed.layout, *made_by, densities=np.zeros(3))
-    with pytest.raises(la.ParameterError, match="words a document"):
-        la.PackedSignatures(packed.words, packed.layout, *made_by, has_empty=True)
+        with pytest.raises(la.errors.ParameterError):
+            la.sketches.PackedSignatures(words, np.array(layout), *made_by)
+    with pytest.raises(la.errors.ParameterError, match="densities"):
+        la.sketches.PackedSignatures(packed.words, packed.layout, *made_by, densities=np.zeros(3))
+    with pytest.raises(la.errors.ParameterError, match="words a document"):
+        la.sketches.PackedSignatures(packed.words, packed.layout, *made_by, has_empty=True)
 
 
 def test_slots_are_a_table_of_unsigned_integers():
     for wrong in (np.zeros(3, np.uint32), np.zeros((2, 3)), np.zeros((2, 3), np.int64), [[1, 2]]):
-        with pytest.raises(la.ParameterError, match="values must"):
-            la.Signatures(wrong, la.FastSimilarity(permutations=3))
+        with pytest.raises(la.errors.ParameterError, match="values must"):
+            la.sketches.Signatures(wrong, la.sketches.FastSimilarity(permutations=3))
 
 
 INTEGERS = {
     "permutations": [lambda x, make=make: make(permutations=x) for make in
-                     (la.FastSimilarity, la.MinHash, la.OnePermutation, la.DartMinHash)]
-    + [lambda x: la.PermutationMinHash(universe=9, permutations=x)]
+                     (la.sketches.FastSimilarity, la.sketches.MinHash, la.sketches.OnePermutation, la.sketches.DartMinHash)]
+    + [lambda x: la.sketches.PermutationMinHash(universe=9, permutations=x)]
     + [lambda x: la.plan(permutations=x)],
     "seed": [lambda x, make=make: make(seed=x) for make in
-             (la.FastSimilarity, la.MinHash, la.OnePermutation, la.DartMinHash, la.SimHash)]
-    + [lambda x: la.PermutationMinHash(universe=9, seed=x)],
-    "bits": [lambda x: la.BBit(bits=x), lambda x: la.SimHash(bits=x)],
-    "combined": [lambda x: la.XorBits(combined=x)],
-    "bands": [lambda x: la.BandingIndex(bands=x, rows=1), lambda x: la.plan(bands=x, rows=1)],
-    "rows": [lambda x: la.BandingIndex(bands=1, rows=x), lambda x: la.plan(bands=1, rows=x)],
+             (la.sketches.FastSimilarity, la.sketches.MinHash, la.sketches.OnePermutation, la.sketches.DartMinHash, la.sketches.SimHash)]
+    + [lambda x: la.sketches.PermutationMinHash(universe=9, seed=x)],
+    "bits": [lambda x: la.sketches.BBit(bits=x), lambda x: la.sketches.SimHash(bits=x)],
+    "combined": [lambda x: la.sketches.XorBits(combined=x)],
+    "bands": [lambda x: la.search.BandingIndex(bands=x, rows=1), lambda x: la.plan(bands=x, rows=1)],
+    "rows": [lambda x: la.search.BandingIndex(bands=1, rows=x), lambda x: la.plan(bands=1, rows=x)],
 }  # fmt: skip
 TOO_MUCH = {"permutations": 65537, "seed": 1 << 64, "bits": 257, "combined": -3, "bands": -1, "rows": -1}
 
@@ -249,7 +249,7 @@ TOO_MUCH = {"permutations": 65537, "seed": 1 << 64, "bits": 257, "combined": -3,
 @pytest.mark.parametrize(("name", "make"), [(name, make) for name, makes in INTEGERS.items() for make in makes])
 def test_integer_parameters_are_integers_in_their_range(name, make):
     for wrong in (-1, TOO_MUCH[name], 1.0, "1", True, np.nan, [1], np.float64(8), *([] if name == "seed" else [0])):
-        with pytest.raises(la.ParameterError, match=name):
+        with pytest.raises(la.errors.ParameterError, match=name):
             make(wrong)
     good = {"bits": 32, "seed": (1 << 64) - 1}.get(name, 8)
     assert make(np.uint64(good)) is not None
@@ -261,16 +261,16 @@ def test_integer_parameters_are_integers_in_their_range(name, make):
 def test_thresholds_are_numbers(wrong):
     for call in (
         lambda: la.plan(threshold=wrong),
-        lambda: la.verify(la.Pairs(left=[0], right=[1], n_rows=2), SHINGLES, threshold=wrong),
+        lambda: la.verify(la.search.Pairs(left=[0], right=[1], n_rows=2), SHINGLES, threshold=wrong),
     ):
-        with pytest.raises(la.ParameterError, match="threshold"):
+        with pytest.raises(la.errors.ParameterError, match="threshold"):
             call()
     assert la.plan(threshold=np.float32(0.5)).threshold == 0.5
 
 
 @pytest.mark.parametrize("compare", COMPARE.values(), ids=COMPARE)
 def test_sides_of_unlike_shapes_are_refused(compare):
-    with pytest.raises(la.ParameterError):
+    with pytest.raises(la.errors.ParameterError):
         compare([0, 1], [0, 1, 0])
 
 
@@ -278,8 +278,8 @@ def test_sides_of_unlike_shapes_are_refused(compare):
     "shares", ["x", None, [1, 2], [(1,)], [], [(1.5, 1.0)], [(1, "1")], [(1, np.nan)], [(True, 1.0)]], ids=str
 )
 def test_shares_are_pairs_of_bits_and_numbers(shares):
-    with pytest.raises(la.ParameterError):
-        la.Fractional(shares=shares)
+    with pytest.raises(la.errors.ParameterError):
+        la.sketches.Fractional(shares=shares)
 
 
 @pytest.mark.parametrize("wrong", [
@@ -289,7 +289,7 @@ def test_shares_are_pairs_of_bits_and_numbers(shares):
 ], ids=str)  # fmt: skip
 def test_settings_are_numbers_of_their_kind_before_any_work(wrong):
     for method in ("minhash", "simhash"):
-        with pytest.raises(la.ParameterError, match=next(iter(wrong))):
+        with pytest.raises(la.errors.ParameterError, match=next(iter(wrong))):
             PairSettings(method=method, **wrong)
 
 
@@ -306,7 +306,7 @@ def test_numbers_of_numpy_are_numbers():
     assert found.keep.tolist() == la.dedup(texts, threshold=0.5, recall=0.9, seed=7).keep.tolist()
     json.dumps([found.summary.to_dict(), found.provenance])
     for wrong in ("0.9", True, np.nan, 0.4):
-        with pytest.raises(la.ParameterError):
+        with pytest.raises(la.errors.ParameterError):
             found.rethreshold(wrong)
 
 
@@ -314,8 +314,8 @@ def test_numbers_of_numpy_are_numbers():
     "wrong", [{"radius": 1.5}, {"radius": "3"}, {"radius": True}, {"radius": -1}, {"bits": 0}, {"bits": 64.0}], ids=str
 )
 def test_parameters_of_fingerprint_indexes_are_integers(wrong):
-    for kind in (la.HammingIndex, la.ExhaustiveHammingIndex):
-        with pytest.raises(la.ParameterError, match=next(iter(wrong))):
+    for kind in (la.search.HammingIndex, la.search.ExhaustiveHammingIndex):
+        with pytest.raises(la.errors.ParameterError, match=next(iter(wrong))):
             kind(**({"radius": 3} | wrong))
-    with pytest.raises(la.ParameterError, match="limit"):
-        la.HammingIndex().pairs(limit=1.5)
+    with pytest.raises(la.errors.ParameterError, match="limit"):
+        la.search.HammingIndex().pairs(limit=1.5)

@@ -15,9 +15,9 @@ from lookalike.values.cells import cell_keys
 
 @pytest.mark.parametrize(("rows", "first"), [([0, 3, 5], 3), ([-1, 2], -1), ([2, -4, 7], -4), (3, 3), ([[0], [9]], 9)])
 def test_the_first_row_that_is_not_there_is_named(rows, first):
-    with pytest.raises(la.ParameterError, match=rf"rows must be in 0\.\.2, the rows there are; got {first}$"):
+    with pytest.raises(la.errors.ParameterError, match=rf"rows must be in 0\.\.2, the rows there are; got {first}$"):
         rows_of(rows, 3)
-    with pytest.raises(la.ParameterError, match="there are no rows"):
+    with pytest.raises(la.errors.ParameterError, match="there are no rows"):
         rows_of(rows, 0)
 
 
@@ -47,7 +47,7 @@ def test_a_hundred_lists_deep_and_no_deeper():
 
 
 def test_margins_of_one_byte_keep_signs_and_shares_of_the_largest():
-    made = la.SimHash(margins=True).sign(la.shingle(["a b c", "d e f g"], width=1))
+    made = la.sketches.SimHash(margins=True).sign(la.shingle(["a b c", "d e f g"], width=1))
     margins = np.zeros((2, 64), np.float32)
     margins[0, :5] = [8.0, -4.0, 2.0, 0.01, -8.0]
     found = replace(made, margins=margins).quantise_margins().margins
@@ -57,5 +57,5 @@ def test_margins_of_one_byte_keep_signs_and_shares_of_the_largest():
 
 def test_the_least_margin_of_a_byte_is_scaled_like_any_other():
     margins = np.array([[-128, 64, 0], [127, -127, 1]], np.int8)
-    made = la.Fingerprints(np.zeros((2, 1), np.uint64), 3, "x", "y", margins)
+    made = la.sketches.Fingerprints(np.zeros((2, 1), np.uint64), 3, "x", "y", margins)
     assert made.quantise_margins().margins.tolist() == [[-127, 64, 0], [127, -127, 1]]

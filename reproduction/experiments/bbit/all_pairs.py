@@ -78,11 +78,13 @@ def retrieve(sets: WordSets, words: int, repetitions: int) -> Retrieval:
         constants[bits] = c1, 1.0 - c2
     counts = {bits: {k: [] for k in KS} for bits in BITS}
     for seed in range(repetitions):
-        signed = la.PermutationMinHash(universe=sets.universe, permutations=MOST, seed=1000 + seed).sign_sets(values, offsets)
+        signed = la.sketches.PermutationMinHash(universe=sets.universe, permutations=MOST, seed=1000 + seed).sign_sets(
+            values, offsets
+        )
         for k, blocks in BLOCKS.items():
             for block in range(blocks):
                 part = np.ascontiguousarray(signed.values[:, block * k : (block + 1) * k])
-                cut = la.Signatures(part, replace(signed.scheme, permutations=k), "integers", signed.densities)
+                cut = la.sketches.Signatures(part, replace(signed.scheme, permutations=k), "integers", signed.densities)
                 for bits in BITS:
                     counts[bits][k].append(_count(cut, bits, k, (left, right, exact), constants.get(bits)))
     both = {bits: {k: np.array(counts[bits][k]) for k in KS} for bits in BITS}
@@ -94,11 +96,15 @@ def retrieve(sets: WordSets, words: int, repetitions: int) -> Retrieval:
 
 
 def _count(
-    cut: la.Signatures, bits: int | None, k: int, pairs: tuple[np.ndarray, ...], constants: tuple[np.ndarray, ...] | None
+    cut: la.sketches.Signatures,
+    bits: int | None,
+    k: int,
+    pairs: tuple[np.ndarray, ...],
+    constants: tuple[np.ndarray, ...] | None,
 ) -> np.ndarray:
     """Return (found, found rightly) over all pairs, from matches and (C1, 1 - C2) by (9), or the share of equal minima."""
     left, right, exact = pairs
-    packed = la.BBit(bits=bits or WHOLE_BITS).pack(cut)
+    packed = la.sketches.BBit(bits=bits or WHOLE_BITS).pack(cut)
     total = np.zeros((2, len(THRESHOLDS)), np.int64)
     for begin in range(0, len(left), AT_ONCE):
         part = slice(begin, begin + AT_ONCE)

@@ -15,7 +15,7 @@ from lookalike.theory import bbit, minhash, xor_bits
 
 SAMPLES = np.array([20, 50, 100, 200, 500, 1000])
 HALF, ONE, WHOLE = "1/2 bit", "1 bit", "M"
-PACKINGS = {HALF: la.XorBits(combined=2), ONE: la.BBit(bits=1), WHOLE: None}
+PACKINGS = {HALF: la.sketches.XorBits(combined=2), ONE: la.sketches.BBit(bits=1), WHOLE: None}
 
 
 def _theory(pair: Pair, name: str, samples: Any) -> np.ndarray:
@@ -178,7 +178,7 @@ def _gains(section: Section, rng: Any, repetitions: int) -> tuple[list[tuple[flo
 
 def _below_one_half(section: Section, rng: Any, repetitions: int) -> None:
     """Dense sets with E < 1/2: (25) tends to a wrong value, and the library says nan."""
-    packing, samples, density = la.XorBits(combined=2), 4096, 0.5
+    packing, samples, density = la.sketches.XorBits(combined=2), 4096, 0.5
     section.say(
         "(24) takes the root for 2 E − 1, which is negative for dense sets with R < r/2: there (25) tends to r − R. The "
         "paper does "

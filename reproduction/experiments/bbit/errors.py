@@ -135,13 +135,15 @@ def _sampled(section: Section, repetitions: int) -> dict[str, Any]:
 def _hashed(section: Section, sets: WordSets, pair: tuple[int, int], repetitions: int) -> None:
     """Estimate a dense pair from 64-bit hashes: with densities of 0, and wrongly with those of the universe."""
     values, offsets = sets.members(pair)
-    shingles = la.Shingles.from_arrays(values, offsets)
+    shingles = la.sketches.Shingles.from_arrays(values, offsets)
     r, densities = resemblance(sets, *pair), sets.densities[list(pair)]
     right, wrong = np.empty(repetitions), np.empty(repetitions)
     for seed in range(repetitions):
-        packed = la.BBit(bits=1).pack(la.MinHash(permutations=SLOTS, seed=seed).sign(shingles))
+        packed = la.sketches.BBit(bits=1).pack(la.sketches.MinHash(permutations=SLOTS, seed=seed).sign(shingles))
         right[seed] = packed.estimated_resemblance(0, 1)
-        dense = la.PackedSignatures(packed.words, packed.layout, packed.packing, packed.scheme, packed.shingling, densities)
+        dense = la.sketches.PackedSignatures(
+            packed.words, packed.layout, packed.packing, packed.scheme, packed.shingling, densities
+        )
         wrong[seed] = dense.estimated_resemblance(0, 1)
     (mean, error), (off, off_error) = mean_error(right), mean_error(wrong)
     words = "-".join(sets.words[i] for i in pair)

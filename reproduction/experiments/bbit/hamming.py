@@ -42,7 +42,7 @@ def figure_6(quick: bool) -> Section:
     found: dict[str, dict[Any, np.ndarray]] = {}
     bit_estimates = {}
     for name, pair in pairs.items():
-        bit_estimates[name] = estimates(rng, pair, repetitions, SAMPLES, {b: la.BBit(bits=b) for b in BITS})
+        bit_estimates[name] = estimates(rng, pair, repetitions, SAMPLES, {b: la.sketches.BBit(bits=b) for b in BITS})
         found[name] = {b: _distances(values, pair) for b, values in bit_estimates[name].items()}
         found[name]["H"] = prefix_distances(rng, pair.universe, pair.left, pair.right, SAMPLES, repetitions)
     _check_sampling(section, rng, pairs, found, repetitions)
@@ -220,7 +220,7 @@ def _measured_ratios(
     out: dict[str, dict[int, tuple[float, float]]] = {"W": {}, "G": {}}
     signatures = (sparse_signatures_of if sparse else signatures_of)(rng, pair, repetitions, slots)
     for b in bits:
-        packed = la.BBit(bits=b).pack(signatures)
+        packed = la.sketches.BBit(bits=b).pack(signatures)
         # (20) takes the variance of the distance to first order, which that of the resemblance gives without its bias.
         own, own_error = (float(v) for v in variance_error(estimated(packed)))
         own, own_error = (float(set_distance.variance(pair.resemblance, v, pair.total)) for v in (own, own_error))

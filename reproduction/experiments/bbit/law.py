@@ -47,7 +47,7 @@ def measured(universe: int, f1: int, f2: int, a: int, permutations: int) -> np.n
     values = np.concatenate([np.arange(f1), np.arange(f1 - a, f1 - a + f2)])
     counted = np.zeros(len(BITS) + 1, np.int64)
     for seed in range(permutations // AT_ONCE):
-        scheme = la.PermutationMinHash(universe=universe, permutations=AT_ONCE, seed=1000 * universe + 100 * f1 + seed)
+        scheme = la.sketches.PermutationMinHash(universe=universe, permutations=AT_ONCE, seed=1000 * universe + 100 * f1 + seed)
         one, other = scheme.sign_sets(values, [0, f1, f1 + f2]).values
         apart = one ^ other
         counted += [*(int((apart & np.uint64((1 << bits) - 1) == 0).sum()) for bits in BITS), int((apart == 0).sum())]

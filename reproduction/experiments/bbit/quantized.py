@@ -28,8 +28,8 @@ def _estimates(rng: Any, density: float, resemblance: float, repetitions: int) -
         pairs = [pair_of(rng, UNIVERSE, density, density, resemblance) for _ in range(min(50, repetitions - begin))]
         values = [members for pair in pairs for members in (pair.left, pair.right)]
         offsets = np.cumsum([0, *map(len, values)])
-        scheme = la.PermutationMinHash(universe=UNIVERSE, permutations=SLOTS, seed=int(rng.integers(1 << 62)))
-        packed = la.BBit(bits=1).pack(scheme.sign_sets(np.concatenate(values), offsets))
+        scheme = la.sketches.PermutationMinHash(universe=UNIVERSE, permutations=SLOTS, seed=int(rng.integers(1 << 62)))
+        packed = la.sketches.BBit(bits=1).pack(scheme.sign_sets(np.concatenate(values), offsets))
         for bits, each in found.items():
             each.append(estimated(packed if bits is None else packed.with_quantized_densities(bits)))
     return {bits: np.concatenate(each) for bits, each in found.items()}

@@ -55,15 +55,15 @@ def simhash(quick: bool) -> Section:
         shingles, exact = equal_sets(rng, pairs, SIZE, r)
         at.append(exact)
         left = np.arange(0, 2 * pairs, 2)
-        differing = sum(la.SimHash(bits=256, seed=seed).sign(shingles).distance(left, left + 1) for seed in (11, 12))
+        differing = sum(la.sketches.SimHash(bits=256, seed=seed).sign(shingles).distance(left, left + 1) for seed in (11, 12))
         found = {"SimHash": resemblance_from_cosine(angles.cosine(differing, BITS_EACH))}
-        signatures = la.MinHash(permutations=BITS_EACH, seed=13).sign(shingles)
+        signatures = la.sketches.MinHash(permutations=BITS_EACH, seed=13).sign(shingles)
         for bits in CHOICES:
-            cut = la.Signatures(
+            cut = la.sketches.Signatures(
                 np.ascontiguousarray(signatures.values[:, : BITS_EACH // bits]),
-                la.MinHash(permutations=BITS_EACH // bits, seed=13),
+                la.sketches.MinHash(permutations=BITS_EACH // bits, seed=13),
             )
-            packed = la.BBit(bits=bits).pack(cut)
+            packed = la.sketches.BBit(bits=bits).pack(cut)
             section.holds(
                 f"R = {exact:.3f}, b = {bits}: {BITS_EACH // 8} bytes per set",
                 packed.n_bytes == len(packed) * BITS_EACH // 8,
@@ -71,7 +71,9 @@ def simhash(quick: bool) -> Section:
             ) if r == 0.5 else None
             found[bits] = estimated(packed)
         if exact > HIGH:
-            found[QUARTER] = xored(la.XorBits(combined=4).pack(la.MinHash(permutations=4 * BITS_EACH, seed=13).sign(shingles)))
+            found[QUARTER] = xored(
+                la.sketches.XorBits(combined=4).pack(la.sketches.MinHash(permutations=4 * BITS_EACH, seed=13).sign(shingles))
+            )
         for key, values in found.items():
             (variance,), (spread,) = variance_error(values[None])
             (mse,), (error,) = mean_error((values[None] - exact) ** 2)
@@ -126,17 +128,19 @@ def _eight_bytes(section: Section, pairs: int) -> None:
     for r in (0.5, 0.7, 0.8, 0.9, 0.95):
         shingles, exact = equal_sets(rng, pairs, SIZE, r)
         left = np.arange(0, 2 * pairs, 2)
-        signatures = la.MinHash(permutations=128, seed=15).sign(shingles)
+        signatures = la.sketches.MinHash(permutations=128, seed=15).sign(shingles)
         for name, choice in choices.items():
             if choice is None:
-                found = resemblance_from_cosine(angles.cosine(la.SimHash(seed=14).sign(shingles).distance(left, left + 1), 64))
+                found = resemblance_from_cosine(
+                    angles.cosine(la.sketches.SimHash(seed=14).sign(shingles).distance(left, left + 1), 64)
+                )
             else:
                 bits, size = choice
-                cut = la.Signatures(
+                cut = la.sketches.Signatures(
                     np.ascontiguousarray(signatures.values[:, : 8 * size // bits]),
-                    la.MinHash(permutations=8 * size // bits, seed=15),
+                    la.sketches.MinHash(permutations=8 * size // bits, seed=15),
                 )
-                packed = la.BBit(bits=bits).pack(cut)
+                packed = la.sketches.BBit(bits=bits).pack(cut)
                 if packed.n_bytes != len(packed) * size:
                     raise ValueError(f"sketches of {packed.n_bytes / len(packed)} bytes are not of {size}")
                 found = estimated(packed)

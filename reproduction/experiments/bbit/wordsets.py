@@ -146,14 +146,16 @@ def repeated(sets: WordSets, pairs: tuple[tuple[int, int], ...], slots: int, rep
     found = {bits: np.empty((len(pairs), repetitions)) for bits in BITS}
     blind = np.empty((len(pairs), repetitions))
     for seed in range(repetitions):
-        signed = la.PermutationMinHash(universe=sets.universe, permutations=slots, seed=seed).sign_sets(values, offsets)
+        signed = la.sketches.PermutationMinHash(universe=sets.universe, permutations=slots, seed=seed).sign_sets(
+            values, offsets
+        )
         for bits in BITS:
             if bits is None:
                 found[bits][:, seed] = signed.estimated_resemblance(left, right)
                 continue
-            packed = la.BBit(bits=bits).pack(signed)
+            packed = la.sketches.BBit(bits=bits).pack(signed)
             found[bits][:, seed] = packed.estimated_resemblance(left, right)
             if bits == 1:
-                bare = la.PackedSignatures(packed.words, packed.layout, packed.packing, packed.scheme, "integers")
+                bare = la.sketches.PackedSignatures(packed.words, packed.layout, packed.packing, packed.scheme, "integers")
                 blind[:, seed] = bare.estimated_resemblance(left, right)
     return Repeated(slots, found, blind)

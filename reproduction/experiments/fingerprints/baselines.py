@@ -11,7 +11,7 @@ import numpy as np
 import lookalike as la
 
 
-def middle_lexicon(features: la.WeightedSets, share: float = 0.6) -> np.ndarray:
+def middle_lexicon(features: la.sketches.WeightedSets, share: float = 0.6) -> np.ndarray:
     """Return the features, ascending, that are left when the rarest and the most frequent ones are dropped; ``share`` is what stays."""
     values, counts = np.unique(features.values, return_counts=True)
     edge = int(len(values) * (1 - share) / 2)
@@ -24,7 +24,7 @@ def random_lexicons(lexicon: np.ndarray, number: int, *, keep: float, seed: int 
     return [lexicon[rng.random(len(lexicon)) < keep] for _ in range(number)]
 
 
-def i_match(features: la.WeightedSets, lexicons: list[np.ndarray]) -> np.ndarray:
+def i_match(features: la.sketches.WeightedSets, lexicons: list[np.ndarray]) -> np.ndarray:
     """Signatures, one column a lexicon: numbers that two documents share if the same features of the lexicon occur in both.
 
     A document without any feature of the lexicon shares its signature with none.
@@ -47,7 +47,9 @@ def i_match(features: la.WeightedSets, lexicons: list[np.ndarray]) -> np.ndarray
     return out
 
 
-def spot_signatures(texts: list[str], antecedents: tuple[str, ...], *, chain: int = 2, distance: int = 1) -> la.Shingles:
+def spot_signatures(
+    texts: list[str], antecedents: tuple[str, ...], *, chain: int = 2, distance: int = 1
+) -> la.sketches.Shingles:
     """Chains of the words that follow a stop word, stop words left out of the chain, as sets.
 
     References

@@ -20,10 +20,14 @@ def table_1(quick: bool) -> Section:
         "not 0101.",
     )
     keys = np.arange(1, 400, dtype=np.uint64)
-    alone = la.SimHash(bits=32).sign(la.WeightedSets.from_arrays(keys, np.ones(len(keys)), np.arange(len(keys) + 1)))
+    alone = la.sketches.SimHash(bits=32).sign(
+        la.sketches.WeightedSets.from_arrays(keys, np.ones(len(keys)), np.arange(len(keys) + 1))
+    )
     hashes = [f"{word & 15:04b}" for word in alone.words[:, 0].tolist()]
     chosen = [int(keys[hashes.index(bits)]) for bits, _ in WORDS]
-    found = la.SimHash(bits=32, margins=True).sign(la.WeightedSets.from_arrays(chosen, [w for _, w in WORDS], [0, len(WORDS)]))
+    found = la.sketches.SimHash(bits=32, margins=True).sign(
+        la.sketches.WeightedSets.from_arrays(chosen, [w for _, w in WORDS], [0, len(WORDS)])
+    )
     sums = found.margins[0, :4][::-1].astype(float)  # the table's first bit is the highest of the four
     bits = f"{int(found.words[0, 0]) & 15:04b}"
     section.say("The hash function of the table is unknown: among the numbers 1 to 399 six are taken whose hashes, by the "

@@ -45,14 +45,14 @@ def chapter_2(quick: bool) -> Section:
     return section
 
 
-def _spot_signatures(section: Section, spots: la.Shingles, real: Documents, quick: bool) -> np.ndarray:
+def _spot_signatures(section: Section, spots: la.sketches.Shingles, real: Documents, quick: bool) -> np.ndarray:
     """Compare the index of SpotSigs with comparing everything, and return which pairs it finds."""
     rows = [np.unique(spots.values[spots.offsets[row] : spots.offsets[row + 1]]) for row in range(len(spots))]
     every, n = len(real.left), len(rows)
     table, plain = [], pairs_sharing(rows)
     compared = {}
     for threshold in (SPOT_THRESHOLD, 0.7, 0.9):
-        exact = la.verify(la.Pairs(real.left, real.right, n), spots, threshold=threshold)
+        exact = la.verify(la.search.Pairs(real.left, real.right, n), spots, threshold=threshold)
         expected = np.sort(exact.left * n + exact.right)
         start = time.perf_counter()
         found, work = similar_pairs(rows, threshold)
@@ -144,7 +144,7 @@ def _precision_and_recall(chosen: np.ndarray, real: Documents) -> tuple[Share, S
 
 def _table(section: Section, real: Documents, one: np.ndarray, votes: np.ndarray, spotted: np.ndarray) -> None:
     """Write how precise and how complete each method is."""
-    alike = la.verify(la.Pairs(real.left, real.right, len(real.texts)), la.shingle(real.texts, width=3), threshold=0.6)
+    alike = la.verify(la.search.Pairs(real.left, real.right, len(real.texts)), la.shingle(real.texts, width=3), threshold=0.6)
     n = len(real.texts)
     found = {
         f"SimHash, distance at most {RADIUS}": real.distance <= RADIUS,

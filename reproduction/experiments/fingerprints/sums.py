@@ -17,7 +17,7 @@ from lookalike.theory.weak_bits import flip_probability
 ALIKE = 0.98  # cosine: pairs are chosen without a look at their hashes, so that the 64 bits are 64 independent trials
 
 
-def changes(features: la.WeightedSets, left: int, right: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def changes(features: la.sketches.WeightedSets, left: int, right: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (features, change of weight from left to right, whether in both) of those whose weight differs."""
     (a, wa), (b, wb) = (
         (features.values[s], features.weights[s].astype(np.float64))
@@ -32,14 +32,14 @@ def changes(features: la.WeightedSets, left: int, right: int) -> tuple[np.ndarra
 
 def signs(values: np.ndarray) -> np.ndarray:
     """Return 2 b - 1 for each feature and bit, by the library: the sums of the feature alone with weight 1."""
-    alone = la.WeightedSets(values, np.ones(len(values), np.float32), np.arange(len(values) + 1))
-    return la.SimHash(margins=True).sign(alone).margins.astype(np.float64)
+    alone = la.sketches.WeightedSets(values, np.ones(len(values), np.float32), np.arange(len(values) + 1))
+    return la.sketches.SimHash(margins=True).sign(alone).margins.astype(np.float64)
 
 
 def _under_seeds(real: Documents, left: np.ndarray, right: np.ndarray, seeds: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the sums of both documents of each pair under one hash function after the other."""
     for seed in range(seeds):
-        margins = la.SimHash(seed=seed, margins=True).sign(real.features).margins.astype(np.float64)
+        margins = la.sketches.SimHash(seed=seed, margins=True).sign(real.features).margins.astype(np.float64)
         yield margins[left], margins[right]
 
 

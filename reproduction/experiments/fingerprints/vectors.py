@@ -45,7 +45,7 @@ def table_2(quick: bool) -> Section:
         return section.left_out("policies")
     n = min(1000, len(real.texts))
     words, parts = real.prints.words[:n], slice(0, int(real.features.offsets[n]))
-    sets = la.WeightedSets(real.features.values[parts], real.features.weights[parts], real.features.offsets[: n + 1])
+    sets = la.sketches.WeightedSets(real.features.values[parts], real.features.weights[parts], real.features.offsets[: n + 1])
     left, right = np.triu_indices(n, 1)
     out = room_for(1)
     seconds = _alternating(
@@ -97,7 +97,7 @@ def table_2(quick: bool) -> Section:
 
 def _by_seed(real: Documents, seeds: int) -> list[np.ndarray]:
     """Distances of all pairs under several seeds: what the hash functions decide differs, the documents do not."""
-    return [la.SimHash(seed=seed).sign(real.features).distance(real.left, real.right) for seed in range(1, seeds + 1)]
+    return [la.sketches.SimHash(seed=seed).sign(real.features).distance(real.left, real.right) for seed in range(1, seeds + 1)]
 
 
 def figure_6(quick: bool) -> Section:

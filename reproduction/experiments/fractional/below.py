@@ -27,9 +27,9 @@ def _hashed(rng: np.random.Generator, resemblance: float, pairs: int) -> tuple[d
     exact = 0.0
     for begin, end in batches(pairs, 2 * STORED * max(COMBINED)):
         shingles, exact = equal_sets(rng, end - begin, SIZE, resemblance)
-        signatures = la.MinHash(permutations=STORED * max(COMBINED), seed=31).sign(shingles)
+        signatures = la.sketches.MinHash(permutations=STORED * max(COMBINED), seed=31).sign(shingles)
         for m, each in found.items():
-            each.append(xored(la.XorBits(combined=m).pack(first_slots(signatures, m * STORED))))
+            each.append(xored(la.sketches.XorBits(combined=m).pack(first_slots(signatures, m * STORED))))
     return {m: np.concatenate(each) for m, each in found.items()}, exact
 
 
@@ -130,7 +130,7 @@ def _wrong_constant(section: Section, rng: np.random.Generator, repetitions: int
     pair = pair_of(rng, 1 << 14, 0.6, 0.5, 0.8)
     r, k = pair.resemblance, 1000
     c1, c2 = bbit.constants(1, *pair.densities)
-    found = estimates(rng, pair, repetitions, [k], {m: la.XorBits(combined=m) for m in (2, 4)})
+    found = estimates(rng, pair, repetitions, [k], {m: la.sketches.XorBits(combined=m) for m in (2, 4)})
     for m, values in found.items():
         mean, error = (float(v[0]) for v in mean_error(values))
         expected = r + float(xor_bits.bias(r, m, k, *pair.densities))
@@ -151,9 +151,9 @@ def _bias(section: Section, rng: np.random.Generator, pairs: int) -> None:
     rows = []
     sizes = (16, 64, 256)
     shingles, exact = equal_sets(rng, pairs, 40, 0.6)
-    signatures = la.MinHash(permutations=2 * sizes[-1], seed=32).sign(shingles)
+    signatures = la.sketches.MinHash(permutations=2 * sizes[-1], seed=32).sign(shingles)
     for k in sizes:
-        values = xored(la.XorBits(combined=2).pack(first_slots(signatures, 2 * k)))
+        values = xored(la.sketches.XorBits(combined=2).pack(first_slots(signatures, 2 * k)))
         mean, error = (float(v) for v in mean_error(values - exact))
         matches = np.arange(k + 1)
         p = stats.binom.pmf(matches, k, float(xor_bits.match_probability(exact, 2)))

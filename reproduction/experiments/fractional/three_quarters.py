@@ -14,8 +14,8 @@ from lookalike.theory import bbit, mixture, xor_bits
 
 SLOTS = 768  # of which 256 make as many single bits, and 512 make 256 XORs of two
 STORED = 512
-THREE_QUARTERS = la.Fractional(shares=[(1, 1 / 3), (0.5, 2 / 3)])
-MIXED = la.Fractional(shares=[(1, 1 / 4), (0.5, 1 / 4), (0.25, 1 / 2)])
+THREE_QUARTERS = la.sketches.Fractional(shares=[(1, 1 / 3), (0.5, 2 / 3)])
+MIXED = la.sketches.Fractional(shares=[(1, 1 / 4), (0.5, 1 / 4), (0.25, 1 / 2)])
 POINTS = (0.4, 0.6, 0.8, 0.9, 0.97)
 
 
@@ -25,7 +25,7 @@ def _sketches(rng: np.random.Generator, resemblance: float, pairs: int) -> Any:
     for begin, end in batches(pairs, 4 * SLOTS):
         if dense is None:
             shingles, exact = equal_sets(rng, end - begin, 100, resemblance)
-            yield la.MinHash(permutations=SLOTS, seed=34).sign(shingles), exact, (0.0, 0.0)
+            yield la.sketches.MinHash(permutations=SLOTS, seed=34).sign(shingles), exact, (0.0, 0.0)
         else:
             yield signatures_of(rng, dense, end - begin, SLOTS), dense.resemblance, dense.densities
 
@@ -139,7 +139,7 @@ def _bias(section: Section, rng: np.random.Generator, pairs: int) -> None:
     """The heading calls (38) unbiased."""
     slots = 48
     shingles, exact = equal_sets(rng, pairs, 40, 0.6)
-    packed = THREE_QUARTERS.pack(la.MinHash(permutations=slots, seed=36).sign(shingles))
+    packed = THREE_QUARTERS.pack(la.sketches.MinHash(permutations=slots, seed=36).sign(shingles))
     left = np.arange(0, len(packed), 2)
     share = packed.matches(left, left + 1).sum(1) / (2 * slots // 3)
     mean, error = (float(v) for v in mean_error(xor_bits.three_quarter_resemblance(share) - exact))

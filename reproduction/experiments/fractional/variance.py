@@ -45,13 +45,13 @@ def printed_variance(
 
 def _measure(rng: np.random.Generator, density: float, resemblance: float, pairs: int, mixes: dict[Any, Any]) -> Any:
     """Estimates of each mixture from the same signatures, with the exact resemblance and densities of the sets."""
-    packings = {f: la.Fractional(shares=parts) for f, parts in mixes.items()}
+    packings = {f: la.sketches.Fractional(shares=parts) for f, parts in mixes.items()}
     found: dict[Any, list[np.ndarray]] = {f: [] for f in mixes}
     pair = None if density < SPARSE else pair_of(rng, UNIVERSE, density, density, resemblance)
     for begin, end in batches(pairs, 4 * SLOTS):
         if pair is None:
             shingles, exact = equal_sets(rng, end - begin, 100, resemblance)
-            signatures = la.MinHash(permutations=SLOTS, seed=21).sign(shingles)
+            signatures = la.sketches.MinHash(permutations=SLOTS, seed=21).sign(shingles)
         else:
             signatures, exact = signatures_of(rng, pair, end - begin, SLOTS), pair.resemblance
         for f, packing in packings.items():
@@ -141,8 +141,8 @@ def _random_bits(section: Section, rng: np.random.Generator, pairs: int) -> None
     )
     section.refutes("not (42) as printed", variance, printed_variance(exact, three, SLOTS), error, name="three-printed")
     shingles, exact = equal_sets(rng, pairs, 100, 0.1)
-    signatures = la.MinHash(permutations=SLOTS, seed=22).sign(shingles)
-    codes = {bits: unpack(la.BBit(bits=bits).pack(signatures))[0] for bits, _ in two}
+    signatures = la.sketches.MinHash(permutations=SLOTS, seed=22).sign(shingles)
+    codes = {bits: unpack(la.sketches.BBit(bits=bits).pack(signatures))[0] for bits, _ in two}
     drawn = rng.random((pairs, SLOTS)) < two[0][1]
     match = np.where(drawn, *((codes[bits][::2] == codes[bits][1::2]) for bits, _ in two))
     variance, error = variance_error(mixture.resemblance(match.mean(1), parts_of(two)))
@@ -150,7 +150,7 @@ def _random_bits(section: Section, rng: np.random.Generator, pairs: int) -> None
     section.agrees(
         "bits drawn at random for each slot, b = 1 or 8, R = 0.1: E_f (1 - E_f)", variance, theory, error, name="random"
     )
-    packed = la.Fractional(shares=two).pack(signatures)
+    packed = la.sketches.Fractional(shares=two).pack(signatures)
     fixed, fixed_error = variance_error(estimated(packed))
     section.below("a fixed assignment errs less", fixed, variance, np.hypot(error, fixed_error), name="fixed")
     likely, likely_error = variance_error(estimated(packed, most_likely=True))

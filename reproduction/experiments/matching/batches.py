@@ -23,19 +23,19 @@ PROBES, PARTS = 23, 16
 THESIS = {"PSM_A": 7.7, "PSM_F": 14.0}  # Figure 10: how many times faster than Manku's tables, with the largest batch
 
 
-def _methods() -> dict[str, tuple[la.FingerprintFile, bool]]:
+def _methods() -> dict[str, tuple[la.search.FingerprintFile, bool]]:
     """Return {name: (an empty index, whether the first answer is enough)}."""
     return {
-        "PSM_A": (la.WeakBitIndex(radius=RADIUS, probes=PROBES), False),
-        "PSM_F": (la.WeakBitIndex(radius=RADIUS, probes=PROBES), True),
-        "Manku, 4": (la.TableIndex(radius=RADIUS, lookup="binary"), False),
-        "HammingIndex": (la.HammingIndex(radius=RADIUS), False),
+        "PSM_A": (la.search.WeakBitIndex(radius=RADIUS, probes=PROBES), False),
+        "PSM_F": (la.search.WeakBitIndex(radius=RADIUS, probes=PROBES), True),
+        "Manku, 4": (la.search.TableIndex(radius=RADIUS, lookup="binary"), False),
+        "HammingIndex": (la.search.HammingIndex(radius=RADIUS), False),
     }
 
 
-def written(path: Path, stored: np.ndarray, parts: int) -> la.FingerprintFile:
+def written(path: Path, stored: np.ndarray, parts: int) -> la.search.FingerprintFile:
     """Append fingerprints in so many batches, sorted each, as the thesis' Figure 9 has it."""
-    file = la.FingerprintFile(path)
+    file = la.search.FingerprintFile(path)
     for part in np.array_split(stored, parts):
         file.append(part)
     return file
@@ -59,7 +59,7 @@ def _memory(n: int, parts: int) -> int:
     return max(1 << 20, 3 * 64 * -(-n // parts))
 
 
-def _answers(section: Section, file: la.FingerprintFile, trial: Trial, memory: int) -> None:
+def _answers(section: Section, file: la.search.FingerprintFile, trial: Trial, memory: int) -> None:
     """Check what each method finds, and what it reads."""
     planted = set(zip(trial.asked.tolist(), trial.rows.tolist(), strict=True))
     most = max(1024, memory // 3 // 64)
@@ -112,7 +112,7 @@ def _stops(section: Section, folder: Path, trial: Trial, n: int) -> None:
     stored[:head] = stored[rng.permutation(head)]  # all answers lie in the first batch of the file
     file = written(folder / "answers-first.fps", stored, PARTS)
     memory, pieces = _memory(n, PARTS), {}
-    using = la.WeakBitIndex(radius=RADIUS, probes=PROBES, prefix_bits=10)
+    using = la.search.WeakBitIndex(radius=RADIUS, probes=PROBES, prefix_bits=10)
     for name, more in (("all answered", 0), ("one without an answer", 1)):
         values = np.append(queries, ~queries[:more])
         sums = np.concatenate([margins, margins[:more]])

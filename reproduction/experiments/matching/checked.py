@@ -33,7 +33,7 @@ def _tables(section: Section, trial: Trial, stored_bits: int) -> dict[str, list]
     uniform = (n - len(trial.special)) * asked
     works, counted, tables, met, probes = {}, {}, {}, {}, {}
     for blocks, lead in MANKU:
-        make = partial(la.TableIndex, radius=RADIUS, blocks=blocks, lead=lead, lookup="binary")
+        make = partial(la.search.TableIndex, radius=RADIUS, blocks=blocks, lead=lead, lookup="binary")
         index, name = make().add(trial.stored), f"Manku, {comb(blocks, lead)}"
         found = index.query(trial.queries)
         compared, met[name] = uniform_compared(trial, index, make)
@@ -46,7 +46,7 @@ def _tables(section: Section, trial: Trial, stored_bits: int) -> dict[str, list]
     for prefix in range(stored_bits - 3, stored_bits + 1):
         name = f"PSM_A, p = {prefix}"
         k = probes[name] = needed(probe_ranks(trial, prefix))
-        make = partial(la.WeakBitIndex, radius=RADIUS, prefix_bits=prefix, probes=k)
+        make = partial(la.search.WeakBitIndex, radius=RADIUS, prefix_bits=prefix, probes=k)
         index = make().add(trial.stored)
         index.query(trial.queries, trial.margins)
         compared, met[name] = uniform_compared(trial, index, make, trial.margins)
@@ -116,10 +116,10 @@ def _tables(section: Section, trial: Trial, stored_bits: int) -> dict[str, list]
 def _memory(section: Section, trial: Trial, stored_bits: int) -> None:
     """What the arrays of real indexes take, beside (6.12) and (6.17), which count fingerprints and offsets of 64 bits alone."""
     taken = {}
-    tables = la.TableIndex(radius=RADIUS).add(trial.stored)
-    weak = la.WeakBitIndex(radius=RADIUS, prefix_bits=stored_bits).add(trial.stored)
+    tables = la.search.TableIndex(radius=RADIUS).add(trial.stored)
+    weak = la.search.WeakBitIndex(radius=RADIUS, prefix_bits=stored_bits).add(trial.stored)
     tables.query(trial.queries[:1]), weak.query(trial.queries[:1], trial.margins[:1])
-    ten = la.TableIndex(radius=RADIUS, blocks=5, lead=2).add(trial.stored)
+    ten = la.search.TableIndex(radius=RADIUS, blocks=5, lead=2).add(trial.stored)
     ten.query(trial.queries[:1])
     for name, index in (("4 tables", tables), ("10 tables", ten), ("PSM, p = d", weak)):
         taken[name] = held(index) / len(trial.stored)
@@ -138,7 +138,7 @@ def _unequal_blocks(section: Section, n: int, asked: int) -> None:
     """Compare (6.6) as printed, with fractions of bits, with the count of 10 tables, whose blocks have 13 and 12 bits."""
     rng = np.random.default_rng(11)
     stored, queries = (rng.integers(0, 1 << 64, size, dtype=np.uint64) for size in (n, asked))
-    index = la.TableIndex(radius=RADIUS, blocks=5, lead=2).add(stored)
+    index = la.search.TableIndex(radius=RADIUS, blocks=5, lead=2).add(stored)
     index.query(queries)
     exact, printed = block_candidates(n * asked, 64, 5, 2), 10 * n * asked * 2.0 ** (-2 * 64 / 5)
     section.say(
@@ -161,7 +161,7 @@ def _other_blocks(section: Section, trial: Trial) -> None:
 
     chosen = {
         "four blocks of 22, 18, 14 and 10 bits": (
-            lambda words: la.TableIndex(radius=RADIUS, blocks=sizes).add(words),
+            lambda words: la.search.TableIndex(radius=RADIUS, blocks=sizes).add(words),
             block_candidates(1.0, 64, sizes, 1),
         ),
         "14 of the 70 choices of four of eight blocks, 20 bits of each": (of_some, len(some) * 2.0**-20),

@@ -84,7 +84,7 @@ def _counted(section: Section, quick: bool) -> None:
     )
     steps = []
     for blocks, lead in ((4, 1), (5, 2)):
-        index = la.TableIndex(radius=RADIUS, blocks=blocks, lead=lead, lookup="binary").add(stored)
+        index = la.search.TableIndex(radius=RADIUS, blocks=blocks, lead=lead, lookup="binary").add(stored)
         with counted_searches() as counts:
             index.query(queries)
         looked_up = m * comb(blocks, lead)  # behind a bisection one key is read, and two for each that is equal
@@ -101,11 +101,11 @@ def _counted(section: Section, quick: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = written(Path(folder) / "counted.fps", stored, pieces)
         for name, using, what, model in (
-            ("PSM_A", la.WeakBitIndex(radius=RADIUS, prefix_bits=prefix, probes=probes), "wanted", None),
-            ("Manku, 4", la.TableIndex(radius=RADIUS), "offsets", hamming_costs.manku_batch(n, m, 64, 4, 1, LOOKUPS)),
+            ("PSM_A", la.search.WeakBitIndex(radius=RADIUS, prefix_bits=prefix, probes=probes), "wanted", None),
+            ("Manku, 4", la.search.TableIndex(radius=RADIUS), "offsets", hamming_costs.manku_batch(n, m, 64, 4, 1, LOOKUPS)),
             (
                 "Manku, 10",
-                la.TableIndex(radius=RADIUS, blocks=5, lead=2),
+                la.search.TableIndex(radius=RADIUS, blocks=5, lead=2),
                 "offsets",
                 hamming_costs.manku_batch(n, m, 64, 5, 2, LOOKUPS),
             ),
@@ -182,12 +182,12 @@ def chapter_6(quick: bool) -> Section:
     pieces, prefix, probes = 8, 14, 23
     methods = {
         "PSM_A": (
-            la.WeakBitIndex(radius=RADIUS, prefix_bits=prefix, probes=probes),
+            la.search.WeakBitIndex(radius=RADIUS, prefix_bits=prefix, probes=probes),
             lambda costs: hamming_costs.weak_bits_batch(n, m, 1, prefix, probes, RADIUS, costs, pieces=pieces),
         ),
-        "Manku, 4": (la.TableIndex(radius=RADIUS), lambda costs: hamming_costs.manku_batch(n, m, 64, 4, 1, costs)),
+        "Manku, 4": (la.search.TableIndex(radius=RADIUS), lambda costs: hamming_costs.manku_batch(n, m, 64, 4, 1, costs)),
         "Manku, 10": (
-            la.TableIndex(radius=RADIUS, blocks=5, lead=2),
+            la.search.TableIndex(radius=RADIUS, blocks=5, lead=2),
             lambda costs: hamming_costs.manku_batch(n, m, 64, 5, 2, costs),
         ),
     }
@@ -246,12 +246,12 @@ def chapter_6(quick: bool) -> Section:
     )
     online = {
         "PSM_A": (
-            la.WeakBitIndex(radius=RADIUS, prefix_bits=min(20, n.bit_length() - 1), probes=probes),
+            la.search.WeakBitIndex(radius=RADIUS, prefix_bits=min(20, n.bit_length() - 1), probes=probes),
             hamming_costs.weak_bits_query(n, min(20, n.bit_length() - 1), probes, RADIUS, costs),
         ),
-        "Manku, 4": (la.TableIndex(radius=RADIUS), hamming_costs.manku_query(n, 64, 4, 1, costs)),
+        "Manku, 4": (la.search.TableIndex(radius=RADIUS), hamming_costs.manku_query(n, 64, 4, 1, costs)),
         "Manku, 10, bisection": (
-            la.TableIndex(radius=RADIUS, blocks=5, lead=2, lookup="binary"),
+            la.search.TableIndex(radius=RADIUS, blocks=5, lead=2, lookup="binary"),
             hamming_costs.manku_query(n, 64, 5, 2, costs, binary=True),
         ),
     }

@@ -59,12 +59,15 @@ def _one(section: Section, trial: Trial, prefixes: list[int]) -> dict[int, dict]
         ranks = probe_ranks(trial, prefix)
         first = first_ranks(trial, ranks)
         k, k_first = needed(ranks), needed(first)
-        index = la.WeakBitIndex(radius=RADIUS, prefix_bits=prefix).add(trial.stored)
+        index = la.search.WeakBitIndex(radius=RADIUS, prefix_bits=prefix).add(trial.stored)
         index.query(trial.queries[:1], trial.margins[:1])
         found = with_probes(index, k).query(trial.queries, trial.margins)
         compared.append(
             uniform_compared(
-                trial, index, lambda k=k, p=prefix: la.WeakBitIndex(radius=RADIUS, prefix_bits=p, probes=k), trial.margins
+                trial,
+                index,
+                lambda k=k, p=prefix: la.search.WeakBitIndex(radius=RADIUS, prefix_bits=p, probes=k),
+                trial.margins,
             )[0]
         )
         expected.append(weak_bit_candidates(uniform, prefix, k) * len(trial.queries))

@@ -46,7 +46,7 @@ def policies(quick: bool) -> Section:
         return section.left_out("policies")
     n = 1 << (16 if quick else 20)
     trial = among_random(real.words, real.margins, real.pages, n)
-    exact = la.ExhaustiveHammingIndex(radius=RADIUS).add(trial.stored).query(trial.queries)
+    exact = la.search.ExhaustiveHammingIndex(radius=RADIUS).add(trial.stored).query(trial.queries)
     pairs = set(zip(trial.asked.tolist(), trial.rows.tolist(), strict=True))
     sizes = np.bincount(np.bincount(trial.asked))[1:]
     section.say(
@@ -73,7 +73,7 @@ def policies(quick: bool) -> Section:
     for prefix in prefixes:
         ranks = probe_ranks(trial, prefix)
         curves[prefix] = recalls(trial, ranks, KS)
-        index = la.WeakBitIndex(radius=RADIUS, prefix_bits=prefix).add(trial.stored)
+        index = la.search.WeakBitIndex(radius=RADIUS, prefix_bits=prefix).add(trial.stored)
         index.query(trial.queries[:1], trial.margins[:1])
         for k in (5, 23):
             found = with_probes(index, k).query(trial.queries, trial.margins)

@@ -97,9 +97,9 @@ def _theory(section: Section, trial: Trial, sizes: list[int], sample: int) -> np
 def _works(part: Trial, size: int, blocks: int, lead: int) -> tuple[dict[str, Callable[[], Any]], bool]:
     """Return the searches to be timed, and whether all keep to the memory of Manku's tables."""
     budget = hamming_costs.manku_memory(2.0**size, 1, blocks, lead)
-    tables = la.TableIndex(radius=RADIUS, blocks=blocks, lead=lead, lookup="binary").add(part.stored)
-    weak = la.WeakBitIndex(radius=RADIUS, prefix_bits=size).add(part.stored)
-    exact = la.HammingIndex(radius=RADIUS, memory=budget).add(part.stored)
+    tables = la.search.TableIndex(radius=RADIUS, blocks=blocks, lead=lead, lookup="binary").add(part.stored)
+    weak = la.search.WeakBitIndex(radius=RADIUS, prefix_bits=size).add(part.stored)
+    exact = la.search.HammingIndex(radius=RADIUS, memory=budget).add(part.stored)
     tables.query(part.queries[:1])
     weak.query(part.queries[:1], part.margins[:1])
     exact.query(part.queries[:1])

@@ -137,7 +137,7 @@ def uniform_compared(trial: Trial, index: Any, make: Callable[[], Any], margins:
     return index.compared - alone.compared, alone.compared
 
 
-def with_probes(index: la.WeakBitIndex, probes: int) -> la.WeakBitIndex:
+def with_probes(index: la.search.WeakBitIndex, probes: int) -> la.search.WeakBitIndex:
     """The same index with another number of probes."""
     index.probes = probes
     index._weak = index.weak_bits(len(index))
@@ -187,7 +187,7 @@ def held(index: Any) -> int:
 
 
 @contextmanager
-def counting(file: la.FingerprintFile | None = None) -> Iterator[dict[str, int]]:
+def counting(file: la.search.FingerprintFile | None = None) -> Iterator[dict[str, int]]:
     """Count what searches do: fingerprints compared, and pieces, fingerprints and bytes read from a file."""
     counts = {"compared": 0, "pieces": 0, "fingerprints": 0, "bytes": 0}
     collect = fingerprints.collect

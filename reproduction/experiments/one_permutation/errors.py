@@ -23,12 +23,12 @@ EMPTY = np.iinfo(np.uint64).max
 BINS = 64
 UNIONS = (16, 32, 64, 128, 256, 1024)
 SCHEMES = {
-    "k permutations": la.MinHash(permutations=BINS),
-    "raw bins": la.OnePermutation(permutations=BINS),
-    "rotation": la.OnePermutation(permutations=BINS, densify="rotation"),
-    "optimal": la.OnePermutation(permutations=BINS, densify="optimal"),
-    "reverse": la.OnePermutation(permutations=BINS, densify="reverse"),
-    "fast similarity": la.FastSimilarity(permutations=BINS),
+    "k permutations": la.sketches.MinHash(permutations=BINS),
+    "raw bins": la.sketches.OnePermutation(permutations=BINS),
+    "rotation": la.sketches.OnePermutation(permutations=BINS, densify="rotation"),
+    "optimal": la.sketches.OnePermutation(permutations=BINS, densify="optimal"),
+    "reverse": la.sketches.OnePermutation(permutations=BINS, densify="reverse"),
+    "fast similarity": la.sketches.FastSimilarity(permutations=BINS),
 }
 SEEDS = 50  # which bin an empty one copies from depends on the seed, and so does the variance, by a few percent
 THEORY = {
@@ -143,7 +143,9 @@ def _copies(section: Section, rng: np.random.Generator, seeds: int) -> None:
         # Var = R (1 - R) (f / (f - 1) S / t^2 - 1 / (f - 1)), S the mean of the sum of squared numbers of bins of equal content.
         expected = (THEORY["optimal"](0.5, f, BINS) / 0.25 * (f - 1) + 1) / f * BINS**2
         for seed in range(seeds):
-            sets = la.Shingles.from_arrays(rng.integers(0, 1 << 63, 10 * f, dtype=np.uint64), np.arange(0, 10 * f + 1, f))
+            sets = la.sketches.Shingles.from_arrays(
+                rng.integers(0, 1 << 63, 10 * f, dtype=np.uint64), np.arange(0, 10 * f + 1, f)
+            )
             bins = replace(SCHEMES["optimal"], seed=seed).sign(sets).values
             counted[i, seed] = (bins[:, :, None] == bins[:, None]).sum((1, 2)).mean() / expected
     mean, error = mean_error(counted.mean(0))
@@ -158,7 +160,7 @@ def _finite(section: Section, rng: np.random.Generator, pairs: int) -> None:
     universe, bins, f1, f2, a = 64, 8, 9, 9, 6
     union, r = f1 + f2 - a, a / (f1 + f2 - a)
     section.say(f"True permutations of D = {universe} places in {bins} bins, f = {union}, R = {r}, {pairs:,} of them:")
-    signatures = la.PermutationBins(universe=universe, permutations=bins).bin_places(
+    signatures = la.sketches.PermutationBins(universe=universe, permutations=bins).bin_places(
         *random_places(rng, pairs, universe, f1, f2, a)
     )
     left, right = signatures.values[::2], signatures.values[1::2]
@@ -207,7 +209,7 @@ def _finite(section: Section, rng: np.random.Generator, pairs: int) -> None:
     section.holds(f"(33) is negative for f = 5, t = {bins}", r * (1 - r) / bins * (5 - bins) / (5 - 1) < 0, name="negative-33")
     universe, f1, f2, a = 1024, 192, 192, 128
     places, offsets = random_places(rng, pairs // 10, universe, f1, f2, a)
-    full = la.PermutationBins(universe=universe, permutations=bins).bin_places(places, offsets)
+    full = la.sketches.PermutationBins(universe=universe, permutations=bins).bin_places(places, offsets)
     section.holds(f"D = {universe:,}, f = 256: no bin is empty", not (full.values == EMPTY).any(), name="full")
     variance, error = variance_error(estimates(full))
     section.agrees(

@@ -38,7 +38,7 @@ def _running_example(section: Section) -> None:
         name="distance",
     )
     places = {1: 8, 3: 5, 7: 2}  # the report's permutation, where it matters
-    one_bin = la.PermutationBins(universe=9, permutations=1)
+    one_bin = la.sketches.PermutationBins(universe=9, permutations=1)
     least = one_bin.bin_places([places[x] for members in sets for x in members], [0, 2, 4])
     section.holds(
         "π(X) = {5, 8} and π(Y) = {2, 5} have minima 5 and 2 (6)", least.values.ravel().tolist() == [5, 2], name="minima"
@@ -57,7 +57,7 @@ def _running_example(section: Section) -> None:
 
 def _bins(section: Section) -> None:
     """Section 4: three sets in four bins."""
-    scheme = la.PermutationBins(universe=16, permutations=4)
+    scheme = la.sketches.PermutationBins(universe=16, permutations=4)
     signatures = scheme.bin_places(np.concatenate(list(PLACES.values())), np.arange(0, 13, 4))
     rows = [_written(row) for row in signatures.values]
     section.table(
@@ -87,7 +87,7 @@ def _bins(section: Section) -> None:
 def _all_permutations(section: Section) -> None:
     """(26), (30) and (32) under every permutation of eight places: no noise at all."""
     arrangements = np.array(list(permutations(range(8), 4)))  # places of one common member, one of X and two of Y
-    scheme = la.PermutationBins(universe=8, permutations=4)
+    scheme = la.sketches.PermutationBins(universe=8, permutations=4)
     signatures = scheme.bin_places(arrangements[:, [0, 1, 0, 2, 3]].ravel(), np.cumsum([0, *[2, 3] * len(arrangements)]))
     rows = np.arange(0, len(signatures), 2)
     left, right = signatures.values[rows], signatures.values[rows + 1]

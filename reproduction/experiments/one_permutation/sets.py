@@ -9,12 +9,12 @@ import numpy as np
 import lookalike as la
 
 
-def hashed_pairs(rng: np.random.Generator, pairs: int, union: int) -> la.Shingles:
+def hashed_pairs(rng: np.random.Generator, pairs: int, union: int) -> la.sketches.Shingles:
     """Pairs of sets of random 64-bit keys with R = 1/2: rows 2i and 2i + 1, three quarters of the union each."""
     pool = rng.integers(0, 1 << 63, (pairs, union), dtype=np.uint64)
     half, size = union // 2, 3 * union // 4
     rows = np.concatenate([pool[:, :size], pool[:, :half], pool[:, size:]], 1)
-    return la.Shingles.from_arrays(rows.ravel(), np.arange(0, 2 * pairs * size + 1, size))
+    return la.sketches.Shingles.from_arrays(rows.ravel(), np.arange(0, 2 * pairs * size + 1, size))
 
 
 def random_places(

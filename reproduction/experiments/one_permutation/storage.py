@@ -14,10 +14,10 @@ from one_permutation.sets import estimates, hashed_pairs, random_places
 
 BINS, BITS, UNIONS, SEEDS = 256, (1, 2, 4, 8), (64, 256, 1024, 4096), 50
 SCHEMES = {
-    "k permutations": la.MinHash(permutations=BINS),
-    "raw bins": la.OnePermutation(permutations=BINS),
-    "optimal": la.OnePermutation(permutations=BINS, densify="optimal"),
-    "fast similarity": la.FastSimilarity(permutations=BINS),
+    "k permutations": la.sketches.MinHash(permutations=BINS),
+    "raw bins": la.sketches.OnePermutation(permutations=BINS),
+    "optimal": la.sketches.OnePermutation(permutations=BINS, densify="optimal"),
+    "fast similarity": la.sketches.FastSimilarity(permutations=BINS),
 }
 Cells = dict[tuple[str, int, int], tuple[float, float]]
 
@@ -69,7 +69,7 @@ def equal_bytes(quick: bool) -> Section:
                 signatures = replace(scheme, seed=seed).sign(shingles)
                 found.setdefault((name, 32), []).append(estimates(signatures))
                 for bits in BITS:
-                    packed = la.BBit(bits=bits).pack(signatures)
+                    packed = la.sketches.BBit(bits=bits).pack(signatures)
                     found.setdefault((name, bits), []).append(estimates(packed))
                     theory.setdefault((name, bits), []).append(_theory(name, signatures, union, bits))
                     cells[name, union, bits] = 8 * packed.n_bytes / len(packed) / 0.25, 0.0
@@ -165,7 +165,7 @@ def _space(section: Section, rng: np.random.Generator) -> None:
     places = one_permutation.space_bits(universe, 1)["one permutation"] - np.log2(universe)
     section.equals("one permutation of 10⁹ places takes the 4 GB of section 3.3", places / 8e9, 4.0, 0.5, name="space")
     universe = 1 << 16
-    scheme = la.PermutationBins(universe=universe, permutations=BINS)
+    scheme = la.sketches.PermutationBins(universe=universe, permutations=BINS)
     slots = scheme.bin_places(*random_places(rng, 40, universe, 300, 300, 200)).values
     filled = slots[slots != np.iinfo(slots.dtype).max]
     section.holds(

@@ -23,7 +23,7 @@ STAND_IN = (
 class Pairs:
     """Shingle sets of documents, and their pairs with exact resemblances; of dissimilar ones a sample, with weights."""
 
-    shingles: la.Shingles
+    shingles: la.sketches.Shingles
     left: np.ndarray
     right: np.ndarray
     exact: np.ndarray
@@ -47,7 +47,7 @@ def without_head(text: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def shingled(n: int) -> la.Shingles | None:
+def shingled(n: int) -> la.sketches.Shingles | None:
     """Shingle n different licence texts of some length, drawn at random; None where the texts are absent."""
     path = DATA / "licences.parquet"
     if not path.exists():
@@ -59,7 +59,7 @@ def shingled(n: int) -> la.Shingles | None:
     all_of_them = la.shingle(chosen, width=WIDTH)
     long = np.flatnonzero(all_of_them.sizes >= LEAST)[:n]
     values = np.concatenate([all_of_them.row(int(row)) for row in long])
-    return la.Shingles(values, np.concatenate([[0], np.cumsum(all_of_them.sizes[long])]), all_of_them.parameters)
+    return la.sketches.Shingles(values, np.concatenate([[0], np.cumsum(all_of_them.sizes[long])]), all_of_them.parameters)
 
 
 @lru_cache(maxsize=1)

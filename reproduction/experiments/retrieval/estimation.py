@@ -32,7 +32,7 @@ class Counted:
         return int(self.table[place])
 
 
-def ways_of(signatures: la.Signatures) -> tuple[dict[str, Callable[..., None]], dict[str, tuple[int, np.ndarray]]]:
+def ways_of(signatures: la.sketches.Signatures) -> tuple[dict[str, Callable[..., None]], dict[str, tuple[int, np.ndarray]]]:
     """Return how each way counts, and its (samples, codes that are compared); rows of all ways have the same bytes."""
     ways: dict[str, Callable[..., None]] = {}
     codes: dict[str, tuple[int, np.ndarray]] = {}
@@ -52,7 +52,7 @@ def ways_of(signatures: la.Signatures) -> tuple[dict[str, Callable[..., None]], 
     ways["32-bit samples"], codes["32-bit samples"] = whole(narrow), (WORDS, narrow)
     for bits in FEW:
         samples = WORDS * 32 // bits
-        kept = unpack(la.BBit(bits=bits).pack(signatures))[0][:, :samples]
+        kept = unpack(la.sketches.BBit(bits=bits).pack(signatures))[0][:, :samples]
         packed = lanes(kept, bits)
         for name, way in (
             (f"b = {bits}, table", tabled(packed, zero_lanes(bits))),
@@ -74,8 +74,10 @@ def speed(quick: bool) -> Section:
     if shingles is None:
         return section.left_out("licence texts")
     some = 200
-    shingles = la.Shingles(shingles.values[: shingles.offsets[some]], shingles.offsets[: some + 1], shingles.parameters)
-    signatures = la.MinHash(permutations=WORDS * 32).sign(shingles)
+    shingles = la.sketches.Shingles(
+        shingles.values[: shingles.offsets[some]], shingles.offsets[: some + 1], shingles.parameters
+    )
+    signatures = la.sketches.MinHash(permutations=WORDS * 32).sign(shingles)
     ways, codes = ways_of(signatures)
     rng = np.random.default_rng(12)
     left, right = (rng.integers(0, some, 10_000) for _ in range(2))
@@ -114,11 +116,11 @@ def speed(quick: bool) -> Section:
     return section
 
 
-def _look_ups(signatures: la.Signatures) -> dict[int, float]:
+def _look_ups(signatures: la.sketches.Signatures) -> dict[int, float]:
     """Look-ups for a word by the same function that is compiled, as plain Python."""
     counts = {}
     for bits in FEW:
-        words = lanes(unpack(la.BBit(bits=bits).pack(signatures))[0][:4, : 8 * 32 // bits], bits)
+        words = lanes(unpack(la.sketches.BBit(bits=bits).pack(signatures))[0][:4, : 8 * 32 // bits], bits)
         table, out = Counted(zero_lanes(bits)), np.empty(3, np.int64)
         by_table.py_func(words, np.array([0, 1, 2]), np.array([1, 2, 3]), table, out)
         counts[bits] = table.looked_up / (3 * words.shape[1])

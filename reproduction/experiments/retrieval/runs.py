@@ -50,7 +50,7 @@ def windows(exact: np.ndarray) -> list[np.ndarray]:
 def _one(pairs: Pairs, seed: int, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sign once, estimate all pairs; returns (table of classes, mean squared errors)."""
     slots = int(SIZES[-1])
-    words = la.BBit(bits=32).pack(la.MinHash(permutations=slots, seed=seed).sign(pairs.shingles)).words
+    words = la.sketches.BBit(bits=32).pack(la.sketches.MinHash(permutations=slots, seed=seed).sign(pairs.shingles)).words
     at, least, where = cuts(), bounds(), rows()
     pieces = segments(at)
     table = np.zeros((len(NAMES), len(SIZES), len(THRESHOLDS) + 2, len(THRESHOLDS) + 1), np.int64)

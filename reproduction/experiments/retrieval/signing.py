@@ -35,7 +35,7 @@ def scattered(keys: np.ndarray) -> np.ndarray:
     return x ^ (x >> np.uint32(13))
 
 
-def unrelated_pairs(shingles: la.Shingles) -> tuple[np.ndarray, np.ndarray]:
+def unrelated_pairs(shingles: la.sketches.Shingles) -> tuple[np.ndarray, np.ndarray]:
     """Choose pairs of documents with resemblances from 0.2 on, unlike those of all other pairs: (rows, exact resemblances).
 
     Rows 2 i and 2 i + 1 are a pair. Pairs that share shingles would err alike, and tell no more than one of them.

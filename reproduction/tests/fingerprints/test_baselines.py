@@ -9,7 +9,7 @@ import lookalike as la
 def sets_of(*rows):
     """Weighted sets of the given values as they are, ascending in each row."""
     values = np.array([v for row in rows for v in sorted(row)], np.uint64)
-    return la.WeightedSets(values, np.ones(len(values), np.float32), np.cumsum([0, *map(len, rows)]))
+    return la.sketches.WeightedSets(values, np.ones(len(values), np.float32), np.cumsum([0, *map(len, rows)]))
 
 
 def test_the_lexicon_leaves_out_the_rarest_and_the_most_frequent():

@@ -90,7 +90,7 @@ def pairs(
     if summary["cut_by_max_pairs"]:
         tell("  the list was cut by --max-pairs: there are more")
     tell(*(f"  warning: {warning}" for warning in summary["warnings"]))
-    if summary["crowded"] and summary["score"] == "resemblance":
+    if summary["crowded"]:
         crowded = counted(summary["crowded"], "document")
         tell(f"  {crowded} in large buckets, usually of boilerplate: all pairs of them are found, as with recall 1")
     above = ", higher above it" if summary["recall_planned"] < 1 else ""

@@ -399,7 +399,7 @@ def _whole(content: bytes) -> bytes:
         end = head.end() + int(head[1], 16)
         if end == head.end() and (found or not content[end:].strip()):
             return b"".join(found)
-        if end in (head.end(), at) or end > len(content) or content[end : end + 1] not in (b"", b"\r", b"\n"):
+        if end == head.end() or end > len(content) or content[end : end + 1] not in (b"", b"\r", b"\n"):
             break
         found.append(content[head.end() : end])
         at = end

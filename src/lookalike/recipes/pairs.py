@@ -256,7 +256,7 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
         "documents_skipped": int(found.totals[SKIPPED]),
         "pairs": n_pairs,
         "candidate_pairs": n_candidates,
-        "crowded": count_rows(opened.engine, found.crowded),
+        "crowded": 0 if job.finder.meets == "samples" else count_rows(opened.engine, found.crowded),
         "cut_by_max_pairs": cut or left_out,
         "verified_by": job.verify,
         "threshold": job.threshold,

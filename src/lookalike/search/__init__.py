@@ -1,1 +1,42 @@
 """Search: from sketches to pairs of rows that are worth comparing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..lazy import load_name
+
+_HOMES = {
+    "BandingIndex": ".banding",
+    "ExhaustiveHammingIndex": ".fingerprints",
+    "FingerprintFile": ".fingerprint_file",
+    "HammingIndex": ".hamming",
+    "Pairs": "..values",
+    "TableIndex": ".tables",
+    "WeakBitIndex": ".weak_bits",
+    "nearest": ".exhaustive",
+    "pairs_above": ".exhaustive",
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use."""
+    return load_name(__name__, _HOMES, name)
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return __all__
+
+
+if TYPE_CHECKING:
+    from ..values import Pairs as Pairs
+    from .banding import BandingIndex as BandingIndex
+    from .exhaustive import nearest as nearest
+    from .exhaustive import pairs_above as pairs_above
+    from .fingerprint_file import FingerprintFile as FingerprintFile
+    from .fingerprints import ExhaustiveHammingIndex as ExhaustiveHammingIndex
+    from .hamming import HammingIndex as HammingIndex
+    from .tables import TableIndex as TableIndex
+    from .weak_bits import WeakBitIndex as WeakBitIndex

@@ -58,8 +58,8 @@ class BandingIndex:
     --------
     >>> import lookalike as la
     >>> shingles = la.shingle(["a b c d e f g", "a b c d e f g", "something else altogether, five words"])
-    >>> signatures = la.FastSimilarity(permutations=128).sign(shingles)
-    >>> pairs = la.BandingIndex(bands=16, rows=8).add(signatures).pairs()
+    >>> signatures = la.sketches.FastSimilarity(permutations=128).sign(shingles)
+    >>> pairs = la.search.BandingIndex(bands=16, rows=8).add(signatures).pairs()
     >>> pairs.left.tolist(), pairs.right.tolist()
     ([0], [1])
     """

@@ -144,9 +144,9 @@ def pairs_above(packed: PackedSignatures, threshold: float, *, recall: float | N
     Examples
     --------
     >>> import lookalike as la
-    >>> shingles = la.Shingles.from_arrays([*range(300), *range(10, 310), *range(900, 999)], [0, 300, 600, 699])
-    >>> packed = la.XorBits(combined=2).pack(la.FastSimilarity(permutations=1024).sign(shingles))
-    >>> la.pairs_above(packed, 0.8).left.tolist(), la.pairs_above(packed, 0.8, recall=0.99).right.tolist()
+    >>> shingles = la.sketches.Shingles.from_arrays([*range(300), *range(10, 310), *range(900, 999)], [0, 300, 600, 699])
+    >>> packed = la.sketches.XorBits(combined=2).pack(la.sketches.FastSimilarity(permutations=1024).sign(shingles))
+    >>> la.search.pairs_above(packed, 0.8).left.tolist(), la.search.pairs_above(packed, 0.8, recall=0.99).right.tolist()
     ([0], [1])
     """
     if not 0.0 <= number("threshold", threshold, "a number in [0, 1]") <= 1.0:

@@ -61,9 +61,9 @@ class FingerprintFile:
     >>> import tempfile, numpy as np
     >>> import lookalike as la
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = la.FingerprintFile(f"{folder}/seen.fps")
+    ...     file = la.search.FingerprintFile(f"{folder}/seen.fps")
     ...     _ = file.append(np.array([0b0000, 0b1111], np.uint64))
-    ...     file.query(np.array([0b0001], np.uint64), la.HammingIndex(radius=3)).right.tolist()
+    ...     file.query(np.array([0b0001], np.uint64), la.search.HammingIndex(radius=3)).right.tolist()
     [0, 1]
     """
 

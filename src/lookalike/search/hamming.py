@@ -55,7 +55,7 @@ class HammingIndex(FingerprintIndex):
     --------
     >>> import numpy as np
     >>> import lookalike as la
-    >>> index = la.HammingIndex(radius=3).add(np.array([0b0000, 0b0111, 0b11111], np.uint64))
+    >>> index = la.search.HammingIndex(radius=3).add(np.array([0b0000, 0b0111, 0b11111], np.uint64))
     >>> index.query(np.array([0], np.uint64)).right.tolist()
     [0, 1]
     """

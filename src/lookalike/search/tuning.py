@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb, floor
@@ -15,7 +14,6 @@ from ..theory.blocks import combinations_within
 from ..theory.hamming_costs import DEFAULT
 from ..values import Float64Array
 from ..values.arrays import whole
-from ..wording import counted
 from .tables import layouts
 
 SIGMA, SPREAD = 0.2, 1.0
@@ -49,13 +47,6 @@ class Choice:
     memory: float
     nanoseconds: float
     error: float = 0.0
-
-
-def _describe(shape: list[tuple[int, int]]) -> str:
-    """Say how many tables of how many bits and flips: ``3 x 21 bits, 1 flip``."""
-    tables = Counter(shape).items()
-    said = [f"{count} x {bits} bits" + f", {counted(flips, 'flip')}" * (flips > 0) for (bits, flips), count in tables]
-    return "; ".join(said)
 
 
 def frontier(found: list[Choice]) -> list[Choice]:
@@ -109,7 +100,7 @@ def choices(
         if layout.recall >= recall - 1e-12 and layout.memory <= memory:
             said = "" if layout.recall > 1.0 - 1e-12 else f", recall={floor(1e4 * layout.recall) / 1e4}"
             name = f"HammingIndex(radius={radius}{said}, memory={layout.memory:.3g})"
-            tables.append(Choice(f"{name}  # {_describe(layout.shape)}", layout.recall, layout.memory, layout.cost))
+            tables.append(Choice(name, layout.recall, layout.memory, layout.cost))
     out += frontier(tables)
     for lead in range(1, 5):
         blocks = radius + lead

@@ -136,7 +136,7 @@ class WeakBitIndex(FingerprintIndex):
     --------
     >>> import numpy as np
     >>> import lookalike as la
-    >>> index = la.WeakBitIndex(radius=3, probes=None).add(np.array([0b0000, 0b0111, 0b11111], np.uint64))
+    >>> index = la.search.WeakBitIndex(radius=3, probes=None).add(np.array([0b0000, 0b0111, 0b11111], np.uint64))
     >>> index.query(np.array([0], np.uint64)).right.tolist()
     [0, 1]
     """

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import pyarrow as pa
 from starlette.responses import Response
 from starlette.routing import Route
 
 from ..errors import ParameterError
 from ..recipes.compare import compare_texts
 from .bodies import (
-    ARROW,
     JSON,
     MOST_MATCHES,
-    MOST_TOP,
     Added,
     Compared,
     Documents,
@@ -33,18 +30,12 @@ from .bodies import (
     encode,
     invalid,
     openapi,
-    read_columns,
-    write_table,
 )
 from .guard import Guard, Keys, Request
 from .log import Log, Metrics
 from .store import Matches, Store
 
 DOCUMENTS, QUERY, COMPARE = "/v1/documents", "/v1/query", "/v1/compare"
-_MATCH = pa.schema(
-    [("query", pa.int64()), ("id", pa.string()), ("estimated_resemblance", pa.float64()), ("standard_error", pa.float64()),
-     ("resemblance", pa.float64())]
-)  # fmt: skip
 _read_documents, _read_ids, _read_query, _read_pair = map(decoder, (Documents, Ids, Query, Pair))
 
 
@@ -81,7 +72,7 @@ def make_app(
     routes += [Route(path, answer) for path, answer in of_server.items()]
     log = log or Log(requests=False)
     reading |= {QUERY, COMPARE}
-    guard = Guard(routes, limits or Limits(), keys, hosts, log, metrics, reading, frozenset((DOCUMENTS, QUERY)))
+    guard = Guard(routes, limits or Limits(), keys, hosts, log, metrics, reading)
     metrics.gauge("open_requests", "Requests that are being answered.", lambda: guard.open)
     if store is not None:
         metrics.gauge("documents", "Documents in the index.", lambda: len(store.index))
@@ -91,14 +82,12 @@ def make_app(
 
 
 class Answer(Response):
-    """An answer in JSON, as most are: its headers are known, and need not be searched for."""
+    """An answer in JSON, as most are."""
+
+    media_type = JSON
 
     def __init__(self, value: Any) -> None:
         super().__init__(encode(value))
-
-    def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
-        """Make the headers."""
-        self.raw_headers = [(b"content-length", b"%d" % len(self.body)), (b"content-type", JSON.encode())]
 
 
 class Api:
@@ -120,20 +109,12 @@ class Api:
 
     async def change(self, request: Request) -> Response:
         """Add or remove documents, and answer once that is on disk."""
-        body, arrow = request.content, request.arrow
-        adds, texts = request.method == "POST", list[str]()
-        ids: list[Any]
-        if arrow:
-            ids, *rest = read_columns(body, ("id", "text") if adds else ("id",), self._limits.batch)
-            texts = rest[0] if adds else texts
-        elif adds:
-            given = _read_documents(body).documents
-            ids, texts = [one.id for one in given], [one.text for one in given]
-        else:
-            ids = _read_ids(body).ids
+        body, adds = request.content, request.method == "POST"
+        given = _read_documents(body).documents if adds else []
+        ids: list[Any] = [one.id for one in given] if adds else _read_ids(body).ids
+        texts = [one.text for one in given]
         self._check_batch(len(ids), "documents" if adds else "ids")
         self._check_texts(texts, len(body))
-        self._check_ids(ids if arrow else [])
         if adds:
             return Answer(Added(*await self._store.add(ids, texts, len(body))))
         return Answer(Removed(await self._store.remove(ids)))
@@ -155,14 +136,10 @@ class Api:
 
     async def query(self, request: Request) -> Response:
         """Look up texts."""
-        body, asked = request.content, request.scope["query_string"]
-        if request.arrow:
-            (texts,), top = read_columns(body, ("text",), self._limits.batch), _top_of(asked)
-        else:
-            if asked:
-                raise invalid("parameters in the address are for Arrow bodies; JSON has them inside")
-            given = _read_query(body)
-            texts, top = given.texts, given.top
+        if request.scope["query_string"]:
+            raise invalid("parameters belong into the body, not into the address")
+        body, given = request.content, _read_query(request.content)
+        texts, top = given.texts, given.top
         self._check_batch(len(texts), "texts")
         if len(texts) * top > MOST_MATCHES:
             raise invalid(f"texts times top must be at most {MOST_MATCHES:,}; got {len(texts):,} times {top:,}")
@@ -171,8 +148,6 @@ class Api:
             found = Matches(0, [], [], [], [], [])
         else:
             found = await self._store.query(texts, top, len(body))
-        if request.wants_arrow:
-            return Response(_table(found, self._store.index.id_type), media_type=ARROW)
         results: list[list[Match]] = [[] for _ in range(found.n_texts)]
         rows = zip(found.query, found.ids, found.exact, found.estimated, found.error, strict=True)
         for place, id, exact, estimated, error in rows:
@@ -197,32 +172,10 @@ class Api:
             raise invalid(f"at most {self._limits.batch:,} {things} can be sent in one request; got {n:,}")
 
     def _check_texts(self, texts: list[str], n_bytes: int) -> None:
-        """Check how long texts are; JSON takes at least a byte for two of them, and Arrow all."""
+        """Check how long texts are; JSON takes at least a byte for two of them."""
         most = self._limits.text
         if n_bytes <= most // 2:
             return
         for i, text in enumerate(texts):
             if 4 * len(text) > most and len(text.encode()) > most:
                 raise invalid(f"a text must have at most {most:,} bytes in UTF-8; text {i} has {len(text.encode()):,}")
-
-    def _check_ids(self, ids: list[Any]) -> None:
-        """Check ids that came by Arrow as those in JSON are checked."""
-        if any(isinstance(id, str) and not 1 <= len(id) <= 1000 for id in ids):
-            raise invalid("an id must have 1 to 1,000 characters")
-
-
-def _top_of(query: bytes) -> int:
-    """Return the number of matches that an Arrow request asks for: ``?top=5``."""
-    if not query:
-        return 10
-    name, _, value = query.partition(b"=")
-    if name != b"top" or not value.isdigit() or len(value) > 4 or not 1 <= int(value) <= MOST_TOP:
-        raise invalid(f"the only parameter is top, 1 to {MOST_TOP:,}")
-    return int(value)
-
-
-def _table(found: Matches, id_type: str | None) -> bytes:
-    """Return matches as an Arrow stream: the columns of ``Index.query``."""
-    schema = _MATCH.set(1, pa.field("id", pa.int64())) if id_type == "int" else _MATCH
-    columns = (found.query, found.ids, found.estimated, found.error, found.exact)
-    return write_table(pa.table(dict(zip(schema.names, columns, strict=True)), schema))

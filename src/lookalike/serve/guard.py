@@ -27,7 +27,7 @@ from starlette.routing import Match, Route
 
 from ..errors import ParameterError
 from ..files.names import shown
-from .bodies import ARROW, JSON, PROBLEM, Limits, Problem, busy
+from .bodies import JSON, PROBLEM, Limits, Problem, busy
 from .log import Log, Metrics
 
 Scope = MutableMapping[str, Any]
@@ -118,10 +118,9 @@ class Gone(Exception):  # noqa: N818
 
 
 class Request(requests.Request):
-    """A request that was let in: its body, and whether that, and the answer, are Arrow's."""
+    """A request that was let in, with its body."""
 
     content = b""
-    arrow = wants_arrow = False
 
 
 class _Turn:
@@ -144,8 +143,7 @@ class Guard:
     """The application: checks a request, reads its body, lets a route answer, and writes a line and a count.
 
     Without ``keys`` everybody who is let in can read and write. ``hosts`` are more names, or names with ports, that a request
-    can be for; ``reading`` the paths for which a key for reading is enough, whatever the method; ``arrow`` those that take
-    Arrow's bodies.
+    can be for; ``reading`` the paths for which a key for reading is enough, whatever the method.
     """
 
     routes: Sequence[Route]
@@ -155,7 +153,6 @@ class Guard:
     log: Log
     metrics: Metrics
     reading: frozenset[str] = frozenset()
-    arrow: frozenset[str] = frozenset()
     ending: bool = False
     open: int = 0
     _held: int = 0
@@ -221,8 +218,7 @@ class Guard:
             raise Problem(404, "there is nothing at this path")
         request = Request(scope)
         if inside and not reads:
-            request.arrow = self._is_arrow(headers, path in self.arrow)
-            request.wants_arrow = ARROW.encode() in headers.get(b"accept", b"")
+            self._check_type(headers)
             request.content = await self._read(turn, receive)
         response: Response = await route.endpoint(request)
         return response
@@ -267,17 +263,15 @@ class Guard:
         if needs not in may:
             raise Problem(403, "this key allows to read only")
 
-    def _is_arrow(self, headers: dict[bytes, bytes], allowed: bool) -> bool:
-        """Check the type of a body, and return whether it is Arrow's."""
-        accepted = [JSON, ARROW] if allowed else [JSON]
+    def _check_type(self, headers: dict[bytes, bytes]) -> None:
+        """Check the type of a body."""
         if _asks_to_upgrade(headers):
             raise Problem(400, "a request with a body cannot ask for another protocol: let the client use HTTP/1.1, not HTTP/2")
         kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
-        if kind not in accepted:
-            raise Problem(415, f"the body must be {' or '.join(accepted)}", accept_post=", ".join(accepted))
+        if kind != JSON:
+            raise Problem(415, f"the body must be {JSON}", accept_post=JSON)
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
             raise Problem(415, "compressed bodies are not taken", accept_encoding="identity")
-        return kind == ARROW
 
     async def _read(self, turn: _Turn, receive: Receive) -> bytes:
         """Read a body, within the limits; what all of them hold is counted."""

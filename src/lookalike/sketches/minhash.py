@@ -152,8 +152,8 @@ class FastSimilarity(SlotScheme):
     Examples
     --------
     >>> import lookalike as la
-    >>> shingles = la.Shingles.from_arrays(list(range(300)) + list(range(100, 400)), [0, 300, 600])
-    >>> la.FastSimilarity(permutations=4096).sign(shingles).estimated_resemblance(0, 1) - 0.5 < 0.04
+    >>> shingles = la.sketches.Shingles.from_arrays(list(range(300)) + list(range(100, 400)), [0, 300, 600])
+    >>> la.sketches.FastSimilarity(permutations=4096).sign(shingles).estimated_resemblance(0, 1) - 0.5 < 0.04
     True
     """
 

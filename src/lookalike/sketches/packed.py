@@ -151,8 +151,8 @@ class BBit(Packing):
     Examples
     --------
     >>> import lookalike as la
-    >>> shingles = la.Shingles.from_arrays(list(range(300)) + list(range(100, 400)), [0, 300, 600])
-    >>> packed = la.BBit(bits=2).pack(la.FastSimilarity(permutations=4096).sign(shingles))
+    >>> shingles = la.sketches.Shingles.from_arrays(list(range(300)) + list(range(100, 400)), [0, 300, 600])
+    >>> packed = la.sketches.BBit(bits=2).pack(la.sketches.FastSimilarity(permutations=4096).sign(shingles))
     >>> packed.n_bytes
     2048
     >>> bool(abs(packed.estimated_resemblance(0, 1) - 0.5) < 0.05)
@@ -297,8 +297,9 @@ class Fractional(Packing):
     Examples
     --------
     >>> import lookalike as la
-    >>> shingles = la.Shingles.from_arrays(list(range(300)) + list(range(10, 310)), [0, 300, 600])
-    >>> packed = la.Fractional(shares=[(1, 0.5), (0.5, 0.5)]).pack(la.FastSimilarity(permutations=4096).sign(shingles))
+    >>> shingles = la.sketches.Shingles.from_arrays(list(range(300)) + list(range(10, 310)), [0, 300, 600])
+    >>> signatures = la.sketches.FastSimilarity(permutations=4096).sign(shingles)
+    >>> packed = la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.5)]).pack(signatures)
     >>> packed.n_bytes
     768
     >>> bool(abs(packed.estimated_resemblance(0, 1) - 290 / 310) < 0.03)

@@ -270,7 +270,7 @@ class PermutationBins(_OfUniverse):
     The report's sets X, Y, Z after the permutation; 18446744073709551615 stands for an empty bin.
 
     >>> import lookalike as la
-    >>> scheme = la.PermutationBins(universe=16, permutations=4)
+    >>> scheme = la.sketches.PermutationBins(universe=16, permutations=4)
     >>> signatures = scheme.bin_places([2, 4, 7, 13, 0, 3, 6, 13, 0, 1, 10, 12], [0, 4, 8, 12])
     >>> [[int(slot) if slot < 4 else "*" for slot in row] for row in signatures.values]
     [[2, 0, '*', 1], [0, 2, '*', 1], [0, '*', 2, 0]]

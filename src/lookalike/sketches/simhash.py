@@ -45,7 +45,7 @@ class SimHash:
     Examples
     --------
     >>> import lookalike as la
-    >>> prints = la.SimHash(bits=64).sign(la.shingle(["one two three four five six"] * 2, width=1))
+    >>> prints = la.sketches.SimHash(bits=64).sign(la.shingle(["one two three four five six"] * 2, width=1))
     >>> int(prints.distance(0, 1))
     0
     """

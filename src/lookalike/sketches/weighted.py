@@ -38,8 +38,8 @@ class DartMinHash(Scheme):
     Examples
     --------
     >>> import lookalike as la
-    >>> sets = la.WeightedSets.from_arrays([1, 2, 1, 2], [3.0, 1.0, 1.0, 2.0], [0, 2, 4])
-    >>> found = la.DartMinHash(permutations=1024).sign(sets).estimated_resemblance(0, 1)
+    >>> sets = la.sketches.WeightedSets.from_arrays([1, 2, 1, 2], [3.0, 1.0, 1.0, 2.0], [0, 2, 4])
+    >>> found = la.sketches.DartMinHash(permutations=1024).sign(sets).estimated_resemblance(0, 1)
     >>> bool(abs(found - (1 + 1) / (3 + 2)) < 0.06)
     True
     """

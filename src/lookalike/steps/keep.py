@@ -59,7 +59,7 @@ def exact_pairs(shingles: Shingles, *, threshold: float) -> Pairs:
     Examples
     --------
     >>> import lookalike as la
-    >>> sets = la.Shingles.from_arrays([1, 2, 3, 4, 2, 3, 4, 5, 9], [0, 4, 8, 9])
+    >>> sets = la.sketches.Shingles.from_arrays([1, 2, 3, 4, 2, 3, 4, 5, 9], [0, 4, 8, 9])
     >>> found = la.exact_pairs(sets, threshold=0.5)
     >>> list(zip(found.left.tolist(), found.right.tolist(), found.resemblance.tolist()))
     [(0, 1, 0.6)]
@@ -115,8 +115,8 @@ def verify(candidates: Pairs, shingles: Shingles, *, threshold: float) -> Pairs:
     Examples
     --------
     >>> import lookalike as la
-    >>> shingles = la.Shingles.from_arrays([1, 2, 3, 4, 2, 3, 4, 5], [0, 4, 8])
-    >>> pairs = la.Pairs(left=[0], right=[1], n_rows=2)
+    >>> shingles = la.sketches.Shingles.from_arrays([1, 2, 3, 4, 2, 3, 4, 5], [0, 4, 8])
+    >>> pairs = la.search.Pairs(left=[0], right=[1], n_rows=2)
     >>> la.verify(pairs, shingles, threshold=0.6).resemblance.tolist()
     [0.6]
     """
@@ -173,8 +173,8 @@ def keep(verified: Pairs) -> Kept:
     Examples
     --------
     >>> import lookalike as la
-    >>> shingles = la.Shingles.from_arrays([1, 2, 3, 4, 2, 3, 4, 5], [0, 4, 8])
-    >>> la.keep(la.verify(la.Pairs(left=[0], right=[1], n_rows=2), shingles, threshold=0.6)).mask.tolist()
+    >>> shingles = la.sketches.Shingles.from_arrays([1, 2, 3, 4, 2, 3, 4, 5], [0, 4, 8])
+    >>> la.keep(la.verify(la.search.Pairs(left=[0], right=[1], n_rows=2), shingles, threshold=0.6)).mask.tolist()
     [True, False]
     """
     if verified.resemblance is None:

@@ -111,7 +111,7 @@ class PackedSignatures(Brief):
     def with_quantized_densities(self, bits: int) -> PackedSignatures:
         """Return the same with densities rounded to what 1..16 bits can store: to 1/32 at most with 4, to 1/512 with 8.
 
-        ``la.save`` then writes so many bits for each.
+        ``la.sketches.save`` then writes so many bits for each.
 
         Parameters
         ----------

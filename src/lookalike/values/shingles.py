@@ -75,7 +75,7 @@ class Shingles(Brief):
         Examples
         --------
         >>> import lookalike as la
-        >>> la.Shingles.from_arrays([1, 2, 2, 3, 1, 2], [0, 4, 6]).sizes.tolist()
+        >>> la.sketches.Shingles.from_arrays([1, 2, 2, 3, 1, 2], [0, 4, 6]).sizes.tolist()
         [3, 2]
         """
         keys = keys_of(values)

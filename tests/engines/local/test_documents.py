@@ -133,8 +133,8 @@ def test_an_input_with_other_rows_is_an_error(tmp_path):
     list(documents.batches())
     assert [texts.row(0) for _, texts in documents.again(1, ALL)] == [b"b"]
     documents.rows_of = np.array([3])
-    with pytest.raises(la.InputDataError, match=r"in\.jsonl: 3 rows were read at first, 2 now; run again"):
+    with pytest.raises(la.errors.InputDataError, match=r"in\.jsonl: 3 rows were read at first, 2 now; run again"):
         list(documents.again(0, ALL))
     path.write_text('{"text": "a"}\n{"text": "bc"}\n')
-    with pytest.raises(la.InputDataError, match="changed"):
+    with pytest.raises(la.errors.InputDataError, match="changed"):
         list(documents.again(0, ALL))

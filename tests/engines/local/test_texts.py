@@ -66,7 +66,7 @@ def test_kept_texts_come_in_their_order_from_any_row_on(rows, cuts, data):
     for row, some in found:
         assert row == place
         place += len(some)
-    with pytest.raises(la.IndexFormatError, match="parts of the job are missing"):
+    with pytest.raises(la.errors.IndexFormatError, match="parts of the job are missing"):
         list(kept.read(begin, len(rows) + 1))
 
 
@@ -130,7 +130,7 @@ def test_a_part_that_was_removed_is_missed():
         spilling.take(first, some)
     assert len(space.numbered(Spilling.STEM)) == 3
     space.discard("texts-000002")
-    with pytest.raises(la.IndexFormatError, match="parts of the job are missing; empty the folder and start again"):
+    with pytest.raises(la.errors.IndexFormatError, match="parts of the job are missing; empty the folder and start again"):
         SpilledTexts(space, partition, 1).take(np.array([2]), np.array([1]))
     assert listed(SpilledTexts(space, partition, 1).take(np.array([1]), np.array([1]))) == [b"b"]
 

@@ -98,7 +98,8 @@ def test_a_job_goes_on_where_it_was_stopped(files, bucket, monkeypatch):
 def test_workers_that_do_not_see_the_store_are_told(files, bucket, monkeypatch):
     monkeypatch.setattr("lookalike.recipes.spark.job.put", lambda path, data: None)
     with pytest.raises(
-        la.ParameterError, match="one of Spark's workers does not see s3://.*/job/tables/.*: work must name a folder on an"
+        la.errors.ParameterError,
+        match="one of Spark's workers does not see s3://.*/job/tables/.*: work must name a folder on an",
     ):
         la.dedup(str(files), engine=session(), work=str(bucket / "job"))
 
@@ -107,6 +108,6 @@ def test_a_work_folder_inside_an_input_is_refused(files, bucket):
     """Its tables would be inputs of the job that is resumed."""
     put_folder(files, bucket / "in")
     for given, work in ((bucket / "in", bucket / "in/job"), (bucket, bucket / "job"), (files, files / "job")):
-        with pytest.raises(la.ParameterError, match="job is inside the input folder .*; name a folder outside it"):
+        with pytest.raises(la.errors.ParameterError, match="job is inside the input folder .*; name a folder outside it"):
             la.dedup(str(given), engine=session(), work=str(work))
     assert set(held(bucket)) == {"in/a.parquet", "in/sub/b.parquet"} and not (files / "job").exists()

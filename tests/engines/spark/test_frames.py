@@ -169,7 +169,7 @@ def test_documents_that_are_too_large_are_left_out_or_named(tmp_path):
     table = made(["a b", "c " * 100, "a b"], ["p", "q", "r"])
     decisions, _, summary = decided(tmp_path, table, max_document=50, on_error="skip")
     assert decisions["reason"].to_pylist() == ["kept", "skipped", "exact"] and summary.documents == 3
-    with pytest.raises(la.InputDataError, match="^the data frame, id 'q': the document has 200 bytes, more than the 50"):
+    with pytest.raises(la.errors.InputDataError, match="^the data frame, id 'q': the document has 200 bytes, more than the 50"):
         decided(tmp_path / "again", table, max_document=50)
 
 
@@ -200,15 +200,15 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_rows_and_columns_are_refused_by_name(case, tmp_path):
     table, given, said = REFUSED[case]
-    with pytest.raises(la.InputDataError, match=said):
+    with pytest.raises(la.errors.InputDataError, match=said):
         decided(tmp_path, table, **given)
 
 
 def test_what_frames_need_is_said(tmp_path):
     frame = ToySession().frame(made(["a"], [1]))
-    with pytest.raises(la.ParameterError, match="^a data frame needs id, a column of unique strings or integers"):
+    with pytest.raises(la.errors.ParameterError, match="^a data frame needs id, a column of unique strings or integers"):
         la.dedup(frame, work=tmp_path / "work")
-    with pytest.raises(la.ParameterError, match="^against must be a data frame or saved sketches where the data is a"):
+    with pytest.raises(la.errors.ParameterError, match="^against must be a data frame or saved sketches where the data is a"):
         la.dedup(frame, against=["a.jsonl"], id="id", work=tmp_path / "work")
-    with pytest.raises(la.ParameterError, match="^work= must name a folder"):
+    with pytest.raises(la.errors.ParameterError, match="^work= must name a folder"):
         la.dedup(frame, id="id")

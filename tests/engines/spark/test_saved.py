@@ -182,12 +182,14 @@ def test_what_is_refused(files, tables, tmp_path):
     session = ToySession(**SESSION)
     on_spark(files[0], tmp_path, save=tmp_path / "seen")
     frame = session.frame(tables[1], 2)
-    with pytest.raises(la.ParameterError, match="^against must be a data frame or saved sketches"):
+    with pytest.raises(la.errors.ParameterError, match="^against must be a data frame or saved sketches"):
         la.dedup(frame, against=files[0], engine=session, work=tmp_path / "work", **HOW)
-    with pytest.raises(la.ParameterError, match="seen holds sketches that were made with other settings: seed was 1, is 2"):
+    with pytest.raises(
+        la.errors.ParameterError, match="seen holds sketches that were made with other settings: seed was 1, is 2"
+    ):
         la.dedup(frame, against=tmp_path / "seen", engine=session, work=tmp_path / "other", **HOW, seed=2)
     assert not (tmp_path / "other").exists()
-    with pytest.raises(la.OutputError, match="exists; pass force=True"):
+    with pytest.raises(la.errors.OutputError, match="exists; pass force=True"):
         on_spark(files[1], tmp_path / "b", save=tmp_path / "seen")
     assert not list(tmp_path.glob(".seen*"))
 
@@ -205,13 +207,13 @@ def test_saves_that_are_killed_late_or_not_allowed(bucket, monkeypatch):
         result.save_sketches(str(seen / "w0"))
         assert not left & set(assert_whole(seen / "w0")) and saved_in(str(seen)) == [seen / "w0"]
         before = held(seen)
-        with pytest.raises(la.OutputError, match="w0 exists; pass force=True"):
+        with pytest.raises(la.errors.OutputError, match="w0 exists; pass force=True"):
             result.save_sketches(str(seen / "w0"))
         assert held(seen) == before
         (seen / "w0" / ROWS / "00000000-late.parquet").write_bytes(b"of a task that is late, and counts for nothing")
         result.save_sketches(str(seen / "w0"), force=True)
         assert not set(before) & {f"w0/{name}" for name in assert_whole(seen / "w0")}
-        with pytest.raises(la.ParameterError, match="wasb://lake/seen: no store is known"):
+        with pytest.raises(la.errors.ParameterError, match="wasb://lake/seen: no store is known"):
             result.save_sketches("wasb://lake/seen")
 
 

@@ -41,7 +41,7 @@ def connected(texts, functions):
 
 
 def test_sketches_hold_the_bits_of_the_twins_slots():
-    functions = la.ColumnFunctions(permutations=70, bits=3, seed=9)
+    functions = la.integrations.ColumnFunctions(permutations=70, bits=3, seed=9)
     sketches = functions.sketch(COLUMN).to_pylist()
     assert [sketch and len(sketch) for sketch in sketches] == [None] + [8 + 2 * 3 * 8] * (len(TEXTS) - 1)
     for text, sketch in zip(TEXTS[3:], sketches[3:], strict=True):
@@ -52,7 +52,7 @@ def test_sketches_hold_the_bits_of_the_twins_slots():
 
 
 def test_band_keys_are_those_of_the_twin():
-    functions = la.ColumnFunctions(threshold=0.7, recall=0.9, seed=3)
+    functions = la.integrations.ColumnFunctions(threshold=0.7, recall=0.9, seed=3)
     plan = la.plan(threshold=0.7, recall=0.9)
     found = functions.bands(COLUMN).to_pylist()
     assert found[:3] == [None, [], []]
@@ -62,7 +62,7 @@ def test_band_keys_are_those_of_the_twin():
 
 
 def test_many_short_texts_are_worked_on_in_pieces_that_do_not_show():
-    functions, texts = la.ColumnFunctions(permutations=16), pa.array([f"a {i % 7}" for i in range(40_000)])
+    functions, texts = la.integrations.ColumnFunctions(permutations=16), pa.array([f"a {i % 7}" for i in range(40_000)])
     for name in ("sketch", "bands"):
         once = getattr(functions, name)(texts[:7]).to_pylist()
         assert getattr(functions, name)(texts).to_pylist() == [once[i % 7] for i in range(40_000)]
@@ -70,7 +70,10 @@ def test_many_short_texts_are_worked_on_in_pieces_that_do_not_show():
 
 
 def test_duckdb_gives_nulls_for_nulls_and_the_same_from_all_of_its_threads():
-    functions, n = la.ColumnFunctions(permutations=16), 300_000  # several groups of rows, one for each of its threads
+    functions, n = (
+        la.integrations.ColumnFunctions(permutations=16),
+        300_000,
+    )  # several groups of rows, one for each of its threads
     opened = connected(TEXTS, functions)
     opened.execute("set threads = 4")
     opened.execute(
@@ -91,8 +94,8 @@ def test_duckdb_gives_nulls_for_nulls_and_the_same_from_all_of_its_threads():
 
 
 def test_functions_of_other_parameters_have_another_prefix():
-    opened = connected(["a b c"], la.ColumnFunctions())
-    la.ColumnFunctions(width=1).register(opened, prefix="words_")
+    opened = connected(["a b c"], la.integrations.ColumnFunctions())
+    la.integrations.ColumnFunctions(width=1).register(opened, prefix="words_")
     line = "select lookalike_resemblance(text, 'a b d'), words_resemblance(text, 'a b d') from documents"
     assert opened.execute(line).fetchall() == [(0.0, 0.5)]
 
@@ -110,25 +113,25 @@ OTHERS = [
 
 @pytest.mark.parametrize("other", OTHERS, ids=str)
 def test_sketches_of_other_parameters_are_refused(other):
-    texts, functions = pa.array(["a b c", None, "d e f"]), la.ColumnFunctions()
-    ours, theirs = functions.sketch(texts), la.ColumnFunctions(**other).sketch(texts)
+    texts, functions = pa.array(["a b c", None, "d e f"]), la.integrations.ColumnFunctions()
+    ours, theirs = functions.sketch(texts), la.integrations.ColumnFunctions(**other).sketch(texts)
     with pytest.raises(
-        la.IncompatibleSketchError, match="row 0 of the right column is not a sketch made with .*permutations=256"
+        la.errors.IncompatibleSketchError, match="row 0 of the right column is not a sketch made with .*permutations=256"
     ):
         functions.estimate(ours, theirs)
     opened = connected(["a"], functions)
-    la.ColumnFunctions(**other).register(opened, prefix="other_")
+    la.integrations.ColumnFunctions(**other).register(opened, prefix="other_")
     with pytest.raises(duckdb.Error, match="the right column is not a sketch made with"):
         opened.execute("select lookalike_estimate(lookalike_sketch(text), other_sketch(text)) from documents").fetchall()
 
 
 def test_threshold_and_recall_do_not_enter_sketches():
-    sketches = [la.ColumnFunctions(threshold=t, recall=r).sketch(COLUMN) for t, r in ((0.8, 0.99), (0.5, 0.9))]
+    sketches = [la.integrations.ColumnFunctions(threshold=t, recall=r).sketch(COLUMN) for t, r in ((0.8, 0.99), (0.5, 0.9))]
     assert sketches[0].equals(sketches[1])
 
 
 def test_stored_sketches_stay_readable():
     """What says the parameters, and a whole sketch, change only with the rules of words: databases hold them."""
-    assert la.ColumnFunctions().sketch(pa.array(["a"]))[0].as_py()[:8].hex() == "ac820132627a94d1"
-    small = la.ColumnFunctions(permutations=64, bits=1).sketch(pa.array(["a b c d e f"]))
+    assert la.integrations.ColumnFunctions().sketch(pa.array(["a"]))[0].as_py()[:8].hex() == "ac820132627a94d1"
+    small = la.integrations.ColumnFunctions(permutations=64, bits=1).sketch(pa.array(["a b c d e f"]))
     assert small[0].as_py().hex() == "fe8597de1ad9326bbc9ef3d6d2c9bbfd"

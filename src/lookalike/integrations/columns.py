@@ -75,7 +75,7 @@ class ColumnFunctions:
     --------
     >>> import lookalike as la
     >>> import pyarrow as pa
-    >>> functions = la.ColumnFunctions(width=1)
+    >>> functions = la.integrations.ColumnFunctions(width=1)
     >>> functions.resemblance(pa.array(["a b c", None, ""]), pa.array(["a b d", "a", "a"])).to_pylist()
     [0.5, None, 0.0]
     """

@@ -25,7 +25,7 @@ def texts(n=120, seed=1):
 
 
 def test_figures_are_those_of_the_library():
-    functions, given = la.ColumnFunctions(width=2, permutations=512), texts()
+    functions, given = la.integrations.ColumnFunctions(width=2, permutations=512), texts()
     left, right = pa.array(given[:-1]), pa.array(given[1:])
     sets = la.shingle([text or "" for text in given], width=2)
     exact, estimated = (
@@ -44,7 +44,7 @@ def test_figures_are_those_of_the_library():
 
 
 def test_a_join_of_bands_finds_what_pairs_finds():
-    functions = la.ColumnFunctions(threshold=0.7, recall=0.95, width=1)
+    functions = la.integrations.ColumnFunctions(threshold=0.7, recall=0.95, width=1)
     rng, given = random.Random(2), []
     for i in range(600):
         words = [f"{i // 2}w{j}" for j in range(100)]
@@ -61,7 +61,7 @@ def test_a_join_of_bands_finds_what_pairs_finds():
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())])
 def test_kinds_of_columns(kind):
-    functions, plain = la.ColumnFunctions(width=1), pa.array(texts())
+    functions, plain = la.integrations.ColumnFunctions(width=1), pa.array(texts())
     column = plain.dictionary_encode() if pa.types.is_dictionary(kind) else plain.cast(kind)
     chunked = pa.chunked_array([column.slice(0, 50), column.slice(50, 0), column.slice(50)])
     for name in ("sketch", "bands"):
@@ -74,7 +74,7 @@ def test_kinds_of_columns(kind):
 
 
 def test_expressions_of_polars():
-    functions = la.ColumnFunctions(width=1)
+    functions = la.integrations.ColumnFunctions(width=1)
     frame = pl.DataFrame({"a": ["a b c", "x", None], "b": ["a b d", "x", "y"]})
     found = frame.with_columns(
         r=pl.struct("a", "b").map_batches(lambda s: functions.resemblance(s.struct.field("a"), s.struct.field("b")), return_dtype=pl.Float64),
@@ -86,7 +86,7 @@ def test_expressions_of_polars():
 
 def test_functions_of_duckdb():
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
-    functions, given = la.ColumnFunctions(threshold=0.6, width=2), texts(300)
+    functions, given = la.integrations.ColumnFunctions(threshold=0.6, width=2), texts(300)
     connection = duckdb.connect()
     functions.register(connection)
     connection.register("t", pa.table({"id": range(len(given)), "text": given}))
@@ -107,26 +107,26 @@ def test_functions_of_duckdb():
 
 
 def test_what_does_not_fit_is_refused():
-    functions, some = la.ColumnFunctions(), pa.array(["a b c d e f"])
+    functions, some = la.integrations.ColumnFunctions(), pa.array(["a b c d e f"])
     sketches = functions.sketch(some)
     for call, error, words in (
-        (lambda: functions.sketch(["a"]), la.InputDataError, "column is needed; got list"),
+        (lambda: functions.sketch(["a"]), la.errors.InputDataError, "column is needed; got list"),
         (lambda: functions.sketch(pa.array([1])), la.LookalikeError, "string"),
-        (lambda: functions.sketch(sketches), la.InputDataError, "texts must be strings"),
-        (lambda: functions.estimate(some, sketches), la.InputDataError, "sketches must be bytes; the left column holds string"),
-        (lambda: functions.resemblance(some, pa.array(["a", "b"])), la.InputDataError, "the same number of rows; got 1 and 2"),
-        (lambda: la.ColumnFunctions(seed=2).estimate(sketches, sketches), la.IncompatibleSketchError, "row 0 of the left column"),
-        (lambda: functions.estimate(sketches, pa.array([sketches[0].as_py()[:-1]])), la.IncompatibleSketchError, "right column"),
-        (lambda: la.ColumnFunctions(bits=0), la.ParameterError, "bits"),
-        (lambda: la.ColumnFunctions(threshold=0), la.ParameterError, "threshold"),
+        (lambda: functions.sketch(sketches), la.errors.InputDataError, "texts must be strings"),
+        (lambda: functions.estimate(some, sketches), la.errors.InputDataError, "sketches must be bytes; the left column holds string"),
+        (lambda: functions.resemblance(some, pa.array(["a", "b"])), la.errors.InputDataError, "the same number of rows; got 1 and 2"),
+        (lambda: la.integrations.ColumnFunctions(seed=2).estimate(sketches, sketches), la.errors.IncompatibleSketchError, "row 0 of the left column"),
+        (lambda: functions.estimate(sketches, pa.array([sketches[0].as_py()[:-1]])), la.errors.IncompatibleSketchError, "right column"),
+        (lambda: la.integrations.ColumnFunctions(bits=0), la.errors.ParameterError, "bits"),
+        (lambda: la.integrations.ColumnFunctions(threshold=0), la.errors.ParameterError, "threshold"),
     ):  # fmt: skip
         with pytest.raises(error, match=words):
             call()
 
 
 def test_functions_pickle_and_run_side_by_side():
-    functions, column = pickle.loads(pickle.dumps(la.ColumnFunctions(width=1))), pa.array(texts(2000))
-    wanted = la.ColumnFunctions(width=1).sketch(column)
-    assert functions == la.ColumnFunctions(width=1)
+    functions, column = pickle.loads(pickle.dumps(la.integrations.ColumnFunctions(width=1))), pa.array(texts(2000))
+    wanted = la.integrations.ColumnFunctions(width=1).sketch(column)
+    assert functions == la.integrations.ColumnFunctions(width=1)
     with ThreadPoolExecutor(4) as pool:
         assert all(found.equals(wanted) for found in pool.map(functions.sketch, [column] * 8))

@@ -22,7 +22,7 @@ def drawn(kind, n, rng):
 def test_inner_products_are_shares_of_equal_bits(b):
     rng = np.random.default_rng(1)
     texts = [*drawn("x", 4, rng), "", "x1 x2"]
-    rows = la.BBitFeatures(k=96, b=b, width=1).fit(texts).transform(texts)
+    rows = la.integrations.BBitFeatures(k=96, b=b, width=1).fit(texts).transform(texts)
     assert rows.shape == (6, 96 << b) and rows.dtype == np.float64
     for i in range(6):
         ones = rows[i].indices
@@ -32,7 +32,7 @@ def test_inner_products_are_shares_of_equal_bits(b):
     )
     for i, j in ((0, 1), (1, 2), (2, 5)):
         assert (rows[i] @ rows[j].T).sum() == packed.matches(i, j)
-    names = la.BBitFeatures(k=96, b=b).get_feature_names_out()
+    names = la.integrations.BBitFeatures(k=96, b=b).get_feature_names_out()
     assert len(names) == 96 << b and names[0] == "slot0=0" and names[-1] == f"slot95={(1 << b) - 1}"
 
 
@@ -44,7 +44,7 @@ def test_a_linear_model_learns():
     rng = np.random.default_rng(2)
     texts, kinds = drawn("a", 120, rng) + drawn("b", 120, rng), np.repeat([0, 1], 120)
     order = rng.permutation(240)
-    model = make_pipeline(la.BBitFeatures(k=256, b=8, width=1), linear.LogisticRegression(max_iter=300))
+    model = make_pipeline(la.integrations.BBitFeatures(k=256, b=8, width=1), linear.LogisticRegression(max_iter=300))
     model.fit([texts[i] for i in order[:160]], kinds[order[:160]])
     assert model.score([texts[i] for i in order[160:]], kinds[order[160:]]) > 0.9
     copied = clone(model).set_params(bbitfeatures__b=2)
@@ -53,11 +53,11 @@ def test_a_linear_model_learns():
 
 def test_what_does_not_fit_is_refused():
     for make, words in (
-        (lambda: la.BBitFeatures(b=0).fit(["a"]), "b must be"),
-        (lambda: la.BBitFeatures(k=0).fit(["a"]), "permutations"),
+        (lambda: la.integrations.BBitFeatures(b=0).fit(["a"]), "b must be"),
+        (lambda: la.integrations.BBitFeatures(k=0).fit(["a"]), "permutations"),
     ):
-        with pytest.raises(la.ParameterError, match=words):
+        with pytest.raises(la.errors.ParameterError, match=words):
             make()
     with pytest.raises(la.LookalikeError):
-        la.BBitFeatures().transform([1, 2])
-    assert la.BBitFeatures(k=8, b=2).transform([]).shape == (0, 32)
+        la.integrations.BBitFeatures().transform([1, 2])
+    assert la.integrations.BBitFeatures(k=8, b=2).transform([]).shape == (0, 32)

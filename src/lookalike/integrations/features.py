@@ -55,7 +55,8 @@ class BBitFeatures(*_BASES):  # type: ignore[misc]
     Examples
     --------
     >>> import lookalike as la
-    >>> rows = la.BBitFeatures(k=128, b=4).fit(None).transform(["a b c d e f g", "A b c d e f g!", "something else"])
+    >>> texts = ["a b c d e f g", "A b c d e f g!", "something else"]
+    >>> rows = la.integrations.BBitFeatures(k=128, b=4).fit(None).transform(texts)
     >>> rows.shape, float((rows[0] @ rows[1].T).sum()) / 128
     ((3, 2048), 1.0)
     """
