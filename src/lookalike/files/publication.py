@@ -119,7 +119,7 @@ def recover(folder: Path, trusted: Sequence[AnyPath]) -> bool | None:
         if strange:
             raise InputDataError(
                 f"{shown(path)}: another user, or you on another machine, ran a job here that was killed; let it be finished "
-                f"there or, if you know the places of its outputs, trust them: --trust {shown(strange[0])} (trust=)"
+                f"there or, if you know the places of its outputs, such as {shown(strange[0])}, trust them: --trust PATH (trust=)"
             )
         (_finish if journal.whole else _undo)(folder, journal)
     return journal.whole
