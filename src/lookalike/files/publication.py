@@ -118,8 +118,9 @@ def recover(folder: Path, trusted: Sequence[AnyPath]) -> bool | None:
         strange = [] if found.own else [one.place for one in journal.outputs if not is_trusted(one.place, trusted)]
         if strange:
             raise InputDataError(
-                f"{shown(path)}: another user, or you on another machine, ran a job here that was killed; let it be finished "
-                f"there or, if you know the places of its outputs, such as {shown(strange[0])}, trust them: --trust PATH (trust=)"
+                f"{shown(path)}: another user, or you on another machine, ran a job here that was killed; let it be "
+                f"finished there or, if you know the places of its outputs, such as {shown(strange[0])}, trust them: "
+                "--trust PATH (trust=)"
             )
         (_finish if journal.whole else _undo)(folder, journal)
     return journal.whole
