@@ -164,5 +164,4 @@ def test_it_works_on_the_command_line(toy_folder, pages, tmp_path):
     assert (tmp_path / "out.ssv").read_text() == "".join(ROWS.splitlines(keepends=True)[:3])
     done = lookalike(toy_folder, "dedup", "-", input=ROWS.encode())
     assert done.returncode == 2 and f"what it holds: --format {', '.join(OWN)} or ssv".encode() in done.stderr
-    shown = lookalike(toy_folder, "dedup", "--help").stdout.decode()
-    assert f"[{'|'.join(OWN)}|ssv]" in "".join(shown.split())
+    assert ".ssv" in lookalike(toy_folder, "info").stdout.decode()
