@@ -114,10 +114,8 @@ main(sys.argv[1:])
 """
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A server with a key, on all addresses, which waits for open requests for as long as it takes."""
-    folder = tmp_path_factory.mktemp("serve")
+def serving(folder):
+    """Run a server with a key, on all addresses, which waits for open requests for as long as it takes."""
     (folder / "keys.toml").write_text(f'write = ["{KEY}"]\n')
     (folder / "keys.toml").chmod(0o600)
     options = ("--keys", str(folder / "keys.toml"), "--host", "0.0.0.0", "--allow-host", "seen.example")
@@ -125,6 +123,16 @@ def server(tmp_path_factory):
     yield made
     if made.process.poll() is None:
         made.stop(signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    yield from serving(tmp_path_factory.mktemp("serve"))
+
+
+@pytest.fixture
+def ending(tmp_path):
+    yield from serving(tmp_path)
 
 
 def test_it_says_where_it_is(server):
@@ -169,8 +177,9 @@ def test_logs_have_no_texts_ids_or_keys(server):
     assert all(set(line) == names and line["ms"] >= 0 and line["client"] == "127.0.0.1" for line in lines)
 
 
-def test_a_signal_lets_open_requests_end(server):
-    """The last test of this server: one request is half sent when the signal comes."""
+def test_a_signal_lets_open_requests_end(ending):
+    """One request is half sent when the signal comes."""
+    server = ending
     body = json.dumps({"texts": [TEXTS["a"]]}).encode()
     head = (f"POST /v1/query HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {KEY}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n").encode()  # fmt: skip
