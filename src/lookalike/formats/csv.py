@@ -177,38 +177,32 @@ class Csv(Format):
         left_out: list[int] = []
         wrong: dict[int, str] = {}
         first, size = 1, 0
-        fault: InputDataError | None = None
-        while True:
-            try:
-                fields, raw = next(records)
-            except StopIteration:
-                break
-            except InputDataError as error:  # what came before it is read
-                fault = error
-                break
-            if fields and not last < len(fields) <= len(names):
-                way_out = f"; put a field that contains {self.delimiter!r} in quotes" if len(fields) > last else ""
-                refused = InputDataError(
-                    f"{split.name}, row {first + len(rows)}: {len(fields)} fields where the header names {len(names)}{way_out}"
-                )
-                if not split.limit.faults:
-                    raise refused
-                fields = _LeftOut(refused)
-            if not fields:
-                if isinstance(fields, _LeftOut) and fields.error is not None:
-                    wrong[len(rows)] = reason_of(split, fields.error)
-                left_out.append(len(rows))
-                rows.append([None] * len(places))
-                continue
-            rows.append([fields[place] if place < len(fields) else None for place in places])
-            size += len(raw)
-            if len(rows) == BATCH_ROWS or size > BLOCK:
+        try:
+            for fields, raw in records:
+                if fields and not last < len(fields) <= len(names):
+                    way_out = f"; put a field that contains {self.delimiter!r} in quotes" if len(fields) > last else ""
+                    row = f"{split.name}, row {first + len(rows)}"
+                    error = InputDataError(f"{row}: {len(fields)} fields where the header names {len(names)}{way_out}")
+                    if not split.limit.faults:
+                        raise error
+                    fields = _LeftOut(error)
+                if not fields:
+                    if isinstance(fields, _LeftOut) and fields.error is not None:
+                        wrong[len(rows)] = reason_of(split, fields.error)
+                    left_out.append(len(rows))
+                    rows.append([None] * len(places))
+                    continue
+                rows.append([fields[place] if place < len(fields) else None for place in places])
+                size += len(raw)
+                if len(rows) == BATCH_ROWS or size > BLOCK:
+                    yield self._batch(rows, first, columns, left_out, wrong)
+                    first, rows, left_out, size, wrong = first + len(rows), [], [], 0, {}
+        except InputDataError:  # what came before it is read
+            if rows:
                 yield self._batch(rows, first, columns, left_out, wrong)
-                first, rows, left_out, size, wrong = first + len(rows), [], [], 0, {}
+            raise
         if rows:
             yield self._batch(rows, first, columns, left_out, wrong)
-        if fault is not None:
-            raise fault
 
     @staticmethod
     def _batch(rows: list[list[str | None]], first: int, columns: Columns, left_out: list[int], wrong: dict[int, str]) -> Batch:

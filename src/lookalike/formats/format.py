@@ -274,31 +274,25 @@ class Format:
         size = 0
         parts = Parts(split, columns)
         wrong: dict[int, str] = {}
-        rows = iter(self.rows(split, columns.encoding_errors))
-        fault: InputDataError | None = None
-        while True:
-            try:
-                number, row = next(rows)
-            except StopIteration:
-                break
-            except InputDataError as error:  # what came before it is read
-                fault = error
-                break
-            try:
-                row = _checked_row(split, number, row, columns, parts)
-            except InputDataError as error:
-                if not split.limit.faults or isinstance(error, FinalError):
-                    raise
-                wrong[len(some)], row = reason_of(split, error), dict.fromkeys(columns.wanted)
-            some.append((number, row))
-            size += len(value_at(row, columns.text) or "")
-            if len(some) == BATCH_ROWS or size > BLOCK:
+        try:
+            for number, row in self.rows(split, columns.encoding_errors):
+                try:
+                    row = _checked_row(split, number, row, columns, parts)
+                except InputDataError as error:
+                    if not split.limit.faults or isinstance(error, FinalError):
+                        raise
+                    wrong[len(some)], row = reason_of(split, error), dict.fromkeys(columns.wanted)
+                some.append((number, row))
+                size += len(value_at(row, columns.text) or "")
+                if len(some) == BATCH_ROWS or size > BLOCK:
+                    yield _batch(some, columns, wrong)
+                    some, size, wrong = [], 0, {}
+        except InputDataError:  # what came before it is read
+            if some:
                 yield _batch(some, columns, wrong)
-                some, size, wrong = [], 0, {}
+            raise
         if some:
             yield _batch(some, columns, wrong)
-        if fault is not None:
-            raise fault
         parts.end()
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:

@@ -87,7 +87,7 @@ def gather(rows: Batches, weigh: Callable[[pa.RecordBatch], Int64Array], by: str
         if not len(batch):
             continue
         sums = np.concatenate([[0], np.cumsum(weigh(batch))]) + weight
-        cuts = np.arange(len(batch))
+        cuts = np.arange(1, len(batch) + 1)
         if by is not None:
             keys = ints(batch, by)
             cuts, before = np.flatnonzero(starts_of(keys, before)), int(keys[-1])
@@ -96,8 +96,9 @@ def gather(rows: Batches, weigh: Callable[[pa.RecordBatch], Int64Array], by: str
             end = int(cuts[cut])
             yield one_batch([*held, batch.slice(begin, end - begin)] if end > begin else held)
             held, begin, base = [], end, int(sums[end])
-        held.append(batch.slice(begin))
+        held += [batch.slice(begin)] if begin < len(batch) else []
         weight = int(sums[-1]) - base
+        del batch  # not held while the next is read
     if held:
         yield one_batch(held)
 

@@ -20,7 +20,7 @@ from ..text.texts import Texts, from_arrow_array
 from ..values import Int64Array, UInt64Array, drop_repeats
 from ..values.arrow import alone, to_arrow, to_numpy
 from ..values.tables import MATCHES, SOURCE_BITS
-from .batches import Batches, as_words, batch_of, gather, ints, longest, one_batch, starts_of
+from .batches import Batches, as_words, batch_of, gather, ints, longest, starts_of
 
 Halves = kernel.Halves
 BUNDLED = pa.schema([("bundle", pa.int64()), ("order", pa.int64())])
@@ -117,31 +117,33 @@ def verify(rows: Batches, *, method: Method, shingling: Shingling, threshold: fl
 
     Orders below ``boundary`` are references, which are not compared with each other.
     """
-    pivot: pa.RecordBatch | None = None
+    before: list[pa.RecordBatch] = []
     for piece in gather(rows, weights):
-        if pivot is not None and ints(piece, "bundle")[0] == ints(pivot, "bundle")[0]:
-            piece = one_batch([pivot, piece])
-        bundles, orders = ints(piece, "bundle"), ints(piece, "order")
+        some = [one for one in before if ints(one, "bundle")[0] == ints(piece, "bundle")[0]] + [piece]
+        bundles, orders = (np.concatenate([ints(one, name) for one in some]) for name in ("bundle", "order"))
         begins = starts_of(bundles, None)
         firsts = np.flatnonzero(begins)
         wanted = ~begins & (orders >= boundary)
         right = np.flatnonzero(wanted)
         left = firsts[np.cumsum(begins)[right] - 1]
-        with alone(longest(piece)):
-            score = compare_rows(comparable(iter([piece]), method, shingling, key), left, right, threshold)
+        with alone(max(map(longest, some))):
+            score = compare_rows(comparable(iter(some), method, shingling, key), left, right, threshold)
         matched = score >= threshold
-        pivot = piece.take(to_arrow(firsts[-1:]))
+        if len(firsts) > 1 or len(some) == 1:  # otherwise the pivot is that of before
+            before = [piece.take(to_arrow(firsts[-1:] - (len(bundles) - len(piece))))]
+        del piece, some  # not held while the next are read
         yield batch_of(MATCHES, orders[left[matched]], orders[right[matched]], score[matched])
 
 
 def halves(texts: Texts, shingling: Shingling, key: bytes) -> Halves:
     """Return the ascending upper halves of the hashes of each text's shingles; repeats count once."""
-    hashes, bounds = KeyedHashes(shingling, key).hashes(texts)
-    values, offsets = drop_repeats(hashes, bounds)
-    rows = np.repeat(np.arange(len(texts), dtype=np.uint64), np.diff(offsets))
-    placed = rows << np.uint64(32) | values >> np.uint64(32)
-    placed.sort()  # rows follow each other already: each is sorted by itself
-    return Halves(placed.astype(np.uint32), offsets, np.diff(bounds) - np.diff(offsets))
+    with alone(texts.longest):
+        hashes, bounds = KeyedHashes(shingling, key).hashes(texts)
+        values, offsets = drop_repeats(hashes, bounds)
+        rows = np.repeat(np.arange(len(texts), dtype=np.uint64), np.diff(offsets))
+        placed = rows << np.uint64(32) | values >> np.uint64(32)
+        placed.sort()  # rows follow each other already: each is sorted by itself
+        return Halves(placed.astype(np.uint32), offsets, np.diff(bounds) - np.diff(offsets))
 
 
 def sift(left: Int64Array, right: Int64Array, lefts: Halves, rights: Halves, threshold: float) -> NDArray[np.bool_]:

@@ -23,6 +23,7 @@ from .texts import Texts
 
 Int32Array = NDArray[np.int32]
 KEPT = 16 << 20  # bytes of room for known text that a thread uses again; memory that is new each time costs as much as the work
+LARGE = 1 << 20  # places of a table from which on it is doubled, no more
 _ROWS, _N_SHINGLES, _WRITTEN = slice(0, 3), 4, 6  # places in what a kernel is told of its state
 _mine = threading.local()
 
@@ -109,7 +110,7 @@ class KnownText:
             table, places, of_places, text = known
             n_shingles, n_places, n_text, written, need_places, need_text, need_out = at[known_text.N_SHINGLES :].tolist()
             if n_shingles + most > len(table) // 2:
-                table = _larger(table)
+                table = _larger(table, 4 if len(table) < LARGE else 2)
             if n_places + need_places > len(places):
                 places, of_places = _longer(places, need_places), _longer(of_places, need_places)
             if n_text + need_text > len(text):
@@ -181,9 +182,9 @@ def _room(n_bytes: int) -> vocabulary.Known:
                         np.empty(n + 1, np.uint32), np.zeros(n + 1, np.uint32), np.empty(2 * n, np.int32))  # fmt: skip
 
 
-def _larger(table: UInt64Array) -> UInt64Array:
-    """Return a table of four times the length with the same entries."""
-    larger = np.zeros(4 * len(table), np.uint64)
+def _larger(table: UInt64Array, times: int = 4) -> UInt64Array:
+    """Return a table of so many times the length with the same entries."""
+    larger = np.zeros(times * len(table), np.uint64)
     vocabulary.move_entries(table, larger)
     return larger
 

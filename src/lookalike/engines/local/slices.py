@@ -118,11 +118,10 @@ class Sieve:
         corpus = self._corpus
         corpus.workspace.discard(BLOCKS)
         sizes = corpus.sizes(orders)
-        bounds = list(runs((np.cumsum(sizes) - sizes) // PIECE))
-        texts = (corpus.texts_at(orders[begin:end]) for begin, end in bounds)
+        some = (orders[begin:end] for begin, end in runs((np.cumsum(sizes) - sizes) // PIECE))
         held: list[Halves] = []
         starts, n_bytes, count = [0], 0, 0
-        for made in in_order(self._hashed, texts, corpus.threads):
+        for made in in_order(lambda some: self._hashed(corpus.texts_at(some)), some, corpus.threads):
             held.append(made)
             n_bytes += sum(array.nbytes for array in made)
             count += len(made.offsets) - 1
