@@ -150,14 +150,14 @@ def test_without_texts_the_inputs_are_needed(tmp_path, monkeypatch, capsys):
     assert code == 1 and "a.jsonl: cannot be read" in err and not (tmp_path / "b-new.jsonl").exists()
 
 
-@pytest.mark.parametrize("what", ["text", "secret", "no secret"])
+@pytest.mark.parametrize("what", ["text", "page", "secret", "no secret"])
 def test_what_later_weeks_need_is_checked(what, tmp_path, monkeypatch):
     """Texts and secrets, even those that the next week would not read."""
     monkeypatch.chdir(tmp_path)
     with la.Seen("seen") as seen:
         for week, texts in enumerate((FIRST, SECOND)):
-            as_jsonl(tmp_path / f"{week}.jsonl", texts)
-            seen.add(f"{week}.jsonl", f"out{week}.jsonl", la.Settings(id="id")).close()
+            (as_pages if what == "page" else as_jsonl)(tmp_path / f"{week}.jsonl", texts)
+            seen.add(f"{week}.jsonl", f"out{week}.jsonl", la.Settings(id="id", html=what == "page")).close()
     path, secret = tmp_path / "seen/000002/sketches-00000.parquet", tmp_path / "seen/000002/secret"
     if what == "secret":
         secret.chmod(0o600)

@@ -183,7 +183,8 @@ class SavedTexts(TextReader):
 
     def _read(self, row: int) -> tuple[int, Batch]:
         begin, batch = super()._read(row)
-        if self._checked and (np.diff(batch.texts.offsets) != self._sizes[begin : begin + len(batch.texts)]).any():
+        sizes, known = np.diff(batch.texts.offsets), self._sizes[begin : begin + len(batch.texts)]
+        if (sizes != known if self._checked else (sizes == 0) & (known > 0)).any():
             name = self._pieces[self._piece][1].name
             raise InputDataError(
                 f"{name} has other texts than when it was sketched; {self._saved.name} needs the file: restore it, or save the "
