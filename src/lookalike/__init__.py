@@ -9,8 +9,6 @@ The names below load their parts on first use, so that ``import lookalike`` cost
 from __future__ import annotations
 
 TYPE_CHECKING = False  # as type checkers read it; `typing` is not loaded for so little
-if TYPE_CHECKING:
-    from typing import Any
 
 __version__ = "0.2.0.dev0"
 
@@ -40,23 +38,6 @@ _HOMES = {
 _PARTS = ("errors", "integrations", "search", "sketches", "theory")
 __all__ = sorted([*_PARTS, *_HOMES])
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name on first use."""
-    from importlib import import_module
-
-    from .lazy import load_name
-
-    if name in _PARTS:
-        return import_module(f".{name}", __name__)
-    return load_name(__name__, _HOMES, name)
-
-
-def __dir__() -> list[str]:
-    """List the public names."""
-    return __all__
-
-
 if TYPE_CHECKING:
     from . import errors, integrations, search, sketches, theory
     from .engines.spark.session import start_session
@@ -76,3 +57,18 @@ if TYPE_CHECKING:
     from .text.hashes import shingle
     from .text.html import html_to_text
     from .text.shingle import Shingling
+else:  # where type checkers do not look, for a name that is not there to be an error
+
+    def __getattr__(name: str) -> object:
+        """Load a public name on first use."""
+        from importlib import import_module
+
+        from .lazy import load_name
+
+        if name in _PARTS:
+            return import_module(f".{name}", __name__)
+        return load_name(__name__, _HOMES, name)
+
+    def __dir__() -> list[str]:
+        """List the public names."""
+        return __all__

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
 
 _HOMES = {
-    "Batch": "split",
-    "ColumnarFormat": "columnar",
-    "Columns": "split",
-    "Format": "format",
-    "Limit": "split",
-    "Selection": "format",
-    "Split": "split",
-    "as_text": "rows",
+    "Batch": ".split",
+    "ColumnarFormat": ".columnar",
+    "Columns": ".split",
+    "Format": ".format",
+    "Limit": ".split",
+    "Selection": ".format",
+    "Split": ".split",
+    "as_text": ".rows",
 }
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name on first use."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
-
 
 if TYPE_CHECKING:
     from .columnar import ColumnarFormat as ColumnarFormat
@@ -34,3 +26,5 @@ if TYPE_CHECKING:
     from .split import Columns as Columns
     from .split import Limit as Limit
     from .split import Split as Split
+else:
+    __getattr__, __dir__, __all__ = lazily(__name__, _HOMES)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..lazy import load_name
+from ..lazy import lazily
 
 _HOMES = {
     "BandingIndex": ".banding",
@@ -17,18 +17,6 @@ _HOMES = {
     "nearest": ".exhaustive",
     "pairs_above": ".exhaustive",
 }
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name on first use."""
-    return load_name(__name__, _HOMES, name)
-
-
-def __dir__() -> list[str]:
-    """List the public names."""
-    return __all__
-
 
 if TYPE_CHECKING:
     from ..values import Pairs as Pairs
@@ -40,3 +28,5 @@ if TYPE_CHECKING:
     from .hamming import HammingIndex as HammingIndex
     from .tables import TableIndex as TableIndex
     from .weak_bits import WeakBitIndex as WeakBitIndex
+else:
+    __getattr__, __dir__, __all__ = lazily(__name__, _HOMES)

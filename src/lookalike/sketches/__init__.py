@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..lazy import load_name
+from ..lazy import lazily
 
 _HOMES = {
     "BBit": ".packed",
@@ -28,18 +28,6 @@ _HOMES = {
     "save": ".saved",
     "weigh": "..text.features",
 }
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name on first use."""
-    return load_name(__name__, _HOMES, name)
-
-
-def __dir__() -> list[str]:
-    """List the public names."""
-    return __all__
-
 
 if TYPE_CHECKING:
     from ..text.features import DocumentFrequencies as DocumentFrequencies
@@ -62,3 +50,5 @@ if TYPE_CHECKING:
     from .saved import save as save
     from .simhash import SimHash as SimHash
     from .weighted import DartMinHash as DartMinHash
+else:
+    __getattr__, __dir__, __all__ = lazily(__name__, _HOMES)

@@ -7,7 +7,7 @@ of the shape that they broadcast to (both are `Float`). Where a function takes o
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 __all__ = [
     "banding",
@@ -28,19 +28,6 @@ __all__ = [
     "xor_bits",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Load a file of formulas on first use."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f".{name}", __name__)
-
-
-def __dir__() -> list[str]:
-    """List the files of formulas."""
-    return __all__
-
-
 if TYPE_CHECKING:
     from . import (
         banding,
@@ -60,3 +47,14 @@ if TYPE_CHECKING:
         weak_bits,
         xor_bits,
     )
+else:  # where type checkers do not look, for a name that is not there to be an error
+
+    def __getattr__(name: str) -> object:
+        """Load a file of formulas on first use."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return import_module(f".{name}", __name__)
+
+    def __dir__() -> list[str]:
+        """List the files of formulas."""
+        return __all__

@@ -3,33 +3,25 @@ first use."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
 
 _HOMES = {
-    "Fingerprints": "signatures",
-    "Float64Array": "arrays",
-    "Int64Array": "arrays",
-    "PackedSignatures": "packed",
-    "PackingScheme": "packed",
-    "Pairs": "pairs",
-    "Shingles": "shingles",
-    "Signatures": "signatures",
-    "SketchScheme": "signatures",
-    "UInt32Array": "arrays",
-    "UInt64Array": "arrays",
-    "WeightedSets": "weighted",
-    "drop_repeats": "shingles",
+    "Fingerprints": ".signatures",
+    "Float64Array": ".arrays",
+    "Int64Array": ".arrays",
+    "PackedSignatures": ".packed",
+    "PackingScheme": ".packed",
+    "Pairs": ".pairs",
+    "Shingles": ".shingles",
+    "Signatures": ".signatures",
+    "SketchScheme": ".signatures",
+    "UInt32Array": ".arrays",
+    "UInt64Array": ".arrays",
+    "WeightedSets": ".weighted",
+    "drop_repeats": ".shingles",
 }
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    """Load a name on first use."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
-
 
 if TYPE_CHECKING:
     from .arrays import Float64Array as Float64Array
@@ -45,3 +37,5 @@ if TYPE_CHECKING:
     from .signatures import Signatures as Signatures
     from .signatures import SketchScheme as SketchScheme
     from .weighted import WeightedSets as WeightedSets
+else:
+    __getattr__, __dir__, __all__ = lazily(__name__, _HOMES)
