@@ -2,7 +2,7 @@
 
 Usage: python benchmarks/hamming.py [FINGERPRINTS ...]    (default: 1e6 1e7; 6e7 needs 20 GB)
 
-Queries and their near-duplicates are drawn by a model fitted to real documents (experiments/pair_model.py); the rest of the
+Queries and their near-duplicates are drawn by a model fitted to real documents (reproduction/experiments/pair_model.py); the rest of the
 fingerprints is uniform. One thread. Each contestant runs in a process of its own.
 """
 

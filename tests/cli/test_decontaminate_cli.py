@@ -108,6 +108,7 @@ def test_references_that_cannot_be_searched_for_at_all_are_told(capfd, train, tm
         (["--against", "train.jsonl", "--against-text", "text"], 1, "train.jsonl is in both corpora"),
         (["--id", "url"], 1, "name another with --against-id"),
         (["-t", "nan"], 2, "threshold must be a number in (0, 1]; got nan"),
+        (["--passage", "0"], 2, "0 is not in the range"),
         (["--matches", "m.txt"], 2, "the suffix must be one of .parquet, .jsonl, .ndjson, .json, .csv, .tsv, .arrow, "),
     ],
 )

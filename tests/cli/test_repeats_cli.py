@@ -1,4 +1,4 @@
-"""The command repeats: what they print, what they write, what they refuse."""
+"""The command repeats: what it prints, what it writes, what it refuses."""
 
 import json
 
@@ -105,6 +105,7 @@ def test_without_an_output_nothing_is_written(capfd, pages, unit, tmp_path):
             "--set fold_case=... is for --unit passage, not for --unit paragraph",
         ),
         ("pages.jsonl --min-words 0", "0 is not in the range"),
+        ("pages.jsonl --drop-over 0", "0 is not in the range"),
         ("pages.jsonl --unit passage --length 0", "0 is not in the range"),
         ("pages.jsonl --unit word", "'word' is not one of"),
     ],

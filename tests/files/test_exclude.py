@@ -101,7 +101,7 @@ def test_an_excluded_folder_is_not_entered(folder):
 
 def test_the_error_of_a_stray_file_advises_it(folder, capsys):
     with pytest.raises(
-        la.errors.InputDataError, match=r"config\.json, row 1: field 'text' is missing; .*or leave the file out: exclude="
+        la.errors.InputDataError, match=r"config\.json, row 1: field 'text' is missing; .*or leave the file out: exclude=$"
     ):
         la.dedup(folder)
     (folder / "config.json").unlink()

@@ -14,8 +14,6 @@ import lookalike as la
 from lookalike.formats import jsonl, rows
 from lookalike.formats.rows import text_of
 
-B = "another text altogether, of nine words or so, yes"
-
 
 def test_invalid_utf8_can_be_replaced(tmp_path):
     bad = b'{"text": "ab\xffcd"}\n{"text": "ab cd"}\n{"text": "x \\ud800 y"}\n'

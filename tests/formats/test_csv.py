@@ -268,7 +268,7 @@ def test_a_header_is_never_passed_over(tmp_path, header, on_error, caplog):
     said = r"line \d+: the header has more than the 100 bytes"
     with pytest.raises(la.errors.InputDataError, match=rf"in\.csv.*{said}"):
         la.dedup(path, max_document="100B", on_error=on_error)
-    assert re.search(said, caplog.text) or on_error == "stop"
+    assert bool(re.search(said, caplog.text)) is (on_error == "skip")
 
 
 @pytest.mark.parametrize("large", ["x" * 300, '"' + "x\n" * 200 + '"', "x" * (3 << 20)])

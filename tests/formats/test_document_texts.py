@@ -276,10 +276,6 @@ NOTES = f'<w:footnotes xmlns:w="{WORD}"><w:footnote><w:p><w:r><w:t>A note.</w:t>
 MHT = 'Content-Type: multipart/related; boundary="x"\n\n--x\nContent-Type: text/html\n\n<p>Imported.</p>\n--x--\n'
 
 
-def run(inside):
-    return f"<w:r>{inside}</w:r>"
-
-
 def test_parts_of_word_are_found_by_their_relationships(read):
     texts, why = read(
         "docx",

@@ -1,6 +1,5 @@
 """JSON lines: what is judged is what is written, and every line that cannot be read is named with its reason."""
 
-import json
 
 import pytest
 from formats.format_samples import sample
@@ -14,10 +13,6 @@ B = "nothing that stands in here is in any of the others"
 def write(path, *lines):
     path.write_bytes(b"".join(line if isinstance(line, bytes) else line.encode() for line in lines))
     return path
-
-
-def objects(path):
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
 def nested(depth):

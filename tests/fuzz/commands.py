@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from random import Random
 
+import click
 from judging import expect
 
 from lookalike.cli.main import main, program
@@ -77,16 +78,17 @@ def given_for(r: Random, parameter, odd: bool) -> list[str]:
             parameter.name, [r.choice(["a.jsonl", "b.csv", "notes"])]
         )
         return r.choices(PATHS, k=r.choice([1, 2])) if odd else sound
-    option = r.choice(parameter.opts)
-    if parameter.is_flag:
-        return [option]
-    choices = tuple(getattr(parameter.type, "choices", ()))
-    if choices and r.random() < 0.9:
-        return [option, r.choice(choices)]
+    choices = tuple(getattr(parameter.type, "choices", ())) or ("true", "false") * parameter.is_flag
+    if parameter.is_flag and not parameter.hidden:
+        return [r.choice(parameter.opts)]
     sound = {"threads": "1", "output": "out.jsonl", "against": "b.csv", "matches": "matches.csv", "listed": "listed.csv", "within": "n", "across": "n", "ignore": "notes/d0.txt", "key": "n",
              "id": "id", "keep": "largest:n", "memory": "500MB", "work": "work", "source": "notes/d0.txt", "glob": "*",
-             "report": "page.html", "save": "saved", "save_sketches": "sketched", "trust": ".", "seen": "seen", "overrides": "overrides.jsonl", "fail_if_removed": "1", "query": "select * from t"}  # fmt: skip
-    return [option, r.choice(values_for(parameter.name)) if odd else sound.get(parameter.name, r.choice(["1", "0.5"]))]
+             "report": "page.html", "save": "saved", "save_sketches": "sketched", "trust": ".", "seen": "seen", "overrides": "overrides.jsonl", "fail_if_removed": "1", "query": "select * from t", "permutations": "64", "format": "jsonl", "preset": "web", "config": "empty.jsonl", "set": "width=3"}  # fmt: skip
+    whole = "2" * isinstance(parameter.type, click.types.IntParamType)
+    value = r.choice(values_for(parameter.name)) if odd else sound.get(parameter.name, whole or r.choice(["1", "0.5"]))
+    if choices and r.random() < 0.9:
+        value = r.choice(choices)
+    return ["--set", f"{parameter.name}={value}"] if parameter.hidden else [r.choice(parameter.opts), value]
 
 
 def arguments(r: Random, path: list[str], command) -> list[str]:
@@ -100,7 +102,7 @@ def arguments(r: Random, path: list[str], command) -> list[str]:
         spare = (*path, parameter.name) in (("show", "id"), ("plan", "inputs")) and r.random() < 0.5
         optional = parameter.param_type_name == "option" or spare
         needed = parameter.required or parameter.name in odd or not optional
-        if needed or r.random() < likely.get(parameter.name, 0.06):
+        if needed or r.random() < likely.get(parameter.name, min(0.06, 2 / len(command.params))):
             out += given_for(r, parameter, parameter.name in odd)
     return [argument for argument in out if "\x00" not in argument]
 
@@ -171,10 +173,11 @@ class Commands:
             os.chdir(here)
         expect(code in (0, 1, 2), f"exit status {code}", line, err)
         expect(code == 0 or err.strip(), "a failure without a message", line)
-        if "--json" in line and code == 0:
+        if "--json" in line and "--print-config" not in line and code == 0:
             for said in out.splitlines() if words in (["show"], ["seen", "list"], ["seen", "counts"]) else [out]:
                 json.loads(said)
-        outputs = {folder / word for word in line} | {folder / f"{word}_lookalike.json" for word in line}
+        named = [word.removeprefix("save_sketches=") for word in line]
+        outputs = {folder / word for word in named} | {folder / f"{word}_lookalike.json" for word in named}
         for path, data in sound.items():
             replaced = "--force" in line and any(path == o or o in path.parents for o in outputs)
             expect(replaced or (path.exists() and path.read_bytes() == data), "a file was changed", str(path), line)

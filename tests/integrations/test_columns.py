@@ -11,8 +11,6 @@ import pytest
 
 import lookalike as la
 
-STORY = [f"w{n}" for n in range(60)]
-
 
 def texts(n=120, seed=1):
     """Texts of which every third resembles the one before, with empty ones and nulls."""

@@ -20,8 +20,6 @@ if MODE != "library":
 
 from lookalike.kernels import _native
 
-KERNELS = Path(lookalike.kernels.__path__[0])
-
 
 @pytest.fixture(params=range(_native.best + 1))
 def level(request):

@@ -5,7 +5,6 @@ import math
 from naive.hashing import MASK, derive, fmix64
 
 EMPTY, GOLDEN = 0xFFFFFFFF, 0x9E3779B97F4A7C15
-TABLE = [bin(i).count("1") for i in range(1 << 16)]
 
 
 def multiply_shift(key, seed):

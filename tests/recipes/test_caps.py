@@ -147,7 +147,7 @@ def test_a_text_of_too_many_words_is_refused_or_left_out(tmp_path, text, n, job)
     refused = subprocess.run(command, capture_output=True, text=True, check=False)
     what = "lines" if job == ["repeats"] else "words"
     assert refused.returncode == 1 and re.search(
-        rf"row 1: the document has about {n:,d}|{n + 1:,d} {what}, more", refused.stderr
+        rf"row 1: the document has about ({n:,d}|{n + 1:,d}) {what}, more", refused.stderr
     )
     subprocess.run([*command, "--set", "max_document=1MB", "--on-error", "skip"], capture_output=True, check=True)
     assert "a text that is short" in (tmp_path / "out.jsonl").read_text()

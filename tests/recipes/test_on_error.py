@@ -86,7 +86,8 @@ COMMANDS = {
     "dedup": lambda data, **how: la.dedup(data, **how),
     "against": lambda data, **how: la.dedup(GOOD, against=data, **how),
     "pairs": lambda data, **how: la.pairs(data, **how),
-    "repeats": lambda data, **how: la.repeats(data, **how),
+    "lines": lambda data, **how: la.repeats(data, **how),
+    "passages": lambda data, **how: la.repeats(data, unit="passage", **how),
     "decontaminate": lambda data, **how: la.decontaminate(data, against=GOOD, **how),
     "decontaminate against": lambda data, **how: la.decontaminate(GOOD, against=data, **how),
 }

@@ -98,11 +98,11 @@ class Seen:
         )
         self.folder, self.trusted, self._trust = Path(folder), places_named(trust), trust
         self.recovered: bool | None = None
-        if self.folder.exists() and not self.folder.is_dir():
+        self._made = not os.path.exists(self.folder)
+        if not (self._made or os.path.isdir(self.folder)):
             raise ParameterError(f"{shown(self.folder)} is a file; what was seen is kept in a folder of its own")
-        if read and not self.folder.is_dir():
+        if read and self._made:
             raise InputDataError(f"{shown(self.folder)}: no folder of generations")
-        self._made = not self.folder.exists()
         self._unlock = self._locked(read)
         try:
             if self._unlock is not None:

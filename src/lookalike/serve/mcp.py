@@ -6,6 +6,7 @@ What comes from documents is data of strangers: it is answered in fields of its 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import wraps
@@ -62,9 +63,9 @@ class Shelf:
         self.threshold, self.shingling = float(finding["threshold"]), Shingling(unit=finding["unit"], width=finding["width"])
         files: list[str] = []
         for path in paths:
-            if Path(path, MANIFEST).exists():
+            if os.path.exists(Path(path, MANIFEST)):
                 self.indexes[shown(path)] = Index.open(path, "read")
-            elif Path(path, DESCRIPTION).exists():
+            elif os.path.exists(Path(path, DESCRIPTION)):
                 self.results[shown(path)] = Result.open(path, trust=tuple(trust))
             else:
                 files.append(path)

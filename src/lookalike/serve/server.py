@@ -148,8 +148,8 @@ def serve(serving: Serving, say: Callable[[str], None]) -> None:
     """Serve a folder until a signal ends it; ``say`` is told the address."""
     check_keys(serving.host, serving.port, serving.keys)
     check_names(serving.hosts)
-    is_index = (serving.folder / MANIFEST).exists()
-    if not is_index and not (serving.folder / DESCRIPTION).exists():
+    is_index = os.path.exists(serving.folder / MANIFEST)
+    if not is_index and not os.path.exists(serving.folder / DESCRIPTION):
         check_on_disk(serving.folder, "and what is served is a folder on this machine: copy it")
         raise InputDataError(f"{shown(serving.folder)}: neither an index (lookalike index create) nor a saved result")
     limits, log = _within_files(serving.limits), Log(requests=serving.log_requests)
