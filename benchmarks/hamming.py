@@ -1,8 +1,8 @@
-"""Search of 64-bit fingerprints within 3 bits: our indexes, those of the thesis, and faiss; writes docs/hamming.md.
+"""Search of 64-bit fingerprints within 3 bits: our indexes, those of the thesis, and faiss; writes reproduction/pages/hamming.md.
 
 Usage: python benchmarks/hamming.py [FINGERPRINTS ...]    (default: 1e6 1e7; 6e7 needs 20 GB)
 
-Queries and their near-duplicates are drawn by a model fitted to real documents (experiments/pair_model.py); the rest of the
+Queries and their near-duplicates are drawn by a model fitted to real documents (reproduction/experiments/pair_model.py); the rest of the
 fingerprints is uniform. One thread. Each contestant runs in a process of its own.
 """
 
