@@ -165,7 +165,7 @@ those that share its rarest codes. The summary then states the lower recall.
 
 ## Cost of larger corpora
 
-From the last run, at its rate, on cores like these. *Memory* is the least that the job needs: {floor:.0f} MB and {each} bytes
+From the last run, at its rate, on cores like these. *Memory* is the minimum for the job: {floor:.0f} MB and {each} bytes
 per document; more memory makes larger partitions. *Disk space* comes on top of the input.
 
 | documents | text | core hours | memory, at least | disk space |
