@@ -1,4 +1,4 @@
-"""Search of 64-bit fingerprints within 3 bits: our indexes, those of the thesis, and faiss; writes docs/hamming.md.
+"""Search of 64-bit fingerprints within 3 bits: our indexes, those of the thesis, and faiss; writes reproduction/pages/hamming.md.
 
 Usage: python benchmarks/hamming.py [FINGERPRINTS ...]    (default: 1e6 1e7; 6e7 needs 20 GB)
 

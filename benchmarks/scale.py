@@ -134,7 +134,7 @@ def page(mixed: list[dict[str, Any]], trouble: list[dict[str, Any]], memory: str
     )  # fmt: skip
 
 
-BY_HAND = "\n## What each part takes"
+BY_HAND = "\n## Use of memory"
 TEMPLATE = """# Scale
 
 Written by `make bench-scale` with lookalike {version} on {machine}, {threads} threads, `memory="{memory}"`. Documents of about 1.1 kB are made by a
@@ -154,25 +154,25 @@ Time grows with the documents to the power {power:.2f}. Stages of the last run, 
 
 ## One large component
 
-| corpus | documents | cap | seconds | peak memory, MB | kept | candidate pairs | crowded documents | recall vouched for |
+| corpus | documents | limit | seconds | peak memory, MB | kept | candidate pairs | crowded documents | recall, at least |
 |---|---|---|---|---|---|---|---|---|
 {bad}
 
 *family*: all are near-duplicates of one document. *chain*: each resembles the next few, and its ends do not resemble each other; no
 document is removed because of one that is not kept. *boilerplate*: every page ends alike, and any two resemble each other by about
 0.7, below the threshold of 0.8; buckets of thousands of documents that are not near-duplicates, in which each is compared with
-those that share its rarest codes. The summary then states what recall is vouched for.
+those that share its rarest codes. The summary then states the lower recall.
 
-## What larger ones would cost
+## Cost of larger corpora
 
-From the last run, at its rate, on cores like these. *Memory* is the least that the job needs: {floor:.0f} MB and {each} bytes
+From the last run, at its rate, on cores like these. *Memory* is the minimum for the job: {floor:.0f} MB and {each} bytes
 per document; more memory makes larger partitions. *Disk space* comes on top of the input.
 
 | documents | text | core hours | memory, at least | disk space |
 |---|---|---|---|---|
 {larger}
 
-The memory limits a single machine: with 64 GB at about a billion documents, with 1 TB at some 20 billion. A larger
+Memory limits a single machine: 64 GB hold about a billion documents, 1 TB some 20 billion. A larger
 corpus must be divided by a property that near-duplicates share, such as language or site (`--within`), or run [on Spark](spark.md).
 """
 

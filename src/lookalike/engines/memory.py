@@ -19,7 +19,8 @@ from .engine import Batches, Step
 # Measured (benchmarks/memory.py): interpreter, NumPy and PyArrow, with pandas, after a small job; a compiler of kernels too.
 FLOORS = {"library": 130_000_000, "jit": 320_000_000, "python": 130_000_000}
 FLOOR = FLOORS.get(MODE, FLOORS["library"])
-LEAST_ROOM = 64 << 20
+LEAST_ROOM = 67_000_000
+LEAST = FLOOR + LEAST_ROOM
 # The most of any stage; what each takes is in docs/scale.md.
 BYTES_PER_DOCUMENT = 48
 # What merging segments of an index takes.
@@ -44,6 +45,11 @@ def parse_bytes(size: str | int | float, name: str = "memory") -> int:
     raise ParameterError(f"{name} must be a number of bytes such as 4GB or 500MiB; got {size!r:.60}")
 
 
+def enough(n_bytes: int) -> str:
+    """Say a size in whole megabytes, rounded up."""
+    return f"{-(-n_bytes // 10**6):,} MB"
+
+
 def peak_memory() -> int:
     """Bytes: largest resident size so far of this process, or of one that it started and that has ended, such as a parser."""
     unit = 1 if sys.platform == "darwin" else 1024
@@ -61,12 +67,10 @@ def free_memory() -> int:
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
-        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
-        if limit != "max":
-            used = int(Path("/sys/fs/cgroup/memory.current").read_text())
-            free = min(free, max(0, int(limit) - used))
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        free = min(free, max(0, limit - int(Path("/sys/fs/cgroup/memory.current").read_text())))
     except (OSError, StopIteration, ValueError):
-        pass  # no Linux, or no control group: what is known so far
+        pass  # no Linux, no control group, or "max" for its limit: what is known so far
     return free
 
 
@@ -118,10 +122,11 @@ class Memory:
 
     def __post_init__(self) -> None:
         """Refuse a cap that cannot be kept."""
-        if self.cap < FLOOR + LEAST_ROOM + self.ahead:
+        least = LEAST + self.ahead
+        if self.cap < least:
             more = f", and what is read ahead of stores {self.ahead / 1e6:,.0f}" if self.ahead else ""
             raise ParameterError(
-                f"memory must be at least {(FLOOR + LEAST_ROOM + self.ahead) / 1e6:,.0f} MB, of which the interpreter and its "
+                f"memory must be at least {enough(least)}, of which the interpreter and its "
                 f"libraries take {FLOOR / 1e6:,.0f}{more}; got {self.cap / 1e6:,.0f} MB"
             )
 
@@ -133,7 +138,7 @@ class Memory:
             if cap < UNITLESS and str(size).strip().isdecimal():
                 raise ParameterError(f"memory {size} means {cap:,} bytes: add a unit, as in {cap}GB or {cap}MB")
             return cls(min(cap, MOST))
-        return cls(max(FLOOR + LEAST_ROOM, int(DEFAULT_SHARE * free_memory())))
+        return cls(max(LEAST, int(DEFAULT_SHARE * free_memory())))
 
     def reading(self, remote: bool) -> Memory:
         """Return what there is once inputs are known: while those on stores (``remote``) are read, some is held of them."""
@@ -186,9 +191,9 @@ class Memory:
 
     def check_documents(self, n: int, each: int = BYTES_PER_DOCUMENT) -> None:
         """Refuse more documents, of which so many bytes ``each`` are kept, than the cap has room for."""
-        needed = FLOOR + LEAST_ROOM + self.ahead + each * n
+        needed = LEAST + self.ahead + each * n
         if needed > self.cap:
             raise ParameterError(
-                f"{n:,} documents need {needed / 1e6:,.0f} MB ({each} bytes each beyond the floor); "
+                f"{n:,} documents need {enough(needed)} ({each} bytes each beyond the floor); "
                 f"the cap is {self.cap / 1e6:,.0f} MB: raise --memory (memory=)"
             )

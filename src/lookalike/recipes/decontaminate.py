@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..engines.memory import FLOOR, Memory
+from ..engines.memory import FLOOR, Memory, enough
 from ..errors import InputDataError, ParameterError
 from ..formats.memory import as_sources, own_id
 from ..formats.split import Names, Split, unread_files
@@ -234,7 +234,7 @@ def _sought(
         if count * each > memory.free // 2:
             raise ParameterError(
                 f"the {counted(count, 'shingle')} read of the reference documents so far need "
-                f"{(FLOOR + 2 * count * each) / 1e6:,.0f} MB of memory; the cap is {memory.cap / 1e6:,.0f} MB: raise "
+                f"{enough(FLOOR + 2 * count * each)} of memory; the cap is {memory.cap / 1e6:,.0f} MB: raise "
                 "--memory (memory=), or divide the reference documents"
             )
 

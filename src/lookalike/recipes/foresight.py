@@ -12,7 +12,7 @@ from ..engines.local.bundles import GROUP_BYTES
 from ..engines.local.engine import MATCH_BYTES, SETS, WORD
 from ..engines.local.numbers import SPREAD
 from ..engines.local.tables import PART_BYTES
-from ..engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM, Memory
+from ..engines.memory import BYTES_PER_DOCUMENT, LEAST, Memory, enough
 from ..errors import ParameterError, from_caller
 from ..formats.row_groups import MOST_BYTES
 from ..kernels.compiler import MODE
@@ -190,7 +190,7 @@ class Foresight:
             f"{counted(self.documents, 'document')}, {text}, of which {self.duplicates:.0%} have a "
             f"near-duplicate, with {self.memory / 1e9:,.2f} GB of memory and {counted(self.threads, 'thread')}:\n"
             f"  memory: about {self.peak_memory / 1e9:,.2f} GB ({self.high_water / 1e9:,.2f} GB with libraries); "
-            f"the least cap is {self.least_memory / 1e9:,.2f} GB\n"
+            f"the least cap is {enough(self.least_memory)}\n"
             f"  disk: {disk}\n"
             f"  processor time: {counted(round(self.cpu_seconds), 'second')} on a reference core"
         )
@@ -285,7 +285,7 @@ def foresee(
     speeds = replace(REFERENCE[format], sketch_document=times * REFERENCE[format].sketch_document)
     peak = stages.peak()
     return Foresight(
-        documents=n, bytes=text, memory=stages.first.cap, least_memory=FLOOR + LEAST_ROOM + BYTES_PER_DOCUMENT * n,
+        documents=n, bytes=text, memory=stages.first.cap, least_memory=LEAST + BYTES_PER_DOCUMENT * n,
         duplicates=float(duplicates), family=float(family), threads=settings.n_threads, peak_memory=peak,
         high_water=peak + LIBRARIES, disk=stages.disk(), seconds=stages.seconds(speeds),
     )  # fmt: skip
