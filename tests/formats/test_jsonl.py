@@ -1,6 +1,5 @@
 """JSON lines: what is judged is what is written, and every line that cannot be read is named with its reason."""
 
-
 import pytest
 from formats.format_samples import sample
 

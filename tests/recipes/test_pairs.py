@@ -139,7 +139,7 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-@pytest.mark.parametrize("more", [{}, {"against": 30}, {"within": "site"}, {"memory": "300MB", "threads": 2}], ids=str)
+@pytest.mark.parametrize("more", [{}, {"against": 30}, {"within": "site"}, {"memory": "400MB", "threads": 2}], ids=str)
 def test_all_pairs_of_documents_in_large_buckets_are_found(script, more):
     """Bands miss a 16th of the pairs at the threshold; documents of large buckets need not share one."""
     texts = _pages(SCRIPTS[script])
