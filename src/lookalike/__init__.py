@@ -13,11 +13,11 @@ TYPE_CHECKING = False  # as type checkers read it; `typing` is not loaded for so
 __version__ = "0.2.0.dev0"
 
 _HOMES = {
+    "History": ".recipes.history",
     "Index": ".index.index",
     "LookalikeError": ".errors",
     "Plan": ".planner",
     "Result": ".results.result",
-    "Seen": ".recipes.seen",
     "Settings": ".settings.settings",
     "Shingling": ".text.shingle",
     "changes": ".results.changes",
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from .recipes.decontaminate import decontaminate
     from .recipes.dedup import dedup
     from .recipes.foresight import foresee
+    from .recipes.history import History
     from .recipes.pairs import pairs
     from .recipes.repeats import repeats
-    from .recipes.seen import Seen
     from .results.changes import changes
     from .results.result import Result
     from .settings.settings import Settings

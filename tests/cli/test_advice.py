@@ -195,7 +195,7 @@ def test_an_error_leads_to_the_line_of_its_caller(tmp_path, monkeypatch):
         lambda: la.Index.open(tmp_path / "none"),
         lambda: index.add([1, 1], ["a", "b"]),
         lambda: index.query(["a"], top=0),
-        lambda: la.Seen(tmp_path / "seen").add(path, "-"),
+        lambda: la.History(tmp_path / "history").add(path, "-"),
         lambda: la.dedup(path, treshold=0.5),
         lambda: la.pairs(path, path),
         lambda: la.decontaminate(path),

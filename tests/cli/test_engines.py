@@ -26,7 +26,7 @@ def corpus(tmp_path):
         (["--engine", "spark", "-o", "out.parquet"], "the tasks of a cluster write one for each input: name a folder, such as out/"),
         (["--engine", "spark", "-o", "wasb://lake/out"], "wasb://lake/out: no store is known for wasb://; known are s3://"),
         (["--engine", "spark", "-o", "gs://lake/out.jsonl"], "name a folder, such as gs://lake/out/"),
-        (["--engine", "spark", "--set", "save_sketches=wasb://lake/seen"], "wasb://lake/seen: no store is known for wasb://"),
+        (["--engine", "spark", "--set", "save_sketches=wasb://lake/history"], "wasb://lake/history: no store is known for wasb://"),
         (["-o", "gs://lake/out.jsonl"], "gs://lake/out.jsonl is on an object store, where only folders of documents"),
         (["--set", "master=local[2]"], "master and conf are for --engine spark"),
         (["--engine", "local", "--set", "conf=spark.executor.memory=4g"], "master and conf are for --engine spark"),

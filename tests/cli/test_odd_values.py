@@ -150,7 +150,7 @@ def test_what_is_on_this_machine_only_is_named_as_it_was_given(capfd, words):
     assert (code, out) == (2, "") and err.startswith("error: s3://lake/x is on an object store, and ")
 
 
-@pytest.mark.parametrize("words", ["dedup a --seen", "serve", "serve --mcp"])
+@pytest.mark.parametrize("words", ["dedup a --history", "serve", "serve --mcp"])
 def test_a_name_that_is_too_long_is_an_error(capfd, folders, words):
     code, _, err = run(capfd, *words.split(), "x" * 300)
     assert code == 1 and err.startswith(f"error: {'x' * 100}")

@@ -31,12 +31,12 @@ def test_flags_and_options_of_several_values_can_be_repeated(capsys, tmp_path):
 
 EMPTY = [
     ("dedup", ["x.jsonl", "-o", ""], "--output"),
-    ("dedup", ["x.jsonl", "-o", "y.jsonl", "--seen", ""], "--seen"),
+    ("dedup", ["x.jsonl", "-o", "y.jsonl", "--history", ""], "--history"),
     ("dedup", ["x.jsonl", "--against", "y", "--against="], "--against"),
     ("dedup", ["x.jsonl", ""], "INPUT"),
     ("repeats", ["x.jsonl", "--list", ""], "--list"),
     ("index", ["create", ""], "INDEX"),
-    ("seen", ["compact", ""], "SEEN"),
+    ("history", ["compact", ""], "HISTORY"),
 ]
 
 

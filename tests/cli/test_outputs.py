@@ -25,7 +25,7 @@ def folder(tmp_path, monkeypatch, capsys):
     for number, table in enumerate(weeks(1)[:2]):
         (tmp_path / f"w{number}").mkdir()
         written(table, tmp_path / f"w{number}", "p")
-    assert run(capsys, "dedup", "w0", *HOW, "--set", "save_sketches=seen/w0", "--quiet")[0] == 0
+    assert run(capsys, "dedup", "w0", *HOW, "--set", "save_sketches=history/w0", "--quiet")[0] == 0
     ids = weeks(1)[1]["id"].to_pylist()
     lines = [{"id": ids[0], "action": "keep"}, {"id": ids[1], "action": "remove"}]
     (tmp_path / "overrides.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -41,26 +41,26 @@ def folder(tmp_path, monkeypatch, capsys):
         (["--save", "s", "--set", "save_sketches=s"], "s is, or is inside, the output s/;"),
         (["--set", "save_sketches=s", "--work", "s/work"], "s/work is, or is inside, the output s;"),
         (["--report", "overrides.jsonl"], "the report is a web page: write overrides.html"),
-        (["--report", "seen/w0/sketches.json"], "the report is a web page: write seen/w0/sketches.html"),
-        (["--report", "seen/w0/secret"], "seen/w0/secret is, or is inside, the output seen/w0/secret;"),
-        (["-o", "seen/w0/sketches-00000.parquet"], "is, or is inside, the output seen/w0/sketches-00000.parquet;"),
-        (["-o", "seen/w0"], "seen/w0 is, or is inside, the output seen/w0;"),
-        (["--save", "seen/w0"], "seen/w0 is, or is inside, the output seen/w0/;"),
+        (["--report", "history/w0/sketches.json"], "the report is a web page: write history/w0/sketches.html"),
+        (["--report", "history/w0/secret"], "history/w0/secret is, or is inside, the output history/w0/secret;"),
+        (["-o", "history/w0/sketches-00000.parquet"], "is, or is inside, the output history/w0/sketches-00000.parquet;"),
+        (["-o", "history/w0"], "history/w0 is, or is inside, the output history/w0;"),
+        (["--save", "history/w0"], "history/w0 is, or is inside, the output history/w0/;"),
     ],
     ids=range(11),
 )
 def test_outputs_that_meet_what_is_read_or_written(words, said, folder, capsys):
     before = contents(folder)
-    given = ["--against", "seen", "--overrides", "overrides.jsonl", "--force"]
+    given = ["--against", "history", "--overrides", "overrides.jsonl", "--force"]
     code, out, err = run(capsys, "dedup", "w1", *HOW, *given, *words)
     assert code == (2 if "web page" in said else 1) and not out and said in err
     assert contents(folder) == before
 
 
-@pytest.mark.parametrize("words", [["-o", "seen/w0/sketches-00000.parquet"], ["--report", "seen/w0/secret"]])
+@pytest.mark.parametrize("words", [["-o", "history/w0/sketches-00000.parquet"], ["--report", "history/w0/secret"]])
 def test_pairs_do_not_replace_sketches(words, folder, capsys):
     before = contents(folder)
-    code, out, err = run(capsys, "pairs", "w1", *HOW, "--against", "seen", "--force", *words)
+    code, out, err = run(capsys, "pairs", "w1", *HOW, "--against", "history", "--force", *words)
     assert code == 1 and not out and f"is, or is inside, the output {words[1]};" in err
     assert contents(folder) == before
 
@@ -68,28 +68,30 @@ def test_pairs_do_not_replace_sketches(words, folder, capsys):
 def test_a_guard_that_stops_leaves_what_people_judge_by(folder, capsys):
     before = contents(folder)
     everything = [
-        "-o", "clean", "--report", "page.html", "--save", "job", "--set", "save_sketches=seen/w1", "--set", "audit=3", "--json"
+        "-o", "clean", "--report", "page.html", "--save", "job", "--set", "save_sketches=history/w1", "--set", "audit=3", "--json"
     ]  # fmt: skip
-    given = ["dedup", "w1", *HOW, "--against", "seen", "--overrides", "overrides.jsonl", *everything]
+    given = ["dedup", "w1", *HOW, "--against", "history", "--overrides", "overrides.jsonl", *everything]
     code, out, err = run(capsys, *given, "--fail-if-removed", "0.01")
-    assert code == 1 and not out and "clean and seen/w1 were not written: " in err and "page.html and job were written" in err
-    assert not (folder / "clean").exists() and not (folder / "seen/w1").exists()
+    assert (
+        code == 1 and not out and "clean and history/w1 were not written: " in err and "page.html and job were written" in err
+    )
+    assert not (folder / "clean").exists() and not (folder / "history/w1").exists()
     after = contents(folder)
     assert {path.relative_to(folder).parts[0] for path in after if path not in before} == {"page.html", "job"}
     assert run(capsys, "show", "job")[0] == 0
     code, out, err = run(capsys, *given, "--fail-if-removed", "1", "--force")
     found = json.loads(out)
     assert code == 0 and [found[name] for name in ("output", "report", "saved", "sketches")] == [
-        "clean", "page.html", "job", "seen/w1"
+        "clean", "page.html", "job", "history/w1"
     ]  # fmt: skip
-    assert "--against seen" in (folder / "page.html").read_text()
+    assert "--against history" in (folder / "page.html").read_text()
 
 
 def test_a_week_is_repeated(folder, capsys):
     """The folder that is replaced does not count among those that the job is run against."""
-    week = ["dedup", "w1", *HOW, "--against", "seen", "--set", "save_sketches=seen/w1", "-o", "clean", "--json"]
+    week = ["dedup", "w1", *HOW, "--against", "history", "--set", "save_sketches=history/w1", "-o", "clean", "--json"]
     code, first, _ = run(capsys, *week)
-    before = contents(folder / "seen/w1"), contents(folder / "clean")
+    before = contents(folder / "history/w1"), contents(folder / "clean")
     assert code == 0 and run(capsys, *week)[0] == 1
     code, again, _ = run(capsys, *week, "--force")
     told = [{name: json.loads(out)[name] for name in ("documents", "reference", "kept")} for out in (first, again)]
@@ -97,8 +99,8 @@ def test_a_week_is_repeated(folder, capsys):
     assert {p: b for p, b in contents(folder / "clean").items() if "_lookalike" not in p.name} == {
         p: b for p, b in before[1].items() if "_lookalike" not in p.name
     }
-    assert run(capsys, "dedup", "w0", *HOW, "--against", "seen/w1", "--set", "save_sketches=seen/w1", "--force")[0] == 1
-    shutil.rmtree(folder / "seen/w0")
+    assert run(capsys, "dedup", "w0", *HOW, "--against", "history/w1", "--set", "save_sketches=history/w1", "--force")[0] == 1
+    shutil.rmtree(folder / "history/w0")
     code, alone, _ = run(capsys, *week, "--force")
     assert code == 0 and json.loads(alone)["reference"] == 0, "nothing is left to compare with"
 
@@ -126,7 +128,7 @@ def test_a_job_that_was_killed_between_its_outputs_goes_on(folder, capsys, monke
 
 def test_what_is_shown_of_documents_that_were_decided_by_hand(folder, capsys):
     ids = weeks(1)[1]["id"].to_pylist()
-    run(capsys, "dedup", "w1", *HOW, "--against", "seen", "--overrides", "overrides.jsonl", "--save", "job")
+    run(capsys, "dedup", "w1", *HOW, "--against", "history", "--overrides", "overrides.jsonl", "--save", "job")
     assert "decision   kept by an override; " in run(capsys, "show", "job", ids[0])[1]
     assert "decision   removed by an override\n" in run(capsys, "show", "job", ids[1])[1]
     told = [json.loads(run(capsys, "show", "job", id, "--json")[1]) for id in ids[:2]]
@@ -134,7 +136,7 @@ def test_what_is_shown_of_documents_that_were_decided_by_hand(folder, capsys):
 
 
 def test_removals_for_saved_references_are_shown_with_their_texts(folder, capsys):
-    run(capsys, "dedup", "w1", *HOW, "--against", "seen", "--save", "job")
+    run(capsys, "dedup", "w1", *HOW, "--against", "history", "--save", "job")
     groups = map(json.loads, run(capsys, "show", "job", "--json")[1].splitlines())
     group = next(one for one in groups if one["is_reference"] and one["resemblance"])
     code, out, _ = run(capsys, "show", "job", group["least_alike"][0]["id"])
@@ -145,7 +147,7 @@ def test_removals_for_saved_references_are_shown_with_their_texts(folder, capsys
 
 
 def test_a_plan_has_the_bands_of_saved_sketches(folder, capsys):
-    words = ["plan", "w1", "--id", "id", "--against", "seen", "--json"]
+    words = ["plan", "w1", "--id", "id", "--against", "history", "--json"]
     code, out, _ = run(capsys, *words, "-t", "0.7")
     assert (code, json.loads(out)["bands"]) == (0, bands_of(folder))
     code, _, err = run(capsys, *words, "-t", "0.3")
@@ -154,7 +156,7 @@ def test_a_plan_has_the_bands_of_saved_sketches(folder, capsys):
 
 def bands_of(folder):
     """The bands of the saved sketches."""
-    return json.loads((folder / "seen" / "w0" / "sketches.json").read_text())["settings"]["bands"]
+    return json.loads((folder / "history" / "w0" / "sketches.json").read_text())["settings"]["bands"]
 
 
 def test_an_interrupt_names_all_that_is_complete():

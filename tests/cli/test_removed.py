@@ -124,7 +124,7 @@ def test_a_column_of_that_name_is_refused_while_it_is_read(tmp_path, capsys):
 
 
 def test_all_outputs_of_a_week_appear_together(corpus, tmp_path, monkeypatch):
-    job = ["dedup", corpus, "--id", "id", "--seen", tmp_path / "seen", "-o", tmp_path / "kept.jsonl"]
+    job = ["dedup", corpus, "--id", "id", "--history", tmp_path / "history", "-o", tmp_path / "kept.jsonl"]
 
     def stop(self, removed=()):
         raise SystemExit(128 + signal.SIGTERM)

@@ -19,45 +19,45 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_week_after_week(folder, capsys):
-    code, out, _ = run(capsys, "dedup", "w0", "--set", "save_sketches=seen/w0", "-o", "clean/w0", "-t", "0.6", "--width", 1)
-    assert code == 0 and out.endswith("written: clean/w0\nwritten: seen/w0\n")
+    code, out, _ = run(capsys, "dedup", "w0", "--set", "save_sketches=history/w0", "-o", "clean/w0", "-t", "0.6", "--width", 1)
+    assert code == 0 and out.endswith("written: clean/w0\nwritten: history/w0\n")
     code, out, err = run(
-        capsys, "dedup", "w1", "--against", "seen", "--set", "save_sketches=seen/w1", "-t", "0.6", "--width", 1
+        capsys, "dedup", "w1", "--against", "history", "--set", "save_sketches=history/w1", "-t", "0.6", "--width", 1
     )
-    kept = pq.read_metadata("seen/w0/sketches-00000.parquet").num_rows
-    assert code == 0 and f"against {kept} reference documents" in out and out.endswith("written: seen/w1\n")
+    kept = pq.read_metadata("history/w0/sketches-00000.parquet").num_rows
+    assert code == 0 and f"against {kept} reference documents" in out and out.endswith("written: history/w1\n")
     assert "nothing was written" not in err
     given = ("w2", "-t", "0.6", "--width", 1, "--json", "--quiet")
     code, out, _ = run(
-        capsys, "dedup", *given, "--against", "seen/w1", "--against", "seen/w0", "--set", "save_sketches=seen/w2"
+        capsys, "dedup", *given, "--against", "history/w1", "--against", "history/w0", "--set", "save_sketches=history/w2"
     )
     found = json.loads(out)
-    assert code == 0 and found["sketches"] == "seen/w2"
-    assert found["reference"] == kept + pq.read_metadata("seen/w1/sketches-00000.parquet").num_rows
-    assert found["kept"] == pq.read_metadata("seen/w2/sketches-00000.parquet").num_rows
-    code, out, _ = run(capsys, "pairs", *given, "--against", "seen/w1", "-o", "p.csv")
+    assert code == 0 and found["sketches"] == "history/w2"
+    assert found["reference"] == kept + pq.read_metadata("history/w1/sketches-00000.parquet").num_rows
+    assert found["kept"] == pq.read_metadata("history/w2/sketches-00000.parquet").num_rows
+    code, out, _ = run(capsys, "pairs", *given, "--against", "history/w1", "-o", "p.csv")
     assert code == 0 and json.loads(out)["reference"] == found["reference"] - kept
-    code, out, _ = run(capsys, "plan", "w2", "-t", "0.6", "--against", "seen/w0")
+    code, out, _ = run(capsys, "plan", "w2", "-t", "0.6", "--against", "history/w0")
     assert code == 0 and "dedup of about" in out
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--set", "save_sketches=seen/w0"], "seen/w0 exists; pass --force"),
+        (["--set", "save_sketches=history/w0"], "history/w0 exists; pass --force"),
         (["--set", "save_sketches=w1/new"], "the output folder w1/new is inside the input folder w1"),
-        (["--set", "save_sketches=out/seen", "-o", "out"], "is inside, the output out"),
-        (["--against", "seen/w0", "--set", "save_sketches=seen", "--force"], "seen contains"),
-        (["--against", "seen/w0", "--set", "save_sketches=seen/w0", "--force"], "seen/w0 is, or holds, the sketches"),
+        (["--set", "save_sketches=out/history", "-o", "out"], "is inside, the output out"),
+        (["--against", "history/w0", "--set", "save_sketches=history", "--force"], "history contains"),
+        (["--against", "history/w0", "--set", "save_sketches=history/w0", "--force"], "history/w0 is, or holds, the sketches"),
         (
-            ["--against", "seen/w0", "--set", "seed=3"],
-            "seen/w0 holds sketches that were made with other settings: seed was 1, is 3",
+            ["--against", "history/w0", "--set", "seed=3"],
+            "history/w0 holds sketches that were made with other settings: seed was 1, is 3",
         ),
     ],
     ids=range(6),
 )
 def test_what_is_refused_before_any_work(words, said, folder, capsys):
-    run(capsys, "dedup", "w0", "--set", "save_sketches=seen/w0")
+    run(capsys, "dedup", "w0", "--set", "save_sketches=history/w0")
     before = sorted(folder.rglob("*"))
     code, out, err = run(capsys, "dedup", "w1", *words)
     assert code in (1, 2) and not out and said in err
@@ -69,28 +69,28 @@ def test_weeks_on_a_store(folder, capsys, bucket):
     put_folder(folder, bucket / "lake")
     lake = str(bucket / "lake")
     given = ("-t", "0.6", "--width", 1, "--json", "--quiet")
-    code, out, _ = run(capsys, "dedup", f"{lake}/w0", "--set", f"save_sketches={lake}/seen/w0", *given)
+    code, out, _ = run(capsys, "dedup", f"{lake}/w0", "--set", f"save_sketches={lake}/history/w0", *given)
     kept = json.loads(out)["kept"]
-    assert code == 0 and json.loads(out)["sketches"] == f"{lake}/seen/w0"
-    again = ("dedup", f"{lake}/w1", "--against", f"{lake}/seen", *given)
+    assert code == 0 and json.loads(out)["sketches"] == f"{lake}/history/w0"
+    again = ("dedup", f"{lake}/w1", "--against", f"{lake}/history", *given)
     for arguments, message in [
-        ((), "seen/w0 exists; pass --force"),
-        (("--force", "--against", f"{lake}/seen/w0"), "seen/w0 is, or holds, the sketches that this job is run against"),
+        ((), "history/w0 exists; pass --force"),
+        (("--force", "--against", f"{lake}/history/w0"), "history/w0 is, or holds, the sketches that this job is run against"),
     ]:
-        code, _, err = run(capsys, *again, "--set", f"save_sketches={lake}/seen/w0", *arguments)
+        code, _, err = run(capsys, *again, "--set", f"save_sketches={lake}/history/w0", *arguments)
         assert code == 1 and message in err
     for arguments, message in [
-        (("--set", f"save_sketches={lake}/w1/seen"), "is inside the input folder"),
-        (("--set", f"save_sketches={lake}/seen/w0/more"), "meet; choose another name"),
-        (("--set", f"save_sketches={lake}/out/seen", "--engine", "spark", "-o", f"{lake}/out"), "meet; choose another name"),
+        (("--set", f"save_sketches={lake}/w1/history"), "is inside the input folder"),
+        (("--set", f"save_sketches={lake}/history/w0/more"), "meet; choose another name"),
+        (("--set", f"save_sketches={lake}/out/history", "--engine", "spark", "-o", f"{lake}/out"), "meet; choose another name"),
         (
-            ("--set", f"save_sketches={lake}/job/seen", "--engine", "spark", "--work", f"{lake}/job"),
+            ("--set", f"save_sketches={lake}/job/history", "--engine", "spark", "--work", f"{lake}/job"),
             "meet; choose another name",
         ),
     ]:
         code, _, err = run(capsys, *again, *arguments)
         assert code == 1 and message in err, err
-    code, out, _ = run(capsys, *again, "--set", f"save_sketches={lake}/seen/w1")
+    code, out, _ = run(capsys, *again, "--set", f"save_sketches={lake}/history/w1")
     assert code == 0 and json.loads(out)["reference"] == kept
 
 
@@ -99,14 +99,14 @@ def test_weeks_that_kept_nothing(folder, capsys, empty):
     """A later job can be resumed, and its sketches go with theirs."""
     (folder / "none.jsonl").write_text("")
     for week in (0, 1):
-        against = ["--against", "seen"] if week else []
+        against = ["--against", "history"] if week else []
         inputs = "none.jsonl" if week in empty else f"w{week}"
-        assert run(capsys, "dedup", inputs, "--quiet", *against, "--set", f"save_sketches=seen/w{week}") == (0, "", "")
+        assert run(capsys, "dedup", inputs, "--quiet", *against, "--set", f"save_sketches=history/w{week}") == (0, "", "")
     words = ["dedup", "w2", "--json", "--annotate"]
     outs = []
-    for number, more in enumerate((["--against", "seen"], ["--against", "seen", "--work", "work"])):
+    for number, more in enumerate((["--against", "history"], ["--against", "history", "--work", "work"])):
         code, out, _ = run(capsys, *words, *more, "-o", f"out{number}.jsonl", "--set", f"save_sketches=mine{number}")
         outs.append({name: json.loads(out)[name] for name in ("documents", "reference", "kept")})
         assert code == 0
     assert outs[0] == outs[1] and (folder / "out0.jsonl").read_bytes() == (folder / "out1.jsonl").read_bytes()
-    assert run(capsys, "dedup", "none.jsonl", "--quiet", "--against", "seen", "--against", "mine0")[0] == 0
+    assert run(capsys, "dedup", "none.jsonl", "--quiet", "--against", "history", "--against", "mine0")[0] == 0

@@ -31,7 +31,7 @@ KILLS, FAULTS, FUZZED = 1200, 1000, {"inputs": 10_000, "stores": 90_000, "comman
 PARTS = 4  # of the slowest kind, so that all processes have work
 NAMES = {
     "job": "jobs, resumed", "output": "outputs", "index": "a persistent index", "fingerprints": "a file of fingerprints",
-    "sketches": "saved sketches", "weeks": "weeks of dedup --seen",
+    "sketches": "saved sketches", "weeks": "weeks of dedup --history",
 }  # fmt: skip
 FUZZ = {"inputs": "fuzzed inputs and settings", "stores": "damaged files of our own", "commands": "fuzzed command lines"}
 ROWS = [*(f"killed: {name}" for name in NAMES.values()), *FUZZ.values(), "failing calls of the operating system"]

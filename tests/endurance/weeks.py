@@ -1,4 +1,4 @@
-"""Six weeks of ``la.Seen``, and the merging of what they add, killed and gone on with until they are through."""
+"""Six weeks of ``la.History``, and the merging of what they add, killed and gone on with until they are through."""
 
 import os
 import random
@@ -49,13 +49,13 @@ class Weeks(Case):
 
     def _step(self, root, done):
         os.chdir(root)
-        with la.Seen("seen") as seen:
+        with la.History("history") as history:
             if done < len(OUTPUTS):
-                result = seen.add(self.inputs[done], OUTPUTS[done], HOW)
+                result = history.add(self.inputs[done], OUTPUTS[done], HOW)
                 if result is not None:
                     result.close()
             elif done == len(OUTPUTS):
-                seen.compact()
+                history.compact()
 
     @staticmethod
     def _state(root):
@@ -75,11 +75,11 @@ class Weeks(Case):
         if ended.code == 3:
             raise LostError(f"refused: {ended.last}")
         os.chdir(root)
-        if (root / "seen").exists():
-            la.Seen("seen").close()
+        if (root / "history").exists():
+            la.History("history").close()
         found = self._state(root)
         done = [step for step in range(least, len(self.wanted)) if found == self.wanted[step]]
-        if not done or done[0] > least + 1 or remains(root) or (root / "seen" / JOURNAL).exists():
+        if not done or done[0] > least + 1 or remains(root) or (root / "history" / JOURNAL).exists():
             near = self.wanted[least]
             differing = sorted(name for name in {*found, *near} if found.get(name) != near.get(name))
             raise LostError(f"after {least} steps others are there: {differing[:5]}, left: {remains(root)[:5]}")

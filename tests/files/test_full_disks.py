@@ -41,7 +41,7 @@ def test_a_full_disk_is_a_clear_error(tmp_path):
             with pytest.raises(la.errors.OutputError, match="cannot be written: File too large"):
                 result.write(tmp_path / output)
             refused = pytest.raises(la.errors.OutputError, match=rf"^{tmp_path / output}: cannot be written: File too large")
-            with la.Seen(tmp_path / "seen") as seen, refused:
+            with la.History(tmp_path / "history") as seen, refused:
                 seen.add(tmp_path / "in.jsonl", tmp_path / output, la.Settings(threshold=1.0))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -28,7 +28,7 @@ def write(path, text):
 def place(tmp_path):
     global HERE
     HERE = tmp_path
-    (tmp_path / "seen").mkdir()
+    (tmp_path / "history").mkdir()
     return tmp_path
 
 
@@ -37,7 +37,7 @@ def names(folder):
 
 
 def published(place, text, replace=False):
-    with Publication(place / "seen") as together:
+    with Publication(place / "history") as together:
         for name in ("a.txt", "b", "x" * 240 + ".txt"):
             write(hidden := together.place(place / name, replace), text)
             if name == "a.txt":
@@ -54,15 +54,15 @@ def test_all_appear_with_what_is_beside_them(place):
     assert names(place) == wanted and (place / "a.txt").read_text() == "one"
     published(place, "two", replace=True)
     assert names(place) == wanted and (place / "b" / "rows.txt").read_text() == "two"
-    assert recover(place / "seen", ()) is None
+    assert recover(place / "history", ()) is None
 
 
 def test_what_is_not_published_is_removed(place):
-    with pytest.raises(ZeroDivisionError), Publication(place / "seen") as together:
+    with pytest.raises(ZeroDivisionError), Publication(place / "history") as together:
         write(together.place(place / "a.txt"), "one")
         write(together.place(place / "b"), "one")
         raise ZeroDivisionError
-    with Publication(place / "seen") as together:
+    with Publication(place / "history") as together:
         write(together.place(place / "a.txt"), "one")
     assert names(place) == []
 
@@ -99,7 +99,7 @@ def test_a_process_that_stops_anywhere(stop, place, monkeypatch):
 
 def recover_(place, broken, calls):
     broken.undo()
-    return recover(place / "seen", ())
+    return recover(place / "history", ())
 
 
 @pytest.mark.parametrize(
@@ -127,15 +127,15 @@ def test_journals_of_strangers(change, said, place):
     held = {"lookalike": "0", "format": 1, "whole": True, "outputs": [], "removed": []} | json.loads(
         json.dumps(change).replace("{}", str(place))
     )
-    (place / "seen" / JOURNAL).write_text(json.dumps({"checksum": checksum_of(held), **held}))
+    (place / "history" / JOURNAL).write_text(json.dumps({"checksum": checksum_of(held), **held}))
     with pytest.raises(la.LookalikeError, match=said):
-        recover(place / "seen", ())
-    assert names(place) == [".00000000-a", f"seen/{JOURNAL}"]
+        recover(place / "history", ())
+    assert names(place) == [".00000000-a", f"history/{JOURNAL}"]
 
 
 def test_a_sidecar_of_an_output_that_is_gone_is_replaced(place):
     (place / f"a.txt{SIDECAR}").write_text("of an output that is gone")
-    with Publication(place / "seen") as together:
+    with Publication(place / "history") as together:
         hidden = together.place(place / "a.txt")
         for name in (hidden, hidden + SIDECAR):
             with open(name, "w") as file:

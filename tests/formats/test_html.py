@@ -52,15 +52,15 @@ def test_menus_count_if_asked(site, tmp_path):
     kept = [name.rpartition("/")[2] for name in result.kept["id"].to_pylist()]
     assert kept == ["a.html", "b.htm", "d.xhtml", "e.txt"]
     result.save(tmp_path / "saved")
-    result.save_sketches(tmp_path / "seen")
+    result.save_sketches(tmp_path / "history")
     loaded = la.Result.load(tmp_path / "saved")
     texts = loaded.inputs.texts(loaded.decisions["position"].to_numpy(), loaded.settings)
     assert b"Entry 59 of the menu" in list(texts.values())[1]
     other = shutil.copytree(site, tmp_path / "other")
-    again = la.dedup(other, against=tmp_path / "seen", boilerplate=True, threshold=0.9)
+    again = la.dedup(other, against=tmp_path / "history", boilerplate=True, threshold=0.9)
     assert again.kept.num_rows == 0
     with pytest.raises(la.errors.ParameterError, match="boilerplate"):
-        la.dedup(other, against=tmp_path / "seen", threshold=0.9)
+        la.dedup(other, against=tmp_path / "history", threshold=0.9)
 
 
 def test_tags_count_in_texts(site):

@@ -109,12 +109,12 @@ def test_each_side_has_its_own_ids(tmp_path):
     """Keys are ids of the side that has them; the other side has its default ones, which may repeat."""
     table, data = pa.table({"text": [A], "id": ["column"]}), {"a": A, "b": "something else"}
     (tmp_path / "c.txt").write_text(A)
-    la.dedup(table).save_sketches(tmp_path / "seen" / "0")
-    la.dedup(["unlike"], against=tmp_path / "seen").save_sketches(tmp_path / "seen" / "1")  # row 0 too
+    la.dedup(table).save_sketches(tmp_path / "history" / "0")
+    la.dedup(["unlike"], against=tmp_path / "history").save_sketches(tmp_path / "history" / "1")  # row 0 too
     la.dedup(table, id="id").save_sketches(tmp_path / "with ids")
     for one, other, ids in (
         (data, [A], ("a", "0")), ({7: A}, [A], (7, 0)), (data, table, ("a", "0")), (data, {"t": table}, ("a", "t:0")),
-        (data, tmp_path / "c.txt", ("a", "c.txt")), (data, tmp_path / "seen", ("a", "0")),
+        (data, tmp_path / "c.txt", ("a", "c.txt")), (data, tmp_path / "history", ("a", "0")),
         (data, tmp_path / "with ids", ("a", "column")), ([A], data, ("0", "a")), (tmp_path / "c.txt", data, ("c.txt", "a")),
     ):  # fmt: skip
         (removed,) = la.dedup(one, against=other).removed.to_pylist()

@@ -50,7 +50,7 @@ def values_for(name: str) -> tuple[str, ...]:
     """What an option may be given."""
     if name in ("output", "matches", "listed", "report", "save", "save_sketches"):
         return OUTPUTS
-    if name in ("against", "source", "overrides", "trust", "seen", "ignore"):
+    if name in ("against", "source", "overrides", "trust", "history", "ignore"):
         return PATHS
     if name == "work":
         return ("work", "notes", "a.jsonl", "", "work/deeper", "loop", "empty")
@@ -67,7 +67,7 @@ def given_for(r: Random, parameter, odd: bool) -> list[str]:
         if parameter.name == "result":  # a saved result
             return [r.choice(["new", "notes", "a.jsonl", "", "nope", "ix"]) if odd else "job"]
         if parameter.name == "folder":  # of generations
-            return [r.choice(["new", "notes", "a.jsonl", "", "nope", "ix", "seen/000001"]) if odd else "seen"]
+            return [r.choice(["new", "notes", "a.jsonl", "", "nope", "ix", "history/000001"]) if odd else "history"]
         if parameter.name == "name":
             return [r.choice(["nope", "", "..", "\x1b[31m"]) if odd else "000001"]
         if parameter.name == "id":
@@ -83,7 +83,7 @@ def given_for(r: Random, parameter, odd: bool) -> list[str]:
         return [r.choice(parameter.opts)]
     sound = {"threads": "1", "output": "out.jsonl", "against": "b.csv", "matches": "matches.csv", "listed": "listed.csv", "within": "n", "across": "n", "ignore": "notes/d0.txt", "key": "n",
              "id": "id", "keep": "largest:n", "memory": "500MB", "work": "work", "source": "notes/d0.txt", "glob": "*",
-             "report": "page.html", "save": "saved", "save_sketches": "sketched", "trust": ".", "seen": "seen", "overrides": "overrides.jsonl", "fail_if_removed": "1", "query": "select * from t", "permutations": "64", "format": "jsonl", "preset": "web", "config": "empty.jsonl", "set": "width=3"}  # fmt: skip
+             "report": "page.html", "save": "saved", "save_sketches": "sketched", "trust": ".", "history": "history", "overrides": "overrides.jsonl", "fail_if_removed": "1", "query": "select * from t", "permutations": "64", "format": "jsonl", "preset": "web", "config": "empty.jsonl", "set": "width=3"}  # fmt: skip
     whole = "2" * isinstance(parameter.type, click.types.IntParamType)
     value = r.choice(values_for(parameter.name)) if odd else sound.get(parameter.name, whole or r.choice(["1", "0.5"]))
     if choices and r.random() < 0.9:
@@ -136,8 +136,8 @@ class Commands:
             [
                 "dedup",
                 str(folder / "b.csv"),
-                "--seen",
-                str(folder / "seen"),
+                "--history",
+                str(folder / "history"),
                 "-o",
                 str(folder / "kept.jsonl"),
                 "--set",
@@ -164,7 +164,9 @@ class Commands:
         r = Random(seed)
         words, command = r.choice(self.commands)
         line = arguments(r, words, command)
-        sound = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and not {"ix", "seen"} & {*path.parts}}
+        sound = {
+            path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and not {"ix", "history"} & {*path.parts}
+        }
         here = Path.cwd()
         os.chdir(folder)
         try:
@@ -174,7 +176,7 @@ class Commands:
         expect(code in (0, 1, 2), f"exit status {code}", line, err)
         expect(code == 0 or err.strip(), "a failure without a message", line)
         if "--json" in line and "--print-config" not in line and code == 0:
-            for said in out.splitlines() if words in (["show"], ["seen", "list"], ["seen", "counts"]) else [out]:
+            for said in out.splitlines() if words in (["show"], ["history", "list"], ["history", "counts"]) else [out]:
                 json.loads(said)
         named = [word.removeprefix("save_sketches=") for word in line]
         outputs = {folder / word for word in named} | {folder / f"{word}_lookalike.json" for word in named}

@@ -194,7 +194,7 @@ def seen_scenario(source: Path) -> Scenario:
     """A week added to a folder of what was seen: its output and its generation are both there, or neither."""
 
     def add(folder: Path, name: str) -> None:
-        with la.Seen(folder / "seen") as seen:
+        with la.History(folder / "history") as seen:
             result = seen.add(source / name, folder / name, la.Settings(id="id", threads=1))
             if result is not None:
                 result.close()
@@ -204,7 +204,7 @@ def seen_scenario(source: Path) -> Scenario:
         return folder
 
     def state(folder: Path) -> tuple[list[str], bytes | None]:
-        with la.Seen(folder / "seen") as seen:
+        with la.History(folder / "history") as seen:
             assert not seen.check(), seen.check()
             names = [one.name for one in seen.generations]
         path = folder / "b.jsonl"
@@ -252,7 +252,7 @@ def scenarios(folder: Path) -> dict[str, Scenario]:
         "sketch": sketch_scenario(),
         "saved result": saved_scenario(source),
         "index asked": asking_scenario(),
-        "seen": seen_scenario(source),
+        "history": seen_scenario(source),
     }
     for name in ("", "i.jsonl.zst", "i.csv.gz", "i.parquet"):
         found[f"input {name or 'folder'}"] = input_scenario(source, name)

@@ -60,9 +60,9 @@ def test_rows_that_ascend_come_from_the_pieces_that_have_them(file, pieces):
 @pytest.mark.parametrize("start", [0, 7, 33, 59])
 def test_what_is_not_wanted_is_empty(start, file, pieces, tmp_path):
     result = la.dedup(file, threads=1)
-    result.save_sketches(tmp_path / "seen")
+    result.save_sketches(tmp_path / "history")
     result.close()
-    (split,) = as_references(tmp_path / "seen")
+    (split,) = as_references(tmp_path / "history")
     wanted = np.zeros(N, np.bool_)
     wanted[[0, 8, 9, 40, 41]] = True
     pieces.clear()
@@ -79,8 +79,8 @@ def test_what_is_not_wanted_is_empty(start, file, pieces, tmp_path):
 def test_pieces_of_saved_sketches_are_those_of_the_whole(file, tmp_path, monkeypatch):
     monkeypatch.setattr(input_texts, "PIECE_ROWS", 25)
     result = la.dedup(file, threads=1)
-    result.save_sketches(tmp_path / "seen")
-    (split,) = as_references(tmp_path / "seen")
+    result.save_sketches(tmp_path / "history")
+    (split,) = as_references(tmp_path / "history")
     cut = split.pieces(1)
     assert [first for first, _ in cut] == [0, 25, 50]
     whole, parts = ([row for one in some for batch in one.data.batches() for row in batch.to_pylist()]
@@ -91,15 +91,15 @@ def test_pieces_of_saved_sketches_are_those_of_the_whole(file, tmp_path, monkeyp
 
 def test_which_paths_mean_saved_sketches(tmp_path):
     for name in ("b", "a"):
-        (tmp_path / "seen" / name).mkdir(parents=True)
-        (tmp_path / "seen" / name / "sketches.json").touch()
-    (tmp_path / "seen" / ".a.tmp").mkdir()
-    assert saved_in(tmp_path / "seen") == [tmp_path / "seen" / "a", tmp_path / "seen" / "b"]
-    assert saved_in(str(tmp_path / "seen" / "a")) == [tmp_path / "seen" / "a"]
+        (tmp_path / "history" / name).mkdir(parents=True)
+        (tmp_path / "history" / name / "sketches.json").touch()
+    (tmp_path / "history" / ".a.tmp").mkdir()
+    assert saved_in(tmp_path / "history") == [tmp_path / "history" / "a", tmp_path / "history" / "b"]
+    assert saved_in(str(tmp_path / "history" / "a")) == [tmp_path / "history" / "a"]
     for other in (tmp_path, tmp_path / "none", "a text", "x" * 5000, "nul\0", None, 7, pa.table({"text": ["a"]})):
         assert saved_in(other) == []
 
 
 def test_texts_are_not_taken_for_folders(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert la.dedup(["some text"], against=["seen", "some text"], threads=1).keep.tolist() == [False]
+    assert la.dedup(["some text"], against=["history", "some text"], threads=1).keep.tolist() == [False]

@@ -123,8 +123,8 @@ def test_rules_of_groups(tmp_path, rules, kept):
 
 def test_sketches_are_saved_where_more_of_a_group_stay(tmp_path):
     with closing(la.dedup(ROWS, id="id", at_most=2)) as result:
-        result.save_sketches(tmp_path / "seen")
-    again = la.dedup(ROWS, against=tmp_path / "seen", id="id", counts=True, source="from")
+        result.save_sketches(tmp_path / "history")
+    again = la.dedup(ROWS, against=tmp_path / "history", id="id", counts=True, source="from")
     assert again.keep.tolist() == [False] * 6
 
 

@@ -21,14 +21,14 @@ def add():
     """Run jobs that count, for two weeks."""
     for number, table in enumerate(weeks(1)[:2]):
         pq.write_table(table, f"{number}.parquet")
-        with la.Seen("seen") as seen:
-            seen.add([f"{number}.parquet"], f"clean/{number}", la.Settings(**HOW, threads=1, counts=True)).close()
+        with la.History("history") as history:
+            history.add([f"{number}.parquet"], f"clean/{number}", la.Settings(**HOW, threads=1, counts=True)).close()
 
 
 @pytest.mark.parametrize("how", ["bytes", "rows", "gone"])
 def test_damage_is_found(here, how):
     add()
-    path = here / "seen/000002/sketches-counts.parquet"
+    path = here / "history/000002/sketches-counts.parquet"
     if how == "bytes":
         data = bytearray(path.read_bytes())
         data[40:60] = bytes(20)
@@ -37,11 +37,11 @@ def test_damage_is_found(here, how):
         pq.write_table(pq.read_table(path).slice(1), path)
     else:
         path.unlink()
-    with la.Seen("seen") as seen:
-        (problem,) = seen.check()
+    with la.History("history") as history:
+        (problem,) = history.check()
         assert "sketches-counts.parquet: damaged" in problem or "cannot be read" in problem
         with pytest.raises(la.errors.InputDataError, match=r"000002/sketches-counts\.parquet"):
-            seen.counts()
+            history.counts()
 
 
 def forge(folder, change):
@@ -57,7 +57,7 @@ def forge(folder, change):
 def test_what_is_damaged_is_not_merged(what, here):
     """An error names the file, and all generations stay as they are."""
     add()
-    folder = here / "seen/000002"
+    folder = here / "history/000002"
     path, pipe = folder / "sketches-00000.parquet", None
     if what == "bytes":
         data = bytearray(path.read_bytes())
@@ -74,9 +74,9 @@ def test_what_is_damaged_is_not_merged(what, here):
     else:
         forge(folder, lambda said: [one.update(rows=10**6) for one in (said["files"][0], said["inputs"][0])])
     wrong = r"000002/sketches-00000\.parquet: (damaged|cannot be)"
-    with la.Seen("seen") as seen, pytest.raises(la.errors.InputDataError, match=wrong):
-        seen.compact()
+    with la.History("history") as history, pytest.raises(la.errors.InputDataError, match=wrong):
+        history.compact()
     if pipe is not None:
         os.close(pipe)
-    left = sorted(os.listdir("seen"))
+    left = sorted(os.listdir("history"))
     assert left == [".lookalike_lock", "000001", "000002", "generations.json"]

@@ -154,16 +154,16 @@ def test_saved_sketches_are_of_the_same_shingles(tmp_path):
     texts = [text for text in pages() if text not in ("", TEMPLATE)]
     first = lines(tmp_path / "first.jsonl", texts[:80])
     with closing(la.dedup(first, ignore=[TEMPLATE], **HOW)) as result:
-        result.save_sketches(tmp_path / "seen")
+        result.save_sketches(tmp_path / "history")
         result.write(tmp_path / "kept.jsonl")
     found, wanted = (
         la.dedup(texts[80:], against=against, ignore=[TEMPLATE], **HOW).keep.tolist()
-        for against in (tmp_path / "seen", tmp_path / "kept.jsonl")
+        for against in (tmp_path / "history", tmp_path / "kept.jsonl")
     )
     assert found == wanted and 0 < np.sum(found) < len(found)
     for ignore in (None, [TEMPLATE + " more"]):
         with pytest.raises(ParameterError, match="ignored"):
-            la.dedup(texts[80:], against=tmp_path / "seen", ignore=ignore, **HOW)
+            la.dedup(texts[80:], against=tmp_path / "history", ignore=ignore, **HOW)
 
 
 def test_a_job_that_is_resumed_ignores_the_same(tmp_path):

@@ -295,7 +295,7 @@ def test_the_next_week_reads_again_what_the_last_one_left_something_out_of(tmp_p
     odd.write_bytes(jsonl(ROWS[:2]) + b"{oops\n" + jsonl(ROWS[2:]))
     (tmp_path / "week2.jsonl").write_bytes(jsonl([{"id": "n", "text": ROWS[4]["text"] + " more"}]))
     for week, kept in (("week1", 6), ("week2", 0)):
-        words = ["--seen", tmp_path / "seen", "-o", tmp_path / f"{week}.out.jsonl", "--id", "id", "-t", "0.6", "--json"]
+        words = ["--history", tmp_path / "history", "-o", tmp_path / f"{week}.out.jsonl", "--id", "id", "-t", "0.6", "--json"]
         skip = ["--on-error", "skip"] if week == "week1" else []
         code, out, _ = run(capsys, "dedup", tmp_path / f"{week}.jsonl", *words, *skip)
         assert code == 0 and json.loads(out)["kept"] == kept

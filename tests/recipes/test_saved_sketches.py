@@ -41,7 +41,7 @@ def files(tmp_path_factory):
 
 def two_weeks(files, folder, **given):
     """Save the kept documents of two weeks, the second against the first; return (folders of sketches, of documents)."""
-    seen, clean = folder / "seen", folder / "clean"
+    seen, clean = folder / "history", folder / "clean"
     run(files[0], save=seen / "w0", write=clean / "w0", **given)
     run(files[1], against=seen, save=seen / "w1", write=clean / "w1", **given)
     return seen, [clean / "w0", clean / "w1"]
@@ -88,9 +88,9 @@ def test_other_corpora(seed, tmp_path):
 def test_texts_that_came_from_no_file_are_saved(files, tmp_path):
     tables = weeks(1)
     for week in (0, 1):
-        against = None if week == 0 else tmp_path / "seen"
-        run(tables[week], against=against, save=tmp_path / "seen" / f"w{week}", write=tmp_path / f"clean{week}.jsonl")
-    found = run(files[2], against=tmp_path / "seen")
+        against = None if week == 0 else tmp_path / "history"
+        run(tables[week], against=against, save=tmp_path / "history" / f"w{week}", write=tmp_path / f"clean{week}.jsonl")
+    found = run(files[2], against=tmp_path / "history")
     assert found == run(files[2], against=[tmp_path / "clean0.jsonl", tmp_path / "clean1.jsonl"])
 
 
@@ -98,9 +98,9 @@ def test_names_of_inputs_in_memory_are_kept(tmp_path):
     """Two generations later too; an input without a name has none."""
     one, two, three = "a text", "other words", "something else"
     named = {"train": pa.table({"text": [one]}), "test": pa.table({"text": [two]})}
-    run(named, save=tmp_path / "seen" / "w0", id=None)
-    run({"new": pa.table({"text": [three]})}, against=tmp_path / "seen", save=tmp_path / "seen" / "w1", id=None)
-    for against, last in ((named, one), (tmp_path / "seen", three)):
+    run(named, save=tmp_path / "history" / "w0", id=None)
+    run({"new": pa.table({"text": [three]})}, against=tmp_path / "history", save=tmp_path / "history" / "w1", id=None)
+    for against, last in ((named, one), (tmp_path / "history", three)):
         removed = la.dedup([one, two, last], against=against, **HOW | {"id": None}, **THREAD).removed.to_pylist()
         assert [(row["duplicate_of"], row["duplicate_source"]) for row in removed[:2]] == [
             ("train:0", "train"),
@@ -111,39 +111,39 @@ def test_names_of_inputs_in_memory_are_kept(tmp_path):
 
 @pytest.mark.parametrize(("named", "said"), [("yes", "named"), (None, "named"), ("absent", None)])
 def test_whether_an_input_is_named_is_checked(named, said, tmp_path):
-    run({"train": pa.table({"text": ["a b c"]})}, save=tmp_path / "seen", id=None)
-    path = tmp_path / "seen" / "sketches.json"
+    run({"train": pa.table({"text": ["a b c"]})}, save=tmp_path / "history", id=None)
+    path = tmp_path / "history" / "sketches.json"
     held = json.loads(path.read_bytes())
     held.pop("checksum")
     held["inputs"][0].pop("named") if said is None else held["inputs"][0].update(named=named)
     path.write_text(json.dumps({"checksum": checksum_of(held), **held}))
     if said is None:  # as it was before names were kept
-        assert run(["a b c"], against=tmp_path / "seen", id=None)[0][-1]["duplicate_of"] == 0
+        assert run(["a b c"], against=tmp_path / "history", id=None)[0][-1]["duplicate_of"] == 0
     else:
         with pytest.raises(la.errors.InputDataError, match=said):
-            run(["a b c"], against=tmp_path / "seen", id=None)
+            run(["a b c"], against=tmp_path / "history", id=None)
 
 
 def test_only_candidates_are_read_again(files, tmp_path, monkeypatch):
     """Row groups without a candidate are not read; of a job that finds none nothing is."""
-    run(files[0], save=tmp_path / "seen")
+    run(files[0], save=tmp_path / "history")
     opened, pieces = [], input_texts.TextReader._read
     monkeypatch.setattr(input_texts.TextReader, "_read", lambda self, row: opened.append(row) or pieces(self, row))
-    assert run(pa.table({"text": ["nothing of all this here"], "id": ["x"]}), against=tmp_path / "seen")[2]["kept"] == 1
+    assert run(pa.table({"text": ["nothing of all this here"], "id": ["x"]}), against=tmp_path / "history")[2]["kept"] == 1
     assert not opened
-    run(files[1], against=tmp_path / "seen")
+    run(files[1], against=tmp_path / "history")
     assert opened
 
 
 def test_references_of_other_kinds_come_after_saved_ones(files, tmp_path):
-    run(files[0], save=tmp_path / "seen", write=tmp_path / "clean")
-    found = run(files[2], against=[files[1][0], tmp_path / "seen", files[1][1]])
+    run(files[0], save=tmp_path / "history", write=tmp_path / "clean")
+    found = run(files[2], against=[files[1][0], tmp_path / "history", files[1][1]])
     assert found == run(files[2], against=[tmp_path / "clean", *files[1]])
 
 
 def test_saved_documents_are_read_again_as_inputs(files, tmp_path):
-    run(files[0], save=tmp_path / "seen", write=tmp_path / "clean", within="site")
-    splits, reading = as_references(tmp_path / "seen"), Reading(within="site", id="id")
+    run(files[0], save=tmp_path / "history", write=tmp_path / "clean", within="site")
+    splits, reading = as_references(tmp_path / "history"), Reading(within="site", id="id")
     clean = as_references(tmp_path / "clean")
     positions = np.array([position for i in (0, 1) for position in ((i << 40) + np.arange(3))])
     assert read_again(splits, reading, positions) == read_again(clean, reading, positions)
@@ -168,8 +168,8 @@ def test_other_jobs_and_thresholds(files, tmp_path):
 
 
 def test_results_say_where_a_saved_document_lies(files, tmp_path):
-    run(files[0], save=tmp_path / "seen", id=None)
-    with closing(la.dedup(files[1], against=tmp_path / "seen", **HOW | {"id": None}, **THREAD)) as result:
+    run(files[0], save=tmp_path / "history", id=None)
+    with closing(la.dedup(files[1], against=tmp_path / "history", **HOW | {"id": None}, **THREAD)) as result:
         found = [row for row in result.removed.to_pylist() if row["duplicate_is_reference"]]
     texts = {f"{path}:{i + 1}": text for path in files[0] for i, text in enumerate(pq.read_table(path)["text"].to_pylist())}
     assert found and all(
@@ -178,11 +178,11 @@ def test_results_say_where_a_saved_document_lies(files, tmp_path):
 
 
 def test_a_plan_that_finds_enough_is_taken_over(files, tmp_path):
-    run(files[0], save=tmp_path / "seen", write=tmp_path / "clean")
-    held = json.loads((tmp_path / "seen" / "sketches.json").read_bytes())["settings"]
+    run(files[0], save=tmp_path / "history", write=tmp_path / "clean")
+    held = json.loads((tmp_path / "history" / "sketches.json").read_bytes())["settings"]
     plan = {name: held[name] for name in ("permutations", "bands", "rows")}
     found, wanted = (
-        run(files[1], against=tmp_path / "seen", threshold=0.8),
+        run(files[1], against=tmp_path / "history", threshold=0.8),
         run(files[1], against=tmp_path / "clean", threshold=0.8),
     )
     assert found != wanted and found[2]["recall_planned"] >= 0.99
@@ -190,7 +190,7 @@ def test_a_plan_that_finds_enough_is_taken_over(files, tmp_path):
     with pytest.raises(
         la.errors.ParameterError, match=f"have {held['bands']} bands of {held['rows']} rows, .* 0.4 with probability 0.*recall"
     ):
-        run(files[1], against=tmp_path / "seen", threshold=0.4)
+        run(files[1], against=tmp_path / "history", threshold=0.4)
 
 
 OTHER = {
@@ -201,17 +201,17 @@ OTHER = {
 
 @pytest.mark.parametrize("name", OTHER)
 def test_settings_that_must_agree(name, files, tmp_path):
-    run(files[0], save=tmp_path / "seen")
+    run(files[0], save=tmp_path / "history")
     given = {name: OTHER[name]} if name not in ("bands", "rows") else {"bands": 3, "rows": 2}
-    with pytest.raises(la.errors.ParameterError, match=rf"seen holds sketches that were made with other settings: .*{name}"):
-        run(files[1], against=tmp_path / "seen", **given)
+    with pytest.raises(la.errors.ParameterError, match=rf"history holds sketches that were made with other settings: .*{name}"):
+        run(files[1], against=tmp_path / "history", **given)
 
 
 def test_folders_that_cannot_be_used_together(files, tmp_path):
-    run(files[0], save=tmp_path / "seen" / "a")
-    run(files[1], save=tmp_path / "seen" / "b")
+    run(files[0], save=tmp_path / "history" / "a")
+    run(files[1], save=tmp_path / "history" / "b")
     with pytest.raises(la.errors.ParameterError, match="b and .*a were saved by jobs that knew nothing of each other"):
-        run(files[2], against=tmp_path / "seen")
+        run(files[2], against=tmp_path / "history")
     run(files[1], save=tmp_path / "c", id=None)
     with pytest.raises(la.errors.ParameterError, match="sketches of documents without ids: run without id="):
         run(files[2], against=tmp_path / "c")
@@ -220,7 +220,7 @@ def test_folders_that_cannot_be_used_together(files, tmp_path):
 @pytest.mark.parametrize("how", ["gone", "changed", "touched"])
 def test_inputs_that_changed_are_named_before_any_work(how, files, tmp_path):
     mine = [shutil.copy2(path, tmp_path) for path in files[0]]
-    run(mine, save=tmp_path / "seen")
+    run(mine, save=tmp_path / "history")
     if how == "gone":
         os.remove(mine[1])
     elif how == "changed":
@@ -228,17 +228,17 @@ def test_inputs_that_changed_are_named_before_any_work(how, files, tmp_path):
     else:
         os.utime(mine[1])
     with pytest.raises(
-        la.errors.InputDataError, match=r"week0-1\.parquet: .*seen needs this file: restore it, save .*, or forget them"
+        la.errors.InputDataError, match=r"week0-1\.parquet: .*history needs this file: restore it, save .*, or forget them"
     ):
-        run(files[1], against=tmp_path / "seen", save=tmp_path / "next")
+        run(files[1], against=tmp_path / "history", save=tmp_path / "next")
     assert not (tmp_path / "next").exists()
 
 
 def test_texts_that_changed_behind_its_back(files, tmp_path):
     """A file of equal size and time whose texts are others."""
     mine = [shutil.copy2(path, tmp_path) for path in files[0]]
-    run(mine, save=tmp_path / "seen")
-    said_of = tmp_path / "seen" / "sketches.json"
+    run(mine, save=tmp_path / "history")
+    said_of = tmp_path / "history" / "sketches.json"
     held = json.loads(said_of.read_bytes())
     changed = pq.read_table(mine[1])
     pq.write_table(changed.set_column(0, "text", pa.array(["b" * 99] * len(changed))), mine[1])
@@ -246,13 +246,13 @@ def test_texts_that_changed_behind_its_back(files, tmp_path):
         file |= {"bytes": os.stat(mine[1]).st_size, "modified_ns": os.stat(mine[1]).st_mtime_ns}
     held.pop("checksum")
     said_of.write_text(json.dumps({"checksum": checksum_of(held), **held}))
-    with pytest.raises(la.errors.InputDataError, match="has other texts than when it was sketched; .*seen needs the file"):
-        run(files[1], against=tmp_path / "seen", trust=tmp_path)
+    with pytest.raises(la.errors.InputDataError, match="has other texts than when it was sketched; .*history needs the file"):
+        run(files[1], against=tmp_path / "history", trust=tmp_path)
 
 
 @pytest.mark.parametrize("what", ["description", "file", "secret", "bytes", "version"])
 def test_damaged_folders(what, files, tmp_path):
-    folder = tmp_path / "seen"
+    folder = tmp_path / "history"
     run(files[0], save=folder)
     name = {"description": "sketches.json", "secret": "secret", "version": "sketches.json"}.get(what, "sketches-00000.parquet")
     path = folder / name
@@ -271,23 +271,23 @@ def test_damaged_folders(what, files, tmp_path):
 
 
 def test_where_sketches_may_go(files, tmp_path):
-    run(files[0], save=tmp_path / "seen" / "w0")
+    run(files[0], save=tmp_path / "history" / "w0")
     with pytest.raises(la.errors.OutputError, match="w0 exists; pass force=True"):
-        run(files[1], save=tmp_path / "seen" / "w0")
-    with closing(la.dedup(files[1], against=tmp_path / "seen", **HOW, **THREAD)) as result:
+        run(files[1], save=tmp_path / "history" / "w0")
+    with closing(la.dedup(files[1], against=tmp_path / "history", **HOW, **THREAD)) as result:
         with pytest.raises(la.errors.OutputError, match="w0 is, or holds, the sketches that this job is run against"):
-            result.save_sketches(tmp_path / "seen" / "w0", force=True)
-        (tmp_path / "seen" / "notes.txt").write_text("mine")
+            result.save_sketches(tmp_path / "history" / "w0", force=True)
+        (tmp_path / "history" / "notes.txt").write_text("mine")
     with pytest.raises(la.errors.InputDataError, match=r"holds saved sketches \(w0\) and something else \(notes.txt\)"):
-        run(files[1], against=tmp_path / "seen")
+        run(files[1], against=tmp_path / "history")
     with pytest.raises(la.errors.InputDataError, match="is both an input and a reference"):
-        run(files[0], against=tmp_path / "seen" / "w0")
+        run(files[0], against=tmp_path / "history" / "w0")
     with closing(la.dedup(files[1], **HOW, **THREAD)) as result:
-        result.save_sketches(tmp_path / "seen" / "w0", force=True)
+        result.save_sketches(tmp_path / "history" / "w0", force=True)
         result.save(tmp_path / "result")
     with pytest.raises(la.errors.ParameterError, match="was loaded or unpickled, and does not have the sketches"):
         la.Result.load(tmp_path / "result").save_sketches(tmp_path / "other")
-    assert run(files[0], against=tmp_path / "seen" / "w0")[2]["reference"] > 0
+    assert run(files[0], against=tmp_path / "history" / "w0")[2]["reference"] > 0
 
 
 def test_a_job_that_was_killed_goes_on(files, tmp_path, monkeypatch):
@@ -316,28 +316,28 @@ def test_web_pages(tmp_path):
             tmp_path / f"{week}.parquet",
         )
     given = {"html": True, "threshold": 0.98}
-    run(tmp_path / "0.parquet", save=tmp_path / "seen", **given)
-    found = run(tmp_path / "1.parquet", against=tmp_path / "seen", **given)
+    run(tmp_path / "0.parquet", save=tmp_path / "history", **given)
+    found = run(tmp_path / "1.parquet", against=tmp_path / "history", **given)
     assert found[2]["kept"] == 0 and found[2]["exact_duplicates"] == 2
-    texts, _ = read_again(as_references(tmp_path / "seen"), Reading(pages="main"), np.array([0, 1]))
+    texts, _ = read_again(as_references(tmp_path / "history"), Reading(pages="main"), np.array([0, 1]))
     assert texts[0].startswith(b"The river") and b"<p>" not in texts[0]
     near = pa.table({"text": [pages[0].replace("number 3 ", "number 4 ")], "id": ["n"]})
     with pytest.raises(la.errors.ParameterError, match="web pages can be saved only if the pages are in files"):
-        run(near, against=tmp_path / "seen", save=tmp_path / "next", **given)
-    assert run(near, against=tmp_path / "seen", **given)[2]["near_duplicates"] == 1
+        run(near, against=tmp_path / "history", save=tmp_path / "next", **given)
+    assert run(near, against=tmp_path / "history", **given)[2]["near_duplicates"] == 1
 
 
 def test_sketches_of_a_stranger_read_texts_only_where_the_user_says(files, tmp_path, monkeypatch):
-    run(files[0], save=tmp_path / "seen")
+    run(files[0], save=tmp_path / "history")
     run(pq.read_table(files[0][0]), save=tmp_path / "with texts", id="id")
-    mine = run(files[1], against=tmp_path / "seen")
+    mine = run(files[1], against=tmp_path / "history")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    with pytest.raises(la.errors.InputDataError, match=r"seen: you did not save it on this machine.*trust="):
-        run(files[1], against=tmp_path / "seen")
-    assert run(files[1], against=tmp_path / "seen", trust=[files[0][0].parent]) == mine
+    with pytest.raises(la.errors.InputDataError, match=r"history: you did not save it on this machine.*trust="):
+        run(files[1], against=tmp_path / "history")
+    assert run(files[1], against=tmp_path / "history", trust=[files[0][0].parent]) == mine
     assert la.pairs(
-        [str(f) for f in files[1]], text="text", against=tmp_path / "seen", trust=files[0][0].parent, **HOW
+        [str(f) for f in files[1]], text="text", against=tmp_path / "history", trust=files[0][0].parent, **HOW
     ).num_rows
     run(files[1], against=tmp_path / "with texts", id="id")  # what lies in the folder itself may be read
     with pytest.raises(la.errors.ParameterError, match="trust must be a path or a list of paths"):
-        run(files[1], against=tmp_path / "seen", trust=5)
+        run(files[1], against=tmp_path / "history", trust=5)

@@ -53,33 +53,33 @@ def against(data, folder):
 
 def test_two_generations(files, bucket, tmp_path, monkeypatch):
     for week, some in enumerate(files[:2]):
-        for seen in (bucket / "seen", tmp_path / "seen"):
+        for seen in (bucket / "history", tmp_path / "history"):
             found = saved(some, f"{seen}/w{week}", seen if week else None)
         with job(some, [tmp_path / f"clean{i}" for i in range(week)] or None) as result:
             assert said(result) == found
             result.write(tmp_path / f"clean{week}")
     wanted = against(files[2], [tmp_path / f"clean{i}" for i in range(2)])
     assert any(row["duplicate_is_reference"] for row in wanted[0])
-    assert against(files[2], tmp_path / "seen") == wanted
-    copied = put_folder(tmp_path / "seen", bucket / "copied")
-    for listed, seen in ((1, "seen"), (1000, "seen"), (1000, copied.name)):  # the files asked for together, or one by one
+    assert against(files[2], tmp_path / "history") == wanted
+    copied = put_folder(tmp_path / "history", bucket / "copied")
+    for listed, seen in ((1, "history"), (1000, "history"), (1000, copied.name)):  # the files asked for together, or one by one
         monkeypatch.setattr(folders_of_sketches, "_LISTED", listed)
         assert against(files[2], bucket / seen) == wanted
 
 
 def test_counts_are_saved_beside_them(files, bucket, tmp_path):
     """The same bytes as on a disk, and a later job counts for what is on the store."""
-    for seen in (bucket / "seen", tmp_path / "seen"):
+    for seen in (bucket / "history", tmp_path / "history"):
         for week, some in enumerate(files[:2]):
             more = {"against": str(seen) if isinstance(seen, Url) else seen} if week else {}
             with closing(la.dedup(some, counts=True, source="site", threads=1, **HOW, **more)) as result:
                 result.save_sketches(f"{seen}/w{week}")
-    first, second = ((bucket / f"seen/w{week}/{ROWS}/counts.parquet").read_bytes() for week in range(2))
-    assert first == (tmp_path / "seen/w0/sketches-counts.parquet").read_bytes()
-    assert second == (tmp_path / "seen/w1/sketches-counts.parquet").read_bytes() != first
+    first, second = ((bucket / f"history/w{week}/{ROWS}/counts.parquet").read_bytes() for week in range(2))
+    assert first == (tmp_path / "history/w0/sketches-counts.parquet").read_bytes()
+    assert second == (tmp_path / "history/w1/sketches-counts.parquet").read_bytes() != first
     with pytest.raises(la.errors.OutputError, match="counts.parquet"):
-        Outputs(output=f"{bucket}/seen/w1/{ROWS}/counts.parquet", report=None, force=True, texts="full").check(
-            open_sources([str(tmp_path / "in")]), open_references([f"{bucket}/seen"]), [], False
+        Outputs(output=f"{bucket}/history/w1/{ROWS}/counts.parquet", report=None, force=True, texts="full").check(
+            open_sources([str(tmp_path / "in")]), open_references([f"{bucket}/history"]), [], False
         )
 
 
@@ -89,15 +89,15 @@ def test_texts_that_came_from_no_file(files, bucket, monkeypatch):
     table = WEEKS[0]
     with job(table) as result:
         kept = set(result.kept["id"].to_pylist())
-        result.save_sketches(str(bucket / "seen"))
+        result.save_sketches(str(bucket / "history"))
     clean = pa.Table.from_pylist([row for row in table.to_pylist() if row["id"] in kept], table.schema)
-    assert against(files[2], bucket / "seen") == against(files[2], clean)
+    assert against(files[2], bucket / "history") == against(files[2], clean)
 
 
 def test_a_saved_result_reads_the_texts_of_its_references(files, bucket, tmp_path):
-    saved(WEEKS[0], bucket / "seen")
+    saved(WEEKS[0], bucket / "history")
     text_of = {row["id"]: row["text"] or "" for table in WEEKS for row in table.to_pylist()}
-    with job(files[2], bucket / "seen") as result:
+    with job(files[2], bucket / "history") as result:
         result.save(tmp_path / "job")
     opened = la.Result.open(tmp_path / "job")
     ids = opened.decisions["id"].to_pylist()
@@ -106,20 +106,20 @@ def test_a_saved_result_reads_the_texts_of_its_references(files, bucket, tmp_pat
 
 @pytest.mark.parametrize("what", ["description", "version", "missing", "short", "bytes", "no secret", "other secret"])
 def test_damaged_folders(what, files, bucket):
-    folder = bucket / "seen"
+    folder = bucket / "history"
     saved(files[0], folder)
     rows = folder / ROWS / "00000.parquet"
     described, data = (folder / DESCRIPTION).read_bytes(), bytearray(rows.read_bytes())
-    message = r"seen/_sketches/00000\.parquet: "
+    message = r"history/_sketches/00000\.parquet: "
     if what == "description":
         (folder / DESCRIPTION).write_bytes(described.replace(b'"bands": ', b'"bands": 1'))
-        message = r"seen/sketches\.json: damaged or changed: the checksum does not match"
+        message = r"history/sketches\.json: damaged or changed: the checksum does not match"
     elif what == "version":
         (folder / DESCRIPTION).write_bytes(described.replace(b'"format": 1', b'"format": 2'))
-        message = r"seen/sketches\.json: saved by lookalike .*, which this version .* cannot read: upgrade"
+        message = r"history/sketches\.json: saved by lookalike .*, which this version .* cannot read: upgrade"
     elif what == "missing":
         rows.unlink()
-        message = r"seen.*: cannot be read: no such object"
+        message = r"history.*: cannot be read: no such object"
     elif what == "short":
         rows.write_bytes(data[:-9])
         message += rf"damaged: {len(data):,} bytes were written, {len(data) - 9:,} are there"
@@ -130,42 +130,44 @@ def test_damaged_folders(what, files, bucket):
     else:
         data = (folder / "secret").read_bytes()
         (folder / "secret").unlink() if what == "no secret" else (folder / "secret").write_bytes(data[:-1] + b"?")
-        message = "seen/secret: missing, damaged, not readable, or another one: without it sketches are of no use"
+        message = "history/secret: missing, damaged, not readable, or another one: without it sketches are of no use"
     with pytest.raises(la.errors.InputDataError, match=message):
         against(files[1], folder)
 
 
 def test_a_store_that_stops_answering_is_no_damage(files, bucket, monkeypatch):
-    saved(files[0], bucket / "seen")
+    saved(files[0], bucket / "history")
     opened = Url.open_anywhere
 
     def refusing(url, *args):
-        if url.key.startswith(f"seen/{ROWS}"):
+        if url.key.startswith(f"history/{ROWS}"):
             raise OSError("AWS Error NETWORK_CONNECTION during GetObject")
         return opened(url, *args)
 
     monkeypatch.setattr(Url, "open_anywhere", refusing)
     with pytest.raises(la.errors.InputDataError, match=r"00000\.parquet: cannot be read: AWS Error NETWORK_CONNECTION[^;]*$"):
-        against(files[1], bucket / "seen")
+        against(files[1], bucket / "history")
 
 
 @pytest.mark.parametrize("how", ["gone", "changed"])
 @pytest.mark.parametrize("listed", [1, 1000])
 def test_inputs_that_changed_are_named_before_any_work(how, listed, files, bucket, monkeypatch):
     monkeypatch.setattr(folders_of_sketches, "_LISTED", listed)
-    saved(files[0], bucket / "seen")
+    saved(files[0], bucket / "history")
     url = bucket / "in/week0-00-0.parquet"
     data = url.read_bytes()
     url.unlink()
     if how == "changed":
         url.write_bytes(data + b" ")
     wanted = {"gone": "cannot be read: no such object", "changed": "has changed since it was sketched"}[how]
-    with pytest.raises(la.errors.InputDataError, match=rf"week0-00-0\.parquet: {wanted}; .*/seen needs this file: restore it"):
-        against(files[1], bucket / "seen")
+    with pytest.raises(
+        la.errors.InputDataError, match=rf"week0-00-0\.parquet: {wanted}; .*/history needs this file: restore it"
+    ):
+        against(files[1], bucket / "history")
 
 
 def test_a_folder_of_folders_with_something_else_in_it(files, bucket):
-    seen = bucket / "seen"
+    seen = bucket / "history"
     saved(files[0], seen / "w0")
     wanted = against(files[1], seen / "w0")
     (seen / ".hidden/a").write_bytes(b"")
@@ -187,11 +189,11 @@ def test_a_folder_of_folders_with_something_else_in_it(files, bucket):
 
 
 def test_sketches_are_no_documents(files, bucket, tmp_path):
-    saved(files[0], bucket / "seen")
-    saved(files[0], tmp_path / "seen")
-    put_folder(tmp_path / "seen", bucket / "copied")
-    for name in (f"seen/{ROWS}/00000.parquet", "copied/sketches-00000.parquet"):
-        with pytest.raises(la.errors.InputDataError, match=r"(seen|copied) holds saved sketches, which have no texts"):
+    saved(files[0], bucket / "history")
+    saved(files[0], tmp_path / "history")
+    put_folder(tmp_path / "history", bucket / "copied")
+    for name in (f"history/{ROWS}/00000.parquet", "copied/sketches-00000.parquet"):
+        with pytest.raises(la.errors.InputDataError, match=r"(history|copied) holds saved sketches, which have no texts"):
             against(str(bucket / name), None)
 
 
@@ -220,7 +222,7 @@ STOPS = {
 @pytest.mark.parametrize("where", STOPS)
 def test_a_save_that_is_killed_leaves_no_sketches(where, files, bucket, monkeypatch):
     """Later jobs pass it over, and the next save replaces it, also where it was replacing one that was whole."""
-    seen = bucket / "seen"
+    seen = bucket / "history"
     saved(files[0], seen / "w0")
     wanted = against(files[2], seen)
     with job(files[1], seen / "w0") as result:
@@ -241,7 +243,7 @@ def test_a_save_that_is_killed_leaves_no_sketches(where, files, bucket, monkeypa
 
 def test_a_save_that_is_killed_while_it_removes_the_old_one(files, bucket, monkeypatch):
     """First goes what says that it is whole."""
-    folder, removed, unlink = bucket / "seen", [], Url.unlink
+    folder, removed, unlink = bucket / "history", [], Url.unlink
     saved(files[0], folder)
 
     def third(url, missing_ok=False):
@@ -258,7 +260,7 @@ def test_a_save_that_is_killed_while_it_removes_the_old_one(files, bucket, monke
 
 
 def test_where_sketches_may_go(files, bucket):
-    seen = bucket / "seen"
+    seen = bucket / "history"
     saved(files[0], seen / "w0")
     before = held(bucket)
     with job(files[1]) as result:
@@ -281,15 +283,15 @@ def test_where_sketches_may_go(files, bucket):
     (seen / "w0" / "mine").unlink()
     assert held(bucket) == before
     saved(files[1], seen / "w0", force=True)
-    assert json.loads((seen / "w0" / SIDECAR).read_bytes())["inputs"] != json.loads(before[f"seen/w0/{SIDECAR}"])["inputs"]
+    assert json.loads((seen / "w0" / SIDECAR).read_bytes())["inputs"] != json.loads(before[f"history/w0/{SIDECAR}"])["inputs"]
 
 
 def test_a_copy_on_the_disk_is_as_good(files, bucket, tmp_path):
-    saved(files[0], bucket / "seen")
-    for name, data in held(bucket / "seen").items():
+    saved(files[0], bucket / "history")
+    for name, data in held(bucket / "history").items():
         (tmp_path / "copied" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "copied" / name).write_bytes(data)
-    wanted = against(files[1], bucket / "seen")
+    wanted = against(files[1], bucket / "history")
     assert against(files[1], tmp_path / "copied") == wanted
     saved(files[0], tmp_path / "copied", force=True)
     assert not (tmp_path / "copied" / ROWS).exists()

@@ -20,9 +20,9 @@ def files(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def seen(files, tmp_path_factory):
+def history(files, tmp_path_factory):
     """The kept documents of two weeks, some of them by hand: (folder of sketches, folders of documents)."""
-    folder = tmp_path_factory.mktemp("seen")
+    folder = tmp_path_factory.mktemp("history")
     against, clean = None, []
     for i, some in enumerate(files[:2]):
         with closing(la.dedup(some, against=against, **HOW, threads=1)) as result:
@@ -45,14 +45,14 @@ def by_hand(result):
 
 @pytest.mark.parametrize("evidence", ["keepers", "all"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_overrides_of_a_job_against_saved_sketches(kind, evidence, files, seen, monkeypatch):
+def test_overrides_of_a_job_against_saved_sketches(kind, evidence, files, history, monkeypatch):
     given = {**HOW, "evidence": evidence}
-    with closing(la.dedup(files[2], against=seen[1], **given, threads=1)) as result:
+    with closing(la.dedup(files[2], against=history[1], **given, threads=1)) as result:
         given["overrides"] = by_hand(result)
-    with closing(la.dedup(files[2], against=seen[1], **given, threads=1)) as result:
+    with closing(la.dedup(files[2], against=history[1], **given, threads=1)) as result:
         wanted, higher = said(result), said(result.rethreshold(0.8))
     assert {"override", "reference"} <= {row["reason"] for row in wanted[0]}
-    with closing(la.dedup(files[2], against=seen[0], **given, **prepare(kind, monkeypatch))) as result:
+    with closing(la.dedup(files[2], against=history[0], **given, **prepare(kind, monkeypatch))) as result:
         assert said(result) == wanted
         assert said(result.rethreshold(0.8)) == higher
 
@@ -85,8 +85,8 @@ def test_groups_that_were_not_saved_are_not_audited(files, tmp_path):
 
 
 @pytest.mark.parametrize("saved", ["of files", "of values in memory"])
-def test_texts_of_saved_references_of_a_saved_result(saved, files, seen, tmp_path):
-    against = seen[0]
+def test_texts_of_saved_references_of_a_saved_result(saved, files, history, tmp_path):
+    against = history[0]
     if saved == "of values in memory":
         against = tmp_path / "sketches"
         with closing(la.dedup(weeks(1)[0], **HOW, threads=1)) as result:
@@ -115,57 +115,59 @@ def test_sketches_of_a_saved_result_that_changed(files, tmp_path):
         la.Result.open(tmp_path / "job").texts([0])
 
 
-def test_saved_sketches_are_no_documents(files, seen):
+def test_saved_sketches_are_no_documents(files, history):
     """What they are good for is said, in place of the columns that they lack."""
     for call in (
-        lambda: la.decontaminate(files[2], id="id", against=seen[0]),
-        lambda: la.decontaminate(seen[0], id="id", against=files[2]),
-        lambda: la.dedup(seen[0] / "w0"),
-        lambda: la.pairs(seen[0] / "w0"),
+        lambda: la.decontaminate(files[2], id="id", against=history[0]),
+        lambda: la.decontaminate(history[0], id="id", against=files[2]),
+        lambda: la.dedup(history[0] / "w0"),
+        lambda: la.pairs(history[0] / "w0"),
     ):
         with pytest.raises(la.errors.InputDataError, match="w0 holds saved sketches, which have no texts: name the documents"):
             call()
     with pytest.raises(
         la.errors.InputDataError, match=r"week1-0.* \(its sketches are in .*w1\): .*; leave out the one or the other"
     ):
-        la.dedup(files[1], against=seen[0], **HOW)
+        la.dedup(files[1], against=history[0], **HOW)
 
 
-def test_saved_documents_that_are_too_large_for_a_later_job(files, seen):
+def test_saved_documents_that_are_too_large_for_a_later_job(files, history):
     """They are not left out: a line of JSON or a page can be too large whose text, of which the size is known, is not."""
     for on_error in ("stop", "skip"):
         with pytest.raises(
             la.errors.InputDataError, match=r"more than the 36 .*; its sketch is in .*w0, and cannot be left out: raise"
         ):
-            la.dedup(files[2], against=seen[0], **HOW, max_document=36, on_error=on_error)
+            la.dedup(files[2], against=history[0], **HOW, max_document=36, on_error=on_error)
 
 
-def test_a_page_names_the_folders_of_saved_references(files, seen, tmp_path):
-    with closing(la.dedup(files[2], against=seen[0], **HOW, threads=1)) as result:
+def test_a_page_names_the_folders_of_saved_references(files, history, tmp_path):
+    with closing(la.dedup(files[2], against=history[0], **HOW, threads=1)) as result:
         result.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
-    assert f"--against {seen[0] / 'w0'} --against {seen[0] / 'w1'} " in page and "--against " + str(files[0][0]) not in page
+    assert (
+        f"--against {history[0] / 'w0'} --against {history[0] / 'w1'} " in page and "--against " + str(files[0][0]) not in page
+    )
 
 
 def test_a_folder_that_a_killed_run_was_about_to_replace(files, tmp_path):
     """Its week is not passed over in silence; the next run of that week puts it back."""
     for week in range(2):
-        with closing(la.dedup(files[week], against=tmp_path / "seen" if week else None, **HOW, threads=1)) as result:
-            result.save_sketches(tmp_path / "seen" / f"w{week}")
-    temporary, lock = create_temporary(tmp_path / "seen" / "w0", folder=True)
+        with closing(la.dedup(files[week], against=tmp_path / "history" if week else None, **HOW, threads=1)) as result:
+            result.save_sketches(tmp_path / "history" / f"w{week}")
+    temporary, lock = create_temporary(tmp_path / "history" / "w0", folder=True)
     temporary.rmdir()
     os.close(lock)
-    os.rename(tmp_path / "seen" / "w0", temporary.with_suffix(".old"))  # and then it was killed
+    os.rename(tmp_path / "history" / "w0", temporary.with_suffix(".old"))  # and then it was killed
     with pytest.raises(
-        la.errors.InputDataError, match=r"seen/w0 is missing: a run was killed .* or rename .*/\.w0\..*\.old to w0"
+        la.errors.InputDataError, match=r"history/w0 is missing: a run was killed .* or rename .*/\.w0\..*\.old to w0"
     ):
-        la.dedup(files[2], against=tmp_path / "seen", **HOW)
+        la.dedup(files[2], against=tmp_path / "history", **HOW)
     with closing(la.dedup(files[0], **HOW, threads=1)) as result, pytest.raises(la.errors.OutputError, match="w0 exists"):
-        result.save_sketches(tmp_path / "seen" / "w0")
-    la.dedup(files[2], against=tmp_path / "seen", **HOW).close()
+        result.save_sketches(tmp_path / "history" / "w0")
+    la.dedup(files[2], against=tmp_path / "history", **HOW).close()
 
 
-def test_progress_is_that_of_the_inputs(files, seen):
+def test_progress_is_that_of_the_inputs(files, history):
     """The files that saved documents came from are not read, so the share of all that is read does not begin near its end."""
     told = []
 
@@ -177,7 +179,7 @@ def test_progress_is_that_of_the_inputs(files, seen):
             if stage == "sketching":
                 told.append((done, total, unit))
 
-    la.dedup(files[2], against=seen[0], **HOW, threads=1, progress=Progress()).close()
+    la.dedup(files[2], against=history[0], **HOW, threads=1, progress=Progress()).close()
     total = sum(path.stat().st_size for path in files[2])
     assert {found[1:] for found in told} == {(total, "bytes")}
     assert told[0][0] == 0 and told[-1][0] > 0.5 * total

@@ -46,20 +46,20 @@ def documents(table):
     return [row | {"text": row["text"] or "", "source": "null" if row["score"] is None else str(row["score"])} for row in rows]
 
 
-def add(tables, folder="seen", first=0, **given):
+def add(tables, folder="history", first=0, **given):
     """Run a job for each week, from the first one on."""
     settings = la.Settings(**HOW | {"source": "score"} | given)
     Path(f"in-{folder}").mkdir(exist_ok=True)
     for number, table in list(enumerate(tables))[first:]:
         pq.write_table(table, f"in-{folder}/{number}.parquet", row_group_size=17)
-        with la.Seen(folder) as seen:
-            seen.add([f"in-{folder}/{number}.parquet"], f"out-{folder}/{number}", settings).close()
+        with la.History(folder) as history:
+            history.add([f"in-{folder}/{number}.parquet"], f"out-{folder}/{number}", settings).close()
 
 
-def added(folder="seen"):
+def added(folder="history"):
     """What is added up: {id: counts}."""
-    with la.Seen(folder, read=True) as seen:
-        return {row["id"]: tuple(row[name] for name in COUNTS) for row in seen.counts().to_pylist()}
+    with la.History(folder, read=True) as history:
+        return {row["id"]: tuple(row[name] for name in COUNTS) for row in history.counts().to_pylist()}
 
 
 def in_one_job(tables, **given):
@@ -128,8 +128,8 @@ def test_a_source_comes_with_its_first_document(here):
     for number, cuts in enumerate([(4,), (2, 4), (3, 4), (2, 3, 4)]):
         add([table.slice(begin, end - begin) for begin, end in zip((0, *cuts), cuts, strict=False)], f"{number}", key="url")
         assert added(f"{number}") == in_one_job([table], key="url") == {"a": (2, 3, 3)}
-        with la.Seen(f"{number}") as seen:
-            seen.compact()
+        with la.History(f"{number}") as history:
+            history.compact()
         assert added(f"{number}") == {"a": (2, 3, 3)}
 
 
@@ -141,11 +141,11 @@ def test_sources_are_merged_and_not_added(here):
         for name, texts in some:
             pq.write_table(pa.table({"text": [f"own words of file {name}", *texts]}), f"{week}-{name}.parquet")
     settings = la.Settings(counts=True, threads=1)
-    with la.Seen("seen") as seen:
+    with la.History("history") as history:
         for week in range(3):
             inputs = sorted(str(path) for path in here.glob(f"{week}-*.parquet"))
-            seen.add([path.rpartition("/")[2] for path in inputs], f"out/{week}", settings).close()
-        rows = {row["id"]: row for row in seen.counts().to_pylist()}
+            history.add([path.rpartition("/")[2] for path in inputs], f"out/{week}", settings).close()
+        rows = {row["id"]: row for row in history.counts().to_pylist()}
     assert list(rows) == ["0-a.parquet:1", "0-a.parquet:2", "0-b.parquet:1", "1-c.parquet:1", "1-c.parquet:2", "2-d.parquet:1"]
     assert rows["0-a.parquet:2"] == {
         "id": "0-a.parquet:2", "generation": "000001", "n_exact": 3, "n_duplicates": 4, "n_sources": 4,
@@ -157,17 +157,17 @@ def test_merged_generations_have_the_same_counts_and_later_weeks_go_on(here):
     tables = weeks(2)
     add(tables)
     add(tables[:2], "merged")
-    with la.Seen("merged") as seen:
-        assert seen.compact() == 2
+    with la.History("merged") as history:
+        assert history.compact() == 2
     before = added("merged")
     add(tables[:2], "parts")
     assert added("parts") == before
     add(tables, "merged", first=2)
-    with la.Seen("merged") as seen:
-        assert not seen.check()
+    with la.History("merged") as history:
+        assert not history.check()
     assert added("merged") == added() != before
-    with la.Seen("merged") as seen:
-        seen.compact()
+    with la.History("merged") as history:
+        history.compact()
     assert added("merged") == added()
 
 
@@ -178,18 +178,18 @@ def test_what_is_forgotten_is_gone(here):
     two = added()
     add(tables, "all")
     ids = [set(table["id"].to_pylist()) for table in tables]
-    with la.Seen("all") as seen:
-        seen.forget("000003")
+    with la.History("all") as history:
+        history.forget("000003")
     assert added("all") == two
-    with la.Seen("all") as seen:
-        seen.forget("000001")
+    with la.History("all") as history:
+        history.forget("000001")
     left = added("all")
     assert left and set(left) <= ids[1]
     assert left == {name: some for name, some in two.items() if name in ids[1]}
-    with la.Seen("all") as seen:  # of what it counted for others nothing is merged
-        seen.add(["in-all/0.parquet"], "again", la.Settings(**HOW, source="score"), force=True).close()
+    with la.History("all") as history:  # of what it counted for others nothing is merged
+        history.add(["in-all/0.parquet"], "again", la.Settings(**HOW, source="score"), force=True).close()
         before = added("all")
-        assert seen.compact() == 2
+        assert history.compact() == 2
     assert added("all") == before and len(before) > len(left)
 
 
@@ -198,9 +198,11 @@ def test_a_job_that_comes_again_counts_once(here, monkeypatch):
     tables = weeks(2)
     add(tables)
     wanted = added()
-    with la.Seen("seen") as seen:
+    with la.History("history") as history:
         for week in range(3):
-            assert seen.add([f"in-seen/{week}.parquet"], f"out-seen/{week}", la.Settings(**HOW, source="score")) is None
+            assert (
+                history.add([f"in-history/{week}.parquet"], f"out-history/{week}", la.Settings(**HOW, source="score")) is None
+            )
     assert added() == wanted
     add(tables[:2], "killed")
 
@@ -209,13 +211,13 @@ def test_a_job_that_comes_again_counts_once(here, monkeypatch):
 
     for at in ("writing", "whole"):
         shutil.rmtree("out-killed", ignore_errors=True)
-        with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt), la.Seen("killed") as seen:
+        with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt), la.History("killed") as history:
             broken.setattr(*(Publication, "publish") if at == "writing" else ("lookalike.files.publication._finish",), stop)
             if at == "writing":
                 broken.setattr("lookalike.files.publication._undo", lambda *given: None)
-            seen.add(["in-seen/2.parquet"], "out-killed/2", la.Settings(**HOW, source="score"))
-        with la.Seen("killed") as seen:
-            assert seen.recovered is (at == "whole")
+            history.add(["in-history/2.parquet"], "out-killed/2", la.Settings(**HOW, source="score"))
+        with la.History("killed") as history:
+            assert history.recovered is (at == "whole")
         assert (added("killed") == wanted) is (at == "whole")
 
 
@@ -237,9 +239,9 @@ def test_weeks_of_as_many_bytes_are_told_apart(here):
         against = {"against": here / "saved"} if number else {}
         with closing(la.dedup(some, counts=True, threads=1, **against)) as result:
             result.save_sketches(f"saved/{number}")
-    with la.Seen("saved", read=True) as seen:
-        assert len({one.checksum for one in seen.generations}) == 3
-        assert seen.counts()["n_duplicates"].to_pylist() == [1, 2, 0]
+    with la.History("saved", read=True) as history:
+        assert len({one.checksum for one in history.generations}) == 3
+        assert history.counts()["n_duplicates"].to_pylist() == [1, 2, 0]
 
 
 @pytest.mark.parametrize("kind", KINDS[1:])
@@ -277,12 +279,12 @@ def test_weeks_that_were_not_counted(here):
     tables = weeks(1)
     add(tables[:1], counts=False, source=None)
     add(tables[:2], first=1)
-    with la.Seen("seen") as seen:
-        assert counting.without(seen.generations) == ["000001"]
-        assert [one.counts is None for one in seen.generations] == [True, False]
+    with la.History("history") as history:
+        assert counting.without(history.generations) == ["000001"]
+        assert [one.counts is None for one in history.generations] == [True, False]
         part = added()
-        seen.compact()
-        assert counting.without(seen.generations) == ["000001"]
+        history.compact()
+        assert counting.without(history.generations) == ["000001"]
     assert added() == part
     add(tables[:2], "all")
     whole = added("all")
@@ -299,10 +301,10 @@ def test_sources_of_one_kind(here):
         la.errors.ParameterError, match="000001 counted sources by the column 'score', and this job would by input file"
     ):
         add(tables[:2], source=None, first=1)
-    with closing(la.dedup(tables[1], **HOW, against=here / "seen")) as result:
-        result.save_sketches("seen/other")
-    with la.Seen("seen") as seen:
-        for adds in (seen.counts, seen.compact):
+    with closing(la.dedup(tables[1], **HOW, against=here / "history")) as result:
+        result.save_sketches("history/other")
+    with la.History("history") as history:
+        for adds in (history.counts, history.compact):
             with pytest.raises(la.errors.ParameterError, match="000001 by the column 'score'; other by input file"):
                 adds()
 
@@ -317,6 +319,6 @@ def test_rows_are_added_up_some_at_a_time(here, monkeypatch):
     add(tables, "small")
     assert pq.read_metadata("small/000002/sketches-counts.parquet").num_row_groups > 9
     assert added("small") == wanted
-    with la.Seen("small") as seen:
-        seen.compact()
+    with la.History("small") as history:
+        history.compact()
     assert added("small") == wanted

@@ -174,8 +174,8 @@ def strangers(tmp_path, monkeypatch):
     folder = as_files(tmp_path, "txt")
     result = la.dedup(folder)
     result.save(tmp_path / "job")
-    result.save_sketches(tmp_path / "seen")
-    la.dedup(as_files(tmp_path, "jsonl"), against=tmp_path / "seen").save(tmp_path / "week")
+    result.save_sketches(tmp_path / "history")
+    la.dedup(as_files(tmp_path, "jsonl"), against=tmp_path / "history").save(tmp_path / "week")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "mine"))
     return tmp_path
 
@@ -225,21 +225,21 @@ def test_a_page_of_a_strangers_result_says_why_there_are_no_texts(strangers):
 def test_texts_of_references_need_trust_in_their_sketches_too(strangers):
     places = range(la.Result.open(strangers / "week").decisions.num_rows)
     assert len(la.Result.open(strangers / "week", trust=strangers).texts(places)) == len(places)
-    for trust in (strangers / "seen", [strangers / "notes", strangers / "in.jsonl"]):
+    for trust in (strangers / "history", [strangers / "notes", strangers / "in.jsonl"]):
         with pytest.raises(la.errors.InputDataError, match="you did not save it"):
             la.Result.open(strangers / "week", trust=trust).texts([0])
 
 
 def test_ones_own_result_rests_on_the_sketches_that_it_was_made_with(strangers):
     """Whoever trusted them for a job need not say it again."""
-    la.dedup(strangers / "in.jsonl", against=strangers / "seen", trust=strangers / "notes").save(strangers / "own")
+    la.dedup(strangers / "in.jsonl", against=strangers / "history", trust=strangers / "notes").save(strangers / "own")
     assert texts_of(strangers / "own", [0])[0] == BASE
 
 
 def test_ones_own_result_reads_nothing_that_the_sketches_name_only_later(strangers):
     """Size and time of the description, which whoever owns it can keep, do not say that it is the same."""
-    la.dedup(strangers / "in.jsonl", against=strangers / "seen", trust=strangers / "notes").save(strangers / "own")
-    path, secret = strangers / "seen/sketches.json", strangers / "s"
+    la.dedup(strangers / "in.jsonl", against=strangers / "history", trust=strangers / "notes").save(strangers / "own")
+    path, secret = strangers / "history/sketches.json", strangers / "s"
     secret.write_text("x" * len(BASE))
     before, said = path.stat(), json.loads(path.read_bytes())
     found = secret.stat()
@@ -250,6 +250,6 @@ def test_ones_own_result_reads_nothing_that_the_sketches_name_only_later(strange
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert path.stat().st_size == before.st_size
     with pytest.raises(
-        la.errors.InputDataError, match=r"seen/sketches\.json: these sketches are not those that the result was made with"
+        la.errors.InputDataError, match=r"history/sketches\.json: these sketches are not those that the result was made with"
     ):
         texts_of(strangers / "own", [0])

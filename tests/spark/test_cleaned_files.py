@@ -50,16 +50,16 @@ def test_the_command_writes_the_same_files(annotated, cluster, tmp_path, rng, mo
     run(*given, "-o", "one")
     one = json.loads(capfd.readouterr().out)
     run("dedup", "ref.jsonl", "-o", "two/", "--quiet")
-    kept = ["--save", "seen/saved", "--report", "seen/page.html", "--set", "audit=9"]
+    kept = ["--save", "history/saved", "--report", "history/page.html", "--set", "audit=9"]
     run(*given, "--engine", "spark", "--work", tmp_path / "job", "-o", "two", "--force", *kept)
     two = json.loads(capfd.readouterr().out)
     assert list(one) == list(two) and one["near_duplicates"] > 5
     same = [name for name in one if name not in ("seconds", "peak_memory", "verified_pairs", *OUTPUTS)]
     assert {name: one[name] for name in same} == {name: two[name] for name in same}
     assert files(tmp_path / "one") == files(tmp_path / "two")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "one", "ref.jsonl", "seen", "two"]
-    assert two["audit"]["audited"] == 9 and "recall measured" in (tmp_path / "seen/page.html").read_text()
-    run("dedup", "in", "--against", "ref.jsonl", "--save", "seen/one")
-    ours, theirs = (la.Result.load(tmp_path / "seen" / name) for name in ("saved", "one"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "one", "ref.jsonl", "history", "two"]
+    assert two["audit"]["audited"] == 9 and "recall measured" in (tmp_path / "history/page.html").read_text()
+    run("dedup", "in", "--against", "ref.jsonl", "--save", "history/one")
+    ours, theirs = (la.Result.load(tmp_path / "history" / name) for name in ("saved", "one"))
     assert ours.decisions.equals(theirs.decisions) and ours.groups.equals(theirs.groups) and ours.pairs.equals(theirs.pairs)
     assert ours.texts([0, 30]) == theirs.texts([0, 30])

@@ -70,8 +70,8 @@ def test_a_week_after_the_other(tmp_path, bucket):
     paths = write_corpus(tmp_path / "in")
     put_folder(tmp_path / "in", bucket / "in")
     for week in (0, 1):
-        against = ["--against", f"{bucket}seen"] if week else []
-        arguments = ["dedup", f"{bucket}in/{week}.parquet", *against, "--set", f"save_sketches={bucket}seen/w{week}", *CLUSTER,
+        against = ["--against", f"{bucket}history"] if week else []
+        arguments = ["dedup", f"{bucket}in/{week}.parquet", *against, "--set", f"save_sketches={bucket}history/w{week}", *CLUSTER,
                      "--work", f"{bucket}job", "-o", f"{bucket}clean/w{week}"]  # fmt: skip
         process = started(arguments, tmp_path / "log")
         assert process.wait(300) == 0, (tmp_path / "log").read_text()[-3000:]
@@ -80,5 +80,5 @@ def test_a_week_after_the_other(tmp_path, bucket):
             assert week == 0 or any(row["duplicate_is_reference"] for row in result.decisions.to_pylist())
         (tmp_path / "found.parquet").write_bytes(held(bucket / f"clean/w{week}")[f"{week}.parquet"])
         assert pq.read_table(tmp_path / "found.parquet").equals(pq.read_table(tmp_path / f"{week}/{week}.parquet"))
-    assert {name.split("/")[0] for name in held(bucket)} == {"in", "seen", "clean"}
-    assert {name.split("/")[0] for name in held(bucket / "seen")} == {"w0", "w1"}
+    assert {name.split("/")[0] for name in held(bucket)} == {"in", "history", "clean"}
+    assert {name.split("/")[0] for name in held(bucket / "history")} == {"w0", "w1"}

@@ -26,7 +26,7 @@ def test_counts_are_saved_as_on_one_machine(cluster, tmp_path):
 
 
 def test_frames_against_saved_frames(cluster, tmp_path):
-    tables, seen = weeks(5, 40), tmp_path / "seen"
+    tables, seen = weeks(5, 40), tmp_path / "history"
     first, second = (
         cluster.createDataFrame(table.select(["id", "text"]).to_pylist(), "id string, text string") for table in tables[:2]
     )

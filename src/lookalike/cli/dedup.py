@@ -31,14 +31,14 @@ if TYPE_CHECKING:
              help="Write the removed documents, as with --annotate.")  # fmt: skip
 @options.own("--save-sketches", hidden=True, default=None, metavar="DIR",
              help="Save sketches of the kept documents to a new folder, for --against of later jobs.")  # fmt: skip
-@options.own("--seen", default=None, metavar="DIR",
+@options.own("--history", default=None, metavar="DIR",
              help="Compare with all that earlier jobs with this option kept, and add what is written to -o.")  # fmt: skip
 @options.own("--generation", hidden=True, default=None, metavar="NAME",
-             help="For --seen: name of what this job adds, after the last one in alphabetical order.  "
+             help="For --history: name of what this job adds, after the last one in alphabetical order.  "
              "[default: the last one's number plus one]")  # fmt: skip
-@options.own("--seen-texts", hidden=True, is_flag=True, default=True,
-             help="For --seen: keep texts in its folder; without them, later jobs read them from the inputs, which must stay "
-             "where they are, unchanged.")  # fmt: skip
+@options.own("--history-texts", hidden=True, is_flag=True, default=True,
+             help="For --history: keep texts in its folder; without them, later jobs read them from the inputs, which must "
+             "stay where they are, unchanged.")  # fmt: skip
 @options.own("--save", default=None, metavar="DIR",
              help="Save the decisions and the reasons to a folder, for show and serve.")  # fmt: skip
 @options.own("--fail-if-removed", type=options.Share(), default=None, multiple=True, metavar="[COLUMN:]SHARE",
@@ -57,8 +57,8 @@ def dedup(
     inputs: tuple[str, ...], output: str | None, force: bool, removed: str | None, save_sketches: str | None, save: str | None,
     fail_if_removed: tuple[tuple[str, float], ...], report: str | None, report_texts: str, audit: int | None, quiet: bool,
     as_json: bool, master: str | None, conf: tuple[str, ...], attributes: bool,
-    against: tuple[str, ...] | None, engine: str | None, seen: str | None, generation: str | None,
-    seen_texts: bool,
+    against: tuple[str, ...] | None, engine: str | None, history: str | None, generation: str | None,
+    history_texts: bool,
     **given: Any,
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
@@ -73,7 +73,7 @@ def dedup(
         lookalike dedup corpus.jsonl.gz --report page.html --set audit=500 --save judged/
         lookalike dedup crawl/*.jsonl.zst --memory 8GB --work job/ -o clean/     # after a crash: again
         zcat dump.jsonl.gz | lookalike dedup - --format jsonl --annotate -o annotated.jsonl
-        lookalike dedup crawl/2024-10/ --seen seen/ -o fresh/2024-10     # every month: only what is new
+        lookalike dedup crawl/2024-10/ --history history/ -o fresh/2024-10     # every month: only what is new
         lookalike dedup 'hf://datasets/OWNER/NAME/data/*.parquet' -o clean/     # or s3://, gs://, abfss://, hdfs://, https://
         lookalike dedup s3://lake/crawl/ --engine spark --set master=spark://host:7077 --work s3://lake/job -o s3://lake/clean
     """
@@ -87,9 +87,9 @@ def dedup(
     from ..recipes.dedup import dedup as run
     from ..settings.limits import limit_of
     from ..settings.settings import Settings
+    from .history import open_seeing
     from .outputs import Outputs, check_removed, explained, over_limits, repeated
     from .progress import progress
-    from .seen import open_seeing
 
     work, against = given["work"], against or ()
     limits = dict(fail_if_removed)
@@ -112,8 +112,8 @@ def dedup(
         done=written_before(work, (output, report, save, removed, save_sketches)) if work else (),
     )  # fmt: skip
     annotate, given["annotate"] = given["annotate"], given["annotate"] or removed is not None
-    adding = {"name": generation, "texts": seen_texts}
-    seeing = open_seeing(seen, adding, outputs, given, engine)
+    adding = {"name": generation, "texts": history_texts}
+    seeing = open_seeing(history, adding, outputs, given, engine)
     for path in (output, removed):
         if path is not None and seeing is None:
             check_where(path, outputs.may_replace(path))
@@ -131,7 +131,7 @@ def dedup(
             elif not quiet:
                 say(f"{output} is what this job wrote; {seeing}")
             return
-    outputs.check(sources, references or [], [work, given["overrides"], seen, *ignored], given["html"])
+    outputs.check(sources, references or [], [work, given["overrides"], history, *ignored], given["html"])
     for path in (output, removed) if engine != "spark" else ():
         if path is not None:
             check_room(path, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
@@ -159,7 +159,7 @@ def dedup(
                         together.publish()
                     raise
 
-            more = ["--seen", seen] if seen else []
+            more = ["--history", history] if history else []
             command = partial(repeated, "dedup", result.settings.config(), against, inputs, more)
             return outputs.write(result, command, said, leaves, guard, together)
 

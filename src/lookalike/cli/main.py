@@ -21,13 +21,13 @@ from .compare import compare
 from .config import commands_of
 from .decontaminate import decontaminate
 from .dedup import dedup
+from .history import history
 from .index import index
 from .info import info
 from .messages import say, say_all
 from .pairs import pairs
 from .plan import plan
 from .repeats import repeats
-from .seen import seen
 from .serve import serve
 from .show import show
 
@@ -46,7 +46,7 @@ def program() -> None:
 
 
 for command in (
-    dedup, show, pairs, decontaminate, repeats, seen, index, serve, compare, plan, info,
+    dedup, show, pairs, decontaminate, repeats, history, index, serve, compare, plan, info,
 ):  # fmt: skip
     program.add_command(command)
 

@@ -21,7 +21,7 @@ from ..values.tables import KEY, check_values
 
 DESCRIPTION = "sketches.json"
 GENERATIONS = "generations.json"
-"""Beside folders of sketches that jobs with ``--seen`` saved: what these jobs were."""
+"""Beside folders of sketches that jobs with ``--history`` saved: what these jobs were."""
 ROWS = "_sketches"
 """The folder, inside that of sketches on a store, of the files with rows; it is hidden, so that none is taken for documents."""
 TEXT = "text"

@@ -174,7 +174,7 @@ def saved_in(path: Any) -> Sequence[AnyPath]:
             )
     if any(entry.name == JOURNAL for entry in entries):
         raise InputDataError(
-            f"{shown(folder)}: a job was killed while it published its outputs; to finish it, run: lookalike seen list "
+            f"{shown(folder)}: a job was killed while it published its outputs; to finish it, run: lookalike history list "
             f"{shown(folder)}"
         )
     if found and len(found) < len(inside):
@@ -293,8 +293,8 @@ def _unchanged(saved: Saved, known: dict[AnyPath, Status] | None, path: AnyPath,
     if known is None:
         return Place(path, path.name, file.name, None, False, file.bytes, file.modified_ns, NO_DEVICE, 0)
     needs = (
-        f"{saved.name} needs this file: restore it, save the sketches again, or forget them ('lookalike seen forget', "
-        "Seen.forget)"
+        f"{saved.name} needs this file: restore it, save the sketches again, or forget them ('lookalike history forget', "
+        "History.forget)"
     )
     try:
         if isinstance(path, Url) and path in known:

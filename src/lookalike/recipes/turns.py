@@ -60,7 +60,7 @@ class Turn:
         )
 
     def check(self, references: Sequence[Split], outputs: Sequence[str | Path]) -> None:
-        """Check that its generation can be saved, and that nothing that is written meets what was seen."""
+        """Check that its generation can be saved, and that nothing that is written meets the history."""
         for output in outputs:
             if is_inside(path_of(output), self.folder):
                 raise OutputError(
@@ -69,7 +69,7 @@ class Turn:
         check_saving(self.folder / self.name, self.job is not None, self.sources, references, self.settings.html, outputs)
 
     def references(self, trusted: Sequence[AnyPath], others: Sequence[Split], outputs: Sequence[str | Path]) -> Inputs:
-        """Return what was seen before as inputs, then others, if what the job writes meets none of them."""
+        """Return the history as inputs, then others, if what the job writes meets none of them."""
         if self.job is not None and self.job.before != [one.checksum for one in self.before]:
             raise InputDataError(
                 f"what this job wrote cannot be made again: since it added {self.job.generation}, generations before it were "
@@ -109,10 +109,10 @@ def turn_of(
     folder: Path, generations: Sequence[Generation], sources: Sequence[Split], settings: Settings, others: Sequence[Split],
     *, name: str | None, texts: bool,
 ) -> Turn:  # fmt: skip
-    """Return a job with some settings; ``others`` are references beside what was seen."""
+    """Return a job with some settings; ``others`` are references beside the history."""
     check_source(generations, settings.source, settings.counts)
     identities = [split.identity() for split in (*others, *sources)]
-    check_repeatable(sources, identities[len(others) :], "a folder of what was seen")
+    check_repeatable(sources, identities[len(others) :], "a history")
     inputs = sha256(json.dumps(identities, sort_keys=True).encode()).hexdigest()
     parameters = json.loads(json.dumps(settings.to_dict()))
     before, job = generations, None
@@ -123,7 +123,7 @@ def turn_of(
     if job is not None and (changed := differences(job.parameters, parameters)):
         raise ParameterError(
             f"these inputs were added to {shown(folder)} before, as {job.generation}, with other settings: "
-            f"{'; '.join(changed[:5])}: pass the old ones, or run seen forget first"
+            f"{'; '.join(changed[:5])}: pass the old ones, or run history forget first"
         )
     return Turn(
         folder=folder, sources=sources, settings=settings, inputs=inputs,

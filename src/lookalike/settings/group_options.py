@@ -22,7 +22,7 @@ class GroupOptions:
         doc="Add to each kept row that is written ``n_duplicates`` (the documents removed for it), ``n_exact`` (its "
         "copies among "
         "these) and ``n_sources`` (the sources of it and of those removed by text); with ``annotate`` to all rows. "
-        "What is counted is saved with sketches, for ``Seen.counts``.",
+        "What is counted is saved with sketches, for ``History.counts``.",
         group=WRITE, recorded="given",
     )] = False  # fmt: skip
     slices: Annotated[Words, Option(

@@ -112,7 +112,7 @@ def assert_whole(folder):
 )
 def test_files(variant, files, place, tmp_path):
     """Each week on the other engine; of its two attempts each task leaves one file."""
-    given, seen, clean = VARIANTS[variant], place / "seen", tmp_path / "clean"
+    given, seen, clean = VARIANTS[variant], place / "history", tmp_path / "clean"
     on_spark(files[0], place, save=seen / "w0", **given)
     locally(files[0], write=clean / "w0", **given)
     found = locally(files[1], against=seen, save=seen / "w1", write=clean / "w1", **given)
@@ -121,13 +121,13 @@ def test_files(variant, files, place, tmp_path):
     assert on_spark(files[2], place, against=seen, save=seen / "w2", **given) == wanted
     if isinstance(place, Url):
         assert len(assert_whole(seen / "w0")) >= 2 and assert_whole(seen / "w2")
-        assert {name.split("/")[0] for name in held(place)} == {"in", "seen"}
+        assert {name.split("/")[0] for name in held(place)} == {"in", "history"}
 
 
 @pytest.mark.parametrize("variant", ["first", "within", "crowds", "fingerprints", "keys"])
 def test_frames(variant, place):
     """Against saved frames, whose texts lie beside the sketches, as against the frames of what was kept."""
-    given, seen, tables = VARIANTS[variant], place / "seen", weeks(4, 40)
+    given, seen, tables = VARIANTS[variant], place / "history", weeks(4, 40)
     first = on_spark(tables[0], place, save=seen / "w0", **given)
     wanted = locally(by_id(tables[1]), against=by_id(kept_of(first, tables[0])), **given)
     second = on_spark(tables[1], place, against=seen, save=seen / "w1", **given)
@@ -169,10 +169,10 @@ def test_old_clusters_write_runs_in_any_order(files, tmp_path):
 
 def test_ids_of_saved_documents_are_told_under_their_type(tmp_path):
     table = pa.table({"text": ["a b c d", "e f g h"], "id": ["x", "y"]})
-    on_spark(table, tmp_path, save=tmp_path / "seen")
+    on_spark(table, tmp_path, save=tmp_path / "history")
     later = pa.table({"text": ["a b c d", "new words here"], "id": pa.array([7, 8], pa.int64())})
     session = ToySession(**SESSION)
-    result = la.dedup(session.frame(later, 1), against=tmp_path / "seen", engine=session, work=tmp_path / "work", **HOW)
+    result = la.dedup(session.frame(later, 1), against=tmp_path / "history", engine=session, work=tmp_path / "work", **HOW)
     with closing(result):
         assert result._job.id_type == "string"
         assert result.summary.kept == 1 and result.summary.exact_duplicates == 1
@@ -180,23 +180,23 @@ def test_ids_of_saved_documents_are_told_under_their_type(tmp_path):
 
 def test_what_is_refused(files, tables, tmp_path):
     session = ToySession(**SESSION)
-    on_spark(files[0], tmp_path, save=tmp_path / "seen")
+    on_spark(files[0], tmp_path, save=tmp_path / "history")
     frame = session.frame(tables[1], 2)
     with pytest.raises(la.errors.ParameterError, match="^against must be a data frame or saved sketches"):
         la.dedup(frame, against=files[0], engine=session, work=tmp_path / "work", **HOW)
     with pytest.raises(
-        la.errors.ParameterError, match="seen holds sketches that were made with other settings: seed was 1, is 2"
+        la.errors.ParameterError, match="history holds sketches that were made with other settings: seed was 1, is 2"
     ):
-        la.dedup(frame, against=tmp_path / "seen", engine=session, work=tmp_path / "other", **HOW, seed=2)
+        la.dedup(frame, against=tmp_path / "history", engine=session, work=tmp_path / "other", **HOW, seed=2)
     assert not (tmp_path / "other").exists()
     with pytest.raises(la.errors.OutputError, match="exists; pass force=True"):
-        on_spark(files[1], tmp_path / "b", save=tmp_path / "seen")
+        on_spark(files[1], tmp_path / "b", save=tmp_path / "history")
     assert not list(tmp_path.glob(".seen*"))
 
 
 def test_saves_that_are_killed_late_or_not_allowed(bucket, monkeypatch):
     """What one leaves is no folder of sketches, and the next one replaces it; one that is whole it replaces on demand alone."""
-    table, seen = weeks(1, 20)[0], bucket / "seen"
+    table, seen = weeks(1, 20)[0], bucket / "history"
     session = ToySession(**SESSION | {"n_tasks": 2})
     with closing(la.dedup(session.frame(table, 3), engine=session, work=str(bucket / "work"), **HOW)) as result:
         with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
@@ -213,8 +213,8 @@ def test_saves_that_are_killed_late_or_not_allowed(bucket, monkeypatch):
         (seen / "w0" / ROWS / "00000000-late.parquet").write_bytes(b"of a task that is late, and counts for nothing")
         result.save_sketches(str(seen / "w0"), force=True)
         assert not set(before) & {f"w0/{name}" for name in assert_whole(seen / "w0")}
-        with pytest.raises(la.errors.ParameterError, match="wasb://lake/seen: no store is known"):
-            result.save_sketches("wasb://lake/seen")
+        with pytest.raises(la.errors.ParameterError, match="wasb://lake/history: no store is known"):
+            result.save_sketches("wasb://lake/history")
 
 
 def stopped(*args):

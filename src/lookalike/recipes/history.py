@@ -44,10 +44,10 @@ LOCK = ".lookalike_lock"
 
 
 @all_from_caller
-class Seen:
+class History:
     """Everything that earlier jobs kept, in a folder of generations, which one process at a time can add to.
 
-    ``add`` is what ``lookalike dedup --seen`` does: it compares documents with all generations, writes those that stay, and
+    ``add`` is what ``lookalike dedup --history`` does: it compares documents with all generations, writes those that stay, and
     adds a generation of their sketches. Both appear together or not at all, whenever the process is killed: opening the folder
     finishes, or undoes, what a killed process left. A call that is repeated adds nothing.
 
@@ -83,9 +83,9 @@ class Seen:
     >>> from pathlib import Path
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "monday.txt").write_text("the quick brown fox jumps over the lazy dog")
-    >>> with la.Seen(folder / "seen") as seen:
-    ...     print(seen.add([folder / "monday.txt"], folder / "new"))
-    ...     print(seen.add([folder / "monday.txt"], folder / "new"))
+    >>> with la.History(folder / "history") as history:
+    ...     print(history.add([folder / "monday.txt"], folder / "new"))
+    ...     print(history.add([folder / "monday.txt"], folder / "new"))
     <Result: 1 document, 1 kept, threshold 0.8>
     None
     """
@@ -100,7 +100,7 @@ class Seen:
         self.recovered: bool | None = None
         self._made = not os.path.exists(self.folder)
         if not (self._made or os.path.isdir(self.folder)):
-            raise ParameterError(f"{shown(self.folder)} is a file; what was seen is kept in a folder of its own")
+            raise ParameterError(f"{shown(self.folder)} is a file; a history is a folder of its own")
         if read and self._made:
             raise InputDataError(f"{shown(self.folder)}: no folder of generations")
         self._unlock = self._locked(read)
@@ -198,7 +198,7 @@ class Seen:
         self._check_locked()
         settings = settings or Settings()
         if is_stdout(output) or on_spark(data, settings):
-            raise ParameterError("what is seen is written to a file or a folder, by one machine")
+            raise ParameterError("with a history, what stays is written to a file or a folder, by one machine")
         how: Any = {name: getattr(settings, name) for name in OPENING}
         others = [] if settings.against is None else as_references(settings.against, trust=self._trust, **how)
         sources = as_sources(data, **how, others=others)
@@ -239,8 +239,8 @@ class Seen:
         Notes
         -----
         What jobs without ``counts=True`` found is missing: their generations have ``counts`` None. What was forgotten is gone,
-        both its documents and what its job counted for others. Memory: the table; ``lookalike seen counts -o`` holds some rows
-        of it at a time.
+        both its documents and what its job counted for others. Memory: the table; ``lookalike history counts -o`` holds some
+        rows of it at a time.
 
         Examples
         --------
@@ -249,10 +249,10 @@ class Seen:
         >>> folder = Path(tempfile.mkdtemp())
         >>> for day in ("monday", "tuesday"):
         ...     _ = (folder / f"{day}.txt").write_text("the quick brown fox jumps over the lazy dog")
-        >>> with la.Seen(folder / "seen") as seen:
+        >>> with la.History(folder / "history") as history:
         ...     for day in ("monday", "tuesday"):
-        ...         _ = seen.add([folder / f"{day}.txt"], folder / f"{day}.jsonl", la.Settings(counts=True))
-        ...     seen.counts().select(["generation", "n_duplicates", "n_sources"]).to_pylist()
+        ...         _ = history.add([folder / f"{day}.txt"], folder / f"{day}.jsonl", la.Settings(counts=True))
+        ...     history.counts().select(["generation", "n_duplicates", "n_sources"]).to_pylist()
         [{'generation': '000001', 'n_duplicates': 1, 'n_sources': 2}]
         """
         rows = counts.AddedUp(self.generations)

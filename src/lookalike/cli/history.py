@@ -1,4 +1,4 @@
-"""``lookalike seen``, and what ``dedup --seen`` does beside a job."""
+"""``lookalike history``, and what ``dedup --history`` does beside a job."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from .messages import say
 if TYPE_CHECKING:
     from ..files.publication import Publication
     from ..formats.split import Inputs, Split
-    from ..recipes.seen import Seen
+    from ..recipes.history import History
     from ..results.result import Result
     from ..settings.settings import Settings
     from .outputs import Leaves, Outputs
 
-folder = click.argument("folder", metavar="SEEN", type=click.Path())
+folder = click.argument("folder", metavar="HISTORY", type=click.Path())
 
 
 class Seeing:
-    """A job that is run against everything seen, and adds to it."""
+    """A job that is run against all of a history, and adds to it."""
 
-    def __init__(self, seen: Seen, outputs: Outputs, how: Mapping[str, Any]) -> None:
-        self._seen, self.outputs, self._how = seen, outputs, how
+    def __init__(self, history: History, outputs: Outputs, how: Mapping[str, Any]) -> None:
+        self._history, self.outputs, self._how = history, outputs, how
         self._added = False
 
     def begin(self, sources: Sequence[Split], others: Sequence[Split], settings: Settings) -> Inputs | None:
@@ -41,8 +41,8 @@ class Seeing:
         from ..formats.writers import check_output
         from ..recipes.turns import turn_of
 
-        outputs, seen = self.outputs, self._seen
-        self._turn = turn = turn_of(seen.folder, seen.generations, sources, settings, others, **self._how)
+        outputs, history = self.outputs, self._history
+        self._turn = turn = turn_of(history.folder, history.generations, sources, settings, others, **self._how)
         if turn.job is not None and not outputs.force:
             made = (outputs.report, outputs.save, outputs.removed)
             report, save, removed = (None if path and os.path.lexists(path) else path for path in made)
@@ -54,15 +54,15 @@ class Seeing:
         for path in (self.outputs.output, self.outputs.removed):
             if path is not None:
                 check_output(path, outputs.force)
-        return turn.references(self._seen.trusted, others, self.outputs.paths)
+        return turn.references(self._history.trusted, others, self.outputs.paths)
 
     def publish(self, result: Result, write: Callable[[Publication], str | None], leaves: Leaves) -> None:
         """Write everything, and let it appear together with what the job adds."""
         from ..files.publication import Publication
 
-        with Publication(self._seen.folder) as together:
+        with Publication(self._history.folder) as together:
             output = write(together)
-            leaves.said = f"whatever is not there yet appears when you run: lookalike seen list {self._seen.folder}"
+            leaves.said = f"whatever is not there yet appears when you run: lookalike history list {self._history.folder}"
             self._added = self._turn.publish(together, result, output)
         for path in self.outputs.paths:
             leaves.written(path)
@@ -75,65 +75,67 @@ class Seeing:
     def __str__(self) -> str:
         """Say what was added."""
         if self._turn.job is not None:
-            return f"{self._seen.folder} has the generation {self._turn.name} of this job; nothing was added"
+            return f"{self._history.folder} has the generation {self._turn.name} of this job; nothing was added"
         if not self._added:
-            return f"nothing was added to {self._seen.folder}"
-        return f"added: generation {self._turn.name} of {self._seen.folder}"
+            return f"nothing was added to {self._history.folder}"
+        return f"added: generation {self._turn.name} of {self._history.folder}"
 
 
 def open_seeing(
-    seen: str | None, how: Mapping[str, Any], outputs: Outputs, given: Mapping[str, Any], engine: str | None
+    history: str | None, how: Mapping[str, Any], outputs: Outputs, given: Mapping[str, Any], engine: str | None
 ) -> Seeing | None:
-    """Open what a job is told with ``--seen``, until the command ends; None: nothing."""
-    if seen is None:
+    """Open what a job is told with ``--history``, until the command ends; None: nothing."""
+    if history is None:
         if how["name"] is not None or not how["texts"]:
-            raise ParameterError("generation and seen_texts are for --seen")
+            raise ParameterError("generation and history_texts are for --history")
         return None
     from ..files.urls import as_url
-    from ..recipes.seen import Seen
+    from ..recipes.history import History
 
     rows = [path or "" for path in (outputs.output, outputs.removed)]
     away = outputs.prints or any(as_url(path, ask=False) is not None for path in rows)
     if engine == "spark" or outputs.save_sketches is not None or away:
         raise ParameterError(
-            "--seen writes files and folders on one machine, and saves sketches itself: on a cluster, on an object store, and "
-            "for -o -, use --against and --set save_sketches=DIR"
+            "--history writes files and folders on one machine, and saves sketches itself: on a cluster, on an object store, "
+            "and for -o -, use --against and --set save_sketches=DIR"
         )
     if given["seed"] == "random":
-        raise ParameterError("--seen compares sketches of all jobs, which need the same seed: a number, not random")
-    found = click.get_current_context().with_resource(Seen(seen, trust=given["trust"]))
+        raise ParameterError("--history compares sketches of all jobs, which need the same seed: a number, not random")
+    found = click.get_current_context().with_resource(History(history, trust=given["trust"]))
     _say_recovered(found)
     return Seeing(found, outputs, how)
 
 
-def _say_recovered(seen: Seen) -> None:
-    if seen.recovered is not None:
+def _say_recovered(history: History) -> None:
+    if history.recovered is not None:
         how = (
-            "finished: its outputs and its generation are there" if seen.recovered else "undone: it had not written everything"
+            "finished: its outputs and its generation are there"
+            if history.recovered
+            else "undone: it had not written everything"
         )
-        say(f"{seen.folder}: a job that was killed is {how}", err=True)
+        say(f"{history.folder}: a job that was killed is {how}", err=True)
 
 
-@click.group(cls=options.Group, short_help="What dedup --seen has seen: list, counts, check, compact, forget.")
-def seen() -> None:
-    """What 'dedup --seen' has seen: a folder of generations, one from each job.
+@click.group(cls=options.Group, short_help="Histories of weekly jobs: list, counts, check, compact, forget.")
+def history() -> None:
+    """A folder of generations, one from each job of 'dedup --history'.
 
     Each of these commands finishes first what a job has left that was killed while its outputs appeared.
     """
 
 
-def _opened(path: str, read: bool = False, trust: Sequence[str] = ()) -> Seen:
+def _opened(path: str, read: bool = False, trust: Sequence[str] = ()) -> History:
     """Open a folder that is there, until the command ends."""
-    from ..recipes.seen import Seen
+    from ..recipes.history import History
 
     if not os.path.isdir(path):
         raise ParameterError(f"{path}: no such folder")
-    found = click.get_current_context().with_resource(Seen(path, read=read, trust=trust))
+    found = click.get_current_context().with_resource(History(path, read=read, trust=trust))
     _say_recovered(found)
     return found
 
 
-@seen.command("list", short_help="List the generations.")
+@history.command("list", short_help="List the generations.")
 @folder
 @options.as_json_lines
 def list_(folder: str, as_json: bool) -> None:
@@ -159,7 +161,7 @@ def list_(folder: str, as_json: bool) -> None:
         say(f"{counted(len(found), 'generation')}, {counted(total, 'document')}, {sum(one.bytes for one in found):,} bytes")
 
 
-@seen.command(short_help="Add up how often each text occurs.")
+@history.command(short_help="Add up how often each text occurs.")
 @folder
 @options.writing
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Without -o: how many documents to list.")
@@ -173,8 +175,8 @@ def counts(folder: str, output: str | None, force: bool, top: int, as_json: bool
     Examples:
 
     \b
-        lookalike seen counts seen/
-        lookalike seen counts seen/ -o counts.parquet
+        lookalike history counts history/
+        lookalike history counts history/ -o counts.parquet
     """
     from ..errors import OutputError
     from ..files.names import shown
@@ -214,7 +216,7 @@ def counts(folder: str, output: str | None, force: bool, top: int, as_json: bool
         say(f"{numbers}  {row['generation']:<12}  {row['id']}")
 
 
-@seen.command(short_help="Merge all generations into one.")
+@history.command(short_help="Merge all generations into one.")
 @folder
 def compact(folder: str) -> None:
     """Merge all generations into one, named as the last. Later jobs decide as before.
@@ -226,7 +228,7 @@ def compact(folder: str) -> None:
     say(f"merged {n:,} generations into {found.generations[-1].name}" if n else "nothing to merge")
 
 
-@seen.command(short_help="Remove a generation.")
+@history.command(short_help="Remove a generation.")
 @folder
 @click.argument("name")
 def forget(folder: str, name: str) -> None:
@@ -235,7 +237,7 @@ def forget(folder: str, name: str) -> None:
     say(f"removed: {name}")
 
 
-@seen.command(short_help="Look for damage.")
+@history.command(short_help="Look for damage.")
 @folder
 @options.trust
 def check(folder: str, trust: tuple[str, ...]) -> None:

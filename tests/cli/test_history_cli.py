@@ -1,4 +1,4 @@
-"""``dedup --seen`` and ``lookalike seen``."""
+"""``dedup --history`` and ``lookalike history``."""
 
 import gc
 import json
@@ -27,7 +27,7 @@ def crawl(tmp_path, monkeypatch):
 
 
 def week(capsys, number, *more):
-    return run(capsys, "dedup", f"w{number}", *HOW, "--seen", "seen/", "-o", f"fresh/w{number}/", *more)
+    return run(capsys, "dedup", f"w{number}", *HOW, "--history", "history/", "-o", f"fresh/w{number}/", *more)
 
 
 def everything(folder):
@@ -36,8 +36,8 @@ def everything(folder):
 
 def test_week_after_week(crawl, capsys):
     code, out, _ = week(capsys, 0)
-    assert code == 0 and out.endswith("written: fresh/w0/\nadded: generation 000001 of seen\n")
-    kept = pq.read_metadata("seen/000001/sketches-00000.parquet").num_rows
+    assert code == 0 and out.endswith("written: fresh/w0/\nadded: generation 000001 of history\n")
+    kept = pq.read_metadata("history/000001/sketches-00000.parquet").num_rows
     code, out, _ = week(capsys, 1, "--set", "generation=2024-10", "--json", "--quiet")
     found = json.loads(out)
     assert code == 0 and found["reference"] == kept and (found["generation"], found["added"]) == ("2024-10", True)
@@ -45,7 +45,7 @@ def test_week_after_week(crawl, capsys):
     code, out, _ = week(capsys, 1)
     assert (
         code == 0
-        and out == "fresh/w1/ is what this job wrote; seen has the generation 2024-10 of this job; nothing was added\n"
+        and out == "fresh/w1/ is what this job wrote; history has the generation 2024-10 of this job; nothing was added\n"
     )
     code, out, _ = week(capsys, 1, "--json")
     assert code == 0 and json.loads(out) == {
@@ -54,14 +54,14 @@ def test_week_after_week(crawl, capsys):
     assert week(capsys, 1, "--quiet") == (0, "", "")
     shutil.rmtree(crawl / "fresh" / "w1")
     code, out, _ = week(capsys, 1)
-    assert code == 0 and out.endswith("written: fresh/w1/\nseen has the generation 2024-10 of this job; nothing was added\n")
+    assert code == 0 and out.endswith("written: fresh/w1/\nhistory has the generation 2024-10 of this job; nothing was added\n")
     assert everything(crawl) == before
 
 
 def test_without_an_output_nothing_is_added(crawl, capsys):
-    code, out, err = run(capsys, "dedup", "w0", *HOW, "--seen", "seen")
-    assert code == 0 and "nothing was added to seen" in out and "nothing was written (no -o)" in err
-    assert not (crawl / "seen").exists()
+    code, out, err = run(capsys, "dedup", "w0", *HOW, "--history", "history")
+    assert code == 0 and "nothing was added to history" in out and "nothing was written (no -o)" in err
+    assert not (crawl / "history").exists()
 
 
 def test_what_people_look_at_appears_with_it(crawl, capsys):
@@ -71,7 +71,7 @@ def test_what_people_look_at_appears_with_it(crawl, capsys):
     more = ("--report", "page.html", "--save", "judged")
     code, out, _ = week(capsys, 1, *more)
     assert code == 0 and all(f"written: {name}\n" in out for name in ("fresh/w1/", "page.html", "judged"))
-    assert "--seen seen/" in (crawl / "page.html").read_text()
+    assert "--history history/" in (crawl / "page.html").read_text()
     assert week(capsys, 1, *more)[0] == 0
     (crawl / "page.html").unlink()
     before = everything(crawl)
@@ -84,11 +84,11 @@ def test_what_people_look_at_appears_with_it(crawl, capsys):
 
 
 def test_too_many_removals(crawl, capsys):
-    """The saved result appears, the documents do not, and nothing counts as seen."""
+    """The saved result appears, the documents do not, and nothing counts as history."""
     code, _, err = week(capsys, 0, "--save", "judged", "--fail-if-removed", "0.01")
     assert code == 1 and "fresh/w0/ was not written" in err and "judged was written" in err
     assert (crawl / "judged" / "result.json").exists() and not (crawl / "fresh").exists()
-    assert not (crawl / "seen").exists()
+    assert not (crawl / "history").exists()
     code, _, err = week(capsys, 0, "--save", "judged")
     assert code == 1 and "judged exists; pass --force" in err
     assert week(capsys, 0, "--save", "judged", "--force")[0] == 0
@@ -97,10 +97,10 @@ def test_too_many_removals(crawl, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["-o", "-"], "--seen writes files and folders on one machine, and saves sketches itself"),
+        (["-o", "-"], "--history writes files and folders on one machine, and saves sketches itself"),
         (["-o", "fresh", "--engine", "spark"], "use --against and --set save_sketches=DIR"),
         (["-o", "fresh", "--set", "save_sketches=other"], "saves sketches itself"),
-        (["-o", "seen/fresh"], "seen/fresh is inside seen, which holds generations only"),
+        (["-o", "history/fresh"], "history/fresh is inside history, which holds generations only"),
         (["-o", "w0/fresh"], "is inside the input folder w0"),
         (["-o", "fresh", "--report", "fresh/page.html"], "fresh/page.html is, or is inside, the output fresh"),
         (["-o", "s3://lake/fresh"], "on an object store, and for -o -, use --against and --set save_sketches=DIR"),
@@ -111,28 +111,28 @@ def test_too_many_removals(crawl, capsys):
 )
 def test_what_is_refused_before_any_work(words, said, crawl, capsys):
     before = sorted(crawl.rglob("*"))
-    code, out, err = run(capsys, "dedup", "w0", *HOW, "--seen", "seen", *words)
+    code, out, err = run(capsys, "dedup", "w0", *HOW, "--history", "history", *words)
     assert code in (1, 2) and not out and said in err
     assert sorted(crawl.rglob("*")) == before
 
 
 def test_options_that_are_for_it(crawl, capsys):
-    for words in (["--set", "generation=x"], ["--set", "seen_texts=false"]):
+    for words in (["--set", "generation=x"], ["--set", "history_texts=false"]):
         code, _, err = run(capsys, "dedup", "w0", *words)
-        assert code == 2 and "generation and seen_texts are for --seen" in err
+        assert code == 2 and "generation and history_texts are for --history" in err
     os.mkfifo(crawl / "pipe.jsonl")
     threading.Thread(target=(crawl / "pipe.jsonl").write_text, args=['{"text": "a text"}'], daemon=True).start()
-    code, _, err = run(capsys, "dedup", "pipe.jsonl", "--seen", "seen", "-o", "x.jsonl")
+    code, _, err = run(capsys, "dedup", "pipe.jsonl", "--history", "history", "-o", "x.jsonl")
     assert code == 2 and "not values in memory, pipes or standard input" in err
 
 
 def test_two_at_a_time(crawl, capsys):
     week(capsys, 0)
-    with la.Seen("seen"):
+    with la.History("history"):
         code, _, err = week(capsys, 1)
-        assert code == 1 and err == "error: seen: another process is using this folder; try again when it is done\n"
-        assert run(capsys, "seen", "list", "seen")[0] == 0
-        assert run(capsys, "seen", "compact", "seen")[0] == 1
+        assert code == 1 and err == "error: history: another process is using this folder; try again when it is done\n"
+        assert run(capsys, "history", "list", "history")[0] == 0
+        assert run(capsys, "history", "compact", "history")[0] == 1
     assert week(capsys, 1)[0] == 0
 
 
@@ -140,28 +140,28 @@ def test_other_references_too(crawl, capsys):
     code, out, _ = week(capsys, 0, "--against", "w1")
     assert code == 0 and "against" in out
     assert "nothing was added" in week(capsys, 0, "--against", "w1")[1]
-    code, _, err = run(capsys, "dedup", "w0", *HOW, "--seen", "seen", "-o", "other")
-    assert code == 1 and "is both an input and a reference (its sketches are in seen/000001)" in err
+    code, _, err = run(capsys, "dedup", "w0", *HOW, "--history", "history", "-o", "other")
+    assert code == 1 and "is both an input and a reference (its sketches are in history/000001)" in err
 
 
 def test_list_check_forget_and_compact(crawl, capsys):
     for number in range(3):
-        week(capsys, number, "--set", "seen_texts=false")
-    code, out, _ = run(capsys, "seen", "list", "seen", "--json")
+        week(capsys, number, "--set", "history_texts=false")
+    code, out, _ = run(capsys, "history", "list", "history", "--json")
     listed = [json.loads(line) for line in out.splitlines()]
     assert code == 0 and [one["name"] for one in listed] == ["000001", "000002", "000003"]
     assert listed[0]["inputs"] == ["w0/p-0.parquet", "w0/p-1.parquet"] and listed[0]["documents"] > 5
-    code, out, _ = run(capsys, "seen", "list", "seen")
+    code, out, _ = run(capsys, "history", "list", "history")
     assert code == 0 and out.splitlines()[0].endswith("from w0/p-0.parquet and 1 more") and "3 generations" in out
-    assert run(capsys, "seen", "check", "seen") == (0, "3 generations, no damage found\n", "")
-    assert run(capsys, "seen", "forget", "seen", "000002") == (0, "removed: 000002\n", "")
-    assert run(capsys, "seen", "compact", "seen") == (0, "merged 2 generations into 000003\n", "")
-    assert run(capsys, "seen", "compact", "seen") == (0, "nothing to merge\n", "")
+    assert run(capsys, "history", "check", "history") == (0, "3 generations, no damage found\n", "")
+    assert run(capsys, "history", "forget", "history", "000002") == (0, "removed: 000002\n", "")
+    assert run(capsys, "history", "compact", "history") == (0, "merged 2 generations into 000003\n", "")
+    assert run(capsys, "history", "compact", "history") == (0, "nothing to merge\n", "")
     (crawl / "w0" / "p-0.parquet").unlink()
-    code, out, err = run(capsys, "seen", "check", "seen")
+    code, out, err = run(capsys, "history", "check", "history")
     assert code == 1 and "p-0.parquet: cannot be read" in out and err.startswith("error: 1 of 1 generation cannot be used")
-    for words in (["list", "nope"], ["forget", "seen", "nope"], ["compact", "w0/p-1.parquet"]):
-        assert run(capsys, "seen", *words)[0] == 2
+    for words in (["list", "nope"], ["forget", "history", "nope"], ["compact", "w0/p-1.parquet"]):
+        assert run(capsys, "history", *words)[0] == 2
 
 
 def test_a_job_with_a_work_folder_goes_on(crawl, capsys, monkeypatch):
@@ -194,65 +194,65 @@ def test_any_command_finishes_what_was_killed(crawl, capsys, monkeypatch):
     with monkeypatch.context() as broken:
         broken.setattr(publication, "_finish", stop)
         code, _, err = week(capsys, 1)
-    assert code == 130 and "whatever is not there yet appears when you run: lookalike seen list seen" in err
+    assert code == 130 and "whatever is not there yet appears when you run: lookalike history list history" in err
     assert not (crawl / "fresh" / "w1").exists()
-    code, out, err = run(capsys, "seen", "list", "seen")
+    code, out, err = run(capsys, "history", "list", "history")
     assert code == 0 and "2 generations" in out
-    assert err == "seen: a job that was killed is finished: its outputs and its generation are there\n"
+    assert err == "history: a job that was killed is finished: its outputs and its generation are there\n"
     assert "nothing was added" in week(capsys, 1)[1]
 
 
 def counted_weeks(capsys, *more):
     for number in range(3):
         assert week(capsys, number, "--set", "counts=true", "--set", "source=site", *more)[0] == 0
-    with la.Seen("seen", read=True) as seen:
-        return seen.counts().to_pylist()
+    with la.History("history", read=True) as history:
+        return history.counts().to_pylist()
 
 
 def test_counts_of_all_weeks(crawl, capsys):
     rows = counted_weeks(capsys)
     top = sorted(rows, key=lambda row: (-row["n_duplicates"], -row["n_sources"]))[:3]
-    code, out, err = run(capsys, "seen", "counts", "seen", "--top", 3, "--json")
+    code, out, err = run(capsys, "history", "counts", "history", "--top", 3, "--json")
     assert code == 0 and [json.loads(line) for line in out.splitlines()] == top and not err
-    code, out, _ = run(capsys, "seen", "counts", "seen", "--top", 1)
+    code, out, _ = run(capsys, "history", "counts", "history", "--top", 1)
     head, line = out.splitlines()
     assert head.split() == ["duplicates", "exact", "sources", "generation", "id"]
     assert line.split() == [str(top[0][name]) for name in ("n_duplicates", "n_exact", "n_sources", "generation", "id")]
     for name in ("counts.parquet", "counts.jsonl"):
-        code, out, _ = run(capsys, "seen", "counts", "seen", "-o", name)
+        code, out, _ = run(capsys, "history", "counts", "history", "-o", name)
         assert code == 0 and out == f"{len(rows)} documents written: {name}\n"
     assert pq.read_table("counts.parquet").to_pylist() == rows
     assert [json.loads(line) for line in (crawl / "counts.jsonl").read_text().splitlines()] == rows
-    code, out, err = run(capsys, "seen", "counts", "seen", "-o", "-")
+    code, out, err = run(capsys, "history", "counts", "history", "-o", "-")
     assert code == 0 and [json.loads(line) for line in out.splitlines()] == rows and "documents written" in err
 
 
 def test_counts_that_are_refused(crawl, capsys):
-    week(capsys, 0, "--set", "seen_texts=false")
+    week(capsys, 0, "--set", "history_texts=false")
     for more, said in (
         (("-o", "counts.parquet", "--json"), "--json lists documents, and -o writes all of them"),
-        (("-o", "seen/counts.parquet"), "seen/counts.parquet is inside seen, which holds generations only"),
+        (("-o", "history/counts.parquet"), "history/counts.parquet is inside history, which holds generations only"),
         (("-o", "w0/p-0.parquet", "--force"), "the output w0/p-0.parquet would replace an input"),
         (("-o", "counts"), "the suffix must be one of"),
     ):
-        code, _, err = run(capsys, "seen", "counts", "seen", *more)
+        code, _, err = run(capsys, "history", "counts", "history", *more)
         assert code and said in err
-    code, out, err = run(capsys, "seen", "counts", "seen", "--json")
+    code, out, err = run(capsys, "history", "counts", "history", "--json")
     assert code == 0 and err == "not counted: what jobs without counts found (000001)\n"
     assert {json.loads(line)["n_sources"] for line in out.splitlines()} == {0}
-    assert run(capsys, "seen", "counts", "seen") == (0, "", err)
-    code, _, err = run(capsys, "dedup", "w1", *HOW, "--seen", "seen", "--set", "counts=true", "-o", "fresh/w1")
+    assert run(capsys, "history", "counts", "history") == (0, "", err)
+    code, _, err = run(capsys, "dedup", "w1", *HOW, "--history", "history", "--set", "counts=true", "-o", "fresh/w1")
     assert code == 0
     code, _, err = run(
-        capsys, "dedup", "w2", *HOW, "--seen", "seen", "--set", "counts=true", "--set", "source=site", "-o", "fresh/w2"
+        capsys, "dedup", "w2", *HOW, "--history", "history", "--set", "counts=true", "--set", "source=site", "-o", "fresh/w2"
     )
     assert code and "000002 counted sources by input file" in err and "run without --set source=..." in err
 
 
 def test_generations_of_somebody_else_are_checked_where_the_user_says(crawl, capsys, monkeypatch):
-    counted_weeks(capsys, "--set", "seen_texts=false")
+    counted_weeks(capsys, "--set", "history_texts=false")
     monkeypatch.setenv("XDG_STATE_HOME", str(crawl / "other user"))
-    code, out, _ = run(capsys, "seen", "check", "seen")
+    code, out, _ = run(capsys, "history", "check", "history")
     assert code == 1 and out.count("name it, or a folder that it is in: --trust PATH") == 3
-    assert run(capsys, "seen", "check", "seen", "--trust", ".")[0] == 0
-    assert run(capsys, "seen", "counts", "seen")[0] == 0  # reads nothing from there
+    assert run(capsys, "history", "check", "history", "--trust", ".")[0] == 0
+    assert run(capsys, "history", "counts", "history")[0] == 0  # reads nothing from there

@@ -26,19 +26,19 @@ def crawl(tmp_path, monkeypatch):
     return tmp_path
 
 
-def add(data, output, folder="seen", **given):
+def add(data, output, folder="history", **given):
     """What a job adds; whether it did anything."""
     own = {name: given.pop(name) for name in ("generation", "force", "texts") if name in given}
-    with la.Seen(folder) as seen:
-        result = seen.add(data, output, la.Settings(**GIVEN | given), **own)
+    with la.History(folder) as history:
+        result = history.add(data, output, la.Settings(**GIVEN | given), **own)
         if result is not None:
             result.close()
     return result is not None
 
 
-def names(folder="seen"):
-    with la.Seen(folder, read=True) as seen:
-        return [one.name for one in seen.generations]
+def names(folder="history"):
+    with la.History(folder, read=True) as history:
+        return [one.name for one in history.generations]
 
 
 def rows(folder):
@@ -68,11 +68,11 @@ def test_a_job_that_comes_again_adds_nothing(crawl):
     """What it wrote is made again if it is gone, under any name, and has the same bytes."""
     for week in range(3):
         add(f"w{week}", f"clean/w{week}")
-    before, seen = files(crawl / "clean"), files(crawl / "seen")
+    before, history = files(crawl / "clean"), files(crawl / "history")
     assert not any(add(f"w{week}", f"clean/w{week}") for week in range(3))
     shutil.rmtree(crawl / "clean" / "w1")
     assert add("w1", "clean/w1") and add("w1", "other/w1")
-    assert files(crawl / "clean") == before and files(crawl / "seen") == seen
+    assert files(crawl / "clean") == before and files(crawl / "history") == history
     assert files(crawl / "other" / "w1") == files(crawl / "clean" / "w1")
     assert add("w1", "one.jsonl") and (crawl / "one.jsonl").exists()
     (crawl / "one.jsonl").unlink()
@@ -96,7 +96,7 @@ def test_an_output_that_is_another_one_stays(crawl):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"threshold": 0.9}, "were added to seen before, as 000001, with other settings: threshold was 0.6, is 0.9"),
+        ({"threshold": 0.9}, "were added to history before, as 000001, with other settings: threshold was 0.6, is 0.9"),
         ({"generation": "../x"}, "named with letters, digits"),
         ({"generation": "000001"}, "a new one comes after 000001, which 000001 does not: name it with generation="),
     ],
@@ -117,35 +117,35 @@ def test_what_cannot_come_again_is_refused(crawl):
             add(data, "clean/w0", id=None)
     with pytest.raises(la.errors.ParameterError, match="written to a file or a folder, by one machine"):
         add("w0", "-")
-    with pytest.raises(la.errors.OutputError, match="seen/new is inside seen, which holds generations only"):
-        add("w0", "seen/new")
+    with pytest.raises(la.errors.OutputError, match="history/new is inside history, which holds generations only"):
+        add("w0", "history/new")
     with pytest.raises(la.errors.OutputError, match="is inside the input folder w0"):
-        add("w0", "clean", folder="w0/seen")
-    assert not (crawl / "seen").exists()
-    with pytest.raises(la.errors.ParameterError, match="s3://lake/seen is on an object store, where nothing is renamed"):
-        la.Seen("s3://lake/seen")
+        add("w0", "clean", folder="w0/history")
+    assert not (crawl / "history").exists()
+    with pytest.raises(la.errors.ParameterError, match="s3://lake/history is on an object store, where nothing is renamed"):
+        la.History("s3://lake/history")
 
 
 def test_one_process_at_a_time(crawl):
     add("w0", "clean/w0")
-    with la.Seen("seen") as seen:
-        with pytest.raises(la.errors.OutputError, match="seen: another process is using this folder; try again"):
-            la.Seen("seen")
+    with la.History("history") as history:
+        with pytest.raises(la.errors.OutputError, match="history: another process is using this folder; try again"):
+            la.History("history")
         assert names() == ["000001"]  # it can be read meanwhile
-    with la.Seen("seen") as again:
-        assert again.recovered is None and seen.generations == again.generations
+    with la.History("history") as again:
+        assert again.recovered is None and history.generations == again.generations
 
 
 def test_what_is_not_locked_is_not_changed(crawl):
     for week in range(2):
         add(f"w{week}", f"clean/w{week}")
-    with la.Seen("seen") as seen:
-        reader, before = la.Seen("seen", read=True), files(crawl)
+    with la.History("history") as history:
+        reader, before = la.History("history", read=True), files(crawl)
         for change in (reader.compact, lambda: reader.forget("000001")):
-            with pytest.raises(la.errors.OutputError, match="seen: opened to be read, or closed"):
+            with pytest.raises(la.errors.OutputError, match="history: opened to be read, or closed"):
                 change()
-    with pytest.raises(la.errors.OutputError, match="seen: opened to be read, or closed"):
-        seen.add("w2", "clean/w2", la.Settings(**GIVEN))
+    with pytest.raises(la.errors.OutputError, match="history: opened to be read, or closed"):
+        history.add("w2", "clean/w2", la.Settings(**GIVEN))
     assert files(crawl) == before
 
 
@@ -153,13 +153,13 @@ def test_folders_of_others(crawl):
     (crawl / "notes").mkdir()
     (crawl / "notes" / "mine.txt").write_text("mine")
     with pytest.raises(la.errors.InputDataError, match=r"notes holds something that is no saved sketches \(mine.txt\)"):
-        la.Seen("notes")
+        la.History("notes")
     with closing(la.dedup("w0", **GIVEN)) as result:
         result.save_sketches("archive/w0")
     with pytest.raises(la.errors.InputDataError, match="holds the sketches of one job: name the folder that it is in"):
-        la.Seen("archive/w0")
+        la.History("archive/w0")
     with pytest.raises(la.errors.InputDataError, match="no folder of generations"):
-        la.Seen("nope", read=True)
+        la.History("nope", read=True)
     assert add("w1", "clean/w1", folder="archive")  # what was saved before counts
     assert names("archive") == ["w0", "w1"]
     with closing(la.dedup("w1", against=crawl / "archive" / "w0", **GIVEN)) as result:
@@ -191,28 +191,28 @@ def test_names_that_do_not_come_after_the_last(last, wanted):
 def test_merged_generations_of_other_jobs(variant, crawl):
     for week in range(2):
         add(f"w{week}", f"clean/w{week}", **VARIANTS[variant])
-    shutil.copytree("seen", "parts")
-    with la.Seen("seen") as seen:
-        seen.compact()
-        assert not seen.check()
-    for folder in ("seen", "parts"):
+    shutil.copytree("history", "parts")
+    with la.History("history") as history:
+        history.compact()
+        assert not history.check()
+    for folder in ("history", "parts"):
         add("w2", f"{folder}.jsonl", folder=folder, **VARIANTS[variant])
-    assert (crawl / "seen.jsonl").read_bytes() == (crawl / "parts.jsonl").read_bytes()
+    assert (crawl / "history.jsonl").read_bytes() == (crawl / "parts.jsonl").read_bytes()
 
 
 def test_merged_generations_decide_as_before(crawl):
     for week in range(2):
         add(f"w{week}", f"clean/w{week}")
-    shutil.copytree("seen", "parts")
-    with la.Seen("seen") as seen:
-        assert seen.compact() == 2 and seen.compact() == 0
-        (one,) = seen.generations
-        assert one.name == "000002" and not seen.check()
-    for folder in ("seen", "parts"):
+    shutil.copytree("history", "parts")
+    with la.History("history") as history:
+        assert history.compact() == 2 and history.compact() == 0
+        (one,) = history.generations
+        assert one.name == "000002" and not history.check()
+    for folder in ("history", "parts"):
         add("w2", f"{folder}.jsonl", folder=folder)
-    assert (crawl / "seen.jsonl").read_bytes() == (crawl / "parts.jsonl").read_bytes()
+    assert (crawl / "history.jsonl").read_bytes() == (crawl / "parts.jsonl").read_bytes()
     assert names() == ["000002", "000003"]
-    with la.Seen("parts", read=True) as parts:
+    with la.History("parts", read=True) as parts:
         assert one.documents == sum(some.documents for some in parts.generations[:2])
     assert not add("w1", "clean/w1")  # its output is there
     shutil.rmtree("clean/w1")
@@ -225,15 +225,15 @@ def test_merged_generations_decide_as_before(crawl):
 def test_sketches_with_texts_are_merged(crawl):
     """Those of inputs that lie in no files have texts; a merged folder has both kinds."""
     with closing(la.dedup(pq.read_table("w0/p-1.parquet"), **GIVEN)) as result:
-        result.save_sketches("seen/a")
+        result.save_sketches("history/a")
     add("w1", "clean/w1", generation="b")
-    shutil.copytree("seen", "parts")
-    with la.Seen("seen") as seen:
-        seen.compact()
-        assert not seen.check()
-    for folder in ("seen", "parts"):
+    shutil.copytree("history", "parts")
+    with la.History("history") as history:
+        history.compact()
+        assert not history.check()
+    for folder in ("history", "parts"):
         add("w2", f"{folder}.jsonl", folder=folder)
-    assert (crawl / "seen.jsonl").read_bytes() == (crawl / "parts.jsonl").read_bytes()
+    assert (crawl / "history.jsonl").read_bytes() == (crawl / "parts.jsonl").read_bytes()
 
 
 def test_generations_of_other_settings_are_not_merged(crawl):
@@ -241,36 +241,36 @@ def test_generations_of_other_settings_are_not_merged(crawl):
     table = pq.read_table("w1/p-0.parquet")
     pq.write_table(table.rename_columns(["body" if name == "text" else name for name in table.column_names]), "other.parquet")
     add("other.parquet", "clean/other.parquet", text="body")
-    before = files(crawl / "seen")
+    before = files(crawl / "history")
     with (
-        la.Seen("seen") as seen,
+        la.History("history") as history,
         pytest.raises(la.errors.ParameterError, match="000002 cannot be merged with .*000001, .*text was 'text'"),
     ):
-        seen.compact()
-    assert files(crawl / "seen") == before
+        history.compact()
+    assert files(crawl / "history") == before
 
 
 def test_what_is_forgotten_is_no_longer_seen(crawl):
     for week in range(2):
         add(f"w{week}", f"clean/w{week}")
-    with la.Seen("seen") as seen:
-        with pytest.raises(la.errors.ParameterError, match="seen has no generation nope; it has: 000001, 000002"):
-            seen.forget("nope")
-        seen.forget("000001")
-        assert [one.name for one in seen.generations] == ["000002"]
+    with la.History("history") as history:
+        with pytest.raises(la.errors.ParameterError, match="history has no generation nope; it has: 000001, 000002"):
+            history.forget("nope")
+        history.forget("000001")
+        assert [one.name for one in history.generations] == ["000002"]
     shutil.rmtree("clean/w1")
     with pytest.raises(
         la.errors.InputDataError, match="cannot be made again: since it added 000002, generations before it were"
     ):
         add("w1", "clean/w1")
     shutil.rmtree("w0")  # nothing needs it any more
-    with la.Seen("seen") as seen:
-        assert not seen.check()
+    with la.History("history") as history:
+        assert not history.check()
     add("w2", "clean/w2")
-    with la.Seen("seen") as seen:
-        for one in list(seen.generations):
-            seen.forget(one.name)
-        assert not seen.generations
+    with la.History("history") as history:
+        for one in list(history.generations):
+            history.forget(one.name)
+        assert not history.generations
 
 
 def interrupted(crawl, monkeypatch, at):
@@ -287,7 +287,7 @@ def interrupted(crawl, monkeypatch, at):
         else:
             broken.setattr(publication, "_finish", stop)
         add("w1", "clean/w1")
-    assert (crawl / "seen" / JOURNAL).exists()
+    assert (crawl / "history" / JOURNAL).exists()
 
 
 @pytest.mark.parametrize(("at", "finished"), [("writing", False), ("whole", True)])
@@ -297,9 +297,9 @@ def test_the_next_process_goes_on(at, finished, crawl, monkeypatch):
     with pytest.raises(
         la.errors.InputDataError, match="a job was killed while it published its outputs; to finish it, run: lookalike"
     ):
-        la.dedup("w2", against=crawl / "seen", **GIVEN)
-    with la.Seen("seen", read=True) as seen:
-        assert seen.recovered is finished and len(seen.generations) == 1 + finished
+        la.dedup("w2", against=crawl / "history", **GIVEN)
+    with la.History("history", read=True) as history:
+        assert history.recovered is finished and len(history.generations) == 1 + finished
     assert (crawl / "clean" / "w1").exists() is finished
     assert add("w1", "clean/w1") is not finished
     hidden = [path for path in crawl.rglob(".*") if path.name != ".lookalike_lock"]
@@ -310,20 +310,22 @@ def test_what_somebody_else_left_is_finished_only_where_the_user_says(crawl, mon
     add("w0", "clean/w0")
     interrupted(crawl, monkeypatch, "whole")
     monkeypatch.setenv("XDG_STATE_HOME", str(crawl / "other user"))
-    for trust in ((), crawl / "seen"):
+    for trust in ((), crawl / "history"):
         with pytest.raises(
             la.errors.InputDataError, match="another user, or you on another machine, .*clean/w1, trust them: trust="
         ):
-            la.Seen("seen", trust=trust)
+            la.History("history", trust=trust)
     assert not (crawl / "clean" / "w1").exists()
-    with la.Seen("seen", trust=[crawl / "seen", crawl / "clean"]) as seen:
-        assert seen.recovered and len(seen.generations) == 2
+    with la.History("history", trust=[crawl / "history", crawl / "clean"]) as history:
+        assert history.recovered and len(history.generations) == 2
 
 
 @pytest.mark.parametrize("what", ["account", "rows", "input"])
 def test_damage_is_found(what, crawl):
     add("w0", "clean/w0", texts=False)
-    path = {"account": "seen/generations.json", "rows": "seen/000001/sketches-00000.parquet", "input": "w0/p-0.parquet"}[what]
+    path = {"account": "history/generations.json", "rows": "history/000001/sketches-00000.parquet", "input": "w0/p-0.parquet"}[
+        what
+    ]
     data = bytearray((crawl / path).read_bytes())
     data[len(data) // 3] ^= 1
     if what == "input":
@@ -332,8 +334,8 @@ def test_damage_is_found(what, crawl):
         (crawl / path).write_bytes(data)
     if what == "account":
         with pytest.raises(la.errors.InputDataError, match=r"generations\.json"):
-            la.Seen("seen")
+            la.History("history")
     else:
-        with la.Seen("seen") as seen:
-            (problem,) = seen.check()
+        with la.History("history") as history:
+            (problem,) = history.check()
         assert os.path.basename(path) in problem

@@ -56,24 +56,24 @@ def test_decisions_without_the_inputs_of_earlier_weeks(kind, tmp_path, monkeypat
     given = {"html": kind == "html"} | ({} if kind == "txt" else {"id": "id"})
     found = {}
     for texts in (False, True):
-        with la.Seen(f"seen{texts}") as seen:
-            seen.add(first.name, f"out1{texts}", la.Settings(**given), texts=texts).close()
+        with la.History(f"history{texts}") as history:
+            history.add(first.name, f"out1{texts}", la.Settings(**given), texts=texts).close()
     for texts in (False, True):
         if texts:
             shutil.rmtree(first) if first.is_dir() else first.unlink()
-        with la.Seen(f"seen{texts}") as seen:
-            assert seen.check() == []
-            result = seen.add(second.name, f"out2{texts}", la.Settings(**given), texts=texts)
+        with la.History(f"history{texts}") as history:
+            assert history.check() == []
+            result = history.add(second.name, f"out2{texts}", la.Settings(**given), texts=texts)
             found[texts] = decisions(result)
             assert result.audit(10)["missed"] == 0
             assert [result.sample(3, seed=1).num_rows, result.summary.kept] == [3, 1]
             result.close()
-            seen.compact()
+            history.compact()
     assert found[True] == found[False] and sum(row["reason"] in ("exact", "near") for row in found[True]) == 3
     other = tmp_path / name.format("third")
     KINDS[kind](other, {f"{name}c": text for name, text in SECOND.items()})
-    with la.Seen("seenTrue") as seen:
-        result = seen.add(other.name, "out3", la.Settings(**given))
+    with la.History("historyTrue") as history:
+        result = history.add(other.name, "out3", la.Settings(**given))
         assert result.summary.kept == 0
         result.close()
 
@@ -83,8 +83,8 @@ def test_a_file_of_the_same_name_every_week(tmp_path, monkeypatch):
     path = tmp_path / "current.jsonl"
     for week, texts in enumerate((FIRST, SECOND, {"c": "another text of new words"})):
         as_jsonl(path, texts)
-        with la.Seen("seen") as seen:
-            result = seen.add("current.jsonl", f"fresh{week}.jsonl", la.Settings(id="id"))
+        with la.History("history") as history:
+            result = history.add("current.jsonl", f"fresh{week}.jsonl", la.Settings(id="id"))
             result.close()
         assert result.summary.kept == (4, 1, 1)[week]
 
@@ -94,28 +94,29 @@ def test_the_same_file_again_is_told(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     as_jsonl(tmp_path / "first.jsonl", FIRST)
     as_jsonl(tmp_path / "second.jsonl", SECOND)
-    with la.Seen("seen") as seen:
-        seen.add("first.jsonl", "out1.jsonl", la.Settings(id="id")).close()
+    with la.History("history") as history:
+        history.add("first.jsonl", "out1.jsonl", la.Settings(id="id")).close()
         with pytest.raises(
-            la.errors.InputDataError, match=r"first.jsonl is both an input and a reference \(its sketches are in seen/000001\)"
+            la.errors.InputDataError,
+            match=r"first.jsonl is both an input and a reference \(its sketches are in history/000001\)",
         ):
-            seen.add(["first.jsonl", "second.jsonl"], "out2", la.Settings(id="id"))
+            history.add(["first.jsonl", "second.jsonl"], "out2", la.Settings(id="id"))
 
 
 def test_damaged_texts_are_told(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     as_jsonl(tmp_path / "first.jsonl", FIRST)
     as_jsonl(tmp_path / "second.jsonl", SECOND)
-    with la.Seen("seen") as seen:
-        seen.add("first.jsonl", "out1.jsonl", la.Settings(id="id")).close()
-    (path,) = (tmp_path / "seen/000001").glob("sketches-*.parquet")
+    with la.History("history") as history:
+        history.add("first.jsonl", "out1.jsonl", la.Settings(id="id")).close()
+    (path,) = (tmp_path / "history/000001").glob("sketches-*.parquet")
     table = pq.read_table(path)
     changed = table.set_column(table.schema.get_field_index("text"), "text", pa.array([b"x"] * len(table), pa.large_binary()))
     size = path.stat().st_size
     pq.write_table(changed, path, compression="none")
     path.write_bytes(path.read_bytes().ljust(size, b"\0"))
-    with pytest.raises(la.errors.InputDataError, match="sketches-00000.parquet"), la.Seen("seen") as seen:
-        seen.add("second.jsonl", "out2.jsonl", la.Settings(id="id"))
+    with pytest.raises(la.errors.InputDataError, match="sketches-00000.parquet"), la.History("history") as history:
+        history.add("second.jsonl", "out2.jsonl", la.Settings(id="id"))
     assert not (tmp_path / "out2.jsonl").exists()
 
 
@@ -129,8 +130,8 @@ def test_documents_that_are_spared_are_compared_with_too(at_most, tmp_path, monk
     for week in "ab":
         as_jsonl(tmp_path / f"{week}.jsonl", {name: text for name, text in chain.items() if name.startswith(week)})
     how = ("--id", "id", "-t", "0.5", "--width", "1", "--recall", "0.999", "--set", f"at_most={at_most}", "--quiet")
-    assert run(capsys, "dedup", "a.jsonl", "--seen", "seen", "-o", "a-new.jsonl", *how)[0] == 0
-    assert run(capsys, "dedup", "b.jsonl", "--seen", "seen", "-o", "b-new.jsonl", "--save", "one", *how)[0] == 0
+    assert run(capsys, "dedup", "a.jsonl", "--history", "history", "-o", "a-new.jsonl", *how)[0] == 0
+    assert run(capsys, "dedup", "b.jsonl", "--history", "history", "-o", "b-new.jsonl", "--save", "one", *how)[0] == 0
     assert run(capsys, "dedup", "b.jsonl", "--against", "a-new.jsonl", "-o", "other.jsonl", "--save", "two", *how)[0] == 0
     one, two = (la.Result.load(name).decisions.drop(["duplicate_source"]) for name in ("one", "two"))
     columns = ["id", "duplicate_of", "kept", "resemblance", "reason"]
@@ -143,7 +144,7 @@ def test_without_texts_the_inputs_are_needed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     as_jsonl(tmp_path / "a.jsonl", FIRST)
     as_jsonl(tmp_path / "b.jsonl", SECOND)
-    how = ("--id", "id", "--seen", "seen", "--set", "seen_texts=false")
+    how = ("--id", "id", "--history", "history", "--set", "history_texts=false")
     assert run(capsys, "dedup", "a.jsonl", *how, "-o", "a-new.jsonl")[0] == 0
     (tmp_path / "a.jsonl").unlink()
     code, _, err = run(capsys, "dedup", "b.jsonl", *how, "-o", "b-new.jsonl")
@@ -154,11 +155,11 @@ def test_without_texts_the_inputs_are_needed(tmp_path, monkeypatch, capsys):
 def test_what_later_weeks_need_is_checked(what, tmp_path, monkeypatch):
     """Texts and secrets, even those that the next week would not read."""
     monkeypatch.chdir(tmp_path)
-    with la.Seen("seen") as seen:
+    with la.History("history") as history:
         for week, texts in enumerate((FIRST, SECOND)):
             (as_pages if what == "page" else as_jsonl)(tmp_path / f"{week}.jsonl", texts)
-            seen.add(f"{week}.jsonl", f"out{week}.jsonl", la.Settings(id="id", html=what == "page")).close()
-    path, secret = tmp_path / "seen/000002/sketches-00000.parquet", tmp_path / "seen/000002/secret"
+            history.add(f"{week}.jsonl", f"out{week}.jsonl", la.Settings(id="id", html=what == "page")).close()
+    path, secret = tmp_path / "history/000002/sketches-00000.parquet", tmp_path / "history/000002/secret"
     if what == "secret":
         secret.chmod(0o600)
         secret.write_bytes(b"x")
@@ -170,6 +171,6 @@ def test_what_later_weeks_need_is_checked(what, tmp_path, monkeypatch):
         data = bytearray(path.read_bytes())
         data[chunk.column(place).data_page_offset + chunk.column(place).total_compressed_size - 4] ^= 1
         path.write_bytes(data)
-    with la.Seen("seen") as seen:
-        (problem,) = seen.check()
+    with la.History("history") as history:
+        (problem,) = history.check()
     assert f"000002/{'secret' if 'secret' in what else 'sketches-00000.parquet'}" in problem
