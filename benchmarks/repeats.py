@@ -1,4 +1,4 @@
-"""What ``repeats`` finds and takes, next to a suffix array; prints the tables of docs/how-to/repeated-text.md.
+"""What ``repeats`` finds and takes, next to a suffix array; prints tables.
 
 Usage: python benchmarks/repeats.py [DATA]    (default: ../shared/data beside the repository; pydivsufsort is optional)
 """

@@ -194,8 +194,8 @@ def test_the_curves_in_the_documents_are_those_of_the_planner():
 @pytest.mark.parametrize(
     ("term", "page"),
     [
-        ("install", "how-to/installing"), ("tsv", "reference/files"), ("hugging face", "how-to/data-in-python"),
-        ("pandas", "how-to/data-in-python"), ("spark", "spark"), ("report", "how-to/report"), ("html", "how-to/kinds-of-text"),
+        ("install", "install"), ("tsv", "reference/files"), ("hugging face", "how-to/data-in-python"),
+        ("pandas", "how-to/data-in-python"), ("spark", "spark"), ("report", "how-to/review"), ("html", "how-to/choosing-parameters"),
         ("memory", "how-to/large-corpora"), ("fields", "how-to/data-in-python"), ("json", "reference/files"),
     ],
 )  # fmt: skip

@@ -11,7 +11,7 @@ from cli.commands import run
 import lookalike as la
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of packages that are looked at from outside
-PAGE = Path(__file__).parents[1] / "docs/how-to/pipelines.md"
+PAGE = Path(__file__).parents[1] / "docs/how-to/data-in-python.md"
 STORY = "a page that was published last week, word for word as it is today, and in the week before"
 ROWS = [
     {"id": f"{number}", "text": f"{text} {number // 2 if number % 2 else ''}"}

@@ -73,7 +73,7 @@ def test_presets_decide_what_is_not_given(capfd, preset):
     for command in ("dedup", "pairs"):
         found = tomllib.loads(run(capfd, command, "--preset", preset, "--print-config")[1])
         assert found | PRESETS[preset] == found
-    assert preset in Path(__file__).parents[2].joinpath("docs/how-to/kinds-of-text.md").read_text()
+    assert preset in Path(__file__).parents[2].joinpath("docs/how-to/choosing-parameters.md").read_text()
 
 
 def test_pairs(capfd, corpus, tmp_path):
