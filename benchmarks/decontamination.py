@@ -1,5 +1,5 @@
-"""What ``decontaminate`` finds of items that are planted in documents, changed or not, and what it finds by chance; prints the tables of
-docs/how-to/decontamination.md.
+"""What ``decontaminate`` finds of items that are planted in documents, changed or not, and what it finds by chance; prints tables,
+some rows of which are in docs/how-to/decontamination.md.
 
 Usage: python benchmarks/decontamination.py [DATA]    (default: ../shared/data beside the repository)
 """

@@ -180,7 +180,7 @@ def test_the_version_is_the_same_everywhere():
 
 
 def test_the_curves_in_the_documents_are_those_of_the_planner():
-    """The table of docs/how-to/choosing-parameters.md, number by number."""
+    """The table of the page, number by number."""
     text = (ROOT / "docs/how-to/choosing-parameters.md").read_text()
     rows = re.findall(r"recall ([0-9.]+) \((\d+) bands of (\d+) rows\) \| (.*?) \|\n", text)
     assert len(rows) == 2
