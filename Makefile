@@ -45,7 +45,7 @@ lint: install
 # Build the docs into site/, from docs/, the docstrings and the program's help; warnings are errors.
 docs: install
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
-	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # What a wheel brings: the package with the kernels compiled ahead, apart from the sources, which compile them as they are called.
 WHEEL := build/wheel/.made
