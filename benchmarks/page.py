@@ -68,11 +68,10 @@ def contestants(found: dict[str, Record]) -> str:
         if name == "floor":
             continue
         rows.append([
-            label(r), f"{rate(r):.1f}", f"{median(to_flags(run, 0) for run in r['runs']):.2f}",
-            "" if r is ours else f"{times(r, ours):.1f}", f"{max(run['peak'] for run in r['runs']) / 1e6:,.0f}",
-            f"{r['recall']:.4f}", f"{r['precision']:.4f}", f"{r['kept']:,}",
+            label(r), f"{rate(r):.1f}", "" if r is ours else f"{times(r, ours):.1f}",
+            f"{max(run['peak'] for run in r['runs']) / 1e6:,.0f}", f"{r['recall']:.4f}", f"{r['precision']:.4f}",
         ])  # fmt: skip
-    return table(["tool", "MB/s", "CPU s", "x", "peak MB", "recall", "precision", "kept"], rows)
+    return table(["tool", "MB/s", "x", "peak MB", "recall", "precision"], rows)
 
 
 def chances() -> str:
@@ -172,13 +171,13 @@ sketches, packed signatures and candidates alone, and shows how time grows.
 
 - Five-word shingles, threshold 0.8; one thread and one process per tool, in turns on the same Parquet file; medians of three runs (datasketch and
   datatrove: one).
-- *MB/s* is wall time from the file to duplicate flags; *CPU s* is processor time for the same; *x* is its ratio to lookalike's in the same turn.
+- *MB/s* is wall time from the file to duplicate flags; *x* is the ratio of processor time for the same to lookalike's in the same turn.
 - *Recall* and *precision* of removals are measured on 1,500 random documents, against exact resemblances with all others. A removal is right if
   the tool kept a document that resembles the removed one; a duplicate is missed if the tool kept it although it had kept such a document before.
-  For rensa's rho way, which flags all members of a set, they are those of flags.
-- text-dedup is `python -m text_dedup.minhash` with its defaults (250 permutations) but for the threshold and one process; datatrove is its example's
-  pipeline of four stages (64-bit hashes). Both keep one document of all connected by shared bands; datatrove reads all numbers as one word.
-- Not included: duplodocus (not on a package index), fast-dedup 0.1.0 (no job for a corpus), semhash 0.5.0 (compares meanings by a model),
+  For rensa's rho, which flags all members of a set, they are those of flags.
+- text-dedup is `python -m text_dedup.minhash` with its defaults but for the threshold and one process; datatrove is its example's
+  pipeline. Both keep one document of all connected by shared bands; datatrove reads all numbers as one word.
+- Not included: duplodocus (not on a package index), fast-dedup 0.1.0 (no job for a corpus), semhash 0.5.0 (compares meanings),
   text-dedup 0.4.1 (needs Python 3.12).
 
 A pair exactly at the threshold is a candidate with this probability, by each tool's choice of bands (rensa's own is not documented):

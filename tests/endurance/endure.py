@@ -18,9 +18,9 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/quality.md"
 HEADING = "\n## Endurance\n"
 INTRODUCTION = """
-Written by `make endurance`. Processes are killed at random moments or in random calls, or lose their power: then the disk has what was synced, and any
-part of the rest. Acknowledged changes must survive, everything else must be there as a whole or not at all, and a resumed job must end with the bytes
-of an undisturbed one. *Lost* counts failures of this, wrong answers, tracebacks, crashes and hangs. *Refused* cases ended in an error that says what to do.
+Written by `make endurance`. Processes are killed at random, or lose their power: then the disk has what was synced, and any part of the rest.
+Acknowledged changes must survive, everything else must be there as a whole or not at all, and a resumed job must end with the same bytes. *Lost* counts
+failures, wrong answers, tracebacks, crashes and hangs. *Refused* cases ended in an error that says what to do.
 
 | what | cases | how they ended | lost |
 |---|---|---|---|
