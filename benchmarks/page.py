@@ -1,6 +1,6 @@
-"""What pages of measurements say alike: the machine, and tables; and the page of ``end_to_end.py``, made of its raw figures.
+"""What pages of measurements say alike: the machine, and tables; and pages that are made of raw figures.
 
-Usage: python benchmarks/page.py   writes docs/benchmarks.md and the marked figures of README.md again, from raw figures
+Usage: python benchmarks/page.py   writes docs/benchmarks.md and the marked figures of docs/quality.md and README.md again, from raw figures
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks/results/end_to_end.jsonl"
+LABELED = ROOT / "benchmarks/results/quality.jsonl"
+SHOWN = ("## Start-up",)  # sections that are on the page
 PHASES = ("read", "compute", "write")
-ONE_PASS = 1000.0  # MB a second of a core, which no loop over all bytes that does anything can beat by much
 THRESHOLD = 0.8
 BANDS = {  # bands and rows by each tool's own choice; how rensa's deduplicator chooses is not documented
     "lookalike": (16, 6), "rensa, rho": (16, 8), "gaoya": (16, 8), "FastSketchLSH": (16, 8), "datasketch": (9, 13),
@@ -61,27 +62,24 @@ def label(record: Record) -> str:
 
 
 def contestants(found: dict[str, Record]) -> str:
-    """Render the contestants of a corpus, and what share of our time nothing can save."""
+    """Render the contestants of a corpus."""
     ours, rows = found["lookalike"], []
     for name, r in found.items():
         if name == "floor":
             continue
-        bands, width = BANDS.get(name) or BANDS.get(name.partition(",")[0] if name.startswith("lookalike") else "", (0, 0))
-        spent = [median(run[phase][0] for run in r["runs"]) if phase in r["runs"][0] else None for phase in PHASES]
-        most = [max(run[key] for run in r["runs"]) / 1e6 for key in ("peak", "increase")]
         rows.append([
-            label(r), f"{rate(r):.1f}", *("" if x is None else f"{x:.2f}" for x in spent),
-            "" if r is ours else f"{times(r, ours):.1f}", *(f"{x:,.0f}" for x in most), f"{r['recall']:.4f}", f"{r['precision']:.4f}",
-            f"{1 - (1 - THRESHOLD**width) ** bands:.3f}" if bands else "not known", f"{r['kept']:,}",
+            label(r), f"{rate(r):.1f}", "" if r is ours else f"{times(r, ours):.1f}",
+            f"{max(run['peak'] for run in r['runs']) / 1e6:,.0f}", f"{r['recall']:.4f}", f"{r['precision']:.4f}",
         ])  # fmt: skip
-    names = ["tool", "MB/s", "reading, CPU s", "computing, CPU s", "writing, CPU s", "CPU time, times lookalike's", "peak memory, MB",
-             "increase over idle, MB", "recall", "precision", "P(candidate at the threshold)", "kept"]  # fmt: skip
-    decoding, passing = median(run["read"][0] for run in found["floor"]["runs"]), ours["mb"] / ONE_PASS
-    spent = median(to_flags(run, 0) for run in ours["runs"])
-    return table(names, rows) + (
-        f"\nFloor: {decoding:.2f} s to decode the file and {passing:.2f} s for one pass at 1 GB/s, which is "
-        f"{(decoding + passing) / spent:.0%} of the {spent:.2f} s that lookalike takes.\n"
-    )
+    return table(["tool", "MB/s", "x", "peak MB", "recall", "precision"], rows)
+
+
+def chances() -> str:
+    """Render the probability that a pair at the threshold is a candidate, by each tool's own choice of bands and rows."""
+    met: dict[str, list[str]] = {}
+    for name, (bands, width) in BANDS.items():
+        met.setdefault(f"{1 - (1 - THRESHOLD**width) ** bands:.3f}", []).append(name.replace("rensa, rho", "rensa's rho"))
+    return table(["tool", "P(candidate)"], [[", ".join(names), chance] for chance, names in met.items()])
 
 
 def end_to_end(records: list[Record]) -> str:
@@ -92,10 +90,9 @@ def end_to_end(records: list[Record]) -> str:
         for name, rows in found.items()
         for ours in [rows["lookalike"]]
     }
-    stages = found["whole"]["lookalike"]["runs"][0]["stages"]
     return TEMPLATE.format(
-        machine=records[0]["machine"], stages=table(["stage", "seconds"], [[name, f"{x:.2f}"] for name, x in stages.items()]),
-        **{name: contestants(rows) for name, rows in found.items()}, **{f"about_{name}": text for name, text in about.items()},
+        machine=records[0]["machine"], chances=chances(), **{name: contestants(rows) for name, rows in found.items()},
+        **{f"about_{name}": text for name, text in about.items()},
     )  # fmt: skip
 
 
@@ -133,49 +130,63 @@ def filled(text: str, regions: dict[str, str]) -> str:
     return text
 
 
+def labeled(records: list[Record]) -> dict[str, str]:
+    """Return the table of labeled corpora, by the mark that it has on its page: the lowest and the highest threshold of each."""
+    rows = []
+    for name in dict.fromkeys(r["corpus"] for r in records):
+        met = [r for r in records if r["corpus"] == name]
+        shares = (", ".join("" if r[key] is None else f"{r[key]:.4f}" for r in (met[0], met[-1])).strip(", ")
+                  for key in ("recall_above", "precision", "recall"))  # fmt: skip
+        rows.append([name, f"{met[0]['documents']:,}", f"{met[0]['threshold']}, {met[-1]['threshold']}", *shares])
+    heads = ["corpus", "documents", "thresholds", "recall above the threshold", "precision, labels", "recall, labels"]
+    return {"labeled": table(heads, rows)}
+
+
+def of_file(path: Path) -> list[Record]:
+    """Return the records of a file of results."""
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
 def written() -> dict[Path, str]:
     """Return the pages that the raw figures make, by path."""
-    records = [json.loads(line) for line in RESULTS.read_text().splitlines()]
-    first = ROOT / "README.md"
+    records = of_file(RESULTS)
+    parts = [part.strip() + "\n" for part in re.split(r"^(?=## )", records[-1]["sections"], flags=re.MULTILINE) if part]
+    shown = [part for part in parts if part.startswith(SHOWN)]
+    first, quality = ROOT / "README.md", ROOT / "docs/quality.md"
     return {
-        ROOT / "docs/benchmarks.md": (end_to_end(records) + "\n" + records[-1]["sections"]).rstrip() + "\n",
+        ROOT / "docs/benchmarks.md": "\n".join([end_to_end(records), *shown]),
+        RESULTS.with_name("parts.md"): "\n".join(
+            ["# Parts of lookalike beside others\n", *(p for p in parts if p not in shown)]
+        ),
         first: filled(first.read_text(), readme(records)),
+        quality: filled(quality.read_text(), labeled(of_file(LABELED))),
     }
 
 
 TEMPLATE = """# Benchmarks
 
-One of the tools is ours. Written by `make bench` on {machine}, from the figures of each run, which are in
-`benchmarks/results/end_to_end.jsonl`. Each tool runs in a process of its own, on one thread, in turns on the same Parquet file,
-corpus by corpus, after a tiny job that does not count: three runs each (datasketch and datatrove: one), of which medians are shown. Five-word
-shingles, threshold 0.8.
+Written by `make bench` on {machine}. One of the tools is ours.
+`benchmarks/results/end_to_end.jsonl` has the figures of each run, also for reading, writing and stages; `benchmarks/results/parts.md` compares
+sketches, packed signatures and candidates alone, and shows how time grows.
 
-*MB/s* is wall time from the file to duplicate flags, reading and shingling included. Processor time is that of the process and its
-children, in seconds: *reading* makes the file a list of texts, or the tool's own data set (it is a part of *computing* for tools that
-read as they compute: lookalike, datatrove); *writing* writes the rows that are kept, which datatrove reads and text-dedup filters for
-it. The ratio is that of processor time from the file to the flags, each run beside the run of lookalike in the same turn.
+- Five-word shingles, threshold 0.8; one thread and one process per tool, in turns on the same Parquet file; medians of three runs (datasketch and
+  datatrove: one).
+- *MB/s* is wall time from the file to duplicate flags; *x* is the ratio of processor time for the same to lookalike's in the same turn.
+- *Recall* and *precision* of removals are measured on 1,500 random documents, against exact resemblances with all others. A removal is right if
+  the tool kept a document that resembles the removed one; a duplicate is missed if the tool kept it although it had kept such a document before.
+  For rensa's rho, which flags all members of a set, they are those of flags.
+- text-dedup is `python -m text_dedup.minhash` with its defaults but for the threshold and one process; datatrove is its example's
+  pipeline. Both keep one document of all connected by shared bands; datatrove reads all numbers as one word.
+- Not included: duplodocus (not on a package index), fast-dedup 0.1.0 (no job for a corpus), semhash 0.5.0 (compares meanings),
+  text-dedup 0.4.1 (needs Python 3.12).
 
-*Recall* and *precision* are of removals, on 1,500 documents drawn at random, against exact resemblances with all others: a
-removal is right if a document that the tool kept resembles the removed one by the threshold; a duplicate is missed if the
-tool kept it although it had kept such a document before. rensa's rho way flags all members of a set of near-duplicates; for it
-the figures are of flags on documents that have a near-duplicate. lookalike verifies each removal exactly; the peers do not.
+A pair exactly at the threshold is a candidate with this probability, by each tool's choice of bands (rensa's own is not documented):
 
-text-dedup is the command `python -m text_dedup.minhash` with its defaults (250 permutations), but for the threshold and one process;
-datatrove is the pipeline of four stages of its example (64-bit hashes, 14 buckets of 8), of one task on this machine. Both come with
-`pip install '.[bench]'`. Both remove all but one of whatever hangs together by shared bands, and compare nothing; datatrove also takes all
-numbers for the same word. These are not here: duplodocus (its source is not on a package index), fast-dedup 0.1.0 (it has sketches, but no
-index or job for a corpus), semhash 0.5.0 (it compares meanings by a model that it downloads, not shingles), and text-dedup 0.4.1 (it needs
-Python 3.12, and is configured in another way).
-
-*Floor*: no job can take less than decoding the file and one pass over the bytes of the texts, which one core does at 1 GB/s.
-
-## policies.parquet, whole ({about_whole})
+{chances}
+## Policies ({about_whole})
 
 {whole}
-Stages of lookalike, seconds of the first run:
-
-{stages}
-## policies.parquet, its first part ({about_part})
+## Policies, first part ({about_part})
 
 {part}
 ## Short licences ({about_short})
@@ -185,13 +196,12 @@ Texts shorter than 6,000 characters.
 {short}
 ## Licences with edits ({about_edited})
 
-Each licence four times, with one word in 20, 60 or 300 changed (`benchmarks/generated.py`).
+Each licence four times, with one word in 20, 60 or 300 changed.
 
 {edited}
 ## Generated documents ({about_drawn})
 
-Words by Zipf's law; a third are near-duplicates of earlier ones, of five kinds (`benchmarks/generated.py`), resembling them by about
-0.4 to 0.98.
+Words by Zipf's law; a third are near-duplicates of earlier ones, of five kinds, with resemblances of about 0.4 to 0.98.
 
 {drawn}"""
 

@@ -18,11 +18,9 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/quality.md"
 HEADING = "\n## Endurance\n"
 INTRODUCTION = """
-Written by `make endurance`. Processes are killed at random moments and in the middle of random calls, or their power is lost:
-then the disk has what was synced, and any part of what was not, as file systems that keep the order of names and such that do
-not may show it. Everything that was acknowledged must be there afterwards, everything else as a whole or not at all; what goes
-on from there ends with the bytes of a run that nobody disturbed. *Lost* counts cases where that is not so, and wrong answers,
-tracebacks, crashes and hangs. *Refused* ended in an error that says what to do, with nothing lost that had been acknowledged.
+Written by `make endurance`. Processes are killed at random, or lose their power: then the disk has what was synced, and any part of the rest.
+Acknowledged changes must survive, everything else must be there as a whole or not at all, and a resumed job must end with the same bytes. *Lost* counts
+failures, wrong answers, tracebacks, crashes and hangs. *Refused* cases ended in an error that says what to do.
 
 | what | cases | how they ended | lost |
 |---|---|---|---|

@@ -21,7 +21,7 @@ FLOORS = {"library": 130_000_000, "jit": 320_000_000, "python": 130_000_000}
 FLOOR = FLOORS.get(MODE, FLOORS["library"])
 LEAST_ROOM = 67_000_000
 LEAST = FLOOR + LEAST_ROOM
-# The most of any stage; what each takes is in docs/scale.md.
+# The most of any stage: benchmarks/results/memory.md.
 BYTES_PER_DOCUMENT = 48
 # What merging segments of an index takes.
 BYTES_PER_ENTRY = 72

@@ -33,7 +33,7 @@ LINES = 40_000_000
 PAGE_ROWS = 1024
 # Links and pairs while they are sorted and cut, in memory; the stored ones, two times 16, are among them.
 PAIR_WORK = 140
-# From docs/scale.md: while texts are compared, so much is kept of each document; while candidates are found, the most there is.
+# Bytes per document (benchmarks/results/memory.md) while texts are compared; while candidates are found, the most there is.
 VERIFYING = 19
 # A shingle that a document holds, while those of all are put together and sorted in memory; one that two documents share.
 HOLDER_WORK, SHARED_WORK = 56, 12
