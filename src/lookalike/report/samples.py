@@ -21,6 +21,7 @@ from .diff import named, visible
 from .facts import Facts, PairFacts
 
 MOST_NAME = 160  # characters of an id or of a name that are shown
+MOST_LOST = 200  # characters of what only one document has, in lists
 MOST_ID = 300  # characters of an id that an override can name
 MOST_TEXT = 4 * MOST_CHARACTERS + 4  # bytes of a text that are read: one more than is compared tells that there is more
 NEAR_BINS = 10
@@ -104,6 +105,13 @@ class Pair:
     def begins(self, side: str) -> str:
         """Return how a document begins: the "left" or the "right" one; empty if the page shows no texts."""
         return "" if self.compared is None else self.compared.begins[side == "right"]
+
+    @property
+    def lost(self) -> str:
+        """How the longest stretch begins that only the right document has, as far as the page shows it."""
+        some = () if self.compared is None else (text for kind, text in self.compared.inline if kind == "right")
+        longest = max(some, key=len, default="").strip()
+        return " ".join(longest[:MOST_LOST].split()) + ("…" if len(longest) > MOST_LOST else "")
 
 
 @dataclass(slots=True)
