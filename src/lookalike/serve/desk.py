@@ -47,6 +47,7 @@ class Said(msgspec.Struct, forbid_unknown_fields=True):
     row: int
     judgement: str | None
     note: str = ""
+    copies: bool = False  # of all copies of the same document
 
 
 class Asked(msgspec.Struct, forbid_unknown_fields=True):
@@ -135,7 +136,7 @@ def routes_of_job(folder: str | Path, trust: Sequence[str] = ()) -> list[Route]:
         return desk.pair(_number("the row", request.path_params["row"]), beside)
 
     def judge(request: Request, said: Said) -> Any:
-        return desk.judge(said.row, Judgement(said.judgement, said.note))
+        return desk.judge(said.row, Judgement(said.judgement, said.note), said.copies)
 
     async def report(request: Request) -> Response:
         return Response(await _done(asyncio.to_thread, desk.report), headers=_REPORT, media_type="text/html")
