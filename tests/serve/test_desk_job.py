@@ -52,12 +52,6 @@ def test_removals_come_in_pages(desk):
     assert desk.listed(Wanted(), 60_000, 5) == {"total": 67, "begin": 60_000, "rows": []}
 
 
-@pytest.mark.parametrize("begin, n", [(-1, 5), (0, 0), (0, 201)])
-def test_pages_have_bounds(desk, begin, n):
-    with pytest.raises(la.errors.ParameterError, match="begin must be"):
-        desk.listed(Wanted(), begin, n)
-
-
 def test_a_pair_is_compared_by_its_texts(desk):
     row = rows(desk, kind="near")[0]
     pair = desk.pair(row["row"])
@@ -158,14 +152,12 @@ def test_all_copies_of_a_text_are_judged_at_once(tmp_path):
     write(tmp_path / "in.jsonl", [{"id": i, "text": text} for i, text in enumerate(texts)])
     la.dedup(tmp_path / "in.jsonl", id="id").save(tmp_path / "job")
     desk = Desk(tmp_path / "job")
-    first = rows(desk, order="source")[0]
-    assert (first["name"], desk.pair(first["row"])["copies"]) == ("1", 3)
-    progress = desk.judge(first["row"], Judgement("keep"), copies=True)["progress"]
+    row = rows(desk, order="source")[0]["row"]
+    assert desk.pair(row)["copies"] == 3
+    progress = desk.judge(row, Judgement("keep"), copies=True)["progress"]
     assert (progress["copies"], progress["judged"], progress["keep"]) == (3, 0, 0)
-    assert [row["judgement"] for row in rows(desk, order="source")] == ["keep"] * 3 + [None] * 2
-    assert [json.loads(line)["id"] for line in (tmp_path / "job/overrides.jsonl").read_text().splitlines()] == [1, 2, 3]
-    undone = desk.undo()
-    assert (undone["row"], undone["rows"], undone["progress"]["copies"]) == (first["row"], 3, 0)
+    assert [one["judgement"] for one in rows(desk, order="source")] == ["keep"] * 3 + [None] * 2
+    assert desk.undo() == {"row": row, "rows": 3, "progress": desk.progress()}
 
 
 def test_judgements_are_there_after_a_restart(folder, tmp_path):

@@ -127,17 +127,6 @@ def test_unknown_choices_are_refused(wrong):
         Wanted(**wrong)
 
 
-def test_rows_that_are_no_removals_are_refused(removals, table):
-    kept = table["reason"].to_pylist().index("kept")
-    for row in (kept, -1, len(table), 10**12):
-        with pytest.raises(la.errors.ParameterError, match="not removed"):
-            removals.index_of(row)
-
-
-def test_the_sample_is_of_near_duplicates(removals):
-    assert list(removals.drawn()) == found(removals, order="random", kind="near")
-
-
 def test_a_result_without_removals():
     removals = Removals(HeldRows(decisions(3).slice(2)), 1)
     assert len(removals) == 0 and removals.documents(removals.rows) == []
