@@ -55,7 +55,7 @@ def test_removals_come_in_pages(desk):
 def test_a_pair_is_compared_by_its_texts(desk):
     row = rows(desk, kind="near")[0]
     pair = desk.pair(row["row"])
-    assert pair["left"] == row["kept"] and pair["name"] == row["name"] and pair["why"] is None
+    assert pair["left_name"] == row["kept"] and pair["name"] == row["name"] and pair["why"] is None
     assert pair["compared"]["words"][:2] == [100, 100] and 90 < pair["compared"]["words"][2] < 100
     assert pair["compared"]["shaded"]
     assert "new" in json.dumps(pair["compared"]["rows"])

@@ -70,7 +70,7 @@ def write_scored(
     path = _checked(output, scored.sources, texts, force)
     seed = int(scored.settings.get("seed", 1))
     facts = gather_pairs(scored, n_least=LEAST, n_audit=AUDIT, n_groups=GROUPS, seed=seed)
-    samples, _ = samples_of_pairs(scored, facts)
+    samples = samples_of_pairs(scored, facts)
     inputs = describe_inputs([s.identity() for s in scored.sources[:SHOWN]], digests_of(scored.sources), scored.n_references)
     what = words_of(scored.job)["scored"]
     page = Page(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
@@ -29,7 +29,6 @@ from ..results.rows import Draw, Rows, rows_at
 from ..steps.groups import REASONS
 from ..theory.minhash import exact_interval
 from ..values import Int64Array
-from ..values.tables import SOURCE_BITS
 from ..wording import counted
 from .desk_review import JUDGEMENTS, Judgement, Removed, Review
 
@@ -39,7 +38,7 @@ JUDGED = ("any", "none", "duplicate", "keep", "unsure")
 MOST_ROWS = 200
 SEARCHES = 8  # masks of searches that are remembered
 MOST_SOUGHT = 300  # characters of a search
-_TOLD = ["position", "source", "number", "id", "bytes", "reason", "resemblance", "duplicate_of"]
+_TOLD = ["source", "id", "bytes", "reason", "resemblance", "duplicate_of"]
 
 Mask = NDArray[np.bool_]
 
@@ -148,14 +147,12 @@ class Removals:
         return order[mask[order]]
 
     def documents(self, rows: Int64Array) -> list[dict[str, Any]]:
-        """Return what is known of the documents at some places in decisions: names as they are shown, and what they are."""
+        """Return what a page shows of the documents at some places in decisions; the row is what names each."""
         told = rows_at(self._decisions.select(_TOLD), rows).to_pylist()
         return [
             {
-                "row": row, "name": short(of["id"]), "id": of["id"], "file": short(of["source"] or "in memory"),
-                "source": of["position"] >> SOURCE_BITS, "number": of["number"], "bytes": of["bytes"], "reason": of["reason"],
-                "score": of["resemblance"], "position": of["position"], "kept": short(of["duplicate_of"]),
-                "duplicate_of": of["duplicate_of"],
+                "row": row, "name": short(of["id"]), "file": short(of["source"] or "in memory"), "bytes": of["bytes"],
+                "reason": of["reason"], "score": of["resemblance"], "kept": short(of["duplicate_of"]),
             }
             for row, of in zip(rows.tolist(), told, strict=True)
         ]  # fmt: skip
@@ -243,24 +240,17 @@ class Desk:
         state, said = np.ones(len(self.removals), np.int8), dict(self.review.judged)
         state[self._places(said)] = [JUDGED.index(one.judgement or "none") for one in said.values()]
         found = self.removals.find(wanted, state)
-        rows = self.removals.rows[found[begin : begin + n]]
-        told = [
-            self._told(document | {"keeper": keeper})
-            for document, keeper in zip(
-                self.removals.documents(rows), self.removals.keepers[found[begin : begin + n]].tolist(), strict=True
-            )
-        ]
-        return {"total": len(found), "begin": begin, "rows": told}
+        some = found[begin : begin + n]
+        documents, keepers = self.removals.documents(self.removals.rows[some]), self.removals.keepers[some].tolist()
+        return {"total": len(found), "begin": begin, "rows": list(map(self._told, documents, keepers))}
 
     def _places(self, rows: Collection[int]) -> Int64Array:
         """Return the numbers of removals by their rows."""
         return np.searchsorted(self.removals.rows, np.fromiter(rows, np.int64, len(rows)))
 
-    def _told(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a page needs of a removed document; its id is text that is shown, its row is what names it."""
-        said = self.review.judged.get(document["row"], Judgement())
-        names = ("row", "name", "kept", "keeper", "reason", "score", "file", "bytes")
-        return {name: document[name] for name in names} | {"judgement": said.judgement, "note": said.note}
+    def _told(self, document: dict[str, Any], keeper: int) -> dict[str, Any]:
+        """Return what a page needs of a removed document, also the row of the one that it was removed for."""
+        return document | {"keeper": keeper} | asdict(self.review.judged.get(document["row"], Judgement()))
 
     def pair(self, row: int, beside: Sequence[int] = ()) -> dict[str, Any]:
         """Return a removed document beside the one that it was removed for."""
@@ -268,12 +258,8 @@ class Desk:
             raise ParameterError(f"at most {MOST_ROWS} removals are read at a time; got {len(beside):,}")
         pairs = {other: int(self.removals.keepers[self.removals.index_of(other)]) for other in (row, *beside)}
         removed, kept = self.removals.documents(np.array([row, pairs[row]]))
-        told = self._told(removed | {"keeper": pairs[row]}) | {
-            "copies": len(self.removals.copies(row)),
-            "left": kept["name"],
-            "left_file": kept["file"],
-            "left_bytes": kept["bytes"],
-        }
+        told = self._told(removed, pairs[row]) | {f"left_{name}": kept[name] for name in ("name", "file", "bytes")}
+        told["copies"] = len(self.removals.copies(row))
         try:
             texts = self._texts.read((row, pairs[row]), [place for pair in pairs.items() for place in pair])
         except LookalikeError as error:

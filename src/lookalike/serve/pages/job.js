@@ -73,7 +73,7 @@
     }
     const alike = pair.reason === "exact" ? "a copy byte for byte" : score + " " + pair.score.toFixed(4);
     $("about").textContent = alike + ". Kept: " + pair.left_file + ", " + count(pair.left_bytes) + " bytes. Removed: " + pair.file + ", " + count(pair.bytes) + " bytes.";
-    beside.render($("view"), ["kept: " + pair.left, "removed: " + pair.name], pair.compared, "The texts cannot be shown: " + pair.why);
+    beside.render($("view"), ["kept: " + pair.left_name, "removed: " + pair.name], pair.compared, "The texts cannot be shown: " + pair.why);
   };
 
   // How the texts of this page begin is known once the first ones are read.
