@@ -27,7 +27,7 @@ ROOT = page.ROOT
 RESULTS, ACCEPTED = (ROOT / "benchmarks/results" / name for name in ("figures.jsonl", "accepted.txt"))
 FIELDS = {"name", "figure", "metric", "commit", "processor", "kernels", "date"}
 UNIT = (
-    r"(?:[kMGT]i?B(?:/s)?|(?:(?:CPU|core)[ -]?)?(?:[mnuµ]?s|(?:micro|milli|nano)?seconds?|min(?:utes?)?|hours?|days?)"
+    r"(?:[kMGT]i?B(?:/s)?|(?:(?:CPU|core)[ -])?(?:[mnuµ]?s|(?:micro|milli|nano)?seconds?|min(?:utes?)?|hours?|days?)"
     r"(?: an? [kMGT]B|/[kMGT]B)?|[a-z]*(?:/s| ?(?:a|per) second)|x|times)"
 )
 WORDS = "half an|an|two|three|four|five|six|seven|eight|nine|ten|twenty|thirty|forty|some|several"
@@ -35,7 +35,7 @@ FIGURE = re.compile(
     rf"(?<![\w.])\d(?:[\d,.]*\d)?(?:\s(?:thousand|million|billion))?[\s-]?{UNIT}(?![\w/])"
     rf"|\b(?:{WORDS})\s(?:micro|milli)?(?:seconds?|minutes?|hours?)\b(?!-)"
 )
-HEADING = re.compile(rf"(?:^|[ ,(]){UNIT}(?=$|[ ,)])")
+HEADING = re.compile(rf"(?:^|[ ,(]){UNIT.replace('seconds?', 'seconds')}(?=$|[ ,)])")
 CODE = re.compile(r"^ *```.*?^ *```|`[^`]*`|\]\([^)]*\)|<!--.*?-->", re.DOTALL | re.MULTILINE)
 MARKED = re.compile(r"(<!-- ([\w.-]+) -->\n?)(.*?)(<!-- /\2 -->)", re.DOTALL)
 RULE = re.compile(r"\| *:?-+")

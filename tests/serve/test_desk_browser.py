@@ -167,7 +167,7 @@ def test_copies_are_judged_by_one_key_and_taken_back_by_one(browser, tmp_path):
     la.dedup(tmp_path / "in.jsonl", id="id").save(tmp_path / "job")
     with served(tmp_path / "job") as address, opened(browser, address) as tab:
         names = listed(tab)
-        playwright.expect(tab.get_by_label("all 2 copies of it at once")).to_be_checked()
+        playwright.expect(tab.get_by_label("All 2 copies at once")).to_be_checked()
         tab.keyboard.press("d")
         settled(tab, "Exact copies judged: 2.")
         shows(tab, names[2])

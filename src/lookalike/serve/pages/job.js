@@ -59,7 +59,7 @@
     $("note").value = shown ? shown.note : "";
     $("note").disabled = !shown;
     $("together").hidden = !shown || shown.copies < 2;
-    if (shown) $("n-copies").textContent = "all " + count(shown.copies) + " copies of it at once";
+    if (shown) $("n-copies").textContent = "All " + count(shown.copies) + " copies at once";
   };
 
   const showPair = (pair) => {
