@@ -42,8 +42,10 @@ lint: install
 	$(BIN)/python tools/check_layers.py
 	$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md docs src tools examples benchmarks reproduction
 
-# Build the docs into site/, from docs/, the docstrings and the program's help; warnings are errors.
+# Build the docs into site/, from docs/, the docstrings and the program's help; warnings are errors, and so are figures of speed, time
+# or memory that no file of results has: `python benchmarks/figures.py` lists those of all pages.
 docs: install
+	$(BIN)/python benchmarks/figures.py --check README.md docs/benchmarks.md
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 

@@ -19,6 +19,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -183,7 +184,9 @@ def main() -> None:
         sys.exit(f"{given.data}: {', '.join(missing)}.parquet must be there, with a column `text`")
     machine = f"{page.processor()}, {os.cpu_count()} processors, Python {platform.python_version()}"
     with tempfile.TemporaryDirectory() as folder:
-        records = [{"machine": machine}, *all_corpora(given.data, Path(folder), given.quick)]
+        commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=page.ROOT, text=True).strip()
+        about = {"machine": machine, "kernels": "of a wheel", "commit": commit, "date": time.strftime("%Y-%m-%d")}
+        records = [about, *all_corpora(given.data, Path(folder), given.quick)]
     if given.quick:
         print(page.end_to_end(records))
         return

@@ -1,6 +1,7 @@
 """The figures of the README and of docs/benchmarks.md are those that the raw figures make."""
 
-import importlib.util
+import importlib
+import json
 from pathlib import Path
 
 import pytest
@@ -8,12 +9,15 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture(scope="module")
-def page():
-    spec = importlib.util.spec_from_file_location("benchmark_page", ROOT / "benchmarks/page.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture
+def page(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    return importlib.import_module("page")
+
+
+@pytest.fixture
+def figures(page):
+    return importlib.import_module("figures")
 
 
 def test_pages_say_what_was_measured(page):
@@ -41,3 +45,35 @@ def test_only_what_is_marked_is_replaced(page):
     assert page.filled(made, {"one": "new", "two": "| t |\n"}) == made
     with pytest.raises(ValueError, match="0 regions three"):
         page.filled(text, {"three": ""})
+
+
+def test_figures_come_from_results(figures, tmp_path, monkeypatch, capsys):
+    where, results, accepted = tmp_path / "a.md", tmp_path / "figures.jsonl", tmp_path / "accepted.txt"
+    for name, value in (("ROOT", tmp_path), ("RESULTS", results), ("ACCEPTED", accepted)):
+        monkeypatch.setattr(figures, name, value)
+    one = dict.fromkeys(figures.FIELDS, "x") | {"name": "rate", "figure": "249 MB/s"}
+    results.write_text(json.dumps(one))
+    accepted.write_text("a.md: at most 4 GB\n")
+    where.write_text(
+        "It takes at most\n4 GB, `--memory 2GB`. <!-- rate -->1 MB/s<!-- /rate --> and <!-- rate --><!-- /rate -->.\n"
+    )
+    assert figures.main(["--check", str(where)]) == 2 and "rate is not what was measured" in capsys.readouterr().out
+    assert figures.main([str(where)]) == 0 and where.read_text().count("-->249 MB/s<!--") == 2
+    assert figures.main(["--check", str(where)]) == 0
+    results.write_text(json.dumps(one | {"commit": ""}))
+    with pytest.raises(SystemExit, match="no commit"):
+        figures.main([str(where)])
+
+
+def test_figures_without_a_result_are_found(figures):
+    found = "3.6-4.6 CPU s; 1,151 MB; 13,000 queries a second; 56 documents/s; 38.5 x; 2 times; ten\nminutes; half an hour; 5.6 CPU-s/GB"
+    assert [figure for _, figure in figures.unfilled(found, [])] == " ".join(found.removeprefix("3.6-").split()).split("; ")
+    assert list(figures.unfilled("\n| a | MB/s |\n|---|---|\n| 1 | 249 |", [])) == [(2, "column MB/s")]
+
+
+def test_what_is_no_figure(figures):
+    text = (
+        "Version 1.2 of 2026 has 5,000 documents, 3 bands; <!-- 4 GB --> at 0.8, [a](b-3-s.md), `5 GB`, xs2 s.\n```\n9 s\n```\n"
+    )
+    assert not list(figures.unfilled(text, []))
+    assert list(figures.unfilled(text, ["gone"])) == [(0, "accepted, and not there: gone")]

@@ -54,6 +54,14 @@ def test_equal_texts_show_how_they_begin():
     assert [kind for kind, _ in found.inline if kind != "same"] == ["left out"] and shown(found, 0).startswith("w0 w1 ")
 
 
+def test_lines_of_code_begin_with_their_indentation():
+    code = "def f(x):\n    if x:\n\n        return 1\n\treturn 2\n"
+    found = compare(code.encode(), code.replace("if x", "if y").encode(), Shingling(), 10_000)
+    assert found.code and shown(found, 0) == code and not compare(b"a\nb\nc", b"a\nb\nc", Shingling(), 100).code
+    begins = [row[0][1][: len(row[0][1]) - len(row[0][1].lstrip())] for row in found.rows]
+    assert begins == ["", "    ", "        ", "\t"]
+
+
 def test_every_word_is_in_one_stretch():
     for left, right in (("a b c", "a x c"), ("", "a"), ("", ""), ("a " * 200, "a " * 200 + "b")):
         ops = ops_of(left.split(), right.split())

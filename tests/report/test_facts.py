@@ -4,9 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from corpora import planted
 
-import lookalike as la
 from lookalike.report.facts import BINS, OUTCOMES, gather, score_bins, share_between
 from lookalike.results.members import Numbers
 
@@ -58,39 +56,6 @@ def test_the_matrix_says_who_duplicates_whom(run):
     places = [*facts.shown, None]
     found = {(places[i], places[j]): int(n) for (i, j), n in np.ndenumerate(facts.matrix) if n}
     assert found == wanted and len(wanted) > 3
-
-
-def test_a_kept_document_that_an_override_keeps_supports_no_removal():
-    """At a higher threshold it may be removed by another one, and so remove nobody, and yet be kept."""
-    texts = [" ".join(f"w{i}" for i in range(first, first + 100)) for first in (0, 23, 33, 48)]
-    given = {"threshold": 0.6, "width": 1, "evidence": "all"}
-    for overrides, removed, bound in ((None, 1, 1), ([{"id": 2, "action": "keep"}], 0, 0)):
-        result = la.dedup(texts, overrides=overrides, **given)
-        assert result.keep.tolist() == [True, False, True, False]
-        assert result.rethreshold(0.65).summary.near_duplicates == removed
-        facts = facts_of(result)
-        assert facts.thresholds[5] == 0.65 and facts.supported[5] == bound
-
-
-@pytest.mark.parametrize("more", [{}, BY_HAND, BY_HAND | {"keep": "longest"}])
-def test_scores_thresholds_and_the_bound(run, more):
-    for references in (True, False):
-        result = run(references, evidence="all", threshold=0.6, **more)
-        facts = facts_of(result)
-        scores = [row["resemblance"] for row in result.decisions.to_pylist() if row["reason"] == "near"]
-        assert facts.scores.sum() == len(scores) == facts.still[0]
-        for threshold, still, bound in zip(facts.thresholds, facts.still, facts.supported, strict=True):
-            assert still == sum(score >= threshold for score in scores)
-            assert bound <= result.rethreshold(float(threshold)).summary.near_duplicates
-        assert facts.supported[0] > 0
-
-
-def test_the_bound_holds_where_many_documents_come_back(rng):
-    texts = planted(rng, n_families=60)
-    result = la.dedup(texts, threshold=0.6, evidence="all")
-    facts = facts_of(result)
-    exact = [result.rethreshold(float(t)).summary.near_duplicates for t in facts.thresholds]
-    assert all(bound <= n for bound, n in zip(facts.supported, exact, strict=True)) and len(set(exact)) > 1
 
 
 def test_bins_have_a_place_for_every_score():

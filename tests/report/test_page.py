@@ -88,9 +88,9 @@ def test_the_page_has_only_elements_of_the_template(nasty):
     )
 
 
-def test_ten_sections_in_their_order(nasty):
+def test_sections_in_their_order(nasty):
     headings = outline(nasty).headings
-    assert [heading.split(".")[0] for heading in headings] == [str(i) for i in range(1, 11)]
+    assert [heading.split(".")[0] for heading in headings] == [str(i) for i in range(1, 10)]
 
 
 def test_the_policy_allows_our_script_and_style_by_their_hashes(nasty):
@@ -119,9 +119,9 @@ def test_our_script_is_small_and_uses_text_content_alone():
 
 def test_without_jinja_the_error_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    page._template.cache_clear()
+    page._templates.cache_clear()
     with pytest.raises(la.errors.MissingExtraError, match=r"jinja2 is not installed: pip install 'lookalike\[report\]'"):
         la.dedup(["a", "b"]).report(tmp_path / "page.html")
     monkeypatch.undo()
-    page._template.cache_clear()
+    page._templates.cache_clear()
     assert importlib.import_module("jinja2") and not any(tmp_path.iterdir())

@@ -72,7 +72,7 @@ def test_numbers_are_those_of_decisions(result):
         assert numbers.source[i] == row["position"] >> 40
     assert numbers.where("near").tolist() == [i for i, row in enumerate(rows) if row["reason"] == "near"]
     assert numbers.names == {}
-    assert sum(column.nbytes for column in vars(numbers).values() if isinstance(column, np.ndarray)) == 22 * len(rows)
+    assert sum(column.nbytes for column in vars(numbers).values() if isinstance(column, np.ndarray)) == 21 * len(rows)
 
 
 def test_no_groups():

@@ -79,24 +79,6 @@ def test_duckdb_reads_the_tables(saved):
     assert joined == sorted((row["right_id"], row["left_id"]) for row in result.pairs.to_pylist())
 
 
-def test_polars_reads_the_tables(saved):
-    polars = pytest.importorskip("polars")
-    result, folder = saved
-    found = polars.read_parquet(folder / "decisions.parquet")
-    assert dict(found.group_by("reason").len().iter_rows()) == counts(result)
-    assert found["resemblance"].null_count() == result.decisions["resemblance"].null_count
-    assert polars.read_parquet(folder / "pairs.parquet")["left_id"].to_list() == result.pairs["left_id"].to_pylist()
-
-
-def test_pandas_reads_the_tables(saved):
-    pandas = pytest.importorskip("pandas")
-    result, folder = saved
-    found = pandas.read_parquet(folder / "decisions.parquet")
-    assert found.groupby("reason").size().to_dict() == counts(result)
-    assert found.groupby("cluster")["id"].size().to_dict() == Counter(c for c in result.decisions["cluster"].to_pylist() if c)
-    assert len(pandas.read_parquet(folder / "pairs.parquet")) == len(result.pairs)
-
-
 def test_a_saved_result_is_plain_files(saved):
     result, folder = saved
     assert sorted(p.name for p in folder.iterdir()) == [

@@ -50,22 +50,6 @@ def test_a_body_that_does_not_arrive_in_time(hasty):
     is_well(hasty)
 
 
-@pytest.mark.parametrize(
-    ("data", "status"),
-    [
-        (b"this is not HTTP\r\n\r\n", b"400"),
-        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"400"),
-    ],
-    ids=["words", "TLS"],
-)
-def test_what_is_no_request(server, data, status):
-    with connect(server) as connection:
-        connection.sendall(data)
-        out, _ = answer(connection)
-    assert out[9:12] == status
-    is_well(server)
-
-
 def test_a_large_body_is_refused_before_it_is_read(server):
     with connect(server) as connection:
         connection.sendall(head(server, 10**12))
@@ -106,18 +90,6 @@ def test_after_a_refusal_the_connection_goes_on(server):
         body = b'{"texts": []}'
         connection.sendall(head(server, len(body)) + body)
         assert status_of(connection) == 200
-
-
-def test_requests_in_a_row_on_one_connection(server):
-    body = b'{"texts": ["one two three four five six seven"], "top": 1}'
-    with connect(server) as connection:
-        connection.sendall((head(server, len(body)) + body) * 20)
-        out = b""
-        while out.count(b'"id":"a"') < 20:
-            got = connection.recv(1 << 16)
-            assert got, out
-            out += got
-    assert out.count(b"HTTP/1.1 200") == 20
 
 
 def test_connections_are_limited(tmp_path):

@@ -7,7 +7,7 @@ import time
 
 import pytest
 from browsers import needed, opened, playwright, violations
-from serve.desk_jobs import HOSTILE, hostile, plain, served
+from serve.desk_jobs import HOSTILE, hostile, plain, served, write
 
 import lookalike as la
 
@@ -162,6 +162,27 @@ def test_ten_are_judged_by_keyboard_one_is_taken_back_and_a_restart_forgets_noth
     assert (folder / "overrides.jsonl").read_text().count("\n") == 3
 
 
+def test_copies_are_judged_by_one_key_and_taken_back_by_one(browser, tmp_path):
+    write(tmp_path / "in.jsonl", [{"id": f"{i}", "text": f"def f{i // 3}(x):\n    return x\n# one two\n"} for i in range(9)])
+    la.dedup(tmp_path / "in.jsonl", id="id").save(tmp_path / "job")
+    with served(tmp_path / "job") as address, opened(browser, address) as tab:
+        names = listed(tab)
+        playwright.expect(tab.get_by_label("All 2 copies at once")).to_be_checked()
+        tab.keyboard.press("d")
+        settled(tab, "Exact copies judged: 2.")
+        shows(tab, names[2])
+        assert tab.locator("#view").evaluate("view => getComputedStyle(view).fontFamily").endswith("monospace")
+        assert "    return" in tab.locator("#view").evaluate("view => view.textContent")
+        tab.locator("#copies").click()
+        tab.keyboard.press("n")
+        settled(tab, "Exact copies judged: 3.")
+        shows(tab, names[3])
+        for n in (2, 0):
+            tab.keyboard.press("z")
+            playwright.expect(tab.locator("#rows .mark.duplicate, #rows .mark.keep")).to_have_count(n)
+        assert violations(tab) == []
+
+
 def test_undo_takes_back_what_is_still_being_saved(browser, tmp_path):
     with served(plain(tmp_path, 10)) as address, opened(browser, address) as tab:
         listed(tab)
@@ -275,7 +296,7 @@ def test_the_report_opens_beside_it(browser, job):
         with tab.context.expect_page() as made:
             tab.locator("#report").click()
         made.value.wait_for_load_state()
-        assert made.value.locator("h2").count() == 10
+        assert made.value.locator("h2").count() == 9
         made.value.locator("#after").click()
 
 

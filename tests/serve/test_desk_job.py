@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 
 import pytest
-from serve.desk_jobs import hostile, plain
+from serve.desk_jobs import hostile, plain, write
 from waiting import MINUTES
 
 import lookalike as la
@@ -36,7 +36,7 @@ def test_about(desk):
         "67 of 127 documents were removed as duplicates: 7 exact and 60 near, with a resemblance of"
     )
     assert [source["removed"] for source in about["sources"]] == [67] and about["more_sources"] == 0
-    assert about["progress"] == {"duplicate": 0, "keep": 0, "unsure": 0, "judged": 0, "of": 60, "drawn": 0}
+    assert about["progress"] == {"duplicate": 0, "keep": 0, "unsure": 0, "judged": 0, "of": 60, "copies": 0, "drawn": 0}
     json.dumps(about)
 
 
@@ -52,16 +52,10 @@ def test_removals_come_in_pages(desk):
     assert desk.listed(Wanted(), 60_000, 5) == {"total": 67, "begin": 60_000, "rows": []}
 
 
-@pytest.mark.parametrize("begin, n", [(-1, 5), (0, 0), (0, 201)])
-def test_pages_have_bounds(desk, begin, n):
-    with pytest.raises(la.errors.ParameterError, match="begin must be"):
-        desk.listed(Wanted(), begin, n)
-
-
 def test_a_pair_is_compared_by_its_texts(desk):
     row = rows(desk, kind="near")[0]
     pair = desk.pair(row["row"])
-    assert pair["left"] == row["kept"] and pair["name"] == row["name"] and pair["why"] is None
+    assert pair["left_name"] == row["kept"] and pair["name"] == row["name"] and pair["why"] is None
     assert pair["compared"]["words"][:2] == [100, 100] and 90 < pair["compared"]["words"][2] < 100
     assert pair["compared"]["shaded"]
     assert "new" in json.dumps(pair["compared"]["rows"])
@@ -148,9 +142,22 @@ def test_precision_is_of_the_first_in_random_order(desk):
     progress = desk.judge(exact, Judgement("keep"))["progress"]
     assert (progress["judged"], progress["drawn"], progress["precision"]) == (21, 20, 0.9), "neither chosen nor exact"
     progress = desk.judge(some[20], Judgement("unsure"))["progress"]
-    assert (progress["keep"], progress["unsure"], progress["drawn"], progress["precision"]) == (4, 1, 21, 0.9)
+    assert (progress["keep"], progress["unsure"], progress["copies"], progress["precision"]) == (3, 1, 1, 0.9)
     progress = desk.judge(some[0], Judgement(None, "only a note"))["progress"]
     assert (progress["judged"], progress["drawn"]) == (21, 0) and "precision" not in progress
+
+
+def test_all_copies_of_a_text_are_judged_at_once(tmp_path):
+    texts = ["one two three four five six"] * 4 + ["seven eight nine ten eleven twelve"] * 3
+    write(tmp_path / "in.jsonl", [{"id": i, "text": text} for i, text in enumerate(texts)])
+    la.dedup(tmp_path / "in.jsonl", id="id").save(tmp_path / "job")
+    desk = Desk(tmp_path / "job")
+    row = rows(desk, order="source")[0]["row"]
+    assert desk.pair(row)["copies"] == 3
+    progress = desk.judge(row, Judgement("keep"), copies=True)["progress"]
+    assert (progress["copies"], progress["judged"], progress["keep"]) == (3, 0, 0)
+    assert [one["judgement"] for one in rows(desk, order="source")] == ["keep"] * 3 + [None] * 2
+    assert desk.undo() == {"row": row, "rows": 3, "progress": desk.progress()}
 
 
 def test_judgements_are_there_after_a_restart(folder, tmp_path):
@@ -220,7 +227,7 @@ def test_dedup_takes_the_overrides(tmp_path, given):
     again = la.dedup(inputs, overrides=folder / "overrides.jsonl", **settings)
     assert again.summary.kept == desk.result.summary.kept + 3
     kept = set(again.kept["id"].to_pylist())
-    assert all(desk._removed(row["row"]).id in kept for row in some)
+    assert all(desk.removals.named(row["row"]).id in kept for row in some)
     again.save(tmp_path / "again")
     before, after = ({row["row"] for row in rows(one, n=200)} for one in (desk, Desk(tmp_path / "again")))
     assert after == before - {row["row"] for row in some}

@@ -117,25 +117,14 @@ def test_documents_are_told_with_names_that_can_be_shown(table):
     removals = Removals(HeldRows(table.set_column(4, "id", pa.array(ids))), 1)
     first, last = removals.documents(np.array([0, len(table) - 1]))
     assert first["name"].startswith("⟨U+202E⟩</script>⟨U+000A⟩xxx") and len(first["name"]) < 250
-    assert first["id"] == nasty and first["source"] == 0 and first["file"] == "f0.jsonl"
-    assert last["reason"] == "kept" and last["source"] == 2
+    assert removals.named(0).id == nasty and removals.source_of(0) == 0 and first["file"] == "f0.jsonl"
+    assert last["reason"] == "kept" and last["file"] == "f2.jsonl"
 
 
 @pytest.mark.parametrize("wrong", [{"order": "id"}, {"kind": "x"}, {"judged": "y"}, {"find": "z" * 301}])
 def test_unknown_choices_are_refused(wrong):
     with pytest.raises(la.errors.ParameterError):
         Wanted(**wrong)
-
-
-def test_rows_that_are_no_removals_are_refused(removals, table):
-    kept = table["reason"].to_pylist().index("kept")
-    for row in (kept, -1, len(table), 10**12):
-        with pytest.raises(la.errors.ParameterError, match="not removed"):
-            removals.index_of(row)
-
-
-def test_the_sample_is_of_near_duplicates(removals):
-    assert list(removals.drawn()) == found(removals, order="random", kind="near")
 
 
 def test_a_result_without_removals():

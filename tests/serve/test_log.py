@@ -4,7 +4,7 @@ import json
 import logging
 import os
 
-from lookalike.serve.log import FLUSH_LINES, Handler, Log, Metrics
+from lookalike.serve.log import FLUSH_LINES, Handler, Log
 
 
 def read(path):
@@ -60,15 +60,3 @@ def test_messages_of_libraries_are_not_quoted(tmp_path):
     assert second["error"] == fourth["error"] == "ValueError" and second["message"] == "failed"
     assert all(line["event"] == "library" for line in (first, second, third, fourth))
     os.fstat(2)
-
-
-def test_a_page_of_metrics_is_well_formed():
-    metrics = Metrics()
-    metrics.gauge("documents", "Documents in the index.", lambda: 1_234_567)
-    metrics.requests.labels("/v1/query", "POST", 200).inc()
-    metrics.requests.labels("/v1/query", "POST", 200).inc()
-    metrics.seconds.labels("/v1/query").observe(0.002)
-    lines = metrics.page().decode().splitlines()
-    assert 'lookalike_requests_total{method="POST",route="/v1/query",status="200"} 2.0' in lines
-    assert 'lookalike_request_seconds_bucket{le="0.0025",route="/v1/query"} 1.0' in lines
-    assert "lookalike_documents 1.234567e+06" in lines and not any("_created" in line for line in lines)

@@ -18,7 +18,7 @@ from waiting import until
 import lookalike as la
 from lookalike.cli.main import main
 from lookalike.serve.bodies import Limits
-from lookalike.serve.server import _within_files, addresses, check_keys, check_names
+from lookalike.serve.server import _within_files, check_keys, check_names
 
 KEY = "a-key-of-a-writer"
 SECRET = "privateword"
@@ -46,11 +46,6 @@ def test_others_are_not_let_in_without_keys(host, tmp_path, capsys):
     assert status == 2 and "--keys" in said
 
 
-def test_loopback_needs_no_keys():
-    for host in ("127.0.0.1", "127.1.2.3", "::1", "localhost"):
-        check_keys(host, 8077, None)
-
-
 def test_what_cannot_be_served(tmp_path, capsys, keys):
     assert fails(capsys, tmp_path)[0] == 1
     status, said = fails(capsys, tmp_path, "--host", "no-such-name.invalid")
@@ -61,15 +56,17 @@ def test_what_cannot_be_served(tmp_path, capsys, keys):
     assert fails(capsys, tmp_path, "--max-body", "much")[0] == 2
 
 
+def test_what_can_be_served():
+    for host in ("127.0.0.1", "127.1.2.3", "::1", "localhost"):
+        check_keys(host, 8077, None)
+    check_names(["seen.example.org", "localhost", "seen_2.example:443", "[::1]:8077", "10.0.0.1"])
+
+
 @pytest.mark.parametrize("name", ["", ":80", "https://seen.example", "seen.example:", "a b", "seen.example:80:80", "é.example"])
 def test_names_that_are_none(name, tmp_path, capsys):
     """An empty one, of a variable that is not set, would let requests for any name in."""
     status, said = fails(capsys, tmp_path, "--allow-host", name)
     assert status == 2 and "--allow-host must be a name" in said
-
-
-def test_names_that_can_be_allowed():
-    check_names(["seen.example.org", "localhost", "seen_2.example:443", "[::1]:8077", "10.0.0.1"])
 
 
 def test_an_index_that_is_open_already(tmp_path, capsys):
@@ -91,10 +88,6 @@ def test_without_the_extra(tmp_path):
         [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"HOME": str(tmp_path)}
     )
     assert done.returncode == 1 and "pip install 'lookalike[serve]'" in done.stderr
-
-
-def test_addresses_of_a_name():
-    assert {place[0] for _, place in addresses("localhost", 80)} <= {"127.0.0.1", "::1"}
 
 
 def test_connections_fit_open_files(monkeypatch):

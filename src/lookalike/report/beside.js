@@ -30,6 +30,7 @@ const beside = (() => {
     const top = make("div", "line top");
     top.append(...titles.map((title) => make("div", "", title)));
     box.append(top);
+    box.classList.toggle("mono", Boolean(compared?.code)); // code has a fixed font; its indentation is kept in any case
     if (!compared) {
       box.append(make("p", "cut", none));
       return;

@@ -70,11 +70,22 @@ class Side:
         return cls(some, spans, [some[a:b] for a, b in spans.tolist()], len(text) > len(some))
 
     def characters(self, first: int, last: int) -> tuple[int, int]:
-        """Return where some words begin, and where the word after them does."""
+        """Return where some words begin, and where the word after them does; the indentation of a line is its first word's."""
         if first >= last:
             return 0, 0
-        begin = int(self.spans[first, 0]) if first else 0
-        return begin, int(self.spans[last, 0]) if last < len(self.spans) else len(self.text)
+        return self._begin(first), self._begin(last)
+
+    def _begin(self, word: int) -> int:
+        if not 0 < word < len(self.spans):
+            return len(self.text) if word else 0
+        place = int(self.spans[word, 0])
+        return self.text.rfind("\n", int(self.spans[word - 1, 1]), place) + 1 or place
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it has many indented lines, as code has."""
+        lines = [line for line in self.text.split("\n") if line.strip()]
+        return 5 * sum(line[0] in " \t" for line in lines) >= len(lines) > 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +127,14 @@ class Comparison:
     right_words: int = 0
     common: int = 0  # equal in the same order
     shaded: bool = False  # whether characters of shared shingles are known
+    code: bool = False  # whether both have many indented lines
     cut: str = ""  # what is not shown
     begins: tuple[str, str] = ("", "")  # first words, for lists in which ids say little
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the script of the page needs."""
         return {"rows": self.rows, "words": [self.left_words, self.right_words, self.common], "shaded": self.shaded,
-                "cut": self.cut}  # fmt: skip
+                "code": self.code, "cut": self.cut}  # fmt: skip
 
 
 def compare(
@@ -132,6 +144,7 @@ def compare(
     sides = [Side.of(text.decode("utf-8", "replace")) for text in (left, right)]
     masks = shared(sides[0].text, sides[1].text, shingling)
     found = Comparison(left_words=len(sides[0].words), right_words=len(sides[1].words), shaded=masks is not None)
+    found.code = all(side.is_code for side in sides)
     found.begins = begin_of(sides[0].text, show), begin_of(sides[1].text, show)
     ops = ops_of(sides[0].words, sides[1].words)
     found.common = sum(op.left[1] - op.left[0] for op in ops if op.kind != "differs")

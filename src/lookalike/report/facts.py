@@ -16,7 +16,6 @@ from ..values.arrow import to_numpy
 
 BINS = 40  # of resemblances, from the threshold to 1
 LENGTHS = 36  # classes of lengths: 0, 1, 2-3, 4-7, ... bytes
-ABOVE = 5  # hundredths above the threshold
 IN_MATRIX = 12
 OUTCOMES = ("kept", "exact", "near", "empty", "override", "key", "skipped")
 REMOVED = slice(OUTCOMES.index("exact"), OUTCOMES.index("skipped"))
@@ -42,9 +41,6 @@ class Facts:
     threshold: float
     bins: NDArray[np.float64]  # bounds of the BINS classes of resemblance
     scores: Counts  # near-duplicates by resemblance
-    thresholds: NDArray[np.float64]  # the threshold, and those up to 0.05 above it
-    still: Counts  # near-duplicates that resemble the one they name, by threshold
-    supported: Counts  # at least so many are removed at each
     lengths: Counts  # (len(OUTCOMES), LENGTHS): documents by outcome and length
     n_bytes: Counts  # (len(OUTCOMES),): of text by outcome
     sources: Counts  # (len(OUTCOMES) + 1, n_sources): by outcome, and bytes of removed documents; no references
@@ -71,18 +67,10 @@ def binned(scores: NDArray[np.float64], bins: NDArray[np.float64]) -> Counts:
     return np.bincount(np.clip(np.searchsorted(bins, scores, side="right") - 1, 0, BINS - 1), minlength=BINS)[:BINS]
 
 
-def _thresholds(threshold: float) -> NDArray[np.float64]:
-    """Return a threshold, and those up to 0.05 above it."""
-    thresholds = np.round(threshold + np.arange(ABOVE + 1) / 100, 10)
-    thresholds[0] = threshold
-    return thresholds[thresholds <= 1.0]
-
-
 def gather(
     decisions: Rows, numbers: Numbers, threshold: float, *, n_sources: int, n_least: int, n_audit: int, n_groups: int, seed: int
 ) -> Facts:
     """Count what became of the documents, and choose those that a page shows."""
-    thresholds = _thresholds(threshold)
     lengths = np.zeros((len(OUTCOMES) + 1, LENGTHS), np.int64)  # the last outcome: references
     sources, n_bytes = np.zeros((len(OUTCOMES) + 1, n_sources), np.int64), np.zeros(len(OUTCOMES) + 1, np.int64)
     removed_bytes, first = np.zeros(n_sources, np.int64), 0
@@ -97,12 +85,11 @@ def gather(
         removed_bytes += np.bincount(source[gone], size[gone], n_sources).astype(np.int64)
         first = some.stop
     sources[-1] = removed_bytes
-    bins, scores, still = score_bins(threshold), np.zeros(BINS, np.int64), np.zeros(len(thresholds), np.int64)
+    bins, scores = score_bins(threshold), np.zeros(BINS, np.int64)
     lowest, draw = Lowest(n_least), Draw(n_audit, seed, "report")
     for near in numbers.parts("near"):
         found = numbers.score[near]
         scores += binned(found, bins)
-        still += (found[:, None] >= thresholds).sum(axis=0)
         lowest.add(found, near)
         draw.add(near)
     stands_for = np.zeros(n_sources, np.int64)
@@ -110,8 +97,8 @@ def gather(
         stands_for += np.bincount(numbers.source[numbers.keeper[removed]], minlength=n_sources)
     shown = _chosen_sources(sources[[OUTCOMES.index(reason) for reason in FOR_ANOTHER]].sum(axis=0) + stands_for)
     return Facts(
-        threshold, bins, scores, thresholds, still=still, supported=_supported(numbers, thresholds),
-        lengths=lengths[:-1], n_bytes=n_bytes[:-1], sources=sources, shown=shown, matrix=_matrix(numbers, shown, n_sources),
+        threshold, bins, scores, lengths=lengths[:-1], n_bytes=n_bytes[:-1], sources=sources, shown=shown,
+        matrix=_matrix(numbers, shown, n_sources),
         groups=[_group(members, bins, seed) for members in numbers.largest_groups(n_groups)[1]],
         least=lowest.rows, audit=draw.rows,
     )  # fmt: skip
@@ -120,26 +107,6 @@ def gather(
 def _counted(rows: Counts, columns: Counts, shape: tuple[int, int]) -> Counts:
     """Count pairs of numbers, as a table."""
     return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)
-
-
-def _supported(numbers: Numbers, thresholds: NDArray[np.float64]) -> Counts:
-    """Return how many near-duplicates are removed at least, at each threshold.
-
-    A kept document and those that still match it cannot all stay: at least one of each such set is removed, and of the set of a
-    reference all others are. Those that overrides keep may stay whatever they match.
-    """
-    counted, levels = np.zeros(len(thresholds), np.int64), np.arange(1, len(thresholds) + 1)
-    best = np.zeros(len(numbers), np.uint8)  # the highest that a near-duplicate of each kept document reaches
-    for near in numbers.parts("near"):
-        level = np.searchsorted(thresholds, numbers.score[near], side="right").astype(np.uint8)
-        keeper = numbers.keeper[near]
-        of_reference = numbers.reason[keeper] == REASONS.index("reference")
-        counted += (level[of_reference, None] >= levels).sum(axis=0)
-        level[of_reference] = 0
-        order = np.argsort(level, kind="stable")  # so that of each keeper the highest is written last
-        best[keeper[order]] = np.maximum(best[keeper[order]], level[order])
-    best[numbers.by_hand] = 0
-    return np.asarray(counted + [(best >= level).sum() for level in levels])
 
 
 def _chosen_sources(counted: Counts) -> list[int]:
@@ -185,8 +152,6 @@ class PairFacts:
 
     bins: NDArray[np.float64]  # bounds of classes of scores
     scores: Int64Array  # pairs by class
-    thresholds: NDArray[np.float64]  # the threshold and those up to 0.05 above it
-    still: Int64Array  # pairs that reach each threshold
     in_pairs: NDArray[np.int32]  # in how many pairs each row is
     matrix: Int64Array  # by source of left and of right; empty if very many sources
     least: list[Ends] = field(default_factory=list)
@@ -197,18 +162,16 @@ class PairFacts:
 
 def gather_pairs(scored: ScoredPairs, *, n_least: int, n_audit: int, n_groups: int, seed: int) -> PairFacts:
     """Count the pairs of a job, and choose some; they are read twice."""
-    thresholds = _thresholds(scored.threshold)
     n_sources = len(scored.sources)
     sides = n_sources if n_sources <= 1000 else 0
     facts = PairFacts(
-        score_bins(scored.threshold), np.zeros(BINS, np.int64), thresholds, np.zeros(len(thresholds), np.int64),
+        score_bins(scored.threshold), np.zeros(BINS, np.int64),
         np.zeros(int(scored.starts[-1]), np.int32), np.zeros((sides, sides), np.int64),
     )  # fmt: skip
     lowest, draw, first = Lowest(n_least), Draw(n_audit, seed, "report"), 0
     for left, right, score in scored.pairs():
         places = first + np.arange(len(left))
         facts.scores += binned(score, facts.bins)
-        facts.still += (score[:, None] >= facts.thresholds).sum(axis=0)
         np.add.at(facts.in_pairs, left, 1)
         np.add.at(facts.in_pairs, right, 1)
         if sides:

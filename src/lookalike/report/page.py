@@ -6,7 +6,7 @@ import json
 import os
 import pkgutil
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -17,29 +17,27 @@ from .. import __version__
 from ..errors import MissingExtraError, ParameterError
 from ..files.atomic import atomic_file
 from ..files.disk import check_apart, check_output
-from ..files.names import shown
+from ..files.names import describe_reasons, describe_skipped, shown
 from ..formats.split import Split
 from ..results.members import Numbers
 from ..results.scored_pairs import ScoredPairs
+from ..results.summary import describe_audit
 from ..results.tables import Tables
 from ..text.shingle import Shingling
-from ..wording import called
-from . import breakdown, sections
+from ..wording import called, counted
 from .comparison import hidden_by
 from .diff import visible
-from .facts import ABOVE, gather, gather_pairs
+from .facts import gather, gather_pairs
 from .inputs import SHOWN, DigestOf, Originals, command_of, describe_inputs, digests_of
-from .pair_sections import WORDS, scored_sections
+from .pair_sections import view_pairs
 from .samples import MOST_NAME, Pair, Samples, compare_pairs, near_misses, samples_of, samples_of_pairs, short, texts_of_pairs
-from .sections import Contents
+from .sections import Contents, flat, share, size, view
 
 TEXTS = ("full", "none", "hash")
 MOST_BYTES = 2_000_000
 LEAST, AUDIT, GROUPS, NEAR = 20, 50, 10, 12  # pairs, and groups, of the sections that sample
 PAIR_BYTES = (7_000, 3_000, 1_000, 200)  # of the texts of a pair; the next, where a page would be too large
 LEAST_TIMES = 2  # as much for each of the least alike
-AGAIN_PAIRS = 300_000  # candidates up to which a job is decided at more thresholds
-AGAIN_BYTES = 100_000_000  # of text, likewise
 NEAR_BELOW = 0.05
 
 
@@ -55,17 +53,11 @@ def write_report(
     inputs = describe_inputs(identities[:SHOWN], originals.digest, n_references)
     again = command_of("dedup", result.settings.config(), identities, n_references) if command is None else command
     page = Page(
-        job="dedup", title=title or f"lookalike: {told.removed:,} documents removed",
-        score=result.summary.score, samples=told.samples, shown_in="2, 4, 6 and 9", seed=int(told.settings.seed),
-        drawn_of=f"{told.near_duplicates:,} near-duplicates", many=len(identities) > 1, shingling=result.settings.shingling,
-        read={} if texts == "none" else originals.texts(told.samples.pairs()),
+        job="dedup", title=title or f"lookalike: {told.removed:,} documents removed", score=result.summary.score,
+        samples=told.samples, shown_in="2, 3, 4 and 6", seed=int(told.settings.seed), settings=told.settings.to_dict(),
+        inputs=inputs, n_inputs=len(identities), command=again, shingling=result.settings.shingling,
+        read={} if texts == "none" else originals.texts(told.samples.pairs()), view=view(told),
         sources=_digests(told, identities, inputs, originals.digest), missing=originals.missing,
-        sections=lambda: {
-            "warnings": sections.warnings(told), "verdict": sections.verdict(told, inputs, len(identities), again),
-            "least": sections.least(told), "scores": sections.scores(told), "groups": breakdown.groups(told),
-            "sources": breakdown.sources(told), "lengths": breakdown.lengths(told), "thresholds": sections.thresholds(told),
-            "cost": sections.cost(told),
-        },
     )  # fmt: skip
     _write(page, path, texts, force)
 
@@ -78,14 +70,14 @@ def write_scored(
     path = _checked(output, scored.sources, texts, force)
     seed = int(scored.settings.get("seed", 1))
     facts = gather_pairs(scored, n_least=LEAST, n_audit=AUDIT, n_groups=GROUPS, seed=seed)
-    samples, _ = samples_of_pairs(scored, facts)
+    samples = samples_of_pairs(scored, facts)
     inputs = describe_inputs([s.identity() for s in scored.sources[:SHOWN]], digests_of(scored.sources), scored.n_references)
-    found = f"{scored.total:,} {WORDS[scored.job]['scored']}"
+    what = words_of(scored.job)["scored"]
     page = Page(
-        job=scored.job, title=title or f"lookalike: {found}", score=scored.score, samples=samples, shown_in="2, 4 and 6",
-        seed=seed, drawn_of=found, many=len(scored.sources) > 1, shingling=scored.shingling,
-        read={} if texts == "none" else texts_of_pairs(scored, samples),
-        sections=lambda: scored_sections(scored, facts, samples, inputs, command or _again(scored)),
+        job=scored.job, title=title or f"lookalike: {scored.total:,} {what}", score=scored.score, samples=samples,
+        shown_in="2, 4 and 6", seed=seed, settings=scored.settings, inputs=inputs, n_inputs=len(scored.sources),
+        command=command or _again(scored), shingling=scored.shingling,
+        read={} if texts == "none" else texts_of_pairs(scored, samples), view=view_pairs(scored, facts, samples, what),
     )  # fmt: skip
     _write(page, path, texts, force)
 
@@ -99,12 +91,14 @@ class Page:
     score: str  # what scores are
     samples: Samples
     shown_in: str  # sections whose pairs are shown side by side
-    drawn_of: str  # what the sample to judge is drawn from
     seed: int
-    many: bool  # whether there are several inputs
+    settings: dict[str, Any]
+    inputs: list[dict[str, Any]]  # those that are listed
+    n_inputs: int
+    command: str
     shingling: Shingling
     read: dict[int, bytes]  # texts by position; none if none are shown
-    sections: Callable[[], dict[str, Any]]  # what the template says of each, once pairs are compared
+    view: dict[str, Any]  # what else its template reads
     sources: dict[int, dict[str, Any]] = field(default_factory=dict)  # name and digest, for overrides
     missing: str = ""  # why texts or digests are
 
@@ -118,19 +112,20 @@ def _again(scored: ScoredPairs) -> str:
 def _write(page: Page, path: Path, texts: str, force: bool) -> None:
     """Compare the pairs of a page, each within so many bytes that the page is small enough, and write it."""
     show = hidden_by(os.urandom(32)) if texts == "hash" else visible
-    samples, words, made = page.samples, WORDS[page.job], b""
-    pairs, audit = samples.pairs(), len(samples.audit)
-    fixed = {
-        "words": words, "score_name": page.score, "many": page.many, "footer": _footer(texts, page.missing),
-        "beside": {"pairs": len(pairs), "how": f"{len(pairs):,} pairs: those of sections {page.shown_in}."},
-        "audit": {"pairs": audit, "how": f"{audit:,} of {page.drawn_of}, drawn at random (seed {page.seed})."},
+    samples, words, made = page.samples, words_of(page.job), b""
+    pairs = samples.pairs()
+    context = page.view | {
+        "job": page.job, "words": words, "score_name": page.score, "many": page.n_inputs > 1, "shown_in": page.shown_in,
+        "samples": samples, "n_pairs": len(pairs), "seed": page.seed, "inputs": page.inputs, "n_inputs": page.n_inputs,
+        "settings": [(name, short(value)) for name, value in flat(page.settings)], "command": page.command,
+        "footer": _footer(texts, page.missing),
     }  # fmt: skip
     for most in PAIR_BYTES:
         if page.read:
             compare_pairs(samples.least, page.read, page.shingling, LEAST_TIMES * most, show)
             compare_pairs(pairs[len(samples.least) :], page.read, page.shingling, most, show)
         data = _data(samples, {"sources": page.sources, "words": words, "score": page.score})
-        made = render(short(page.title), fixed | page.sections(), data, words)
+        made = render(short(page.title), context, data)
         if len(made) <= MOST_BYTES:
             break
     with atomic_file(path, compress=False, replace=force) as stream:
@@ -157,7 +152,7 @@ def check_report(output: str | Path, sources: Sequence[Split], force: bool) -> P
 def _told(result: Tables) -> Contents:
     """Gather all that the page says."""
     decisions, settings = result.rows(), result.settings
-    s, near, exact = result.summary, None, None
+    near = None
     if result.near_misses is not None:
         lowest = round(max(0.01, result.threshold - NEAR_BELOW), 10)
         near = near_misses(
@@ -170,11 +165,7 @@ def _told(result: Tables) -> Contents:
         decisions, numbers, result.threshold, n_sources=len(names), n_least=LEAST, n_audit=AUDIT, n_groups=GROUPS,
         seed=int(settings.seed),
     )  # fmt: skip
-    small = result.is_open and s.candidate_pairs <= AGAIN_PAIRS and s.text_bytes <= AGAIN_BYTES
-    if result.evidence == "all" or small:
-        exact = [result.summary.near_duplicates]
-        exact += [result.rethreshold(float(t)).summary.near_duplicates for t in facts.thresholds[1 : ABOVE + 1]]
-    return Contents(settings, result.summary, facts, samples_of(decisions, numbers, facts, near), near, names, exact)
+    return Contents(settings, result.summary, facts, samples_of(decisions, numbers, facts, near), near, names)
 
 
 def _digests(
@@ -234,7 +225,7 @@ def _footer(texts: str, missing: str) -> str:
 SECTIONS = (
     ("verdict", "The verdict"), ("least", "The least similar"), ("scores", "How similar, and how much is found"),
     ("groups", "Groups"), ("beside", "Side by side"), ("audit", "Judge a sample"), ("sources", "By source"),
-    ("lengths", "Lengths"), ("thresholds", "Other thresholds"), ("cost", "Time and memory"),
+    ("lengths", "Lengths"), ("cost", "Time and memory"),
 )  # fmt: skip
 _ESCAPES = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -247,14 +238,30 @@ def _part(name: str) -> str:
 
 
 @cache
-def _template() -> Any:
-    """Return the template of the page."""
+def words_of(job: str) -> dict[str, str]:
+    """Return the words in which the pages of jobs differ."""
+    words: dict[str, str] = json.loads(_part("words.json"))[job]
+    return words
+
+
+@cache
+def _templates() -> Any:
+    """Return what gives the templates of pages by their names."""
     try:
         import jinja2
     except ImportError as error:
         raise MissingExtraError(f"{error.name or 'jinja2'} is not installed: pip install 'lookalike[report]'") from None
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(_part("page.html"))
+    made = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        loader=jinja2.FunctionLoader(_part),
+    )  # fmt: skip
+    made.filters |= {
+        "n": lambda value: value if isinstance(value, str) else f"{value:,}",
+        "value": lambda value: short("null" if value is None else value),
+        "share": share, "size": size, "counted": counted, "visible": visible, "reasons": describe_reasons,
+        "skipped": describe_skipped, "audit": describe_audit,
+    }  # fmt: skip
+    return made
 
 
 def as_json(value: Any) -> str:
@@ -270,12 +277,12 @@ def _hash(text: str) -> str:
 
 def check_installed() -> None:
     """Raise MissingExtraError if what the page is made with is not installed."""
-    _template()
+    _templates()
 
 
-def render(title: str, context: dict[str, Any], data: dict[str, Any], words: Mapping[str, str]) -> bytes:
+def render(title: str, context: dict[str, Any], data: dict[str, Any]) -> bytes:
     """Return a page."""
-    template = _template()
+    template, words = _templates().get_template("dedup.html" if context["job"] == "dedup" else "pairs.html"), context["words"]
     from markupsafe import Markup
 
     style, script = _part("page.css"), _part("beside.js") + _part("page.js")

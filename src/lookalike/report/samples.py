@@ -21,11 +21,12 @@ from .diff import named, visible
 from .facts import Facts, PairFacts
 
 MOST_NAME = 160  # characters of an id or of a name that are shown
+MOST_LOST = 200  # characters of what only one document has, in lists
 MOST_ID = 300  # characters of an id that an override can name
 MOST_TEXT = 4 * MOST_CHARACTERS + 4  # bytes of a text that are read: one more than is compared tells that there is more
 NEAR_BINS = 10
 EXACT = 1 << 53  # above it the numbers of scripts are not exact
-_TOLD = ["position", "source", "number", "id", "bytes"]
+_TOLD = ["position", "source", "id", "bytes"]
 
 
 def short(value: Any, most: int = MOST_NAME) -> str:
@@ -71,7 +72,6 @@ class Document:
     id: Any
     file: str
     source: int
-    number: int
     n_bytes: int
     position: int
     n_pairs: int = 0
@@ -104,6 +104,13 @@ class Pair:
     def begins(self, side: str) -> str:
         """Return how a document begins: the "left" or the "right" one; empty if the page shows no texts."""
         return "" if self.compared is None else self.compared.begins[side == "right"]
+
+    @property
+    def lost(self) -> str:
+        """How the longest stretch begins that only the right document has, as far as the page shows it."""
+        some = () if self.compared is None else (text for kind, text in self.compared.inline if kind == "right")
+        longest = max(some, key=len, default="").strip()
+        return " ".join(longest[:MOST_LOST].split()) + ("…" if len(longest) > MOST_LOST else "")
 
 
 @dataclass(slots=True)
@@ -146,7 +153,7 @@ def _document(told: pa.Table, row: int) -> Document:
     row_of = {name: told[name][row].as_py() for name in _TOLD}
     return Document(
         name=short(row_of["id"]), id=row_of["id"], file=short(row_of["source"] or "in memory"), source=row_of["position"] >> 40,
-        number=row_of["number"], n_bytes=row_of["bytes"], position=row_of["position"],
+        n_bytes=row_of["bytes"], position=row_of["position"],
     )  # fmt: skip
 
 
@@ -167,21 +174,21 @@ def compare_pairs(
         pair.compared = known[which]
 
 
-def samples_of_pairs(scored: ScoredPairs, facts: PairFacts) -> tuple[Samples, dict[int, Document]]:
-    """Look up the documents of the chosen pairs; return the samples, and the documents by row."""
+def samples_of_pairs(scored: ScoredPairs, facts: PairFacts) -> Samples:
+    """Look up the documents of the chosen pairs."""
     rows = np.unique(np.array([row for pair in facts.scores_of for row in pair] + list(facts.grouped), np.int64))
     positions, sources = scored.positions(rows), scored.source_of(rows)
     known = {}
     for row, position, source, name in zip(rows.tolist(), positions.tolist(), sources.tolist(), scored.ids(rows), strict=True):
         file = short(scored.sources[source].identity()["name"])
-        known[row] = Document(short(name), name, file, source, row, 0, position, int(facts.in_pairs[row]))
+        known[row] = Document(short(name), name, file, source, 0, position, int(facts.in_pairs[row]))
 
     def pair(rows: tuple[int, int]) -> Pair:
         return Pair(known[rows[0]], known[rows[1]], facts.scores_of[rows])
 
     least, drawn = ([pair(rows) for rows in pairs] for pairs in (facts.least, facts.drawn))
     groups = [[pair(one) for one in some] for some in facts.grouped.values()]
-    return Samples(least, drawn, groups, [], [known[row] for row in facts.grouped]), known
+    return Samples(least, drawn, groups, [], [known[row] for row in facts.grouped])
 
 
 def texts_of_pairs(scored: ScoredPairs, samples: Samples) -> dict[int, bytes]:

@@ -59,34 +59,30 @@ class Members:
 
 
 class Numbers:
-    """What decisions say in numbers, by row: 22 bytes a document, held whole. Ids and names stay where they are.
+    """What decisions say in numbers, by row: 21 bytes a document, held whole. Ids and names stay where they are.
 
     ``row_of`` is by order. ``source`` is the input of each or, with ``column``, the place in ``names`` of the value that it has
     there. ``keeper``: the row of the kept document that stands for each, its own if kept, -1 if there is none;
-    ``reason``: places in ``REASONS``; ``by_hand``: an override names it.
+    ``reason``: places in ``REASONS``.
     """
 
     def __init__(self, decisions: Rows, column: str | None = None) -> None:
         self.names: dict[str | None, int] = {}
         by = [] if column is None else [COLUMN + column]
-        overridden = "override" in decisions.schema.names
-        kinds = {"order": np.int32, "source": np.int32, "reason": np.int8, "keeper": np.int32, "resemblance": np.float64,
-                 "by_hand": np.bool_}  # fmt: skip
+        kinds = {"order": np.int32, "source": np.int32, "reason": np.int8, "keeper": np.int32, "resemblance": np.float64}
         parts: dict[str, list[NDArray[np.generic]]] = {name: [np.empty(0, kind)] for name, kind in kinds.items()}
-        for batch in decisions.select([*_READ, *(["override"] if overridden else []), *by]).batches():
+        for batch in decisions.select([*_READ, *by]).batches():
             columns = {name: to_numpy(batch[name]) for name in ("order", "resemblance")}
             columns["source"] = to_numpy(batch["position"]) >> SOURCE_BITS if column is None else self._places(batch[by[0]])
             columns["reason"] = to_numpy(pc.index_in(batch["reason"], strings(REASONS)))
             columns["keeper"] = to_numpy(batch["keeper"], -1)
-            columns["by_hand"] = to_numpy(batch["override"].is_valid()) if overridden else np.zeros(len(batch), np.bool_)
             for name, values in columns.items():
                 parts[name].append(values.astype(kinds[name]))
         whole = {name: np.concatenate(parts.pop(name)) for name in kinds}
         self.row_of = np.empty(len(whole["order"]), np.int32)
         self.row_of[whole.pop("order")] = np.arange(len(self.row_of), dtype=np.int32)
         self.keeper = np.where(whole["keeper"] >= 0, self.row_of[whole["keeper"]], np.int32(-1)) if len(self) else self.row_of
-        self.reason, self.score = whole["reason"], whole["resemblance"]
-        self.source, self.by_hand = whole["source"], whole["by_hand"]
+        self.reason, self.score, self.source = whole["reason"], whole["resemblance"], whole["source"]
 
     def _places(self, values: pa.Array) -> Int64Array:
         """Return the places of values in ``names``."""

@@ -365,7 +365,7 @@ class Result(Tables):
         Notes
         -----
         Time: the decisions are read twice; the inputs for their digests, and up to the last text that is shown. Of an open job,
-        candidates among kept documents are compared again, for near misses, and small jobs decided again at higher thresholds.
+        candidates among kept documents are compared again, for near misses.
         A loaded or unpickled result has no near misses; what its inputs no longer have, the page says. Memory: 32 bytes per
         document.
         """

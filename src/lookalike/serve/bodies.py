@@ -36,6 +36,13 @@ class Limits:
     held: int = 256 << 20  # bytes of all bodies that are in memory
     connections: int = 20_000
 
+    def check(self, texts: list[str]) -> None:
+        """Check how long texts are."""
+        for i, text in enumerate(texts):
+            if 4 * len(text) > self.text and (n := len(text.encode("utf-8", "replace"))) > self.text:
+                which = f"text {i}" if len(texts) > 1 else "this one"
+                raise invalid(f"a text must have at most {self.text:,} bytes in UTF-8; {which} has {n:,}")
+
 
 class Details(msgspec.Struct):
     """What went wrong with a request: a problem of RFC 9457."""

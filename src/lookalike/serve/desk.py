@@ -20,7 +20,7 @@ from ..report.comparison import begin_of, compare
 from ..report.samples import MOST_TEXT, short
 from ..values.arrays import whole
 from ..wording import counted
-from .bodies import Problem, decoder, invalid
+from .bodies import Problem, decoder
 from .desk_job import MOST_SHOWN, Desk, Wanted
 from .desk_review import Judgement
 from .guard import Request
@@ -47,6 +47,7 @@ class Said(msgspec.Struct, forbid_unknown_fields=True):
     row: int
     judgement: str | None
     note: str = ""
+    copies: bool = False  # of all copies of the same document
 
 
 class Asked(msgspec.Struct, forbid_unknown_fields=True):
@@ -135,7 +136,7 @@ def routes_of_job(folder: str | Path, trust: Sequence[str] = ()) -> list[Route]:
         return desk.pair(_number("the row", request.path_params["row"]), beside)
 
     def judge(request: Request, said: Said) -> Any:
-        return desk.judge(said.row, Judgement(said.judgement, said.note))
+        return desk.judge(said.row, Judgement(said.judgement, said.note), said.copies)
 
     async def report(request: Request) -> Response:
         return Response(await _done(asyncio.to_thread, desk.report), headers=_REPORT, media_type="text/html")
@@ -168,12 +169,8 @@ def routes_of_index(store: Store) -> list[Route]:
             "score": _score(index),
         }
 
-    def check(text: str) -> None:
-        if 4 * len(text) > store.limits.text and (n := len(text.encode("utf-8", "replace"))) > store.limits.text:
-            raise invalid(f"a text must have at most {store.limits.text:,} bytes in UTF-8; this one has {n:,}")
-
     def neighbours(request: Request, asked: Asked) -> Any:
-        check(asked.text)
+        store.limits.check([asked.text])
         found = index.query([asked.text], top=whole("top", asked.top, 1, MOST)).to_pylist()
         keeps_texts = index.info["keep_text"]
         texts = index.get([row["id"] for row in found]) if keeps_texts and found else None  # an id may be gone meanwhile
@@ -188,8 +185,8 @@ def routes_of_index(store: Store) -> list[Route]:
         }
 
     def beside(request: Request, asked: Beside) -> Any:
-        check(asked.text)
-        found = index.get(_ids(index, asked.id))
+        store.limits.check([asked.text])
+        found = index.get(store.ids_of(asked.id))
         if not len(found):
             raise Problem(404, "the index has no document of this id any more")
         if "text" not in found.column_names:
@@ -203,16 +200,6 @@ def routes_of_index(store: Store) -> list[Route]:
         _route("/v1/neighbours", neighbours, Asked, store.run),
         _route("/v1/beside", beside, Beside, store.run),
     ]
-
-
-def _ids(index: Index, text: str) -> list[int] | list[str]:
-    """Return an id, in a list, of the type that the index has."""
-    if index.id_type != "int":
-        return [text]
-    digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdecimal() and len(digits) < 20):
-        raise ParameterError(f"ids of this index are integers; got {text[:40]!r}")
-    return [int(text)]
 
 
 def _score(index: Index) -> str:

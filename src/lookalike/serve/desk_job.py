@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
@@ -29,7 +29,6 @@ from ..results.rows import Draw, Rows, rows_at
 from ..steps.groups import REASONS
 from ..theory.minhash import exact_interval
 from ..values import Int64Array
-from ..values.tables import SOURCE_BITS
 from ..wording import counted
 from .desk_review import JUDGEMENTS, Judgement, Removed, Review
 
@@ -39,7 +38,7 @@ JUDGED = ("any", "none", "duplicate", "keep", "unsure")
 MOST_ROWS = 200
 SEARCHES = 8  # masks of searches that are remembered
 MOST_SOUGHT = 300  # characters of a search
-_TOLD = ["position", "source", "number", "id", "bytes", "reason", "resemblance", "duplicate_of"]
+_TOLD = ["source", "id", "bytes", "reason", "resemblance", "duplicate_of"]
 
 Mask = NDArray[np.bool_]
 
@@ -78,7 +77,7 @@ class Removals:
         self._orders = self._sorted(seed)
         self._drawn = self._orders["random"][self.near[self._orders["random"]]]
         kind = decisions.schema.field("id").type
-        ids = pa.chunked_array([batch.column(0) for batch in decisions.select(["id"]).batches()], kind)
+        self._named = ids = pa.chunked_array([batch.column(0) for batch in decisions.select(["id"]).batches()], kind)
         self._ids = ids if pa.types.is_string(kind) or pa.types.is_large_string(kind) else ids.cast(pa.string())
         self._matching = lru_cache(SEARCHES)(self._search)
 
@@ -111,6 +110,20 @@ class Removals:
             raise ParameterError(f"the document in row {row} of decisions was not removed as a duplicate")
         return i
 
+    def named(self, row: int) -> Removed:
+        """Return the ids of a removal."""
+        return Removed(self._named[row].as_py(), self._named[int(self.keepers[self.index_of(row)])].as_py())
+
+    def source_of(self, row: int) -> int:
+        """Return the number of the input that a removed document is from."""
+        return int(self._sources[self.index_of(row)])
+
+    def copies(self, row: int) -> list[int]:
+        """Return the rows of a removed copy and of all other removed copies of the same document, itself first."""
+        i = self.index_of(row)
+        others = self.rows[(self.keepers == self.keepers[i]) & ~self.near] if not self.near[i] else self.rows[:0]
+        return [row, *others[others != row].tolist()]
+
     def drawn(self) -> Iterator[int]:
         """Yield the rows of all near-duplicates in random order: those that come first are a random sample."""
         return (int(self.rows[i]) for i in self._drawn)
@@ -133,15 +146,13 @@ class Removals:
             mask &= self._matching(wanted.find)
         return order[mask[order]]
 
-    def documents(self, rows: Int64Array) -> list[Mapping[str, Any]]:
-        """Return what is known of the documents at some places in decisions: names as they are shown, and what they are."""
+    def documents(self, rows: Int64Array) -> list[dict[str, Any]]:
+        """Return what a page shows of the documents at some places in decisions; the row is what names each."""
         told = rows_at(self._decisions.select(_TOLD), rows).to_pylist()
         return [
             {
-                "row": row, "name": short(of["id"]), "id": of["id"], "file": short(of["source"] or "in memory"),
-                "source": of["position"] >> SOURCE_BITS, "number": of["number"], "bytes": of["bytes"], "reason": of["reason"],
-                "score": of["resemblance"], "position": of["position"], "kept": short(of["duplicate_of"]),
-                "duplicate_of": of["duplicate_of"],
+                "row": row, "name": short(of["id"]), "file": short(of["source"] or "in memory"), "bytes": of["bytes"],
+                "reason": of["reason"], "score": of["resemblance"], "kept": short(of["duplicate_of"]),
             }
             for row, of in zip(rows.tolist(), told, strict=True)
         ]  # fmt: skip
@@ -161,7 +172,7 @@ class Desk:
         self.result = Result.load(folder, trust=trust)  # whole: rows in files would be read again for each page
         self._folder = shown(folder)
         self.removals = Removals(self.result.rows(), int(self.result.settings.seed))
-        self.review = Review(Path(folder), self._removed, self._source_of)
+        self.review = Review(Path(folder), self.removals.named, self._source_of)
         self._names = [short(identity["name"]) for identity in self.result.provenance["inputs"]]
         self._texts = _Texts(self.result)
         self._digests: dict[int, str | None] = {}
@@ -173,16 +184,9 @@ class Desk:
         """Let others review the result."""
         self.review.close()
 
-    def _removed(self, row: int) -> Removed:
-        """Return the ids of a removal."""
-        self.removals.index_of(row)
-        (found,) = self.removals.documents(np.array([row]))
-        return Removed(found["id"], found["duplicate_of"])
-
     def _source_of(self, row: int) -> dict[str, Any]:
         """Return name and digest of the file of a document, as the report exports them."""
-        (found,) = self.removals.documents(np.array([row]))
-        source = found["source"]
+        source = self.removals.source_of(row)
         with self._turn:
             if source not in self._digests:
                 try:
@@ -213,12 +217,13 @@ class Desk:
         }
 
     def progress(self) -> dict[str, Any]:
-        """Count the judgements. Precision and its interval are of a random sample: of the first near-duplicates in random
-        order, as far as all of them are judged, whatever the order in which that was done."""
+        """Count the judgements of near-duplicates, and the judged copies. Precision and its interval are of a random sample: of
+        the first near-duplicates in random order, as far as all are judged, whatever the order in which that was done."""
         judged = {row: said.judgement for row, said in list(self.review.judged.items()) if said.judgement}
         near = self.removals.near
-        found: dict[str, Any] = {name: list(judged.values()).count(name) for name in JUDGEMENTS}
-        found |= {"judged": sum(bool(near[self.removals.index_of(row)]) for row in judged), "of": int(near.sum())}
+        counted_on = [said for said, of in zip(judged.values(), near[self._places(judged)], strict=True) if of]
+        found: dict[str, Any] = {name: counted_on.count(name) for name in JUDGEMENTS}
+        found |= {"judged": len(counted_on), "of": int(near.sum()), "copies": len(judged) - len(counted_on)}
         drawn = [judged[row] for row in takewhile(judged.__contains__, self.removals.drawn())]
         sure = [judgement for judgement in drawn if judgement != "unsure"]
         found["drawn"] = len(drawn)
@@ -232,19 +237,20 @@ class Desk:
         """Return how many removals are asked for, and some of them."""
         if begin < 0 or not 1 <= n <= MOST_ROWS:
             raise ParameterError(f"begin must be at least 0, and n in 1..{MOST_ROWS}; got {begin} and {n}")
-        state = np.ones(len(self.removals), np.int8)
-        for row, said in list(self.review.judged.items()):
-            state[self.removals.index_of(row)] = JUDGED.index(said.judgement or "none")
+        state, said = np.ones(len(self.removals), np.int8), dict(self.review.judged)
+        state[self._places(said)] = [JUDGED.index(one.judgement or "none") for one in said.values()]
         found = self.removals.find(wanted, state)
-        rows = self.removals.rows[found[begin : begin + n]]
-        told = [self._told(document) for document in self.removals.documents(rows)]
-        return {"total": len(found), "begin": begin, "rows": told}
+        some = found[begin : begin + n]
+        documents, keepers = self.removals.documents(self.removals.rows[some]), self.removals.keepers[some].tolist()
+        return {"total": len(found), "begin": begin, "rows": list(map(self._told, documents, keepers))}
 
-    def _told(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a page needs of a removed document; its id is text that is shown, its row is what names it."""
-        said = self.review.judged.get(document["row"], Judgement())
-        names = ("row", "name", "kept", "reason", "score", "file", "bytes")
-        return {name: document[name] for name in names} | {"judgement": said.judgement, "note": said.note}
+    def _places(self, rows: Collection[int]) -> Int64Array:
+        """Return the numbers of removals by their rows."""
+        return np.searchsorted(self.removals.rows, np.fromiter(rows, np.int64, len(rows)))
+
+    def _told(self, document: dict[str, Any], keeper: int) -> dict[str, Any]:
+        """Return what a page needs of a removed document, also the row of the one that it was removed for."""
+        return document | {"keeper": keeper} | asdict(self.review.judged.get(document["row"], Judgement()))
 
     def pair(self, row: int, beside: Sequence[int] = ()) -> dict[str, Any]:
         """Return a removed document beside the one that it was removed for."""
@@ -252,7 +258,8 @@ class Desk:
             raise ParameterError(f"at most {MOST_ROWS} removals are read at a time; got {len(beside):,}")
         pairs = {other: int(self.removals.keepers[self.removals.index_of(other)]) for other in (row, *beside)}
         removed, kept = self.removals.documents(np.array([row, pairs[row]]))
-        told = self._told(removed) | {"left": kept["name"], "left_file": kept["file"], "left_bytes": kept["bytes"]}
+        told = self._told(removed, pairs[row]) | {f"left_{name}": kept[name] for name in ("name", "file", "bytes")}
+        told["copies"] = len(self.removals.copies(row))
         try:
             texts = self._texts.read((row, pairs[row]), [place for pair in pairs.items() for place in pair])
         except LookalikeError as error:
@@ -261,14 +268,15 @@ class Desk:
         found = compare(texts[pairs[row]], texts[row], self.result.settings.shingling, MOST_SHOWN)
         return told | {"compared": found.to_dict(), "why": None}
 
-    def judge(self, row: int, judgement: Judgement) -> dict[str, Any]:
-        """Note a judgement; return how far the review is."""
-        self.review.judge(row, judgement)
+    def judge(self, row: int, judgement: Judgement, copies: bool = False) -> dict[str, Any]:
+        """Note a judgement, with ``copies`` of all removed copies of the same document; return how far the review is."""
+        self.review.judge(self.removals.copies(row) if copies else [row], judgement)
         return {"row": row, "progress": self.progress()}
 
     def undo(self) -> dict[str, Any]:
-        """Take back the last judgement; return its row, or none, and how far the review is."""
-        return {"row": self.review.undo(), "progress": self.progress()}
+        """Take back the last judgement; return its first row, or none, of how many it was, and how far the review is."""
+        rows = self.review.undo()
+        return {"row": rows[0] if rows else None, "rows": len(rows), "progress": self.progress()}
 
     def report(self) -> bytes:
         """Return the report; it is made once."""

@@ -8,7 +8,7 @@ import os
 import stat
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from io import FileIO
@@ -83,7 +83,7 @@ class Review:
     def _clear(self) -> None:
         """Know nothing."""
         self.judged: dict[int, Judgement] = {}
-        self._earlier: list[tuple[int, Judgement]] = []  # what each line that was not taken back replaced
+        self._earlier: list[list[tuple[int, Judgement]]] = []  # what each action that was not taken back replaced
         self._sources: dict[int, Mapping[str, Any]] = {}  # by row of a document that was to be kept at some time
         self._touched: set[str] = set()  # ids, as JSON, that were ever judged: their lines in overrides are ours
 
@@ -95,7 +95,7 @@ class Review:
             try:
                 said = json.loads(line)
                 row, judgement = int(said["row"]), Judgement(said["judgement"], said["note"])
-                theirs, undo, source = Removed(said["id"], said["duplicate_of"]), bool(said.get("undo")), said.get("source")
+                theirs, source = Removed(said["id"], said["duplicate_of"]), said.get("source")
                 if judgement.judgement == "keep" or source is not None:
                     self._sources[row] = {name: source[name] for name in ("input", "sha256")}
             except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
@@ -107,7 +107,7 @@ class Review:
                     f"{shown(self._path)}: line {number:,} is about a removal that this result does not have: move the file "
                     "away, it belongs to another result"
                 )
-            self._take(row, judgement, undo)
+            self._take(row, judgement, bool(said.get("undo")), bool(said.get("together")))
             end += len(line) + 1
         return end
 
@@ -118,41 +118,45 @@ class Review:
         except ParameterError:
             return False
 
-    def _take(self, row: int, judgement: Judgement, undo: bool) -> None:
-        """Take a line of the log into account."""
-        if undo and self._earlier:
+    def _take(self, row: int, judgement: Judgement, undo: bool, together: bool) -> None:
+        """Take a line of the log into account; ``together``: it is of the action that the line before is of."""
+        if not undo:
+            self._earlier += [] if together and self._earlier else [[]]
+            self._earlier[-1].append((row, self.judged.get(row, Judgement())))
+        elif self._earlier and not together:
             self._earlier.pop()
-        else:
-            self._earlier.append((row, self.judged.get(row, Judgement())))
         self._touched.add(json.dumps(self._removed(row).id))
         if judgement == Judgement():
             self.judged.pop(row, None)
         else:
             self.judged[row] = judgement
 
-    def judge(self, row: int, judgement: Judgement) -> None:
-        """Note what was said of a removal; it is on the disk, with all overrides, when this returns."""
-        self._removed(row)
+    def judge(self, rows: Sequence[int], judgement: Judgement) -> None:
+        """Note what was said of removals, by one action; it is on the disk, with all overrides, when this returns."""
+        for row in rows:
+            self._removed(row)
         with self._turn:
             self._begin()
-            if judgement.judgement == "keep" and row not in self._sources:
-                self._sources[row] = dict(self._source_of(row))  # before anything is written: the input may be gone
-            if judgement != self.judged.get(row, Judgement()):
-                self._add(row, judgement, False)
+            for row in rows:
+                if judgement.judgement == "keep" and row not in self._sources:
+                    self._sources[row] = dict(self._source_of(row))  # before anything is written: the input may be gone
+            changed = [(row, judgement) for row in rows if judgement != self.judged.get(row, Judgement())]
+            if changed:
+                self._add(changed, False)
             if self._behind:
                 self._write_overrides()
 
-    def undo(self) -> int | None:
-        """Take back the last judgement or note that was not taken back; return its row, or None where there is none."""
+    def undo(self) -> list[int]:
+        """Take back the last action, a judgement or a note, that was not taken back; return its rows, or none."""
         with self._turn:
             self._begin()
             if not self._earlier:
-                return None
-            row, before = self._earlier[-1]
-            self._add(row, before, True)
+                return []
+            before = self._earlier[-1]
+            self._add(before, True)
             if self._behind:
                 self._write_overrides()
-            return row
+            return [row for row, _ in before]
 
     def _begin(self) -> FileIO:
         """Open the log for adding to it, and read what others may have added meanwhile."""
@@ -172,18 +176,18 @@ class Review:
         self._log, self._close = log, weakref.finalize(self, log.close)
         return log
 
-    def _add(self, row: int, judgement: Judgement, undo: bool) -> None:
-        """Add a line to the log."""
-        log = self._begin()
-        line: dict[str, Any] = {"row": row, **asdict(self._removed(row)), **asdict(judgement)}
-        if judgement.judgement == "keep":
-            line["source"] = self._sources[row]
-        if undo:
-            line["undo"] = True
+    def _add(self, changed: list[tuple[int, Judgement]], undo: bool) -> None:
+        """Add the lines of an action to the log."""
+        log, lines = self._begin(), list[dict[str, Any]]()
+        for row, judgement in changed:
+            line = {"row": row, **asdict(self._removed(row)), **asdict(judgement)}
+            if judgement.judgement == "keep":
+                line["source"] = self._sources[row]
+            lines.append(line | ({"undo": True} if undo else {}) | ({"together": True} if lines else {}))
         with reporting(self._path):
             end = log.seek(0, os.SEEK_END)
             try:
-                content = json.dumps(line).encode() + b"\n"
+                content = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
                 if log.write(content) != len(content):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 os.fsync(log.fileno())
@@ -192,7 +196,8 @@ class Review:
                     log.truncate(end)
                 raise
         before = self._kept()
-        self._take(row, judgement, undo)
+        for i, (row, judgement) in enumerate(changed):
+            self._take(row, judgement, undo, i > 0)
         self._behind |= before != self._kept()
 
     def _kept(self) -> list[int]:

@@ -108,6 +108,15 @@ class Store:
         finally:
             self._beside -= 1
 
+    def ids_of(self, text: str) -> Ids:
+        """Return an id, in a list, of the type that the index has."""
+        if self.index.id_type != "int":
+            return [text]
+        digits = text.removeprefix("-")
+        if not (digits.isascii() and digits.isdecimal() and len(digits) < 20):
+            raise ParameterError(f"ids of this index are integers; got {text[:40]!r}")
+        return [int(text)]
+
     # Queries
 
     async def query(self, texts: Sequence[str], top: int, n_bytes: int) -> Matches:

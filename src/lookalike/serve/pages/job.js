@@ -10,6 +10,7 @@
     $("bar").max = Math.max(1, p.of);
     $("bar").value = p.judged;
     let said = "Judged " + count(p.judged) + " of " + count(p.of) + " near-duplicates: " + p.duplicate + " duplicate, " + p.keep + " not a duplicate, " + p.unsure + " unsure.";
+    if (p.copies) said += " Exact copies judged: " + count(p.copies) + ".";
     if (p.precision !== undefined) {
       said += " Precision " + p.precision.toFixed(3) + " (95% interval " + p.low.toFixed(3) + " to " + p.high.toFixed(3) + "): of the first " + count(p.drawn) + " in random order, unsure ones left out.";
     } else if (p.judged) said += " To measure the precision, judge the first ones in random order.";
@@ -57,6 +58,8 @@
     }
     $("note").value = shown ? shown.note : "";
     $("note").disabled = !shown;
+    $("together").hidden = !shown || shown.copies < 2;
+    if (shown) $("n-copies").textContent = "All " + count(shown.copies) + " copies at once";
   };
 
   const showPair = (pair) => {
@@ -70,7 +73,7 @@
     }
     const alike = pair.reason === "exact" ? "a copy byte for byte" : score + " " + pair.score.toFixed(4);
     $("about").textContent = alike + ". Kept: " + pair.left_file + ", " + count(pair.left_bytes) + " bytes. Removed: " + pair.file + ", " + count(pair.bytes) + " bytes.";
-    beside.render($("view"), ["kept: " + pair.left, "removed: " + pair.name], pair.compared, "The texts cannot be shown: " + pair.why);
+    beside.render($("view"), ["kept: " + pair.left_name, "removed: " + pair.name], pair.compared, "The texts cannot be shown: " + pair.why);
   };
 
   // How the texts of this page begin is known once the first ones are read.
@@ -103,12 +106,15 @@
     else showPair(null);
   };
 
+  const asked = (from) => {
+    const parameters = new URLSearchParams({ begin: from, n: PAGE });
+    for (const name of CHOICES) if ($(name).value) parameters.set(name, $(name).value);
+    return "/v1/removals?" + parameters;
+  };
   const list = async (from, last) => {
-    const asked = new URLSearchParams({ begin: from, n: PAGE });
-    for (const name of CHOICES) if ($(name).value) asked.set(name, $(name).value);
     const mine = ++turn, before = begin;
     begin = from; // at once, so that a second click goes a page further
-    const found = await attempt(() => json("/v1/removals?" + asked));
+    const found = await attempt(() => json(asked(from)));
     if (mine !== turn) return;
     if (!found) {
       begin = before;
@@ -132,12 +138,14 @@
     return undefined;
   };
 
-  const noted = (row, judgement, note) => {
-    const i = rows.findIndex((other) => other.row === row);
-    if (i >= 0) {
-      Object.assign(rows[i], { judgement, note });
-      $("rows").children[i].firstChild.lastChild.replaceWith(mark(rows[i]));
-    }
+  // Whether a removal is judged with the one that is shown: both are copies of the same document.
+  const isCopy = (row) => row.reason === "exact" && shown?.reason === "exact" && row.keeper === shown.keeper;
+  const noted = (row, judgement, note, copies) => {
+    rows.forEach((other, i) => {
+      if (other.row !== row && !(copies && isCopy(other))) return;
+      Object.assign(other, { judgement, note });
+      $("rows").children[i].firstChild.lastChild.replaceWith(mark(other));
+    });
     if (shown && shown.row === row) {
       Object.assign(shown, { judgement, note });
       showJudgement();
@@ -145,12 +153,12 @@
   };
 
   let saving = Promise.resolve(); // one after the other, in the order in which they were made
-  const save = (row, judgement, note) => {
-    const body = { row, judgement, note };
+  const save = (row, judgement, note, copies = false) => {
+    const body = { row, judgement, note, copies };
     saving = saving.then(() => attempt(async () => {
       const said = await json("/v1/judgements", body);
       showProgress(said.progress);
-      noted(row, judgement, note);
+      noted(row, judgement, note, copies);
       return true;
     }));
     return saving;
@@ -159,11 +167,13 @@
   let judging = false;
   const judge = async (judgement) => {
     if (!shown || judging) return;
-    const same = shown.judgement === judgement;
+    const same = shown.judgement === judgement, copies = shown.copies > 1 && $("copies").checked;
     judging = true;
-    const saved = await save(shown.row, same ? null : judgement, $("note").value);
+    const saved = await save(shown.row, same ? null : judgement, $("note").value, copies);
     judging = false;
-    if (saved && !same) await step(1);
+    if (!saved || same) return;
+    while (copies && at + 1 < rows.length && isCopy(rows[at + 1])) at += 1;
+    await step(1);
   };
 
   const undo = async () => {
@@ -172,6 +182,11 @@
     if (!said) return;
     showProgress(said.progress);
     if (said.row === null) return desk.tell("There is nothing to undo.");
+    if (said.rows > 1) {
+      const found = await attempt(() => json(asked(begin)));
+      if (found) rows = found.rows;
+      showRows();
+    }
     const i = rows.findIndex((row) => row.row === said.row);
     if (i >= 0) {
       at = i;
@@ -207,7 +222,7 @@
     ",": () => $("page-before").click(), ".": () => $("page-after").click(),
   };
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not(#copies), select, textarea, dialog")) return;
     const action = actions[event.key.toLowerCase()];
     if (!action) return;
     event.preventDefault();
