@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from ..choices import Method, Mode, Normalization, Unit, check_choice
 from ..errors import OutputError, ParameterError, all_from_caller
 from ..text.texts import concatenate
 from ..values.arrays import RANDOM, drawn_seed
@@ -53,11 +54,11 @@ class Index(Reader):
         *,
         threshold: float = 0.8,
         recall: float = 0.99,
-        kind: str = "minhash",
+        kind: Method = "minhash",
         keep_text: bool = False,
-        unit: str = "word",
+        unit: Unit = "word",
         width: int | None = None,
-        normalization: str = "NFC",
+        normalization: Normalization = "NFC",
         fold_case: bool = True,
         radius: int | None = None,
         bands: int | None = None,
@@ -67,7 +68,7 @@ class Index(Reader):
         standard_error: float | None = None,
         sketch_bytes: int | None = None,
         probes: int | None = None,
-        seed: int | str = 1,
+        seed: int | Literal["random"] = 1,
     ) -> Index:
         """Make an empty index and open it.
 
@@ -138,7 +139,7 @@ class Index(Reader):
             raise
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], mode: str = "append", *, wait: bool = False, salvage: bool = False) -> Index:
+    def open(cls, path: str | os.PathLike[str], mode: Mode = "append", *, wait: bool = False, salvage: bool = False) -> Index:
         """Open an index.
 
         Parameters
@@ -164,8 +165,7 @@ class Index(Reader):
             If the mode is unknown, or ``salvage`` is asked for with another mode than reading.
         """
         folder = Path(path)
-        if mode not in ("append", "read"):
-            raise ParameterError(f"mode must be append or read; got {mode!r}")
+        check_choice("mode", mode, Mode)
         if salvage and mode == "append":
             raise ParameterError("salvage is for reading: open with mode='read', export what is left, and make a new index")
         read_manifest(folder)  # nothing is written where there is no index

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..choices import ReportTexts
 from ..engines.engine import Batches, Table
 from ..engines.memory import peak_memory
 from ..errors import ParameterError, all_from_caller
@@ -140,7 +141,7 @@ class PairsResult(Brief):
         return {"pairs": counted(self.summary["pairs"], "pair"), "documents": f"of {documents}"}
 
     def report(
-        self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
+        self, output: str | Path, *, texts: ReportTexts = "full", force: bool = False, title: str | None = None,
         command: str | None = None,
     ) -> None:  # fmt: skip
         """Write a page that shows the pairs: one HTML file that needs no network. See ``Result.report``."""

@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .. import __version__
+from ..choices import ReportTexts
 from ..engines.engine import Engine, Table
 from ..errors import all_from_caller
 from ..files.workspace import Workspace
@@ -248,7 +249,7 @@ class DecontaminationResult(Brief):
         write_table(output, self._listed, self.provenance, sources=self._read, force=force)
 
     def report(
-        self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
+        self, output: str | Path, *, texts: ReportTexts = "full", force: bool = False, title: str | None = None,
         command: str | None = None,
     ) -> None:  # fmt: skip
         """Write a page that shows the matches: one HTML file that needs no network."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from ..choices import ReportTexts
 from ..engines.memory import peak_memory
 from ..errors import ParameterError, all_from_caller
 from ..formats.frames import chosen
@@ -337,7 +338,7 @@ class Result(Tables):
         return found
 
     def report(
-        self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
+        self, output: str | Path, *, texts: ReportTexts = "full", force: bool = False, title: str | None = None,
         command: str | None = None,
     ) -> None:  # fmt: skip
         """Write a page that shows what was removed, why, and whether to trust it: one HTML file of at most 2 MB.

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..choices import EncodingErrors, Normalization, Unit, check_choice
 from ..errors import EncodingError, ParameterError
 from ..hashing import digest_secret, secret_words
 from ..kernels import digests, overlap, vocabulary
@@ -159,12 +160,12 @@ def _name_row(first_row: int, row: int) -> str:
 def shingle(
     texts: Any,
     *,
-    unit: str = "word",
+    unit: Unit = "word",
     width: int | None = None,
-    normalization: str = "NFC",
+    normalization: Normalization = "NFC",
     fold_case: bool = True,
     tokenizer: Tokenizer | None = None,
-    encoding_errors: str = "strict",
+    encoding_errors: EncodingErrors = "strict",
     key: bytes | None = None,
 ) -> Shingles:
     """Turn texts into sets of shingle hashes.
@@ -220,8 +221,7 @@ def shingle(
     [2, 3]
     """
     shingling = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case, tokenizer=tokenizer)
-    if encoding_errors not in ("strict", "replace"):
-        raise ParameterError(f'encoding_errors must be "strict" or "replace"; got {encoding_errors!r}')
+    check_choice("encoding_errors", encoding_errors, EncodingErrors)
     made_by, hashes_of = shingling, shingling.hashes
     if key is not None:
         made_by = replace(shingling, key_fingerprint=fingerprint(check_key(key)))
