@@ -50,7 +50,7 @@ def corpus(tmp_path):
             la.errors.ParameterError,
             "threshold",
         ),
-        (lambda at: la.keep(la.search.Pairs([0], [1], 2)), la.errors.ParameterError, "call verify first"),
+        (lambda at: la.decide(la.search.Pairs([0], [1], 2)), la.errors.ParameterError, "call verify first"),
         (lambda at: la.shingle(["a"], tokenizer=lambda text: [1]), la.errors.InputDataError, "must yield str"),
     ],
 )

@@ -175,16 +175,16 @@ def test_pairs_of_rows_that_are_not_there_are_refused(pair):
     with pytest.raises(la.errors.ParameterError, match="pair 1 is"):
         la.verify(pairs, SHINGLES, threshold=0.5)
     with pytest.raises(la.errors.ParameterError, match="pair 1 is"):
-        la.keep(pairs)
+        la.decide(pairs)
 
 
 def test_pairs_are_kept_in_order_only():
     for left, right in ((1, 0), (1, 1)):
         with pytest.raises(la.errors.ParameterError, match="left < right"):
-            la.keep(la.search.Pairs(left=[left], right=[right], n_rows=2, resemblance=[0.9]))
+            la.decide(la.search.Pairs(left=[left], right=[right], n_rows=2, resemblance=[0.9]))
     for wrong in (np.nan, -0.1, 1.1):
         with pytest.raises(la.errors.ParameterError, match="in \\[0, 1\\]"):
-            la.keep(la.search.Pairs(left=[0], right=[1], n_rows=2, resemblance=[wrong]))
+            la.decide(la.search.Pairs(left=[0], right=[1], n_rows=2, resemblance=[wrong]))
 
 
 @pytest.mark.parametrize("wrong", [

@@ -32,7 +32,7 @@ from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from ..wording import Brief, counted
-from .rows import collect
+from .rows import Tabular, collect
 from .scored_pairs import ScoredPairs, Scores
 
 ADDED = {"overlap_with": "reference", "overlap_passage": "passage", "resemblance": "resemblance", "containment": "containment"}
@@ -172,7 +172,7 @@ def by_benchmark(names: Sequence[str], items: Items, found: Int64Array, missed: 
 
 
 @all_from_caller
-class DecontaminationResult(Brief):
+class DecontaminationResult(Brief, Tabular):
     """The result of ``decontaminate``.
 
     Attributes
@@ -217,6 +217,10 @@ class DecontaminationResult(Brief):
     def matches(self) -> pa.Table:
         """All matches."""
         return self._listed.table()
+
+    def _table(self) -> pa.Table:
+        """Return all matches."""
+        return self.matches
 
     @property
     def summary(self) -> dict[str, int]:

@@ -29,7 +29,7 @@ from ..values.arrays import whole
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..wording import Brief, counted
 from .decontamination import Corpus
-from .rows import collect
+from .rows import Tabular, collect
 
 _ROWS = 1 << 12  # documents that are looked at together
 _BLANKS = b" \t\n\v\f\r"
@@ -188,7 +188,7 @@ def _cut(texts: Texts, row: Int64Array, begin: Int64Array, end: Int64Array, with
 
 
 @all_from_caller
-class RepeatsResult(Brief):
+class RepeatsResult(Brief, Tabular):
     """The result of ``repeats``: what is removed of a corpus.
 
     Attributes
@@ -241,6 +241,10 @@ class RepeatsResult(Brief):
     def removed(self) -> pa.Table:
         """What is removed, in input order: ``id``, ``begin`` and ``end`` in bytes of the text, and how many lines or words."""
         return Removed(self._found, self._runs, self._what, False).table()
+
+    def _table(self) -> pa.Table:
+        """Return what is removed."""
+        return self.removed
 
     @cached_property
     def _repeated(self) -> Repeated:
