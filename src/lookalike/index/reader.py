@@ -31,7 +31,7 @@ from .answers import (
     sketch_texts,
 )
 from .containing import containing
-from .kind import Sketches
+from .kind import Kind, Sketches
 from .kinds import check_rules
 from .manifest import Manifest, read_manifest, release_lock
 from .segments import Segment, Segments
@@ -44,8 +44,8 @@ class Reader:
 
     def __init__(self, path: Path, state: State, rules: int, lock: int | None, damaged: list[str]) -> None:
         self.path = path
-        self.kind = state.kind
-        self.damaged = damaged
+        self.kind: Kind = state.kind
+        self.damaged: list[str] = damaged
         self._state = state
         self._rules = rules
         self._is_current = rules == self.kind.shingling.to_dict().get("rules", 1)

@@ -21,7 +21,7 @@ from ..values.arrays import MOST_SEED, number, whole
 from .groups import walk_again
 from .rows import HeldRows, collect
 from .saved import load_result, save_result
-from .summary import count
+from .summary import Summary, count
 from .tables import Open, Tables
 
 T = TypeVar("T")
@@ -79,6 +79,7 @@ class Result(Tables):
     """
 
     _job: Job | None
+    summary: Summary
 
     def close(self) -> None:
         """Remove the files of the work folder, if there are any; after that, rows, pairs and ids are not available."""

@@ -60,7 +60,7 @@ class Tables(Tabular):
         self.against = against
         self.near_misses = near_misses
         self.settings = settings
-        self.summary = summary
+        self.summary: Summary = summary
         self.provenance = provenance
 
     @property

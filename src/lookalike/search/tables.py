@@ -70,10 +70,11 @@ class TableIndex(FingerprintIndex):
         lead = whole("lead", lead, 1)
         if not isinstance(blocks, tuple):
             blocks = whole("blocks", blocks, 1)
-        self.n_tables = theory.block_tables(len(blocks) if isinstance(blocks, tuple) else blocks, lead, radius)
+        self.n_tables: int = theory.block_tables(len(blocks) if isinstance(blocks, tuple) else blocks, lead, radius)
         check_choice("lookup", lookup, Lookup)
         self.blocks: int | tuple[int, ...] = blocks
-        self.lead, self.lookup = lead, lookup
+        self.lead: int = lead
+        self.lookup: Lookup = lookup
 
     def _build(self) -> None:
         """Sort the keys of each table."""
