@@ -1,13 +1,10 @@
 """What callers pass in is right or refused: no row is read that is not there, no number is taken for another one."""
 
-import json
-
 import numpy as np
 import pytest
 
 import lookalike as la
 from lookalike.hashing import Permutation
-from lookalike.settings.settings import PairSettings
 from lookalike.values import drop_repeats
 
 VALUES = np.array([5, 3, 9, 7, 1, 2], np.uint64)
@@ -280,34 +277,6 @@ def test_sides_of_unlike_shapes_are_refused(compare):
 def test_shares_are_pairs_of_bits_and_numbers(shares):
     with pytest.raises(la.errors.ParameterError):
         la.sketches.Fractional(shares=shares)
-
-
-@pytest.mark.parametrize("wrong", [
-    {"threshold": "0.8"}, {"recall": None}, {"seed": 1.5}, {"seed": -1}, {"seed": None}, {"seed": True}, {"threads": 1.5}, {"threads": "2"},
-    {"max_bucket": "3"}, {"max_bucket": 1}, {"max_pairs": 0.5}, {"radius": 2.5}, {"radius": "2"}, {"radius": 17}, {"permutations": 64.5},
-    {"bands": True, "rows": 3},
-], ids=str)  # fmt: skip
-def test_settings_are_numbers_of_their_kind_before_any_work(wrong):
-    for method in ("minhash", "simhash"):
-        with pytest.raises(la.errors.ParameterError, match=next(iter(wrong))):
-            PairSettings(method=method, **wrong)
-
-
-def test_numbers_of_numpy_are_numbers():
-    texts = ["one two three four five six", "one two three four five seven", "One two three four five six"]
-    given = {
-        "threshold": np.float32(0.5),
-        "recall": np.float64(0.9),
-        "seed": np.uint64(7),
-        "threads": np.int8(1),
-        "max_bucket": np.int64(9),
-    }
-    found = la.dedup(texts, **given)
-    assert found.keep.tolist() == la.dedup(texts, threshold=0.5, recall=0.9, seed=7).keep.tolist()
-    json.dumps([found.summary.to_dict(), found.provenance])
-    for wrong in ("0.9", True, np.nan, 0.4):
-        with pytest.raises(la.errors.ParameterError):
-            found.rethreshold(wrong)
 
 
 @pytest.mark.parametrize(

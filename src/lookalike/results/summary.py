@@ -135,10 +135,6 @@ class Summary:
             plan=method.plan_dict(), **counted_anew,
         )  # fmt: skip
 
-    def __call__(self) -> Summary:
-        """Return itself: ``result.summary()`` is ``result.summary``."""
-        return self
-
     def __repr__(self) -> str:
         """Return the same as for ``print``, so that it can be read where a result is looked at by hand."""
         return str(self)
