@@ -39,7 +39,6 @@ ALLOWED: set[str] = {
     f"{file}: lookalike.report.page{what}"
     for file, name in (
         ("results/decontamination.py", "write_scored"),
-        ("recipes/pairs.py", "write_scored"),
         ("results/result.py", "write_report"),
     )
     for what in ("", f".{name}")

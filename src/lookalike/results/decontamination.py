@@ -172,7 +172,25 @@ def by_benchmark(names: Sequence[str], items: Items, found: Int64Array, missed: 
 
 
 @all_from_caller
-class DecontaminationResult(Brief, Tabular):
+class Reported:
+    """A result that is pairs with scores."""
+
+    def _scored_pairs(self) -> ScoredPairs:
+        """Return the pairs with their scores."""
+        raise NotImplementedError
+
+    def report(
+        self, output: str | Path, *, texts: ReportTexts = "full", force: bool = False, title: str | None = None,
+        command: str | None = None,
+    ) -> None:  # fmt: skip
+        """Write a page that shows the pairs: one HTML file that needs no network. See ``Result.report``."""
+        from ..report.page import write_scored  # a layer above: methods of results are where users look for it
+
+        write_scored(self._scored_pairs(), output, texts=texts, force=force, title=title, command=command)
+
+
+@all_from_caller
+class DecontaminationResult(Brief, Reported, Tabular):
     """The result of ``decontaminate``.
 
     Attributes
@@ -196,6 +214,8 @@ class DecontaminationResult(Brief, Tabular):
         Documents of the two corpora.
     """
 
+    _main = "matches"
+
     def __init__(
         self, listed: Matches, overlaps: NDArray[np.bool_], skipped: NDArray[np.bool_], not_searchable: pa.Table,
         benchmarks: pa.Table, settings: dict[str, Any], workspace: Workspace,
@@ -217,10 +237,6 @@ class DecontaminationResult(Brief, Tabular):
     def matches(self) -> pa.Table:
         """All matches."""
         return self._listed.table()
-
-    def _table(self) -> pa.Table:
-        """Return all matches."""
-        return self.matches
 
     @property
     def summary(self) -> dict[str, int]:
@@ -251,15 +267,6 @@ class DecontaminationResult(Brief, Tabular):
     def write_matches(self, output: str | Path, *, force: bool = False) -> None:
         """Write all matches as parquet, JSON lines or CSV, by the suffix; no more than some are held at a time."""
         write_table(output, self._listed, self.provenance, sources=self._read, force=force)
-
-    def report(
-        self, output: str | Path, *, texts: ReportTexts = "full", force: bool = False, title: str | None = None,
-        command: str | None = None,
-    ) -> None:  # fmt: skip
-        """Write a page that shows the matches: one HTML file that needs no network."""
-        from ..report.page import write_scored  # a layer above: methods of results are where users look for it
-
-        write_scored(self._scored(), output, texts=texts, force=force, title=title, command=command)
 
     def write(
         self, output: str | Path, *, annotate: bool = False, mask: str | None = None, force: bool = False
@@ -293,7 +300,7 @@ class DecontaminationResult(Brief, Tabular):
             selections.append(Selection(source, written[begin:end], added if annotate else None, errors, cuts, left))
         write_rows(output, selections, self.provenance, sources=self._read, force=force)
 
-    def _scored(self) -> ScoredPairs:
+    def _scored_pairs(self) -> ScoredPairs:
         """Return the matches as a report reads them; their left sides are the reference documents."""
         parameters, s, n = self._parameters, self.summary, self.n_references
         threshold = parameters["threshold"] or 0.0

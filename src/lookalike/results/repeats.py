@@ -197,6 +197,8 @@ class RepeatsResult(Brief, Tabular):
         Documents of the corpus.
     """
 
+    _main = "removed"
+
     def __init__(self, found: Repeats) -> None:
         self._found, self.n_documents, self._unit = found, found.corpus.n, found.settings["parameters"]["unit"]
         self._what = "words" if self._unit == "passage" else "lines"
@@ -241,10 +243,6 @@ class RepeatsResult(Brief, Tabular):
     def removed(self) -> pa.Table:
         """What is removed, in input order: ``id``, ``begin`` and ``end`` in bytes of the text, and how many lines or words."""
         return Removed(self._found, self._runs, self._what, False).table()
-
-    def _table(self) -> pa.Table:
-        """Return what is removed."""
-        return self.removed
 
     @cached_property
     def _repeated(self) -> Repeated:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -33,9 +33,11 @@ _KINDS = {"distance": pa.int64(), "standard_error": pa.float64()}
 class Tabular:
     """A result that other libraries take for its main table: ``polars.DataFrame(result)``, ``from result`` in DuckDB."""
 
+    _main: ClassVar[str]  # the attribute that is the table
+
     def _table(self) -> pa.Table:
         """Return the main table."""
-        raise NotImplementedError
+        return getattr(self, self._main)
 
     def to_pandas(self) -> Any:
         """Return the main table as a data frame of pandas."""

@@ -23,10 +23,9 @@ from ..text.ignored import Ignored
 from ..text.shingle import Shingling
 from ..theory.banding import candidate_probability, least_agreeing
 from ..values.arrays import RANDOM, drawn_seed
-from .group_options import GroupOptions
 from .limits import skips_large
 from .option import check_values, documented, entries, recorded, repeating
-from .options import DedupOptions, PairOptions, SearchOptions
+from .options import DedupOptions, GroupOptions, PairOptions, SearchOptions
 
 _DERIVED = {"shingling", "sketch", "bits", "sample"}  # of what sketches depend on
 
