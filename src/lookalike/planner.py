@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import theory
-from .choices import Verify
+from .choices import Verify, check_choice
 from .errors import ParameterError, from_caller
 from .theory import banding, minhash, shares
 from .values.arrays import MAX_PERMUTATIONS, number, whole
@@ -285,8 +285,7 @@ def plan(
     """
     check_targets(threshold, recall)
     threshold, recall = float(threshold), float(recall)
-    if verify not in ("exact", "sketch", "none"):
-        raise ParameterError(f"verify must be exact, sketch or none; got {verify!r}")
+    check_choice("verify", verify, Verify)
     if documents is not None:
         documents = number("documents", documents, "a number >= 0")
         if not (0 <= documents <= MAX_DOCUMENTS and documents == int(documents)):

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar, cas
 
 from ..choices import check_choice
 from ..errors import ParameterError, from_caller
-from ..wording import check_spelling
+from ..wording import check_spelling, spelled
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -205,7 +205,9 @@ def _with_options(doc: str | None, options: type) -> str | None:
 
 
 def documented(options: type[S]) -> type[S]:
-    """Describe the options of a class in its docstring."""
+    """Describe the options of a class in its docstring, and let its errors lead to its callers."""
+    made: Any = options
+    made.__init__ = from_caller(spelled(made.__init__))
     options.__doc__ = _with_options(options.__doc__, options)
     return options
 

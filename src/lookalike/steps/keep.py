@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import ParameterError
+from ..errors import ParameterError, from_caller
 from ..kernels.walk import resolve
 from ..methods.comparable import compare_rows, sets_of_values
 from ..values import Float64Array, Int64Array, Pairs, Shingles, drop_repeats
@@ -20,6 +20,7 @@ from .crowds import CELL_BITS, count_members, prefix_links, prefixes_of, prefixe
 VALUES = 1 << 18  # shingles whose prefixes are chosen at a time
 
 
+@from_caller
 def exact_pairs(shingles: Shingles, *, threshold: float) -> Pairs:
     """Find all pairs of sets whose exact resemblance reaches a threshold: none is missed.
 
@@ -87,6 +88,7 @@ def _check(threshold: float) -> None:
         raise ParameterError(f"threshold must be in (0, 1]; got {threshold}")
 
 
+@from_caller
 def verify(candidates: Pairs, shingles: Shingles, *, threshold: float) -> Pairs:
     """Keep the candidate pairs whose exact resemblance reaches a threshold.
 
@@ -151,6 +153,7 @@ class Decisions:
         return np.equal(self.keeper, np.arange(len(self.keeper)))
 
 
+@from_caller
 def decide(verified: Pairs) -> Decisions:
     """Decide which documents to keep, in row order: one is removed if and only if an earlier kept one matches it.
 

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..choices import EncodingErrors, Normalization, Unit, check_choice
-from ..errors import EncodingError, ParameterError
+from ..errors import EncodingError, ParameterError, from_caller
 from ..hashing import digest_secret, secret_words
 from ..kernels import digests, overlap, vocabulary
 from ..kernels.scratch import scratch
 from ..kernels.shingling import UNITS
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
+from ..wording import spelled
 from .characters import character_tables
 from .ignored import Dropping
 from .shingle import Shingling, Tokenizer, ignored_places
@@ -157,6 +158,8 @@ def _name_row(first_row: int, row: int) -> str:
     return f"row {first_row + row}"
 
 
+@from_caller
+@spelled
 def shingle(
     texts: Any,
     *,

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..choices import Normalization, Unit, check_choice
-from ..errors import IncompatibleSketchError, InputDataError, ParameterError
+from ..errors import IncompatibleSketchError, InputDataError, ParameterError, from_caller
 from ..kernels.folding import HIDDEN, HIDDEN_SPACE
 from ..kernels.hashing import digest_rows
 from ..kernels.places import token_places
@@ -84,6 +84,7 @@ class Shingling:
         given = [f for f in fields(self) if f.name not in ("ignored", "key_fingerprint") or getattr(self, f.name)]
         return f"Shingling({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in given)})"
 
+    @from_caller
     def __post_init__(self) -> None:
         """Check the parameters and fill in the width."""
         check_choice("unit", self.unit, Unit)
