@@ -39,6 +39,8 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
+	$(BIN)/python tools/check_types.py
 	$(BIN)/python tools/check_layers.py
 	$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md docs src tools examples benchmarks reproduction
 

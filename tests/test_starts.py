@@ -90,7 +90,7 @@ def test_help_loads_no_part_of_a_job(arguments):
     assert "lookalike" in printed
     assert sorted(modules & (LARGE | METADATA | {"logging", "traceback", "pathlib"})) == []
     rooms = {name.split(".")[1] for name in modules if name.startswith("lookalike.")}
-    assert rooms <= {"cli", "errors", "formats", "packages", "settings", "wording"}
+    assert rooms <= {"choices", "cli", "errors", "formats", "packages", "settings", "wording"}
     assert "lookalike.settings.settings" not in modules
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from house import Module, habits, homes, modules, totals
 
-RANKS = (("wording", "lazy"), ("errors", "packages"), ("theory",), ("files",), ("kernels",), ("values",), ("hashing",), ("text",), ("extraction",), ("sketches",), ("planner",),
+RANKS = (("wording", "lazy"), ("errors", "packages"), ("choices",), ("theory",), ("files",), ("kernels",), ("values",), ("hashing",), ("text",), ("extraction",), ("sketches",), ("planner",),
          ("search",), ("methods",), ("integrations",), ("formats",), ("inputs",), ("steps",), ("engines",), ("index",), ("settings",), ("results",), ("recipes",), ("report",), ("serve",), ("cli",))  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
 ONLY_NUMBA = "kernels/_jit.py"
@@ -39,7 +39,6 @@ ALLOWED: set[str] = {
     f"{file}: lookalike.report.page{what}"
     for file, name in (
         ("results/decontamination.py", "write_scored"),
-        ("recipes/pairs.py", "write_scored"),
         ("results/result.py", "write_report"),
     )
     for what in ("", f".{name}")

@@ -244,7 +244,10 @@ def test_sections_and_tests_that_the_theory_names_exist(page):
     tests = re.findall(r"`(test_\w+\.py)::(test_\w+)`", text)
     assert len(tests) == text.count("::")
     for file, function in tests:
-        assert any(function in functions(path) for path in (ROOT / "tests").rglob(file)), function
+        assert any(
+            function in functions(path)
+            for path in chain((ROOT / "tests").rglob(file), (ROOT / "reproduction/tests").rglob(file))
+        ), function
 
 
 @pytest.mark.parametrize("page", ["sets", "fingerprints"])

@@ -21,12 +21,12 @@ _HOMES = {
     "Settings": ".settings.settings",
     "Shingling": ".text.shingle",
     "changes": ".results.changes",
+    "decide": ".steps.keep",
     "decontaminate": ".recipes.decontaminate",
     "dedup": ".recipes.dedup",
     "exact_pairs": ".steps.keep",
     "foresee": ".recipes.foresight",
     "html_to_text": ".text.html",
-    "keep": ".steps.keep",
     "pairs": ".recipes.pairs",
     "plan": ".planner",
     "repeats": ".recipes.repeats",
@@ -38,25 +38,32 @@ _HOMES = {
 _PARTS = ("errors", "integrations", "search", "sketches", "theory")
 __all__ = sorted([*_PARTS, *_HOMES])
 
-if TYPE_CHECKING:
-    from . import errors, integrations, search, sketches, theory
-    from .engines.spark.session import start_session
-    from .errors import LookalikeError
-    from .index.index import Index
-    from .planner import Plan, plan
-    from .recipes.decontaminate import decontaminate
-    from .recipes.dedup import dedup
-    from .recipes.foresight import foresee
-    from .recipes.history import History
-    from .recipes.pairs import pairs
-    from .recipes.repeats import repeats
-    from .results.changes import changes
-    from .results.result import Result
-    from .settings.settings import Settings
-    from .steps.keep import exact_pairs, keep, verify
-    from .text.hashes import shingle
-    from .text.html import html_to_text
-    from .text.shingle import Shingling
+if TYPE_CHECKING:  # "as" exports a name to type checkers of programs
+    from . import errors as errors
+    from . import integrations as integrations
+    from . import search as search
+    from . import sketches as sketches
+    from . import theory as theory
+    from .engines.spark.session import start_session as start_session
+    from .errors import LookalikeError as LookalikeError
+    from .index.index import Index as Index
+    from .planner import Plan as Plan
+    from .planner import plan as plan
+    from .recipes.decontaminate import decontaminate as decontaminate
+    from .recipes.dedup import dedup as dedup
+    from .recipes.foresight import foresee as foresee
+    from .recipes.history import History as History
+    from .recipes.pairs import pairs as pairs
+    from .recipes.repeats import repeats as repeats
+    from .results.changes import changes as changes
+    from .results.result import Result as Result
+    from .settings.settings import Settings as Settings
+    from .steps.keep import decide as decide
+    from .steps.keep import exact_pairs as exact_pairs
+    from .steps.keep import verify as verify
+    from .text.hashes import shingle as shingle
+    from .text.html import html_to_text as html_to_text
+    from .text.shingle import Shingling as Shingling
 else:  # where type checkers do not look, for a name that is not there to be an error
 
     def __getattr__(name: str) -> object:

@@ -94,7 +94,8 @@ class EncodingError(InputDataError):
 
     def __init__(self, row: int, place: int) -> None:
         super().__init__(row, place)
-        self.row, self.place = row, place
+        self.row: int = row
+        self.place: int = place
 
     def __str__(self) -> str:
         """Say where."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import theory
+from .choices import Verify, check_choice
 from .errors import ParameterError, from_caller
 from .theory import banding, minhash, shares
 from .values.arrays import MAX_PERMUTATIONS, number, whole
@@ -62,7 +63,7 @@ class Plan:
     bands: int
     rows: int
     estimation_slots: int = 0
-    verify: str = "exact"
+    verify: Verify = "exact"
     documents: int | None = None
     sketch: theory.choose.Choice | None = None
 
@@ -230,7 +231,7 @@ def plan(
     bands: int | None = None,
     rows: int | None = None,
     documents: float | None = None,
-    verify: str = "exact",
+    verify: Verify = "exact",
     standard_error: float | None = None,
     sketch_bytes: int | None = None,
     density: float = 0.0,
@@ -284,8 +285,7 @@ def plan(
     """
     check_targets(threshold, recall)
     threshold, recall = float(threshold), float(recall)
-    if verify not in ("exact", "sketch", "none"):
-        raise ParameterError(f"verify must be exact, sketch or none; got {verify!r}")
+    check_choice("verify", verify, Verify)
     if documents is not None:
         documents = number("documents", documents, "a number >= 0")
         if not (0 <= documents <= MAX_DOCUMENTS and documents == int(documents)):

@@ -106,16 +106,18 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
     return called
 
 
-def html_table(caption: str, rows: Mapping[str, str]) -> str:
-    """Return a small table for notebooks, a row for each fact; nothing in it is taken for HTML."""
+def html_table(caption: str, facts: Mapping[str, str], rows: Iterable[tuple[str, str]] = ()) -> str:
+    """Return a small table for notebooks: a row for each fact, then rows, the first of headings; nothing is taken for HTML."""
     from html import escape  # here, for what is not needed to start
 
     def cell(text: str) -> str:
         return escape(printable(text)[:MOST_SHOWN])
 
-    head = "<tr><th style='text-align:left'>"
-    body = "".join(f"{head}{cell(name)}</th><td>{cell(text)}</td></tr>" for name, text in rows.items())
-    return f"<table><caption>{cell(caption)}</caption>{body}</table>"
+    head = "<th style='text-align:left'>{}</th>"
+    shown = [f"{head.format(cell(name))}<td>{cell(text)}</td>" for name, text in facts.items()]
+    for number, row in enumerate(rows):
+        shown.append("".join(("<td>{}</td>" if number else head).format(cell(text)) for text in row))
+    return f"<table><caption>{cell(caption)}</caption>{''.join(f'<tr>{cells}</tr>' for cells in shown)}</table>"
 
 
 class Brief:

@@ -36,7 +36,7 @@ def corpus(tmp_path):
         (lambda at: la.dedup([at, at]), la.errors.InputDataError, "given twice"),
         (lambda at: la.dedup(at, memory="much"), la.errors.ParameterError, "a number of bytes such as 4GB"),
         (lambda at: la.dedup(at, memory="1..2GB"), la.errors.ParameterError, "a number of bytes such as 4GB"),
-        (lambda at: la.Index.open(at.parent / "x", "write"), la.errors.ParameterError, "mode must be append or read"),
+        (lambda at: la.Index.open(at.parent / "x", "write"), la.errors.ParameterError, "mode must be one of append, read"),
         (lambda at: la.Index.open(at.parent / "x", salvage=True), la.errors.ParameterError, "salvage is for reading"),
         (lambda at: la.Index.create(at / "below-a-file"), la.errors.OutputError, "cannot be made"),
         (lambda at: la.search.nearest(None, None, top=0), la.errors.ParameterError, "top must be at least 1"),
@@ -50,7 +50,7 @@ def corpus(tmp_path):
             la.errors.ParameterError,
             "threshold",
         ),
-        (lambda at: la.keep(la.search.Pairs([0], [1], 2)), la.errors.ParameterError, "call verify first"),
+        (lambda at: la.decide(la.search.Pairs([0], [1], 2)), la.errors.ParameterError, "call verify first"),
         (lambda at: la.shingle(["a"], tokenizer=lambda text: [1]), la.errors.InputDataError, "must yield str"),
     ],
 )

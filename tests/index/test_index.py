@@ -194,7 +194,7 @@ def test_parameters(tmp_path):
         one.query(other.sketch(["text"]))
     with pytest.raises(la.errors.OutputError, match="is not an empty folder"):
         la.Index.create(tmp_path / "a")
-    with pytest.raises(la.errors.ParameterError, match="append or read"):
+    with pytest.raises(la.errors.ParameterError, match="mode must be one of append, read"):
         la.Index.open(tmp_path / "a", "write")
     one.close()
     with pytest.raises(la.errors.ParameterError, match="has been closed"):

@@ -31,6 +31,11 @@ REFUSED = {
     "source:a,": "keep: a value is missing in 'source:a,'; expected COLUMN:VALUE,VALUE",
     "longest; source:a, a": "keep: 'a' is listed twice in 'source:a, a'",
 }
+TYPED = {
+    "largest:n": ("largest", "n"), "source:wiki,news": {"source": ["wiki", "news"]}, "source:wiki": {"source": "wiki"}, "last": ["last"],
+    "source:wiki; largest:n; longest": [{"source": ["wiki"]}, ("largest", "n"), "longest"],
+}  # fmt: skip
+"""What type checkers know, by what it means."""
 
 
 @pytest.mark.parametrize("keep", ORDERS)
@@ -47,6 +52,13 @@ def test_columns_and_values():
 def test_what_cannot_be_meant_is_refused(keep):
     with pytest.raises(la.errors.ParameterError, match=REFUSED[keep]):
         la.Settings(keep=keep)
+
+
+def test_typed_policies_mean_what_the_command_line_writes():
+    assert {text: la.Settings(keep=keep).keep for text, keep in TYPED.items()} == {text: text for text in TYPED}
+    for wrong in (("largest", "a;b"), ("largest",), ("largest", 1), {"of": ["x,y"]}, {"of": []}, {"a:b": ["c"]}, []):
+        with pytest.raises(la.errors.ParameterError, match="^keep"):
+            la.Settings(keep=wrong)
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])

@@ -336,7 +336,7 @@ def test_what_many_documents_have_is_no_evidence():
     stock = "at the beginning of the page"  # of two shingles
     data = [f"at the beginning of the {i}" for i in range(11)] + ["the beginning of the page", stock]
     assert la.decontaminate(data, against=[stock], threshold=0.5).overlaps.tolist() == [False] * 11 + [True] * 2
-    assert not la.decontaminate([*copies, item], against=[item], measure="ngram:8").overlaps.any(), (
+    assert not la.decontaminate([*copies, item], against=[item], measure=("ngram", 8)).overlaps.any(), (
         "of n-grams all documents count"
     )
 

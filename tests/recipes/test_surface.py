@@ -2,11 +2,7 @@
 
 import inspect
 import json
-import os
-import subprocess
-import sys
 from dataclasses import MISSING
-from pathlib import Path
 
 import click
 import pytest
@@ -90,33 +86,6 @@ def test_keywords_of_other_jobs_are_refused(tmp_path, function, name):
     with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
         function(str(tmp_path / "made"), **given, **{name: None})
     assert not any(tmp_path.iterdir())
-
-
-EXAMPLE = """
-import lookalike as la
-
-reveal_type(la.dedup(["a"], threshold=0.7, keep="longest", against=["b"], threads=2))
-reveal_type(la.pairs("in.jsonl", max_pairs=3, verify="none"))
-la.dedup(["a"], treshold=0.7)
-la.dedup(["a"], threshold="0.7")
-la.pairs(["a"], keep="longest")
-"""
-
-
-def test_type_checkers_know_names_and_types_of_keywords(tmp_path):
-    """From outside the package: what is spelled right and of the right type passes, anything else does not."""
-    (tmp_path / "example.py").write_text(EXAMPLE)
-    source = str(Path(la.__file__).parents[1])
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"), "--follow-imports", "silent", "example.py"],
-        cwd=tmp_path, env=os.environ | {"MYPYPATH": source}, capture_output=True, text=True,
-    )  # fmt: skip
-    lines = [line for line in done.stdout.splitlines() if line.startswith("example.py:") and 'note: "' not in line]
-    wanted = ["Result", "Revealed type is", 'Unexpected keyword argument "treshold"', '"threshold" to "dedup" has incompatible type "str"',
-              'Unexpected keyword argument "keep"']  # fmt: skip
-    assert len(lines) == len(wanted), done.stdout + done.stderr
-    for line, said in zip(lines, wanted, strict=True):
-        assert said in line, line
 
 
 def test_every_argument_reaches_the_settings(monkeypatch):

@@ -145,7 +145,6 @@ def test_batches_change_nothing_and_nothing_is_held_whole(rng, tmp_path, monkeyp
     assert same(result, expected) and same(la.Result.load(tmp_path / "saved"), expected)
 
 
-A = " ".join(f"word{i}" for i in range(60))
 TABLE = pa.table({"text": [A, "b", A], "n": [1, 2, 3]}, metadata={"made": "here"})
 
 
@@ -171,11 +170,6 @@ def test_a_table_needs_the_inputs(tmp_path):
         la.Result.load(tmp_path / "saved").clean()
     with pytest.raises(la.errors.InputDataError, match="'keep' is there already"):
         la.dedup(TABLE.append_column("keep", pa.array([1, 2, 3]))).clean(annotate=True)
-
-
-BASE = [f"word{i}" for i in range(60)]
-A, A2, A3 = (" ".join([*BASE, *more]) for more in ([], ["more"], ["more", "and", "more", "still"]))
-B, B2 = (" ".join([f"other{i}" for i in range(50)] + more) for more in ([], ["x"]))
 
 
 @pytest.mark.parametrize("settings", VARIANTS, ids=str)

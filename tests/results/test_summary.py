@@ -153,8 +153,3 @@ def test_decisions_are_counted_a_batch_at_a_time(references, made, cuts):
             (rows[i]["id"], rows[i]["duplicate_of"], score, rows[i]["duplicate_is_reference"]) for score, i in near[:LEAST_ALIKE]
         ],
     }  # fmt: skip
-
-
-def test_who_calls_it_gets_it_too():
-    made = summary()
-    assert made() is made

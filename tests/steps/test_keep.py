@@ -1,4 +1,4 @@
-"""``la.verify`` and ``la.keep`` on their own, against set arithmetic and the naive walk."""
+"""``la.verify`` and ``la.decide`` on their own, against set arithmetic and the naive walk."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_a_pair_at_the_threshold_counts(common):
 def test_keep_equals_twin(n, raw):
     pairs = {(min(p), max(p)): r for p, r in raw.items() if p[0] != p[1] and max(p) < n}
     left, right = (np.array([p[i] for p in pairs], np.int64) for i in (0, 1))
-    kept = la.keep(la.search.Pairs(left, right, n, np.array(list(pairs.values()), np.float64)))
+    kept = la.decide(la.search.Pairs(left, right, n, np.array(list(pairs.values()), np.float64)))
     assert kept.keeper.tolist() == naive.keep(n, pairs)
     assert kept.resemblance.tolist() == [1.0 if k == d else pairs[k, d] for d, k in enumerate(kept.keeper.tolist())]
     assert kept.mask.tolist() == [k == d for d, k in enumerate(kept.keeper.tolist())]
@@ -49,7 +49,7 @@ def test_keep_equals_twin(n, raw):
 def test_keep_wants_verified_pairs(scores):
     resemblance = None if scores is None else np.array(scores)
     with pytest.raises(la.errors.ParameterError, match="verify"):
-        la.keep(la.search.Pairs(np.array([0]), np.array([1]), 2, resemblance))
+        la.decide(la.search.Pairs(np.array([0]), np.array([1]), 2, resemblance))
 
 
 @pytest.mark.parametrize("threshold", [0.0, 1.01, float("nan"), "0.8", True])

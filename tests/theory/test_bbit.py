@@ -1,7 +1,5 @@
 """b-bit hashing: Theorem 1 against enumeration and simulation, Theorem 2, Table 1, the traps."""
 
-from itertools import permutations as orders
-
 import numpy as np
 import pytest
 from theory.sampler import minima
@@ -18,31 +16,6 @@ TABLE_1 = [
     ("LOW-PAY", 0.045, 0.043, 0.112, 3.4, 6.8), ("A-TEST", 0.596, 0.035, 0.052, 3.1, 6.2),
 ]  # fmt: skip
 RECOMPUTED = [15.49, 16.58, 20.42, 13.33, 12.36, 10.67, 7.35, 4.27, 3.36, 3.10]
-
-
-@pytest.mark.parametrize(
-    ("size_left", "size_right", "common"), [(2, 3, 1), (3, 3, 0), (4, 4, 2), (1, 5, 1), (5, 5, 5), (2, 2, 1)]
-)
-@pytest.mark.parametrize("bits", [1, 2, 3])
-def test_exact_law_equals_enumeration(size_left, size_right, common, bits):
-    """All 40,320 permutations of a universe of 8: equality of counts."""
-    universe = 8
-    left, right = range(size_left), range(size_left - common, size_left - common + size_right)
-    mask = (1 << bits) - 1
-    agree = [(min(p[i] for i in left) ^ min(p[i] for i in right)) & mask == 0 for p in orders(range(universe))]
-    found = bbit.exact_match_probability(universe, size_left, size_right, common, bits)
-    assert found == pytest.approx(sum(agree) / len(agree), abs=1e-12)
-
-
-@pytest.mark.parametrize("universe", [50, 100, 200])
-@pytest.mark.parametrize("bits", [1, 2, 3, 4])
-def test_theorem_1_errs_by_about_half_over_the_universe(universe, bits):
-    for share_left, share_right, overlap in ((0.1, 0.1, 0.5), (0.3, 0.2, 0.5), (0.5, 0.5, 0.8), (0.04, 0.4, 1.0)):
-        left, right = int(share_left * universe), int(share_right * universe)
-        common = int(overlap * min(left, right))
-        exact = bbit.exact_match_probability(universe, left, right, common, bits)
-        r = common / (left + right - common)
-        assert abs(bbit.match_probability(r, bits, left / universe, right / universe) - exact) <= 0.55 / universe
 
 
 def test_chance_matches_at_the_limits():
@@ -168,13 +141,7 @@ def test_levels_are_the_middles_of_equal_steps(levels):
 def test_what_no_sets_have_is_refused():
     for formula, *arguments in (
         (bbit.match_probability, 0.9, 1, 0.1, 0.5), (bbit.match_probability, 0.1, 1, 0.9, 0.9),
-        (bbit.match_probability, 0.5, 65), (bbit.exact_match_probability, 5, 4, 4, 1, 1),
+        (bbit.match_probability, 0.5, 65),
     ):  # fmt: skip
         with pytest.raises(la.errors.ParameterError):
             formula(*arguments)
-
-
-def test_exact_law_of_sets_that_fill_the_universe():
-    """Of two members one is the first: single ones are told apart by their last bit. A set equals itself."""
-    assert bbit.exact_match_probability(2, 1, 1, 0, 1) == 0.0
-    assert bbit.exact_match_probability(4, 4, 4, 4, 1) == 1.0

@@ -1,13 +1,10 @@
 """What callers pass in is right or refused: no row is read that is not there, no number is taken for another one."""
 
-import json
-
 import numpy as np
 import pytest
 
 import lookalike as la
 from lookalike.hashing import Permutation
-from lookalike.settings.settings import PairSettings
 from lookalike.values import drop_repeats
 
 VALUES = np.array([5, 3, 9, 7, 1, 2], np.uint64)
@@ -175,16 +172,16 @@ def test_pairs_of_rows_that_are_not_there_are_refused(pair):
     with pytest.raises(la.errors.ParameterError, match="pair 1 is"):
         la.verify(pairs, SHINGLES, threshold=0.5)
     with pytest.raises(la.errors.ParameterError, match="pair 1 is"):
-        la.keep(pairs)
+        la.decide(pairs)
 
 
 def test_pairs_are_kept_in_order_only():
     for left, right in ((1, 0), (1, 1)):
         with pytest.raises(la.errors.ParameterError, match="left < right"):
-            la.keep(la.search.Pairs(left=[left], right=[right], n_rows=2, resemblance=[0.9]))
+            la.decide(la.search.Pairs(left=[left], right=[right], n_rows=2, resemblance=[0.9]))
     for wrong in (np.nan, -0.1, 1.1):
         with pytest.raises(la.errors.ParameterError, match="in \\[0, 1\\]"):
-            la.keep(la.search.Pairs(left=[0], right=[1], n_rows=2, resemblance=[wrong]))
+            la.decide(la.search.Pairs(left=[0], right=[1], n_rows=2, resemblance=[wrong]))
 
 
 @pytest.mark.parametrize("wrong", [
@@ -280,34 +277,6 @@ def test_sides_of_unlike_shapes_are_refused(compare):
 def test_shares_are_pairs_of_bits_and_numbers(shares):
     with pytest.raises(la.errors.ParameterError):
         la.sketches.Fractional(shares=shares)
-
-
-@pytest.mark.parametrize("wrong", [
-    {"threshold": "0.8"}, {"recall": None}, {"seed": 1.5}, {"seed": -1}, {"seed": None}, {"seed": True}, {"threads": 1.5}, {"threads": "2"},
-    {"max_bucket": "3"}, {"max_bucket": 1}, {"max_pairs": 0.5}, {"radius": 2.5}, {"radius": "2"}, {"radius": 17}, {"permutations": 64.5},
-    {"bands": True, "rows": 3},
-], ids=str)  # fmt: skip
-def test_settings_are_numbers_of_their_kind_before_any_work(wrong):
-    for method in ("minhash", "simhash"):
-        with pytest.raises(la.errors.ParameterError, match=next(iter(wrong))):
-            PairSettings(method=method, **wrong)
-
-
-def test_numbers_of_numpy_are_numbers():
-    texts = ["one two three four five six", "one two three four five seven", "One two three four five six"]
-    given = {
-        "threshold": np.float32(0.5),
-        "recall": np.float64(0.9),
-        "seed": np.uint64(7),
-        "threads": np.int8(1),
-        "max_bucket": np.int64(9),
-    }
-    found = la.dedup(texts, **given)
-    assert found.keep.tolist() == la.dedup(texts, threshold=0.5, recall=0.9, seed=7).keep.tolist()
-    json.dumps([found.summary.to_dict(), found.provenance])
-    for wrong in ("0.9", True, np.nan, 0.4):
-        with pytest.raises(la.errors.ParameterError):
-            found.rethreshold(wrong)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Row numbers, keys of columns, margins: their checks, and in how few bytes they are kept."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -44,18 +42,3 @@ def test_a_hundred_lists_deep_and_no_deeper():
     assert len(set(cell_keys([nested(99), nested(100)]))) == 2
     with pytest.raises(InputDataError, match="nested more than 100 deep"):
         cell_keys([nested(101)])
-
-
-def test_margins_of_one_byte_keep_signs_and_shares_of_the_largest():
-    made = la.sketches.SimHash(margins=True).sign(la.shingle(["a b c", "d e f g"], width=1))
-    margins = np.zeros((2, 64), np.float32)
-    margins[0, :5] = [8.0, -4.0, 2.0, 0.01, -8.0]
-    found = replace(made, margins=margins).quantise_margins().margins
-    assert found.dtype == np.int8 and not found[1].any()
-    assert found[0, :6].tolist() == [127, -64, 32, 0, -127, 0]
-
-
-def test_the_least_margin_of_a_byte_is_scaled_like_any_other():
-    margins = np.array([[-128, 64, 0], [127, -127, 1]], np.int8)
-    made = la.sketches.Fingerprints(np.zeros((2, 1), np.uint64), 3, "x", "y", margins)
-    assert made.quantise_margins().margins.tolist() == [[-127, 64, 0], [127, -127, 1]]

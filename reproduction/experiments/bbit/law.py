@@ -10,6 +10,7 @@ from report import Section
 
 import lookalike as la
 from bbit import laws
+from bbit.exact import chance_match_slopes, exact_match_probability
 from lookalike.theory import bbit, chance
 
 BITS = (1, 2, 3, 4)
@@ -57,7 +58,7 @@ def measured(universe: int, f1: int, f2: int, a: int, permutations: int) -> np.n
 def _enumeration(section: Section) -> None:
     for bits in (1, 2, 3):
         counted = np.array([laws.enumerated(8, *sizes, bits) for sizes in SMALL])
-        found = [bbit.exact_match_probability(8, *sizes, bits) for sizes in SMALL]
+        found = [exact_match_probability(8, *sizes, bits) for sizes in SMALL]
         later = laws.later_matches(8, bits)
         section.equals(
             f"b = {bits}: counting all 40,320 permutations of a universe of 8, the library's exact law is right for "
@@ -160,7 +161,7 @@ def _limits(section: Section) -> None:
         name="32-bits",
     )
     exact = np.array([[laws.slopes(b, r) for r in GRID] for b in BITS])
-    found = np.stack([np.stack(chance.chance_match_slopes(b, GRID), axis=1) for b in BITS])
+    found = np.stack([np.stack(chance_match_slopes(b, GRID), axis=1) for b in BITS])
     section.equals(
         "dA/db and dA/dr are those of differences in fifty digits, relative to them", found / exact, 1.0, 1e-11, name="slopes"
     )
@@ -198,7 +199,7 @@ def _draw(axes: Any, fall: dict[int, np.ndarray], permutations: int) -> None:
     axes[2].set(xlabel="density r", ylabel="A", title="chance match", yscale="log", ylim=(1e-3, 1))
     name_lines(axes[2])
     r = np.linspace(0.002, 0.98, 60)
-    axes[3].plot(r, chance.chance_match_slopes(2, r)[0], label="right")
+    axes[3].plot(r, chance_match_slopes(2, r)[0], label="right")
     axes[3].plot(r, [laws.printed_slope(2, x) for x in r], "--", label="printed")
     axes[3].plot(r[::5], [laws.slopes(2, x)[0] for x in r[::5]], "k.", ms=5, label="_differences")
     axes[3].set(xlabel="density r", ylabel="dA/db", title="b = 2; dots: differences")

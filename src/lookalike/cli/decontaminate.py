@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from ..choices import ReportTexts
 from ..settings.decontamination import DecontaminationOptions
 from ..settings.option import READ
 from ..settings.options import OPENING
@@ -35,7 +36,7 @@ BENCHMARKS = 20  # that are named
 @options.as_json
 def decontaminate(
     inputs: tuple[str, ...], against: tuple[str, ...], output: str | None, force: bool, annotate: bool, mask: str | None,
-    matches: str | None, quiet: bool, as_json: bool, report: str | None, report_texts: str, **given: Any,
+    matches: str | None, quiet: bool, as_json: bool, report: str | None, report_texts: ReportTexts, **given: Any,
 ) -> None:  # fmt: skip
     """Remove documents that contain reference documents, such as training pages that contain test questions.
 

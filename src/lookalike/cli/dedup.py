@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import LookalikeError
-from ..settings.group_options import GroupOptions
-from ..settings.options import OPENING, DedupOptions, SearchOptions
+from ..settings.options import OPENING, DedupOptions, GroupOptions, SearchOptions
 from . import options
 from .messages import say, say_all, say_seed, whole_time
 

@@ -7,10 +7,11 @@ import re
 import sys
 from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
 
+from ..choices import Method, Mode, Normalization, Unit
 from ..errors import InputDataError, LookalikeError, ParameterError
 from . import options
 from .messages import say
@@ -39,7 +40,7 @@ def index() -> None:
 @index.command(short_help="Make an empty index in a new folder.")
 @path
 @options.index_targets
-@click.option("--kind", type=options.Choice(["minhash", "simhash"]), default="minhash", show_default=True,
+@click.option("--kind", type=options.Choice(get_args(Method)), default="minhash", show_default=True,
               help="Resemblance of shingle sets, or cosine of feature counts by fingerprints.")  # fmt: skip
 @click.option("--radius", type=int, default=None, help="For simhash: how many of the 64 bits can differ.  [default: 3]")
 @click.option("--probes", type=int, default=None,
@@ -58,9 +59,9 @@ def index() -> None:
 @options.shingling
 @options.seed
 def create(
-    path: str, threshold: float, recall: float, kind: str, radius: int | None, probes: int | None,
-    bits: int | None, slots: int | None, standard_error: float | None, sketch_bytes: int | None, keep_text: bool, unit: str,
-    width: int | None, normalization: str, fold_case: bool, seed: int | str,
+    path: str, threshold: float, recall: float, kind: Method, radius: int | None, probes: int | None,
+    bits: int | None, slots: int | None, standard_error: float | None, sketch_bytes: int | None, keep_text: bool, unit: Unit,
+    width: int | None, normalization: Normalization, fold_case: bool, seed: int | Literal["random"],
 ) -> None:  # fmt: skip
     """Make an empty index in a new folder. To fill it, use: index add."""
     from ..index.index import Index
@@ -81,7 +82,7 @@ def create(
         say(repr(made), f"recall at the threshold: {found}", f"to fill it: lookalike index add {path} FILES")
 
 
-def _open(path: str, mode: str = "append", **how: bool) -> Index:
+def _open(path: str, mode: Mode = "append", **how: bool) -> Index:
     from ..index.index import Index  # here, for what is not needed to start
 
     return Index.open(path, mode, **how)

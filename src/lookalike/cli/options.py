@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from ..choices import Measure, ReportTexts
 from ..errors import ParameterError
 from ..settings.option import FIND, GROUPS, KEY, LINE, PYTHON, RUN, WRITE, Entry, entries
 from ..settings.options import OPENING, DedupOptions, SearchOptions
@@ -233,7 +234,7 @@ def of_index_query(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(inside=inside, **given)
 
     return apply(
-        click.option("--measure", type=Choice(["resemblance", "containment"]), default="resemblance", show_default=True,
+        click.option("--measure", type=Choice(get_args(Measure)), default="resemblance", show_default=True,
                      help="Containment: documents that have most of the shingles of one looked up. Reads all texts that the "
                      "index keeps, and misses none."),
         click.option("-t", "--threshold", type=float, default=None, help="Least containment.  [default: 0.9]"),
@@ -272,7 +273,7 @@ def _option(entry: Entry, place: str, help: str | None = None) -> Decorator:
                             "hidden": place == KEY}  # fmt: skip
     if option.metavar is not None:
         more["metavar"] = option.metavar
-    words = option.offered or option.choices
+    words = entry.words
     if option.repeated:
         more |= {"multiple": True, "default": None, "callback": lambda context, of, given: given or entry.default}
     elif entry.type in (bool, bool | None):
@@ -329,7 +330,7 @@ writing = apply(
 reporting = apply(
     own("--report", default=None, metavar="PAGE.html",
         help="Write a page that shows what was found and why (needs the report extra)."),
-    own("--report-texts", hidden=True, type=Choice(["full", "none", "hash"]), default="full", show_default=True,
+    own("--report-texts", hidden=True, type=Choice(get_args(ReportTexts)), default="full", show_default=True,
         help="Whether the page shows texts; hash: a keyed hash in place of each word."),
 )  # fmt: skip
 on_a_cluster = apply(

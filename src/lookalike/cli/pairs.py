@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ..choices import ReportTexts
 from ..settings.options import OPENING, PairOptions, SearchOptions
 from . import options
 from .messages import say, say_seed, whole_time
@@ -26,8 +27,8 @@ from .messages import say, say_seed, whole_time
 @options.quiet
 @options.as_json
 def pairs(
-    inputs: tuple[str, ...], output: str | None, force: bool, report: str | None, report_texts: str, quiet: bool, as_json: bool,
-    against: tuple[str, ...] | None, **given: Any,
+    inputs: tuple[str, ...], output: str | None, force: bool, report: str | None, report_texts: ReportTexts, quiet: bool,
+    as_json: bool, against: tuple[str, ...] | None, **given: Any,
 ) -> None:  # fmt: skip
     """List all pairs of near-duplicates: left_id, right_id, resemblance. Without -o only the summary is printed.
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import compress
 from typing import Any, Protocol
 from urllib.parse import unquote
 
@@ -186,38 +187,49 @@ def _stored(file: pa.OSFile, schema: pa.Schema, names: list[str] | None) -> Iter
         yield batch if names is None else batch.select(names)
 
 
-_CHOSEN: dict[tuple[str, str], Callable[[Any, NDArray[np.bool_]], Any]] = {
-    ("pandas", "DataFrame"): lambda data, keep: data[keep],
-    ("polars", "DataFrame"): lambda data, keep: data.filter(keep),
-    ("pyarrow", "Table"): lambda data, keep: data.filter(to_arrow(keep)),
+_CHOSEN: dict[str, Callable[[Any, NDArray[np.bool_]], Any]] = {
+    "pandas.DataFrame": lambda data, keep: data[keep],
+    "pandas.Series": lambda data, keep: data[keep],
+    "numpy.ndarray": lambda data, keep: data[keep],
+    "polars.DataFrame": lambda data, keep: data.filter(keep),
+    "polars.Series": lambda data, keep: data.filter(type(data)(keep)),
+    "polars.LazyFrame": lambda data, keep: chosen(data.collect(), keep).lazy(),
+    "builtins.list": lambda data, keep: list(compress(data, keep)),
+    "builtins.dict": lambda data, keep: dict(compress(data.items(), keep)),
+    "datasets.Dataset": lambda data, keep: data.select(np.flatnonzero(keep)),
+    "datasets.IterableDataset": lambda data, keep: data.filter(partial(_is_kept, keep), with_indices=True),
 }
+_OTHERWISE = "clean() without it returns an Arrow table, and keep is a mask"
 
 
 def chosen(data: Any, keep: NDArray[np.bool_]) -> Any:
-    """Return the kept rows of a table, frame or data set of Hugging Face, or of several by name, as the same kind."""
-    library, kind = type(data).__module__.partition(".")[0], type(data).__name__
-    if (library, kind) in _CHOSEN and len(data) == len(keep):
-        return _CHOSEN[library, kind](data, keep)
-    if library != "datasets" and (library, kind) not in _CHOSEN:
+    """Return the kept rows of what a program has, or of several tables by name, as the same kind."""
+    kind = f"{type(data).__module__.partition('.')[0]}.{type(data).__name__}"
+    tables = isinstance(data, Mapping) and not isinstance(next(iter(data.values()), ""), (str, bytes, type(None)))
+    choose = _CHOSEN.get(kind)
+    if kind.startswith("pyarrow.") and hasattr(data, "slice"):  # a table, a batch or a column
+        choose = _filtered
+    if tables and all(hasattr(some, "__len__") for some in data.values()):
+        choose = _of_each
+    if choose is None:
         raise ParameterError(
-            "data must be what dedup got: an Arrow table, a pandas or polars frame, or a data set of Hugging Face; got "
-            f"{kind}: clean() without it returns an Arrow table, and keep is a mask"
+            "data must be what dedup got: a list, a dict, a column, a table, a frame or a data set of Hugging Face; got "
+            f"{type(data).__name__}: {'clean its data sets one by one' if tables else _OTHERWISE}"
         )
-    if isinstance(data, Mapping):
-        if not all(hasattr(some, "_indices") for some in data.values()):
-            raise ParameterError(
-                "data must be a DatasetDict or a data set; clean the data sets of an IterableDatasetDict one by one"
-            )
-        if sum(map(len, data.values())) == len(keep):
-            ends = np.cumsum([len(some) for some in data.values()])
-            parts = zip(data.items(), np.split(keep, ends[:-1]), strict=True)
-            made: Any = type(data)
-            return made({name: some.select(np.flatnonzero(part)) for (name, some), part in parts})
-    elif library == "datasets" and not hasattr(data, "_indices"):
-        return data.filter(partial(_is_kept, keep), with_indices=True)
-    elif library == "datasets" and len(data) == len(keep):
-        return data.select(np.flatnonzero(keep))
-    raise ParameterError(f"data must have the {len(keep):,} rows that were read, and has another number")
+    rows = sum(map(len, data.values())) if tables else len(data) if hasattr(data, "__len__") else len(keep)
+    if rows != len(keep):
+        raise ParameterError(f"data must have the {len(keep):,} rows that were read, and has {rows:,}")
+    return choose(data, keep)
+
+
+def _filtered(data: Any, keep: NDArray[np.bool_]) -> Any:
+    return data.filter(to_arrow(keep))
+
+
+def _of_each(data: Any, keep: NDArray[np.bool_]) -> Any:
+    """Return the kept rows of each table of a dict."""
+    parts = np.split(keep, np.cumsum([len(some) for some in data.values()])[:-1])
+    return type(data)({name: chosen(some, part) for (name, some), part in zip(data.items(), parts, strict=True)})
 
 
 def _is_kept(keep: NDArray[np.bool_], row: Any, number: int) -> bool:

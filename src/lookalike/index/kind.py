@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ..choices import Normalization, Unit
 from ..methods.comparable import compare_rows, numbered
 from ..methods.method import Method
 from ..planner import check_targets
@@ -52,9 +53,9 @@ class Kind(ABC):
 
     threshold: float = 0.8  # resemblance from which documents are found (of SimHash: cosine)
     recall: float = 0.99
-    unit: str = "word"
+    unit: Unit = "word"
     width: int | None = None
-    normalization: str = "NFC"
+    normalization: Normalization = "NFC"
     fold_case: bool = True
     seed: int = 1
     name: ClassVar[str]

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..choices import Method, check_choice
 from ..errors import IncompatibleSketchError, IndexFormatError, ParameterError
 from ..kernels.packing import pack_lanes
 from ..methods.minhash import MinHashMethod
@@ -228,20 +229,19 @@ class SimHashKind(Kind):
 
 
 KINDS: dict[str, type[MinHashKind | SimHashKind]] = {"minhash": MinHashKind, "simhash": SimHashKind}
-_TYPES: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "str": (str,), "bool": (bool,)}
+_TYPES: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "bool": (bool,)}
 
 
 def make_kind(kind: str, **parameters: Any) -> Kind:
     """Return the kind of a name."""
-    if kind not in tuple(KINDS):
-        raise ParameterError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+    check_choice("kind", kind, Method)
     known = {field.name: field for field in fields(KINDS[kind])}
     if stranger := sorted(set(parameters) - set(known)):
         raise ParameterError(f"an index of kind {kind} has no parameter {stranger[0]!r}; it has {', '.join(sorted(known))}")
     for name, value in parameters.items():
         if value is None and known[name].default is None:
             continue
-        wanted = _TYPES[str(known[name].type).removesuffix(" | None")]
+        wanted = _TYPES.get(str(known[name].type).removesuffix(" | None"), (str,))
         if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
             raise ParameterError(f"{name} must be of type {wanted[0].__name__}; got {value!r:.60}")
     return KINDS[kind](**parameters)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..choices import Keep
 from ..errors import ParameterError
 from ..formats.split import Batch, Split
 from ..values.cells import cell_keys
@@ -67,6 +69,23 @@ class KeepOrder:
         for name in (*by, "position"):  # a column that has decided leaves ties alone
             once.setdefault(name.removeprefix("-"), name)
         return cls(tuple(once.values()), tuple(priorities))
+
+
+def keep_text(keep: Keep) -> str:
+    """Return what to keep as the command line writes it."""
+    if isinstance(keep, list):
+        return "; ".join(map(keep_text, keep))
+    if isinstance(keep, tuple):
+        text, wanted = ":".join(map(str, keep)), [Priority(keep[-1])]
+    elif isinstance(keep, Mapping):
+        lists = {name: (values,) if isinstance(values, str) else tuple(values) for name, values in keep.items()}
+        text = "; ".join(f"{name}:{','.join(map(str, values))}" for name, values in lists.items())
+        wanted = [Priority(*item) for item in lists.items()]
+    else:
+        return keep
+    if list(KeepOrder.of(text).priorities) != wanted:
+        raise ParameterError(f"keep: names and values are text without ';' and ',', and no blanks around it; got {keep!r:.60}")
+    return text
 
 
 def _listed(policy: str, values: str) -> tuple[str, ...]:

@@ -11,10 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from ..choices import EncodingErrors
 from ..errors import InputDataError, ParameterError
 from ..files.atomic import reporting
 from ..files.descriptions import Count, Description, FileName, check_trusted, damaged, places_named, read_description
@@ -81,7 +82,7 @@ class _Settings(Struct):
     method: str
     verify: str
     html: bool
-    encoding_errors: Literal["strict", "replace"]
+    encoding_errors: EncodingErrors
     permutations: _Slots | None = None
     bands: _Slots | None = None
     rows: _Slots | None = None

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..choices import Normalization, Unit
 from ..errors import IncompatibleSketchError, InputDataError
 from ..methods.comparable import compare_rows, numbered, sets_of_pieces
 from ..methods.minhash import MinHashMethod
@@ -85,9 +86,9 @@ class ColumnFunctions:
     permutations: int = 256
     bits: int = 8
     seed: int = 1
-    unit: str = "word"
+    unit: Unit = "word"
     width: int | None = None
-    normalization: str = "NFC"
+    normalization: Normalization = "NFC"
     fold_case: bool = True
     _shingling: Shingling = field(init=False, repr=False, compare=False)
     _scheme: FastSimilarity = field(init=False, repr=False, compare=False)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..choices import Normalization, Unit
 from ..errors import MissingExtraError
 from ..sketches.minhash import FastSimilarity
 from ..sketches.packed import BBit
@@ -62,8 +63,8 @@ class BBitFeatures(*_BASES):  # type: ignore[misc]
     """
 
     def __init__(
-        self, *, k: int = 256, b: int = 8, seed: int = 1, unit: str = "word", width: int | None = None,
-        normalization: str = "NFC", fold_case: bool = True,
+        self, *, k: int = 256, b: int = 8, seed: int = 1, unit: Unit = "word", width: int | None = None,
+        normalization: Normalization = "NFC", fold_case: bool = True,
     ) -> None:  # fmt: skip
         self.k, self.b, self.seed = k, b, seed
         self.unit, self.width, self.normalization, self.fold_case = unit, width, normalization, fold_case

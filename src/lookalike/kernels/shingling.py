@@ -4,14 +4,17 @@ A shingle's hash is a polynomial in its tokens' hashes modulo 2^64, finished by 
 the text, with one multiplication for the token that enters and one for the token that leaves.
 """
 
+from typing import get_args
+
 import numpy as np
 
+from ..choices import Unit
 from .compiler import compiled, different_bytes, load64, popcount, prefetch, store64, trailing_zeros
 from .constants import FULL, ONE, ZERO
 from .folding import Characters, decode, fold_spaces, fold_words
 from .hashing import K0, K1, K2, K3, fmix64, fold_multiply, shift_of
 
-UNITS = ("word", "char", "byte", "line")
+UNITS = get_args(Unit)
 _UNIT_WORD, _UNIT_CHAR, _UNIT_BYTE, _UNIT_LINE = 0, 1, 2, 3
 
 # Odd, and neither 1 nor -1 modulo 8: exchanging tokens then costs at most two bits of a hash.

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..choices import Measure, Verify, check_choice
+from ..choices import Method as MethodName
 from ..errors import ParameterError
 from ..planner import plan
 from ..theory.containment import plan_sample
@@ -25,13 +27,13 @@ class MethodSettings:
 
     threshold: float = 0.8
     recall: float = 0.99
-    verify: str = "exact"
+    verify: Verify = "exact"
     permutations: int | None = None
     bands: int | None = None
     rows: int | None = None
     radius: int = 3
     seed: int = 1
-    measure: str = "resemblance"
+    measure: Measure = "resemblance"
     floor: float = 0.0
     either: bool = False  # whether it does not matter which of two documents is in the other
 
@@ -104,6 +106,5 @@ def make_method(name: str, settings: MethodSettings) -> Method:
         )
     if settings.measure != "resemblance" and name != "minhash":
         raise ParameterError(f"{settings.measure} is measured by the method minhash; got {name!r}")
-    if name not in METHODS:
-        raise ParameterError(f"method must be one of {', '.join(METHODS)}; got {name!r}")
+    check_choice("method", name, MethodName)
     return METHODS[name](settings)

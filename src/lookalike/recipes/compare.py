@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ..choices import EncodingErrors, Normalization, Unit
 from ..sketches.minhash import FastSimilarity
 from ..text.hashes import shingle
 from ..text.shingle import Tokenizer
@@ -17,12 +18,12 @@ def compare_texts(
     *,
     permutations: int = 1024,
     seed: int = 1,
-    unit: str = "word",
+    unit: Unit = "word",
     width: int | None = None,
-    normalization: str = "NFC",
+    normalization: Normalization = "NFC",
     fold_case: bool = True,
     tokenizer: Tokenizer | None = None,
-    encoding_errors: str = "strict",
+    encoding_errors: EncodingErrors = "strict",
 ) -> dict[str, Any]:
     """Compare two texts exactly and by their signatures.
 

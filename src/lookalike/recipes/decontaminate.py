@@ -47,6 +47,8 @@ class DecontaminationSettings(DecontaminationOptions):
 
     def __post_init__(self) -> None:
         """Check every parameter before any work is done."""
+        if isinstance(self.measure, tuple):
+            object.__setattr__(self, "measure", ":".join(map(str, self.measure)))
         check_values(self)
         if self.kind == "ngram":
             if self.threshold is not None:
@@ -63,7 +65,7 @@ class DecontaminationSettings(DecontaminationOptions):
     @cached_property
     def kind(self) -> str:
         """What matches: containment, resemblance or ngram."""
-        kind, _, n = self.measure.partition(":")
+        kind, _, n = str(self.measure).partition(":")
         if self.measure in ("containment", "resemblance") or (kind == "ngram" and n.isascii() and n.isdigit() and len(n) < 8):
             return kind
         raise ParameterError(f"measure must be containment, resemblance or ngram:N, such as ngram:13; got {self.measure!r}")
@@ -81,7 +83,7 @@ class DecontaminationSettings(DecontaminationOptions):
     @cached_property
     def shingling(self) -> Shingling:
         """What a shingle is."""
-        width = whole("the N of ngram:N", int(self.measure[6:]), 1, 1 << 20) if self.kind == "ngram" else self.width
+        width = whole("the N of ngram:N", int(str(self.measure)[6:]), 1, 1 << 20) if self.kind == "ngram" else self.width
         return Shingling(unit=self.unit, width=width, normalization=self.normalization, fold_case=self.fold_case)
 
     @property

@@ -6,8 +6,9 @@ Most follows from the fixed shares of memory (``engines.memory``) and the known 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
+from ..choices import Keep, Measure, Verify
 from ..engines.local.bundles import GROUP_BYTES
 from ..engines.local.engine import MATCH_BYTES, SETS, WORD
 from ..engines.local.numbers import SPREAD
@@ -207,15 +208,15 @@ def foresee(
     family: float = 3.0,
     threads: int | None = None,
     work: bool = False,
-    format: str = "parquet",
+    format: Literal["parquet", "jsonl"] = "parquet",
     threshold: float = 0.8,
     recall: float = 0.99,
     permutations: int | None = None,
     bands: int | None = None,
     rows: int | None = None,
-    verify: str = "exact",
-    keep: str | None = None,
-    measure: str = "resemblance",
+    verify: Verify = "exact",
+    keep: Keep | None = None,
+    measure: Measure = "resemblance",
     floor: float = 0.0,
 ) -> Foresight:
     """Foresee what ``dedup`` will take: memory, disk space and processor time.

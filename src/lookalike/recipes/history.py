@@ -24,10 +24,10 @@ from ..files.descriptions import places_named
 from ..files.disk import atomic_directory
 from ..files.names import shown
 from ..files.publication import Publication, recover
-from ..files.urls import check_on_disk
+from ..files.urls import AnyPath, check_on_disk
 from ..formats.memory import as_sources
 from ..formats.writers import check_before, check_output, is_stdout
-from ..inputs.generations import Account, generations_in
+from ..inputs.generations import Account, Generation, generations_in
 from ..inputs.sketches import Trusted, as_references, described_in, open_saved
 from ..inputs.texts import SavedTexts
 from ..results.result import Result
@@ -96,7 +96,9 @@ class History:
             "where nothing is renamed, so that outputs and generations cannot appear together: name a folder on this machine, "
             "or save sketches of each job, and name them with --against (against=)",
         )
-        self.folder, self.trusted, self._trust = Path(folder), places_named(trust), trust
+        self.folder: Path = Path(folder)
+        self.trusted: tuple[AnyPath, ...] = places_named(trust)
+        self._trust = trust
         self.recovered: bool | None = None
         self._made = not os.path.exists(self.folder)
         if not (self._made or os.path.isdir(self.folder)):
@@ -107,7 +109,7 @@ class History:
         try:
             if self._unlock is not None:
                 self.recovered = recover(self.folder, self.trusted)
-            self.generations = generations_in(self.folder)
+            self.generations: list[Generation] = generations_in(self.folder)
         except BaseException:  # whose traceback, which notebooks keep, would keep the folder locked
             self.close()
             raise

@@ -16,6 +16,7 @@ from ..engines.engine import Batches, Table
 from ..engines.memory import peak_memory
 from ..errors import ParameterError, all_from_caller
 from ..formats.writers import write_table
+from ..results.decontamination import Reported
 from ..results.rows import collect, second_columns
 from ..results.scored_pairs import ScoredPairs
 from ..settings.option import front_door
@@ -116,7 +117,7 @@ class Listing:
 
 
 @all_from_caller
-class PairsResult(Brief):
+class PairsResult(Brief, Reported):
     """The pairs found, and how.
 
     Attributes
@@ -139,16 +140,11 @@ class PairsResult(Brief):
         documents = counted(self.summary["documents"], "document")
         return {"pairs": counted(self.summary["pairs"], "pair"), "documents": f"of {documents}"}
 
-    def report(
-        self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
-        command: str | None = None,
-    ) -> None:  # fmt: skip
-        """Write a page that shows the pairs: one HTML file that needs no network. See ``Result.report``."""
+    def _scored_pairs(self) -> ScoredPairs:
+        """Return the pairs with their scores."""
         if self._scored is None:
             raise ParameterError("a report needs scores: verify must be exact or sketch, not none")
-        from ..report.page import write_scored  # a layer above: methods of results are where users look for it
-
-        write_scored(self._scored(self), output, texts=texts, force=force, title=title, command=command)
+        return self._scored(self)
 
     @cached_property
     def table(self) -> pa.Table:

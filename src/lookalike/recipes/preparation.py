@@ -93,7 +93,7 @@ class Opened:
 def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened:
     """Open inputs, work folder and engine."""
     clock, against = Clock(), settings.against
-    engine: Engine | str | None = settings.engine
+    engine: Any = settings.engine
     settings = settings.lasting()
     check_no_order(settings)
     memory = Memory.wanted(settings.memory)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..choices import ReportTexts, check_choice
 from ..errors import MissingExtraError, ParameterError
 from ..files.atomic import atomic_file
 from ..files.disk import check_apart, check_output
@@ -33,7 +34,6 @@ from .pair_sections import view_pairs
 from .samples import MOST_NAME, Pair, Samples, compare_pairs, near_misses, samples_of, samples_of_pairs, short, texts_of_pairs
 from .sections import Contents, flat, share, size, view
 
-TEXTS = ("full", "none", "hash")
 MOST_BYTES = 2_000_000
 LEAST, AUDIT, GROUPS, NEAR = 20, 50, 10, 12  # pairs, and groups, of the sections that sample
 PAIR_BYTES = (7_000, 3_000, 1_000, 200)  # of the texts of a pair; the next, where a page would be too large
@@ -42,7 +42,7 @@ NEAR_BELOW = 0.05
 
 
 def write_report(
-    result: Tables, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
+    result: Tables, output: str | Path, *, texts: ReportTexts = "full", force: bool = False, title: str | None = None,
     command: str | None = None,
 ) -> None:  # fmt: skip
     """Write a page that shows what was removed; parameters and errors are those of ``Result.report``."""
@@ -63,7 +63,7 @@ def write_report(
 
 
 def write_scored(
-    scored: ScoredPairs, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
+    scored: ScoredPairs, output: str | Path, *, texts: ReportTexts = "full", force: bool = False, title: str | None = None,
     command: str | None = None,
 ) -> None:  # fmt: skip
     """Write a page of the pairs that ``pairs`` or ``decontaminate`` found; parameters and errors: see ``Result.report``."""
@@ -134,8 +134,7 @@ def _write(page: Page, path: Path, texts: str, force: bool) -> None:
 
 def _checked(output: str | Path, sources: Sequence[Split], texts: str, force: bool) -> Path:
     """Return the path to write to, if what is asked for can be written there."""
-    if texts not in TEXTS:
-        raise ParameterError(f"texts must be one of {', '.join(TEXTS)}; got {texts!r}")
+    check_choice("texts", texts, ReportTexts)
     return check_report(output, sources, force)
 
 

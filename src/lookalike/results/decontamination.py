@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .. import __version__
+from ..choices import ReportTexts
 from ..engines.engine import Engine, Table
 from ..errors import all_from_caller
 from ..files.workspace import Workspace
@@ -31,7 +32,7 @@ from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
 from ..wording import Brief, counted
-from .rows import collect
+from .rows import Tabular, collect
 from .scored_pairs import ScoredPairs, Scores
 
 ADDED = {"overlap_with": "reference", "overlap_passage": "passage", "resemblance": "resemblance", "containment": "containment"}
@@ -171,7 +172,25 @@ def by_benchmark(names: Sequence[str], items: Items, found: Int64Array, missed: 
 
 
 @all_from_caller
-class DecontaminationResult(Brief):
+class Reported:
+    """A result that is pairs with scores."""
+
+    def _scored_pairs(self) -> ScoredPairs:
+        """Return the pairs with their scores."""
+        raise NotImplementedError
+
+    def report(
+        self, output: str | Path, *, texts: ReportTexts = "full", force: bool = False, title: str | None = None,
+        command: str | None = None,
+    ) -> None:  # fmt: skip
+        """Write a page that shows the pairs: one HTML file that needs no network. See ``Result.report``."""
+        from ..report.page import write_scored  # a layer above: methods of results are where users look for it
+
+        write_scored(self._scored_pairs(), output, texts=texts, force=force, title=title, command=command)
+
+
+@all_from_caller
+class DecontaminationResult(Brief, Reported, Tabular):
     """The result of ``decontaminate``.
 
     Attributes
@@ -194,6 +213,8 @@ class DecontaminationResult(Brief):
     n_documents, n_references : int
         Documents of the two corpora.
     """
+
+    _main = "matches"
 
     def __init__(
         self, listed: Matches, overlaps: NDArray[np.bool_], skipped: NDArray[np.bool_], not_searchable: pa.Table,
@@ -247,15 +268,6 @@ class DecontaminationResult(Brief):
         """Write all matches as parquet, JSON lines or CSV, by the suffix; no more than some are held at a time."""
         write_table(output, self._listed, self.provenance, sources=self._read, force=force)
 
-    def report(
-        self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
-        command: str | None = None,
-    ) -> None:  # fmt: skip
-        """Write a page that shows the matches: one HTML file that needs no network."""
-        from ..report.page import write_scored  # a layer above: methods of results are where users look for it
-
-        write_scored(self._scored(), output, texts=texts, force=force, title=title, command=command)
-
     def write(
         self, output: str | Path, *, annotate: bool = False, mask: str | None = None, force: bool = False
     ) -> None:  # fmt: skip
@@ -288,7 +300,7 @@ class DecontaminationResult(Brief):
             selections.append(Selection(source, written[begin:end], added if annotate else None, errors, cuts, left))
         write_rows(output, selections, self.provenance, sources=self._read, force=force)
 
-    def _scored(self) -> ScoredPairs:
+    def _scored_pairs(self) -> ScoredPairs:
         """Return the matches as a report reads them; their left sides are the reference documents."""
         parameters, s, n = self._parameters, self.summary, self.n_references
         threshold = parameters["threshold"] or 0.0

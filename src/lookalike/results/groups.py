@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..steps.groups import REASONS
-from ..steps.keep import keep
+from ..steps.keep import decide
 from ..theory import shares
 from ..values import Int64Array, Pairs
 from ..values.arrow import string, strings, to_arrow, to_numpy
@@ -61,7 +61,7 @@ def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: in
     judged = np.flatnonzero(~reference[row[ends[:, 1]]])
     judged = judged[np.lexsort((ends[judged, 1], ends[judged, 0]))]
     left, right = ends[judged, 0].copy(), ends[judged, 1].copy()
-    walked = keep(Pairs(left=left, right=right, n_rows=n, resemblance=np.clip(score[judged], 0.0, 1.0))).keeper
+    walked = decide(Pairs(left=left, right=right, n_rows=n, resemblance=np.clip(score[judged], 0.0, 1.0))).keeper
 
     leader = to_numpy(decisions["leader"])
     keeper = np.where(reference, order, walked[leader])

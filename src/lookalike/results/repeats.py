@@ -29,7 +29,7 @@ from ..values.arrays import whole
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..wording import Brief, counted
 from .decontamination import Corpus
-from .rows import collect
+from .rows import Tabular, collect
 
 _ROWS = 1 << 12  # documents that are looked at together
 _BLANKS = b" \t\n\v\f\r"
@@ -188,7 +188,7 @@ def _cut(texts: Texts, row: Int64Array, begin: Int64Array, end: Int64Array, with
 
 
 @all_from_caller
-class RepeatsResult(Brief):
+class RepeatsResult(Brief, Tabular):
     """The result of ``repeats``: what is removed of a corpus.
 
     Attributes
@@ -196,6 +196,8 @@ class RepeatsResult(Brief):
     n_documents : int
         Documents of the corpus.
     """
+
+    _main = "removed"
 
     def __init__(self, found: Repeats) -> None:
         self._found, self.n_documents, self._unit = found, found.corpus.n, found.settings["parameters"]["unit"]

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, overload
 
+import pyarrow as pa
+
+from ..choices import ReportTexts
 from ..engines.memory import peak_memory
 from ..errors import ParameterError, all_from_caller
 from ..formats.frames import chosen
@@ -18,8 +21,10 @@ from ..values.arrays import MOST_SEED, number, whole
 from .groups import walk_again
 from .rows import HeldRows, collect
 from .saved import load_result, save_result
-from .summary import count
+from .summary import Summary, count
 from .tables import Open, Tables
+
+T = TypeVar("T")
 
 
 class Job(Open, Protocol):
@@ -58,8 +63,9 @@ def timed(result: Tables, stage: str) -> Iterator[None]:
 class Result(Tables):
     """The result of ``lookalike.dedup``. Rows are the rows of the input, without reference documents.
 
-    A result pickles, and is saved to a folder and loaded. One that was loaded or unpickled has all tables, but cannot write
-    documents.
+    Its tables are Arrow's, which have ``to_pandas()``, and which polars and DuckDB take as they are. It is such a table itself,
+    of ids and ``annotations``. A result pickles, and is saved to a folder and loaded. One that was loaded or unpickled has all
+    tables, but cannot write documents.
 
     Attributes
     ----------
@@ -73,6 +79,7 @@ class Result(Tables):
     """
 
     _job: Job | None
+    summary: Summary
 
     def close(self) -> None:
         """Remove the files of the work folder, if there are any; after that, rows, pairs and ids are not available."""
@@ -171,6 +178,12 @@ class Result(Tables):
         with timed(self, "writing"):
             write(output, selections, self.provenance, sources=self._job.sources, force=force)
 
+    @overload
+    def clean(self, data: None = None, *, annotate: bool = False) -> pa.Table: ...
+
+    @overload
+    def clean(self, data: T) -> T: ...
+
     def clean(self, data: Any = None, *, annotate: bool = False) -> Any:
         """Return the kept rows, or with ``annotate`` all rows with what was decided about them, as an Arrow table.
 
@@ -178,10 +191,11 @@ class Result(Tables):
 
         Parameters
         ----------
-        data : pyarrow.Table, pandas or polars frame, datasets.Dataset, DatasetDict or IterableDataset, optional
+        data : list, dict, column, table, frame or data set, optional
             What was the input: the kept rows of it are returned, as one of the same kind.
         annotate : bool
-            Return every row, with the columns of ``annotations`` added. Documents that were left out are missing.
+            Return every row, with the columns of ``annotations`` added; only without ``data``. Documents that were left out are
+            missing.
 
         Returns
         -------
@@ -202,6 +216,8 @@ class Result(Tables):
         >>> la.dedup({"a": "one text", "b": "one text", "c": "another"}).clean().to_pylist()
         [{'id': 'a', 'text': 'one text'}, {'id': 'c', 'text': 'another'}]
         """
+        if data is not None and annotate:
+            raise ParameterError("annotate is for clean() without data: the rows of data are returned as they are")
         return table_of(self._selections(annotate)) if data is None else chosen(data, self.keep)
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
@@ -337,7 +353,7 @@ class Result(Tables):
         return found
 
     def report(
-        self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
+        self, output: str | Path, *, texts: ReportTexts = "full", force: bool = False, title: str | None = None,
         command: str | None = None,
     ) -> None:  # fmt: skip
         """Write a page that shows what was removed, why, and whether to trust it: one HTML file of at most 2 MB.

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +21,37 @@ from ..values import Int64Array, UInt64Array
 from ..values.arrow import string, to_arrow, to_numpy
 from ..values.tables import COLUMN, DECISIONS
 
+if TYPE_CHECKING:
+    import polars
+
 BATCH_ROWS = 1 << 17
 TOGETHER = 64  # rows between two that are fetched in one go
 _COUNTS = {"n_sources": pa.int64()}
 _KINDS = {"distance": pa.int64(), "standard_error": pa.float64()}
+
+
+class Tabular:
+    """A result that other libraries take for its main table: ``polars.DataFrame(result)``, ``from result`` in DuckDB."""
+
+    _main: ClassVar[str]  # the attribute that is the table
+
+    def _table(self) -> pa.Table:
+        """Return the main table."""
+        return getattr(self, self._main)
+
+    def to_pandas(self) -> Any:
+        """Return the main table as a data frame of pandas."""
+        return self._table().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return the main table as a data frame of polars."""
+        import polars  # here, for what is not needed to start
+
+        return polars.DataFrame(self._table())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand over the main table, as Arrow's protocol says."""
+        return self._table().__arrow_c_stream__(requested_schema)
 
 
 def second_columns(method: Method) -> list[pa.Field]:

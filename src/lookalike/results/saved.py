@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, Required, TypedDict
+from typing import Annotated, Any, Required, TypedDict
 
 import msgspec
 import numpy as np
@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from msgspec import Meta, Struct
 
 from .. import __version__
+from ..choices import Evidence
 from ..errors import InputDataError
 from ..files.descriptions import Count, damaged, encoded, places_named, read_description
 from ..files.disk import SIDECAR, NewFolder, atomic_directory, check_apart, check_output
@@ -100,7 +101,7 @@ class _Result(Struct):
     lookalike: str
     files: dict[str, _Table]
     settings: dict[str, Any]
-    evidence: Literal["keepers", "all"]
+    evidence: Evidence
     against: bool
     summary: Summary
     provenance: _Provenance

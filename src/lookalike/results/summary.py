@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from html import escape
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -16,7 +15,7 @@ from ..files.names import Skipped, describe_skipped
 from ..methods.method import Method
 from ..steps.groups import REASONS, by_value
 from ..steps.totals import OUTCOMES, add_outcomes
-from ..wording import counted, printable, spoken, text_size
+from ..wording import counted, html_table, printable, spoken, text_size
 from .rows import Rows, collect
 from .slices import Slices, lines_of_slices
 
@@ -136,10 +135,6 @@ class Summary:
             plan=method.plan_dict(), **counted_anew,
         )  # fmt: skip
 
-    def __call__(self) -> Summary:
-        """Return itself: ``result.summary()`` is ``result.summary``."""
-        return self
-
     def __repr__(self) -> str:
         """Return the same as for ``print``, so that it can be read where a result is looked at by hand."""
         return str(self)
@@ -199,6 +194,20 @@ class Summary:
         lines.append(f"{total:.2f} s{f' ({stages})' if stages else ''}{rate}; {self.peak_of} {self.peak_memory / 1e6:,.0f} MB")
         return spoken("\n".join(lines))
 
+    def _repr_html_(self) -> str:
+        """Return the counts as a small table, for notebooks."""
+        facts = {
+            "documents": f"{self.documents:,}", "exact duplicates removed": f"{self.exact_duplicates:,}",
+            "near-duplicates removed": f"{self.near_duplicates:,} ({self.score} ≥ {self.threshold:g})",
+            **({"removed by key": f"{self.by_key:,}"} if self.by_key else {}),
+            **({"empty documents": f"{self.empty:,} ({'dropped' if self.empty_dropped else 'kept'})"} if self.empty else {}),
+            "kept": f"{self.kept:,}",
+            f"recall at the threshold{', on average' if self.crowded else ''}": f"{self.recall_vouched:.4f}",
+        }  # fmt: skip
+        shown = [(f"{score:.4f}", " → ".join(printable(f"{id}")[:80] for id in ids)) for *ids, score, _ in self.least_alike]
+        rows = [(self.score, "least similar removals: removed → kept"), *shown] if shown else []
+        return html_table(f"lookalike: {self.documents - self.kept:,} removed", facts, rows)
+
     def _recall_lines(self) -> list[str]:
         """Say what the recall is: the same for every pair, or a mean where documents are in crowded buckets."""
         pairs = f"{counted(self.candidate_pairs, 'candidate pair')}, {self.verified_pairs:,} verified"
@@ -218,26 +227,6 @@ class Summary:
             "  (to compare more, raise --max-bucket (max_bucket=), or leave boilerplate out with --ignore (ignore=))",
             *["  (texts as short as these often take less time with --recall 1 (recall=1), which finds all pairs)"] * all_pairs,
         ]
-
-
-def as_html(s: Summary) -> str:
-    """Return the counts as a small table, for notebooks."""
-    rows = [
-        ("documents", f"{s.documents:,}"),
-        ("exact duplicates removed", f"{s.exact_duplicates:,}"),
-        ("near-duplicates removed", f"{s.near_duplicates:,} ({s.score} &ge; {s.threshold:g})"),
-        *([("removed by key", f"{s.by_key:,}")] if s.by_key else []),
-        *([("empty documents", f"{s.empty:,} ({'dropped' if s.empty_dropped else 'kept'})")] if s.empty else []),
-        ("kept", f"<b>{s.kept:,}</b>"),
-        (f"recall at the threshold{', on average' if s.crowded else ''}", f"{s.recall_vouched:.4f}"),
-        *([("least similar removals", "removed &rarr; kept")] if s.least_alike else []),
-    ]
-    rows += [
-        (f"{value:.4f}", f"{escape(printable(f'{gone}')[:80])} &rarr; {escape(printable(f'{kept}')[:80])}")
-        for gone, kept, value, _ in s.least_alike
-    ]
-    body = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{value}</td></tr>" for name, value in rows)
-    return f"<table><caption>lookalike: {s.documents - s.kept:,} removed</caption>{body}</table>"
 
 
 def describe_audit(audit: dict[str, Any], score: str) -> str:

@@ -25,8 +25,8 @@ from ..wording import called, counted
 from .groups import annotated, annotation_columns, clusters_of, groups_of, keeper_columns
 from .inputs import INPUTS, Inputs, OpenInputs, SavedInputs
 from .members import shared_by
-from .rows import HeldRows, Rows, collect, drawn, filtered, least_alike, rows_at, there_of
-from .summary import Summary, as_html
+from .rows import HeldRows, Rows, Tabular, collect, drawn, filtered, least_alike, rows_at, there_of
+from .summary import Summary
 
 NearMisses = Callable[[float], Iterator[tuple[Int64Array, Int64Array, Float64Array]]]
 """From a lower threshold to (left, right, score) of the kept documents that score between; left and right are orders."""
@@ -46,7 +46,7 @@ class Open(Protocol):
 
 
 @all_from_caller
-class Tables:
+class Tables(Tabular):
     """The tables of a result; those that are not asked for are not made."""
 
     def __init__(
@@ -60,7 +60,7 @@ class Tables:
         self.against = against
         self.near_misses = near_misses
         self.settings = settings
-        self.summary = summary
+        self.summary: Summary = summary
         self.provenance = provenance
 
     @property
@@ -265,6 +265,10 @@ class Tables:
         """
         return self._annotated(0, 0, self.summary.documents)
 
+    def _table(self) -> pa.Table:
+        """Return the id of each document, and what was decided about it."""
+        return self.annotations.add_column(0, "id", collect(self._own(["id"]))["id"])
+
     def _annotated(self, first: int, begin: int, end: int, annotate: bool = True, counts: bool = False) -> pa.Table:
         """Return some rows of ``annotations``, counted from ``first``, and of the columns of counts."""
         names = annotation_columns(self.score_names, self.against) if annotate else []
@@ -350,4 +354,4 @@ class Tables:
 
     def _repr_html_(self) -> str:
         """Return the counts as a small table, for notebooks."""
-        return as_html(self.summary)
+        return self.summary._repr_html_()

@@ -65,8 +65,8 @@ class BandingIndex:
     """
 
     def __init__(self, *, bands: int, rows: int) -> None:
-        self.bands = whole("bands", bands, 1)
-        self.rows = whole("rows", rows, 1)
+        self.bands: int = whole("bands", bands, 1)
+        self.rows: int = whole("rows", rows, 1)
         self._made_by: tuple[Any, ...] | None = None
         self._added: list[tuple[UInt64Array, Int64Array]] = []
         self._n_rows = 0

@@ -70,7 +70,8 @@ class FingerprintFile:
     def __init__(self, path: str | Path, *, bits: int = 64) -> None:
         bits = whole("bits", bits, 1, 1024)
         self._chunks = ChunkedFile(path, {"bits": bits, "made_by": None})
-        self.path, self.bits = self._chunks.path, int(self._chunks.header["bits"])
+        self.path: Path = self._chunks.path
+        self.bits: int = int(self._chunks.header["bits"])
         if self.bits != bits:
             raise ParameterError(f"{path} holds fingerprints of {self.bits} bits; {bits} were asked for")
 

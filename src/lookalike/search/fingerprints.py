@@ -66,12 +66,12 @@ class FingerprintIndex:
     """
 
     def __init__(self, *, radius: int, bits: int | None = None) -> None:
-        self.radius = whole("radius", radius, 0)
+        self.radius: int = whole("radius", radius, 0)
         self.bits = None if bits is None else whole("bits", bits, 1)
         self._made_by: Any = None
         self._words_added = Growing()
         self._built = 0
-        self.compared = 0
+        self.compared: int = 0
         self._turn = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:

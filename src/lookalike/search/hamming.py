@@ -60,6 +60,8 @@ class HammingIndex(FingerprintIndex):
     [0, 1]
     """
 
+    compared: int
+
     def __init__(self, *, radius: int = 3, recall: float = 1.0, memory: float | None = None, bits: int | None = None) -> None:
         super().__init__(radius=radius, bits=bits)
         if memory is not None and number("memory", memory, "a positive number") <= 0:

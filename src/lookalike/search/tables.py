@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..choices import Lookup, check_choice
 from ..kernels import tables as kernel
 from ..kernels.hamming import bucket_offsets, prefixes
 from ..kernels.scratch import Hits
@@ -60,7 +60,7 @@ class TableIndex(FingerprintIndex):
         radius: int = 3,
         blocks: int | Sequence[int] = 4,
         lead: int = 1,
-        lookup: str = "prefix",
+        lookup: Lookup = "prefix",
         bits: int | None = None,
     ) -> None:
         if isinstance(blocks, Sequence):
@@ -70,11 +70,11 @@ class TableIndex(FingerprintIndex):
         lead = whole("lead", lead, 1)
         if not isinstance(blocks, tuple):
             blocks = whole("blocks", blocks, 1)
-        self.n_tables = theory.block_tables(len(blocks) if isinstance(blocks, tuple) else blocks, lead, radius)
-        if lookup not in ("prefix", "binary"):
-            raise ParameterError(f"lookup must be prefix or binary; got {lookup!r}")
+        self.n_tables: int = theory.block_tables(len(blocks) if isinstance(blocks, tuple) else blocks, lead, radius)
+        check_choice("lookup", lookup, Lookup)
         self.blocks: int | tuple[int, ...] = blocks
-        self.lead, self.lookup = lead, lookup
+        self.lead: int = lead
+        self.lookup: Lookup = lookup
 
     def _build(self) -> None:
         """Sort the keys of each table."""

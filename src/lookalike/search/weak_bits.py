@@ -145,8 +145,8 @@ class WeakBitIndex(FingerprintIndex):
         self, *, radius: int = 3, prefix_bits: int | None = None, probes: int | None = 23, bits: int | None = None
     ) -> None:
         super().__init__(radius=radius, bits=bits)
-        self.prefix_bits = None if prefix_bits is None else whole("prefix_bits", prefix_bits, 1, MAX_PREFIX)
-        self.probes = None if probes is None else whole("probes", probes, 1)
+        self.prefix_bits: int | None = None if prefix_bits is None else whole("prefix_bits", prefix_bits, 1, MAX_PREFIX)
+        self.probes: int | None = None if probes is None else whole("probes", probes, 1)
 
     def weak_bits(self, n: int) -> WeakBits:
         """Return what is probed among so many fingerprints.

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from .option import LINE, PYTHON, READ, MaybeNumber, MaybeWhole, MaybeWord, Option, Word, Words
+from ..choices import ContainmentMeasure
+from .option import LINE, PYTHON, READ, Kind, MaybeNumber, MaybeWhole, MaybeWord, Option, Words
 from .options import TextOptions
 
 
@@ -35,8 +36,8 @@ class DecontaminationOptions(TextOptions):
         help="Column or field of the reference documents that names their benchmark.  [default: each file is one]",
         group=READ, metavar="COLUMN", place=LINE,
     )] = None  # fmt: skip
-    measure: Annotated[Word, Option(
-        doc="What matches: containment, resemblance, or ngram:N (N tokens in a row in common, such as ngram:13). "
+    measure: Annotated[ContainmentMeasure, Kind("str or tuple", str, "a str"), Option(
+        doc='What matches: containment, resemblance, or ngram:N (N tokens in a row in common; also ``("ngram", 13)``). '
         "Containment: the "
         "share of the reference document's (or passage's) shingles that the document has, "
         "too, reaches the threshold, so that a test question inside a long page is found. Resemblance, the number of shingles "

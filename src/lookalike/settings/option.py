@@ -12,10 +12,11 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cache, wraps
 from numbers import Integral, Real
 from textwrap import TextWrapper
-from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, cast, get_args
+from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar, cast, get_args, get_origin
 
+from ..choices import check_choice
 from ..errors import ParameterError, from_caller
-from ..wording import check_spelling, meant
+from ..wording import check_spelling, spelled
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,8 +39,7 @@ Number = Annotated[float, Kind("float", Real, "a number")]
 MaybeNumber = Annotated[float | None, Kind("float", Real, "a number or None")]
 Whole = Annotated[int, Kind("int", Integral, "an integer")]
 MaybeWhole = Annotated[int | None, Kind("int", Integral, "an integer or None")]
-Seed = Annotated[int | str, Kind('int in [0, 2^64) or "random"', Integral, 'an integer or "random"')]
-Word = Annotated[str, Kind("str", str, "a str")]
+Seed = Annotated[int | Literal["random"], Kind('int in [0, 2^64) or "random"', Integral, 'an integer or "random"')]
 MaybeWord = Annotated[str | None, Kind("str", str, "a str or None")]
 Names = Annotated[str | Sequence[str], Kind("str or list of str", (str, list, tuple), "a str or a list of str")]
 Words = Annotated[str | Sequence[str] | None, Kind("str or list of str", (str, list, tuple), "a str, a list of str or None")]
@@ -61,8 +61,7 @@ class Option:
     help: str = ""  # what the command line says, where that is not the first sentence of ``doc``
     place: str = KEY  # whether the command line has it as an option, as a key of a file and of --set, or not at all
     group: str = FIND
-    choices: tuple[str, ...] = ()  # the values that there are; any other is refused
-    offered: tuple[str, ...] = ()  # the values that are named, where they are not the choices
+    offered: tuple[str, ...] = ()  # the words that are named, where not all are for everybody
     least: int | None = None
     most: int | None = None
     range: str = ""  # as docstrings say it
@@ -94,9 +93,21 @@ class Entry:
         """Whether None, which says nothing, is a value."""
         return type(None) in get_args(self.type)
 
+    @property
+    def choice(self) -> Any:
+        """The type of its words, if it takes nothing else; any other value is refused."""
+        kinds = [kind for kind in get_args(self.type) or (self.type,) if kind is not type(None)]
+        kind = self.type if get_origin(self.type) is Literal else kinds[0]
+        return kind if get_origin(kind) is Literal and kinds[1:] in ([], list(get_args(kind)[1:])) else None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that are named."""
+        return self.option.offered or get_args(self.choice)
+
     def described(self) -> list[str]:
         """Return the lines that describe it in a docstring."""
-        option, words = self.option, self.option.offered or self.option.choices
+        option, words = self.option, self.words
         kind = self.kind.name if self.kind else "callable"
         if words:
             kind = "{" + ", ".join(f'"{word}"' for word in words) + "}"
@@ -138,15 +149,16 @@ def check_values(options: Any) -> None:
         kind = entry.kind
         if value is not given:
             object.__setattr__(options, entry.name, value)
-        if kind is None or (value is None and entry.may_be_none):
+        if value is None and entry.may_be_none:
+            continue
+        if entry.choice is not None:
+            check_choice(entry.name, value, entry.choice)
+        if kind is None:
             continue
         if not isinstance(value, kind.types) or isinstance(value, bool) != (kind.types is bool):
             raise ParameterError(f"{entry.name} must be {kind.rule}; got {given!r:.60}, of type {type(given).__name__}")
         if isinstance(value, list | tuple) and not entry.may_be_none and kind.types == (str, list, tuple):
             object.__setattr__(options, entry.name, _distinct(entry.name, value))
-        if entry.option.choices and value not in entry.option.choices:
-            words = entry.option.choices
-            raise ParameterError(f"{entry.name} must be one of {', '.join(words)}; got {value!r}{meant(value, words)}")
         if entry.option.least is not None:
             object.__setattr__(options, entry.name, whole(entry.name, value, entry.option.least, entry.option.most))
 
@@ -193,7 +205,9 @@ def _with_options(doc: str | None, options: type) -> str | None:
 
 
 def documented(options: type[S]) -> type[S]:
-    """Describe the options of a class in its docstring."""
+    """Describe the options of a class in its docstring, and let its errors lead to its callers."""
+    made: Any = options
+    made.__init__ = from_caller(spelled(made.__init__))
     options.__doc__ = _with_options(options.__doc__, options)
     return options
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
+from .. import choices
 from .option import (
     LINE,
     PYTHON,
@@ -25,7 +26,6 @@ from .option import (
     Seed,
     Size,
     Whole,
-    Word,
     Words,
 )
 
@@ -78,9 +78,9 @@ class InputOptions:
         "Default: the only table. Where the order is not settled by the query, it must be the same each time.",
         group=READ, recorded="given",
     )] = None  # fmt: skip
-    encoding_errors: Annotated[Word, Option(
+    encoding_errors: Annotated[choices.EncodingErrors, Option(
         doc='Whether invalid UTF-8 is an error, or ("replace") separates words.',
-        group=READ, choices=("strict", "replace"), recorded="always", sketched=True,
+        group=READ, recorded="always", sketched=True,
     )] = "strict"  # fmt: skip
     max_document: Annotated[Size, Option(
         doc='Size of the largest document: bytes, or "30MB", of its text and, in JSON lines and CSV, of its line or record. '
@@ -88,7 +88,7 @@ class InputOptions:
         "of more words (or other units) than one for each 160 bytes of ``memory`` beyond the interpreter's is refused, too.",
         group=READ, metavar="SIZE",
     )] = None  # fmt: skip
-    on_error: Annotated[MaybeWord, Option(
+    on_error: Annotated[choices.OnError | None, Option(
         doc="What to do with a file, row or document that cannot be read, or is larger than ``max_document``: stop with an "
         'error that names it ("stop"), or name it, count it, and leave it out of the comparison and of what is written '
         '("skip"), as also the rest of a file that is damaged. Default: stop, but leave out documents that no parser can '
@@ -96,7 +96,7 @@ class InputOptions:
         "the result would depend on the memory.",
         help="What to do with what cannot be read, or is too large.  [default: stop, but leave out documents that "
         "cannot be parsed]",
-        group=READ, choices=("stop", "skip"), recorded="given", place=LINE,
+        group=READ, recorded="given", place=LINE,
     )] = None  # fmt: skip
     threads: Annotated[MaybeWhole, Option(
         doc="Number of threads; default: all processors. The result does not depend on it.",
@@ -121,15 +121,15 @@ class InputOptions:
 class TextOptions(InputOptions):
     """What jobs take that compare shingles."""
 
-    unit: Annotated[Word, Option(
+    unit: Annotated[choices.Unit, Option(
         doc="What shingles are made of: ``width`` tokens of this kind in a row. See ``Shingling``, as for the next four.",
-        place=LINE, offered=("word", "char", "byte", "line"), sketched=True,
+        place=LINE, sketched=True,
     )] = "word"  # fmt: skip
     width: Annotated[MaybeWhole, Option(
         doc="Tokens per shingle; default: 5 words, 5 characters, 8 bytes, 1 line.", place=LINE, sketched=True,
     )] = None  # fmt: skip
-    normalization: Annotated[Word, Option(
-        doc="Unicode normal form of texts before they are compared.", offered=("NFC", "NFKC", "none"), sketched=True,
+    normalization: Annotated[choices.Normalization, Option(
+        doc="Unicode normal form of texts before they are compared.", sketched=True,
     )] = "NFC"  # fmt: skip
     fold_case: Annotated[Flag, Option(
         doc="Whether letter case is ignored.", sketched=True,
@@ -144,11 +144,11 @@ class SearchOptions(TextOptions):
         doc='Minimum resemblance (Jaccard similarity of shingle sets; with "simhash", cosine) or other ``measure`` of matches.',
         place=LINE, range="float in (0, 1]", spelled=("-t", "--threshold"), recorded="always",
     )] = 0.8  # fmt: skip
-    measure: Annotated[Word, Option(
+    measure: Annotated[choices.Measure, Option(
         doc="What must reach the threshold. Containment is the share of a document's shingles that one before it in keep order "
         "has; for ``pairs``, of either.",
         help="What must reach the threshold. Containment: share of a document's shingles that a kept one has.",
-        place=LINE, choices=("resemblance", "containment"), recorded="given", sketched=True,
+        place=LINE, recorded="given", sketched=True,
     )] = "resemblance"  # fmt: skip
     floor: Annotated[Number, Option(
         doc="With containment, the least resemblance of a match.", range="float in [0, 1]", recorded="given",
@@ -190,9 +190,9 @@ class SearchOptions(TextOptions):
         "is left; a document of which nothing is left is empty. Exact duplicates are still those of equal whole texts.",
         range="like data", repeated=True,
     )] = None  # fmt: skip
-    verify: Annotated[Word, Option(
+    verify: Annotated[choices.Verify, Option(
         doc='Whether removals rest on exact resemblances or ("sketch") on estimates.',
-        choices=("exact", "sketch", "none"), offered=("exact", "sketch"), recorded="always", sketched=True,
+        offered=("exact", "sketch"), recorded="always", sketched=True,
     )] = "exact"  # fmt: skip
     html: Annotated[Flag, Option(
         doc="Treat texts as HTML, and compare their main text. Tags, scripts and boilerplate do not count.",
@@ -205,10 +205,10 @@ class SearchOptions(TextOptions):
     tokenizer: Annotated[Tokenizer, Option(
         doc="From a text to its tokens, in place of ``unit``. On Spark it must pickle.", sketched=True, place=PYTHON,
     )] = None  # fmt: skip
-    method: Annotated[Word, Option(
+    method: Annotated[choices.Method, Option(
         doc='"minhash" compares sets of shingles by their resemblance; "simhash" counts of features (shingles too) by their '
         "cosine, and only pairs whose 64-bit fingerprints differ in at most ``radius`` bits: precise, far from complete.",
-        offered=("minhash", "simhash"), sketched=True,
+        sketched=True,
     )] = "minhash"  # fmt: skip
     radius: Annotated[Whole, Option(
         doc='For "simhash": how many of the 64 bits can differ.', least=0, most=16, sketched=True,
@@ -243,13 +243,14 @@ class SearchOptions(TextOptions):
 class DedupOptions:
     """What deduplication takes beside what a search does."""
 
-    keep: Annotated[MaybeWord, Option(
+    keep: Annotated[choices.Keep | None, Kind("str, tuple, dict or list", str, "a str or None"), Option(
         doc="Which of several near-duplicates to keep: first (default), last, longest (default for containment), shortest (in "
         "bytes of text), largest:COLUMN, "
         "smallest:COLUMN, COLUMN:VALUE,VALUE,... (listed values, in this order, before others), or several that break ties: "
         '"source:wiki,news; largest:quality; longest". Last ties go to the earlier row. Numbers of all types compare by value, '
         "times by instant, text by its UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different "
-        "kinds have no largest or smallest, and are refused, as are times with a time zone beside others without.",
+        "kinds have no largest or smallest, and are refused, as are times with a time zone beside others without. Type "
+        'checkers know ``("largest", "quality")``, ``{"source": ["wiki", "news"]}`` and a list of these, which mean the same.',
         help="Which document stays: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN, COLUMN:VALUE,VALUE; "
         "or several, to break ties: 'source:wiki,news; longest'.  [default: first; for containment, longest]",
         metavar="POLICY", recorded="always", place=LINE,
@@ -259,14 +260,14 @@ class DedupOptions:
         "are removed before texts are compared. Values compare like those of ``within``; a document with a null has no key.",
         place=LINE, metavar="COLUMN", repeated=True, recorded="given", sketched=True,
     )] = None  # fmt: skip
-    evidence: Annotated[Word, Option(
+    evidence: Annotated[choices.Evidence, Option(
         doc="Which verified pairs the result has: those of a kept document and one removed that it matches, or all. With all, "
         "``rethreshold`` needs no open job, but all candidate pairs are compared, not only those with kept documents.",
-        choices=("keepers", "all"), recorded="always",
+        recorded="always",
     )] = "keepers"  # fmt: skip
-    empty: Annotated[Word, Option(
+    empty: Annotated[choices.Empty, Option(
         doc="What to do with documents without any token, or of which ``ignore`` leaves nothing. They have no near-duplicates.",
-        choices=("keep", "drop"), recorded="always",
+        recorded="always",
     )] = "keep"  # fmt: skip
     overrides: Annotated[Any, Option(
         doc="Documents to keep or to remove whatever the job finds, as a report exports them. JSON lines of ``id``, ``action`` "
@@ -293,7 +294,7 @@ class DedupOptions:
         "and that breaks the ties of other policies; then ids do. Default: ids alone, integers by value.",
         recorded="given", place=PYTHON,
     )] = None  # fmt: skip
-    engine: Annotated[Any, Option(
+    engine: Annotated[choices.Engine | None, Option(
         doc='What runs the job; the result does not depend on it. Default: "local", this machine. "spark", a session of '
         "Spark, or a function that returns one, which is called once the inputs are known to be there: a cluster. Then the "
         "data can be data frames of Spark, which need no ``engine``, and the tables of the result are data frames.",
@@ -310,7 +311,33 @@ class PairOptions:
         doc="Compare, and list, at most this many pairs; with recall 1 all are compared, and the first are listed. The summary "
         "states whether the list was cut.", place=LINE, least=1,
     )] = None  # fmt: skip
-    verify: Annotated[Word, Option(
+    verify: Annotated[choices.Verify, Option(
         doc="Whether resemblances are exact, estimated, or left out: then the pairs are unverified candidates.",
-        choices=("exact", "sketch", "none"), recorded="always", sketched=True,
+        recorded="always", sketched=True,
     )] = "exact"  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupOptions:
+    """What deduplication takes about groups, and about the values of columns."""
+
+    at_most: Annotated[MaybeWhole, Option(
+        doc="How many documents of each group stay: the kept one and the next in keep order, whose reason is ``spared``; "
+        "default: the kept one alone.", least=1, recorded="given",
+    )] = None  # fmt: skip
+    source: Annotated[MaybeWord, Option(
+        doc="Column or field that says where a document comes from, for ``counts`` and the report; null is a "
+        "source like others. Default: the input file.", recorded="given",
+    )] = None  # fmt: skip
+    counts: Annotated[Flag, Option(
+        doc="Add to each kept row that is written ``n_duplicates`` (the documents removed for it), ``n_exact`` (its "
+        "copies among "
+        "these) and ``n_sources`` (the sources of it and of those removed by text); with ``annotate`` to all rows. "
+        "What is counted is saved with sketches, for ``History.counts``.",
+        group=WRITE, recorded="given",
+    )] = False  # fmt: skip
+    slices: Annotated[Words, Option(
+        doc="Columns or fields, whose values divide the documents: what is removed is counted for each value, and a value is "
+        "named that loses far more than others.",
+        group=WRITE, repeated=True, recorded="given",
+    )] = None  # fmt: skip

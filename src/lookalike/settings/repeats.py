@@ -1,10 +1,11 @@
 """The options of a job that looks for repeated text."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
+from ..choices import RepeatsUnit
 from ..errors import ParameterError
-from .option import LINE, MaybeFlag, MaybeWhole, MaybeWord, Option, Word
+from .option import LINE, MaybeFlag, MaybeWhole, Option
 from .options import InputOptions
 
 LINES: dict[str, Any] = {"min_words": 5, "drop_over": None}
@@ -16,11 +17,11 @@ PASSAGES: dict[str, Any] = {"length": 50, "normalization": "NFC", "fold_case": T
 class RepeatsOptions(InputOptions):
     """What the search for repeated text takes."""
 
-    unit: Annotated[Word, Option(
+    unit: Annotated[RepeatsUnit, Option(
         doc='"line": what ends with a line feed. "paragraph": lines in a row that are not blank. "passage": at least '
         "``length`` words in a row.",
         help="Remove repeated lines, paragraphs (blocks separated by blank lines) or passages of --length words or more.",
-        choices=("line", "paragraph", "passage"), recorded="always", place=LINE,
+        recorded="always", place=LINE,
     )] = "line"  # fmt: skip
     min_words: Annotated[MaybeWhole, Option(
         doc="Lines and paragraphs of fewer words are kept; default: 5. Words are those of ``Shingling``.",
@@ -38,9 +39,9 @@ class RepeatsOptions(InputOptions):
         help="Minimum length of a passage in words.  [default: 50]", least=1, most=1 << 20, recorded="given",
         metavar="N", place=LINE,
     )] = None  # fmt: skip
-    normalization: Annotated[MaybeWord, Option(
+    normalization: Annotated[Literal["NFC", "none"] | None, Option(
         doc="Unicode normal form in which passages are compared; default: NFC.",
-        choices=("NFC", "none"), recorded="given",
+        recorded="given",
     )] = None  # fmt: skip
     fold_case: Annotated[MaybeFlag, Option(
         doc="Whether letter case is ignored in passages; default: True.",

@@ -9,10 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from ..choices import Empty, Evidence, Keep
 from ..errors import ParameterError
 from ..files.workspace import unfinished_job
 from ..inputs.ignored import read_ignored
-from ..inputs.keep_order import KeepOrder
+from ..inputs.keep_order import KeepOrder, keep_text
 from ..inputs.overrides import Overrides, read_overrides
 from ..inputs.read import Reading
 from ..methods.method import Method
@@ -22,10 +23,9 @@ from ..text.ignored import Ignored
 from ..text.shingle import Shingling
 from ..theory.banding import candidate_probability, least_agreeing
 from ..values.arrays import RANDOM, drawn_seed
-from .group_options import GroupOptions
 from .limits import skips_large
 from .option import check_values, documented, entries, recorded, repeating
-from .options import DedupOptions, PairOptions, SearchOptions
+from .options import DedupOptions, GroupOptions, PairOptions, SearchOptions
 
 _DERIVED = {"shingling", "sketch", "bits", "sample"}  # of what sketches depend on
 
@@ -50,6 +50,8 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         """Check every parameter before any work is done."""
         if isinstance(self.seed, str) and self.seed == RANDOM:
             object.__setattr__(self, "seed", self._drawn_seed())
+        if self.keep is not None:
+            object.__setattr__(self, "keep", keep_text(self.keep))
         check_values(self)
         for name in ("glob", "exclude", "key"):
             given = getattr(self, name)
@@ -156,8 +158,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
     @cached_property
     def keep_order(self) -> KeepOrder:
         """What keep order follows."""
-        assert self.keep is not None
-        return KeepOrder.of(self.keep)
+        return KeepOrder.of(str(self.keep))
 
     @property
     def key_columns(self) -> tuple[str, ...]:
@@ -236,10 +237,10 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
 class PairSettings(PairOptions, Settings):
     """The settings of a list of pairs, which removes nothing."""
 
-    keep: str = field(init=False, default="first")
+    keep: Keep | None = field(init=False, default="first")
     key: str | Sequence[str] | None = field(init=False, default=None)
-    evidence: str = field(init=False, default="keepers")
-    empty: str = field(init=False, default="keep")
+    evidence: Evidence = field(init=False, default="keepers")
+    empty: Empty = field(init=False, default="keep")
     overrides: Overrides | None = field(init=False, default=None)
     annotate: bool = field(init=False, default=False)
     work: str | os.PathLike[str] | None = field(init=False, default=None)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..choices import Densify, Filling, check_choice
 from ..errors import ParameterError
 from ..hashing import ROUNDS, Permutation, derive
 from ..kernels import filling
@@ -17,8 +18,6 @@ from ..theory import shares
 from ..values import Float64Array, Int64Array, Signatures, UInt32Array, UInt64Array
 from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, keys_of, offsets_of, whole
 from .minhash import SlotScheme, share_of_equal
-
-KINDS = ("none", "rotation", "optimal", "reverse")
 
 
 def _of_filled(left: NDArray[Any], right: NDArray[Any]) -> tuple[Any, Any]:
@@ -61,13 +60,12 @@ class OnePermutation(SlotScheme):
     Reverse: Mai et al., UAI 2019.
     """
 
-    densify: str = "none"
+    densify: Densify = "none"
 
     def __post_init__(self) -> None:
         """Check the parameters."""
         SlotScheme.__post_init__(self)
-        if self.densify not in KINDS:
-            raise ParameterError(f"densify must be one of {', '.join(KINDS)}; got {self.densify!r}")
+        check_choice("densify", self.densify, Densify)
 
     @property
     def mergeable(self) -> bool:
@@ -102,7 +100,7 @@ class OnePermutation(SlotScheme):
             return bins
         return out
 
-    def fill(self, signatures: Signatures, densify: str) -> Signatures:
+    def fill(self, signatures: Signatures, densify: Filling) -> Signatures:
         """Fill the empty bins of raw signatures, one of "rotation", "optimal", "reverse"; an empty document stays empty.
 
         Parameters

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import ParameterError
+from ..errors import ParameterError, from_caller
 from ..kernels.walk import resolve
 from ..methods.comparable import compare_rows, sets_of_values
 from ..values import Float64Array, Int64Array, Pairs, Shingles, drop_repeats
@@ -20,6 +20,7 @@ from .crowds import CELL_BITS, count_members, prefix_links, prefixes_of, prefixe
 VALUES = 1 << 18  # shingles whose prefixes are chosen at a time
 
 
+@from_caller
 def exact_pairs(shingles: Shingles, *, threshold: float) -> Pairs:
     """Find all pairs of sets whose exact resemblance reaches a threshold: none is missed.
 
@@ -87,6 +88,7 @@ def _check(threshold: float) -> None:
         raise ParameterError(f"threshold must be in (0, 1]; got {threshold}")
 
 
+@from_caller
 def verify(candidates: Pairs, shingles: Shingles, *, threshold: float) -> Pairs:
     """Keep the candidate pairs whose exact resemblance reaches a threshold.
 
@@ -131,7 +133,7 @@ def verify(candidates: Pairs, shingles: Shingles, *, threshold: float) -> Pairs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kept:
+class Decisions:
     """Who is kept, and who stands for whom.
 
     Parameters
@@ -151,7 +153,8 @@ class Kept:
         return np.equal(self.keeper, np.arange(len(self.keeper)))
 
 
-def keep(verified: Pairs) -> Kept:
+@from_caller
+def decide(verified: Pairs) -> Decisions:
     """Decide which documents to keep, in row order: one is removed if and only if an earlier kept one matches it.
 
     If several kept documents match it, the most similar stands for it; of equally similar ones, the first.
@@ -163,7 +166,7 @@ def keep(verified: Pairs) -> Kept:
 
     Returns
     -------
-    Kept
+    Decisions
 
     Raises
     ------
@@ -174,14 +177,14 @@ def keep(verified: Pairs) -> Kept:
     --------
     >>> import lookalike as la
     >>> shingles = la.sketches.Shingles.from_arrays([1, 2, 3, 4, 2, 3, 4, 5], [0, 4, 8])
-    >>> la.keep(la.verify(la.search.Pairs(left=[0], right=[1], n_rows=2), shingles, threshold=0.6)).mask.tolist()
+    >>> la.decide(la.verify(la.search.Pairs(left=[0], right=[1], n_rows=2), shingles, threshold=0.6)).mask.tolist()
     [True, False]
     """
     if verified.resemblance is None:
-        raise ParameterError("keep needs verified pairs; these have no resemblance: call verify first")
+        raise ParameterError("decide needs verified pairs; these have no resemblance: call verify first")
     verified.check_rows(ordered=True)
     if not ((verified.resemblance >= 0.0) & (verified.resemblance <= 1.0)).all():
-        raise ParameterError("keep needs resemblances in [0, 1]: call verify first")
+        raise ParameterError("decide needs resemblances in [0, 1]: call verify first")
     order = np.lexsort((verified.left, verified.right))
     left, right = verified.left[order], verified.right[order]
     matched = np.empty(len(left), np.bool_)
@@ -191,4 +194,4 @@ def keep(verified: Pairs) -> Kept:
     removed, first = np.unique(right[best], return_index=True)
     keeper, resemblance = np.arange(verified.n_rows), np.ones(verified.n_rows)
     keeper[removed], resemblance[removed] = left[best][first], score[best][first]
-    return Kept(keeper, resemblance)
+    return Decisions(keeper, resemblance)

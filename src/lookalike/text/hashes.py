@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import EncodingError, ParameterError
+from ..choices import EncodingErrors, Normalization, Unit, check_choice
+from ..errors import EncodingError, ParameterError, from_caller
 from ..hashing import digest_secret, secret_words
 from ..kernels import digests, overlap, vocabulary
 from ..kernels.scratch import scratch
 from ..kernels.shingling import UNITS
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
+from ..wording import spelled
 from .characters import character_tables
 from .ignored import Dropping
 from .shingle import Shingling, Tokenizer, ignored_places
@@ -156,15 +158,17 @@ def _name_row(first_row: int, row: int) -> str:
     return f"row {first_row + row}"
 
 
+@from_caller
+@spelled
 def shingle(
     texts: Any,
     *,
-    unit: str = "word",
+    unit: Unit = "word",
     width: int | None = None,
-    normalization: str = "NFC",
+    normalization: Normalization = "NFC",
     fold_case: bool = True,
     tokenizer: Tokenizer | None = None,
-    encoding_errors: str = "strict",
+    encoding_errors: EncodingErrors = "strict",
     key: bytes | None = None,
 ) -> Shingles:
     """Turn texts into sets of shingle hashes.
@@ -220,8 +224,7 @@ def shingle(
     [2, 3]
     """
     shingling = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case, tokenizer=tokenizer)
-    if encoding_errors not in ("strict", "replace"):
-        raise ParameterError(f'encoding_errors must be "strict" or "replace"; got {encoding_errors!r}')
+    check_choice("encoding_errors", encoding_errors, EncodingErrors)
     made_by, hashes_of = shingling, shingling.hashes
     if key is not None:
         made_by = replace(shingling, key_fingerprint=fingerprint(check_key(key)))

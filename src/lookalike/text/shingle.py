@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import IncompatibleSketchError, InputDataError, ParameterError
+from ..choices import Normalization, Unit, check_choice
+from ..errors import IncompatibleSketchError, InputDataError, ParameterError, from_caller
 from ..kernels.folding import HIDDEN, HIDDEN_SPACE
 from ..kernels.hashing import digest_rows
 from ..kernels.places import token_places
@@ -20,7 +21,7 @@ from ..kernels.scratch import scratch
 from ..kernels.shingling import EDGES, UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import strings
-from .characters import FORMS, UNICODE_VERSION, character_tables, fold, normalize, normalized, original_places
+from .characters import UNICODE_VERSION, character_tables, fold, normalize, normalized, original_places
 from .ignored import Dropping, Ignored
 from .texts import Texts, from_arrow_array
 
@@ -69,9 +70,9 @@ class Shingling:
     Character properties are those of Unicode 14.0.0, whatever the version of Python: hashes never change with it.
     """
 
-    unit: str = "word"
+    unit: Unit = "word"
     width: int | None = None
-    normalization: str = "NFC"
+    normalization: Normalization = "NFC"
     fold_case: bool = True
     tokenizer: Tokenizer | None = None
     rules: int = RULES
@@ -83,12 +84,11 @@ class Shingling:
         given = [f for f in fields(self) if f.name not in ("ignored", "key_fingerprint") or getattr(self, f.name)]
         return f"Shingling({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in given)})"
 
+    @from_caller
     def __post_init__(self) -> None:
         """Check the parameters and fill in the width."""
-        if self.unit not in UNITS:
-            raise ParameterError(f"unit must be one of {', '.join(UNITS)}; got {self.unit!r}")
-        if self.normalization not in FORMS:
-            raise ParameterError(f"normalization must be one of {', '.join(FORMS)}; got {self.normalization!r}")
+        check_choice("unit", self.unit, Unit)
+        check_choice("normalization", self.normalization, Normalization)
         if self.width is None:
             object.__setattr__(self, "width", DEFAULT_WIDTHS[self.unit])
         if not isinstance(self.width, (int, np.integer)):

@@ -6,12 +6,9 @@ practical sets, whatever the universe the sets were drawn from.
 
 from __future__ import annotations
 
-from math import comb
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import ParameterError
 from ._check import Float, count, resemblance_of, within
 from .chance import chance_match
 
@@ -185,51 +182,6 @@ def storage_ratio_limit(bits_from: ArrayLike, bits_to: ArrayLike, density: Array
     """
     a_from, a_to = chance_match(bits_from, density), chance_match(bits_to, density)
     return np.asarray(bits_from, np.float64) / np.asarray(bits_to, np.float64) * (1.0 - a_to) / (1.0 - a_from)
-
-
-def exact_match_probability(universe: int, size_left: int, size_right: int, common: int, bits: int) -> float:
-    """Probability that the lowest b bits of two minima agree under a random permutation of [0, D): no approximation.
-
-    Parameters
-    ----------
-    universe : int >= 1
-        D; the sum has D^2 / 2^b terms.
-    size_left, size_right : int in [1, D]
-    common : int
-        Size of the intersection, such that the union fits the universe.
-    bits : int in [1, 64]
-
-    Raises
-    ------
-    ParameterError
-        If the sizes do not fit each other and the universe.
-
-    References
-    ----------
-    Li & König, WWW 2010, appendix A.
-    """
-    union = size_left + size_right - common
-    if not (size_left >= 1 and size_right >= 1 and 0 <= common <= min(size_left, size_right) and union <= universe):
-        raise ParameterError(
-            f"no sets of sizes {size_left}, {size_right} with {common} in common lie in a universe of {universe}"
-        )
-    within("bits", bits, 1, 64)
-    step = 1 << bits
-    total = comb(universe, union)
-    probability = common / union
-    # The minimum of one set alone is at i, with the union's smallest; the other's first is at j > i.
-    for own, other in ((size_left, size_right), (size_right, size_left)):
-        alone = own - common
-        if alone == 0:
-            continue
-        favourable = 0
-        for i in range(universe):
-            for j in range(i + step, universe - other + 1, step):
-                # Position i belongs to the first set alone; the other set lies in [j, D) with its minimum at j; further
-                # members of the first set alone lie anywhere above i.
-                favourable += comb(universe - j - 1, other - 1) * comb(universe - i - 1 - other, alone - 1)
-        probability += favourable / (total * comb(union, other))
-    return probability
 
 
 def best_bits(resemblance: ArrayLike, bits: ArrayLike = (1, 2, 3, 4, 5, 6, 8, 16, 32), density: float = 0.0) -> Float:

@@ -49,22 +49,6 @@ def intersection(resemblance: ArrayLike, size_left: ArrayLike, size_right: Array
     return r / (1.0 + r) * (count("size_left", size_left, 0) + count("size_right", size_right, 0))
 
 
-def largest_resemblance(size_left: ArrayLike, size_right: ArrayLike) -> Float:
-    """Highest resemblance that two sizes allow: the smaller over the larger; nan where both are 0.
-
-    Parameters
-    ----------
-    size_left, size_right : array_like of int >= 0
-
-    References
-    ----------
-    Li & König, WWW 2010, section 1: common members are at most the smaller set.
-    """
-    left, right = count("size_left", size_left, 0), count("size_right", size_right, 0)
-    with np.errstate(invalid="ignore"):
-        return np.minimum(left, right) / np.maximum(left, right)
-
-
 def variance(resemblance: ArrayLike, permutations: ArrayLike) -> Float:
     """Variance of the share of equal slots: R (1 - R) / k.
 
@@ -95,26 +79,6 @@ def standard_error(resemblance: ArrayLike, permutations: ArrayLike) -> Float:
     Li & König, WWW 2010, equation 3.
     """
     return np.sqrt(variance(resemblance, permutations))
-
-
-def normal_interval(matches: ArrayLike, trials: ArrayLike, z: float = 1.959963984540054) -> tuple[Float, Float]:
-    """Wald's interval of a share, p +- z sqrt(p (1 - p) / n), cut to [0, 1]; too narrow near 0 and 1.
-
-    Parameters
-    ----------
-    matches : array_like of int in [0, trials]
-    trials : array_like of int >= 1
-    z : float >= 0
-        Quantile of the normal distribution; the default is that of 95%.
-
-    References
-    ----------
-    The normal approximation of the binomial (Wald).
-    """
-    p = within("matches / trials", count("matches", matches, 0) / count("trials", trials), 0.0, 1.0)
-    z = float(within("z", z, 0.0, np.inf))
-    half = z * np.sqrt(p * (1.0 - p) / np.asarray(trials, np.float64))
-    return np.maximum(p - half, 0.0), np.minimum(p + half, 1.0)
 
 
 def exact_interval(matches: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:

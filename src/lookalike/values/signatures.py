@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -250,23 +250,3 @@ class Fingerprints(Brief):
         """
         found, empty = np.cos(np.pi * self.distance(left, right) / self.bits), self.empty
         return np.where(empty[np.asarray(left)] | empty[np.asarray(right)], np.nan, found)[()]
-
-    def quantise_margins(self) -> Fingerprints:
-        """Return the same fingerprints with margins of one byte: a quarter of the memory, nearly the same order of bits.
-
-        Returns
-        -------
-        Fingerprints
-            With margins of int8, the largest of each document 127.
-
-        Raises
-        ------
-        ParameterError
-            If they carry no margins.
-        """
-        if self.margins is None:
-            raise ParameterError("these fingerprints carry no margins: make them with SimHash(margins=True)")
-        margins = self.margins.astype(np.float64)
-        largest = np.abs(margins).max(1, keepdims=True)
-        scaled = np.rint(margins * (127.0 / np.where(largest > 0, largest, 1.0)))
-        return replace(self, margins=scaled.astype(np.int8))

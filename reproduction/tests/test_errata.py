@@ -5,6 +5,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from bbit.exact import exact_match_probability
 from theory.test_bbit import TABLE_1
 
 from lookalike.theory import bbit, blocks, minhash, mixture, one_permutation, set_distance, xor_bits
@@ -20,7 +21,7 @@ def largest_error(universe, bits, step=1):
         for right in range(1, left + 1, step):
             for common in range(max(0, left + right - universe), right + 1, step):
                 r = common / (left + right - common)
-                exact = bbit.exact_match_probability(universe, left, right, common, bits)
+                exact = exact_match_probability(universe, left, right, common, bits)
                 worst = max(worst, abs(exact - bbit.match_probability(r, bits, left / universe, right / universe)))
     return worst
 
@@ -153,7 +154,7 @@ def test_bits_are_compared_under_the_same_permutation(rng):
     images = rng.permuted(np.tile(np.arange(universe), (2 * n, 1)), axis=1)
     one, two = (images[:, side].min(1).reshape(n, 2) & 1 for side in (left, right))
     r, density = 80 / 100, 90 / universe
-    e = bbit.exact_match_probability(universe, 90, 90, 80, 1)
+    e = exact_match_probability(universe, 90, 90, 80, 1)
     error = 0.5 / n**0.5
     assert (one[:, 0] == two[:, 0]).mean() == pytest.approx(e, abs=4 * error)
     assert bbit.match_probability(r, 1, density, density) == pytest.approx(e, abs=0.55 / universe)
