@@ -74,6 +74,8 @@ def read_jsonl(path, settings):
             str(known).encode()  # bytes that are not UTF-8 are of matter where they are asked for
             yield Row(data, known, value.get("n"), line, value)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
+            if "int_max_str_digits" in str(error):
+                raise UndecidedError(str(error)) from None
             raise UnreadableError(repr(error)) from None
 
 
