@@ -29,7 +29,7 @@ JOBS = {
     "keepers": {"id": "id", "empty": "drop"}, "all": {"id": "id", "evidence": "all", "overrides": [{"id": "d2", "action": "keep"}]},
     "sketch": {"verify": "sketch"}, "simhash": {"method": "simhash", "radius": 12, "threshold": 0.6},
 }  # fmt: skip
-KINDS = (*JOBS, *JOBS, "week", "history", "history", "history", "seen texts", "seen texts", "work", "index")
+KINDS = (*JOBS, *JOBS, "week", "history", "history", "history", "history texts", "history texts", "work", "index")
 
 
 def places_in(value, path=()):
@@ -135,7 +135,7 @@ class Crafted:
             la.dedup(data, against=folder / "new.jsonl" if name == "keepers" else None, threads=1, **given).save(folder / name)
         result = la.dedup([folder / "in", folder / "notes"], threads=1, counts=True)
         result.save_sketches(folder / "history")
-        la.dedup(pa.Table.from_pylist(ROWS), id="id", threads=1).save_sketches(folder / "seen texts")
+        la.dedup(pa.Table.from_pylist(ROWS), id="id", threads=1).save_sketches(folder / "history texts")
         la.dedup(folder / "new.jsonl", against=folder / "history", threads=1).save(folder / "week")
         with la.Index.create(folder / "index", threshold=0.7) as index:
             index.add([str(row["id"]) for row in ROWS], [str(row["text"]) for row in ROWS])
@@ -157,7 +157,7 @@ class Crafted:
             self._craft_work(r, target)
         else:
             self._craft(r, target, r.random() < 0.7)
-        read = "_seen" if kind.startswith("history") else f"_{kind}" if kind in ("index", "work") else "_result"
+        read = "_history" if kind.startswith("history") else f"_{kind}" if kind in ("index", "work") else "_result"
         try:
             getattr(self, read)(r, target, folder)
         except la.LookalikeError as error:
@@ -243,8 +243,8 @@ class Crafted:
                 result.save(folder / "again")
                 la.Result.load(folder / "again", trust=self.folder)
 
-    def _seen(self, r: Random, target: Path, folder: Path) -> None:
-        ids = ["--id", "id"] if target.name == "seen texts" else []
+    def _history(self, r: Random, target: Path, folder: Path) -> None:
+        ids = ["--id", "id"] if target.name == "history texts" else []
         line = [
             self.folder / "new.jsonl",
             "--against",

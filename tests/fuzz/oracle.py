@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from naive.text import decoded, pieces, shown
 
 csv.field_size_limit(sys.maxsize)
+MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 WIDTHS = {"word": 5, "char": 5, "byte": 8, "line": 1}
 
 
@@ -42,16 +43,17 @@ class Row:
 
 
 def unpacked(path):
-    """The bytes of a file, decompressed by its suffix."""
+    """The bytes of a file, decompressed by its suffix; text with a mark of the order of bytes as UTF-8."""
     data = path.read_bytes()
     try:
         if path.name.endswith(".gz"):
-            return gzip.decompress(data)
-        if path.name.endswith(".zst"):
-            return pa.input_stream(pa.BufferReader(data), compression="zstd").read() if data else b""
-    except (OSError, EOFError, zlib.error, pa.ArrowInvalid) as error:
+            data = gzip.decompress(data)
+        elif path.name.endswith(".zst") and data:
+            data = pa.input_stream(pa.BufferReader(data), compression="zstd").read()
+        marked = next((name for mark, name in MARKS.items() if data.startswith(mark)), None)
+        return data if marked is None else data.decode(marked, "surrogatepass").encode("utf-8", "surrogatepass")
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise UnreadableError(str(error)) from None
-    return data
 
 
 def read_jsonl(path, settings):
@@ -72,6 +74,8 @@ def read_jsonl(path, settings):
             str(known).encode()  # bytes that are not UTF-8 are of matter where they are asked for
             yield Row(data, known, value.get("n"), line, value)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
+            if "int_max_str_digits" in str(error):
+                raise UndecidedError(str(error)) from None
             raise UnreadableError(repr(error)) from None
 
 
@@ -141,7 +145,7 @@ def read(paths, settings):
     for path in paths:
         name = path.name
         if name.endswith(".txt"):
-            out.append(Row(path.read_bytes(), None, None, None, None))
+            out.append(Row(unpacked(path), None, None, None, None))
             if settings["encoding_errors"] == "strict":
                 check_text(out[-1].data)
         else:

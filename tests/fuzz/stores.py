@@ -31,11 +31,12 @@ def damaged(r: Random, data: bytes) -> bytes:
 
 
 def damage_one(r: Random, folder: Path) -> bool:
-    """Damage one file of a folder, or remove it; tell whether that changed a byte."""
+    """Damage one file of a folder, or remove it, or leave all sound; tell whether that changed a byte."""
     path = r.choice(sorted(p for p in folder.rglob("*") if p.is_file() and p.name != "lock"))
-    if r.random() < 0.05:
+    if (chance := r.random()) < 0.05:
         path.unlink()
-        return True
+    if chance < 0.15:
+        return chance < 0.05
     before = path.read_bytes()
     path.write_bytes(damaged(r, before) if before else b"x")
     return path.read_bytes() != before

@@ -13,7 +13,7 @@ from time import monotonic
 from ..errors import ParameterError
 from ..files import ahead
 from ..kernels.compiler import MODE
-from ..values.arrow import give_back
+from ..values.arrow import give_back, keep_little
 from .engine import Batches, Step
 
 # Measured (benchmarks/memory.py): interpreter, NumPy and PyArrow, with pandas, after a small job; a compiler of kernels too.
@@ -137,6 +137,7 @@ class Memory:
             cap = parse_bytes(size)
             if cap < UNITLESS and str(size).strip().isdecimal():
                 raise ParameterError(f"memory {size} means {cap:,} bytes: add a unit, as in {cap}GB or {cap}MB")
+            keep_little()
             return cls(min(cap, MOST))
         return cls(max(LEAST, int(DEFAULT_SHARE * free_memory())))
 

@@ -36,6 +36,14 @@ def _size(line: bytes) -> int:
     return line.n_bytes if isinstance(line, LongLine) else len(line)
 
 
+def _taken(blocks: Iterable[list[bytes]]) -> Iterator[bytes]:
+    """Yield lines, which are taken out of their lists."""
+    for lines in blocks:
+        lines.reverse()
+        while lines:
+            yield lines.pop()
+
+
 def delimiter_of(given: str) -> str:
     r"""Return the character that ``--delimiter`` names; a tab may be written as ``\t``."""
     delimiter = "\t" if given == "\\t" else given
@@ -72,11 +80,14 @@ class Csv(Format):
         """Return the same format with another delimiter, which its name then says."""
         return Csv(f"csv:{delimiter_of(delimiter)}", (), delimiter_of(delimiter))
 
-    def raw_records(self, split: Split, encoding_errors: str = "strict") -> Iterator[tuple[list[str], bytes]]:
-        """Yield (fields, own bytes) of each record, the header first; no bytes of one that is left out."""
+    def raw_records(self, split: Split, encoding_errors: str = "strict") -> Iterator[tuple[list[str], list[bytes]]]:
+        """Yield (fields, own lines) of each record, the header first; no lines of one that is left out.
+
+        Who has taken what it needs of a list may clear it, so that large fields are not held.
+        """
         limit = split.limit
         read = read_lines(split.place.path, limit.most, skip=limit.skip, noted=split.noted)
-        lines = (line for some in read for line in some)
+        lines = _taken(read)
         consumed: list[bytes] = []
         number = offset = size = quotes = 0
         named, left = False, list[str]()
@@ -91,25 +102,24 @@ class Csv(Format):
                     quotes = sum(some.count(b'"') for some in consumed) + _quotes(line)
                     raise _TooLargeError
                 consumed.append(line)
+                del line  # a large one is not held beside its fields
                 try:
-                    text = line.decode("utf-8", encoding_errors)
+                    yield consumed[-1].decode("utf-8", encoding_errors).removeprefix("" if begin else "\ufeff")
                 except UnicodeDecodeError as error:
                     quotes = sum(some.count(b'"') for some in consumed)
                     raise InputDataError(
                         f"{split.name}, line {number}: invalid UTF-8 at byte {begin + error.start} of the file; convert the "
                         "file, or pass --encoding-errors replace (encoding_errors='replace') to continue"
                     ) from None
-                yield text if begin else text.removeprefix("\ufeff")
 
         while True:
             try:
                 for fields in csv.reader(decoded(), delimiter=self.delimiter, strict=True):
-                    raw = b"".join(consumed)
-                    consumed.clear()
                     size = 0
                     if fields:
                         named = True
-                        yield fields, raw
+                        yield fields, consumed
+                    consumed.clear()
                 return
             except _TooLargeError:
                 if not named:
@@ -138,12 +148,13 @@ class Csv(Format):
             size = 0
             while quotes % 2 and (line := next(lines, None)) is not None:  # inside quotes a line feed ends no record
                 number, offset, quotes = number + 1, offset + _size(line), quotes + _quotes(line)
-            yield left, b""
+            yield left, []
 
     def header(self, split: Split) -> tuple[list[str], bytes]:
         """Return the names of the columns, and the header's own bytes."""
         try:
-            return next(self.raw_records(split, "replace"), ([], b""))
+            names, lines = next(self.raw_records(split, "replace"), ([], []))
+            return names, b"".join(lines)
         except InputDataError:
             if not split.limit.faults:
                 raise
@@ -151,7 +162,7 @@ class Csv(Format):
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         records = self.raw_records(split, columns.encoding_errors)
-        names, _ = next(records, ([], b""))
+        names, _ = next(records, ([], []))
         if not names:
             return
         wanted = columns.wanted
@@ -178,7 +189,7 @@ class Csv(Format):
         wrong: dict[int, str] = {}
         first, size = 1, 0
         try:
-            for fields, raw in records:
+            for fields, lines in records:
                 if fields and not last < len(fields) <= len(names):
                     way_out = f"; put a field that contains {self.delimiter!r} in quotes" if len(fields) > last else ""
                     row = f"{split.name}, row {first + len(rows)}"
@@ -193,10 +204,12 @@ class Csv(Format):
                     rows.append([None] * len(places))
                     continue
                 rows.append([fields[place] if place < len(fields) else None for place in places])
-                size += len(raw)
+                size += sum(map(len, lines))
+                fields.clear(), lines.clear()
                 if len(rows) == BATCH_ROWS or size > BLOCK:
-                    yield self._batch(rows, first, columns, left_out, wrong)
-                    first, rows, left_out, size, wrong = first + len(rows), [], [], 0, {}
+                    first += len(rows)
+                    yield self._batch(rows, first - len(rows), columns, left_out, wrong)
+                    rows, left_out, size, wrong = [], [], 0, {}
         except InputDataError:  # what came before it is read
             if rows:
                 yield self._batch(rows, first, columns, left_out, wrong)
@@ -206,24 +219,30 @@ class Csv(Format):
 
     @staticmethod
     def _batch(rows: list[list[str | None]], first: int, columns: Columns, left_out: list[int], wrong: dict[int, str]) -> Batch:
-        values = [list(column) for column in zip(*rows, strict=True)]
+        """Make a batch of rows, which are taken out of their list: large ones are not held beside it."""
+        numbers, values = numbers_from(first, len(rows)), [list(column) for column in zip(*rows, strict=True)]
+        rows.clear()
         has_id = columns.id is not None
         return Batch(
             from_strings(values[0], first, columns.encoding_errors),
-            numbers_from(first, len(rows)),
+            numbers,
             values[1] if has_id else None,
             dict(zip(columns.others, values[1 + has_id :], strict=True)),
-            marked(len(rows), left_out),
+            marked(len(numbers), left_out),
             wrong,
         )
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all records as dictionaries of text, each with its number; the fields that a row lacks are None."""
         records = self.raw_records(split, encoding_errors)
-        names, _ = next(records, ([], b""))
+        names, _ = next(records, ([], []))
         refuse_twice(split.name, "header", names)
-        for number, (fields, _) in enumerate(records, 1):
-            yield number, dict(zip_longest(names, fields))
+        number = 0
+        for fields, lines in records:
+            number, row = number + 1, dict(zip_longest(names, fields))
+            fields.clear(), lines.clear()
+            yield number, row
+            del row  # not held while the next is read
 
     def text_columns(self, split: Split) -> list[str]:
         return self.header(split)[0]
@@ -265,12 +284,16 @@ class Csv(Format):
     def _raw_rows(self, split: Split, padded: bool) -> Iterator[bytes]:
         """Yield each record's own bytes, the header left out; ``padded`` with empty fields to the header's number."""
         records = self.raw_records(split, "replace")
-        names, _ = next(records, ([], b""))
-        for fields, raw in records:
+        names, _ = next(records, ([], []))
+        for fields, lines in records:
+            raw = b"".join(lines)
+            lines.clear()
             if padded and len(fields) < len(names):
                 body = raw.rstrip(b"\r\n")
                 raw = body + self.delimiter.encode() * (len(names) - len(fields)) + raw[len(body) :]
+            fields.clear()
             yield raw
+            del raw  # not held while the next is read
 
     def _cut(self, names: list[str], line: bytes, cuts: Cuts, ranges: list[int]) -> bytes:
         """Return a record without some of its text."""

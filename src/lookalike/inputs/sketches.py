@@ -93,7 +93,7 @@ class Sketches(Struct):
 
     secret: str
     settings: _Settings
-    text: str | tuple[str, ...]
+    text: str | Annotated[tuple[str, ...], Meta(min_length=1)]
     id: str | None
     text_ids: bool
     files: list[_Rows]

@@ -7,7 +7,7 @@ from ..errors import ParameterError
 from ..formats.split import ROOM, Limit
 
 LARGEST = 10  # of which the largest document is one: the part of the memory whose texts, sets and copies fit into it
-TOKEN_BYTES = 160  # that each word takes of the largest documents while two of them are compared
+TOKEN_BYTES = 96  # that each word takes of the largest documents while two of them are compared
 
 
 def skips_large(on_error: str | None, max_document: int | str | None) -> bool:

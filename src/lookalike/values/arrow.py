@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 LARGE = 1 << 20  # bytes of a text of whose kind one is worked on at a time: what is made of it can take many times as much
 _type_of = cache(pa.from_numpy_dtype)
+_KEPT = {-1: 8 << 20, -3: 4 << 20}  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
 _large = threading.RLock()
 
 
@@ -27,6 +28,13 @@ def give_back() -> None:
     pa.default_memory_pool().release_unused()
     with suppress(OSError, AttributeError):  # a C library without it
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def keep_little() -> None:
+    """Have the GNU C library give large pieces back as they are freed; it would keep those as large as others before."""
+    with suppress(OSError, AttributeError):
+        for option, n_bytes in _KEPT.items():
+            ctypes.CDLL(None).mallopt(option, n_bytes)
 
 
 @contextmanager
