@@ -30,8 +30,9 @@ from ..text.shingle import Shingling
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
-from ..wording import Brief, counted
+from ..wording import counted
 from .rows import collect
+from .scored import Scored
 from .scored_pairs import ScoredPairs, Scores
 
 ADDED = {"overlap_with": "reference", "overlap_passage": "passage", "resemblance": "resemblance", "containment": "containment"}
@@ -171,7 +172,7 @@ def by_benchmark(names: Sequence[str], items: Items, found: Int64Array, missed: 
 
 
 @all_from_caller
-class DecontaminationResult(Brief):
+class DecontaminationResult(Scored):
     """The result of ``decontaminate``.
 
     Attributes
@@ -246,15 +247,6 @@ class DecontaminationResult(Brief):
     def write_matches(self, output: str | Path, *, force: bool = False) -> None:
         """Write all matches as parquet, JSON lines or CSV, by the suffix; no more than some are held at a time."""
         write_table(output, self._listed, self.provenance, sources=self._read, force=force)
-
-    def report(
-        self, output: str | Path, *, texts: str = "full", force: bool = False, title: str | None = None,
-        command: str | None = None,
-    ) -> None:  # fmt: skip
-        """Write a page that shows the matches: one HTML file that needs no network."""
-        from ..report.page import write_scored  # a layer above: methods of results are where users look for it
-
-        write_scored(self._scored(), output, texts=texts, force=force, title=title, command=command)
 
     def write(
         self, output: str | Path, *, annotate: bool = False, mask: str | None = None, force: bool = False
