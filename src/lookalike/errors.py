@@ -7,6 +7,7 @@ LookalikeError
 │   └── RowError             a row is not as expected; raised where the name of its source is not known
 ├── IndexFormatError         a file of an index or a work folder is foreign, newer than this version, or damaged
 ├── OutputError              an output exists already or cannot be written (also an OSError)
+├── TooManyRemovedError      a job would remove more documents than it may
 └── MissingExtraError        an optional dependency is not installed (also an ImportError)
 """
 
@@ -133,6 +134,10 @@ class IndexFormatError(LookalikeError, ValueError):
 
 class OutputError(LookalikeError, OSError):
     """An output exists already, or could not be written; nothing half written is left behind."""
+
+
+class TooManyRemovedError(LookalikeError):
+    """A job would remove more documents than ``fail_if_removed`` allows; the message names what would lose most."""
 
 
 class MissingExtraError(LookalikeError, ImportError):

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 MOST_SHOWN = 300  # characters of a fact in a notebook
-_BOTH = re.compile(r"(--[a-z][a-z-]*(?: (?!--)(?:'[^']*'|[^\s();,:]+))?) \(([a-z_]+(?:=[^()]*)?)\)")
+_BOTH = re.compile(r"(?<!\w)(--?[a-z][a-z-]*(?: (?!--)(?:'[^']*'|[^\s();,:]+))?) \(([a-z_]+(?:=[^()]*)?)\)")
 QUOTES = ('"', "'", "[")  # with which values of ``--set`` begin that are more than a word
 _on_command_line = False
 _keys: Collection[str] = ()

@@ -27,3 +27,8 @@ def lines(path, rows):
     rows = [{"text": row} if isinstance(row, str) else row for row in rows]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
+
+
+def contents(folder):
+    """The bytes of all files of a folder."""
+    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

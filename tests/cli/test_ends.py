@@ -116,7 +116,7 @@ def fails_with(monkeypatch, error, where="open"):
         raise error
 
     if where == "open":
-        monkeypatch.setattr("lookalike.recipes.dedup.open_job", fail)
+        monkeypatch.setattr("lookalike.recipes.job.open_job", fail)
     else:
         monkeypatch.setattr(Result, where, fail)
 

@@ -4,12 +4,10 @@ import gc
 import hashlib
 import json
 
-import numpy as np
 import pytest
 from cli.commands import run
 
-from lookalike.cli.outputs import check_removed
-from lookalike.errors import LookalikeError
+import lookalike as la
 
 PAGE = " ".join(f"word{i}" for i in range(40))
 FILES = {"a": [PAGE, "unlike it", "and another one"], "b": [PAGE, f"{PAGE} more"], "c": ["only this", PAGE]}
@@ -77,18 +75,22 @@ def test_what_was_found_can_be_written_later(corpus, tmp_path, capsys):
     assert (tmp_path / "out" / "b.jsonl").read_text() == "" and not any((tmp_path / "work").iterdir())
 
 
-def test_a_message_names_the_sources_that_lose_most():
-    total = np.array([10] * 13)
-    kept = np.array([9, 0, 10, *range(8, -1, -1), 10])
-    with pytest.raises(LookalikeError) as caught:
-        check_removed((np.stack([total, kept]), [f"f{i}" for i in range(13)]), 0.99, False)
+def test_a_message_names_the_sources_that_lose_most(tmp_path, monkeypatch):
+    """In Python, with the names of its keywords."""
+    monkeypatch.chdir(tmp_path)
+    for number, copies in enumerate([9, 0, 10, *range(8, -1, -1), 10]):
+        texts = [f"own text {number} {row}" if row < copies else PAGE for row in range(10)]
+        (tmp_path / f"f{number:02}.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    (tmp_path / "a.jsonl").write_text(json.dumps({"text": PAGE}) + "\n")
+    with pytest.raises(la.errors.TooManyRemovedError) as caught:
+        la.dedup(".", fail_if_removed=0.99)
     said = str(caught.value)
     assert (
-        "nothing would be left of 2 inputs (f1: 10 of 10 documents (100.0%), f11: 10 of 10 documents (100.0%), f10: 9 of"
-        in said
+        "nothing would be left of 2 inputs (f01.jsonl: 10 of 10 documents (100.0%), f11.jsonl: 10 of 10 documents (100.0%), "
+        "f10.jsonl: 9 of" in said
     )
     assert said.count("of 10 documents") == 10 and ", and 1 inputs more)" in said and "more than" not in said
-    check_removed((np.zeros((2, 0), np.int64), []), 0.0, False)
+    assert "run again without fail_if_removed, with report in place of output= to see" in said
 
 
 def test_every_value_of_a_column_is_guarded(tmp_path, monkeypatch, capsys):
@@ -130,9 +132,10 @@ def test_documents_are_taken_back(corpus, tmp_path, capsys):
 
 
 def test_overrides_are_refused_before_any_work(corpus, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("lookalike.recipes.dedup.open_job", lambda *_: pytest.fail("work was begun"))
+    monkeypatch.setattr("lookalike.recipes.job.open_job", lambda *_: pytest.fail("work was begun"))
     (tmp_path / "overrides.jsonl").write_text('{"id": "a", "action": "drop"}\n')
     code, _, err = run(capsys, "dedup", *corpus, "--overrides", "overrides.jsonl")
     assert (code, err) == (1, "error: overrides.jsonl, line 1: action must be keep or remove; got 'drop'\n")
+    (tmp_path / "overrides.jsonl").write_text('{"id": "a", "action": "keep"}\n')
     code, _, err = run(capsys, "dedup", *corpus, "--overrides", "overrides.jsonl", "-o", "overrides.jsonl", "--force")
     assert code == 1 and "choose another name" in err and (tmp_path / "overrides.jsonl").exists()

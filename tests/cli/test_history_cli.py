@@ -2,14 +2,11 @@
 
 import gc
 import json
-import os
 import shutil
-import threading
 
 import pyarrow.parquet as pq
 import pytest
-from cli.commands import run
-from weekly import weeks, written
+from cli.commands import contents, run
 
 import lookalike as la
 from lookalike.files import publication
@@ -17,21 +14,8 @@ from lookalike.files import publication
 HOW = ("-t", "0.6", "--width", 1, "--id", "id")
 
 
-@pytest.fixture
-def crawl(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for number, table in enumerate(weeks(1)):
-        (tmp_path / f"w{number}").mkdir()
-        written(table, tmp_path / f"w{number}", "p")
-    return tmp_path
-
-
 def week(capsys, number, *more):
     return run(capsys, "dedup", f"w{number}", *HOW, "--history", "history/", "-o", f"fresh/w{number}/", *more)
-
-
-def everything(folder):
-    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def test_week_after_week(crawl, capsys):
@@ -41,7 +25,7 @@ def test_week_after_week(crawl, capsys):
     code, out, _ = week(capsys, 1, "--set", "generation=2024-10", "--json", "--quiet")
     found = json.loads(out)
     assert code == 0 and found["reference"] == kept and (found["generation"], found["added"]) == ("2024-10", True)
-    before = everything(crawl)
+    before = contents(crawl)
     code, out, _ = week(capsys, 1)
     assert (
         code == 0
@@ -55,7 +39,7 @@ def test_week_after_week(crawl, capsys):
     shutil.rmtree(crawl / "fresh" / "w1")
     code, out, _ = week(capsys, 1)
     assert code == 0 and out.endswith("written: fresh/w1/\nhistory has the generation 2024-10 of this job; nothing was added\n")
-    assert everything(crawl) == before
+    assert contents(crawl) == before
 
 
 def test_without_an_output_nothing_is_added(crawl, capsys):
@@ -74,10 +58,10 @@ def test_what_people_look_at_appears_with_it(crawl, capsys):
     assert "--history history/" in (crawl / "page.html").read_text()
     assert week(capsys, 1, *more)[0] == 0
     (crawl / "page.html").unlink()
-    before = everything(crawl)
+    before = contents(crawl)
     code, out, _ = week(capsys, 1, *more)
     assert code == 0 and "written: page.html\n" in out and "judged" not in out
-    assert {path: data for path, data in everything(crawl).items() if path.name != "page.html"} == before
+    assert {path: data for path, data in contents(crawl).items() if path.name != "page.html"} == before
     decisions = la.Result.load("judged").decisions
     week(capsys, 1, "--save", "again")
     assert la.Result.load("again").decisions.equals(decisions)
@@ -120,20 +104,6 @@ def test_options_that_are_for_it(crawl, capsys):
     for words in (["--set", "generation=x"], ["--set", "history_texts=false"]):
         code, _, err = run(capsys, "dedup", "w0", *words)
         assert code == 2 and "generation and history_texts are for --history" in err
-    os.mkfifo(crawl / "pipe.jsonl")
-    threading.Thread(target=(crawl / "pipe.jsonl").write_text, args=['{"text": "a text"}'], daemon=True).start()
-    code, _, err = run(capsys, "dedup", "pipe.jsonl", "--history", "history", "-o", "x.jsonl")
-    assert code == 2 and "not values in memory, pipes or standard input" in err
-
-
-def test_two_at_a_time(crawl, capsys):
-    week(capsys, 0)
-    with la.History("history"):
-        code, _, err = week(capsys, 1)
-        assert code == 1 and err == "error: history: another process is using this folder; try again when it is done\n"
-        assert run(capsys, "history", "list", "history")[0] == 0
-        assert run(capsys, "history", "compact", "history")[0] == 1
-    assert week(capsys, 1)[0] == 0
 
 
 def test_other_references_too(crawl, capsys):

@@ -5,31 +5,23 @@ import json
 import shutil
 
 import pytest
-from cli.commands import lines, run, status
-from weekly import weeks, written
+from cli.commands import contents, lines, run, status
+from weekly import weeks
 
-from lookalike.cli.outputs import Leaves
+from lookalike.recipes.outputs import Leaves
 from lookalike.results.result import Result
 
 HOW = ("-t", "0.6", "--width", 1, "--id", "id")
 
 
-def contents(folder):
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 @pytest.fixture
-def folder(tmp_path, monkeypatch, capsys):
-    """Two weeks, of which the first is saved, and overrides for the second."""
-    monkeypatch.chdir(tmp_path)
-    for number, table in enumerate(weeks(1)[:2]):
-        (tmp_path / f"w{number}").mkdir()
-        written(table, tmp_path / f"w{number}", "p")
+def folder(crawl, capsys):
+    """Weeks, of which the first is saved, and overrides for the second."""
     assert run(capsys, "dedup", "w0", *HOW, "--set", "save_sketches=history/w0", "--quiet")[0] == 0
     ids = weeks(1)[1]["id"].to_pylist()
     lines = [{"id": ids[0], "action": "keep"}, {"id": ids[1], "action": "remove"}]
-    (tmp_path / "overrides.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return tmp_path
+    (crawl / "overrides.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return crawl
 
 
 @pytest.mark.parametrize(
@@ -68,16 +60,20 @@ def test_pairs_do_not_replace_sketches(words, folder, capsys):
 def test_a_guard_that_stops_leaves_what_people_judge_by(folder, capsys):
     before = contents(folder)
     everything = [
-        "-o", "clean", "--report", "page.html", "--save", "job", "--set", "save_sketches=history/w1", "--set", "audit=3", "--json"
+        "-o", "clean", "--report", "page.html", "--save", "job", "--set", "save_sketches=history/w1", "--set", "audit=3", "--json",
+        "--removed", "gone.jsonl",
     ]  # fmt: skip
     given = ["dedup", "w1", *HOW, "--against", "history", "--overrides", "overrides.jsonl", *everything]
     code, out, err = run(capsys, *given, "--fail-if-removed", "0.01")
     assert (
-        code == 1 and not out and "clean and history/w1 were not written: " in err and "page.html and job were written" in err
+        code == 1
+        and not out
+        and "clean and history/w1 were not written: " in err
+        and "page.html and job and gone.jsonl were written" in err
     )
     assert not (folder / "clean").exists() and not (folder / "history/w1").exists()
     after = contents(folder)
-    assert {path.relative_to(folder).parts[0] for path in after if path not in before} == {"page.html", "job"}
+    assert {path.parts[0].partition("_")[0] for path in after if path not in before} == {"page.html", "job", "gone.jsonl"}
     assert run(capsys, "show", "job")[0] == 0
     code, out, err = run(capsys, *given, "--fail-if-removed", "1", "--force")
     found = json.loads(out)
@@ -218,7 +214,7 @@ def test_a_result_is_saved(corpus, tmp_path, capsys):
 
 
 def test_reports_and_saved_results_are_refused_before_any_work(corpus, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("lookalike.recipes.dedup.open_job", lambda *_: pytest.fail("work was begun"))
+    monkeypatch.setattr("lookalike.recipes.job.open_job", lambda *_: pytest.fail("work was begun"))
     (tmp_path / "mine").mkdir()
     for name in ("mine/file", "file", "page.html"):
         (tmp_path / name).write_text("mine")

@@ -73,7 +73,7 @@ def test_compression_is_kept_and_skipped_rows_have_no_line(tmp_path):
 )  # fmt: skip
 def test_where_they_cannot_be_written(corpus, capsys, monkeypatch, more, why):
     monkeypatch.chdir(corpus)
-    monkeypatch.setattr("lookalike.recipes.dedup.dedup", None)  # refused before the job
+    monkeypatch.setattr("lookalike.recipes.job.open_job", None)  # refused before the job
     with pytest.raises(SystemExit):
         main(["dedup", "documents", "--set", "attributes=true", *more])
     assert why in capsys.readouterr().err and not (corpus / "out").exists()

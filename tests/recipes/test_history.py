@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from weekly import HOW, VARIANTS, weeks, written
+from cli.commands import contents, run
+from weekly import HOW, VARIANTS
 
 import lookalike as la
 from lookalike.files.publication import JOURNAL, Publication
@@ -16,19 +17,9 @@ from lookalike.inputs.generations import next_name
 GIVEN = HOW | {"threads": 1}
 
 
-@pytest.fixture
-def crawl(tmp_path, monkeypatch):
-    """Folders ``w0``, ``w1``, ``w2`` of documents, the current folder above them."""
-    monkeypatch.chdir(tmp_path)
-    for number, table in enumerate(weeks(1)):
-        (tmp_path / f"w{number}").mkdir()
-        written(table, tmp_path / f"w{number}", "p")
-    return tmp_path
-
-
 def add(data, output, folder="history", **given):
     """What a job adds; whether it did anything."""
-    own = {name: given.pop(name) for name in ("generation", "force", "texts") if name in given}
+    own = {name: given.pop(name) for name in ("generation", "force", "texts", "fail_if_removed") if name in given}
     with la.History(folder) as history:
         result = history.add(data, output, la.Settings(**GIVEN | given), **own)
         if result is not None:
@@ -44,11 +35,6 @@ def names(folder="history"):
 def rows(folder):
     """The rows of all files of a folder."""
     return {path.name: pq.read_table(path).to_pylist() for path in sorted(Path(folder).glob("*.parquet"))}
-
-
-def files(folder):
-    """The bytes of all files of a folder."""
-    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 @pytest.mark.parametrize("variant", ["first", "longest", "within", "estimates", "fingerprints"])
@@ -68,15 +54,79 @@ def test_a_job_that_comes_again_adds_nothing(crawl):
     """What it wrote is made again if it is gone, under any name, and has the same bytes."""
     for week in range(3):
         add(f"w{week}", f"clean/w{week}")
-    before, history = files(crawl / "clean"), files(crawl / "history")
+    before, history = contents(crawl / "clean"), contents(crawl / "history")
     assert not any(add(f"w{week}", f"clean/w{week}") for week in range(3))
     shutil.rmtree(crawl / "clean" / "w1")
     assert add("w1", "clean/w1") and add("w1", "other/w1")
-    assert files(crawl / "clean") == before and files(crawl / "history") == history
-    assert files(crawl / "other" / "w1") == files(crawl / "clean" / "w1")
+    assert contents(crawl / "clean") == before and contents(crawl / "history") == history
+    assert contents(crawl / "other" / "w1") == contents(crawl / "clean" / "w1")
     assert add("w1", "one.jsonl") and (crawl / "one.jsonl").exists()
     (crawl / "one.jsonl").unlink()
     assert add("w1", "one.jsonl")  # though its description is there
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        (["--annotate", "--set", "generation=2024"], {"annotate": True, "generation": "2024"}),
+        (["--set", "history_texts=false", "--fail-if-removed", "1"], {"history_texts": False, "fail_if_removed": 1}),
+    ],
+    ids=range(2),
+)
+def test_the_command_line_writes_the_same_bytes(words, given, crawl, capsys):
+    add("w0", "clean/w0", threshold=0.6)
+    shutil.copytree("history", "before")
+    la.dedup("w1", history="history", output="clean/w1", **GIVEN | given).close()
+    ours = contents(crawl / "clean"), contents(crawl / "history")
+    for name in ("clean/w1", "history"):
+        shutil.rmtree(name)
+    shutil.move("before", "history")
+    words = [
+        "dedup",
+        "w1",
+        "-t",
+        "0.6",
+        "--width",
+        "1",
+        "--id",
+        "id",
+        "--quiet",
+        "--history",
+        "history",
+        "-o",
+        "clean/w1",
+        *words,
+    ]
+    assert run(capsys, *words) == (0, "", "")
+    assert ours == (contents(crawl / "clean"), contents(crawl / "history"))
+    assert names() == ["000001", given.get("generation", "000002")]
+
+
+def test_a_call_that_comes_again_decides_again(crawl):
+    add("w0", "clean/w0")
+    before = contents(crawl)
+    for output in ("clean/w0", None):
+        with closing(la.dedup("w0", history="history", output=output, **GIVEN)) as result:
+            assert result.summary.kept
+    assert contents(crawl) == before
+
+
+def test_nothing_is_written_if_too_much_would_go(crawl):
+    given = GIVEN | {"history": "history", "output": "clean.jsonl", "fail_if_removed": [0.01, "site:0.9"]}
+    before = contents(crawl)
+    with pytest.raises(la.errors.TooManyRemovedError, match="more than fail_if_removed 0.01"):
+        la.dedup("w0", **given)
+    with pytest.raises(la.errors.TooManyRemovedError, match="more than fail_if_removed site:0"):
+        add("w0", "clean.jsonl", fail_if_removed="site:0")
+    assert contents(crawl) == before
+    with pytest.raises(la.errors.TooManyRemovedError, match="without fail_if_removed, to write what the job has found"):
+        la.dedup("w0", work="work", **given)
+    la.dedup("w0", work="work", **given | {"fail_if_removed": 1, "slices": "site"}).close()
+    with pytest.raises(la.errors.OutputError, match="choose another name"):
+        la.dedup("clean.jsonl", id="id", output="clean.jsonl", force=True)
+    for wrong in (1.5, "lang:", True):
+        with pytest.raises(la.errors.ParameterError, match="fail_if_removed must be"):
+            la.dedup("w0", fail_if_removed=wrong)
 
 
 def test_an_output_that_is_another_one_stays(crawl):
@@ -104,18 +154,18 @@ def test_an_output_that_is_another_one_stays(crawl):
 )
 def test_what_is_refused(given, said, crawl):
     add("w0", "clean/w0")
-    before = files(crawl)
+    before = contents(crawl)
     inputs = "w0" if "other settings" in said else "w1"
     with pytest.raises(la.LookalikeError, match=said):
         add(inputs, "clean/w1", **given)
-    assert files(crawl) == before
+    assert contents(crawl) == before
 
 
 def test_what_cannot_come_again_is_refused(crawl):
     for data in (["a text"], pq.read_table(crawl / "w0" / "p-0.parquet")):
         with pytest.raises(la.errors.ParameterError, match="is for inputs that can be read again after a crash: files"):
             add(data, "clean/w0", id=None)
-    with pytest.raises(la.errors.ParameterError, match="written to a file or a folder, by one machine"):
+    with pytest.raises(la.errors.ParameterError, match="history= writes files and folders on one machine"):
         add("w0", "-")
     with pytest.raises(la.errors.OutputError, match="history/new is inside history, which holds generations only"):
         add("w0", "history/new")
@@ -140,13 +190,13 @@ def test_what_is_not_locked_is_not_changed(crawl):
     for week in range(2):
         add(f"w{week}", f"clean/w{week}")
     with la.History("history") as history:
-        reader, before = la.History("history", read=True), files(crawl)
+        reader, before = la.History("history", read=True), contents(crawl)
         for change in (reader.compact, lambda: reader.forget("000001")):
             with pytest.raises(la.errors.OutputError, match="history: opened to be read, or closed"):
                 change()
     with pytest.raises(la.errors.OutputError, match="history: opened to be read, or closed"):
         history.add("w2", "clean/w2", la.Settings(**GIVEN))
-    assert files(crawl) == before
+    assert contents(crawl) == before
 
 
 def test_folders_of_others(crawl):
@@ -241,13 +291,13 @@ def test_generations_of_other_settings_are_not_merged(crawl):
     table = pq.read_table("w1/p-0.parquet")
     pq.write_table(table.rename_columns(["body" if name == "text" else name for name in table.column_names]), "other.parquet")
     add("other.parquet", "clean/other.parquet", text="body")
-    before = files(crawl / "history")
+    before = contents(crawl / "history")
     with (
         la.History("history") as history,
         pytest.raises(la.errors.ParameterError, match="000002 cannot be merged with .*000001, .*text was 'text'"),
     ):
         history.compact()
-    assert files(crawl / "history") == before
+    assert contents(crawl / "history") == before
 
 
 def test_what_is_forgotten_is_no_longer_seen(crawl):

@@ -10,7 +10,6 @@ from object_store import held, put_folder
 from weekly import HOW, said, weeks, written
 
 import lookalike as la
-from lookalike.cli.outputs import Outputs
 from lookalike.files.disk import SIDECAR
 from lookalike.files.store import PLANNED, NewObjects
 from lookalike.files.urls import Url
@@ -18,8 +17,9 @@ from lookalike.formats.sources import open_sources
 from lookalike.inputs import sketches as folders_of_sketches
 from lookalike.inputs import texts as input_texts
 from lookalike.inputs.sketch_rows import DESCRIPTION, ROWS
-from lookalike.inputs.sketches import open_references, saved_in
+from lookalike.inputs.sketches import as_references, saved_in
 from lookalike.recipes import saved_sketches
+from lookalike.recipes.outputs import Outputs
 
 WEEKS = weeks(1, 27)
 
@@ -78,8 +78,8 @@ def test_counts_are_saved_beside_them(files, bucket, tmp_path):
     assert first == (tmp_path / "history/w0/sketches-counts.parquet").read_bytes()
     assert second == (tmp_path / "history/w1/sketches-counts.parquet").read_bytes() != first
     with pytest.raises(la.errors.OutputError, match="counts.parquet"):
-        Outputs(output=f"{bucket}/history/w1/{ROWS}/counts.parquet", report=None, force=True, texts="full").check(
-            open_sources([str(tmp_path / "in")]), open_references([f"{bucket}/history"]), [], False
+        Outputs(output=f"{bucket}/history/w1/{ROWS}/counts.parquet", force=True).check(
+            open_sources([str(tmp_path / "in")]), as_references(f"{bucket}/history"), la.Settings()
         )
 
 

@@ -12,7 +12,7 @@ from lookalike.cli.main import main, program
 from lookalike.inputs.overrides import read_overrides
 from lookalike.recipes.compare import compare_texts
 from lookalike.recipes.progress import no_progress
-from lookalike.settings.settings import PairSettings
+from lookalike.settings.settings import PairSettings, RunSettings
 from lookalike.text.ignored import Ignored
 
 PRINTED = {"preset", "output", "force", "quiet", "as_json", "help", "config", "set", "print_config"}  # of the command line only
@@ -91,10 +91,9 @@ def test_keywords_of_other_jobs_are_refused(tmp_path, function, name):
 def test_every_argument_reaches_the_settings(monkeypatch):
     """Each parameter is given a value of its own, which must be found in the settings that the job is made with."""
     seen = []
-    for function in (la.dedup, la.pairs):
-        monkeypatch.setattr(
-            inspect.getmodule(function), "open_job", lambda data, settings, *_: seen.append((data, settings)) or 1 / 0
-        )
+    for function, job in ((la.dedup, "run_job"), (la.pairs, "find_pairs")):
+        noting = lambda data, settings, *_, **__: seen.append((data, settings)) or 1 / 0  # noqa: E731
+        monkeypatch.setattr(inspect.getmodule(function), job, noting)
     other = {
         "threshold": 0.7, "recall": 0.9, "keep": "last", "within": "w", "across": "a", "ignore": Ignored(3, "a"), "empty": "drop", "verify": "sketch", "work": "x",
         "annotate": True, "text": "t", "id": "i", "html": True, "boilerplate": True, "glob": "*", "exclude": "b*", "format": "csv", "delimiter": ";",
@@ -104,15 +103,17 @@ def test_every_argument_reaches_the_settings(monkeypatch):
         "overrides": read_overrides([{"id": 1, "action": "keep"}]), "against": "more", "engine": "local", "order_by": "n",
         "progress": no_progress, "at_most": 3, "source": "s", "counts": True, "slices": ("l",),
         "key": ("a", "b"),
-        "measure": "containment", "floor": 0.2,
+        "measure": "containment", "floor": 0.2, "output": "o", "force": True, "history": "h", "generation": "g",
+        "history_texts": False, "fail_if_removed": 0.3,
     }  # fmt: skip
-    for function, settings_of in ((la.dedup, la.Settings), (la.pairs, PairSettings)):
+    for function, settings_of in ((la.dedup, RunSettings), (la.pairs, PairSettings)):
         usual = vars(settings_of())
         for name in set(parameters(function)) - {"data"}:
             given = {name: other[name]}
             given |= {"bands": 9, "rows": 3} if name in ("bands", "rows") else {}
             given |= {"max_document": 99} if name == "on_error" else {}
             given |= {"measure": "containment"} if name == "floor" else {}
+            given |= {"history": "h"} if name in ("generation", "history_texts") else {}
             given |= {"keep": "last"} if "measure" in given and function is la.dedup else {}
             with pytest.raises(ZeroDivisionError):
                 function("data", **given)

@@ -88,7 +88,7 @@ def test_the_page_of_an_overlap_has_a_row_for_each_benchmark(tmp_path):
 def test_the_facts_are_those_of_the_list(listed, monkeypatch):
     monkeypatch.setattr(listing, "LISTED", 7)
     result = listed()
-    scored = result._scored(result)
+    scored = result._scored()
     facts = gather_pairs(scored, n_least=9, n_audit=11, n_groups=3, seed=1)
     rows = result.table.to_pylist()
     scores = [row["resemblance"] for row in rows]

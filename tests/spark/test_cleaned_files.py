@@ -57,7 +57,7 @@ def test_the_command_writes_the_same_files(annotated, cluster, tmp_path, rng, mo
     same = [name for name in one if name not in ("seconds", "peak_memory", "verified_pairs", *OUTPUTS)]
     assert {name: one[name] for name in same} == {name: two[name] for name in same}
     assert files(tmp_path / "one") == files(tmp_path / "two")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "one", "ref.jsonl", "history", "two"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["history", "in", "one", "ref.jsonl", "two"]
     assert two["audit"]["audited"] == 9 and "recall measured" in (tmp_path / "history/page.html").read_text()
     run("dedup", "in", "--against", "ref.jsonl", "--save", "history/one")
     ours, theirs = (la.Result.load(tmp_path / "history" / name) for name in ("saved", "one"))

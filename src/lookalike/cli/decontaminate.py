@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from functools import partial
 from typing import Any
 
@@ -12,7 +11,6 @@ import click
 from ..choices import ReportTexts
 from ..settings.decontamination import DecontaminationOptions
 from ..settings.option import READ
-from ..settings.options import OPENING
 from . import options
 from .messages import say
 
@@ -51,55 +49,26 @@ def decontaminate(
         lookalike decontaminate train/ --against evals/ --measure ngram:13 --json
         lookalike decontaminate train/ --against books/ --passage 50 --matches matches.csv
     """
-    from ..engines.memory import Memory
     from ..errors import ParameterError
-    from ..formats.cuts import check_one_column
-    from ..formats.sources import open_sources
-    from ..formats.writers import check_before, check_output, check_room, check_table, is_stdout
-    from ..recipes.decontaminate import decontaminate as run
-    from ..settings.limits import limit_of
+    from ..formats.sources import Files
+    from ..recipes.decontaminate import DecontaminationSettings, find_references
+    from ..recipes.outputs import Outputs
     from ..wording import counted
-    from .outputs import check_page, repeated
-    from .progress import note_skipped, progress
+    from .progress import progress
 
     if annotate and output is None:
         raise ParameterError("--annotate adds columns to the output: name it with -o")
-    if mask is not None and output is None:
-        raise ParameterError("--mask changes what is written: name an output with -o")
-    if mask is not None:
-        check_one_column(given["text"], "mask (--mask)")
-    if output is not None and matches is not None and os.path.realpath(output) == os.path.realpath(matches):
-        raise ParameterError(f"-o and --matches name the same file, {output}: give each its own")
+    options.check_apart(output, matches, "--matches")
     if "-" in inputs and "-" in against:
         raise ParameterError("standard input ('-') cannot be both corpora: put one of them into a file")
-    check_page(report)
-    if output is not None:
-        check_output(output, force)
-    if matches is not None:
-        check_table(matches, force)
-    how = {name: given[name] for name in OPENING}
-    sources, references = (open_sources(paths, **how) for paths in (inputs, against))
-    page = (report,) if report is not None else ()
-    for written, also in ((output, (matches, *page) if matches is not None else page), (matches, page)):
-        if written is not None:
-            check_before(written, sources, references, also)
-    if output is not None:
-        check_room(output, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
-    if report is not None:
-        from ..report.page import check_report
-
-        check_report(report, [*sources, *references], force)
-    note_skipped(quiet, sources, references)
+    outputs = Outputs(
+        output=output, table=matches, report=report, force=force, annotate=annotate, mask=mask, texts=report_texts,
+        command=partial(options.repeated, "decontaminate", against=against, inputs=inputs),
+    )  # fmt: skip
     with progress(quiet) as said:
-        result = run(sources, against=references, progress=said, **given)
-        if report is not None:
-            again = repeated("decontaminate", result.provenance["config"], against, inputs)
-            result.report(report, texts=report_texts, force=force, command=again)
-        if output is not None:
-            result.write(output, annotate=annotate, mask=mask, force=force)
-        if matches is not None:
-            result.write_matches(matches, force=force)
-    beside = is_stdout(output) or is_stdout(matches)  # rows are printed there
+        settings = DecontaminationSettings(against=Files(against), progress=said, **given)
+        result = find_references(Files(inputs), settings, outputs)
+    beside = outputs.prints  # rows are printed there
     found, missed = result.summary, result.not_searchable["reference"].slice(0, SHOWN).to_pylist()
     benchmarks = result.by_benchmark.to_pylist()
     if as_json:
@@ -128,9 +97,8 @@ def decontaminate(
             others = [f"{row[name]:,} {name.replace('_', ' ', 1)}" for name in row if name.startswith("with_")]
             parts = [f"{row['contaminated']:,} of {row['items']:,} contaminated ({row['share']:.1%})", *others]
             tell(f"  {row['benchmark']}: {', '.join(parts)}; in {counted(row['documents'], 'document')}")
-    for path in (output, matches, report):
-        if path is not None and not is_stdout(path):
-            tell(f"written: {path}")
+    for path in outputs.paths:
+        tell(f"written: {path}")
     if len(result.not_searchable) == found["references"]:
         say("no reference document can be searched for", err=True)
     if output is None and matches is None and report is None:

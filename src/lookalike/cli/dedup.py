@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from ..errors import LookalikeError
-from ..settings.options import OPENING, DedupOptions, GroupOptions, SearchOptions
+from ..settings.options import DedupOptions, GroupOptions, RunOptions, SearchOptions
 from . import options
 from .messages import say, say_all, say_seed, whole_time
-
-if TYPE_CHECKING:
-    from ..files.publication import Publication
 
 
 @click.command(cls=options.Command, short_help="Remove near-duplicates from files.")
@@ -30,20 +25,9 @@ if TYPE_CHECKING:
              help="Write the removed documents, as with --annotate.")  # fmt: skip
 @options.own("--save-sketches", hidden=True, default=None, metavar="DIR",
              help="Save sketches of the kept documents to a new folder, for --against of later jobs.")  # fmt: skip
-@options.own("--history", default=None, metavar="DIR",
-             help="Compare with all that earlier jobs with this option kept, and add what is written to -o.")  # fmt: skip
-@options.own("--generation", hidden=True, default=None, metavar="NAME",
-             help="For --history: name of what this job adds, after the last one in alphabetical order.  "
-             "[default: the last one's number plus one]")  # fmt: skip
-@options.own("--history-texts", hidden=True, is_flag=True, default=True,
-             help="For --history: keep texts in its folder; without them, later jobs read them from the inputs, which must "
-             "stay where they are, unchanged.")  # fmt: skip
+@options.of_job(RunOptions)
 @options.own("--save", default=None, metavar="DIR",
              help="Save the decisions and the reasons to a folder, for show and serve.")  # fmt: skip
-@options.own("--fail-if-removed", type=options.Share(), default=None, multiple=True, metavar="[COLUMN:]SHARE",
-             help="Exit with status 1, and write no documents, if more than this share of all, or of those with any "
-             "one value of "
-             "COLUMN, or an input as a whole, would be removed.")  # fmt: skip
 @options.reporting
 @options.own("--audit", hidden=True, type=click.IntRange(1), default=None, metavar="N",
              help="Compare N kept documents, drawn at random, with all others, to measure the recall.")  # fmt: skip
@@ -54,11 +38,8 @@ if TYPE_CHECKING:
 @options.on_a_cluster
 def dedup(
     inputs: tuple[str, ...], output: str | None, force: bool, removed: str | None, save_sketches: str | None, save: str | None,
-    fail_if_removed: tuple[tuple[str, float], ...], report: str | None, report_texts: str, audit: int | None, quiet: bool,
-    as_json: bool, master: str | None, conf: tuple[str, ...], attributes: bool,
-    against: tuple[str, ...] | None, engine: str | None, history: str | None, generation: str | None,
-    history_texts: bool,
-    **given: Any,
+    report: str | None, report_texts: str, audit: int | None, quiet: bool, as_json: bool, master: str | None,
+    conf: tuple[str, ...], attributes: bool, engine: str | None, **given: Any,
 ) -> None:  # fmt: skip
     """Remove near-duplicates from files, folders, globs or standard input ("-").
 
@@ -76,110 +57,49 @@ def dedup(
         lookalike dedup 'hf://datasets/OWNER/NAME/data/*.parquet' -o clean/     # or s3://, gs://, abfss://, hdfs://, https://
         lookalike dedup s3://lake/crawl/ --engine spark --set master=spark://host:7077 --work s3://lake/job -o s3://lake/clean
     """
-    from ..engines.memory import Memory, peak_memory
-    from ..errors import ParameterError
-    from ..files.urls import path_of
-    from ..files.workspace import begin_anew, written_before
-    from ..formats.sources import open_sources
-    from ..formats.writers import check_room, means_folder
-    from ..inputs.sketches import open_references
-    from ..recipes.dedup import dedup as run
-    from ..settings.limits import limit_of
-    from ..settings.settings import Settings
-    from .history import open_seeing
-    from .outputs import Outputs, check_removed, explained, over_limits, repeated
+    from ..engines.memory import peak_memory
+    from ..formats.sources import Files
+    from ..formats.writers import means_folder
+    from ..recipes.dedup import run_job
+    from ..recipes.outputs import Leaves, Outputs
+    from ..settings.settings import RunSettings
     from .progress import progress
 
-    work, against = given["work"], against or ()
-    limits = dict(fail_if_removed)
-    given["slices"] = tuple(dict.fromkeys([*(given["slices"] or ()), *(name for name in limits if name)])) or None
-    how = {name: given[name] for name in OPENING}
-    running = options.engine_of(engine, master, conf, given["threads"])
-    check_where: Callable[[str, bool], object]
-    if engine == "spark":
-        from ..recipes.spark.files import check_where
-
-        if attributes:
-            raise ParameterError("attributes are written on one machine; on Spark, --annotate writes them with the rows")
-    else:
-        from ..formats.writers import check_output as check_where
+    history, seed = given["history"], given["seed"]
+    against = options.as_files(given)
+    more = ["--history", history] if history else []
     outputs = Outputs(
         output=output, report=report, save=save, save_sketches=save_sketches, removed=removed, force=force,
-        annotate=given["annotate"],
-        attributes=attributes,
-        texts=report_texts,
-        done=written_before(work, (output, report, save, removed, save_sketches)) if work else (),
+        attributes=attributes, texts=report_texts, audit=audit, leaves=Leaves(given["work"] is not None),
+        command=partial(options.repeated, "dedup", against=against, inputs=inputs, more=more),
     )  # fmt: skip
-    annotate, given["annotate"] = given["annotate"], given["annotate"] or removed is not None
-    adding = {"name": generation, "texts": history_texts}
-    seeing = open_seeing(history, adding, outputs, given, engine)
-    for path in (output, removed):
-        if path is not None and seeing is None:
-            check_where(path, outputs.may_replace(path))
-    sources = open_sources(inputs, **how)
-    replaced = save_sketches if outputs.may_replace(save_sketches) else None
-    references = open_references(against, **how, but=replaced, trust=given["trust"]) or None
-    ignored = given["ignore"] or ()
-    given["ignore"] = open_sources(ignored) if ignored else None
-    if seeing is not None:
-        references = seeing.begin(sources, references or (), Settings(**given))
-        outputs, files = seeing.outputs, outputs
-        if references is None:
-            if as_json:
-                click.echo(json.dumps(files.to_dict() | seeing.to_dict()))
-            elif not quiet:
-                say(f"{output} is what this job wrote; {seeing}")
-            return
-    outputs.check(sources, references or [], [work, given["overrides"], history, *ignored], given["html"])
-    for path in (output, removed) if engine != "spark" else ():
-        if path is not None:
-            check_room(path, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
-    if work and force:
-        begin_anew(path_of(work))
-    with explained(work is not None) as leaves, progress(quiet, lines=engine == "spark") as said, running as runs:
-        result = run(sources, against=references or None, engine=runs, progress=said, **given)
-        leaves.noted = result.note
-
-        if audit is not None:
-            said("auditing", 0)
-            result.audit(audit, seed=int(result.settings.seed))
-
-        def write(together: Publication | None = None) -> str | None:
-            def guard() -> None:
-                if not limits:
-                    return
-                over = over_limits(result.summary.slices, limits)
-                try:
-                    check_removed(
-                        result.by_input(), limits.get("", 1.0), work is not None, outputs.feeding, outputs.judged, over
-                    )
-                except LookalikeError:
-                    if together is not None:  # what people judge the job by
-                        together.publish()
-                    raise
-
-            more = ["--history", history] if history else []
-            command = partial(repeated, "dedup", result.settings.config(), against, inputs, more)
-            return outputs.write(result, command, said, leaves, guard, together)
-
-        write() if seeing is None else seeing.publish(result, write, leaves)
-        result.close()
-        settings, seconds = result.settings, whole_time(result.summary.seconds)
-        summary = replace(result.summary, seconds=seconds, peak_memory=peak_memory())
+    running = options.engine_of(engine, master, conf, given["threads"])
+    with outputs.leaves, progress(quiet, lines=engine == "spark") as said, running as runs:
+        done = run_job(Files(inputs), RunSettings(engine=runs, progress=said, **given), outputs)
+        if (result := done.result) is not None:
+            result.close()
     beside = outputs.prints  # documents go to standard output
+    if result is None:
+        if as_json:
+            click.echo(json.dumps(outputs.to_dict() | done.to_dict()))
+        elif not quiet:
+            say(f"{output} is what this job wrote; {done}")
+        return
+    settings, seconds = result.settings, whole_time(result.summary.seconds)
+    summary = replace(result.summary, seconds=seconds, peak_memory=peak_memory())
     if as_json:
-        added = {} if seeing is None else seeing.to_dict()
-        click.echo(json.dumps(summary.to_dict() | {"settings": settings.to_dict()} | outputs.to_dict() | added), err=beside)
+        told = summary.to_dict() | {"settings": settings.to_dict()} | done.outputs.to_dict() | done.to_dict()
+        click.echo(json.dumps(told), err=beside)
     if as_json or quiet:
         return
     say_all(str(summary), err=beside)
-    say_seed(given["seed"], settings.seed, err=beside)
-    for path in outputs.paths:
+    say_seed(seed, settings.seed, err=beside)
+    for path in done.outputs.paths:
         unread = summary.skipped["files"] if path in (output, removed) and means_folder(path) else 0
         say(f"written: {path}{f' (without the files that were not read: {unread:,})' if unread else ''}", err=beside)
-    if seeing is not None:
-        say(str(seeing), err=beside)
-    if output is None and removed is None and not outputs.paths:
-        way = "--annotate writes only with -o: add -o annotated.jsonl" if annotate else (
+    if history is not None:
+        say(str(done), err=beside)
+    if not (outputs.rows or done.outputs.paths):
+        way = "--annotate writes only with -o: add -o annotated.jsonl" if given["annotate"] else (
             "add --annotate -o annotated.jsonl to see who matched whom")  # fmt: skip
         say(f"nothing was written (no -o); {way}", err=True)

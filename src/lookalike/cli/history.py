@@ -1,12 +1,11 @@
-"""``lookalike history``, and what ``dedup --history`` does beside a job."""
+"""``lookalike history``."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,104 +15,9 @@ from . import options
 from .messages import say
 
 if TYPE_CHECKING:
-    from ..files.publication import Publication
-    from ..formats.split import Inputs, Split
     from ..recipes.history import History
-    from ..results.result import Result
-    from ..settings.settings import Settings
-    from .outputs import Leaves, Outputs
 
 folder = click.argument("folder", metavar="HISTORY", type=click.Path())
-
-
-class Seeing:
-    """A job that is run against all of a history, and adds to it."""
-
-    def __init__(self, history: History, outputs: Outputs, how: Mapping[str, Any]) -> None:
-        self._history, self.outputs, self._how = history, outputs, how
-        self._added = False
-
-    def begin(self, sources: Sequence[Split], others: Sequence[Split], settings: Settings) -> Inputs | None:
-        """Return the references of the job; None if it has run before, what it wrote is there, and nothing is left of it."""
-        from pathlib import Path
-
-        from ..files.workspace import unfinished_job
-        from ..formats.writers import check_output
-        from ..recipes.turns import turn_of
-
-        outputs, history = self.outputs, self._history
-        self._turn = turn = turn_of(history.folder, history.generations, sources, settings, others, **self._how)
-        if turn.job is not None and not outputs.force:
-            made = (outputs.report, outputs.save, outputs.removed)
-            report, save, removed = (None if path and os.path.lexists(path) else path for path in made)
-            wrote = outputs.output is not None and turn.has_written(outputs.output)
-            self.outputs = replace(outputs, report=report, save=save, removed=removed, output=None if wrote else outputs.output)
-            left = settings.work is not None and unfinished_job(Path(settings.work)) is not None
-            if wrote and not left and not self.outputs.paths:
-                return None
-        for path in (self.outputs.output, self.outputs.removed):
-            if path is not None:
-                check_output(path, outputs.force)
-        return turn.references(self._history.trusted, others, self.outputs.paths)
-
-    def publish(self, result: Result, write: Callable[[Publication], str | None], leaves: Leaves) -> None:
-        """Write everything, and let it appear together with what the job adds."""
-        from ..files.publication import Publication
-
-        with Publication(self._history.folder) as together:
-            output = write(together)
-            leaves.said = f"whatever is not there yet appears when you run: lookalike history list {self._history.folder}"
-            self._added = self._turn.publish(together, result, output)
-        for path in self.outputs.paths:
-            leaves.written(path)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``--json`` says of it."""
-        known = self._added or self._turn.job is not None
-        return {"generation": self._turn.name if known else None, "added": self._added}
-
-    def __str__(self) -> str:
-        """Say what was added."""
-        if self._turn.job is not None:
-            return f"{self._history.folder} has the generation {self._turn.name} of this job; nothing was added"
-        if not self._added:
-            return f"nothing was added to {self._history.folder}"
-        return f"added: generation {self._turn.name} of {self._history.folder}"
-
-
-def open_seeing(
-    history: str | None, how: Mapping[str, Any], outputs: Outputs, given: Mapping[str, Any], engine: str | None
-) -> Seeing | None:
-    """Open what a job is told with ``--history``, until the command ends; None: nothing."""
-    if history is None:
-        if how["name"] is not None or not how["texts"]:
-            raise ParameterError("generation and history_texts are for --history")
-        return None
-    from ..files.urls import as_url
-    from ..recipes.history import History
-
-    rows = [path or "" for path in (outputs.output, outputs.removed)]
-    away = outputs.prints or any(as_url(path, ask=False) is not None for path in rows)
-    if engine == "spark" or outputs.save_sketches is not None or away:
-        raise ParameterError(
-            "--history writes files and folders on one machine, and saves sketches itself: on a cluster, on an object store, "
-            "and for -o -, use --against and --set save_sketches=DIR"
-        )
-    if given["seed"] == "random":
-        raise ParameterError("--history compares sketches of all jobs, which need the same seed: a number, not random")
-    found = click.get_current_context().with_resource(History(history, trust=given["trust"]))
-    _say_recovered(found)
-    return Seeing(found, outputs, how)
-
-
-def _say_recovered(history: History) -> None:
-    if history.recovered is not None:
-        how = (
-            "finished: its outputs and its generation are there"
-            if history.recovered
-            else "undone: it had not written everything"
-        )
-        say(f"{history.folder}: a job that was killed is {how}", err=True)
 
 
 @click.group(cls=options.Group, short_help="Histories of weekly jobs: list, counts, check, compact, forget.")
@@ -127,12 +31,12 @@ def history() -> None:
 def _opened(path: str, read: bool = False, trust: Sequence[str] = ()) -> History:
     """Open a folder that is there, until the command ends."""
     from ..recipes.history import History
+    from .progress import print_notes
 
     if not os.path.isdir(path):
         raise ParameterError(f"{path}: no such folder")
-    found = click.get_current_context().with_resource(History(path, read=read, trust=trust))
-    _say_recovered(found)
-    return found
+    print_notes(None)
+    return click.get_current_context().with_resource(History(path, read=read, trust=trust))
 
 
 @history.command("list", short_help="List the generations.")

@@ -98,13 +98,14 @@ def _documents(
     document may be, and the bytes of a batch.
     """
     from ..formats.sources import open_sources
-    from ..formats.split import Columns, Limit
+    from ..formats.split import Columns, Limit, note_skipped, skipped_in
     from ..formats.writers import check_before
     from ..inputs.read import BATCH_BYTES, ROW_BYTES, read_with_ids
-    from .progress import note_skipped
+    from .progress import print_notes
 
     sources = open_sources(given, **how)
-    note_skipped(False, sources)
+    print_notes(None)
+    note_skipped(skipped_in(sources))
     if output is not None:
         check_before(output, sources)
     text, id, encoding_errors = columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import TYPE_CHECKING, Any, get_args
@@ -69,23 +69,6 @@ class Choice(click.Choice[str]):
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
             self.fail(f"{error.message.removesuffix('.')}{meant(value, self.choices)}", param, ctx)
-
-
-class Share(click.ParamType):  # type: ignore[type-arg]
-    """A share of the documents, or of those with any one value of a column, which is named before a colon."""
-
-    name = "share"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
-        """Return the column, "" for none, and the share."""
-        column, colon, share = str(value).rpartition(":")
-        try:
-            number = float(share)
-        except ValueError:
-            number = -1.0
-        if not 0.0 <= number <= 1.0 or bool(colon) > bool(column):  # nor nan
-            self.fail(f"{value!r} is no share between 0 and 1, such as 0.6, or lang:0.6 for each value of lang", param, ctx)
-        return column, number
 
 
 FIRST = "What matters most"
@@ -352,3 +335,33 @@ def engine_of(
     if master is not None or conf:
         raise ParameterError("master and conf are for --engine spark")
     return nullcontext(engine)
+
+
+def check_apart(output: str | None, other: str | None, option: str) -> None:
+    """Refuse one file as both outputs of a job."""
+    if output is not None and other is not None and os.path.realpath(output) == os.path.realpath(other):
+        raise ParameterError(f"-o and {option} name the same file, {output}: give each its own")
+
+
+def as_files(given: dict[str, Any]) -> tuple[str, ...]:
+    """Let options that take data name files, and return references as they are named."""
+    from ..formats.sources import Files
+
+    against = given.get("against") or ()
+    for name in {"against", "ignore"} & given.keys():
+        given[name] = Files(given[name]) if given[name] else None
+    return against
+
+
+def repeated(
+    job: str, config: Mapping[str, Any], *, against: Sequence[str], inputs: Sequence[str], more: Sequence[str] = ()
+) -> str:
+    """Return the command that repeats a job, with inputs as they were named (folders, globs, "-") and more options."""
+    import shlex
+
+    from ..files.names import shown
+    from ..report.inputs import command_of
+
+    command = command_of(job, config, [{"name": shown(name)} for name in (*against, *inputs)], len(against))
+    before, comment, rest = command.partition("  # and ")
+    return " ".join([before, *map(shlex.quote, more)]) + comment + rest

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ..choices import ReportTexts
-from ..settings.options import OPENING, PairOptions, SearchOptions
+from ..settings.options import PairOptions, SearchOptions
 from . import options
 from .messages import say, say_seed, whole_time
 
@@ -28,7 +28,7 @@ from .messages import say, say_seed, whole_time
 @options.as_json
 def pairs(
     inputs: tuple[str, ...], output: str | None, force: bool, report: str | None, report_texts: ReportTexts, quiet: bool,
-    as_json: bool, against: tuple[str, ...] | None, **given: Any,
+    as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
     """List all pairs of near-duplicates: left_id, right_id, resemblance. Without -o only the summary is printed.
 
@@ -39,41 +39,21 @@ def pairs(
         lookalike pairs new.jsonl --against archive.parquet --id url -o matches.csv
     """
     from ..engines.memory import peak_memory
-    from ..errors import ParameterError
-    from ..formats.sources import open_sources
-    from ..formats.writers import check_table, is_stdout
-    from ..inputs.sketches import open_references
+    from ..formats.sources import Files
+    from ..formats.writers import is_stdout
+    from ..recipes.outputs import Outputs
     from ..recipes.pairs import find_pairs
     from ..settings.settings import PairSettings
     from ..wording import counted, text_size
-    from .outputs import Outputs, explained, repeated
-    from .progress import note_skipped, progress
+    from .progress import progress
 
-    if output is not None:
-        check_table(output, force)
     beside = is_stdout(output)  # pairs are printed there
-    against, how = against or (), {name: given[name] for name in OPENING}
-    sources = open_sources(inputs, **how)
-    references = open_references(against, **how, trust=given["trust"]) or None
-    if report is not None and given["verify"] == "none":
-        raise ParameterError("--report needs scores: leave out verify=none")
-    outputs = Outputs(output=output, report=report, force=force, texts=report_texts)
-    ignored = given["ignore"] or ()
-    outputs.check(sources, references or [], ignored, given["html"])
-    given["ignore"] = open_sources(ignored) if ignored else None
-    note_skipped(quiet, sources, references)
-    with explained() as leaves, progress(quiet) as said:
-        settings = PairSettings(against=references, progress=said, **given)
-        result = find_pairs(sources, settings)
-        if report is not None:
-            said("writing the report", 0)
-            again = repeated("pairs", settings.config(), against, inputs)
-            result.report(report, texts=report_texts, force=force, command=again)
-        if output is not None:
-            said("writing", 0)
-            leaves.writing(output)
-            result.write(output, force=force)
-            leaves.written(output)
+    against = options.as_files(given)
+    command = partial(options.repeated, "pairs", against=against, inputs=inputs)
+    outputs = Outputs(table=output, report=report, force=force, texts=report_texts, command=command)
+    with outputs.leaves, progress(quiet) as said:
+        settings = PairSettings(progress=said, **given)
+        result = find_pairs(Files(inputs), settings, outputs)
     seconds = whole_time(result.summary["seconds"])
     summary = result.summary | {"seconds": seconds, "peak_memory": peak_memory()}
     if as_json:

@@ -148,17 +148,18 @@ def _of_inputs(
     inputs: tuple[str, ...], likely: dict[str, Any], given: dict[str, Any]
 ) -> tuple[dict[str, Any], list[str], Foresight]:  # fmt: skip
     """Return the plan of a job as values and in words, and the estimate of what it takes."""
-    from ..formats.sources import open_sources
+    from ..formats.sources import Files, open_sources
     from ..inputs.sketch_rows import is_saved
-    from ..inputs.sketches import open_references
+    from ..inputs.sketches import as_references
     from ..recipes.preparation import expected_of
     from ..recipes.saved_sketches import agreed
     from ..settings.settings import Settings
 
-    how = {name: given[name] for name in OPENING}
-    references = open_references(given.pop("against") or (), **how, trust=given["trust"])
-    splits = [*references, *open_sources(inputs, **how)]
-    settings, _ = agreed(Settings(**given), references, plan_only=True)
+    against = Files(given.pop("against") or ())
+    asked = Settings(**given)
+    references = as_references(against, **asked.opening, trust=asked.trust)
+    splits = [*references, *open_sources(inputs, **asked.opening)]
+    settings, _ = agreed(asked, references, plan_only=True)
     documents, size = expected_of(splits, settings.text)
     read = [split for split in splits if not is_saved(split)]  # of the others, few texts are
     columnar = sum(place.size for split in read if split.form.name == "parquet" for place in split.places)

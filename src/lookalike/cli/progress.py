@@ -6,22 +6,12 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .messages import say
 
 if TYPE_CHECKING:
     from ..recipes.progress import Bar
-
-
-def note_skipped(quiet: bool, *inputs: Any) -> None:
-    """Say on standard error which files of folders and globs were not read, where there are any."""
-    from ..files.names import describe_skipped
-    from ..formats.split import skipped_in
-
-    skipped = skipped_in(*inputs)
-    if skipped["files"] and not quiet:
-        say(f"files not read: {describe_skipped(skipped)}", err=True)
 
 
 class _Notes(logging.Handler):
@@ -44,7 +34,8 @@ class _Notes(logging.Handler):
             self._bar.above(write)
 
 
-def _print_notes(bar: Bar | None) -> None:
+def print_notes(bar: Bar | None) -> None:
+    """Let notes of the library appear on standard error."""
     log = logging.getLogger("lookalike")
     log.handlers = [_Notes(bar)]
     log.setLevel(logging.INFO)
@@ -59,7 +50,7 @@ def progress(quiet: bool, lines: bool = False) -> Iterator[Callable[[str, int], 
         yield no_progress
         return
     bar = make_bar()
-    _print_notes(bar)
+    print_notes(bar)
     if bar is None and not lines:
         yield no_progress
         return

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 from typing import Any
 
 import click
 
-from ..errors import ParameterError
-from ..settings.options import OPENING
-from ..settings.repeats import LINES, PASSAGES, RepeatsOptions, check_unit
+from ..settings.repeats import LINES, PASSAGES, RepeatsOptions
 from ..wording import counted
 from . import options
 from .messages import fitted, say
@@ -52,40 +49,19 @@ def repeats(
         lookalike repeats pages.jsonl --unit paragraph --min-words 20
         lookalike repeats books.jsonl --unit passage --length 100 --mask '[...]' -o masked.jsonl
     """
-    from ..engines.memory import Memory
-    from ..formats.sources import open_sources
-    from ..formats.writers import check_before, check_output, check_room, check_shortening, check_table, is_stdout
-    from ..recipes.repeats import repeats as job
-    from ..settings.limits import limit_of
-    from .progress import note_skipped, progress
+    from ..formats.sources import Files
+    from ..recipes.outputs import Outputs
+    from ..recipes.repeats import RepeatsSettings, find_repeats
+    from .progress import progress
 
     unit, passages = given["unit"], given["unit"] == "passage"
-    check_unit(unit, {"mask": mask})
     others = LINES if passages else PASSAGES  # a file may say them for other jobs
     given |= {name: None for name in others if not options.was_given(name)}
-    if mask is not None and output is None:
-        raise ParameterError("--mask changes what is written: name an output with -o")
-    if output is not None and listed is not None and os.path.realpath(output) == os.path.realpath(listed):
-        raise ParameterError(f"-o and --list name the same file, {output}: give each its own")
-    if output is not None:
-        check_output(output, force)
-    if listed is not None:
-        check_table(listed, force)
-    sources = open_sources(inputs, **{name: given[name] for name in OPENING})
-    for written, also in ((output, listed), (listed, None)):
-        if written is not None:
-            check_before(written, sources, (), (also,) if also is not None else ())
-    if output is not None:
-        check_shortening(output, sources)
-        check_room(output, sources, limit_of(given["max_document"], given["on_error"], Memory.wanted(given["memory"])))
-    note_skipped(quiet, sources)
+    options.check_apart(output, listed, "--list")
+    outputs = Outputs(output=output, table=listed, force=force, mask=mask)
     with progress(quiet) as said:
-        result = job(sources, progress=said, **given)
-        if output is not None:
-            result.write(output, mask=mask, force=force)
-        if listed is not None:
-            result.write_list(listed, force=force)
-    rows_there, found = is_stdout(output) or is_stdout(listed), result.summary
+        result = find_repeats(Files(inputs), RepeatsSettings(progress=said, **given), outputs)
+    rows_there, found = outputs.prints, result.summary
     if mask is not None:
         found["dropped"] = 0
     top = result.top(TOP).to_pylist() if not passages and (as_json or not quiet) else []
@@ -96,9 +72,8 @@ def repeats(
         return
     _print_summary(found, unit, err=rows_there)
     _print_top(top, unit, err=rows_there)
-    for path in (output, listed):
-        if path is not None and not is_stdout(path):
-            say(f"written: {path}", err=rows_there)
+    for path in outputs.paths:
+        say(f"written: {path}", err=rows_there)
     if output is None and listed is None:
         say("nothing was written (no -o, no --list)", err=True)
 

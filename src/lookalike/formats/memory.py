@@ -22,7 +22,7 @@ from .columnar import ColumnarFormat, check_columns, outer, table_batch
 from .format import Format, Selection
 from .frames import ROWS, MadeRows, Streamed, frame_of, table_of_lake
 from .registry import formats_by_suffix, known_suffixes
-from .sources import open_sources
+from .sources import Files, open_sources
 from .split import Batch, Columns, Record, Split, numbers_from
 
 MAX_PATH = 1024
@@ -286,22 +286,17 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
     return False
 
 
-def as_sources(
-    data: Any, *, glob: str | Sequence[str] | None = None, exclude: str | Sequence[str] | None = None,
-    format: str | None = None, delimiter: str | None = None, query: str | None = None, on_error: str | None = None,
-    others: Sequence[Split] | None = (),
-) -> list[Split]:  # fmt: skip
+def as_sources(data: Any, *, others: Sequence[Split] | None = (), **how: Any) -> list[Split]:
     """Tell what a user handed over: paths, a table, frame or data set, texts, or rows.
 
     A str or path is a path. A list is a list of paths if it holds a ``pathlib.Path``, or if all its items end in a known
     suffix or are URLs of a store; otherwise it is a list of dicts or of texts. A dict is one of id to text, or of name to
-    table. An iterator is read once, into a list. Sources are taken as they are. Options that are for files are refused where
-    there are none, nor among ``others`` that were opened with them; None: they are not refused.
+    table. An iterator is read once, into a list. Sources are taken as they are. Options that are for files (``how``) are
+    refused where there are none, nor among ``others`` that were opened with them; None: they are not refused.
     """
-    how: dict[str, Any] = {"glob": glob, "exclude": exclude, "format": format, "delimiter": delimiter, "query": query}
-    splits = _sources(data, how | {"on_error": on_error})
+    splits, delimiter = _sources(data, how), how.get("delimiter")
     if others is not None and not any(split.places for split in (*splits, *others)):
-        refuse_for_files(how, "in memory")
+        refuse_for_files(how | {"on_error": None}, "in memory")
     if others is not None and delimiter is not None and not any(hasattr(one.form, "delimiter") for one in (*splits, *others)):
         raise ParameterError(f"delimiter is for CSV and TSV files, and there is none; got {delimiter!r:.80}: leave it out")
     return splits
@@ -315,6 +310,8 @@ def refuse_for_files(how: Mapping[str, Any], what: str) -> None:
 
 
 def _sources(data: Any, how: dict[str, Any]) -> list[Split]:
+    if isinstance(data, Files):
+        return open_sources(data, **how)
     if isinstance(data, (str, os.PathLike)):
         path = os.fsdecode(data)
         if _is_missing(path):
@@ -324,7 +321,7 @@ def _sources(data: Any, how: dict[str, Any]) -> list[Split]:
     if isinstance(data, pa.RecordBatch | pa.Table):
         return [table_split(data if isinstance(data, pa.Table) else pa.Table.from_batches([data]))]
     if (table := table_of_lake(data)) is not None:
-        refuse_for_files({"format": how["format"]}, "a table")
+        refuse_for_files({"format": how.get("format")}, "a table")
         return open_sources([table[0]], **how | {"format": table[1]})
     frame = frame_of(data)
     if frame is not None:

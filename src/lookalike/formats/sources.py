@@ -24,6 +24,10 @@ from .registry import format_named, formats_by_suffix, known_suffixes
 from .split import Split
 
 
+class Files(tuple[str, ...]):
+    """Names of files, folders and so on, which are never taken for texts."""
+
+
 def open_sources(
     paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None,
     exclude: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None,

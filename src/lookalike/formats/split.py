@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import InputDataError, ParameterError
-from ..files.names import Skipped
+from ..files.names import Skipped, describe_skipped
 from ..files.places import Place
 from ..files.streams import MOST, DamagedError, Noted, read_lines, why
 from ..files.urls import Url
@@ -449,6 +449,14 @@ class Inputs(list[Split]):
 def unread_files(inputs: Sequence[Split]) -> Sequence[str]:
     """Return the errors of files that could not be opened."""
     return inputs.skipped.errors if isinstance(inputs, Inputs) else ()
+
+
+def note_skipped(skipped: dict[str, Any]) -> None:
+    """Log which files of folders and globs were not read, where there are any."""
+    import logging  # here, for what is not needed to start
+
+    if skipped["files"]:
+        logging.getLogger("lookalike").info(f"files not read: {describe_skipped(skipped)}")
 
 
 def skipped_in(*inputs: Any) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from .registry import format_named, formats_by_suffix, known_suffixes
 from .saved_data_sets import described
 from .split import FinalError, Limit, Record
 
-__all__ = ["Selection", "check_apart", "check_before", "check_folder_name", "check_output", "check_room",
+__all__ = ["Selection", "check_apart", "check_before", "check_folder", "check_folder_name", "check_output", "check_room",
            "check_shortening", "check_table",
            "describe", "folder_like", "format_of", "is_stdout", "means_folder", "table_of", "write_rows",
            "write_table"]  # fmt: skip
@@ -94,7 +94,7 @@ def format_of(output: str | Path) -> Format:
 def check_output(output: str | Path, force: bool) -> None:
     """Check that rows may be written to an output."""
     if _single(output) is None:
-        _folder(output, force)
+        check_folder(output, force)
     else:
         _file(output, force)
 
@@ -111,7 +111,7 @@ def _file(output: str | Path, force: bool) -> Path:
     )  # fmt: skip
 
 
-def _folder(output: str | Path, force: bool) -> Folder:
+def check_folder(output: str | Path, force: bool) -> Folder:
     """Return the folder to write rows into, if it may be written."""
     check_writable(output)
     folder = folder_of(output)
@@ -242,7 +242,7 @@ def _write_folder(
     output: str | Path, selections: Sequence[Selection], provenance: Record, sources: Sequence[Split], force: bool
 ) -> None:  # fmt: skip
     """Write a file per input into a folder."""
-    place = _folder(output, force)
+    place = check_folder(output, force)
     check_apart(output, sources)
     names = [name for selection in selections for name in selection.split.form.names_in_folder(selection.split)]
     check_names(names)
@@ -285,7 +285,7 @@ def write_attributes(
 
     splits = [selection.split for selection in selections]
     check_attributes(output, splits)
-    place = _folder(output, force)
+    place = check_folder(output, force)
     check_apart(output, sources)
     with place.publish([_attributes_name(split) for split in splits], replace=force) as folder:
         for selection in selections:

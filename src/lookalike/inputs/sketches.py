@@ -33,7 +33,7 @@ from ..formats.database import queried
 from ..formats.format import Format
 from ..formats.memory import as_sources
 from ..formats.registry import format_named, formats_by_suffix
-from ..formats.sources import open_sources
+from ..formats.sources import Files, open_sources
 from ..formats.split import Inputs, Split
 from .counts import Counts, RowsName
 from .sketch_rows import DESCRIPTION, GENERATIONS, ROWS, Saved, SavedRows, is_saved
@@ -102,36 +102,22 @@ class Sketches(Struct):
 
 
 def as_references(
-    data: Any, *, glob: str | Sequence[str] | None = None, exclude: str | Sequence[str] | None = None,
-    format: str | None = None, delimiter: str | None = None, query: str | None = None, on_error: str | None = None,
-    trust: Trusted = (),
+    data: Any, *, but: str | None = None, trust: Trusted = (), query: str | None = None, **how: Any
 ) -> list[Split]:  # fmt: skip
-    """Return references as inputs: those of saved sketches first, then others, as ``as_sources`` takes them."""
-    items = list(data) if isinstance(data, list | tuple) else [data]
-    if not isinstance(data, list | tuple) or any(isinstance(one, os.PathLike) for one in items):
-        found = any(map(saved_in, items))
-    else:  # of texts the first is no such folder
-        found = bool(items) and all(map(saved_in, items))
-    if not found:
-        sources = as_sources(
-            data, glob=glob, exclude=exclude, format=format, delimiter=delimiter, on_error=on_error, others=None
-        )
-        return sources if query is None else queried(sources, query)
-    how: Any = {"glob": glob, "exclude": exclude, "format": format, "delimiter": delimiter, "query": query}
-    return open_references(items, **how, on_error=on_error, trust=trust)
+    """Return references as inputs, opened as ``how`` says: those of saved sketches first, others as ``as_sources`` does.
 
-
-def open_references(
-    paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None,
-    exclude: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None,
-    query: str | None = None, on_error: str | None = None, but: str | None = None, trust: Trusted = (),
-) -> Inputs:  # fmt: skip
-    """Return references that paths mean as inputs: those of saved sketches first, then others, as ``open_sources`` does."""
+    ``but``: a folder that is to be replaced, and is left out where it is in one that is named.
+    """
     replaced = None if but is None else path_of(but)
     if isinstance(replaced, Path):
         with reporting(replaced):
             recover(replaced)
-    folders = [(path, saved_in(path)) for path in paths]
+    items = data if isinstance(data, list | tuple) else [data]
+    texts = items is data and not any(isinstance(one, os.PathLike) for one in items)  # of which the first is no such folder
+    if not isinstance(data, Files) and not (all if texts else any)(map(saved_in, items or [None])):
+        sources = as_sources(data, **how, others=None)
+        return sources if query is None else queried(sources, query)
+    folders = [(path, saved_in(path)) for path in items]
     saved = dict.fromkeys(
         folder
         for path, found in folders
@@ -139,7 +125,6 @@ def open_references(
         if replaced is None or _is(folder, path_of(path)) or not _is(folder, replaced)
     )
     others = [path for path, found in folders if not found]
-    how: Any = {"glob": glob, "exclude": exclude, "format": format, "delimiter": delimiter, "on_error": on_error}
     rest = open_sources(others, **how) if others else Inputs()
     if query is not None:
         rest = Inputs(queried(rest, query), rest.skipped)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,17 +14,39 @@ from ..engines.local.engine import LocalEngine
 from ..engines.memory import Memory
 from ..errors import InputDataError, RowError
 from ..files.workspace import Workspace
-from ..formats.split import Split
+from ..formats.memory import as_sources
+from ..formats.split import Split, note_skipped, skipped_in
 from ..inputs.ids import Labels
-from ..inputs.read import Reading, check_left
+from ..inputs.read import Reading, check_documents, check_left
 from ..results.decontamination import Corpus
+from ..settings.limits import limit_of
+from ..settings.options import InputOptions
 from ..settings.settings import available_threads
 from ..steps.totals import of_inputs
 from ..values import Int64Array
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
 from .checks import check_ids
+from .outputs import Outputs
 from .progress import Progress
+
+
+def open_corpora(
+    data: Any, against: Any, settings: InputOptions, outputs: Outputs
+) -> tuple[list[Split], list[Split], Memory]:  # fmt: skip
+    """Return the documents of a job and its references (None: it has none), and its memory, if outputs meet none of them."""
+    outputs.begin()
+    cap, how = Memory.wanted(settings.memory), settings.opening
+    limit = limit_of(settings.max_document, settings.on_error, cap)
+    others = [] if against is None else as_sources(against, **how, others=None)
+    sources = as_sources(data, **how, others=others)
+    check_documents([*sources, *others])
+    outputs.check(sources, others, settings)
+    note_skipped(skipped_in(sources, others))
+    threads, left = settings.threads or available_threads(), replace(limit, skip=False, leave=limit.faults)
+    for splits, most in ((sources, limit), (others, left)):
+        splits[:] = (replace(split, limit=most, threads=threads) for split in splits)
+    return sources, others, cap.reading(any(split.remote_bytes for split in (*sources, *others)))
 
 
 def job_engine(threads: int | None, memory: Memory, progress: Progress) -> tuple[Engine, Workspace]:

@@ -14,23 +14,22 @@ from numpy.typing import NDArray
 
 from ..engines.memory import FLOOR, Memory, enough
 from ..errors import InputDataError, ParameterError
-from ..formats.memory import as_sources, own_id
+from ..formats.cuts import check_one_column
+from ..formats.memory import own_id
 from ..formats.split import Names, Split, unread_files
-from ..inputs.read import Reading, check_documents, file_in_both, leaves_out
+from ..inputs.read import Reading, file_in_both, leaves_out
 from ..results.decontamination import Corpus, DecontaminationResult, Matches, by_benchmark
 from ..search.items import DistinctTexts, SoughtTexts
 from ..settings.decontamination import DecontaminationOptions
-from ..settings.limits import limit_of
 from ..settings.option import check_values, front_door, repeating
-from ..settings.options import OPENING
-from ..settings.settings import available_threads
 from ..steps.overlap import Search, judge_documents, judged_schema, match_documents, matched_schema, of_benchmarks, outside
 from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
 from ..values.arrays import number, whole
 from ..values.arrow import strings, to_arrow
 from ..wording import counted
-from .corpus import by_order, corpus_of, job_engine, read_corpus
+from .corpus import by_order, corpus_of, job_engine, open_corpora, read_corpus
+from .outputs import Outputs
 from .progress import Following, no_progress, shown
 from .references import ReferenceReader, References
 
@@ -152,17 +151,15 @@ def decontaminate(data: Any, settings: DecontaminationSettings) -> Decontaminati
     >>> found.matches.to_pylist()
     [{'id': 0, 'reference': 0, 'passage': None, 'resemblance': 0.5, 'containment': 1.0, 'begin': 12, 'end': 60}]
     """
-    cap = Memory.wanted(settings.memory)
-    limit = limit_of(settings.max_document, settings.on_error, cap)
-    how: Any = {name: getattr(settings, name) for name in OPENING}
-    others = as_sources(settings.against, **how, others=None)
-    sources = as_sources(data, **how, others=others)
-    check_documents([*sources, *others])
-    cap = cap.reading(any(split.remote_bytes for split in (*sources, *others)))
-    threads = settings.threads or available_threads()
+    return find_references(data, settings, Outputs())
+
+
+def find_references(data: Any, settings: DecontaminationSettings, outputs: Outputs) -> DecontaminationResult:
+    """Find the documents that contain references, and write what is wanted: what ``decontaminate`` does."""
+    if outputs.mask is not None:
+        check_one_column(settings.text, "mask (--mask)")
+    sources, others, cap = open_corpora(data, settings.against, settings, outputs)
     unread = unread_files(others), unread_files(sources)
-    sources = [replace(source, limit=limit, threads=threads) for source in sources]
-    others = [replace(source, limit=replace(limit, skip=False, leave=limit.faults), threads=threads) for source in others]
     given = settings
     settings = _named(settings, sources, others)
     if settings.text in (settings.searched, *settings.fields):
@@ -173,7 +170,7 @@ def decontaminate(data: Any, settings: DecontaminationSettings) -> Decontaminati
     theirs = replace(ours, text=settings.searched, id=settings.against_id, skip=False, prefix="against-")
     with shown(given.progress) as said:
         report = Following(said or no_progress, "matching", MATCHED)
-        engine, workspace = job_engine(threads, cap, report)
+        engine, workspace = job_engine(settings.threads, cap, report)
         references, search = _sought(others, theirs, settings, cap, unread[0])
         named = corpus_of(engine, engine.store(engine.rows(references.rows), "references"), others, theirs)
         report.begun = True
@@ -195,11 +192,17 @@ def decontaminate(data: Any, settings: DecontaminationSettings) -> Decontaminati
         int(n.sum()), settings.passage is None,
     )  # fmt: skip
     benchmarks = by_benchmark(references.benchmarks, references.items, told, not_searchable, settings.fields[1:])
-    return DecontaminationResult(
+    result = DecontaminationResult(
         listed, n > 0, skipped.astype(np.bool_), not_searchable.drop_columns(["row"]), benchmarks,
         {"parameters": settings.to_dict(others), "config": repeating(settings)},
         workspace,
     )  # fmt: skip
+    outputs.write_page(result.report, result.provenance["config"])
+    if outputs.output is not None:
+        result.write(outputs.output, annotate=outputs.annotate, mask=outputs.mask, force=outputs.force)
+    if outputs.table is not None:
+        result.write_matches(outputs.table, force=outputs.force)
+    return result
 
 
 def _named(settings: DecontaminationSettings, sources: Sequence[Split], others: Sequence[Split]) -> DecontaminationSettings:

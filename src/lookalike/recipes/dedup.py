@@ -1,97 +1,20 @@
-"""From documents to kept documents: the steps in their order."""
+"""Deduplication, as Python calls it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from pathlib import Path
-from typing import Any, cast
+import os
+from typing import Any
 
-from ..errors import ParameterError
-from ..formats.split import Split
 from ..results.result import Result
-from ..results.rows import filtered, of_reason
-from ..results.summary import count
 from ..settings.option import front_door
-from ..settings.settings import Settings
-from ..steps.sketch import WRITTEN
-from ..values.arrow import to_arrow
-from .decide import Decider, Deciding
-from .decisions import Told, judge
-from .preparation import Opened, on_spark, open_job
-from .progress import no_progress, shown
-from .saved_sketches import Saving, write_rows
-from .search import Searching, search
+from ..settings.settings import RunSettings
+from .history import History
+from .job import Done, run
+from .outputs import Outputs
 
 
-class OpenJob:
-    """A job whose inputs can be read again: see ``results.result.Job``."""
-
-    def __init__(self, opened: Opened, decider: Decider) -> None:
-        self._opened, self._decider, self.closed = opened, decider, False
-        self._told: dict[float, Told] = {}
-        self.sources: Sequence[Split] = opened.splits
-        self.n_references = opened.reading.n_references
-        self.threshold = opened.settings.threshold
-        self.note: Callable[[str], None] | None = getattr(opened.workspace, "note", None)
-        self.engine = opened.engine
-
-    def result(self, decider: Decider, settings: Settings) -> Result:
-        """Decide, and tell it."""
-        slices = settings.slices or ()
-        counting = partial(count, n_reference=decider.found.boundary, slices=slices)
-        told, summary = judge(self._opened, decider, settings, lambda told: counting(told.decisions))
-        self._told[settings.threshold] = told
-        return Result(
-            decisions=told.decisions, matches=told.pairs, settings=settings, summary=summary,
-            provenance=self._opened.provenance(settings), against=self.n_references > 0, job=self,
-            near_misses=told.near_misses,
-        )  # fmt: skip
-
-    def again(self, threshold: float) -> Result:
-        """Decide at another threshold about the candidates that were found."""
-        self._opened.clock.restart()
-        return self.result(self._decider.at(threshold), self._opened.settings.at(threshold))
-
-    def audit(self, result: Result, n: int, seed: int) -> dict[str, Any]:
-        """Compare some kept documents with all others."""
-        from .audit import Audit  # here, for what is not needed to start
-
-        return Audit(result.rows(), self.sources, result.settings).run(n, seed)
-
-    def save_sketches(self, result: Result, folder: str | Path, force: bool, texts: bool) -> None:
-        """Save the sketches of the kept documents."""
-        engine = self.engine
-        orders = filtered(result.rows(["order", "reason"]), lambda batch: to_arrow(of_reason(batch, *WRITTEN)))
-        saving = Saving(
-            settings=result.settings, splits=self.sources, n_references=self.n_references, found=self._decider.found,
-            key=self._decider.key, provenance=result.provenance, with_texts=texts,
-            shares=self._told[result.settings.threshold].shares() if result.settings.counts else None,
-        )  # fmt: skip
-        path = saving.check(folder, force)
-        rows = saving.rows(engine, engine.rows(orders.select(["order"])))
-        if not engine.joins_in_place:
-            rows = engine.meet(rows, None, "position")
-        saving.write(path, force, engine, rows, partial(write_rows, saving, rows))
-
-    def close(self) -> None:
-        """Remove what the job keeps on the disk."""
-        self.closed = True
-        self.engine.close()
-
-
-def decide(opened: Opened) -> Result:
-    """Find candidates, decide who stays, and return the result."""
-    settings = opened.settings
-    found = search(
-        opened.engine, opened.splits, opened.reading, Searching.of(settings), opened.key, opened.clock.lap, opened.unread
-    )
-    decider = Decider(opened.engine, found, Deciding.of(settings), opened.key)
-    return OpenJob(opened, decider).result(decider, settings)
-
-
-@front_door(Settings)
-def dedup(data: Any, settings: Settings) -> Result:
+@front_door(RunSettings)
+def dedup(data: Any, settings: RunSettings) -> Result:
     """Find near-duplicates and decide which documents to keep.
 
     A greedy walk in keep order removes a document if and only if a document kept before it resembles it by at least the
@@ -141,11 +64,15 @@ def dedup(data: Any, settings: Settings) -> Result:
     >>> result.removed.to_pylist()
     [{'id': 1, 'duplicate_of': 0, 'resemblance': 1.0}]
     """
-    if settings.verify == "none":
-        raise ParameterError("dedup removes only verified duplicates: verify must be exact or sketch ('none' is for pairs)")
-    with shown(settings.progress) as said:
-        if on_spark(data, settings):
-            from .spark.job import dedup_on_spark  # here, for what jobs on one machine do not need
+    output = None if settings.output is None else os.fspath(settings.output)
+    result = run_job(data, settings, Outputs(output=output, force=settings.force), known=False).result
+    assert result is not None
+    return result
 
-            return cast(Result, dedup_on_spark(data, settings, said or no_progress))
-        return decide(open_job(data, settings, said))
+
+def run_job(data: Any, settings: RunSettings, outputs: Outputs, known: bool = True) -> Done:
+    """Do a job, with the history that it names: see ``run``."""
+    if settings.history is None:
+        return run(data, settings, outputs)
+    with History(settings.history, trust=settings.trust) as history:
+        return history._run(data, settings, outputs, known)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -25,20 +25,16 @@ from ..files.disk import atomic_directory
 from ..files.names import shown
 from ..files.publication import Publication, recover
 from ..files.urls import AnyPath, check_on_disk
-from ..formats.memory import as_sources
-from ..formats.writers import check_before, check_output, is_stdout
 from ..inputs.generations import Account, Generation, generations_in
-from ..inputs.sketches import Trusted, as_references, described_in, open_saved
+from ..inputs.sketches import Trusted, described_in, open_saved
 from ..inputs.texts import SavedTexts
 from ..results.result import Result
-from ..settings.option import entries
-from ..settings.options import OPENING
-from ..settings.settings import Settings
+from ..settings.settings import RunSettings, Settings, settings_of
 from . import counts
-from .dedup import dedup
-from .preparation import on_spark
+from .job import Done, run
+from .outputs import Outputs
 from .saved_sketches import merge, secret_of
-from .turns import turn_of, write_accounts
+from .turns import write_accounts
 
 LOCK = ".lookalike_lock"
 
@@ -109,6 +105,12 @@ class History:
         try:
             if self._unlock is not None:
                 self.recovered = recover(self.folder, self.trusted)
+            if self.recovered is not None:
+                import logging  # here, for what is not needed to start
+
+                how = "finished: its outputs and its generation are there"
+                how = how if self.recovered else "undone: it had not written everything"
+                logging.getLogger("lookalike").info(f"{shown(self.folder)}: a job that was killed is {how}")
             self.generations: list[Generation] = generations_in(self.folder)
         except BaseException:  # whose traceback, which notebooks keep, would keep the folder locked
             self.close()
@@ -163,7 +165,7 @@ class History:
 
     def add(
         self, data: Any, output: str | Path, settings: Settings | None = None, *, generation: str | None = None,
-        force: bool = False, texts: bool = True,
+        force: bool = False, texts: bool = True, fail_if_removed: float | str | Sequence[float | str] | None = None,
     ) -> Result | None:  # fmt: skip
         """Compare documents with all generations, write those that stay, and add a generation of them.
 
@@ -176,14 +178,8 @@ class History:
         settings : Settings, optional
             Those of ``dedup``: ``la.Settings(text="body", id="url")``, with a seed that is not "random". References
             (``against``) are compared with, too.
-        generation : str, optional
-            Name of the new generation, which must come after the last one in alphabetical order; default: the number at the
-            end of that one's name plus one, ``000001`` for the first.
-        force : bool, default False
-            Replace an existing output.
-        texts : bool, default True
-            Keep the texts of the kept documents in the folder, compressed, so that the inputs can be deleted. Otherwise later
-            jobs read the texts that they compare from the inputs, which must stay where they are, unchanged.
+        generation, force, texts, fail_if_removed
+            As ``generation``, ``force``, ``history_texts`` and ``fail_if_removed`` of ``dedup``.
 
         Returns
         -------
@@ -197,26 +193,19 @@ class History:
             added with other settings; if what a job wrote is to be made again, and a generation before it is gone; if the
             folder was opened to be read, or is closed.
         """
-        self._check_locked()
         settings = settings or Settings()
-        if is_stdout(output) or on_spark(data, settings):
-            raise ParameterError("with a history, what stays is written to a file or a folder, by one machine")
-        how: Any = {name: getattr(settings, name) for name in OPENING}
-        others = [] if settings.against is None else as_references(settings.against, trust=self._trust, **how)
-        sources = as_sources(data, **how, others=others)
-        turn = turn_of(self.folder, self.generations, sources, settings, others, name=generation, texts=texts)
-        if not force and turn.has_written(output):
-            return None
-        check_output(output, force)
-        references = turn.references(self.trusted, others, [output])
-        check_before(output, sources, references, [self.folder])
-        given: Any = {name: getattr(settings, name) for name in entries(Settings)} | {"against": references or None}
-        result = dedup(sources, **given)
-        with self._publishing() as together:
-            hidden = together.place(output, force)
-            result.write(hidden, annotate=settings.annotate)
-            turn.publish(together, result, hidden)
-        return result
+        given = settings_of(
+            RunSettings, settings, history=self.folder, generation=generation, history_texts=texts,
+            fail_if_removed=fail_if_removed, trust=settings.trust or self._trust,
+        )  # fmt: skip
+        return self._run(data, given, Outputs(output=os.fspath(output), force=force)).result
+
+    def _run(self, data: Any, settings: RunSettings, outputs: Outputs, known: bool = True) -> Done:
+        """Do a job against all generations, and add what is written: see ``job.run``."""
+        self._check_locked()
+        done = run(data, settings, outputs, self.generations, known)
+        self.generations = generations_in(self.folder)
+        return done
 
     def counts(self) -> pa.Table:
         """Add up, for each document that was kept, how often its text occurs in all weeks, as far as jobs counted it.

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from ..engines.engine import Batches, Table
 from ..engines.memory import peak_memory
 from ..errors import ParameterError, all_from_caller
+from ..formats.split import note_skipped
 from ..formats.writers import write_table
-from ..results.decontamination import Reported
 from ..results.rows import collect, second_columns
+from ..results.scored import Scored
 from ..results.scored_pairs import ScoredPairs
 from ..settings.option import front_door
 from ..settings.settings import PairSettings, Settings
@@ -26,11 +27,12 @@ from ..steps.totals import BYTES, EMPTY, SKIPPED, N
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import MATCHES, SOURCE_BITS
-from ..wording import Brief, counted, spoken
+from ..wording import counted, spoken
 from .decide import Decider, Deciding
 from .decisions import Pairs
+from .outputs import Outputs
 from .preparation import Opened, open_job
-from .progress import shown
+from .progress import no_progress, shown
 from .search import Searching, count_rows, search, short_texts
 
 LISTED = 1 << 17  # pairs that are made at a time
@@ -117,7 +119,7 @@ class Listing:
 
 
 @all_from_caller
-class PairsResult(Brief, Reported):
+class PairsResult(Scored):
     """The pairs found, and how.
 
     Attributes
@@ -132,7 +134,7 @@ class PairsResult(Brief, Reported):
         self, rows: Listing, summary: dict[str, Any], provenance: dict[str, Any], opened: Opened,
         scored: Callable[[PairsResult], ScoredPairs] | None = None,
     ) -> None:  # fmt: skip
-        self.listing, self._opened, self._scored = rows, opened, scored  # tables of an engine may be in a folder of the job
+        self.listing, self._opened, self._pages = rows, opened, scored  # tables of an engine may be in a folder of the job
         self.summary, self.provenance = summary, provenance
 
     def _facts(self) -> dict[str, str]:
@@ -140,11 +142,10 @@ class PairsResult(Brief, Reported):
         documents = counted(self.summary["documents"], "document")
         return {"pairs": counted(self.summary["pairs"], "pair"), "documents": f"of {documents}"}
 
-    def _scored_pairs(self) -> ScoredPairs:
-        """Return the pairs with their scores."""
-        if self._scored is None:
+    def _scored(self) -> ScoredPairs:
+        if self._pages is None:
             raise ParameterError("a report needs scores: verify must be exact or sketch, not none")
-        return self._scored(self)
+        return self._pages(self)
 
     @cached_property
     def table(self) -> pa.Table:
@@ -211,10 +212,28 @@ def _chosen(batches: Iterator[pa.RecordBatch], orders: Int64Array) -> Iterator[p
             yield batch.take(to_arrow(at))
 
 
-def find_pairs(data: Any, settings: PairSettings) -> PairsResult:
-    """Find all pairs of near-duplicates and say how: what ``pairs`` does, with summary and provenance."""
-    with shown(settings.progress) as said:
-        return _found(open_job(data, settings, said), settings.max_pairs)
+def find_pairs(data: Any, settings: PairSettings, outputs: Outputs | None = None) -> PairsResult:
+    """Find all pairs of near-duplicates, write what is wanted, and say how: what ``pairs`` does, with its provenance."""
+    outputs = outputs or Outputs()
+    if outputs.report is not None and settings.verify == "none":
+        raise ParameterError("--report (report) needs scores: leave out verify=none")
+    outputs.begin()
+    with shown(settings.progress) as told:
+        opened, said = open_job(data, settings, told), told or no_progress
+        splits, n_references = opened.splits, opened.reading.n_references
+        ignored = () if settings.ignore is None else settings.ignore.names
+        outputs.check(splits[n_references:], splits[:n_references], settings, ignored)
+        note_skipped(opened.skipped)
+        result = _found(opened, settings.max_pairs)
+        if outputs.report is not None:
+            said("writing the report", 0)
+            outputs.write_page(result.report, settings.config())
+        if outputs.table is not None:
+            said("writing", 0)
+            outputs.leaves.writing(outputs.table)
+            result.write(outputs.table, force=outputs.force)
+            outputs.leaves.written(outputs.table)
+        return result
 
 
 def _found(opened: Opened, max_pairs: int | None) -> PairsResult:

@@ -25,7 +25,6 @@ from ..inputs.read import Reading, check_apart, leaves_out
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references
 from ..settings.limits import limit_of
-from ..settings.options import OPENING
 from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
 from ..wording import printable, spoken
@@ -90,17 +89,23 @@ class Opened:
         return {"lookalike": __version__, **settings.described(), "inputs": inputs}
 
 
-def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened:
-    """Open inputs, work folder and engine."""
-    clock, against = Clock(), settings.against
-    engine: Any = settings.engine
-    settings = settings.lasting()
-    check_no_order(settings)
-    memory = Memory.wanted(settings.memory)
-    how: Any = {name: getattr(settings, name) for name in OPENING}
-    references = [] if against is None else as_references(against, trust=settings.trust, **how)
+def open_inputs(data: Any, settings: Settings, replaced: str | None = None) -> tuple[list[Split], list[Split]]:
+    """Return the inputs of a job, and its references, without those in a folder that is to be replaced."""
+    how, against = settings.opening, settings.against
+    references = [] if against is None else as_references(against, but=replaced, trust=settings.trust, **how)
     inputs = as_sources(data, **how, others=references)
     check_apart(inputs, references)
+    return inputs, references
+
+
+def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened:
+    """Open inputs, work folder and engine."""
+    clock = Clock()
+    engine: Any = settings.engine
+    check_no_order(settings)
+    memory = Memory.wanted(settings.memory)
+    inputs, references = open_inputs(data, settings)
+    settings = settings.lasting()
     settings, key = agreed(settings, references)
     id, unnamed = settings.id, (False, False)
     if id is None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
+from typing import Any, Self
 
 from ..engines.progress import share_of
 from ..errors import ParameterError
@@ -99,8 +99,35 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
-class Bar:
-    """A line that says what a job does and how far it is; a thread draws it, so that reports cost next to nothing.
+class _Watch:
+    """What a job does now, at which a thread looks every so many seconds, so that reports cost next to nothing."""
+
+    def __init__(self, every: float) -> None:
+        self._every = every
+        self._stage = _Stage("", monotonic())
+        self._turn, self._ended = threading.Lock(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="lookalike-progress", daemon=True)
+
+    def _look(self) -> None:
+        raise NotImplementedError
+
+    def _run(self) -> None:
+        while not self._ended.wait(self._every):
+            self._look()
+
+    def __enter__(self) -> Self:
+        """Begin to look."""
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End it."""
+        self._ended.set()
+        self._thread.join()
+
+
+class Bar(_Watch):
+    """A line that says what a job does and how far it is.
 
     ``draw`` puts a line in place of the last, an empty one removes it; ``every`` is in seconds; ``blocks``: a column each.
     """
@@ -109,11 +136,8 @@ class Bar:
         self, draw: Callable[[str], None], width: Callable[[], int], every: float = EVERY,
         blocks: tuple[str, str] = ("#", "-"),
     ) -> None:  # fmt: skip
-        self._draw, self._width, self._every, self._blocks = draw, width, every, blocks
-        self._stage = _Stage("", monotonic())
-        self._turn, self._ended = threading.Lock(), threading.Event()
-        self._thread: threading.Thread | None = None
-        self._shown = ""
+        super().__init__(every)
+        self._draw, self._width, self._blocks, self._shown = draw, width, blocks, ""
 
     def __call__(self, stage: str, amount: int) -> None:
         """Report an amount that was done of a stage since the last call."""
@@ -165,33 +189,22 @@ class Bar:
                 self._draw("")
             write()
 
-    def __enter__(self) -> Bar:
-        """Begin to draw."""
-        self._thread = threading.Thread(target=self._run, name="lookalike-progress", daemon=True)
-        self._thread.start()
-        return self
-
     def __exit__(self, *error: object) -> None:
         """Remove the line."""
-        self._ended.set()
-        if self._thread is not None:
-            self._thread.join()
+        super().__exit__(*error)
         self._show("")
 
-    def _run(self) -> None:
-        while not self._ended.wait(self._every):
-            if self._stage.name:
-                self._show(self.line(monotonic()))
+    def _look(self) -> None:
+        if self._stage.name:
+            self._show(self.line(monotonic()))
 
 
-class Lines:
+class Lines(_Watch):
     """A line for each stage, for files and pipes; stages that last are mentioned ``every`` so many seconds."""
 
     def __init__(self, write: Callable[[str], None], every: float = 60.0) -> None:
-        self._write, self._every = write, every
-        self._stage = _Stage("", monotonic())
-        self._turn, self._ended = threading.Lock(), threading.Event()
-        self._thread = threading.Thread(target=self._run, name="lookalike-progress", daemon=True)
+        super().__init__(every)
+        self._write = write
 
     def __call__(self, stage: str, amount: int) -> None:
         """Take note that a stage is at work."""
@@ -207,21 +220,14 @@ class Lines:
             with suppress(OSError, ValueError):  # nobody reads: no reason to end a job
                 self._write(f"{self._stage.name}: {duration(seconds)}{more}")
 
-    def __enter__(self) -> Lines:
-        """Begin to watch for stages that last."""
-        self._thread.start()
-        return self
-
     def __exit__(self, *error: object) -> None:
         """Say how long the last stage took."""
-        self._ended.set()
-        self._thread.join()
+        super().__exit__(*error)
         self("", 0)
 
-    def _run(self) -> None:
-        while not self._ended.wait(self._every):
-            with self._turn:
-                self._say(" so far", self._every)
+    def _look(self) -> None:
+        with self._turn:
+            self._say(" so far", self._every)
 
 
 class _Terminal:

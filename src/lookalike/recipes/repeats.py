@@ -15,23 +15,22 @@ from ..engines.engine import Engine, Table
 from ..engines.memory import Memory
 from ..errors import InputDataError, ParameterError, RowError
 from ..formats.cuts import check_one_column
-from ..formats.memory import as_sources, own_id
+from ..formats.memory import own_id
 from ..formats.split import Split, unread_files
-from ..inputs.read import Reading, check_documents, leaves_out
+from ..formats.writers import check_shortening
+from ..inputs.read import Reading, leaves_out
 from ..results.decontamination import Corpus
 from ..results.repeats import Repeats, RepeatsResult
-from ..settings.limits import limit_of
 from ..settings.option import check_values, front_door, recorded, repeating
-from ..settings.options import OPENING
 from ..settings.repeats import LINES, PASSAGES, RepeatsOptions, check_unit
-from ..settings.settings import available_threads
 from ..steps import repeats as steps
 from ..text.shingle import Shingling
 from ..text.units import KEY_BYTES, Blocks, Hashing, Lines, Units, Windows
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
-from .corpus import by_order, job_engine, read_corpus
+from .corpus import by_order, job_engine, open_corpora, read_corpus
+from .outputs import Outputs
 from .preparation import expected_of
 from .progress import Following, no_progress, shown
 
@@ -198,13 +197,16 @@ def repeats(data: Any, settings: RepeatsSettings) -> RepeatsResult:
     >>> la.repeats(pages, unit="passage", length=5).removed.to_pylist()
     [{'id': 1, 'begin': 7, 'end': 42, 'words': 7}]
     """
-    cap = Memory.wanted(settings.memory)
-    limit = limit_of(settings.max_document, settings.on_error, cap)
-    how: Any = {name: getattr(settings, name) for name in OPENING}
-    sources = as_sources(data, **how)
-    check_documents(sources)
+    return find_repeats(data, settings, Outputs())
+
+
+def find_repeats(data: Any, settings: RepeatsSettings, outputs: Outputs) -> RepeatsResult:
+    """Find what a corpus repeats, and write what is wanted: what ``repeats`` does."""
+    check_unit(settings.unit, {"mask": outputs.mask})
+    sources, _, cap = open_corpora(data, None, settings, outputs)
+    if outputs.output is not None:
+        check_shortening(outputs.output, sources)
     unread = unread_files(sources)
-    sources = [replace(source, limit=limit, threads=settings.threads or available_threads()) for source in sources]
     id = settings.id or own_id(sources)
     reading = Reading(
         text=settings.text, id=id, encoding_errors=settings.encoding_errors, skip=leaves_out(sources), once=True
@@ -220,7 +222,12 @@ def repeats(data: Any, settings: RepeatsSettings) -> RepeatsResult:
     skipped = by_order(found.rows, "skipped", n).astype(np.bool_) if reading.skip else np.zeros(n, np.bool_)
     said_of = {"parameters": recorded(replace(settings, id=id, progress=None)), "config": repeating(settings)}
     marks = steps.Marks(bits, found.starts)
-    return RepeatsResult(Repeats(engine, found.rows, repeated, found.corpus, reading, marks, skipped, said_of, workspace))
+    result = RepeatsResult(Repeats(engine, found.rows, repeated, found.corpus, reading, marks, skipped, said_of, workspace))
+    if outputs.output is not None:
+        result.write(outputs.output, mask=outputs.mask, force=outputs.force)
+    if outputs.table is not None:
+        result.write_list(outputs.table, force=outputs.force)
+    return result
 
 
 def _find_lines(searching: Searching, settings: RepeatsSettings) -> tuple[Proposed, Table, NDArray[np.uint8]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -13,18 +13,21 @@ from typing import Any
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.atomic import atomic_file
+from ..files.descriptions import places_named
 from ..files.job import differences
 from ..files.names import shown
 from ..files.publication import Publication
-from ..files.urls import AnyPath, is_inside, path_of
+from ..files.urls import is_inside, path_of
+from ..files.workspace import unfinished_job
 from ..formats.split import Inputs, Split
-from ..formats.writers import is_stdout
+from ..formats.writers import check_output
 from ..inputs.generations import Account, Generation, Job, digest_of_output, encoded_accounts, next_name
 from ..inputs.sketch_rows import GENERATIONS
 from ..inputs.sketches import described_in, open_saved
 from ..results.result import Result
-from ..settings.settings import Settings
+from ..settings.settings import RunSettings
 from .counts import check_source
+from .outputs import Outputs
 from .preparation import check_repeatable
 from .saved_sketches import check_saving
 
@@ -33,24 +36,28 @@ from .saved_sketches import check_saving
 class Turn:
     """What distinguishes a job, the generations that it is run against, and what is known of it if it has run before."""
 
-    folder: Path
     sources: Sequence[Split]
-    settings: Settings
+    others: Sequence[Split]  # references beside the history
+    settings: RunSettings
     inputs: str
     parameters: dict[str, Any]
     before: Sequence[Generation]
     job: Job | None
-    wanted: str | None  # as the name of its generation
-    texts: bool  # saved with the sketches
+
+    @property
+    def folder(self) -> Path:
+        """The history."""
+        return Path(self.settings.history or "")
 
     @cached_property
     def name(self) -> str:
         """The name of the generation that it adds, or has added."""
-        return self.job.generation if self.job else next_name(self.before[-1].name if self.before else None, self.wanted)
+        last = self.before[-1].name if self.before else None
+        return self.job.generation if self.job else next_name(last, self.settings.generation)
 
-    def has_written(self, output: str | os.PathLike[str]) -> bool:
+    def has_written(self, output: str | None) -> bool:
         """Tell whether an output is there that this job wrote; refuse another one."""
-        if self.job is None or is_stdout(output) or not os.path.lexists(output):
+        if self.job is None or output is None or not os.path.lexists(output):
             return False
         if digest_of_output(output) == self.job.output:
             return True
@@ -59,7 +66,22 @@ class Turn:
             "--force (force=True) to replace it, or choose another name"
         )
 
-    def check(self, references: Sequence[Split], outputs: Sequence[str | Path]) -> None:
+    def missing(self, outputs: Outputs) -> Outputs | None:
+        """Return what is to be written; None if the job has run before, what it wrote is there, and nothing is left of it."""
+        if self.job is not None and not outputs.force:
+            made = (outputs.report, outputs.save, outputs.removed)
+            report, save, removed = (None if path is not None and os.path.lexists(path) else path for path in made)
+            wrote = self.has_written(outputs.output)
+            output = None if wrote else outputs.output
+            outputs = replace(outputs, report=report, save=save, removed=removed, output=output)
+            left = self.settings.work is not None and unfinished_job(Path(self.settings.work)) is not None
+            if wrote and not left and not outputs.paths:
+                return None
+        for path in outputs.rows:
+            check_output(path, outputs.force)
+        return outputs
+
+    def check(self, references: Sequence[Split], outputs: Sequence[str]) -> None:
         """Check that its generation can be saved, and that nothing that is written meets the history."""
         for output in outputs:
             if is_inside(path_of(output), self.folder):
@@ -68,30 +90,23 @@ class Turn:
                 )
         check_saving(self.folder / self.name, self.job is not None, self.sources, references, self.settings.html, outputs)
 
-    def references(self, trusted: Sequence[AnyPath], others: Sequence[Split], outputs: Sequence[str | Path]) -> Inputs:
+    def references(self, outputs: Sequence[str]) -> Inputs:
         """Return the history as inputs, then others, if what the job writes meets none of them."""
         if self.job is not None and self.job.before != [one.checksum for one in self.before]:
             raise InputDataError(
                 f"what this job wrote cannot be made again: since it added {self.job.generation}, generations before it were "
                 "merged, removed or replaced"
             )
-        references = Inputs([*(split for one in self.before for split in open_saved(one.folder, trusted)), *others])
+        trusted = places_named(self.settings.trust)
+        saved = (split for one in self.before for split in open_saved(one.folder, trusted))
+        references = Inputs([*saved, *self.others])
         self.check(references, outputs)
         return references
 
-    def publish(self, together: Publication, result: Result, output: str | None) -> bool:
-        """Let what the job has written appear, with its generation if it is new; return whether one was added."""
-        adds = self.job is None and output is not None
-        if adds:
-            assert output is not None
-            self._remember(together, result, output)
-        together.publish()
-        return adds
-
-    def _remember(self, together: Publication, result: Result, output: str) -> None:
+    def remember(self, together: Publication, result: Result, output: str) -> None:
         """Write the generation of a job, and the account of it, to appear with its output."""
         folder = together.place(self.folder / self.name)
-        result.save_sketches(folder, texts=self.texts)
+        result.save_sketches(folder, texts=self.settings.history_texts)
         described = described_in(Path(folder))
         before = [one.checksum for one in self.before]
         job = Job(self.name, self.inputs, self.parameters, before, digest_of_output(output))
@@ -106,8 +121,7 @@ def write_accounts(together: Publication, folder: Path, accounts: list[Account])
 
 
 def turn_of(
-    folder: Path, generations: Sequence[Generation], sources: Sequence[Split], settings: Settings, others: Sequence[Split],
-    *, name: str | None, texts: bool,
+    generations: Sequence[Generation], sources: Sequence[Split], settings: RunSettings, others: Sequence[Split]
 ) -> Turn:  # fmt: skip
     """Return a job with some settings; ``others`` are references beside the history."""
     check_source(generations, settings.source, settings.counts)
@@ -122,10 +136,9 @@ def turn_of(
                 before, job = generations[:number], known
     if job is not None and (changed := differences(job.parameters, parameters)):
         raise ParameterError(
-            f"these inputs were added to {shown(folder)} before, as {job.generation}, with other settings: "
+            f"these inputs were added to {shown(str(settings.history))} before, as {job.generation}, with other settings: "
             f"{'; '.join(changed[:5])}: pass the old ones, or run history forget first"
         )
     return Turn(
-        folder=folder, sources=sources, settings=settings, inputs=inputs,
-        parameters=parameters, before=before, job=job, wanted=name, texts=texts,
+        sources=sources, others=others, settings=settings, inputs=inputs, parameters=parameters, before=before, job=job
     )  # fmt: skip

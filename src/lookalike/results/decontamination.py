@@ -13,7 +13,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .. import __version__
-from ..choices import ReportTexts
 from ..engines.engine import Engine, Table
 from ..errors import all_from_caller
 from ..files.workspace import Workspace
@@ -31,8 +30,9 @@ from ..text.shingle import Shingling
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import SOURCE_BITS
-from ..wording import Brief, counted
+from ..wording import counted
 from .rows import Tabular, collect
+from .scored import Scored
 from .scored_pairs import ScoredPairs, Scores
 
 ADDED = {"overlap_with": "reference", "overlap_passage": "passage", "resemblance": "resemblance", "containment": "containment"}
@@ -172,25 +172,7 @@ def by_benchmark(names: Sequence[str], items: Items, found: Int64Array, missed: 
 
 
 @all_from_caller
-class Reported:
-    """A result that is pairs with scores."""
-
-    def _scored_pairs(self) -> ScoredPairs:
-        """Return the pairs with their scores."""
-        raise NotImplementedError
-
-    def report(
-        self, output: str | Path, *, texts: ReportTexts = "full", force: bool = False, title: str | None = None,
-        command: str | None = None,
-    ) -> None:  # fmt: skip
-        """Write a page that shows the pairs: one HTML file that needs no network. See ``Result.report``."""
-        from ..report.page import write_scored  # a layer above: methods of results are where users look for it
-
-        write_scored(self._scored_pairs(), output, texts=texts, force=force, title=title, command=command)
-
-
-@all_from_caller
-class DecontaminationResult(Brief, Reported, Tabular):
+class DecontaminationResult(Scored, Tabular):
     """The result of ``decontaminate``.
 
     Attributes

@@ -17,23 +17,19 @@ class DecontaminationOptions(TextOptions):
         group=READ, range="like data", repeats=False, place=PYTHON,
     )] = field(repr=False, compare=False)  # fmt: skip
     against_text: Annotated[Words, Option(
-        doc="Column or field of ``against`` that holds the text; default: ``text``. Of several, such as "
-        '``["question", "choices", "answer"]``, the first decides what matches; the others, strings or lists of strings, are '
-        "looked for in the documents that match.",
-        help="Column or field of the reference documents that holds the text. If repeated, the first one decides what matches; "
-        "the others (strings, lists of strings) are looked for in the documents that match.  [default: as --text]",
+        doc="Column or field of ``against`` that holds the text. Of several, such as ``[\"question\", \"choices\", "
+        "\"answer\"]``, the first decides what matches; the others, strings or lists of strings, are looked for in the "
+        "documents that match. Default: ``text``.",
+        help="Column or field of the reference documents that holds the text; of several, the first decides what matches.",
         group=READ, metavar="COLUMN", repeated=True, place=LINE,
     )] = None  # fmt: skip
     against_id: Annotated[MaybeWord, Option(
-        doc="Column or field of ``against`` that holds a unique id; default: ``id``, or none if ``against`` has no "
-        "columns. The "
-        "empty string means none: reference documents are then named by file and row.",
-        help="Column or field of the reference documents that holds a unique id, '' for none.  [default: as --id]",
+        doc="Column or field of ``against`` that holds a unique id; default: ``id``, or none if ``against`` has no columns. "
+        "The empty string means none: reference documents are then named by file and row.",
         group=READ, metavar="COLUMN", place=LINE,
     )] = None  # fmt: skip
     benchmark: Annotated[MaybeWord, Option(
         doc="Column or field of ``against`` that says which benchmark an item is of; default: each input is one.",
-        help="Column or field of the reference documents that names their benchmark.  [default: each file is one]",
         group=READ, metavar="COLUMN", place=LINE,
     )] = None  # fmt: skip
     measure: Annotated[ContainmentMeasure, Kind("str or tuple", str, "a str"), Option(
@@ -51,21 +47,16 @@ class DecontaminationOptions(TextOptions):
         place=LINE, range="float in (0, 1]", spelled=("-t", "--threshold"),
     )] = None  # fmt: skip
     min_tokens: Annotated[MaybeWhole, Option(
-        doc="Reference documents of fewer tokens are too short to judge. Those shorter than a shingle are looked for as a "
-        "whole: all their tokens in a row. Default: 4 words, or ``width`` if that is less; for other units, ``width``; for "
-        "resemblance, 1.",
-        help="Skip reference documents with fewer than N words.  [default: 4, or --width if that is less; --width for other "
-        "units; 1 for resemblance]",
-        least=1, metavar="N", place=LINE,
+        doc="Reference documents of fewer tokens are too short to judge; default: 4 words, or ``width`` if that is less; for "
+        "other units, ``width``; for resemblance, 1. Those shorter than a shingle are looked for as a whole: all their tokens "
+        "in a row.", least=1, metavar="N", place=LINE,
     )] = None  # fmt: skip
     common: Annotated[MaybeWhole, Option(
-        doc="A shingle that more than this many documents have, apart from longer matches, is common, and no evidence. "
-        "Default: 10, or a thousandth of the documents if that is more. Resemblances do not heed it.",
-        help="Ignore shingles that more than N documents have, apart from longer matches.  "
-        "[default: 10, or a thousandth of the documents if that is more]",
+        doc="A shingle that more than this many documents have, apart from longer matches, is common, and no evidence; "
+        "default: 10, or a thousandth of the documents if that is more. Resemblances do not heed it.",
         least=1, metavar="N", place=LINE,
     )] = None  # fmt: skip
     passage: Annotated[MaybeWhole, Option(
         doc="Cut reference documents into passages of this many shingles, each half in the next, and match these.",
-        help="Match passages of N shingles instead of whole reference documents.", least=1, metavar="N", place=LINE,
+        least=1, metavar="N", place=LINE,
     )] = None  # fmt: skip

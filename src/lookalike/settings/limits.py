@@ -1,6 +1,8 @@
-"""How large one document may be, so that a cap on memory holds whatever the inputs are."""
+"""How large one document may be, so that a cap on memory holds whatever the inputs are; how many may be removed."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from ..engines.memory import FLOOR, Memory, parse_bytes
 from ..errors import ParameterError
@@ -27,3 +29,19 @@ def limit_of(max_document: int | str | None, on_error: str | None, memory: Memor
     room, skips = int((memory.cap - FLOOR) * ROOM), on_error == "skip"
     tokens = (memory.cap - FLOOR) // TOKEN_BYTES
     return Limit(wanted, skips_large(on_error, max_document), on_error != "stop", room, skips, tokens)
+
+
+def shares_of(given: float | str | Sequence[float | str] | None) -> dict[str, float]:
+    """Return which share of documents may be removed: of all ("") and of those with a value of a column, by its name."""
+    shares = {}
+    for one in given if isinstance(given, list | tuple) else [] if given is None else [given]:
+        column, colon, share = str(one).rpartition(":")
+        try:
+            shares[column] = float(share)
+        except ValueError:
+            shares[column] = -1.0
+        if not 0.0 <= shares[column] <= 1.0 or bool(colon) > bool(column):  # nor nan
+            raise ParameterError(
+                f"fail_if_removed must be a share between 0 and 1, such as 0.6, or lang:0.6 for each value of lang; got {one!r}"
+            )
+    return shares

@@ -50,6 +50,10 @@ Paths = Annotated[
     str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     Kind("path or list of paths", (str, os.PathLike, list, tuple), "a path or a list of paths"),
 ]
+Shares = Annotated[
+    float | str | Sequence[float | str] | None,
+    Kind("float, str or list of these", (Real, str, list, tuple), "a share, one of a column such as 'lang:0.6', or a list"),
+]
 Size = Annotated[int | str | None, Kind("int or str", (str, Real), "a number of bytes, a size such as '4GB', or None")]
 
 

@@ -24,6 +24,7 @@ from .option import (
     Path,
     Paths,
     Seed,
+    Shares,
     Size,
     Whole,
     Words,
@@ -115,6 +116,11 @@ class InputOptions:
         "method ``of``, that is called with the name of a stage, how far it is, its end, and a unit, such as \"bytes\".",
         range="bool or callable", repeats=False, place=PYTHON,
     )] = field(default=None, repr=False, compare=False)  # fmt: skip
+
+    @property
+    def opening(self) -> dict[str, Any]:
+        """The options that say which files are opened, and as what, with their values."""
+        return {name: getattr(self, name) for name in OPENING}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,6 +307,37 @@ class DedupOptions:
         help="What runs the job: local (this machine), or spark (a cluster; needs the spark extra).  [default: local]",
         group=RUN, range="str or SparkSession", metavar="NAME", repeats=False, place=LINE,
     )] = field(default=None, repr=False, compare=False)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """What a deduplication takes that also writes, or adds to a history: nothing that it finds depends on it."""
+
+    output: Annotated[Path, Option(
+        doc="Write the kept rows there, or with ``annotate`` all rows, as ``Result.write`` does.",
+        group=WRITE, repeats=False, place=PYTHON,
+    )] = None  # fmt: skip
+    force: Annotated[Flag, Option(
+        doc="Replace an existing output; begin the job of ``work`` anew.", group=WRITE, repeats=False, place=PYTHON,
+    )] = False  # fmt: skip
+    history: Annotated[Path, Option(
+        doc="Compare with all that earlier jobs kept in this folder, and add what is written. It becomes a generation, which "
+        "appears together with ``output``; a call that is repeated adds nothing, nor does one without it. See ``History``.",
+        group=WRITE, metavar="DIR", repeats=False, place=LINE,
+    )] = None  # fmt: skip
+    generation: Annotated[MaybeWord, Option(
+        doc="For ``history``: name of what this job adds, after the last one in alphabetical order; default: the last one's "
+        "number plus one.", group=WRITE, metavar="NAME", repeats=False,
+    )] = None  # fmt: skip
+    history_texts: Annotated[Flag, Option(
+        doc="For ``history``: keep texts in its folder. Without them, later jobs read them from the inputs, which must stay "
+        "where they are, unchanged.", group=WRITE, repeats=False,
+    )] = True  # fmt: skip
+    fail_if_removed: Annotated[Shares, Option(
+        doc="Fail, and write no documents, if more than this share of all, or (lang:0.6) of those with any one value of a "
+        "column, or an input as a whole, would be removed. The error is ``TooManyRemovedError``. Several can be given.",
+        group=WRITE, metavar="[COLUMN:]SHARE", repeated=True, repeats=False, place=LINE,
+    )] = None  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

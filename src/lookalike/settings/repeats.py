@@ -25,19 +25,16 @@ class RepeatsOptions(InputOptions):
     )] = "line"  # fmt: skip
     min_words: Annotated[MaybeWhole, Option(
         doc="Lines and paragraphs of fewer words are kept; default: 5. Words are those of ``Shingling``.",
-        help="Keep lines and paragraphs of fewer than N words.  [default: 5]", least=1, recorded="given",
-        metavar="N", place=LINE,
+        least=1, recorded="given", metavar="N", place=LINE,
     )] = None  # fmt: skip
     drop_over: Annotated[MaybeWhole, Option(
-        doc="Remove only lines and paragraphs that occur more often than this, the first occurrence included. Default: keep "
-        "the first occurrence of each in input order, and remove later ones, in the same document too.",
-        help="Remove only lines and paragraphs that occur more than N times, the first occurrence included.  "
-        "[default: keep the first occurrence, remove later ones]", least=1, recorded="always", metavar="N", place=LINE,
+        doc="Remove only lines and paragraphs that occur more often than this, the first occurrence included; default: all but "
+        "the first occurrence of each, in input order, also in one document.",
+        least=1, recorded="always", metavar="N", place=LINE,
     )] = None  # fmt: skip
     length: Annotated[MaybeWhole, Option(
         doc="Minimum length of a passage in words, which are those of ``Shingling``; default: 50.",
-        help="Minimum length of a passage in words.  [default: 50]", least=1, most=1 << 20, recorded="given",
-        metavar="N", place=LINE,
+        least=1, most=1 << 20, recorded="given", metavar="N", place=LINE,
     )] = None  # fmt: skip
     normalization: Annotated[Literal["NFC", "none"] | None, Option(
         doc="Unicode normal form in which passages are compared; default: NFC.",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from ..choices import Empty, Evidence, Keep
 from ..errors import ParameterError
@@ -23,9 +23,9 @@ from ..text.ignored import Ignored
 from ..text.shingle import Shingling
 from ..theory.banding import candidate_probability, least_agreeing
 from ..values.arrays import RANDOM, drawn_seed
-from .limits import skips_large
+from .limits import shares_of, skips_large
 from .option import check_values, documented, entries, recorded, repeating
-from .options import DedupOptions, GroupOptions, PairOptions, SearchOptions
+from .options import DedupOptions, GroupOptions, PairOptions, RunOptions, SearchOptions
 
 _DERIVED = {"shingling", "sketch", "bits", "sample"}  # of what sketches depend on
 
@@ -230,6 +230,31 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         """Return what sketches depend on, and what jobs that share some must agree on."""
         names = _DERIVED | {name for name, entry in entries(type(self)).items() if entry.option.sketched}
         return {name: value for name, value in self.to_dict().items() if name in names}
+
+
+S = TypeVar("S", bound=Settings)
+
+
+def settings_of(kind: type[S], other: Settings, **more: Any) -> S:
+    """Return settings of some kind that say the same as others, but for some."""
+    return kind(**{name: getattr(other, name) for name in entries(Settings)} | more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings(RunOptions, Settings):
+    """The settings of a deduplication, and where what it finds goes."""
+
+    def __post_init__(self) -> None:
+        """Check these, too; columns with shares of their own are counted."""
+        if self.history is None and (self.generation is not None or not self.history_texts):
+            raise ParameterError("generation and history_texts are for --history (history=)")
+        if self.history is not None and self.seed == RANDOM:
+            raise ParameterError(
+                "--history (history=) compares sketches of all jobs, which need the same seed: a number, not random"
+            )
+        super().__post_init__()
+        slices = (*(self.slices or ()), *filter(None, shares_of(self.fail_if_removed)))
+        object.__setattr__(self, "slices", tuple(dict.fromkeys(slices)) or None)
 
 
 @documented

@@ -30,9 +30,8 @@ from ...files.atomic import reporting
 from ...files.disk import NewFolder
 from ...files.folder import Folder, Unfinished, folder_of
 from ...files.urls import AnyPath, check_url
-from ...formats.registry import formats_by_suffix
 from ...formats.split import Split
-from ...formats.writers import Selection, check_folder_name, folder_like, is_stdout, means_folder
+from ...formats.writers import Selection, check_folder, folder_like, is_stdout, means_folder
 from ...inputs.sketch_rows import ROWS
 from ...results.groups import annotated
 from ...steps.sketch import kept_sketches, kept_sketches_schema
@@ -62,23 +61,15 @@ class Writing:
     free: tuple[str, ...] = ()  # columns that inputs must not have
 
 
-def check_folder(output: str | Path) -> None:
-    """Check that an output means a folder."""
+def check_where(output: str | Path, force: bool) -> Folder:
+    """Return the folder to write to, if it is one, and may be written to."""
     check_url(output)
     if not means_folder(output):
         like = folder_like(output) if not is_stdout(output) else "clean"
         raise ParameterError(
             f"{output} means one file, and the tasks of a cluster write one for each input: name a folder, such as {like}/"
         )
-
-
-def check_where(output: str | Path, force: bool) -> Folder:
-    """Return the folder to write to, if it may be written to."""
-    check_folder(output)
-    folder = folder_of(output)
-    if not folder.exists():
-        check_folder_name(output)
-    return folder.check(force, suffixes=formats_by_suffix())
+    return check_folder(output, force)
 
 
 def write_inputs(batches: Batches, writing: Writing) -> Batches:

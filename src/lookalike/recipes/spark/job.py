@@ -18,9 +18,8 @@ from ...errors import InputDataError, ParameterError
 from ...files.folder import put
 from ...files.urls import is_inside, path_of
 from ...files.workspace import AnyWorkspace, Workspace, open_workspace
-from ...formats.memory import as_sources, refuse_for_files
+from ...formats.memory import refuse_for_files
 from ...formats.split import Limit, Split, names_of, skipped_in, unread_files
-from ...inputs.read import check_apart
 from ...inputs.sketch_rows import is_saved
 from ...inputs.sketches import as_references, saved_in
 from ...results.slices import Slices
@@ -33,7 +32,7 @@ from ...steps.ids import at_positions
 from ...steps.totals import OUTCOMES
 from ..decide import Decider, Deciding
 from ..decisions import Told, judge
-from ..preparation import Opened, check_no_order, identity_of, is_frame, reading_of, report_stage
+from ..preparation import Opened, check_no_order, identity_of, is_frame, open_inputs, reading_of, report_stage
 from ..progress import Progress
 from ..saved_sketches import agreed
 from ..search import Searching, search
@@ -116,10 +115,7 @@ def _inputs(data: Any, against: Any, settings: Settings) -> _Inputs:
         if is_frame(against):
             raise ParameterError(_KINDS)
         check_no_order(settings)
-        how: Any = {name: getattr(settings, name) for name in OPENING}
-        references = [] if against is None else as_references(against, trust=settings.trust, **how)
-        inputs = as_sources(data, **how, others=references)
-        check_apart(inputs, references)
+        inputs, references = open_inputs(data, replace(settings, against=against))
         splits = _files([*references, *inputs], limit)
         return splits, (references, inputs), None
     refuse_for_files({name: getattr(settings, name) for name in OPENING if name != "on_error"}, "a data frame")

@@ -181,22 +181,9 @@ class SparkResult(Result):
     ) -> None:  # fmt: skip
         """Write the kept rows of files as ``lookalike.Result.write`` does on one machine, byte for byte: the tasks write.
 
-        The files appear together, when all are complete, whichever workers fail meanwhile.
-
-        Parameters
-        ----------
-        output : str or path
-            A folder, on an object store or on storage that the driver and all workers have mounted. It receives one file per
-            input, of the same relative name and format.
-        annotate, removed, force : bool
-            As there.
-        attributes : bool
-            Not here.
-
-        Raises
-        ------
-        OutputError, InputDataError, ParameterError
-            As there; also if the output means a single file, or the result is that of a data frame.
+        The files appear together, when all are complete, whichever workers fail meanwhile. ``output`` is a folder, on an object
+        store or on storage that the driver and all workers have mounted, with a file for each input. ``attributes`` are not
+        written here, nor the result of a data frame.
         """
         self._check_open()
         if self._finished.id_type is not None:
@@ -208,17 +195,3 @@ class SparkResult(Result):
             raise ParameterError("attributes are written on one machine; here annotate=True writes them with the rows")
         with timed(self, "writing"):
             self._finished.write(output, self.score_names, annotate=annotate, removed=removed, force=force)
-
-    def save_sketches(self, folder: str | Path, *, force: bool = False, texts: bool = False) -> None:
-        """Save the sketches of the kept documents as ``lookalike.Result.save_sketches`` does; texts of data frames are saved.
-
-        Parameters
-        ----------
-        folder : str or path
-            On an object store, or on storage that the driver and all workers have mounted.
-        force : bool
-            Replace an existing folder, if an earlier run wrote all that is in it.
-        texts : bool
-            Save the texts of the kept documents too, compressed, so that the inputs can be deleted.
-        """
-        super().save_sketches(folder, force=force, texts=texts)
