@@ -3,12 +3,16 @@
 import gc
 import json
 import shutil
+import signal
+import subprocess
+import sys
 
 import pytest
 from cli.commands import lines, run, status
 from weekly import weeks, written
 
 from lookalike.cli.outputs import Leaves
+from lookalike.files.disk import SIDECAR
 from lookalike.results.result import Result
 
 HOW = ("-t", "0.6", "--width", 1, "--id", "id")
@@ -124,6 +128,32 @@ def test_a_job_that_was_killed_between_its_outputs_goes_on(folder, capsys, monke
     assert (folder / "clean.jsonl").read_bytes() == written and not any((folder / "work").iterdir())
     code, _, told = run(capsys, *words)
     assert code == 1 and "clean.jsonl exists; pass --force" in told and run(capsys, *words, "--force")[0] == 0
+
+
+KILLED = """
+import os, signal, sys
+from lookalike.cli.main import main
+for name in ("link", "rename", "replace"):
+    def killing(*given, real=getattr(os, name), **more):
+        real(*given, **more)
+        if os.path.exists(sys.argv[1]):
+            os.kill(os.getpid(), signal.SIGKILL)
+    setattr(os, name, killing)
+main(sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize("name", ["page.html", "saved", "clean", "clean.jsonl", "mine", "work/finished.json"])
+def test_an_output_that_appeared_just_before_a_kill_is_its_own(name, folder, capsys):
+    output = "clean.jsonl" if "." in name else "clean"
+    words = ["dedup", "w1", *HOW, "-o", output, "--report", "page.html", "--save", "saved", "--set", "save_sketches=mine"]
+    words = [str(word) for word in [*words, "--work", "work", "--quiet"]]
+    killed = subprocess.run([sys.executable, "-c", KILLED, name, *words], check=False)
+    assert killed.returncode == -signal.SIGKILL and (folder / name).exists()
+    assert run(capsys, *words)[:2] == (0, "")
+    made = {"page.html", "saved", "mine", output, f"{output}{SIDECAR}"}
+    assert {path.name for path in folder.iterdir()} - {"work"} <= made | {"w0", "w1", "history", "overrides.jsonl"}
+    assert all((folder / one).exists() for one in made - {f"clean{SIDECAR}"}) and not any((folder / "work").iterdir())
 
 
 def test_what_is_shown_of_documents_that_were_decided_by_hand(folder, capsys):

@@ -79,6 +79,7 @@ def dedup(
     """
     from ..engines.memory import Memory, peak_memory
     from ..errors import ParameterError
+    from ..files.descriptions import places_named
     from ..files.urls import path_of
     from ..files.workspace import begin_anew, written_before
     from ..formats.sources import open_sources
@@ -109,7 +110,7 @@ def dedup(
         annotate=given["annotate"],
         attributes=attributes,
         texts=report_texts,
-        done=written_before(work, (output, report, save, removed, save_sketches)) if work else (),
+        done=written_before(work, (output, report, save, removed, save_sketches), places_named(given["trust"])) if work else (),
     )  # fmt: skip
     annotate, given["annotate"] = given["annotate"], given["annotate"] or removed is not None
     adding = {"name": generation, "texts": history_texts}
@@ -139,7 +140,6 @@ def dedup(
         begin_anew(path_of(work))
     with explained(work is not None) as leaves, progress(quiet, lines=engine == "spark") as said, running as runs:
         result = run(sources, against=references or None, engine=runs, progress=said, **given)
-        leaves.noted = result.note
 
         if audit is not None:
             said("auditing", 0)

@@ -30,8 +30,6 @@ class Leaves:
     """What the user is told if the job is interrupted now."""
 
     def __init__(self, resumable: bool) -> None:
-        self.noted: Callable[[str], None] | None = None
-        """Called with each output that is complete."""
         self.said = "nothing was written" + ("; run the command again to continue the job" if resumable else "")
         self._complete: list[str] = []
 
@@ -45,8 +43,6 @@ class Leaves:
         """Note that an output is complete."""
         if output != "-":
             self._complete.append(output)
-            if self.noted is not None:
-                self.noted(output)
         self.said = self._told() if self._complete else "everything was printed"
 
     def _told(self) -> str:
@@ -202,7 +198,8 @@ class Outputs:
                 write(hidden := together.place(path, self.may_replace(path)), **more)
                 return hidden
             leaves.writing(path)
-            write(path, force=self.may_replace(path), **more)
+            with result.appearing(path, self.may_replace(path)) as (place, force):
+                write(place, force=force, **more)
             leaves.written(path)
             return path
 

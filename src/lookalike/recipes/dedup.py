@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 from ..errors import ParameterError
+from ..files.workspace import Appearing
 from ..formats.split import Split
 from ..results.result import Result
 from ..results.rows import filtered, of_reason
@@ -33,7 +34,7 @@ class OpenJob:
         self.sources: Sequence[Split] = opened.splits
         self.n_references = opened.reading.n_references
         self.threshold = opened.settings.threshold
-        self.note: Callable[[str], None] | None = getattr(opened.workspace, "note", None)
+        self.appearing: Appearing = opened.workspace.appearing
         self.engine = opened.engine
 
     def result(self, decider: Decider, settings: Settings) -> Result:

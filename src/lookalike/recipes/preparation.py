@@ -16,6 +16,7 @@ from ..engines.memory import Memory
 from ..engines.progress import Clock, share_of
 from ..errors import OutputError, ParameterError
 from ..files.ahead import AT_ONCE, side_by_side
+from ..files.descriptions import places_named
 from ..files.urls import check_on_disk
 from ..files.workspace import AnyWorkspace, Workspace
 from ..formats.memory import as_sources, own_id
@@ -176,7 +177,7 @@ def _open_workspace(splits: list[Split], n_references: int, settings: Settings) 
     identities = [split.identity() for split in splits]
     if settings.work is not None:
         check_repeatable(splits, identities, "a work folder")
-    return Workspace(settings.work, identity_of(splits, n_references, settings))
+    return Workspace(settings.work, identity_of(splits, n_references, settings), places_named(settings.trust))
 
 
 def check_repeatable(splits: Sequence[Split], identities: Sequence[dict[str, Any]], what: str) -> None:
