@@ -27,7 +27,8 @@ from ..files.publication import Publication, recover
 from ..files.urls import check_on_disk
 from ..formats.memory import as_sources
 from ..formats.writers import check_before, check_output, is_stdout
-from ..inputs.generations import Account, generations_in
+from ..inputs.generations import LOCK, Account, generations_in
+from ..inputs.sketch_rows import GENERATIONS
 from ..inputs.sketches import Trusted, as_references, described_in, open_saved
 from ..inputs.texts import SavedTexts
 from ..results.result import Result
@@ -39,8 +40,6 @@ from .dedup import dedup
 from .preparation import on_spark
 from .saved_sketches import merge, secret_of
 from .turns import turn_of, write_accounts
-
-LOCK = ".lookalike_lock"
 
 
 @all_from_caller
@@ -107,7 +106,7 @@ class History:
         try:
             if self._unlock is not None:
                 self.recovered = recover(self.folder, self.trusted)
-            self.generations = generations_in(self.folder)
+            self._look()
         except BaseException:  # whose traceback, which notebooks keep, would keep the folder locked
             self.close()
             raise
@@ -149,7 +148,13 @@ class History:
         self._check_locked()
         with Publication(self.folder) as together:
             yield together
-        self.generations = generations_in(self.folder)
+        self._look()
+
+    def _look(self) -> None:
+        """Find the generations, and remember if there is an account of them, which must not be lost without a word."""
+        self.generations, lock = generations_in(self.folder), self.folder / LOCK
+        if self._unlock is not None and (self.folder / GENERATIONS).exists() and not lock.stat().st_size:
+            lock.write_text(GENERATIONS)
 
     def _check_locked(self) -> None:
         """Refuse to write what another process may be writing."""
