@@ -231,15 +231,31 @@ def test_a_bad_row_is_the_only_one_that_is_left_out(tmp_path, suffix, row, caplo
     assert (tmp_path / f"out{suffix}").read_bytes() == make(ROWS)
 
 
-def test_rows_of_columns_are_left_out_alone(tmp_path):
-    table = pa.table({"id": ["a", None, "c", "d"], "text": pa.array([b"one two", b"three", b"four \xff", b"five"])})
+@pytest.mark.parametrize("row", ROW_FAULTS[".jsonl"][:7])
+def test_integers_stay_integers_beside_a_row_that_is_left_out(tmp_path, row, capsys):
+    lines = jsonl([{"id": n, "text": one["text"]} for n, one in enumerate([*ROWS[:2], ROWS[1], *ROWS[2:]])]).splitlines(True)
+    (tmp_path / "in.jsonl").write_bytes(b"".join([*lines[:2], row, *lines[2:]]))
+    saved = tmp_path / "saved"
+    code, told, _ = run(capsys, "dedup", tmp_path / "in.jsonl", "--id", "id", "--on-error", "skip", "--annotate", "-o", "-",
+                        "--save", saved)  # fmt: skip
+    rows = [json.loads(line) for line in told.splitlines()]
+    assert code == 0 and [row["id"] for row in rows] == [*range(7)] and rows[2]["duplicate_of"] == 1
+    result = la.Result.load(saved)
+    assert result.decisions["id"].type == result.pairs["left_id"].type == pa.int64()
+    assert result.decisions["id"].to_pylist() == [0, 1, None, *range(2, 7)]
+    assert la.pairs(tmp_path / "in.jsonl", id="id", on_error="skip")["right_id"].to_pylist() == [2]
+
+
+@pytest.mark.parametrize("ids", [["a", None, "c", "d"], [1, None, 3, 4]])
+def test_rows_of_columns_are_left_out_alone(tmp_path, ids):
+    table = pa.table({"id": ids, "text": pa.array([b"one two", b"three", b"four \xff", b"five"])})
     for name, write in (("in.parquet", pq.write_table), ("in.arrow", feather.write_feather), ("in.orc", orc.write_table)):
         write(table, tmp_path / name)
         for data in (tmp_path / name, table):
             result = la.dedup(data, id="id", on_error="skip")
-            assert result.kept["id"].to_pylist() == ["a", "d"] and result.summary.documents_skipped == 2
+            assert result.kept["id"].to_pylist() == ids[::3] and result.summary.documents_skipped == 2
             result.write(tmp_path / "out.jsonl", force=True)
-            assert [json.loads(line)["id"] for line in (tmp_path / "out.jsonl").read_bytes().splitlines()] == ["a", "d"]
+            assert [json.loads(line)["id"] for line in (tmp_path / "out.jsonl").read_bytes().splitlines()] == ids[::3]
 
 
 def test_a_damaged_row_group_leaves_the_others(tmp_path):

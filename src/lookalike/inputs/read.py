@@ -238,11 +238,11 @@ def check_left(
 
 
 def with_ids(source: Split, batch: Batch) -> Batch:
-    """Name those rows after file and row whose id was left out with the rest of the row."""
+    """Name those rows after file, or table, and row whose id was left out with the rest of the row."""
     if batch.skipped is None or not isinstance(batch.ids, list):
         return batch
     rows = zip(batch.ids, batch.skipped.tolist(), batch.numbers.tolist(), strict=True)
-    ids = [str(source.label(number)) if skipped and given is None else given for given, skipped, number in rows]
+    ids = [f"{source.name}:{number}" if skipped and given is None else given for given, skipped, number in rows]
     return replace(batch, ids=ids)
 
 
