@@ -286,6 +286,15 @@ def test_files_that_are_named_and_not_there_are_counted(tmp_path, capsys):
     assert code == 1 and "no file can be read: 3 left out; the first:" in error
 
 
+@pytest.mark.parametrize("name", ["odd.jsonl", "odd.parquet", "odd.json", "gone.csv"])
+def test_a_plan_names_what_it_cannot_look_at(tmp_path, capsys, name):
+    inputs = [folder(tmp_path, "odd.jsonl" if name == "gone.csv" else name, FAULTS["another kind"](b"")), tmp_path / name]
+    code, _, told = run(capsys, "plan", *inputs[: 1 + (name == "gone.csv")])
+    assert code == 1 and name in told
+    code, out, told = run(capsys, "plan", *inputs[: 1 + (name == "gone.csv")], "--on-error", "skip", "--json")
+    assert code == 0 and json.loads(out)["foresight"]["documents"] == 2 and "files not read: " in told and name in told
+
+
 def test_the_default_is_an_error_that_names_the_option(tmp_path, capsys):
     for name, data in (("odd.jsonl", b'{"config": 1}\n'), ("odd.csv", b"a,b\n1,2\n"), ("odd.parquet", b"PAR1"), ("odd.db", b"x" * 99),
                        ("odd.jsonl.gz", b"\x1f\x8b\x08 no"), ("odd.json", b'[{"text": "a b"} 1]'), ("odd.txt", b"\xff\xfe\xff")):  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -154,12 +155,16 @@ def _of_inputs(
     from ..recipes.preparation import expected_of
     from ..recipes.saved_sketches import agreed
     from ..settings.settings import Settings
+    from .progress import note_skipped
 
     how = {name: given[name] for name in OPENING}
     references = open_references(given.pop("against") or (), **how, trust=given["trust"])
-    splits = [*references, *open_sources(inputs, **how)]
+    sources = open_sources(inputs, **how)
+    splits = [*references, *sources]
     settings, _ = agreed(Settings(**given), references, plan_only=True)
-    documents, size = expected_of(splits, settings.text)
+    passing = partial(sources.skipped.passing, settings.on_error == "skip")
+    documents, size = expected_of(splits, settings.text, passing)
+    note_skipped(False, references, sources)
     read = [split for split in splits if not is_saved(split)]  # of the others, few texts are
     columnar = sum(place.size for split in read if split.form.name == "parquet" for place in split.places)
     on_disk = sum(place.size for split in read for place in split.places)
