@@ -3,7 +3,6 @@
 import json
 import signal
 
-import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
@@ -138,8 +137,3 @@ def test_all_outputs_of_a_week_appear_together(corpus, tmp_path, monkeypatch):
     assert status(*job, "--removed", tmp_path / "gone.jsonl") == 0, "the same job again adds nothing"
     (tmp_path / "gone.jsonl").unlink()
     assert status(*job, "--removed", tmp_path / "gone.jsonl") == 0 and len(read(tmp_path / "gone.jsonl")) == 2
-
-
-def test_a_job_that_is_resumed_replaces_its_own(corpus, tmp_path):
-    assert status("dedup", corpus, "--id", "id", "--work", tmp_path / "job", "--removed", tmp_path / "gone.parquet") == 0
-    assert pq.read_table(tmp_path / "gone.parquet")["id"] == pa.chunked_array([["b", "c"]])

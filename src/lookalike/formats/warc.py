@@ -101,7 +101,11 @@ class Warc(ParsedRecords):
         for number, record in enumerate((record for record in _records(split) if record.is_document), 1):
             row: Record = {name: record.headers.get(header) for name, header in _COLUMNS.items()}
             row["uri"] = row["uri"] and row["uri"].strip("<>")
-            name = f"{row['uri']} {row['date']}" if row["uri"] else f"the record at byte {record.begin} of the content"
+            name = (
+                " ".join(filter(None, (row["uri"], row["date"])))
+                if row["uri"]
+                else f"the record at byte {record.begin} of the content"
+            )
             row |= {"id": name, "content_type": record.content_type or None}
             try:
                 yield row, UnreadableError(record.damage) if record.damage else _document(record, row, split, number)
