@@ -3,11 +3,15 @@
 import gc
 import json
 import shutil
+import signal
+import subprocess
+import sys
 
 import pytest
 from cli.commands import contents, lines, run, status
 from weekly import weeks
 
+from lookalike.files.disk import SIDECAR
 from lookalike.recipes.outputs import Leaves
 from lookalike.results.result import Result
 
@@ -101,25 +105,41 @@ def test_a_week_is_repeated(folder, capsys):
     assert code == 0 and json.loads(alone)["reference"] == 0, "nothing is left to compare with"
 
 
-def test_a_job_that_was_killed_between_its_outputs_goes_on(folder, capsys, monkeypatch):
-    """What it had written is its own, and is written again; what somebody else wrote there since is not."""
+def test_what_somebody_else_wrote_since_is_not_replaced(folder, capsys, monkeypatch):
     words = ["dedup", "w1", *HOW, "-o", "clean.jsonl", "--set", "save_sketches=mine", "--work", "work", "--quiet"]
     with monkeypatch.context() as patch:
         patch.setattr(Result, "save_sketches", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         assert run(capsys, *words)[0] == 130
     gc.collect()
-    written = (folder / "clean.jsonl").read_bytes()
     (folder / "clean.jsonl").write_bytes(b"changed")
     assert "clean.jsonl exists; pass --force" in run(capsys, *words)[2]
-    (folder / "clean.jsonl").unlink()
-    with monkeypatch.context() as patch:
-        patch.setattr(Result, "save_sketches", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-        assert run(capsys, *words)[0] == 130
-    gc.collect()
+    assert run(capsys, *words, "--force")[0] == 0 and "clean.jsonl exists; pass --force" in run(capsys, *words)[2]
+
+
+KILLED = """
+import os, signal, sys
+from lookalike.cli.main import main
+for name in ("link", "rename", "replace"):
+    def killing(*given, real=getattr(os, name), **more):
+        real(*given, **more)
+        if os.path.exists(sys.argv[1]):
+            os.kill(os.getpid(), signal.SIGKILL)
+    setattr(os, name, killing)
+main(sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize("name", ["page.html", "saved", "gone.csv", "clean", "clean.jsonl", "mine", "work/finished.json"])
+def test_an_output_that_appeared_just_before_a_kill_is_its_own(name, folder, capsys):
+    output = "clean.jsonl" if "." in name else "clean"
+    words = ["dedup", "w1", *HOW, "-o", output, "--report", "page.html", "--save", "saved", "--set", "save_sketches=mine"]
+    words = [str(word) for word in [*words, "--removed", "gone.csv", "--work", "work", "--quiet"]]
+    killed = subprocess.run([sys.executable, "-c", KILLED, name, *words], check=False)
+    assert killed.returncode == -signal.SIGKILL and (folder / name).exists()
     assert run(capsys, *words)[:2] == (0, "")
-    assert (folder / "clean.jsonl").read_bytes() == written and not any((folder / "work").iterdir())
-    code, _, told = run(capsys, *words)
-    assert code == 1 and "clean.jsonl exists; pass --force" in told and run(capsys, *words, "--force")[0] == 0
+    made = {"page.html", "saved", "gone.csv", f"gone.csv{SIDECAR}", "mine", output, f"{output}{SIDECAR}"}
+    assert {path.name for path in folder.iterdir()} - {"work"} <= made | {"w0", "w1", "history", "overrides.jsonl"}
+    assert all((folder / one).exists() for one in made - {f"clean{SIDECAR}"}) and not any((folder / "work").iterdir())
 
 
 def test_what_is_shown_of_documents_that_were_decided_by_hand(folder, capsys):

@@ -13,6 +13,14 @@ BOX = "/Subtype/Widget/F 4/FT/Btn/T({0})/V/{1}/AS/{1}/Rect[40 500 50 510]/AP<</N
 LOOKS = b"/Type/XObject/Subtype/Form/BBox[0 0 360 20]/Resources<</Font<</F1 5 0 R>>>>"
 
 
+def radio(value, second="Fish", looks="/AP<</N<</{0} 9 0 R/Off 9 0 R>>>>"):
+    """A form of two buttons, of which a field, not their states, says which one is chosen."""
+    buttons = (f"/Subtype/Widget/F 4/Parent 8 0 R/Rect[40 500 50 510]{looks.format(name)}" for name in ("Soup", second))
+    field = f"<</FT/Btn/Ff 49152/T(meal)/Kids[6 0 R 7 0 R]{value}>>"
+    made = form(FORM, *buttons, objects=(field.encode(), stream(b"re f", LOOKS)))
+    return made.replace(b"/Fields[6 0 R 7 0 R]", b"/Fields[8 0 R]      ")
+
+
 @pytest.fixture
 def read(tmp_path, caplog):
     """Return a function that reads files: the texts of those that are compared, and why the others are left out."""
@@ -53,12 +61,19 @@ def test_values_of_forms_are_text(read):
         blank=form(FORM, FIELD.format("")),
         rich=form(FORM, FIELD.replace("/V({})", "/RV(<p>Dora <b>Exempla</b></p>)")),
         stateless=form(FORM, BOX.format("first", "Yes").replace("/AS/Yes/", "/"), objects=(nothing,)),
+        chosen=radio("/V/Fish"),
+        text=radio("/V(Fish)"),
+        nothing=radio("/V/Off"),
+        coded=radio("/V/Black#20tea", "Black#20tea"),
+        listed=radio("/V/1/Opt[(Soup)(Fish)]", "1"),
+        bare=radio("/V/Fish", "Fish", looks=""),
     )
     said = {name: text.removeprefix(FORM).strip("\n") for name, text in texts.items()}
     assert not why and said == {
         "drawn": "Anna Example\nname: 1000", "undrawn": "Bert Sample", "asked": "Cleo Muster", "boxes": "first: Yes",
         "others": "second: Yes", "one": "Paris", "some": "red\ngreen\nblue\ncolours: red, blue", "hidden": "", "blank": "",
-        "rich": "name: Dora Exempla", "stateless": "first: Yes",
+        "rich": "name: Dora Exempla", "stateless": "first: Yes", "chosen": "meal: Fish", "text": "meal: Fish", "nothing": "",
+        "coded": "meal: Black tea", "listed": "meal: Fish", "bare": "meal: Fish",
     }  # fmt: skip
 
 
@@ -371,6 +386,20 @@ def test_what_is_filled_in_and_formulas(read):
     )
     texts, _ = read("odt", form=odt("After.", before=f"<form:form {space}>{controls}</form:form>"))
     assert texts == {"form": "Anna\nMember\nRome\nOslo\n1 May\nAfter."}
+
+
+def test_text_that_is_formatted_as_hidden_is_text(read):
+    """Documents that differ in nothing else are no copies."""
+    hidden = "<w:rPr><w:vanish/></w:rPr><w:t>a note of the author</w:t>"
+    styled = '<w:rPr><w:rStyle w:val="Hidden"/></w:rPr><w:t>a note of the author</w:t>'
+    texts, _ = read("docx", run=docx("seen", before=f"<w:p><w:r>{hidden}</w:r></w:p>"), style=docx(f"seen </w:t>{styled}<w:t>"))
+    assert {text.replace("\n", " ") for text in texts.values()} == {"a note of the author seen", "seen a note of the author"}
+    texts, _ = read("odt", style=odt('seen<text:span text:style-name="Hidden"> a note of the author</text:span>'))
+    assert texts == {"style": "seen a note of the author"}
+    pages = {name: f"<p>seen</p><p {how}>a note of the author</p>".encode() for name, how in (
+        ("attribute", "hidden"), ("style", 'style="display:none"'), ("reader", 'aria-hidden="true"'))}  # fmt: skip
+    texts, _ = read("html", **pages)
+    assert {" ".join(text.split()) for text in texts.values()} == {"seen a note of the author"}
 
 
 def test_boxes_to_check_and_other_signs(read):

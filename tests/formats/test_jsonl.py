@@ -63,7 +63,7 @@ def test_numbers_of_any_length_are_copied(tmp_path):
         ('{"text":"a"}\r{"text":"b"}', "not valid JSON: Extra data"),
         ('{"text":"a\x01"}', "not valid JSON"),
         ('{"text":"a', "not valid JSON"),
-        ("[1]", "an object is expected"),
+        ("[1]", r"an object is expected.*; for an array, pass format='json'"),
         ('{"text":5,"text":"a"}', r"cannot be read: Expected `str \| null`, got `int` - at `\$\.text`"),
         ('{"Text":"a"}', "field 'text' is missing; fields found: Text"),
         ("\ufeff\ufeff" + '{"text":"a"}', "not valid JSON"),

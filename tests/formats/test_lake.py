@@ -57,7 +57,7 @@ def test_a_file_with_other_rows_than_the_table_says(tables, tmp_path, n):
     with pytest.raises(la.errors.InputDataError, match=f"{path.name}: the file has {n} rows, and the .* table says 4: restore"):
         la.dedup(table)
     result = la.dedup(table, id="id", on_error="skip")
-    assert [str(id) for id in result.kept["id"].to_pylist()] == ["7"] and result.summary.documents_skipped == 1
+    assert result.kept["id"].to_pylist() == [7] and result.summary.documents_skipped == 1
     result.write(tmp_path / "out.jsonl")
     assert json.loads((tmp_path / "out.jsonl").read_bytes())["id"] == 7
     result.write(tmp_path / "out")
@@ -184,6 +184,24 @@ def test_parts_of_a_table_are_refused(tables, tmp_path, monkeypatch):
         la.dedup(tmp_path, glob="*.parquet")
 
 
+@pytest.mark.parametrize("command", ["dedup", "pairs", "repeats", "plan"])
+def test_one_missing_file_leaves_the_others(tables, tmp_path, command, capsys):
+    table = tmp_path / "t"
+    tables.append(table, ROWS)
+    (path,) = table.rglob("*.parquet")
+    for first in (5, 9):
+        tables.append(table, pa.table({"id": [first, first + 1], "text": [f"text {first}", "one more"], "lang": ["fr", "fr"]}))
+    path.unlink()
+    needed = "table needs this file, of 4 rows, and it is not there"
+    assert needed in run(capsys, command, table)[2]
+    code, out, told = run(capsys, command, table, "--on-error", "skip", *(["--json"] if command in ("dedup", "plan") else []))
+    assert code == 0 and needed in out + told and str(path) in out + told
+    assert command not in ("dedup", "plan") or '"documents": 4' in out
+    assert command != "dedup" or json.loads(out)["skipped"]["by_reason"] == {"unreadable": 1}
+    aside = [one.rename(tmp_path / one.name) for one in table.rglob("*.parquet")]
+    assert len(aside) == 2 and "no file can be read: 3 left out" in run(capsys, command, table, "--on-error", "skip")[2]
+
+
 def test_what_the_table_needs_is_missing(tables, tmp_path):
     table = tmp_path / "t"
     tables.append(table, ROWS)
@@ -193,7 +211,7 @@ def test_what_the_table_needs_is_missing(tables, tmp_path):
         with pytest.raises(la.errors.InputDataError, match="No such file"):
             result.write(tmp_path / "out/")
     with pytest.raises(
-        la.errors.InputDataError, match=r"needs this file, and it is not there .*format= (delta|iceberg):VERSION"
+        la.errors.InputDataError, match=r"needs this file, of 4 rows, and it is not there .*format= (delta|iceberg):VERSION"
     ):
         la.dedup(table)
     (tmp_path / "aside").rename(path)

@@ -353,6 +353,11 @@ WITHOUT = [
 ]  # fmt: skip
 
 
+def test_a_record_without_a_date_is_called_by_its_address(tmp_path):
+    (tmp_path / "a.warc").write_bytes(ONE.replace(b"WARC-Date", b"WARC-Day"))
+    assert la.dedup(tmp_path / "a.warc", id="id").kept["id"].to_pylist() == [ONE.split(b"Target-URI: ")[1].split()[0].decode()]
+
+
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
 @pytest.mark.parametrize(("why", "one"), WITHOUT)
 def test_a_damaged_record_is_left_out_and_named_and_those_after_it_are_read(tmp_path, caplog, suffix, why, one):

@@ -159,9 +159,7 @@ def test_a_file_on_both_sides_is_refused(folder, tmp_path):
 
 
 def test_texts_are_passed_on_without_a_copy():
-    from lookalike.inputs.read import text_column
-
     texts = Texts(np.frombuffer(b"xxabcdef", np.uint8), np.array([2, 3, 3, 8]))
-    column = text_column(texts)
+    column = texts.column()
     assert column.to_pylist() == [b"a", b"", b"bcdef"]
     assert column.buffers()[2].address == texts.data.ctypes.data

@@ -44,6 +44,21 @@ def test_damage_is_found(here, how):
             history.counts()
 
 
+@pytest.mark.parametrize("how", ["add", "list", "merge"])
+def test_a_list_of_jobs_that_is_gone_is_missed(here, how):
+    add()
+    if how == "merge":
+        with la.History("history") as history:
+            history.compact()
+    (here / "history/generations.json").unlink()
+    with pytest.raises(la.errors.InputDataError, match=r"history/generations\.json is missing: .* would be added again"):
+        la.History("history", read=how == "list")
+    (here / "history/.lookalike_lock").unlink()
+    with la.History("history") as history:
+        names = ["000002"] if how == "merge" else ["000001", "000002"]
+        assert [one.name for one in history.generations] == names and not any(one.jobs for one in history.generations)
+
+
 def forge(folder, change):
     """Change a description, with a checksum that fits."""
     path = folder / "sketches.json"

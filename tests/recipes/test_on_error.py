@@ -231,15 +231,31 @@ def test_a_bad_row_is_the_only_one_that_is_left_out(tmp_path, suffix, row, caplo
     assert (tmp_path / f"out{suffix}").read_bytes() == make(ROWS)
 
 
-def test_rows_of_columns_are_left_out_alone(tmp_path):
-    table = pa.table({"id": ["a", None, "c", "d"], "text": pa.array([b"one two", b"three", b"four \xff", b"five"])})
+@pytest.mark.parametrize("row", ROW_FAULTS[".jsonl"][:7])
+def test_integers_stay_integers_beside_a_row_that_is_left_out(tmp_path, row, capsys):
+    lines = jsonl([{"id": n, "text": one["text"]} for n, one in enumerate([*ROWS[:2], ROWS[1], *ROWS[2:]])]).splitlines(True)
+    (tmp_path / "in.jsonl").write_bytes(b"".join([*lines[:2], row, *lines[2:]]))
+    saved = tmp_path / "saved"
+    code, told, _ = run(capsys, "dedup", tmp_path / "in.jsonl", "--id", "id", "--on-error", "skip", "--annotate", "-o", "-",
+                        "--save", saved)  # fmt: skip
+    rows = [json.loads(line) for line in told.splitlines()]
+    assert code == 0 and [row["id"] for row in rows] == [*range(7)] and rows[2]["duplicate_of"] == 1
+    result = la.Result.load(saved)
+    assert result.decisions["id"].type == result.pairs["left_id"].type == pa.int64()
+    assert result.decisions["id"].to_pylist() == [0, 1, None, *range(2, 7)]
+    assert la.pairs(tmp_path / "in.jsonl", id="id", on_error="skip")["right_id"].to_pylist() == [2]
+
+
+@pytest.mark.parametrize("ids", [["a", None, "c", "d"], [1, None, 3, 4]])
+def test_rows_of_columns_are_left_out_alone(tmp_path, ids):
+    table = pa.table({"id": ids, "text": pa.array([b"one two", b"three", b"four \xff", b"five"])})
     for name, write in (("in.parquet", pq.write_table), ("in.arrow", feather.write_feather), ("in.orc", orc.write_table)):
         write(table, tmp_path / name)
         for data in (tmp_path / name, table):
             result = la.dedup(data, id="id", on_error="skip")
-            assert result.kept["id"].to_pylist() == ["a", "d"] and result.summary.documents_skipped == 2
+            assert result.kept["id"].to_pylist() == ids[::3] and result.summary.documents_skipped == 2
             result.write(tmp_path / "out.jsonl", force=True)
-            assert [json.loads(line)["id"] for line in (tmp_path / "out.jsonl").read_bytes().splitlines()] == ["a", "d"]
+            assert [json.loads(line)["id"] for line in (tmp_path / "out.jsonl").read_bytes().splitlines()] == ids[::3]
 
 
 def test_a_damaged_row_group_leaves_the_others(tmp_path):
@@ -268,6 +284,15 @@ def test_files_that_are_named_and_not_there_are_counted(tmp_path, capsys):
     assert "gone.csv: no file of that name" in " ".join(said["skipped"]["names"])
     code, _, error = run(capsys, "dedup", *names[1:], "--on-error", "skip")
     assert code == 1 and "no file can be read: 3 left out; the first:" in error
+
+
+@pytest.mark.parametrize("name", ["odd.jsonl", "odd.parquet", "odd.json", "gone.csv"])
+def test_a_plan_names_what_it_cannot_look_at(tmp_path, capsys, name):
+    inputs = [folder(tmp_path, "odd.jsonl" if name == "gone.csv" else name, FAULTS["another kind"](b"")), tmp_path / name]
+    code, _, told = run(capsys, "plan", *inputs[: 1 + (name == "gone.csv")])
+    assert code == 1 and name in told
+    code, out, told = run(capsys, "plan", *inputs[: 1 + (name == "gone.csv")], "--on-error", "skip", "--json")
+    assert code == 0 and json.loads(out)["foresight"]["documents"] == 2 and "files not read: " in told and name in told
 
 
 def test_the_default_is_an_error_that_names_the_option(tmp_path, capsys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -149,18 +150,24 @@ def _of_inputs(
 ) -> tuple[dict[str, Any], list[str], Foresight]:  # fmt: skip
     """Return the plan of a job as values and in words, and the estimate of what it takes."""
     from ..formats.sources import Files, open_sources
+    from ..formats.split import note_skipped, skipped_in
     from ..inputs.sketch_rows import is_saved
     from ..inputs.sketches import as_references
     from ..recipes.preparation import expected_of
     from ..recipes.saved_sketches import agreed
     from ..settings.settings import Settings
+    from .progress import print_notes
 
     against = Files(given.pop("against") or ())
     asked = Settings(**given)
     references = as_references(against, **asked.opening, trust=asked.trust)
-    splits = [*references, *open_sources(inputs, **asked.opening)]
+    sources = open_sources(inputs, **asked.opening)
+    splits = [*references, *sources]
     settings, _ = agreed(asked, references, plan_only=True)
-    documents, size = expected_of(splits, settings.text)
+    passing = partial(sources.skipped.passing, settings.on_error == "skip")
+    documents, size = expected_of(splits, settings.text, passing)
+    print_notes(None)
+    note_skipped(skipped_in(references, sources))
     read = [split for split in splits if not is_saved(split)]  # of the others, few texts are
     columnar = sum(place.size for split in read if split.form.name == "parquet" for place in split.places)
     on_disk = sum(place.size for split in read for place in split.places)

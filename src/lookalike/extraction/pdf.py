@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
+from io import BytesIO
 from typing import Any
 
 from ..wording import counted
@@ -19,6 +21,7 @@ _FEW = 40  # letters, fewer than a page that was read has, but what a scanner st
 _PICTURED, _FULL, _MOST_UNREAD = 1 / 3, 0.8, 1 / 8  # of a page, that pictures cover; of the pages
 _NAMELESS = re.compile("[\0\x01\x03-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")  # of fonts that do not tell which they are
 _HIDDEN = 1 << 1
+_NAMED = re.compile(rb"/V/((?:#[0-9A-Fa-f]{2}|[^\s/<>\[\](){}%#])+)")  # values that are no strings
 _XFA_DATA = "{http://www.xfa.org/schema/xfa-data/1.0/}data"
 _HYPHEN = re.compile("[\x02\ufffe]")  # which ended a line, by version of PDFium
 _JOINED = re.compile("[\x02\ufffe](?=[^\\W\\d_A-Z])")
@@ -38,10 +41,11 @@ def text_of(content: bytes) -> str:
         why = str(error).rstrip(".")
         raise UnreadableError("needs a password" if "assword" in why else f"is no PDF that can be read: {why}") from None
     filled_in = _values_of_xfa(document)
+    chosen = cache(lambda: _chosen(document))
     pages = []
     for number in range(len(document)):
         try:
-            pages.append(_text_of_page(document, number))
+            pages.append(_text_of_page(document, number, chosen))
         except pdfium.PdfiumError as error:
             raise UnreadableError(f"page {number + 1} cannot be read: {str(error).rstrip('.')}") from None
     text = "\f".join(_HYPHEN.sub("-", _JOINED.sub("", page)) for page in pages).replace("\r\n", "\n")
@@ -96,12 +100,12 @@ def _covered(page: Any, text: str) -> float:
     return float(sum((right - left) * (top - bottom) for left, bottom, right, top in bounds) / (width * height))
 
 
-def _text_of_page(document: Any, number: int) -> str:
+def _text_of_page(document: Any, number: int, chosen: Callable[[], dict[str, str]]) -> str:
     """Return the text of a page, its annotations drawn onto it, and what these say beside it."""
     import pypdfium2 as pdfium
 
     page = document[number]
-    said = list(_said_by_annotations(document, page))
+    said = list(_said_by_annotations(document, page, chosen))
     if said:
         texts = page.get_textpage()
         text = texts.get_text_bounded()
@@ -127,7 +131,9 @@ def _is_drawn(value: str, there: str, on_page: str) -> bool:
     return squeezed in (on_page if len(squeezed) > _LONG else there)
 
 
-def _said_by_annotations(document: Any, page: Any) -> Iterator[tuple[int, str, str, tuple[float, ...]]]:
+def _said_by_annotations(
+    document: Any, page: Any, chosen: Callable[[], dict[str, str]]
+) -> Iterator[tuple[int, str, str, tuple[float, ...]]]:
     """Yield what annotations and fields say: the place among them, a name, a value, and where it is drawn; nowhere: ()."""
     import pypdfium2.raw as raw
 
@@ -139,7 +145,7 @@ def _said_by_annotations(document: Any, page: Any) -> Iterator[tuple[int, str, s
             raw.FPDFAnnot_GetRect(one, rect)
             (left, right), (bottom, top) = sorted((rect.left, rect.right)), sorted((rect.bottom, rect.top))
             if kind == _WIDGET and document.formenv:
-                name, value, is_drawn = _said_by_field(document.formenv, one)
+                name, value, is_drawn = _said_by_field(document.formenv, one, chosen)
                 yield place, name, value or _rich(one, b"RV"), (left, bottom, right, top) if is_drawn else ()
             else:
                 said = _string(raw.FPDFAnnot_GetStringValue, one, b"V" if kind == _WIDGET else b"Contents")
@@ -147,7 +153,7 @@ def _said_by_annotations(document: Any, page: Any) -> Iterator[tuple[int, str, s
         raw.FPDFPage_CloseAnnot(one)
 
 
-def _said_by_field(form: Any, one: Any) -> tuple[str, str, bool]:
+def _said_by_field(form: Any, one: Any, chosen: Callable[[], dict[str, str]]) -> tuple[str, str, bool]:
     """Return name and value of a field, and whether drawing shows it, which does not tell the boxes and entries chosen."""
     import pypdfium2.raw as raw
 
@@ -159,15 +165,36 @@ def _said_by_field(form: Any, one: Any) -> tuple[str, str, bool]:
         state = _string(raw.FPDFAnnot_GetStringValue, one, b"AS")
         if raw.FPDFAnnot_IsChecked(form, one):
             state = _string(raw.FPDFAnnot_GetFormFieldExportValue, form, one) or state
-        elif kind == _CHECK_BOX:  # which programs check without a state
-            state = _string(raw.FPDFAnnot_GetStringValue, one, b"V") or state
+        elif not raw.FPDFAnnot_GetFormControlIndex(form, one) and _string(raw.FPDFAnnot_GetFormFieldValue, form, one) == "Off":
+            state = chosen().get(name, state)  # programs choose without a state
+            if state.isdigit() and int(state) < raw.FPDFAnnot_GetOptionCount(form, one):
+                state = _string(raw.FPDFAnnot_GetOptionLabel, form, one, int(state))
         return name, "" if state == "Off" else state, False
     value = _string(raw.FPDFAnnot_GetFormFieldValue, form, one)
     if kind in (_COMBO_BOX, _LIST_BOX):
         entries = range(raw.FPDFAnnot_GetOptionCount(form, one))
-        chosen = [entry for entry in entries if raw.FPDFAnnot_IsOptionSelected(form, one, entry)]
-        value = ", ".join(_string(raw.FPDFAnnot_GetOptionLabel, form, one, entry) for entry in chosen) or value
+        some = [entry for entry in entries if raw.FPDFAnnot_IsOptionSelected(form, one, entry)]
+        value = ", ".join(_string(raw.FPDFAnnot_GetOptionLabel, form, one, entry) for entry in some) or value
     return name, value, kind != _LIST_BOX
+
+
+def _chosen(document: Any) -> dict[str, str]:
+    """Return the values of fields by name: in a copy whose boxes are texts, since PDFium says the states of boxes alone."""
+    import pypdfium2 as pdfium
+
+    document.save(saved := BytesIO(), flags=pdfium.raw.FPDF_REMOVE_SECURITY)
+    texts = _NAMED.sub(_as_string, saved.getvalue().replace(b"/FT/Btn", b"/FT/Tx "))
+    copy = pdfium.PdfDocument(texts.replace(b"startxref", b""))  # so that objects are looked for where they are now
+    copy.init_forms()
+    ask, form = pdfium.raw, copy.formenv
+    fields = [ask.FPDFPage_GetAnnot(page, place) for page in copy for place in range(ask.FPDFPage_GetAnnotCount(page))]
+    about = ((form, one) for one in fields)
+    return {_string(ask.FPDFAnnot_GetFormFieldName, *it): _string(ask.FPDFAnnot_GetFormFieldValue, *it) for it in about}
+
+
+def _as_string(found: re.Match[bytes]) -> bytes:
+    name = re.sub(b"#(..)", lambda code: bytes.fromhex(code[1].decode()), found[1])
+    return b"/V<%s>" % name.hex().encode()
 
 
 def _rich(one: Any, key: bytes) -> str:

@@ -117,6 +117,11 @@ class StoreWorkspace:
         return self.folder / TABLES / token_of(self.secret)
 
     @contextmanager
+    def appearing(self, output: str, replace: bool) -> Iterator[tuple[str, bool]]:
+        """Give the place to write an output to, as it is: what has appeared is not remembered."""
+        yield output, replace
+
+    @contextmanager
     def left_on_error(self) -> Iterator[None]:
         """Do nothing: there is no lock."""
         yield

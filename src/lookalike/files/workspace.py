@@ -12,8 +12,8 @@ import os
 import re
 import stat
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,9 @@ from .atomic import atomic_file, make_folders, reporting, sync_folder
 from .job import FINISHED, JOB, StoreWorkspace, check_same, damaged, encoded_job, job_in, no_job
 from .layout import Streamed
 from .names import shown
+from .publication import Publication, recover
 from .secrets import SECRET, known_secret, new_secret, read_secret, token_of, write_secret
-from .urls import AnyPath, Url
+from .urls import AnyPath, Url, as_url
 
 LOCK, SUFFIX = "lock", ".part"
 OUTPUTS = "outputs"  # the part that says which outputs are complete
@@ -47,10 +48,18 @@ def unfinished_job(folder: Path) -> dict[str, Any] | None:
     return job
 
 
-def written_before(folder: str | os.PathLike[str], outputs: Iterable[str | None]) -> list[str]:
-    """Return those of some outputs that the unfinished job of a folder wrote, and that are as they were then."""
+def written_before(
+    folder: str | os.PathLike[str], outputs: Iterable[str | None], trusted: Sequence[AnyPath] = ()
+) -> list[str]:  # fmt: skip
+    """Return those of some outputs that the job of a folder wrote that was killed, and that are as they were then.
+
+    One that was about to appear when the job was killed appears first.
+    """
+    job = Path(folder) / JOB
+    if job.exists():
+        Workspace(folder, trusted=trusted).leave()
     try:
-        token = Workspace.read_job(Path(folder) / JOB)["token"]
+        token = Workspace.read_job(job if job.exists() else Path(folder) / FINISHED)["token"]
         part = ArrayFile(Path(folder) / f"{OUTPUTS}{SUFFIX}")
         known = json.loads(part["known"].tobytes()) if part.meta == {"job": token} else {}
         given = {one: _state(one) for one in outputs if one is not None}
@@ -70,7 +79,12 @@ def _state(path: str | os.PathLike[str]) -> list[int]:
 class Workspace:
     """Named parts of a job: in a folder until ``close``, or in memory until ``move_to_disk``; ``job`` tells it from others."""
 
-    def __init__(self, folder: str | os.PathLike[str] | None = None, job: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str] | None = None,
+        job: dict[str, Any] | None = None,
+        trusted: Sequence[AnyPath] = (),
+    ) -> None:
         self._held: dict[str, Arrays] = {}
         self._next: dict[str, int] = {}
         self._file = lru_cache(OPEN_FILES)(ArrayFile)
@@ -84,6 +98,8 @@ class Workspace:
         self.folder: Path | None = None
         if folder is not None:
             self._open(Path(folder), json.loads(json.dumps(job)))
+            with self.left_on_error():
+                recover(Path(folder), trusted)
 
     def _open(self, folder: Path, job: dict[str, Any] | None) -> None:
         name = shown(folder)
@@ -238,13 +254,24 @@ class Workspace:
         self.put(f"{stem}-{number:06}", arrays)
         self._next[stem] = number + 1
 
-    def note(self, output: str | os.PathLike[str]) -> None:
-        """Remember, with a job that can be resumed, that an output is complete, so that it can be written again."""
-        if self._unlock is not None and not self._closed:
+    @contextmanager
+    def appearing(self, output: str, replace: bool) -> Iterator[tuple[str, bool]]:
+        """Give the place to write an output to, and whether to replace what is there.
+
+        A job that can be resumed knows its output from the moment that it appears, and can write it again.
+        """
+        if self._unlock is None or self._closed or as_url(output) is not None:
+            yield output, replace
+            return
+        assert self.folder is not None
+        with Publication(self.folder) as alone:
+            hidden = alone.place(output, replace)
+            yield hidden, False
             held = json.loads(self.get(OUTPUTS)["known"].tobytes()) if OUTPUTS in self else {}
-            held[os.path.realpath(output)] = _state(output)
+            held[os.path.realpath(output)] = _state(hidden)
             self.put(OUTPUTS, {"known": np.frombuffer(json.dumps(held).encode(), np.uint8)})
             self._file.cache_clear()
+            alone.publish()
 
     def discard(self, stem: str) -> None:
         """Remove all parts whose names begin so, the last one first: what a crash leaves of them has no gap."""
@@ -264,7 +291,7 @@ class Workspace:
         """Remove all parts of the job, and then what says that there is one."""
         assert self.folder is not None
         self._file.cache_clear()
-        for name in sorted(self._written):
+        for name in sorted(self._written, key=f"{OUTPUTS}{SUFFIX}".__eq__):  # what says which are its outputs at the end
             (self.folder / name).unlink(missing_ok=True)
         self._written.clear()
         if self._unlock is not None:
@@ -278,9 +305,13 @@ class Workspace:
         try:
             yield
         except BaseException:
-            if self._unlock is not None:
-                self._unlock()
+            self.leave()
             raise
+
+    def leave(self) -> None:
+        """Unlock the folder, and leave the job in it."""
+        if self._unlock is not None:
+            self._unlock()
 
     def close(self) -> None:
         """Remove all parts, and the folder if it was made for them."""
@@ -304,11 +335,12 @@ class Workspace:
 
 
 AnyWorkspace = Workspace | StoreWorkspace
+Appearing = Callable[[str, bool], AbstractContextManager[tuple[str, bool]]]
 
 
-def open_workspace(folder: AnyPath, job: dict[str, Any] | None) -> AnyWorkspace:
+def open_workspace(folder: AnyPath, job: dict[str, Any] | None, trusted: Sequence[AnyPath] = ()) -> AnyWorkspace:
     """Open a work folder on a disk or a store: see ``Workspace``; of any job if none is named."""
-    return StoreWorkspace(folder, job) if isinstance(folder, Url) else Workspace(folder, job)
+    return StoreWorkspace(folder, job) if isinstance(folder, Url) else Workspace(folder, job, trusted)
 
 
 def begin_anew(folder: AnyPath) -> None:

@@ -22,7 +22,7 @@ from ..values.arrays import runs
 from ..values.arrow import without_views
 from .arrow_messages import is_file, messages, size_of
 from .columnar import ColumnarFormat, check_columns, decoded, outer, table_batch
-from .format import EXPANSION, Selection
+from .format import Selection
 from .frames import ROWS
 from .merged_parquet import row_groups, together
 from .split import ROOM, Batch, Columns, FinalError, Split
@@ -37,6 +37,7 @@ class Arrow(ColumnarFormat):
     name = "arrow"
     kinds = ("arrow",)
     suffixes = (".arrow", ".feather", ".ipc")
+    row_bytes, text_share = 1000, 2.0
     compressible = False
 
     @contextmanager
@@ -110,10 +111,6 @@ class Arrow(ColumnarFormat):
     def schema(self, split: Split) -> pa.Schema:
         with self._open(split) as (schema, _):
             return _plain(schema.empty_table()).schema
-
-    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
-        """Judge (rows, bytes of text) by the size of the file."""
-        return max(1, split.place.size // 1000), split.place.size * EXPANSION // 2
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         with self._open(split) as (schema, _):

@@ -17,7 +17,7 @@ import msgspec
 from ..errors import InputDataError, ParameterError
 from ..files.names import shown
 from .database_process import END, FAILED, HEAD, ROWS, Asked, encode
-from .format import EXPANSION, Format
+from .format import Format
 from .rows import Unread
 from .split import Record, Split
 
@@ -34,6 +34,7 @@ class Database(Format):
     written_as = "parquet"
     compressible = False
     query = ""
+    row_bytes, text_share = 1000, 2.0
     beside: tuple[str, ...] = ()
     """How names of files end that belong to a database, after its own."""
 
@@ -42,10 +43,6 @@ class Database(Format):
         found = type(self)()
         found.name, found.suffixes, found.query = f"{self.name.partition(':')[0]}:{query}", (), query
         return found
-
-    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
-        """Judge (rows, bytes of text) by the size of the file."""
-        return max(1, split.place.size // 1000), split.place.size * EXPANSION // 2
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         path = split.place.path

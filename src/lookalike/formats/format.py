@@ -156,6 +156,11 @@ BATCH_ROWS = 4096
 EXPANSION = 4  # of compressed lines, about
 
 
+def unpacked_size(place: Place) -> int:
+    """Return about how many bytes a file has without its compression."""
+    return place.size * (1 if compression_of(place.path) is None else EXPANSION)
+
+
 class Format:
     """A file format. ``formats/NAME.py``, or an entry point ``NAME`` of "lookalike.formats", holds one as ``FORMAT``.
 
@@ -170,6 +175,9 @@ class Format:
 
     kinds: tuple[str, ...] = ()
     """What files are by their first bytes, as ``files/signatures.py`` names it; none: texts."""
+
+    row_bytes, text_share = 0, 1.0
+    """About how many bytes of a file a row takes, and how much of it text is; 0: its beginning tells."""
 
     written_as: str | None = None
     """The format that a split becomes in an output folder; None: its own."""
@@ -336,10 +344,11 @@ class Format:
         return {"name": split.name, "bytes": place.size, "modified_ns": place.modified_ns}
 
     def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
-        """Judge (rows, bytes of text) by the size of the file and its beginning."""
-        place = split.place
-        start = next(read_blocks(place.path, 1 << 16, kinds=self.kinds), b"")
-        size = place.size * (1 if compression_of(place.path) is None else EXPANSION)
+        """Judge (rows, bytes of text) by the size of the file and, perhaps, its beginning."""
+        size = unpacked_size(split.place)
+        if self.row_bytes:
+            return max(1, size // self.row_bytes), int(size * self.text_share)
+        start = next(read_blocks(split.place.path, 1 << 16, kinds=self.kinds), b"")
         return int(size * max(1, start.count(b"\n")) / max(1, len(start))), size
 
     def text_columns(self, split: Split) -> list[str] | None:

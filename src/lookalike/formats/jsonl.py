@@ -217,13 +217,14 @@ class JsonLines(Format):
                 f"{where}: invalid UTF-8 at {place}; convert the file, or pass "
                 "--encoding-errors replace (encoding_errors='replace') to continue"
             )
+        way = "; for an array, pass --format json (format='json')" if number == 1 and text.startswith("[") else ""
         try:
             value = json.loads(text, parse_constant=_no_constant, parse_int=_int)
         except ValueError as problem:
             hint = " (it looks like UTF-16)" if "\0" in text else ""
-            return InputDataError(f"{where}: not valid JSON{hint}: {problem}; it starts with {text[:60]!r}")
+            return InputDataError(f"{where}: not valid JSON{hint}: {problem}; it starts with {text[:60]!r}{way}")
         if not isinstance(value, dict):
-            return InputDataError(f"{where}: an object is expected on each line; found {text[:60]!r}")
+            return InputDataError(f"{where}: an object is expected on each line; found {text[:60]!r}{way}")
         if columns is not None:
             missing = [name for name in dict.fromkeys(columns.wanted) if not has_value(value, name)]
             if set(columns.parts) - set(missing):

@@ -29,6 +29,7 @@ from ..files.tables import TITLES, above
 from ..files.urls import AnyPath, Url
 from ..values import Int64Array
 from ..values.arrow import to_arrow
+from ..wording import counted
 from .columnar import check_columns, outer, path_of, table_batch
 from .format import Format, Selection
 from .parquet import Parquet, reading
@@ -37,6 +38,7 @@ from .row_groups import RowGroups
 from .split import Batch, Columns, Record, Split, marked
 
 NONE = np.empty(0, np.int64)
+_GONE = (-1, 0, NO_DEVICE, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,12 +115,7 @@ class Lake(Parquet):
         statuses = _statuses(place.path, files)
         for name in sorted(files, key=lambda one: one.split("/")):
             path, relative = place.path / name, "/".join(filter(None, (place.relative, name)))
-            if (status := statuses.get(name)) is None:
-                raise InputDataError(
-                    f"{shown(path)}: version {version} of the {title} table needs this file, and it is not there (removed by "
-                    f"VACUUM?): restore it, or read another version with --format (format=) {self._kind}:VERSION"
-                )
-            found = Place(path, relative, shown(path), place.path, place.found, *status)
+            found = Place(path, relative, shown(path), place.path, place.found, *statuses.get(name, _GONE))
             form = self.detailed(f"{version}:{name.count('/') + 1}")
             yield Split(form=form, name=found.name, relative=relative, places=(found,))
 
@@ -132,7 +129,15 @@ class Lake(Parquet):
         return snapshot, snapshot.files[name]
 
     def schema(self, split: Split) -> pa.Schema:
-        schema = self._known(split)[0].schema
+        snapshot, known = self._known(split)
+        if split.place.size < 0:
+            rows = "" if known.n_rows is None else f", of {counted(known.n_rows - len(known.deleted), 'row')},"
+            raise InputDataError(
+                f"{split.name}: version {self.version} of the {TITLES[self._kind]} table needs this file{rows} and it is not "
+                "there (removed by VACUUM?): restore it, or read another version with --format (format=) "
+                f"{self._kind}:VERSION"
+            )
+        schema = snapshot.schema
         return pa.schema([own for own in schema if own.name not in (split.data or ())], schema.metadata)
 
     def identity(self, split: Split) -> Record:

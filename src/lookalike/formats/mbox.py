@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
 from ..errors import InputDataError
 from ..files.folder import Unfinished
 from ..files.names import packed
-from ..files.streams import compression_of, read_blocks
-from .format import EXPANSION, Selection
+from ..files.streams import read_blocks
+from .format import Selection
 from .parsed import ParsedRecords
 from .split import FinalError, Record, Split
 
@@ -40,11 +40,7 @@ class Mbox(ParsedRecords):
     suffixes = packed(".mbox")
     fields = ("id", "text", "date", "from", "subject")
     keep_unread = True
-
-    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
-        """Judge (rows, bytes of text) by the size of the file."""
-        size = split.place.size * (1 if compression_of(split.place.path) is None else EXPANSION)
-        return max(1, size // 20_000), size // 5
+    row_bytes, text_share = 20_000, 0.2
 
     def documents(self, split: Split) -> Iterator[tuple[Record, bytes | None]]:
         for number, message in enumerate(_messages(split), 1):

@@ -40,12 +40,14 @@ def open_sources(
     for form, some in groupby(_with_formats(found, format, delimiter, skipped, passing), itemgetter(0)):
         places = [place for _, place in some]
         for together in [[place] for place in places] if passing and not form.rows_are_files else [places]:
+            opened: list[Split] = []
             with skipped.passing(passing):
                 opened = form.splits(together)
-                if passing and isinstance(form, ColumnarFormat):
-                    for split in opened:  # what is no such file is known at once
-                        split.form.schema(split)
-                splits += _matched(opened, patterns_of(glob, exclude), skipped) if places[0].table else opened
+            for split in _matched(opened, patterns_of(glob, exclude), skipped) if places[0].table else opened:
+                with skipped.passing(passing):
+                    if isinstance(split.form, ColumnarFormat) and (passing or places[0].table):
+                        split.form.schema(split)  # what is no such file, or not there, is known at once
+                    splits.append(split)
     if query is not None:
         refuse_unused(query, splits)
         splits = queried(splits, query)

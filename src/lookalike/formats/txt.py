@@ -15,11 +15,11 @@ from ..files.ahead import begun
 from ..files.folder import Unfinished
 from ..files.names import packed
 from ..files.places import Place
-from ..files.streams import BLOCK, compression_of, read_blocks, read_raw
+from ..files.streams import BLOCK, read_blocks, read_raw
 from ..files.urls import Url
 from ..text.texts import Texts
 from ..values.arrays import runs
-from .format import EXPANSION, Format, Selection
+from .format import Format, Selection, unpacked_size
 from .split import Batch, Columns, FinalError, Record, Split, marked, numbers_from, reason_of
 
 Content = TypeVar("Content")
@@ -56,9 +56,7 @@ class TextFiles(Format):
         """Return the path of the file of a number, from 1."""
         return split.place_of(number).name
 
-    def file(self, split: Split, number: int) -> str:
-        """Return the path of the file of a number, from 1."""
-        return split.place_of(number).name
+    file = label
 
     def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
         """Return runs of files, each of which counts as ``OPENED`` bytes more."""
@@ -84,8 +82,7 @@ class TextFiles(Format):
 
     def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Return the number of files and, of those that are compressed about, their bytes."""
-        sizes = (place.size * (1 if compression_of(place.path) is None else EXPANSION) for place in split.places)
-        return len(split.places), sum(sizes)
+        return len(split.places), sum(map(unpacked_size, split.places))
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the files; there are no columns but the text."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +15,8 @@ from ..extraction import UnreadableError
 from ..files.folder import Unfinished
 from ..files.names import packed
 from ..files.signatures import BEGINS, LOOKED_AT, described, is_texty, kind_of, packing_of
-from ..files.streams import BLOCK, DamagedError, Gap, compressed, compression_of, inflated, read_blocks
-from .format import EXPANSION, Format, Selection
+from ..files.streams import BLOCK, DamagedError, Gap, compressed, inflated, read_blocks
+from .format import Format, Selection
 from .parsed import ParsedRecords
 from .split import Record, Split
 
@@ -59,6 +59,7 @@ class Warc(ParsedRecords):
     compressible = False
     fields = ("id", "text", *_COLUMNS, "content_type")
     extra, package = "warc", "resiliparse"
+    row_bytes, text_share = 50_000, 0.2
 
     def __init__(self, name: str, *suffixes: str) -> None:
         self.name, self.suffixes, self.kind = name, suffixes, name
@@ -68,11 +69,6 @@ class Warc(ParsedRecords):
 
     def detailed(self, detail: str) -> Format:
         return self.with_boilerplate() if detail == "all" else super().detailed(detail)
-
-    def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
-        """Judge (rows, bytes of text) by the size of the file."""
-        size = split.place.size * (1 if compression_of(split.name) is None else EXPANSION)
-        return max(1, size // 50_000), size // 5
 
     def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
         """Write the selected records as they are, compressed one by one, and those that tell how they were fetched."""
@@ -101,7 +97,11 @@ class Warc(ParsedRecords):
         for number, record in enumerate((record for record in _records(split) if record.is_document), 1):
             row: Record = {name: record.headers.get(header) for name, header in _COLUMNS.items()}
             row["uri"] = row["uri"] and row["uri"].strip("<>")
-            name = f"{row['uri']} {row['date']}" if row["uri"] else f"the record at byte {record.begin} of the content"
+            name = (
+                " ".join(filter(None, (row["uri"], row["date"])))
+                if row["uri"]
+                else f"the record at byte {record.begin} of the content"
+            )
             row |= {"id": name, "content_type": record.content_type or None}
             try:
                 yield row, UnreadableError(record.damage) if record.damage else _document(record, row, split, number)

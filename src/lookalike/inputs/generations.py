@@ -22,6 +22,8 @@ from .sketches import described_in, saved_in
 
 FORMAT = 1
 FIRST = "000001"
+LOCK = ".lookalike_lock"
+"""Locked by the process that adds to the folder; it is not empty if there was an account."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=-]{0,99}")
 
 
@@ -93,6 +95,12 @@ def generations_in(folder: Path) -> list[Generation]:
     if not found and others:
         raise InputDataError(
             f"{shown(folder)} holds something that is no saved sketches ({shown(min(others))}): name another folder"
+        )
+    lock = folder / LOCK
+    if found and not path.exists() and lock.exists() and lock.stat().st_size:
+        raise InputDataError(
+            f"{shown(path)} is missing: without it, jobs that ran before are not known, and would be added again; put it back, "
+            f"or remove {shown(lock)} to go on without it"
         )
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -49,9 +50,10 @@ class Labels:
         return cls(splits=tuple(splits), kind=pa.int64() if rows_only else pa.string())
 
     def ids(self, positions: Int64Array, numbers: Int64Array, given: pa.Array | None = None) -> pa.Array:
-        """Return the ids of some documents: as ``given``, or the default ones."""
+        """Return the ids of some documents: as ``given``, or the default ones; null of a row whose integer was left out."""
         if given is not None:
-            return given.cast(self.kind)
+            whole = pc.match_substring_regex(given, r"^-?\d+$") if self.kind == pa.int64() else True
+            return pc.if_else(whole, given, None).cast(self.kind)
         if self.kind == pa.int64():
             return to_arrow(numbers)
         return self._made(positions, numbers, lambda split, number: as_utf8(split.label(number)))
@@ -81,7 +83,7 @@ class Labels:
 
 
 def id_column(name: str, batch: Batch) -> list[pa.Array]:
-    """Return the ids of a batch as text, and of each whether some are no integers."""
+    """Return the ids of a batch as text, and of each whether some of rows that are not left out are no integers."""
     ids = batch.ids
     assert ids is not None
 
@@ -97,7 +99,8 @@ def id_column(name: str, batch: Batch) -> list[pa.Array]:
                 raise wrong(place, f"this one is {value!r:.60}, of type {type(value).__name__}")
             texts.append(str(value))
             check_surrogates(texts[-1], name, batch.numbers[place], "an id must be text: this one")
-        n_texts = sum(not isinstance(value, int) or not -(1 << 63) <= value < 1 << 63 for value in ids)
+        there = ids if batch.skipped is None else compress(ids, ~batch.skipped)
+        n_texts = sum(not isinstance(value, int) or not -(1 << 63) <= value < 1 << 63 for value in there)
         column = strings(texts, pa.large_string())
     else:
         if ids.null_count:

@@ -183,7 +183,7 @@ def read_texts(
 def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Reading) -> pa.RecordBatch:
     n = len(batch.texts)
     position = np.arange((number << SOURCE_BITS) + row, (number << SOURCE_BITS) + row + n)
-    found = [to_arrow(position), to_arrow(batch.numbers), text_column(batch.texts)]
+    found = [to_arrow(position), to_arrow(batch.numbers), batch.texts.column()]
     if reading.id is not None:
         if reading.id_of(number) is None:
             batch = replace(batch, ids=default_ids(source, batch.numbers))
@@ -238,18 +238,12 @@ def check_left(
 
 
 def with_ids(source: Split, batch: Batch) -> Batch:
-    """Name those rows after file and row whose id was left out with the rest of the row."""
+    """Name those rows after file, or table, and row whose id was left out with the rest of the row."""
     if batch.skipped is None or not isinstance(batch.ids, list):
         return batch
     rows = zip(batch.ids, batch.skipped.tolist(), batch.numbers.tolist(), strict=True)
-    ids = [str(source.label(number)) if skipped and given is None else given for given, skipped, number in rows]
+    ids = [f"{source.name}:{number}" if skipped and given is None else given for given, skipped, number in rows]
     return replace(batch, ids=ids)
-
-
-def text_column(texts: Texts) -> pa.Array:
-    """Return texts as an Arrow column, without copying."""
-    buffers = [None, pa.py_buffer(np.ascontiguousarray(texts.offsets)), pa.py_buffer(texts.data)]
-    return pa.Array.from_buffers(pa.large_binary(), len(texts), buffers)
 
 
 def saved_documents(
@@ -309,12 +303,12 @@ def read_with_ids(
                 texts.append(some.slice(begin, end))
                 size += texts[-1].n_bytes
                 if size >= n_bytes or len(ids) >= n_rows:
-                    yield ids, text_column(concatenate(texts))
+                    yield ids, concatenate(texts).column()
                     ids, texts, size = [], [], 0
             del batch, labels, some
     check_left(splits, columns, n, left, unread_files(sources))
     if ids:
-        yield ids, text_column(concatenate(texts))
+        yield ids, concatenate(texts).column()
 
 
 def _without_skipped(batch: Batch) -> Batch:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import InputDataError
@@ -204,16 +203,14 @@ def reader_of(split: Split, reading: Reading) -> TextReader:
 
 
 def _chosen(batch: Batch, rows: Int64Array) -> Batch:
-    places, texts = to_arrow(rows), batch.texts
-    buffers = [None, pa.py_buffer(np.ascontiguousarray(texts.offsets)), pa.py_buffer(texts.data)]
-    column = pa.Array.from_buffers(pa.large_binary(), len(texts), buffers)
+    places = to_arrow(rows)
 
     def some(values: Any) -> Any:
         return [values[row] for row in rows.tolist()] if isinstance(values, list) else values.take(places)
 
     others = {name: some(values) for name, values in batch.others.items()}
     ids = None if batch.ids is None else some(batch.ids)
-    return Batch(from_arrow_array(column.take(places)), batch.numbers[rows], ids, others)
+    return Batch(from_arrow_array(batch.texts.column().take(places)), batch.numbers[rows], ids, others)
 
 
 class _OwnTexts(Parquet):
@@ -241,7 +238,7 @@ def wanted_texts(split: Split, wanted: NDArray[np.bool_], row: int = 0) -> Itera
         some, rows = batch.texts, only[first : first + len(batch.texts)]
         sizes = np.zeros(int(rows[-1]) + 1 - row, np.int64)
         sizes[rows - row] = np.diff(some.offsets)
-        data = some.data[some.offsets[0] : some.offsets[-1]]
+        data = some.content
         yield row, Texts(data, np.concatenate([[0], np.cumsum(sizes)]))
         row = int(rows[-1]) + 1
     if row < len(wanted):

@@ -24,7 +24,7 @@ from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
 from ..text.texts import Texts, as_arrow_columns, concatenate, from_arrow_array
 from ..values import PackedSignatures, Signatures, UInt64Array
-from ..values.arrow import to_arrow, to_numpy
+from ..values.arrow import to_arrow, to_numpy, validity
 
 Missing = NDArray[np.bool_]
 ROW_BYTES = 256  # that a row counts for beside its text, so that many short ones are worked on in pieces too
@@ -137,7 +137,7 @@ class ColumnFunctions:
             some[:, 0], some[:, 1:] = self._made_by | empty.astype(np.uint64), packed
             row += len(piece)
         offsets = np.arange(len(column) + 1, dtype=np.int64) * words.shape[1] * 8
-        buffers = [_validity(missing), pa.py_buffer(offsets), pa.py_buffer(words)]
+        buffers = [validity(missing), pa.py_buffer(offsets), pa.py_buffer(words)]
         return _like(texts, pa.Array.from_buffers(pa.large_binary(), len(column), buffers))
 
     def estimate(self, left: Any, right: Any) -> Any:
@@ -177,7 +177,7 @@ class ColumnFunctions:
         words = np.zeros((len(column), self._n_words), np.uint64)
         wrong = (np.diff(data.offsets) != words.shape[1] * 8) & ~missing
         if not wrong.any():
-            content = data.data[data.offsets[0] : data.offsets[-1]]
+            content = data.content
             words.view(np.uint8)[~missing] = content.reshape(-1, words.shape[1] * 8)
             wrong = (words[:, 0] & ~_ONE != self._made_by) & ~missing
         if wrong.any():
@@ -239,7 +239,7 @@ class ColumnFunctions:
             found.append(keys[full].ravel())
             sizes.append(full * np.int64(keys.shape[1]))
         bounds = pa.py_buffer(np.cumsum(np.concatenate(sizes)))
-        buffers, inside = [_validity(missing), bounds], to_arrow(np.concatenate(found))
+        buffers, inside = [validity(missing), bounds], to_arrow(np.concatenate(found))
         return _like(texts, pa.Array.from_buffers(pa.large_list(pa.uint64()), len(column), buffers, children=[inside]))
 
     def register(self, connection: Any, prefix: str = "lookalike_") -> None:
@@ -295,11 +295,6 @@ def _pieces(*sides: Texts) -> Iterator[tuple[Texts, ...]]:
 def _check_lengths(left: Any, right: Any) -> None:
     if len(left) != len(right):
         raise InputDataError(f"both columns must have the same number of rows; got {len(left)} and {len(right)}")
-
-
-def _validity(missing: Missing) -> pa.Buffer | None:
-    """Return which rows are not null, as Arrow keeps it."""
-    return pa.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
 
 
 def _like(data: Any, found: pa.Array) -> Any:

@@ -25,7 +25,8 @@ from ..files.disk import atomic_directory
 from ..files.names import shown
 from ..files.publication import Publication, recover
 from ..files.urls import AnyPath, check_on_disk
-from ..inputs.generations import Account, Generation, generations_in
+from ..inputs.generations import LOCK, Account, generations_in
+from ..inputs.sketch_rows import GENERATIONS
 from ..inputs.sketches import Trusted, described_in, open_saved
 from ..inputs.texts import SavedTexts
 from ..results.result import Result
@@ -35,8 +36,6 @@ from .job import Done, run
 from .outputs import Outputs
 from .saved_sketches import merge, secret_of
 from .turns import write_accounts
-
-LOCK = ".lookalike_lock"
 
 
 @all_from_caller
@@ -111,7 +110,7 @@ class History:
                 how = "finished: its outputs and its generation are there"
                 how = how if self.recovered else "undone: it had not written everything"
                 logging.getLogger("lookalike").info(f"{shown(self.folder)}: a job that was killed is {how}")
-            self.generations: list[Generation] = generations_in(self.folder)
+            self._look()
         except BaseException:  # whose traceback, which notebooks keep, would keep the folder locked
             self.close()
             raise
@@ -153,7 +152,13 @@ class History:
         self._check_locked()
         with Publication(self.folder) as together:
             yield together
-        self.generations = generations_in(self.folder)
+        self._look()
+
+    def _look(self) -> None:
+        """Find the generations, and remember if there is an account of them, which must not be lost without a word."""
+        self.generations, lock = generations_in(self.folder), self.folder / LOCK
+        if self._unlock is not None and (self.folder / GENERATIONS).exists() and not lock.stat().st_size:
+            lock.write_text(GENERATIONS)
 
     def _check_locked(self) -> None:
         """Refuse to write what another process may be writing."""

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..errors import ParameterError, TooManyRemovedError
+from ..files.descriptions import places_named
 from ..files.publication import Publication
 from ..files.urls import path_of
-from ..files.workspace import begin_anew, written_before
+from ..files.workspace import Appearing, begin_anew, written_before
 from ..formats.split import Split
 from ..inputs.generations import Generation
 from ..results.result import Result
@@ -40,7 +41,7 @@ class OpenJob:
         self.sources: Sequence[Split] = opened.splits
         self.n_references = opened.reading.n_references
         self.threshold = opened.settings.threshold
-        self.note: Callable[[str], None] | None = getattr(opened.workspace, "note", None)
+        self.appearing: Appearing = opened.workspace.appearing
         self.engine = opened.engine
 
     def result(self, decider: Decider, settings: Settings) -> Result:
@@ -134,7 +135,7 @@ def run(
     if settings.verify == "none":
         raise ParameterError("dedup removes only verified duplicates: verify must be exact or sketch ('none' is for pairs)")
     spark, turn, added = on_spark(data, settings), None, False
-    done = written_before(settings.work, outputs.paths) if settings.work is not None else ()
+    done = () if settings.work is None else written_before(settings.work, outputs.paths, places_named(settings.trust))
     outputs, against = replace(outputs, annotate=settings.annotate, done=done), settings.against
     annotate = settings.annotate or outputs.removed is not None
     with shown(settings.progress) as told:
@@ -164,7 +165,6 @@ def run(
             result = cast(Result, dedup_on_spark(data, job, said))
         else:
             result = decide(open_job(data, job, told))
-        outputs.leaves.noted = result.note
         if outputs.audit is not None:
             said("auditing", 0)
             result.audit(outputs.audit, seed=int(result.settings.seed))

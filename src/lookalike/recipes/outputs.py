@@ -41,8 +41,6 @@ class Leaves:
     """Adds to a KeyboardInterrupt what the user is told of a job that is interrupted now."""
 
     def __init__(self, resumable: bool = False) -> None:
-        self.noted: Callable[[str], None] | None = None
-        """Called with each output that is complete."""
         self.said = "nothing was written" + ("; run the command again to continue the job" if resumable else "")
         self._complete: list[str] = []
 
@@ -64,8 +62,6 @@ class Leaves:
         """Note that an output is complete."""
         if not is_stdout(output):
             self._complete.append(output)
-            if self.noted is not None:
-                self.noted(output)
         self.said = self._told() if self._complete else "everything was printed"
 
     def _told(self) -> str:
@@ -227,7 +223,8 @@ class Outputs:
                 write(hidden := together.place(path, self.may_replace(path)), **more)
                 return hidden
             self.leaves.writing(path)
-            write(path, force=self.may_replace(path), **more)
+            with result.appearing(path, self.may_replace(path)) as (place, force):
+                write(place, force=force, **more)
             self.leaves.written(path)
             return path
 

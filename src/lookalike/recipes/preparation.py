@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from ..engines.memory import Memory
 from ..engines.progress import Clock, share_of
 from ..errors import OutputError, ParameterError
 from ..files.ahead import AT_ONCE, side_by_side
+from ..files.descriptions import places_named
 from ..files.urls import check_on_disk
 from ..files.workspace import AnyWorkspace, Workspace
 from ..formats.memory import as_sources, own_id
@@ -181,7 +183,7 @@ def _open_workspace(splits: list[Split], n_references: int, settings: Settings) 
     identities = [split.identity() for split in splits]
     if settings.work is not None:
         check_repeatable(splits, identities, "a work folder")
-    return Workspace(settings.work, identity_of(splits, n_references, settings))
+    return Workspace(settings.work, identity_of(splits, n_references, settings), places_named(settings.trust))
 
 
 def check_repeatable(splits: Sequence[Split], identities: Sequence[dict[str, Any]], what: str) -> None:
@@ -194,12 +196,20 @@ def check_repeatable(splits: Sequence[Split], identities: Sequence[dict[str, Any
             )
 
 
-def expected_of(splits: Sequence[Split], text: Names) -> tuple[int, int]:
-    """Return about how many documents inputs have, and how many bytes in their columns of texts."""
+def expected_of(
+    splits: Sequence[Split], text: Names, passing: Callable[[], AbstractContextManager[object]] = nullcontext
+) -> tuple[int, int]:
+    """Return about how many documents inputs have, and how many bytes in their columns of texts; ``passing`` takes errors."""
+
+    def expect(split: Split) -> tuple[int, int]:
+        with passing():
+            return split.expected(text)
+        return 0, 0
+
     remote = any(split.remote_bytes for split in splits)
     judged = remote and not any(split.form.counts_rows for split in splits)
     some = splits[:: 1 + len(splits) // (AT_ONCE if judged else SAMPLED)]  # for very many files, a sample is enough
-    expected = side_by_side(lambda split: split.expected(text), some, remote)
+    expected = side_by_side(expect, some, remote)
     n, size = (sum(column) * len(splits) // max(1, len(some)) for column in zip((0, 0), *expected, strict=True))
     return n, size
 

@@ -23,7 +23,6 @@ from ..files.names import shown
 from ..files.secrets import SECRET, read_secret, token_of, write_secret
 from ..files.urls import AnyPath, is_inside
 from ..formats.split import Columns, Split
-from ..inputs.read import text_column
 from ..inputs.sketch_rows import DESCRIPTION, ROWS, TEXT, Saved, is_saved
 from ..inputs.sketches import FORMAT, described_in, described_place, open_saved
 from ..inputs.texts import PIECE_BYTES, TextReader
@@ -263,7 +262,7 @@ def _with_texts(saving: Saving, rows: Table) -> Iterator[pa.RecordBatch]:
             texts = read.texts.slice(place - first, min(place - first + here, len(read.texts)))
             some = batch.slice(done, len(texts))
             schema = some.schema.append(pa.field(TEXT, pa.large_binary()))
-            yield pa.RecordBatch.from_arrays([*some.columns, text_column(texts)], schema=schema)
+            yield pa.RecordBatch.from_arrays([*some.columns, texts.column()], schema=schema)
             done, place = done + len(texts), place + len(texts)
 
 

@@ -270,7 +270,7 @@ def _check_decisions(decisions: Rows, n: int, n_reference: int, n_sources: int) 
     first, last = 0, -1
     for batch in decisions.batches():
         carried = [name for name in batch.schema.names if name.startswith(COLUMN)]
-        check_values(batch, _bounds(n), (*_NULLABLE, *carried))
+        check_values(batch, _bounds(n), ("id", *_NULLABLE, *carried))
         order, position = to_numpy(batch["order"]), to_numpy(batch["position"])
         reason = to_numpy(pc.index_in(batch["reason"], strings(REASONS)), -1)
         codes = [[REASONS.index(name) for name in some] for some in (_STAY, FOR_ANOTHER)]
@@ -287,7 +287,7 @@ def _check_decisions(decisions: Rows, n: int, n_reference: int, n_sources: int) 
             np.diff(position, prepend=last) > 0,
             *(to_numpy(batch[name].is_valid()) == removed for name in _OF_REMOVED),
             *(to_numpy(batch[name].is_valid()) == scored for name in batch.schema.names if name in _SCORES),
-            to_numpy(batch["cluster"].is_valid()) == (kept | removed),
+            to_numpy(batch["cluster"].is_valid()) == (kept | removed), to_numpy(batch["id"].is_valid()) | skipped,
         ]  # fmt: skip
         if not np.logical_and.reduce(agree).all():
             raise ValueError("its rows contradict themselves")

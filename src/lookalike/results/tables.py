@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..errors import ParameterError, all_from_caller
+from ..files.workspace import Appearing
 from ..formats.split import Split
 from ..formats.writers import Selection
 from ..settings.settings import Settings, added_columns, count_columns
@@ -37,8 +38,10 @@ class Open(Protocol):
 
     n_references: int
     closed: bool
-    note: Callable[[str], None] | None
-    """Remembers that an output is complete, for a run that resumes the job."""
+
+    @property
+    def appearing(self) -> Appearing:
+        """What lets an output appear as that of a job that can be resumed."""
 
     @property
     def sources(self) -> Sequence[Split]:
@@ -85,9 +88,11 @@ class Tables(Tabular):
         return () if self._job is None else self._job.sources
 
     @property
-    def note(self) -> Callable[[str], None] | None:
-        """What remembers that an output is complete, for a run that resumes the job."""
-        return None if self._job is None else self._job.note
+    def appearing(self) -> Appearing:
+        """What lets an output appear as that of a job that can be resumed, while the result is open."""
+        self._check_open()
+        assert self._job is not None
+        return self._job.appearing
 
     def __repr__(self) -> str:
         """Name the counts that matter."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import EncodingError, RowError
-from ..inputs.read import not_utf8, text_column
+from ..inputs.read import not_utf8
 from ..kernels import overlap as kernel
 from ..search.items import Items, Ragged, SoughtTexts
 from ..text.hashes import KeyedHashes
@@ -157,7 +157,7 @@ def _others(texts: Texts, others: SoughtTexts, threshold: float, hashing: KeyedH
 def _bytes(rows: Int64Array, values: NDArray[Any], n: int) -> pa.Array:
     """Return values as bytes, those of each of ``n`` rows together; rows ascend."""
     bounds = np.searchsorted(rows, np.arange(n + 1)) * values.dtype.itemsize
-    return text_column(Texts(np.ascontiguousarray(values).view(np.uint8), bounds.astype(np.int64)))
+    return Texts(np.ascontiguousarray(values).view(np.uint8), bounds.astype(np.int64)).column()
 
 
 def _made(piece: pa.RecordBatch, made: dict[str, pa.Array], schema: pa.Schema) -> pa.RecordBatch:
@@ -168,7 +168,7 @@ def _made(piece: pa.RecordBatch, made: dict[str, pa.Array], schema: pa.Schema) -
 def _values(batch: pa.RecordBatch, name: str, dtype: Any = np.int64) -> tuple[Int64Array, NDArray[Any]]:
     """Return (where those of each row begin, values) of a column of bytes."""
     texts, dtype = from_arrow_array(batch.column(name)), np.dtype(dtype)
-    found = np.frombuffer(texts.data[texts.offsets[0] : texts.offsets[-1]], dtype)
+    found = np.frombuffer(texts.content, dtype)
     return (texts.offsets - texts.offsets[0]) // dtype.itemsize, found if found.flags.aligned else found.copy()
 
 

@@ -22,7 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import EncodingError, RowError
-from ..inputs.read import not_utf8, text_column
+from ..inputs.read import not_utf8
 from ..kernels.hashing import mix_keys
 from ..kernels.repeats import count_keys, mark_numbers
 from ..text.texts import Texts, from_arrow_array
@@ -83,7 +83,7 @@ def propose(rows: Batches, *, units: Units, table: UInt64Array, strict: bool, mo
         found = units.find(texts, ints(piece, "position"), table)
         counts = np.diff(found.bounds)
         made = {"bytes": to_arrow(np.diff(texts.offsets)), "whole": to_arrow(found.wholes), "n": to_arrow(counts)}
-        made["units"] = text_column(Texts(found.units.view(np.uint8), found.units.itemsize * found.bounds))
+        made["units"] = Texts(found.units.view(np.uint8), found.units.itemsize * found.bounds).column()
         schema = proposed_schema(piece.schema)
         columns = [made[name] if name in made else piece.column(name) for name in schema.names]
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -106,7 +106,7 @@ def units_of(batch: pa.RecordBatch) -> NDArray[Any]:
     """Return the units of all documents of a batch, one after the other: UNIT, or BARE."""
     texts = from_arrow_array(batch.column("units"))
     kind = BARE if 0 < texts.n_bytes == BARE.itemsize * int(ints(batch, "n").sum()) else UNIT
-    return np.frombuffer(texts.data[texts.offsets[0] : texts.offsets[-1]], kind)
+    return np.frombuffer(texts.content, kind)
 
 
 def numbers_of(batch: pa.RecordBatch, starts: Int64Array) -> Int64Array:
@@ -163,7 +163,7 @@ def _repeated(
     firsts: Int64Array, counts: Int64Array, documents: Int64Array, removed: Int64Array, n: Int64Array
 ) -> pa.RecordBatch:  # fmt: skip
     bounds = np.concatenate([[0], 8 * np.cumsum(n)])
-    return batch_of(REPEATED, firsts, counts, documents, text_column(Texts(removed.view(np.uint8), bounds)))
+    return batch_of(REPEATED, firsts, counts, documents, Texts(removed.view(np.uint8), bounds).column())
 
 
 def _add_heavy(total: NDArray[Any], batch: pa.RecordBatch) -> None:
@@ -263,7 +263,7 @@ def _both_stats(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
 
 def _mark(total: NDArray[Any], batch: pa.RecordBatch) -> None:
     texts = from_arrow_array(batch.column("removed"))
-    mark_numbers(np.frombuffer(texts.data[texts.offsets[0] : texts.offsets[-1]], np.int64), total)
+    mark_numbers(np.frombuffer(texts.content, np.int64), total)
 
 
 def marks(n: int) -> Total:

@@ -18,7 +18,7 @@ from ..methods.method import Method
 from ..text.shingle import Shingling
 from ..text.texts import PIECE_BYTES, Texts, concatenate, from_arrow_array
 from ..values import Int64Array, UInt64Array
-from ..values.arrow import alone, strings, to_arrow, to_numpy
+from ..values.arrow import alone, strings, to_arrow, to_numpy, validity
 from ..values.tables import COLUMN, KEY, SKETCHES, WITHIN_BYTES
 from .batches import Batches, as_words, check_tokens, flags
 from .override import OVERRIDE, Overriding
@@ -184,7 +184,7 @@ def _fixed(array: NDArray[Any]) -> pa.Array:
 
 def _lists(keys: UInt64Array, empty: NDArray[np.bool_]) -> pa.Array:
     """Return keys as lists, null for empty documents, without copying."""
-    valid = pa.py_buffer(np.packbits(~empty, bitorder="little")) if empty.any() else None
+    valid = validity(empty)
     inside = to_arrow(np.ascontiguousarray(keys).reshape(-1).view(np.int64))
     return pa.Array.from_buffers(pa.list_(pa.int64(), keys.shape[1]), len(keys), [valid], children=[inside])
 

@@ -38,7 +38,7 @@ def token_rows(
             texts.check()
         tokens, bounds = shingling.tokens(texts, name_row)
         keys = np.empty((len(tokens), 2), np.uint64)
-        padded = np.concatenate([tokens.data[tokens.offsets[0] : tokens.offsets[-1]], np.zeros(BEYOND, np.uint8)])
+        padded = np.concatenate([tokens.content, np.zeros(BEYOND, np.uint8)])
         digests.key_rows(padded, tokens.offsets - tokens.offsets[0], points, keys)
         yield bounds, keys
         return

@@ -42,6 +42,11 @@ class Texts:
         return int(self.offsets[-1] - self.offsets[0])
 
     @property
+    def content(self) -> NDArray[np.uint8]:
+        """The bytes of all rows, one after the other."""
+        return self.data[self.offsets[0] : self.offsets[-1]]
+
+    @property
     def longest(self) -> int:
         """Bytes of the longest text."""
         return int((self.offsets[1:] - self.offsets[:-1]).max(initial=0))
@@ -49,6 +54,11 @@ class Texts:
     def row(self, row: int) -> bytes:
         """Return the bytes of one text."""
         return self.data[self.offsets[row] : self.offsets[row + 1]].tobytes()
+
+    def column(self) -> pa.Array:
+        """Return them as an Arrow column, without copying."""
+        buffers = [None, pa.py_buffer(np.ascontiguousarray(self.offsets)), pa.py_buffer(self.data)]
+        return pa.Array.from_buffers(pa.large_binary(), len(self), buffers)
 
     def cut(self, n_bytes: int = PIECE_BYTES) -> Iterator[tuple[int, int]]:
         """Yield the bounds of pieces of at most so many bytes, or of one text that is longer."""
@@ -117,7 +127,7 @@ def concatenate(parts: Sequence[Texts]) -> Texts:
     sizes = np.concatenate([np.diff(part.offsets) for part in parts] or [np.zeros(0, np.int64)])
     offsets = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=offsets[1:])
-    data = [part.data[part.offsets[0] : part.offsets[-1]] for part in parts]
+    data = [part.content for part in parts]
     return Texts(np.concatenate(data) if data else np.zeros(0, np.uint8), offsets)
 
 
@@ -128,8 +138,7 @@ def joined(columns: Sequence[Texts], between: str) -> Texts:
     separator = pa.scalar(between.encode(), pa.large_binary())
     made: Any = None
     for texts in columns:
-        buffers = [None, pa.py_buffer(np.ascontiguousarray(texts.offsets)), pa.py_buffer(texts.data)]
-        more = pa.Array.from_buffers(pa.large_binary(), len(texts), buffers)
+        more = texts.column()
         if made is not None:
             both = pc.binary_join_element_wise(made, more, separator)
             first = pc.if_else(pc.equal(pc.binary_length(more), 0), made, both)

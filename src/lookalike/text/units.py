@@ -86,7 +86,7 @@ class Lines:
 
     def _split(self, texts: Texts) -> tuple[Int64Array, UInt64Array, Int64Array, Int64Array]:
         """Return spans, keys, bounds and the number of lines with a word."""
-        data = texts.data[texts.offsets[0] : texts.offsets[-1]]
+        data = texts.content
         most = min(int(np.count_nonzero(data == 10)), len(data) // (2 * self.least)) + len(texts)
         spans, keys = np.empty((most, 3), np.int64), np.empty((most, 2), np.uint64)
         bounds, wholes = np.empty(len(texts) + 1, np.int64), np.empty(len(texts), np.int64)

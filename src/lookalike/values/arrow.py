@@ -56,8 +56,17 @@ def to_arrow(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> 
         data = values
     else:
         data = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
-    valid = None if missing is None or not missing.any() else pa.py_buffer(np.packbits(~missing, bitorder="little"))
-    return pa.Array.from_buffers(_type_of(values.dtype), len(values), [valid, pa.py_buffer(data)])
+    return pa.Array.from_buffers(_type_of(values.dtype), len(values), [validity(missing), pa.py_buffer(data)])
+
+
+def rows_of(column: pa.Array, values: NDArray[Any], width: int) -> NDArray[Any]:
+    """Return what a column holds of its buffer, given as values, of which each row has so many."""
+    return values[column.offset * width : (column.offset + len(column)) * width]
+
+
+def validity(missing: NDArray[np.bool_] | None) -> pa.Buffer | None:
+    """Return which values are not missing, as Arrow keeps it; None: all are there."""
+    return None if missing is None or not missing.any() else pa.py_buffer(np.packbits(~missing, bitorder="little"))
 
 
 def to_numpy(column: pa.Array | pa.ChunkedArray, missing: float = np.nan) -> NDArray[Any]:
@@ -90,10 +99,9 @@ def strings(items: Sequence[str | bytes | bytearray | None], kind: pa.DataType |
     offsets = np.zeros(len(data) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, data), np.int64, len(data)), out=offsets[1:])
     missing = np.fromiter((item is None for item in items), np.bool_, len(data))
-    valid = pa.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
     kind = pa.string() if kind is None else kind
     wide = pa.large_binary() if pa.types.is_large_binary(kind) else pa.large_string()
-    column = pa.Array.from_buffers(wide, len(data), [valid, pa.py_buffer(offsets), pa.py_buffer(b"".join(data))])
+    column = pa.Array.from_buffers(wide, len(data), [validity(missing), pa.py_buffer(offsets), pa.py_buffer(b"".join(data))])
     return column if kind == wide else column.cast(kind)
 
 

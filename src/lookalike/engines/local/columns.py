@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...files.layout import Streamed
 from ...files.workspace import Workspace
 from ...values import Int64Array
-from ...values.arrow import to_arrow, to_numpy
+from ...values.arrow import rows_of, to_arrow, to_numpy, validity
 
 Arrays = Mapping[str, NDArray[Any]]
 BAND = "{}-{:02}"  # each element of a list is an array of its own: one of all documents is gone through at a time
@@ -39,12 +39,12 @@ def arrays_of(batch: pa.RecordBatch) -> dict[str, NDArray[Any]]:
         if pa.types.is_fixed_size_binary(kind):
             width = kind.byte_width
             data = np.frombuffer(column.buffers()[1] or b"", np.uint8)
-            found[name] = data[column.offset * width : (column.offset + len(column)) * width].reshape(-1, width)
+            found[name] = rows_of(column, data, width).reshape(-1, width)
         elif pa.types.is_fixed_size_list(kind):
             width = kind.list_size
             inside = column.values  # of a list that is missing they may be missing, too
             values = to_numpy(inside, 0)
-            found[name] = values[column.offset * width : (column.offset + len(column)) * width].reshape(-1, width)
+            found[name] = rows_of(column, values, width).reshape(-1, width)
             found[f"{name}.missing"] = to_numpy(column.is_null())
         elif pa.types.is_large_binary(kind) or pa.types.is_large_string(kind):
             _, offsets, data = column.buffers()
@@ -93,7 +93,7 @@ def column_of(field: pa.Field, arrays: Arrays, begin: int, end: int, chosen: Int
 
 def wrapped(kind: pa.DataType, values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
     """Return an array of fixed width as an Arrow column, without copying it; null where ``missing``."""
-    valid = None if missing is None or not missing.any() else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    valid = validity(missing)
     if pa.types.is_fixed_size_binary(kind):
         return pa.Array.from_buffers(kind, len(values), [valid, pa.py_buffer(np.ascontiguousarray(values))])
     if pa.types.is_fixed_size_list(kind):

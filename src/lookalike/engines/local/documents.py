@@ -14,7 +14,7 @@ from ...errors import InputDataError
 from ...files.ahead import begun
 from ...files.workspace import Workspace
 from ...formats.split import Split
-from ...inputs.read import Reading, read_documents, text_column
+from ...inputs.read import Reading, read_documents
 from ...inputs.sketch_rows import is_saved
 from ...inputs.texts import wanted_texts
 from ...text.texts import Later, Texts
@@ -93,7 +93,7 @@ class Documents(Lazy):
         if held is not None and place is not None:
             held.put(place, texts)
         at = batch.schema.get_field_index("text")
-        yield batch.set_column(at, batch.schema.field(at), text_column(texts))
+        yield batch.set_column(at, batch.schema.field(at), texts.column())
 
     def let_go(self) -> None:
         """Hold no texts any longer."""

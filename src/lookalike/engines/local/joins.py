@@ -16,7 +16,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from ...files.atomic import reporting
 from ...files.workspace import Workspace
-from ...inputs.read import text_column
 from ...text.texts import Texts
 from ...values import Int64Array
 from ...values.arrays import number_type, runs
@@ -203,13 +202,13 @@ def with_text(
         sizes = sizes_at(orders)
         for begin, end in runs((np.cumsum(sizes) - sizes) // TEXT_BYTES):
             batch = whole.slice(begin, end - begin)
-            yield pa.RecordBatch.from_arrays([*batch.columns, text_column(texts_at(orders[begin:end]))], schema=schema)
+            yield pa.RecordBatch.from_arrays([*batch.columns, texts_at(orders[begin:end]).column()], schema=schema)
 
 
 def passed(schema: pa.Schema, left: Stored, there: NDArray[np.bool_], first: int, texts: Texts) -> Batches:
     """Add texts to the rows from ``first`` on, of those that are there."""
     chosen = np.flatnonzero(there[first : first + len(texts)])
-    column = text_column(texts)
+    column = texts.column()
     rows = left.batch_of(first + chosen)
     yield pa.RecordBatch.from_arrays(
         [*rows.columns, column if len(chosen) == len(texts) else column.take(to_arrow(chosen))], schema=schema

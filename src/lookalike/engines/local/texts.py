@@ -78,7 +78,7 @@ class KeptTexts:
 
     def append(self, first: int, texts: Texts) -> None:
         """Write some texts in a row, of which the first belongs to row ``first``; a row may come again after a crash."""
-        data = texts.data[texts.offsets[0] : texts.offsets[-1]]
+        data = texts.content
         self._workspace.append(self.STEM, {"first": np.array([first]), "data": data, "sizes": np.diff(texts.offsets)})
 
     def read(self, begin: int, end: int) -> Iterator[tuple[int, Texts]]:

@@ -29,7 +29,7 @@ from ...values.arrow import to_arrow, to_numpy
 from ...values.tables import SOURCE_BITS
 from ..engine import Batches, Step
 from .columns import encoded, wire_schema
-from .order import Sizes, frame_keys, key_fields, numbered, with_frame_keys
+from .order import Sizes, frame_keys, key_fields, numbered, with_frame_keys, with_made
 from .tables import Cluster, SparkTable, Stage, StoredTable, of_numbers, union
 from .tasks import explained, one_after_the_other, read_units
 from .texts import WHERE, FrameTexts, InputTexts, Spool, TextFiles, units_of
@@ -128,8 +128,7 @@ def _placed(batches: Batches, before: Int64Array, sizes: Int64Array, schema: pa.
         source = to_numpy(batch.column("position")) >> SOURCE_BITS
         row = before[to_numpy(batch.column("part"))] + to_numpy(batch.column("index")) - firsts[source]
         made = {"position": (source << SOURCE_BITS) + row, "number": row + 1}
-        columns = [to_arrow(made[field.name]) if field.name in made else batch.column(field.name) for field in schema]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        yield with_made(batch, made, schema)
 
 
 def _with_places(batches: Batches, starts: Int64Array) -> Batches:

@@ -76,7 +76,7 @@ def with_ranking(batches: Batches, ranking: Ranking, schema: pa.Schema) -> Batch
         for name in ranking.by:
             column = batch.column(name.removeprefix("-"))
             made[f"__without_{name.removeprefix('-')}"] = _without(column)
-        yield _with(batch, made, schema)
+        yield with_made(batch, made, schema)
 
 
 def _without(column: pa.Array) -> Int64Array:
@@ -101,10 +101,11 @@ def with_frame_keys(batches: Batches, schema: pa.Schema) -> Batches:
         texts = to_numpy(batch.column("id_is_text"))
         whole = pa.compute.if_else(to_arrow(texts), pa.scalar("0", pa.large_string()), batch.column("id")).cast(pa.int64())
         made["__number"] = np.where(texts, _MOST, to_numpy(whole))
-        yield _with(batch, made, schema)
+        yield with_made(batch, made, schema)
 
 
-def _with(batch: pa.RecordBatch, made: dict[str, Int64Array], schema: pa.Schema) -> pa.RecordBatch:
+def with_made(batch: pa.RecordBatch, made: dict[str, Int64Array], schema: pa.Schema) -> pa.RecordBatch:
+    """Return the columns of a schema: those that were made, and the others as they are."""
     columns = [to_arrow(made[field.name]) if field.name in made else batch.column(field.name) for field in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
@@ -127,8 +128,7 @@ def ordered(batches: Batches, before: Int64Array, schema: pa.Schema) -> Batches:
     """Add the order to rows that ``number_rows`` numbered; ``before`` are the rows of all earlier tasks, by task."""
     for batch in batches:
         order = before[to_numpy(batch.column("part"))] + to_numpy(batch.column("index"))
-        columns = [to_arrow(order) if field.name == "order" else batch.column(field.name) for field in schema]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        yield with_made(batch, {"order": order}, schema)
 
 
 def ordered_by_place(batches: Batches, schema: pa.Schema, sizes: Int64Array, n_references: int, backwards: bool) -> Batches:
@@ -139,8 +139,7 @@ def ordered_by_place(batches: Batches, schema: pa.Schema, sizes: Int64Array, n_r
         order = before[positions >> SOURCE_BITS] + (positions & ((1 << SOURCE_BITS) - 1))
         if backwards:
             order = np.where(order < n_references, order, n_references + total - 1 - order)
-        columns = [to_arrow(order) if field.name == "order" else batch.column(field.name) for field in schema]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        yield with_made(batch, {"order": order}, schema)
 
 
 def between(batches: Batches, schema: pa.Schema, begin: int, end: int) -> Batches:

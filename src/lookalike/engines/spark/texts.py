@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from ...files.folder import create, parquet_file
 from ...files.urls import AnyPath
 from ...formats.split import Split
-from ...inputs.read import Reading, text_column
+from ...inputs.read import Reading
 from ...inputs.texts import reader_of
 from ...text.texts import from_arrow_array
 from ...values import Int64Array
@@ -76,7 +76,7 @@ class InputTexts:
 
         def read(place: int) -> Held:
             first, batch = texts.at(place - piece.start)
-            return piece.start + first, text_column(batch.texts)
+            return piece.start + first, batch.texts.column()
 
         return read
 

@@ -15,6 +15,7 @@ from ...engines.spark.tables import SparkTable, StoredTable, of_frame
 from ...errors import ParameterError
 from ...files.folder import folder_of
 from ...files.names import shown
+from ...files.workspace import Appearing
 from ...formats.split import Split
 from ...formats.writers import check_before, describe
 from ...results.groups import annotation_columns
@@ -52,7 +53,7 @@ class Finished:
     n_references: int
     id_type: str | None  # Spark's, in a data frame; None: as they are
     finish: Callable[[], None]  # removes the work folder
-    note: Callable[[str], None] | None  # remembers that an output is complete, for a run that resumes the job
+    appearing: Appearing
     found: Searched
     key: bytes  # the secret of the job
     shares: Table | None  # what it counted: see ``Told.shares``

@@ -15,6 +15,7 @@ from ...engines.spark.frames import FrameInput, Frames
 from ...engines.spark.session import check_versions, is_local, memory_lacking, session_of, spark_sql
 from ...engines.spark.tasks import NUMBERS, run_step
 from ...errors import InputDataError, ParameterError
+from ...files.descriptions import places_named
 from ...files.folder import put
 from ...files.urls import is_inside, path_of
 from ...files.workspace import AnyWorkspace, Workspace, open_workspace
@@ -210,7 +211,7 @@ def _workspace(splits: Sequence[Split], n_references: int, settings: Settings, s
                 f"the work folder {folder} is inside the input folder {root}: what is in it is an input of the job that is "
                 "resumed; name a folder outside it"
             )
-    return open_workspace(folder, job)
+    return open_workspace(folder, job, places_named(settings.trust))
 
 
 def _run(opened: Opened, id_type: str | None) -> Finished:
@@ -253,7 +254,7 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
         engine=engine, decisions=stored["decisions"], pairs=pairs, settings=settings,
         summary=_of_driver(summary, opened.clock.seconds), provenance=opened.provenance(settings),
         splits=list(opened.splits), n_references=opened.reading.n_references,
-        id_type=id_type, finish=close, note=getattr(opened.workspace, "note", None), found=found, key=key,
+        id_type=id_type, finish=close, appearing=opened.workspace.appearing, found=found, key=key,
         shares=told.shares() if settings.counts else None,
     )  # fmt: skip
 
