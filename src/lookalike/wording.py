@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -73,6 +74,15 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def shown(path: str | os.PathLike[str]) -> str:
+    """Return a path as text that can be printed and stored: bytes that are not UTF-8 become escapes such as ``\\xe9``."""
+    name = os.fspath(path)
+    try:
+        return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # no name that a file can have
+        return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _parameters(function: object) -> tuple[str, ...]:

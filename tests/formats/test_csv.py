@@ -119,13 +119,11 @@ def test_a_name_that_appears_twice(tmp_path):
     result.write(tmp_path / "all.csv", annotate=True)
     assert by_python((tmp_path / "all.csv").read_bytes())[1][:4] == [A, "1", "2", "true"]
     for name in ("out.jsonl", "out.parquet"):
-        with pytest.raises(
-            la.errors.InputDataError, match=r"in\.csv, header: the column 'b' appears 2 times; rename .*, or write"
-        ):
+        with pytest.raises(la.errors.InputDataError, match=r"in\.csv: the column 'b' appears 2 times; rename .*, or write"):
             result.write(tmp_path / name)
     for asked in ({"text": "b"}, {"id": "b"}, {"within": "b"}, {"keep": "largest:b"}):
         with pytest.raises(
-            la.errors.InputDataError, match=r"in\.csv, header: the column 'b' appears 2 times; rename all but one; or leave"
+            la.errors.InputDataError, match=r"in\.csv: the column 'b' appears 2 times; rename all but one; or leave"
         ):
             la.dedup(source, **asked)
 

@@ -116,5 +116,5 @@ def test_a_field_that_is_there_twice_is_refused(tmp_path, name):
     pq.write_table(table, tmp_path / "rows.parquet")
     twice = name.removesuffix(".other").replace(".", r"\.")
     for given in (tmp_path / "rows.parquet", table):
-        with pytest.raises(la.errors.InputDataError, match=f"schema: the column '{twice}' appears 2 times; rename all but one"):
+        with pytest.raises(la.errors.InputDataError, match=f"the column '{twice}' appears 2 times; rename all but one"):
             la.dedup(given, text=name)

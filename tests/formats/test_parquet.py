@@ -147,14 +147,14 @@ def test_names_that_appear_twice(tmp_path):
     result.write(tmp_path / "out.parquet")
     assert read(tmp_path / "out.parquet").equals(twice.take(KEPT))
     for name in ("out.jsonl", "out.csv"):
-        with pytest.raises(la.errors.InputDataError, match=r"in\.parquet, schema: the column 'n' appears 2 times"):
+        with pytest.raises(la.errors.InputDataError, match=r"in\.parquet: the column 'n' appears 2 times"):
             result.write(tmp_path / name)
     for data in (tmp_path / "in.parquet", twice):
         for asked in ({"text": "n"}, {"id": "n"}, {"within": "n"}, {"keep": "largest:n"}):
-            with pytest.raises(la.errors.InputDataError, match="schema: the column 'n' appears 2 times; rename"):
+            with pytest.raises(la.errors.InputDataError, match="the column 'n' appears 2 times; rename"):
                 la.dedup(data, **asked)
     pq.write_table(pa.table({"text": ["other"], "m": [1]}), tmp_path / "more.parquet")
-    with pytest.raises(la.errors.InputDataError, match=r"in\.parquet, schema: the column 'n' appears 2 times"):
+    with pytest.raises(la.errors.InputDataError, match=r"in\.parquet: the column 'n' appears 2 times"):
         la.dedup([tmp_path / "in.parquet", tmp_path / "more.parquet"]).write(tmp_path / "both.parquet")
 
 

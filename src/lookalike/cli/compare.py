@@ -106,7 +106,7 @@ def _text_of(path: str, instead: str, encoding_errors: str, pages: str, boilerpl
     split = replace(found[0], form=found[0].form.with_boilerplate()) if boilerplate else found[0]
     (batch,) = read_batches(split, Columns(encoding_errors=encoding_errors), pages)
     for why in batch.unreadable.values():
-        raise InputDataError(f"{path}: {why}")
+        raise InputDataError(why, path)
     return batch.texts.row(0)
 
 

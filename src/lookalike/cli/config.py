@@ -55,13 +55,15 @@ def configured(ctx: click.Context, given: Mapping[str, Any]) -> dict[str, Any]:
     if preset is not None and "preset" in options:
         if not isinstance(presets.get(str(preset)), dict):
             raise ParameterError(
-                f"{where}: preset must be one of {', '.join(presets)}; got {preset!r}{meant(str(preset), presets)}"
+                f"{where}: preset must be one of {', '.join(presets)}; got {preset!r}{meant(str(preset), presets)}",
+                "preset",
+                preset,
             )
         values = {name: (f"[preset.{preset}]", value) for name, value in presets[preset].items()} | values
     known = {name for command in commands_of(ctx.find_root().command) for name in options_of(command)} - {"preset"}
     for name, (where, value) in values.items():
         if name not in known:
-            raise ParameterError(f"{where}: {name!r} is no key{meant(name, known)}")
+            raise ParameterError(f"{where}: {name!r} is no key{meant(name, known)}", name)
         if name in options and name not in given:
             _check(ctx, options[name], where, value)
     found = {name: value for name, (_, value) in values.items() if name in options}
@@ -107,7 +109,7 @@ def _check(ctx: click.Context, option: click.Option, where: str, value: Any) -> 
     several = _listed(value) if option.multiple else [value]
     if where != "--set" and not all(isinstance(one, types) and isinstance(one, bool) == option.is_flag for one in several):
         kind = option.type.name.removesuffix(" range") + " or a list of such" * option.multiple
-        raise ParameterError(f"{where}: {option.name} must be of the type {kind}; got {value!r:.60}")
+        raise ParameterError(f"{where}: {option.name} must be of the type {kind}; got {value!r:.60}", option.name, value)
     try:
         option.type_cast_value(ctx, several if option.multiple else value)
     except click.BadParameter as error:

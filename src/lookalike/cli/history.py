@@ -189,7 +189,7 @@ def counts(folder: str, output: str | None, force: bool, top: int, as_json: bool
             raise ParameterError("--json lists documents, and -o writes all of them: leave one of them out")
         check_table(output, force)
         if not is_stdout(output) and is_inside(path_of(output), path_of(folder)):
-            raise OutputError(f"{shown(output)} is inside {shown(folder)}, which holds generations only; choose another name")
+            raise OutputError(f" is inside {shown(folder)}, which holds generations only; choose another name", output)
     found = _opened(folder, read=True)
     rows, uncounted = AddedUp(found.generations), without(found.generations)
     if uncounted:
@@ -200,7 +200,7 @@ def counts(folder: str, output: str | None, force: bool, top: int, as_json: bool
     if output is not None:
         names = {os.path.abspath(output), os.path.realpath(output)}  # inputs are not asked for: they can be anywhere
         if any(os.fspath(place.path) in names for split in rows.sources for place in split.places):
-            raise OutputError(f"the output {shown(output)} would replace an input; choose another name")
+            raise OutputError(" would replace an input; choose another name", output)
         write_table(output, rows, rows.provenance, force=force)
         said = f"{counted(len(rows), 'document')} written"
         say(said if is_stdout(output) else f"{said}: {output}", err=is_stdout(output))

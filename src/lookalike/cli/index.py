@@ -266,13 +266,13 @@ def _ids_in(source: str) -> list[tuple[str, str]]:
         data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     except OSError as error:
         check_on_disk(source, "and ids are read from this machine: copy the file")
-        raise InputDataError(f"{source}: cannot be read: {error.strerror}") from None
+        raise InputDataError(f"cannot be read: {error.strerror}", source) from None
     found = []
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         try:
             text = line.removesuffix(b"\r").decode()
         except UnicodeDecodeError as error:
-            raise InputDataError(f"{source}: line {number}: invalid UTF-8 at byte {error.start}") from None
+            raise InputDataError(f"invalid UTF-8 at byte {error.start}", source, line=number) from None
         if text:
             found.append((f"{text!r:.60} in line {number} of {source}", text))
     return found

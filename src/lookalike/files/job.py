@@ -55,7 +55,7 @@ def no_job(folder: Path | Url, names: Iterable[str]) -> ParameterError:
 def damaged(path: str | os.PathLike[str]) -> IndexFormatError:
     """The error for what should say which job a folder holds."""
     name = shown(os.fspath(path))
-    return IndexFormatError(f"{name}: damaged, or of another version; name another work folder, or empty this one")
+    return IndexFormatError("damaged, or of another version; name another work folder, or empty this one", name)
 
 
 def encoded_job(job: Any, token: str) -> bytes:

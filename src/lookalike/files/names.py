@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from ..errors import InputDataError, ParameterError
 from ..wording import printable
+from ..wording import shown as shown
 
 _MOST_PATTERNS = 1000
 _FIRST = 3  # names that a message lists
@@ -32,15 +33,6 @@ _MARKER = re.compile(
     r"|_SUCCESS|_(started|committed)_(vacuum)?\d+|_(common_)?metadata|_temporary|_delta_log|_spark_metadata"
     r"|(?i:(eh)?thumbs\.db|desktop\.ini)|\.DS_Store|~\$.+"
 )
-
-
-def shown(path: str | os.PathLike[str]) -> str:
-    """Return a path as text that can be printed and stored: bytes that are not UTF-8 become escapes such as ``\\xe9``."""
-    name = os.fspath(path)
-    try:
-        return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    except UnicodeEncodeError:  # no name that a file can have
-        return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def some_of(names: Iterable[str]) -> str:
@@ -129,10 +121,16 @@ def patterns_of(glob: str | Sequence[str] | None, exclude: str | Sequence[str] |
     wanted, unwanted = ([given] if isinstance(given, str) else list(given or ()) for given in (glob, exclude))
     for pattern in wanted:
         if not isinstance(pattern, str) or not pattern or PurePosixPath(pattern).is_absolute():
-            raise ParameterError(f"--glob (glob) must be a pattern of names inside the folder, such as '*.md'; got {pattern!r}")
+            raise ParameterError(
+                f"--glob (glob) must be a pattern of names inside the folder, such as '*.md'; got {pattern!r}", "glob", pattern
+            )
     for pattern in unwanted:
         if not isinstance(pattern, str) or not _parts(pattern):
-            raise ParameterError(f"--exclude (exclude) must be a pattern of names, such as '*.json' or 'old/'; got {pattern!r}")
+            raise ParameterError(
+                f"--exclude (exclude) must be a pattern of names, such as '*.json' or 'old/'; got {pattern!r}",
+                "exclude",
+                pattern,
+            )
     plain = ["/".join(_whole(pattern) if ".." in _parts(pattern) else _parts(pattern)) for pattern in unwanted]
     wanted, plain = ([one for pattern in some for one in expanded(pattern)] for some in (wanted, plain))
     return Patterns(wanted, plain)

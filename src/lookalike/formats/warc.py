@@ -78,7 +78,7 @@ class Warc(ParsedRecords):
         """Write the selected records as they are, compressed one by one, and those that tell how they were fetched."""
         split = selection.split
         if selection.added is not None:
-            raise InputDataError(f"{split.name}: WARC records cannot be annotated; name an output file such as annotated.jsonl")
+            raise InputDataError("WARC records cannot be annotated; name an output file such as annotated.jsonl", split.name)
         split.check_unchanged()
         (name,) = self.names_in_folder(split)
         wanted, number = selection.mask, 0
@@ -115,7 +115,7 @@ def _document(record: _Record, row: Record, split: Split, number: int) -> bytes 
     record.whole = b""
     if record.is_cut or len(content) > split.limit.most:
         if not split.limit.skip:
-            raise split.too_large(f"row {number}")
+            raise split.too_large(row=number)
         return None
     if record.is_untold:
         row["content_type"] = "text/html" if _MARKUP.match(content) else "text/plain"
@@ -268,7 +268,7 @@ def _records(split: Split) -> Iterator[_Record]:
 
 
 def _damaged(split: Split, begin: int, why: str) -> InputDataError:
-    return InputDataError(f"{split.name}: damaged WARC data in or after the record at byte {begin} of its content: {why}")
+    return InputDataError(f"damaged WARC data in or after the record at byte {begin} of its content: {why}", split.name)
 
 
 def _record(source: _Bytes, most: int, possible: int) -> _Record | None:

@@ -105,7 +105,7 @@ def _file(output: str | Path, force: bool) -> Path:
         return Path("-")
     form = format_of(output)
     if type(form).write is Format.write:
-        raise OutputError(f"{output}: files of the format {form.name} cannot be written; name another suffix")
+        raise OutputError(f"files of the format {form.name} cannot be written; name another suffix", output)
     return disk.check_output(
         output, force, single=True, described=not form.holds_provenance, suffixes=formats_by_suffix()
     )  # fmt: skip
@@ -175,8 +175,9 @@ def check_shortening(output: str | Path, splits: Sequence[Split]) -> None:
         for split in splits:
             if not split.form.shortens:
                 raise OutputError(
-                    f"{split.name}: a part of its text is not left out of a file of the format {split.form.name}: name an "
-                    f"output file, such as {folder_like(output)}.jsonl"
+                    f"a part of its text is not left out of a file of the format {split.form.name}: name an "
+                    f"output file, such as {folder_like(output)}.jsonl",
+                    split.name,
                 )
 
 

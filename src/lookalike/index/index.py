@@ -130,7 +130,7 @@ class Index(Reader):
         lock = take_lock(folder, wait=False)
         try:
             if (folder / NAME).exists():
-                raise OutputError(f"{folder}: another process has just made an index here; open it, or choose another name")
+                raise OutputError("another process has just made an index here; open it, or choose another name", folder)
             Manifest(made.to_dict(), keep_text).write(folder)
             return cls._opened(folder, lock, False)
         except BaseException:
@@ -165,7 +165,7 @@ class Index(Reader):
         """
         folder = Path(path)
         if mode not in ("append", "read"):
-            raise ParameterError(f"mode must be append or read; got {mode!r}")
+            raise ParameterError("must be append or read", "mode", mode)
         if salvage and mode == "append":
             raise ParameterError("salvage is for reading: open with mode='read', export what is left, and make a new index")
         read_manifest(folder)  # nothing is written where there is no index

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -49,7 +50,7 @@ class MinHashKind(Kind):
         super().__post_init__()
         whole("slots", self.slots, 1, MAX_PERMUTATIONS)
         if whole("bits", self.bits, 1) not in LANES:
-            raise ParameterError(f"bits must be one of {', '.join(map(str, LANES))}; got {self.bits}")
+            raise ParameterError(f"must be one of {', '.join(map(str, LANES))}", "bits", self.bits)
         FastSimilarity(permutations=self.plan.permutations, seed=self.seed)
 
     @cached_property
@@ -155,9 +156,9 @@ class SimHashKind(Kind):
         super().__post_init__()
         SimHash(bits=BITS, seed=self.seed)
         if not 0 <= self.radius <= 7:
-            raise ParameterError(f"radius must be in 0..7 for an index; got {self.radius}")
+            raise ParameterError("must be in 0..7 for an index", "radius", self.radius)
         if self.probes is not None and not 1 <= self.probes <= MOST_PROBES:
-            raise ParameterError(f"probes must be in 1..{MOST_PROBES:,}; got {self.probes}")
+            raise ParameterError(f"must be in 1..{MOST_PROBES:,}", "probes", self.probes)
 
     @cached_property
     def method(self) -> SimHashMethod:
@@ -234,7 +235,7 @@ _TYPES: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "st
 def make_kind(kind: str, **parameters: Any) -> Kind:
     """Return the kind of a name."""
     if kind not in tuple(KINDS):
-        raise ParameterError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+        raise ParameterError(f"must be one of {', '.join(KINDS)}", "kind", kind)
     known = {field.name: field for field in fields(KINDS[kind])}
     if stranger := sorted(set(parameters) - set(known)):
         raise ParameterError(f"an index of kind {kind} has no parameter {stranger[0]!r}; it has {', '.join(sorted(known))}")
@@ -243,7 +244,7 @@ def make_kind(kind: str, **parameters: Any) -> Kind:
             continue
         wanted = _TYPES[str(known[name].type).removesuffix(" | None")]
         if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
-            raise ParameterError(f"{name} must be of type {wanted[0].__name__}; got {value!r:.60}")
+            raise ParameterError(f"must be of type {wanted[0].__name__}", name, value)
     return KINDS[kind](**parameters)
 
 
@@ -273,22 +274,23 @@ def _planned_codes(given: dict[str, Any]) -> dict[str, Any]:
     return {"bits": int(chosen.bits), "slots": chosen.permutations} | rest
 
 
-def read_kind(parameters: dict[str, Any], place: object) -> tuple[Kind, int]:
+def read_kind(parameters: dict[str, Any], place: str | os.PathLike[str]) -> tuple[Kind, int]:
     """Return the kind that an index was made with, and the number of the rules by which its texts became shingles."""
     given = dict(parameters)
     shingling = given.pop("shingling", None)
     try:
         kind = make_kind(given.pop("kind", None), **given)
     except ParameterError as error:
-        raise IndexFormatError(f"{place}: damaged: {error}") from None
+        raise IndexFormatError(f"damaged: {error}", place) from None
     if set(kind.to_dict()) != set(parameters) or None in parameters.values() or not isinstance(shingling, dict):
-        raise IndexFormatError(f"{place}: damaged: its parameters are {sorted(parameters)}, not {sorted(kind.to_dict())}")
+        raise IndexFormatError(f"damaged: its parameters are {sorted(parameters)}, not {sorted(kind.to_dict())}", place)
     known = kind.shingling.to_dict()
     rules, newest = shingling.get("rules", 1), known.get("rules", 1)
     if type(rules) is not int or not 1 <= rules <= newest or known | {"rules": 0} != shingling | {"rules": 0}:
         raise IndexFormatError(
-            f"{place}: its shingles are {shingling}, those of this version {known}: "
-            "use the version that made it, or make it anew from the texts"
+            f"its shingles are {shingling}, those of this version {known}: "
+            "use the version that made it, or make it anew from the texts",
+            place,
         )
     return kind, rules
 

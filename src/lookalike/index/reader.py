@@ -122,7 +122,7 @@ class Reader:
             with self._turn:
                 manifest = read_manifest(self.path)
                 if manifest.parameters != self._state.manifest.parameters:
-                    raise IndexFormatError(f"{self.path}: an index with other parameters took its place; open it again")
+                    raise IndexFormatError("an index with other parameters took its place; open it again", self.path)
                 manifest, segments, self.damaged = open_segments(self.path, self.kind, manifest, False)
                 self._state = State(self.path, self.kind, manifest, segments)
 
@@ -198,7 +198,7 @@ class Reader:
             As ``query``.
         """
         if top is not None and top < 1:
-            raise ParameterError(f"top must be at least 1; got {top}")
+            raise ParameterError("must be at least 1", "top", top)
         return self._look_up(texts, top, False, threads)
 
     def first(self, texts: Any, *, threads: int = 1) -> pa.Table:
@@ -250,7 +250,7 @@ class Reader:
         if isinstance(texts, Sketches):
             raise ParameterError("containment is measured on the texts: give texts, not sketches")
         if top is not None and top < 1:
-            raise ParameterError(f"top must be at least 1; got {top}")
+            raise ParameterError("must be at least 1", "top", top)
         manifest, segments = self._now()
         asked, shingling = concatenate(as_texts(texts)), self.kind.shingling
         return containing(manifest, segments, shingling, asked, threshold=threshold, top=top, threads=threads)
@@ -339,4 +339,4 @@ class Reader:
                 raise ParameterError(f"{self.path}: another process opened this index for changes; open it again in this one")
             self._turn, self._process = threading.RLock(), os.getpid()  # a thread that was not forked may hold the old lock
         if write and self._close is None:
-            raise OutputError(f"{self.path}: opened for reading; open it with mode='append' to change it")
+            raise OutputError("opened for reading; open it with mode='append' to change it", self.path)

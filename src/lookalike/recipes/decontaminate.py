@@ -54,9 +54,9 @@ class DecontaminationSettings(DecontaminationOptions):
             if self.width not in (None, self.shingling.width):
                 raise ParameterError(f"{self.measure} says how many tokens count: leave out the width; got {self.width}")
         elif self.threshold is not None and not 0.0 < number("threshold", self.threshold, "a number in (0, 1]") <= 1.0:
-            raise ParameterError(f"threshold must be a number in (0, 1]; got {self.threshold!r}")
+            raise ParameterError("must be a number in (0, 1]", "threshold", self.threshold)
         if isinstance(self.against_text, (list, tuple)) and not all(isinstance(name, str) for name in self.fields):
-            raise ParameterError(f"against_text must be a str or a list of str; got {self.against_text!r:.60}")
+            raise ParameterError("must be a str or a list of str", "against_text", self.against_text)
         if len(set(self.fields)) < len(self.fields):
             raise ParameterError(f"against_text names a field twice: {', '.join(self.fields)}")
 
@@ -66,7 +66,7 @@ class DecontaminationSettings(DecontaminationOptions):
         kind, _, n = self.measure.partition(":")
         if self.measure in ("containment", "resemblance") or (kind == "ngram" and n.isascii() and n.isdigit() and len(n) < 8):
             return kind
-        raise ParameterError(f"measure must be containment, resemblance or ngram:N, such as ngram:13; got {self.measure!r}")
+        raise ParameterError("must be containment, resemblance or ngram:N, such as ngram:13", "measure", self.measure)
 
     @cached_property
     def fields(self) -> list[str]:

@@ -142,7 +142,9 @@ def dedup(data: Any, settings: Settings) -> Result:
     [{'id': 1, 'duplicate_of': 0, 'resemblance': 1.0}]
     """
     if settings.verify == "none":
-        raise ParameterError("dedup removes only verified duplicates: verify must be exact or sketch ('none' is for pairs)")
+        raise ParameterError(
+            "dedup removes only verified duplicates: verify must be exact or sketch ('none' is for pairs)", "verify", "none"
+        )
     with shown(settings.progress) as said:
         if on_spark(data, settings):
             from .spark.job import dedup_on_spark  # here, for what jobs on one machine do not need

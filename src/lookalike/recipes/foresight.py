@@ -270,11 +270,11 @@ def foresee(
     for name, value, least, most in (("duplicates", duplicates, 0.0, 1.0), ("family", family, 2.0, float("inf"))):
         if not least <= number(name, value) <= most:
             upper = "" if most == float("inf") else f" and at most {most:g}"
-            raise ParameterError(f"{name} must be at least {least:g}{upper}; got {value}")
+            raise ParameterError(f"must be at least {least:g}{upper}", name, value)
     if verify not in ("exact", "sketch"):
-        raise ParameterError(f"verify must be exact or sketch to be foreseen; got {verify!r}")
+        raise ParameterError("must be exact or sketch to be foreseen", "verify", verify)
     if format not in REFERENCE:
-        raise ParameterError(f"format must be {' or '.join(REFERENCE)} to be foreseen; got {format!r}")
+        raise ParameterError(f"must be {' or '.join(REFERENCE)} to be foreseen", "format", format)
     chosen: dict[str, Any] = {
         "threshold": threshold, "recall": recall, "permutations": permutations, "bands": bands, "rows": rows, "verify": verify,
         "measure": measure, "floor": floor,
@@ -295,5 +295,5 @@ def _count(name: str, value: float) -> int:
     """Return a whole number that may come as a float, such as 1e9."""
     given = number(name, value, "a number >= 0")
     if abs(given) == float("inf") or given != int(given):
-        raise ParameterError(f"{name} must be a whole number; got {value}")
+        raise ParameterError("must be a whole number", name, value)
     return whole(name, int(given), 0, 10**15)

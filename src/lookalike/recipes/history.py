@@ -102,7 +102,7 @@ class History:
         if not (self._made or os.path.isdir(self.folder)):
             raise ParameterError(f"{shown(self.folder)} is a file; a history is a folder of its own")
         if read and self._made:
-            raise InputDataError(f"{shown(self.folder)}: no folder of generations")
+            raise InputDataError("no folder of generations", self.folder)
         self._unlock = self._locked(read)
         try:
             if self._unlock is not None:
@@ -126,7 +126,7 @@ class History:
         unlock()
         if read:
             return None
-        raise OutputError(f"{shown(self.folder)}: another process is using this folder; try again when it is done")
+        raise OutputError("another process is using this folder; try again when it is done", self.folder)
 
     def __enter__(self) -> Self:
         """Return it."""
@@ -154,7 +154,7 @@ class History:
     def _check_locked(self) -> None:
         """Refuse to write what another process may be writing."""
         if self._unlock is None or not self._unlock.alive:
-            raise OutputError(f"{shown(self.folder)}: opened to be read, or closed: open it without read=True to change it")
+            raise OutputError("opened to be read, or closed: open it without read=True to change it", self.folder)
 
     def _accounts(self) -> list[Account]:
         return [one.account for one in self.generations if one.account is not None]

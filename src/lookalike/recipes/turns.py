@@ -55,17 +55,16 @@ class Turn:
         if digest_of_output(output) == self.job.output:
             return True
         raise OutputError(
-            f"{shown(output)} exists, and is not what this job wrote when it added {self.job.generation}; pass "
-            "--force (force=True) to replace it, or choose another name"
+            f" exists, and is not what this job wrote when it added {self.job.generation}; pass "
+            "--force (force=True) to replace it, or choose another name",
+            output,
         )
 
     def check(self, references: Sequence[Split], outputs: Sequence[str | Path]) -> None:
         """Check that its generation can be saved, and that nothing that is written meets the history."""
         for output in outputs:
             if is_inside(path_of(output), self.folder):
-                raise OutputError(
-                    f"{shown(output)} is inside {shown(self.folder)}, which holds generations only; choose another name"
-                )
+                raise OutputError(f" is inside {shown(self.folder)}, which holds generations only; choose another name", output)
         check_saving(self.folder / self.name, self.job is not None, self.sources, references, self.settings.html, outputs)
 
     def references(self, trusted: Sequence[AnyPath], others: Sequence[Split], outputs: Sequence[str | Path]) -> Inputs:

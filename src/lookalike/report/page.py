@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..errors import MissingExtraError, ParameterError
+from ..errors import MissingExtraError, ParameterError, check_choice
 from ..files.atomic import atomic_file
 from ..files.disk import check_apart, check_output
 from ..files.names import shown
@@ -139,8 +139,7 @@ def _write(page: Page, path: Path, texts: str, force: bool) -> None:
 
 def _checked(output: str | Path, sources: Sequence[Split], texts: str, force: bool) -> Path:
     """Return the path to write to, if what is asked for can be written there."""
-    if texts not in TEXTS:
-        raise ParameterError(f"texts must be one of {', '.join(TEXTS)}; got {texts!r}")
+    check_choice("texts", texts, TEXTS)
     return check_report(output, sources, force)
 
 

@@ -72,7 +72,7 @@ class TableIndex(FingerprintIndex):
             blocks = whole("blocks", blocks, 1)
         self.n_tables = theory.block_tables(len(blocks) if isinstance(blocks, tuple) else blocks, lead, radius)
         if lookup not in ("prefix", "binary"):
-            raise ParameterError(f"lookup must be prefix or binary; got {lookup!r}")
+            raise ParameterError("must be prefix or binary", "lookup", lookup)
         self.blocks: int | tuple[int, ...] = blocks
         self.lead, self.lookup = lead, lookup
 

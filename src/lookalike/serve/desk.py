@@ -114,7 +114,7 @@ async def _done(run: Run, work: Callable[[], Any]) -> Any:
 def _number(name: str, text: str) -> int:
     """Return a number of an address."""
     if not text.isascii() or not text.isdecimal() or len(text) > 15:
-        raise ParameterError(f"{name} must be a whole number; got {text[:40]!r}")
+        raise ParameterError("must be a whole number", name, text[:40])
     return int(text)
 
 

@@ -60,7 +60,7 @@ class Wanted:
         """Check the values."""
         for name, value, known in (("order", self.order, ORDERS), ("kind", self.kind, KINDS), ("judged", self.judged, JUDGED)):
             if value not in known:
-                raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value[:40]!r}")
+                raise ParameterError(f"must be one of {', '.join(known)}", name, value[:40])
         if len(self.find) > MOST_SOUGHT:
             raise ParameterError(f"a search has at most {MOST_SOUGHT} characters; got {len(self.find):,}")
 

@@ -141,12 +141,14 @@ def check_values(options: Any) -> None:
         if kind is None or (value is None and entry.may_be_none):
             continue
         if not isinstance(value, kind.types) or isinstance(value, bool) != (kind.types is bool):
-            raise ParameterError(f"{entry.name} must be {kind.rule}; got {given!r:.60}, of type {type(given).__name__}")
+            raise ParameterError(
+                f"{entry.name} must be {kind.rule}; got {given!r:.60}, of type {type(given).__name__}", entry.name, given
+            )
         if isinstance(value, list | tuple) and not entry.may_be_none and kind.types == (str, list, tuple):
             object.__setattr__(options, entry.name, _distinct(entry.name, value))
         if entry.option.choices and value not in entry.option.choices:
             words = entry.option.choices
-            raise ParameterError(f"{entry.name} must be one of {', '.join(words)}; got {value!r}{meant(value, words)}")
+            raise ParameterError(f"must be one of {', '.join(words)}{meant(value, words)}", entry.name, value)
         if entry.option.least is not None:
             object.__setattr__(options, entry.name, whole(entry.name, value, entry.option.least, entry.option.most))
 
@@ -154,7 +156,7 @@ def check_values(options: Any) -> None:
 def _distinct(name: str, given: Sequence[Any]) -> str | tuple[str, ...]:
     """Return names, one alone as a str; refuse what is none, or is given twice."""
     if not given or not all(isinstance(one, str) for one in given):
-        raise ParameterError(f"{name} must be a str or a list of str, of which there is one at least; got {given!r:.60}")
+        raise ParameterError("must be a str or a list of str, of which there is one at least", name, given)
     if len(set(given)) < len(given):
         raise ParameterError(f"{name} names a column twice: {', '.join(given)}")
     return given[0] if len(given) == 1 else tuple(given)

@@ -165,7 +165,7 @@ class BBit(Packing):
         """Check the number of bits."""
         object.__setattr__(self, "bits", whole("bits", self.bits, 1, 32))
         if 16 < self.bits < 32:
-            raise ParameterError(f"bits must be in 1..16 or 32; got {self.bits}")
+            raise ParameterError("must be in 1..16 or 32", "bits", self.bits)
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
         """Return the one part there is.
@@ -315,7 +315,7 @@ class Fractional(Packing):
         except (TypeError, ValueError) as error:
             if isinstance(error, ParameterError):
                 raise
-            raise ParameterError(f"shares must be pairs (bits, share); got {self.shares!r}") from None
+            raise ParameterError("must be pairs (bits, share)", "shares", self.shares) from None
         mixture.check_shares([(max(1, int(b)), w) for b, w in shares])
         object.__setattr__(self, "shares", shares)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_choice
 from ..hashing import ROUNDS, Permutation, derive
 from ..kernels import filling
 from ..kernels import signatures as kernel
@@ -66,8 +66,7 @@ class OnePermutation(SlotScheme):
     def __post_init__(self) -> None:
         """Check the parameters."""
         SlotScheme.__post_init__(self)
-        if self.densify not in KINDS:
-            raise ParameterError(f"densify must be one of {', '.join(KINDS)}; got {self.densify!r}")
+        check_choice("densify", self.densify, KINDS)
 
     @property
     def mergeable(self) -> bool:
@@ -142,7 +141,7 @@ def _members(values: ArrayLike, offsets: ArrayLike, universe: int) -> tuple[UInt
     bounds = offsets_of(offsets, len(keys))
     for outside in (np.min(values, initial=0), np.max(values, initial=0)):
         if not 0 <= int(outside) < universe:
-            raise ParameterError(f"elements must be in [0, {universe}); got {outside}")
+            raise ParameterError(f"must be in [0, {universe})", "elements", outside)
     row = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     order = np.lexsort((keys, row))
     again = np.flatnonzero((keys[order][1:] == keys[order][:-1]) & (row[order][1:] == row[order][:-1]))

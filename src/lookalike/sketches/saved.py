@@ -123,7 +123,7 @@ def load(path: str | Path) -> Signatures | PackedSignatures:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise InputDataError(
-            f"{path}: damaged, or of a newer version: its header does not describe signatures ({error!r:.80})"
+            f"damaged, or of a newer version: its header does not describe signatures ({error!r:.80})", path
         ) from None
 
 
@@ -138,7 +138,7 @@ def _make(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
     shingling: object = header["shingling"]
     if isinstance(shingling, dict):
         if shingling["rules"] > RULES:
-            raise InputDataError(f"{path}: shingling rules {shingling['rules']} are newer than {RULES}; upgrade lookalike")
+            raise InputDataError(f"shingling rules {shingling['rules']} are newer than {RULES}; upgrade lookalike", path)
         shingling = Shingling(**{k: v for k, v in shingling.items() if k != "unicode"})
     densities = arrays.get("densities")
     rows = arrays["values" if kind == "signatures" else "words"]

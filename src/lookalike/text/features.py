@@ -218,7 +218,7 @@ class DocumentFrequencies:
             values, counts, n, stated = _read(path)
         except (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, SyntaxError, TokenError, zlib.error,
                 zipfile.BadZipFile) as error:  # fmt: skip
-            raise InputDataError(f"{path}: not a file of document frequencies, or damaged ({error})") from None
+            raise InputDataError(f"not a file of document frequencies, or damaged ({error})", path) from None
         message = f"{path} counts features of {stated}; {parameters} was asked for"
         if isinstance(parameters, Shingling):
             known = {str(p): p for p in (replace(parameters, rules=rules) for rules in range(1, RULES + 1))}
@@ -284,7 +284,7 @@ def weigh(
     """
     shingling = shingling or Shingling(width=1)
     if cap is not None and not cap > 0.0:
-        raise ParameterError(f"cap must be positive; got {cap}")
+        raise ParameterError("must be positive", "cap", cap)
     values, offsets = shingling.hashes(concatenate(as_texts(texts)))
     distinct, often, bounds = count_repeats(values, offsets)
     if frequencies is None:

@@ -103,8 +103,9 @@ def _attempt(writing: Writing, name: str) -> Iterator[NewFolder]:
             folder = stack.enter_context(folder_of(writing.attempts).attempt(name))
         except FileNotFoundError:
             raise OutputError(
-                f"{writing.output}: Spark's workers do not see {writing.attempts}: name a folder on an object store, or on "
-                "storage that the driver and all workers have mounted"
+                f"Spark's workers do not see {writing.attempts}: name a folder on an object store, or on "
+                "storage that the driver and all workers have mounted",
+                writing.output,
             ) from None
         yield folder
 
