@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import theory
-from .errors import ParameterError, from_caller
+from .errors import ParameterError, check_choice, from_caller
 from .theory import banding, minhash, shares
 from .values.arrays import MAX_PERMUTATIONS, number, whole
 from .wording import html_table, spelled
@@ -288,8 +288,7 @@ def plan(
     """
     check_targets(threshold, recall)
     threshold, recall = float(threshold), float(recall)
-    if verify not in ("exact", "sketch", "none"):
-        raise ParameterError("must be exact, sketch or none", "verify", verify)
+    check_choice("verify", verify, ("exact", "sketch", "none"))
     if documents is not None:
         documents = number("documents", documents, "a number >= 0")
         if not (0 <= documents <= MAX_DOCUMENTS and documents == int(documents)):

@@ -94,8 +94,9 @@ def meant(name: str, known: Iterable[str]) -> str:
     """Return "; did you mean 'first'?", if one of some words is like another; else nothing."""
     from difflib import get_close_matches  # here, for what is not needed to start
 
-    found = get_close_matches(name, list(known), 1)
-    return f"; did you mean {found[0]!r}?" if found else ""
+    words = {word.lower(): word for word in known}
+    found = get_close_matches(name.lower(), words, 1)
+    return f"; did you mean {words[found[0]]!r}?" if found else ""
 
 
 def check_spelling(function: str, named: Iterable[str], known: Collection[str]) -> None:

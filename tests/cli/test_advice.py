@@ -158,7 +158,7 @@ def test_pairs_say_that_nothing_is_removed(tmp_path, capsys):
     _, out, _ = run(
         capsys, "pairs", lines(tmp_path / "x.jsonl", ["one two three four five six"] * 9 + ["one two three four five seven"])
     )
-    assert "pairs compared (of identical texts, one stands for all)" in out or "pair compared (of identical" in out
+    assert "pairs compared (identical texts count as one)" in out or "pair compared (of identical" in out
 
 
 def test_an_estimate_is_said_to_be_one(tmp_path, capsys):

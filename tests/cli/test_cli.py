@@ -37,7 +37,7 @@ def test_dedup_prints_a_summary_and_writes_nothing(capfd, corpus, tmp_path):
 
 def test_identical_texts_are_compared_once(capfd, tmp_path):
     """So that more documents can be removed than pairs were verified, which the summary explains."""
-    said = "1 candidate pair, 1 verified (of identical texts, one stands for all)"
+    said = "1 candidate pair, 1 verified (identical texts count as one)"
     assert said in run(capfd, "dedup", lines(tmp_path / "in.jsonl", [A, *[f"{A} more"] * 5]))[1]
 
 

@@ -148,7 +148,7 @@ def test_an_interrupt_says_what_it_leaves(capfd, corpus, monkeypatch, tmp_path):
         ("open", [], "interrupted; nothing was written\n"),
         ("open", ["-o", target, "--work", tmp_path / "work"],
          "interrupted; nothing was written; run the command again to continue the job\n"),
-        ("write", ["-o", target], f"interrupted; each file found at {target} is complete, from this job or from an earlier one\n"),
+        ("write", ["-o", target], f"interrupted; each file found at {target} is complete, from this job or an earlier one\n"),
         ("close", ["-o", target], f"interrupted; {target} was written, and is complete\n"),
     ):  # fmt: skip
         with monkeypatch.context() as patch:

@@ -76,7 +76,7 @@ def test_texts(kind, content, text):
         ("docx", zipped(word__document_xml="<x><y></x>"), "is not well-formed XML"),
         ("odt", zipped(content_xml="<a>" * 20), "is not well-formed XML"),
         ("epub", zipped(**{"META-INF__container_xml": "<x/>"}), "has no member"),
-        ("eml", b"\n\nno header", "has no header of an e-mail"),
+        ("eml", b"\n\nno header", "has no e-mail header"),
     ],
 )
 def test_what_cannot_be_read(kind, content, why):

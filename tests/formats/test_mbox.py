@@ -107,7 +107,7 @@ def test_what_a_mailbox_begins_with_is_never_dropped(tmp_path, caplog, first):
     (tmp_path / "a.mbox").write_bytes(whole)
     result = la.dedup(tmp_path / "a.mbox")
     assert result.summary.kept == 2 and [r.getMessage() for r in caplog.records] == (
-        [f"left out: {tmp_path}/a.mbox:1 has no header of an e-mail"] if b"From" in first else []
+        [f"left out: {tmp_path}/a.mbox:1 has no e-mail header"] if b"From" in first else []
     )
     result.write(tmp_path / "out/")
     assert (tmp_path / "out/a.mbox").read_bytes() == whole

@@ -83,7 +83,7 @@ def test_an_output_that_is_another_one_stays(crawl):
     add("w0", "clean.jsonl")
     (crawl / "clean.jsonl").write_text("mine")
     with pytest.raises(
-        la.errors.OutputError, match=r"clean\.jsonl exists, and is not what this job wrote when it added 000001; pass"
+        la.errors.OutputError, match=r"clean\.jsonl exists, but is not what this job wrote when it added 000001; pass"
     ):
         add("w0", "clean.jsonl")
     assert (crawl / "clean.jsonl").read_text() == "mine"
@@ -158,7 +158,7 @@ def test_folders_of_others(crawl):
         result.save_sketches("archive/w0")
     with pytest.raises(la.errors.InputDataError, match="holds the sketches of one job: name the folder that it is in"):
         la.History("archive/w0")
-    with pytest.raises(la.errors.InputDataError, match="no folder of generations"):
+    with pytest.raises(la.errors.InputDataError, match="not a folder of generations"):
         la.History("nope", read=True)
     assert add("w1", "clean/w1", folder="archive")  # what was saved before counts
     assert names("archive") == ["w0", "w1"]

@@ -125,9 +125,7 @@ def test_saved_sketches_are_no_documents(files, history):
     ):
         with pytest.raises(la.errors.InputDataError, match="w0 holds saved sketches, which have no texts: name the documents"):
             call()
-    with pytest.raises(
-        la.errors.InputDataError, match=r"week1-0.* \(its sketches are in .*w1\): .*; leave out the one or the other"
-    ):
+    with pytest.raises(la.errors.InputDataError, match=r"week1-0.* \(its sketches are in .*w1\): .*; leave out one of them"):
         la.dedup(files[1], against=history[0], **HOW)
 
 

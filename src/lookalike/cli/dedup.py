@@ -32,24 +32,23 @@ if TYPE_CHECKING:
 @options.own("--save-sketches", hidden=True, default=None, metavar="DIR",
              help="Save sketches of the kept documents to a new folder, for --against of later jobs.")  # fmt: skip
 @options.own("--history", default=None, metavar="DIR",
-             help="Compare with all that earlier jobs with this option kept, and add what is written to -o.")  # fmt: skip
+             help="Skip documents that earlier jobs kept, and add the new ones to this folder.")  # fmt: skip
 @options.own("--generation", hidden=True, default=None, metavar="NAME",
-             help="For --history: name of what this job adds, after the last one in alphabetical order.  "
-             "[default: the last one's number plus one]")  # fmt: skip
+             help="For --history: name of the new generation; must sort after the last one.  "
+             "[default: the last number plus one]")  # fmt: skip
 @options.own("--history-texts", hidden=True, is_flag=True, default=True,
-             help="For --history: keep texts in its folder; without them, later jobs read them from the inputs, which must "
-             "stay where they are, unchanged.")  # fmt: skip
+             help="For --history: keep texts in its folder. Otherwise later jobs read them from the inputs, which must "
+                  "not move or change.")  # fmt: skip
 @options.own("--save", default=None, metavar="DIR",
              help="Save the decisions and the reasons to a folder, for show and serve.")  # fmt: skip
 @options.own("--fail-if-removed", type=options.Share(), default=None, multiple=True, metavar="[COLUMN:]SHARE",
-             help="Exit with status 1, and write no documents, if more than this share of all, or of those with any "
-             "one value of "
-             "COLUMN, or an input as a whole, would be removed.")  # fmt: skip
+             help="Exit with status 1, and write no documents, if more than this share of all (or of any value of "
+                  "COLUMN), or a whole input, would be removed.")  # fmt: skip
 @options.reporting
 @options.own("--audit", hidden=True, type=click.IntRange(1), default=None, metavar="N",
-             help="Compare N kept documents, drawn at random, with all others, to measure the recall.")  # fmt: skip
+             help="Measure the recall: compare N random kept documents with all others.")  # fmt: skip
 @options.own("--attributes", hidden=True, is_flag=True,
-             help="Write to the folder -o, in place of rows, a line of JSON about each, in files as Dolma has.")  # fmt: skip
+             help="Write Dolma attribute files to the folder -o instead of documents.")  # fmt: skip
 @options.quiet
 @options.as_json
 @options.on_a_cluster
@@ -129,7 +128,7 @@ def dedup(
             if as_json:
                 click.echo(json.dumps(files.to_dict() | seeing.to_dict()))
             elif not quiet:
-                say(f"{output} is what this job wrote; {seeing}")
+                say(f"{output} is up to date; {seeing}")
             return
     outputs.check(sources, references or [], [work, given["overrides"], history, *ignored], given["html"])
     for path in (output, removed) if engine != "spark" else ():

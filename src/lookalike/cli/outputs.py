@@ -38,7 +38,7 @@ class Leaves:
     def writing(self, output: str) -> None:
         """Note that an output is about to appear, or standard output ("-") about to be written to."""
         before = f"{self._told()}; " if self._complete else ""
-        left = f"each file found at {output} is complete, from this job or from an earlier one"
+        left = f"each file found at {output} is complete, from this job or an earlier one"
         self.said = f"{before}{left if output != '-' else 'what was printed is not complete'}"
 
     def written(self, output: str) -> None:
@@ -177,7 +177,7 @@ class Outputs:
         from ..formats.writers import check_attributes
 
         if self.output is None or self.annotate:
-            raise ParameterError("attributes writes a folder beside that of the documents, without --annotate: name it with -o")
+            raise ParameterError("attributes writes a folder, without --annotate: name it with -o")
         check_attributes(self.output, sources)
 
     def write(

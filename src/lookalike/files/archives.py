@@ -46,7 +46,7 @@ def unpack(
         for number, (name, size, stream) in enumerate(_in_zip(archive, skipped) if zipped else _in_tar(archive, skipped)):
             parts = [part for part in name.split("/") if part not in ("", ".")]
             for table in tables_in(["/".join(parts)], tables).values() if parts else ():
-                raise InputDataError(f" has a {TITLES[table]} table in it: unpack it, and name the folder", archive.name)
+                raise InputDataError(f" has a {TITLES[table]} table inside: unpack it, and name the folder", archive.name)
             if not parts or ".." in parts or "\0" in name:
                 skipped.add("odd_member", f"{archive.name}/{name}")
             elif is_archive(parts[-1]):

@@ -238,8 +238,8 @@ class GrowingFile:
                 os.ftruncate(file, end)
             except OSError:
                 raise OutputError(
-                    f"cannot be written: {error.strerror}; nor can it be cut off again, so that the "
-                    "batch may be there when the file is opened anew",
+                    f"cannot be written: {error.strerror}; it cannot be truncated either, so the batch might be there "
+                    f"when the file is opened again",
                     self.path,
                 ) from None
             raise

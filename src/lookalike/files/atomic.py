@@ -125,9 +125,8 @@ def remove_leftovers(path: Path) -> None:
 def taken(path: Path) -> OutputError:
     """The error for an output whose name somebody else took while a job ran."""
     return OutputError(
-        " was written by another process while this job ran, and was left as it is: run again with another name, "
-        "or with --force (force=True) to replace it; a job with a "
-        "work folder has kept its state, and the same job run again continues",
+        " was written by another process while this job ran, and was left unchanged: choose another name, or pass "
+        "--force (force=True) to replace it; a job with a work folder keeps its state, and continues when run again",
         path,
     )
 

@@ -124,9 +124,9 @@ def check_trusted(folder: AnyPath, names: Sequence[str], trusted: Sequence[AnyPa
     found = [name for name in names if trusted is None or is_trusted(name, trusted)]
     if not found:
         raise InputDataError(
-            f"you did not save it on this machine, or your state folder (XDG_STATE_HOME) is another one, so "
-            f"nothing is read from where it says that its texts are ({shown(names[0])}); if you know that place, name it, or a "
-            "folder that it is in: --trust PATH (trust=)",
+            f"you did not save it on this machine, or XDG_STATE_HOME has changed, so nothing is read from the place "
+            f"that it names for its texts ({shown(names[0])}); if you know that place, name it, or a folder around it: "
+            f"--trust PATH (trust=)",
             folder,
         )
     return found

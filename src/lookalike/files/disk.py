@@ -49,7 +49,7 @@ def check_output(
         if path.is_symlink():
             path = Path(os.path.realpath(path))
             if suffix_of(path, suffixes) != suffix_of(given, suffixes):
-                raise OutputError(f" is a link to {shown(path)}, whose suffix is another one; name that file instead", given)
+                raise OutputError(f" is a link to {shown(path)}, which has another suffix; name that file instead", given)
         if not single:
             recover(path)
         with suppress(FileNotFoundError):
@@ -264,7 +264,7 @@ class NewFolder:
         """Move a file that a task wrote into this folder; no other has its name."""
         source, target = self._tasks / written, self.path / name
         if (size := source.stat().st_size) != n_bytes:
-            raise OutputError(f"{n_bytes:,} bytes were written, {size:,} are there; write again", source)
+            raise OutputError(f"{n_bytes:,} bytes were written, but {size:,} are there; write again", source)
         self._make_parents(target)
         os.rename(source, target)
         self.files.append(name)

@@ -41,7 +41,7 @@ def check_same(name: str, held: Any, job: Any) -> None:
     if changed:
         raise ParameterError(
             f"{name}: holds an unfinished job with other parameters or inputs: {'; '.join(changed[:5])}; "
-            "run with the old ones, name another folder, or begin anew (--force on the command line)"
+            "run with the old ones, name another folder, or start over (--force on the command line)"
         )
 
 

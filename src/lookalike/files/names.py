@@ -197,7 +197,7 @@ REASONS = {
     "excluded": "excluded",
     "hidden": "hidden (named .x)",
     "hidden_folder": "hidden folders",
-    "marker": "kept beside data by lookalike, Spark or the system",
+    "marker": "kept next to data by lookalike, Spark or the system",
     "no_extra": "of a format whose extra is not installed",
     "binary": "binary",
     "linked_twice": "links to files that are read",
@@ -205,7 +205,7 @@ REASONS = {
     "linked_folder": "links to folders",
     "folder": "folders",
     "not_regular": "pipes, sockets or devices",
-    "odd_member": "in an archive by a name that leads out of it",
+    "odd_member": "in an archive, by a name that points outside it",
     "replaced": "in an archive before others of the same name",
     "nested": "archives in archives",
     "encrypted": "encrypted",
@@ -279,7 +279,7 @@ def way_to_text(suffixes: Iterable[str]) -> str | None:
     some = list(suffixes)
     way = next((suffix for suffix in some if suffix in _TEXT_OF), None)
     if way is not None:
-        return f"{way} is not read: get the text out of it first, for example with: {_TEXT_OF[way]}"
+        return f"{way} is not read: extract its text first, for example with: {_TEXT_OF[way]}"
     return "lookalike compares text, not images, sound or video" if some and all(one in _NO_TEXT for one in some) else None
 
 

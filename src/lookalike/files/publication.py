@@ -119,8 +119,8 @@ def recover(folder: Path, trusted: Sequence[AnyPath]) -> bool | None:
         strange = [] if found.own else [one.place for one in journal.outputs if not is_trusted(one.place, trusted)]
         if strange:
             raise InputDataError(
-                f"another user, or you on another machine, ran a job here that was killed; let it be "
-                f"finished there or, if you know the places of its outputs, such as {shown(strange[0])}, trust them: "
+                f"another user, or you on another machine, ran a job here that was killed; finish it there or, if you "
+                f"know the places of its outputs, such as {shown(strange[0])}, trust them: "
                 "--trust PATH (trust=)",
                 path,
             )
@@ -146,7 +146,9 @@ def _write(folder: Path, journal: _Journal) -> None:
 
 def _check_free(one: _Output) -> None:
     if os.path.lexists(one.place) and not one.replace:
-        raise OutputError(" was written by another process meanwhile, and was left as it is: move it, and run again", one.place)
+        raise OutputError(
+            " was written by another process meanwhile, and was left unchanged: move it, and run again", one.place
+        )
 
 
 def _finish(folder: Path, journal: _Journal) -> None:
@@ -159,8 +161,8 @@ def _finish(folder: Path, journal: _Journal) -> None:
         _close(folder)
     except OSError as error:
         raise OutputError(
-            f"cannot be written: {error.strerror or error}; everything is on the disk, and "
-            f"the next run with {shown(folder)} goes on from here",
+            f"cannot be written: {error.strerror or error}; everything is on the disk, and the next run with "
+            f"{shown(folder)} continues from here",
             error.filename or folder,
         ) from None
 

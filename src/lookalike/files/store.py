@@ -80,7 +80,7 @@ def check_apart(output: Url, places: Sequence[Place], also: Sequence[str | os.Pa
     for other in also:
         path = path_of(other)
         if is_inside(path, output) or is_inside(output, path):
-            raise OutputError(f" and the output {shown(output)} meet; choose another name for one of them", other)
+            raise OutputError(f" and the output {shown(output)} overlap; choose another name for one of them", other)
     for root in dict.fromkeys(place.root for place in places if isinstance(place.root, Url)):
         if is_inside(output, root):
             raise OutputError(
@@ -149,7 +149,7 @@ class NewObjects:
                 size = n_bytes if sizes.get(name) == n_bytes else entry and entry.status.st_size
                 if size != n_bytes:
                     there = "none" if size is None else f"{size:,}"
-                    raise OutputError(f"{n_bytes:,} bytes were written, {there} are there; write again", self.path / name)
+                    raise OutputError(f"{n_bytes:,} bytes were written, but {there} are there; write again", self.path / name)
             for name in sorted(sizes.keys() - self._taken.keys()) if inside else ():
                 (self.path / name).unlink(missing_ok=True)
         self.files += sorted(self._taken)

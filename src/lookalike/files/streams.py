@@ -160,9 +160,9 @@ def why(error: OSError) -> str:
     """Return what an error says, and what to do if a store refuses access, or fails however often it is asked."""
     said = error.strerror or str(error)
     if "ACCESS_DENIED" in said:
-        return f"{said}; check the credentials of this process, and what they permit"
+        return f"{said}; check the credentials of this process and their permissions"
     if any(name in said for name in _PASSING):
-        later = "run the job again later (with a work folder it goes on)"
+        later = "run the job again later (with a work folder it continues)"
         return f"{said}; it was asked {ATTEMPTS} times: {later}"
     return said
 

@@ -171,7 +171,7 @@ class Csv(Format):
                     )
                 other = next((mark for mark in ",;\t|" if mark in names[0]), None) if len(names) == 1 else None
                 way_out = "" if other is None else (
-                    f"; fields must be separated by {self.delimiter!r}: if they are by another character, name it with "
+                    f"; fields must be separated by {self.delimiter!r}: if another character separates them, name it with "
                     f"--delimiter {other!r} (delimiter={other!r})"
                 )  # fmt: skip
                 raise missing_column(split, None, "column", name, names, columns, way_out)
@@ -313,7 +313,7 @@ class Csv(Format):
         if not record.keys() <= set(names):
             more = ", ".join(repr(name) for name in record if name not in names)
             raise OutputError(
-                f"it has fields that the first has not ({more}): one CSV file cannot hold both; write .jsonl instead",
+                f"it has fields that the first row lacks ({more}): one CSV file cannot hold both; write .jsonl instead",
                 source,
                 row,
             )

@@ -50,7 +50,7 @@ class Database(Format):
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         path = split.place.path
         if not isinstance(path, Path):
-            raise InputDataError("a database can be read from a disk only; copy it there", split.name)
+            raise InputDataError("a database can only be read from a local disk; copy it there", split.name)
         _check_beside(path, split.name, self.beside)
         most = max(split.limit.most, split.limit.room // COPIES)
         memory = OWN_MEMORY + min(split.limit.room, MEMORY)

@@ -113,9 +113,8 @@ def _table(root: AnyPath, version: int | None) -> DeltaTable:
 
     if not isinstance(root, Url) and unquote(path := str(root.absolute())) != path:
         raise InputDataError(
-            "the package deltalake takes %41 and the like in a path for other letters, and would open another "
-            "folder: rename the folder, or read its files with --format parquet (format='parquet'), if nothing was deleted of "
-            "them",
+            "the package deltalake decodes sequences such as %41 in a path, and would open another folder: rename the "
+            "folder, or read its files with --format parquet (format='parquet'), if no rows were deleted",
             root,
         )
     _check_log(root, version)

@@ -102,7 +102,7 @@ class Selection:
         for line, added, ranges in self._selected(raw_rows):
             if self.cuts is not None and ranges:
                 if cut is None:
-                    raise OutputError("no part of a text is left out by this format; write .jsonl instead", self.split.name)
+                    raise OutputError("this format cannot leave out a part of a text; write .jsonl instead", self.split.name)
                 line = cut(line, self.cuts, ranges)
             yield line if self.added is None else annotate(line, added)
             del line  # not held while the next is read

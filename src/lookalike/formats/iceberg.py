@@ -53,7 +53,7 @@ class Iceberg(Lake):
             problem = f"several have the highest number: {some_of(found)}"
         if len(found) != 1:
             raise InputDataError(
-                f"which file in metadata/ describes the Iceberg table now is not known ({problem}): name the "
+                f"cannot tell which file in metadata/ is the current one ({problem}): name the "
                 ".metadata.json file that your catalog has",
                 root,
             )

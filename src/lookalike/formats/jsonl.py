@@ -387,7 +387,7 @@ def _json_line(source: str, row: int, record: Record) -> bytes:
     except UnicodeEncodeError:
         raise not_utf8(source, [(row, record)]) from None
     except TypeError as error:
-        raise InputDataError(f"a value has no form in JSON: {error}; convert it, or leave it out", source, row) from None
+        raise InputDataError(f"a value cannot be written as JSON: {error}; convert it, or leave it out", source, row) from None
     if b"null" in line:  # also what stands for numbers that are not finite
         for name, value in record.items():
             if not is_finite(value):

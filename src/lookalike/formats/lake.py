@@ -222,7 +222,7 @@ class Lake(Parquet):
         try:
             return pa.nulls(len(batch), own.type) if value is None else pa.repeat(pa.scalar(value, own.type), len(batch))
         except (pa.ArrowException, ValueError, TypeError) as error:
-            raise InputDataError(f"{value!r:.80} is no value of it: {error}", split.name, column=own.name) from None
+            raise InputDataError(f"{value!r:.80} is not a valid value: {error}", split.name, column=own.name) from None
 
     def _fitted(self, column: pa.Array, source: pa.Field, own: pa.Field, split: Split) -> pa.Array:
         """Return a column of a file as the table has it; fields of structs are matched, too."""
@@ -344,7 +344,7 @@ def inside(name: str, root: AnyPath) -> AnyPath:
     if isinstance(path, Path) and not os.path.realpath(path).startswith(os.path.join(os.path.realpath(root), "")):
         raise outside(root, name)
     if isinstance(path, Path) and path.exists() and not path.is_file():
-        raise InputDataError("the table names this as a file, and it is none", path)
+        raise InputDataError("the table lists this as a file, but it is not one", path)
     return path
 
 

@@ -91,7 +91,9 @@ def _messages(split: Split) -> Iterator[bytes | None]:
                 continue
             first = held.lstrip(_BEFORE)
             if held and not first.startswith(b"From "):
-                raise InputDataError(f"no mailbox: it must begin with 'From ', and does with {bytes(held[:20])!r}", split.name)
+                raise InputDataError(
+                    f"not a mailbox: it must begin with 'From ', but begins with {bytes(held[:20])!r}", split.name
+                )
             sought = len(held) - len(first)
             dated = _DATE.match(first.partition(b"\n")[0]) is not None
         end = len(held) - (_EDGE if block else 0)

@@ -172,7 +172,7 @@ def _shape(kind: pa.DataType) -> Shape | None:
             return lambda value: str(UUID(bytes=value))
         return bool if kind.extension_name == "arrow.bool8" else _shape(kind.storage_type)
     if types.is_interval(kind) or types.is_union(kind) or types.is_run_end_encoded(kind):
-        raise ValueError(f"{kind} has no form in text")
+        raise ValueError(f"{kind} cannot be written as text")
     if (types.is_list_view(kind) or types.is_large_list_view(kind)) and _stored(kind.value_type) != kind.value_type:
         raise ValueError(f"{kind} cannot be converted; cast it to a list first")
     if types.is_dictionary(kind):

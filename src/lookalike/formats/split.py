@@ -422,7 +422,7 @@ class Parts:
 def reserved_column(source: str, row: int | None, kind: str, name: str) -> InputDataError:
     """The error for a column that annotation would write a second time."""
     return FinalError(
-        f"the {kind} {name!r} is there already, and writing adds one of that name with --annotate (annotate=), "
+        f"the {kind} {name!r} already exists, and writing would add another with --annotate (annotate=), "
         "--counts (counts=) or --removed (removed=): rename it, or leave that out",
         source,
         row,

@@ -262,7 +262,7 @@ def _attributes_name(split: Split) -> str:
     """Return the name of the file that takes what was found about the rows of an input: its own, if such a file holds JSON."""
     if split.form.rows_are_files:
         raise OutputError(
-            f"attributes are written beside files of rows; {split.name} is a document itself: write -o annotated.jsonl with "
+            f"attributes are for files of rows; {split.name} is a document itself: write -o annotated.jsonl with "
             "--annotate (annotate=)"
         )
     known = known_suffixes()  # the files of Dolma, which are lines, end in .json.gz
@@ -333,7 +333,7 @@ class _Lines:
 
 def _print(form: Format, selections: Sequence[Selection], provenance: Record) -> None:
     if not hasattr(sys.stdout, "buffer"):
-        raise OutputError("standard output takes no bytes here: write to a file")
+        raise OutputError("standard output does not accept bytes here: write to a file")
     try:
         sys.stdout.flush()
         lines: Any = _Lines(sys.stdout.buffer)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ..errors import OutputError, ParameterError, all_from_caller
+from ..errors import OutputError, ParameterError, all_from_caller, check_choice
 from ..text.texts import concatenate
 from ..values.arrays import RANDOM, drawn_seed
 from ..wording import spelled
@@ -164,8 +164,7 @@ class Index(Reader):
             If the mode is unknown, or ``salvage`` is asked for with another mode than reading.
         """
         folder = Path(path)
-        if mode not in ("append", "read"):
-            raise ParameterError("must be append or read", "mode", mode)
+        check_choice("mode", mode, ("append", "read"))
         if salvage and mode == "append":
             raise ParameterError("salvage is for reading: open with mode='read', export what is left, and make a new index")
         read_manifest(folder)  # nothing is written where there is no index
@@ -231,7 +230,7 @@ class Index(Reader):
             self._check_open(write=True)
             check_type(kind, self.id_type, names)
             kept = concatenate(pieces) if pieces is not None and self._state.manifest.keep_text else None
-            unless = None if replace else "is in the index already; pass --replace (replace=True) to replace it"
+            unless = None if replace else "is already in the index; pass --replace (replace=True) to replace it"
             self._state.add(names, sketches, kept, kind, self._state.rows_of(names, unless))
 
     def remove(self, ids: Iterable[str] | Iterable[int]) -> int:

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..errors import IncompatibleSketchError, IndexFormatError, ParameterError
+from ..errors import IncompatibleSketchError, IndexFormatError, ParameterError, check_choice
 from ..kernels.packing import pack_lanes
 from ..methods.minhash import MinHashMethod
 from ..methods.simhash import SimHashMethod
@@ -25,6 +25,7 @@ from ..theory import banding, bbit, shares, simhash
 from ..theory.weak_bits import probed_share
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrays import MAX_PERMUTATIONS, whole
+from ..wording import meant
 from .kind import NO_PREFIXES, Kind, Sketches
 
 SLOTS, WORD = 256, 16  # of a document; bits of a stored word
@@ -234,11 +235,11 @@ _TYPES: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "st
 
 def make_kind(kind: str, **parameters: Any) -> Kind:
     """Return the kind of a name."""
-    if kind not in tuple(KINDS):
-        raise ParameterError(f"must be one of {', '.join(KINDS)}", "kind", kind)
+    check_choice("kind", kind, KINDS)
     known = {field.name: field for field in fields(KINDS[kind])}
     if stranger := sorted(set(parameters) - set(known)):
-        raise ParameterError(f"an index of kind {kind} has no parameter {stranger[0]!r}; it has {', '.join(sorted(known))}")
+        has = f"it has {', '.join(sorted(known))}{meant(stranger[0], known)}"
+        raise ParameterError(f"an index of kind {kind} has no parameter {stranger[0]!r}; {has}", stranger[0])
     for name, value in parameters.items():
         if value is None and known[name].default is None:
             continue
@@ -289,7 +290,7 @@ def read_kind(parameters: dict[str, Any], place: str | os.PathLike[str]) -> tupl
     if type(rules) is not int or not 1 <= rules <= newest or known | {"rules": 0} != shingling | {"rules": 0}:
         raise IndexFormatError(
             f"its shingles are {shingling}, those of this version {known}: "
-            "use the version that made it, or make it anew from the texts",
+            "use the version that made it, or build it again from the texts",
             place,
         )
     return kind, rules
@@ -310,6 +311,6 @@ def check_rules(path: Path, kind: Kind, rules: int, keep_text: bool) -> None:
         way = f"{again}, and add the documents to it (lookalike index add NEW FILES)"
     raise IncompatibleSketchError(
         f"{path}: an older version of lookalike made this index, by rules {rules} for shingles; this version follows rules "
-        f"{newest}, by which some texts have other shingles, and would not be found. To add or look up documents, {way}; "
+        f"{newest}, under which some texts have other shingles, and would not be found. To add or look up documents, {way}; "
         f"lookalike index info {path} shows the options"
     )

@@ -183,8 +183,8 @@ def take_lock(folder: Path, wait: bool) -> int:
         os.close(lock)
         if isinstance(error, BlockingIOError):
             raise OutputError(
-                "open for changes already, in another process or in this one; close it there, or wait "
-                "for it: --wait (wait=True)",
+                "already open for changes, in another process or in this one; close it there, or wait for it: --wait "
+                "(wait=True)",
                 folder,
             ) from None
         if isinstance(error, OSError) and not isinstance(error, OutputError):

@@ -91,7 +91,9 @@ def generations_in(folder: Path) -> list[Generation]:
         )  # fmt: skip
     others = [name for name in os.listdir(folder) if not name.startswith(".") and name != GENERATIONS]
     if not found and others:
-        raise InputDataError(f" holds something that is no saved sketches ({shown(min(others))}): name another folder", folder)
+        raise InputDataError(
+            f" contains something other than saved sketches ({shown(min(others))}): name another folder", folder
+        )
     return found
 
 

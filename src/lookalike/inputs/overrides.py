@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import InputDataError, ParameterError
 from ..files.names import shown
 from ..files.urls import check_on_disk
+from ..wording import meant
 
 ACTIONS = ("keep", "remove")
 _KEYS = ("id", "action", "input", "sha256")
@@ -134,14 +135,17 @@ def _checked(value: Any, line: int, place: dict[str, Any]) -> Override:
     if not isinstance(value, dict):
         raise InputDataError(f"an override is an object with id and action; got {value!r:.60}", **place)
     if unknown := [key for key in value if key not in _KEYS]:
-        raise InputDataError(f"{unknown[0]!r:.60} is unknown; an override has {', '.join(_KEYS)}", **place)
+        raise InputDataError(
+            f"{unknown[0]!r:.60} is unknown; an override has {', '.join(_KEYS)}{meant(str(unknown[0]), _KEYS)}", **place
+        )
     if missing := [key for key in _KEYS[:2] if key not in value]:
         raise InputDataError(f"{missing[0]} is missing; an override has {', '.join(_KEYS)}", **place)
     name, action, digest = value["id"], value["action"], value.get("sha256")
     if isinstance(name, bool) or not isinstance(name, (str, Integral)):
         raise InputDataError(f"id must be a string or an integer; got {name!r:.60}", **place)
     if action not in ACTIONS:
-        raise InputDataError(f"action must be keep or remove; got {action!r:.60}", **place)
+        hint = meant(str(action), ACTIONS)
+        raise InputDataError(f"action must be keep or remove; got {action!r:.60}{hint}", **place)
     if not (value.get("input") is None or isinstance(value["input"], str)):
         raise InputDataError(f"input must be the name of a file, or null; got {value['input']!r:.60}", **place)
     if not (digest is None or (isinstance(digest, str) and len(digest) == 64 and _DIGEST.issuperset(digest.lower()))):

@@ -352,7 +352,7 @@ def check_apart(sources: Sequence[Split], against: Sequence[Split]) -> None:
     if name is not None:
         holders = [one for one in against if is_saved(one) and file_in_both(sources, [one])]
         where = f" (its sketches are in {holders[0].data.saved.name})" if holders else ""
-        way = "leave out the one or the other" if holders else "name it in one of the two places"
+        way = "leave out one of them" if holders else "name it in one of the two places"
         raise InputDataError(
             f" is both an input and a reference{where}: every document would be its own duplicate; {way}", name
         )

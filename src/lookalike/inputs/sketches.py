@@ -169,8 +169,7 @@ def saved_in(path: Any) -> Sequence[AnyPath]:
         old = _OLD.fullmatch(entry.name)
         if old and (entry / DESCRIPTION).is_file() and not (folder / old[1]).exists():
             raise InputDataError(
-                f" is missing: a run was killed that was about to replace it; run that again, or "
-                f"rename {shown(entry)} to {shown(old[1])}",
+                f" is missing: a run was killed while replacing it; run it again, or rename {shown(entry)} to {shown(old[1])}",
                 folder / old[1],
             )
     if any(entry.name == JOURNAL for entry in entries):
@@ -205,7 +204,7 @@ def open_saved(
     path, described = folder / DESCRIPTION, described_in(folder)
     if checksum not in (None, described.checksum):  # before any place that it names is looked at
         raise InputDataError(
-            "these sketches are not those that the result was made with, so the texts can be others; run dedup again", path
+            "these are not the sketches that the result was made with, so the texts can differ; run dedup again", path
         )
     said = described.typed
     saved = Saved(

@@ -74,7 +74,7 @@ def _containment(settings: MethodSettings) -> ContainmentMethod:
 
     if settings.verify != "exact":
         raise ParameterError(
-            "containment is measured on the texts, as no sketch of fixed size shows it: "
+            "containment is measured on the texts, not on sketches: "
             f"--verify (verify) must be exact; got {settings.verify!r}: leave it out, or ask for measure resemblance",
             "verify",
             settings.verify,

@@ -13,7 +13,7 @@ from ..engines.local.engine import MATCH_BYTES, SETS, WORD
 from ..engines.local.numbers import SPREAD
 from ..engines.local.tables import PART_BYTES
 from ..engines.memory import BYTES_PER_DOCUMENT, LEAST, Memory, enough
-from ..errors import ParameterError, from_caller
+from ..errors import ParameterError, check_choice, from_caller
 from ..formats.row_groups import MOST_BYTES
 from ..kernels.compiler import MODE
 from ..settings.settings import Settings
@@ -271,10 +271,8 @@ def foresee(
         if not least <= number(name, value) <= most:
             upper = "" if most == float("inf") else f" and at most {most:g}"
             raise ParameterError(f"must be at least {least:g}{upper}", name, value)
-    if verify not in ("exact", "sketch"):
-        raise ParameterError("must be exact or sketch to be foreseen", "verify", verify)
-    if format not in REFERENCE:
-        raise ParameterError(f"must be {' or '.join(REFERENCE)} to be foreseen", "format", format)
+    check_choice("verify", verify, ("exact", "sketch"))
+    check_choice("format", format, REFERENCE)
     chosen: dict[str, Any] = {
         "threshold": threshold, "recall": recall, "permutations": permutations, "bands": bands, "rows": rows, "verify": verify,
         "measure": measure, "floor": floor,

@@ -93,7 +93,7 @@ class History:
     def __init__(self, folder: str | os.PathLike[str], *, trust: Trusted = (), read: bool = False) -> None:
         check_on_disk(
             folder,
-            "where nothing is renamed, so that outputs and generations cannot appear together: name a folder on this machine, "
+            "where files cannot be renamed, so outputs and generations cannot appear together: name a folder on this machine, "
             "or save sketches of each job, and name them with --against (against=)",
         )
         self.folder, self.trusted, self._trust = Path(folder), places_named(trust), trust
@@ -102,7 +102,7 @@ class History:
         if not (self._made or os.path.isdir(self.folder)):
             raise ParameterError(f"{shown(self.folder)} is a file; a history is a folder of its own")
         if read and self._made:
-            raise InputDataError("no folder of generations", self.folder)
+            raise InputDataError("not a folder of generations", self.folder)
         self._unlock = self._locked(read)
         try:
             if self._unlock is not None:
@@ -154,7 +154,7 @@ class History:
     def _check_locked(self) -> None:
         """Refuse to write what another process may be writing."""
         if self._unlock is None or not self._unlock.alive:
-            raise OutputError("opened to be read, or closed: open it without read=True to change it", self.folder)
+            raise OutputError("opened for reading, or closed: open it without read=True to change it", self.folder)
 
     def _accounts(self) -> list[Account]:
         return [one.account for one in self.generations if one.account is not None]

@@ -28,7 +28,7 @@ from ..settings.limits import limit_of
 from ..settings.options import OPENING
 from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
-from ..wording import printable, spoken
+from ..wording import meant, printable, spoken
 from .progress import Progress, no_progress
 from .saved_sketches import agreed
 
@@ -170,7 +170,7 @@ def engine_of(
     if isinstance(engine, Engine):
         return engine
     if engine not in (None, "local"):
-        raise ParameterError("must be one of local, spark", "engine", engine)
+        raise ParameterError(f"must be one of local, spark{meant(str(engine), ['local', 'spark'])}", "engine", engine)
     return LocalEngine(threads=threads, memory=memory, workspace=workspace, progress=progress)
 
 

@@ -75,8 +75,8 @@ def agreed(settings: Settings, references: Sequence[Split], plan_only: bool = Fa
             raise ParameterError(f"{one.name} holds sketches of documents without ids: run without --id (id=), or sketch again")
         if one.token != folders[0].token:
             raise ParameterError(
-                f"{one.name} and {folders[0].name} were saved by jobs that knew nothing of each other, and by such sketches "
-                "copies cannot be told: save the second by a job against the first"
+                f"{one.name} and {folders[0].name} were saved by independent jobs, so copies between them cannot be "
+                f"recognized: save the second by a job against the first"
             )
     return settings, secret_of(folders[0].folder, folders[0].token) if folders else None
 
@@ -86,7 +86,7 @@ def secret_of(folder: AnyPath, token: str) -> bytes:
     secret = read_secret(folder)
     if secret is None or token_of(secret) != token:
         raise InputDataError(
-            "missing, damaged, not readable, or another one: without it sketches are of no use", folder / SECRET
+            "missing, damaged, unreadable, or of another job: sketches cannot be used without it", folder / SECRET
         )
     return secret
 

@@ -55,7 +55,7 @@ class Turn:
         if digest_of_output(output) == self.job.output:
             return True
         raise OutputError(
-            f" exists, and is not what this job wrote when it added {self.job.generation}; pass "
+            f" exists, but is not what this job wrote when it added {self.job.generation}; pass "
             "--force (force=True) to replace it, or choose another name",
             output,
         )
@@ -71,7 +71,8 @@ class Turn:
         """Return the history as inputs, then others, if what the job writes meets none of them."""
         if self.job is not None and self.job.before != [one.checksum for one in self.before]:
             raise InputDataError(
-                f"what this job wrote cannot be made again: since it added {self.job.generation}, generations before it were "
+                f"the outputs of this job cannot be recreated: since it added {self.job.generation}, generations "
+                f"before it were "
                 "merged, removed or replaced"
             )
         references = Inputs([*(split for one in self.before for split in open_saved(one.folder, trusted)), *others])

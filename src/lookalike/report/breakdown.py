@@ -92,7 +92,7 @@ def sources(told: Contents) -> dict[str, Any]:
         "rows": rows,
         "columns": ["documents", "exact", "near", "other", "kept", "removed", "bytes removed"],
         "slices": [_slice(column, rows) for column, rows in told.summary.slices.items()],
-        "matrix_title": "Who duplicates whom",
+        "matrix_title": "Which sources duplicate which",
         "matrix_corner": "removed from",
         "how": f"{len(rows):,} of {counted(len(inputs), 'source')}, those with most removals. A folder of texts is one source.",
         "matrix": matrix,

@@ -236,7 +236,7 @@ def _probability(found: Callable[[float], float], score: float) -> str:
 def _said_of(near: Nearest | None, s: Summary) -> str:
     """Say how many near misses there are."""
     if near is None:
-        return "They are not known: only a job that is open can compare its candidates again."
+        return "Not known: only an open job can compare its candidates again."
     if not near.total:
         return f"No two kept documents that were compared have a {s.score} from {near.lowest:g} to below {s.threshold:g}."
     return (

@@ -181,11 +181,11 @@ class SavedInputs:
             changed = changed or path
         if changed is not None:
             raise InputDataError(
-                "the file has changed since the result was made, so its texts can be others; run dedup again", changed
+                "the file has changed since the result was made, so its texts can differ; run dedup again", changed
             )
         raise InputDataError(
-            f"the input is not there any more; looked for {' and '.join(map(shown, looked))}: put it back, its time of "
-            "change as it was (cp -p), or run dedup again",
+            f"the input no longer exists; looked for {' and '.join(map(shown, looked))}: restore it with its "
+            f"modification time (cp -p), or run dedup again",
             name,
         )
 

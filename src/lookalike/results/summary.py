@@ -203,7 +203,7 @@ class Summary:
         """Say what the recall is: the same for every pair, or a mean where documents are in crowded buckets."""
         pairs = f"{counted(self.candidate_pairs, 'candidate pair')}, {self.verified_pairs:,} verified"
         if self.near_duplicates > self.verified_pairs:
-            pairs += " (of identical texts, one stands for all)"
+            pairs += " (identical texts count as one)"
         if not self.crowded:
             above = ", higher above it" if self.recall_planned < 1 else ""
             return [f"recall at the threshold: {self.recall_planned:.4f}{above} ({self.found_by}); {pairs}"]

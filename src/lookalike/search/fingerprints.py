@@ -174,7 +174,7 @@ class FingerprintIndex:
         if margins is not None and margins.shape != (len(query), bits):
             raise ParameterError(f"margins must have shape ({len(query)}, {bits}); theirs is {margins.shape}")
         if margins is not None and (margins.dtype.kind not in "fi" or np.isnan(margins).any()):
-            raise ParameterError("margins must be numbers, and nan is none: weak bits are told by their size")
+            raise ParameterError("margins must be numbers, not nan")
         return query, margins
 
     def _run(

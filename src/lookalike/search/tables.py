@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import check_choice
 from ..kernels import tables as kernel
 from ..kernels.hamming import bucket_offsets, prefixes
 from ..kernels.scratch import Hits
@@ -71,8 +71,7 @@ class TableIndex(FingerprintIndex):
         if not isinstance(blocks, tuple):
             blocks = whole("blocks", blocks, 1)
         self.n_tables = theory.block_tables(len(blocks) if isinstance(blocks, tuple) else blocks, lead, radius)
-        if lookup not in ("prefix", "binary"):
-            raise ParameterError("must be prefix or binary", "lookup", lookup)
+        check_choice("lookup", lookup, ("prefix", "binary"))
         self.blocks: int | tuple[int, ...] = blocks
         self.lead, self.lookup = lead, lookup
 

@@ -191,7 +191,7 @@ def routes_of_index(store: Store) -> list[Route]:
         check(asked.text)
         found = index.get(_ids(index, asked.id))
         if not len(found):
-            raise Problem(404, "the index has no document of this id any more")
+            raise Problem(404, "the index no longer has a document with this id")
         if "text" not in found.column_names:
             return {"compared": None, "why": "This index keeps no texts."}
         texts = [text.encode("utf-8", "replace")[:MOST_TEXT] for text in (found["text"][0].as_py(), asked.text)]

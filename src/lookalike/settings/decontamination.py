@@ -59,7 +59,7 @@ class DecontaminationOptions(TextOptions):
     )] = None  # fmt: skip
     common: Annotated[MaybeWhole, Option(
         doc="A shingle that more than this many documents have, apart from longer matches, is common, and no evidence. "
-        "Default: 10, or a thousandth of the documents if that is more. Resemblances do not heed it.",
+        "Default: 10, or a thousandth of the documents if that is more. Resemblance ignores it.",
         help="Ignore shingles that more than N documents have, apart from longer matches.  "
         "[default: 10, or a thousandth of the documents if that is more]",
         least=1, metavar="N", place=LINE,

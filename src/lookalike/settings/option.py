@@ -20,7 +20,7 @@ from ..wording import check_spelling, meant
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S")
-GROUPS = FIND, READ, WRITE, RUN = "What to find", "What to read", "What to write", "How to run"
+GROUPS = FIND, READ, WRITE, RUN = "Matching", "Input", "Output", "Execution"
 LINE, KEY, PYTHON = "option", "key", "keyword"
 WIDTH = 128
 

@@ -70,16 +70,16 @@ class InputOptions:
         group=READ, place=LINE,
     )] = None  # fmt: skip
     delimiter: Annotated[MaybeWord, Option(
-        doc='What separates the fields of CSV and TSV, such as ";"; default: commas in CSV, tabs in TSV.',
+        doc='Field separator of CSV and TSV, such as ";"; default: commas in CSV, tabs in TSV.',
         group=READ, recorded="given",
     )] = None  # fmt: skip
     query: Annotated[MaybeWord, Option(
-        doc='Which rows of a database (SQLite, DuckDB) are read, in SQL: "select id, body as text from pages order by id". '
+        doc='SQL query for the rows of a database (SQLite, DuckDB): "select id, body as text from pages order by id". '
         "Default: the only table. Where the order is not settled by the query, it must be the same each time.",
         group=READ, recorded="given",
     )] = None  # fmt: skip
     encoding_errors: Annotated[Word, Option(
-        doc='Whether invalid UTF-8 is an error, or ("replace") separates words.',
+        doc='Treat invalid UTF-8 as an error, or ("replace") as a separator of words.',
         group=READ, choices=("strict", "replace"), recorded="always", sketched=True,
     )] = "strict"  # fmt: skip
     max_document: Annotated[Size, Option(
@@ -91,10 +91,10 @@ class InputOptions:
     on_error: Annotated[MaybeWord, Option(
         doc="What to do with a file, row or document that cannot be read, or is larger than ``max_document``: stop with an "
         'error that names it ("stop"), or name it, count it, and leave it out of the comparison and of what is written '
-        '("skip"), as also the rest of a file that is damaged. Default: stop, but leave out documents that no parser can '
+        '("skip"), as is the rest of a damaged file. Default: stop, but leave out documents that no parser can '
         "read, such as a damaged PDF. Without ``max_document`` one that is too large for the memory always stops the job, or "
         "the result would depend on the memory.",
-        help="What to do with what cannot be read, or is too large.  [default: stop, but leave out documents that "
+        help="Stop at, or skip, what cannot be read or is too large.  [default: stop, but leave out documents that "
         "cannot be parsed]",
         group=READ, choices=("stop", "skip"), recorded="given", place=LINE,
     )] = None  # fmt: skip
@@ -132,7 +132,7 @@ class TextOptions(InputOptions):
         doc="Unicode normal form of texts before they are compared.", offered=("NFC", "NFKC", "none"), sketched=True,
     )] = "NFC"  # fmt: skip
     fold_case: Annotated[Flag, Option(
-        doc="Whether letter case is ignored.", sketched=True,
+        doc="Ignore letter case.", sketched=True,
     )] = True  # fmt: skip
 
 
@@ -145,9 +145,10 @@ class SearchOptions(TextOptions):
         place=LINE, range="float in (0, 1]", spelled=("-t", "--threshold"), recorded="always",
     )] = 0.8  # fmt: skip
     measure: Annotated[Word, Option(
-        doc="What must reach the threshold. Containment is the share of a document's shingles that one before it in keep order "
+        doc="Measure that must reach the threshold. Containment is the share of a document's shingles that one before "
+            "it in keep order "
         "has; for ``pairs``, of either.",
-        help="What must reach the threshold. Containment: share of a document's shingles that a kept one has.",
+        help="Measure that must reach the threshold. Containment: share of a document's shingles that a kept one has.",
         place=LINE, choices=("resemblance", "containment"), recorded="given", sketched=True,
     )] = "resemblance"  # fmt: skip
     floor: Annotated[Number, Option(
@@ -164,13 +165,11 @@ class SearchOptions(TextOptions):
         doc="Reference documents, like the data: first in keep order, never removed, never written. A path can be a folder "
         "that ``Result.save_sketches`` wrote, or a folder of such folders. These come first; only texts that are "
         "compared are read. Pairs of two reference documents are not listed.",
-        help="Reference documents: what resembles them is removed, they never are. A folder can be one of saved sketches.",
+        help="Reference documents, never removed: documents that resemble them are. A folder can be one of saved sketches.",
         group=READ, range="like data", metavar="PATH", repeated=True, repeats=False, place=LINE,
     )] = field(default=None, repr=False, compare=False)  # fmt: skip
     trust: Annotated[Paths, Option(
-        doc="Files, folders or URLs whose texts saved sketches of somebody else, or from another machine, can name; "
-        "only what is in "
-        "these places is read.",
+        doc="Files, folders or URLs from which texts may be read if someone else saved the sketches, or another machine did.",
         group=READ, metavar="PATH", repeated=True, repeats=False,
     )] = field(default=(), repr=False, compare=False)  # fmt: skip
     within: Annotated[MaybeWord, Option(
@@ -191,19 +190,19 @@ class SearchOptions(TextOptions):
         range="like data", repeated=True,
     )] = None  # fmt: skip
     verify: Annotated[Word, Option(
-        doc='Whether removals rest on exact resemblances or ("sketch") on estimates.',
+        doc='How candidates are verified: by exact comparison, or ("sketch") by estimates.',
         choices=("exact", "sketch", "none"), offered=("exact", "sketch"), recorded="always", sketched=True,
     )] = "exact"  # fmt: skip
     html: Annotated[Flag, Option(
-        doc="Treat texts as HTML, and compare their main text. Tags, scripts and boilerplate do not count.",
+        doc="Treat texts as HTML and compare their main text, without tags, scripts and boilerplate.",
         group=READ, place=LINE, recorded="always", sketched=True,
     )] = False  # fmt: skip
     boilerplate: Annotated[Flag, Option(
-        doc="All text of web pages (``html``, and files such as .html) is compared: menus and the like count, too.",
+        doc="Compare all text of web pages (``html``, and files such as .html), menus and other boilerplate included.",
         group=READ, recorded="given", sketched=True,
     )] = False  # fmt: skip
     tokenizer: Annotated[Tokenizer, Option(
-        doc="From a text to its tokens, in place of ``unit``. On Spark it must pickle.", sketched=True, place=PYTHON,
+        doc="Function from a text to its tokens, instead of ``unit``. On Spark it must pickle.", sketched=True, place=PYTHON,
     )] = None  # fmt: skip
     method: Annotated[Word, Option(
         doc='"minhash" compares sets of shingles by their resemblance; "simhash" counts of features (shingles too) by their '
@@ -214,14 +213,14 @@ class SearchOptions(TextOptions):
         doc='For "simhash": how many of the 64 bits can differ.', least=0, most=16, sketched=True,
     )] = 3  # fmt: skip
     permutations: Annotated[MaybeWhole, Option(
-        doc="Slots per signature, in place of the planner's choice, as ``bands`` and ``rows`` are: see ``plan``.",
+        doc="Slots per signature, instead of the planner's choice: see ``plan``.",
         sketched=True, repeats=False,
     )] = None  # fmt: skip
     bands: Annotated[MaybeWhole, Option(
-        doc="Bands per signature; with ``rows``, in place of the plan.", sketched=True,
+        doc="Bands per signature; with ``rows``, instead of the plan.", sketched=True,
     )] = None  # fmt: skip
     rows: Annotated[MaybeWhole, Option(
-        doc="Slots per band; with ``bands``, in place of the plan.", sketched=True,
+        doc="Slots per band; with ``bands``, instead of the plan.", sketched=True,
     )] = None  # fmt: skip
     max_bucket: Annotated[Whole, Option(
         doc="Largest bucket in which all documents are compared with each other; a higher limit takes more time. A "
@@ -232,7 +231,7 @@ class SearchOptions(TextOptions):
         least=2,
     )] = MAX_BUCKET  # fmt: skip
     seed: Annotated[Seed, Option(
-        doc='The only source of randomness. "random" draws one that nobody can know beforehand (it takes that '
+        doc='The only source of randomness. "random" draws an unpredictable one (it takes that '
         "of an unfinished job in ``work``); the provenance, and the settings here, have the number, with which the "
         "job can be repeated.",
         group=RUN, least=0, most=MOST_SEED, recorded="always", sketched=True,
@@ -244,13 +243,13 @@ class DedupOptions:
     """What deduplication takes beside what a search does."""
 
     keep: Annotated[MaybeWord, Option(
-        doc="Which of several near-duplicates to keep: first (default), last, longest (default for containment), shortest (in "
+        doc="Near-duplicate to keep: first (default), last, longest (default for containment), shortest (in "
         "bytes of text), largest:COLUMN, "
         "smallest:COLUMN, COLUMN:VALUE,VALUE,... (listed values, in this order, before others), or several that break ties: "
         '"source:wiki,news; largest:quality; longest". Last ties go to the earlier row. Numbers of all types compare by value, '
         "times by instant, text by its UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different "
         "kinds have no largest or smallest, and are refused, as are times with a time zone beside others without.",
-        help="Which document stays: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN, COLUMN:VALUE,VALUE; "
+        help="Document to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN, COLUMN:VALUE,VALUE; "
         "or several, to break ties: 'source:wiki,news; longest'.  [default: first; for containment, longest]",
         metavar="POLICY", recorded="always", place=LINE,
     )] = None  # fmt: skip
@@ -265,13 +264,13 @@ class DedupOptions:
         choices=("keepers", "all"), recorded="always",
     )] = "keepers"  # fmt: skip
     empty: Annotated[Word, Option(
-        doc="What to do with documents without any token, or of which ``ignore`` leaves nothing. They have no near-duplicates.",
+        doc="Keep or drop documents without any token, or of which ``ignore`` leaves nothing. They match nothing.",
         choices=("keep", "drop"), recorded="always",
     )] = "keep"  # fmt: skip
     overrides: Annotated[Any, Option(
         doc="Documents to keep or to remove whatever the job finds, as a report exports them. JSON lines of ``id``, ``action`` "
-        '("keep" or "remove") and, where ids are no column, the ``sha256`` digest of their ``input``, or a list of such dicts. '
-        "One that is removed by hand stands for nobody; one that is kept by hand removes nobody more. References "
+        '("keep" or "remove") and, where ids are no column, the ``sha256`` digest of their ``input``, or a list of dicts. '
+        "A document removed by hand cannot justify other removals; one kept by hand removes no further documents. References "
         "cannot be overridden.",
         place=LINE, range="path or list of dict", metavar="FILE.jsonl",
     )] = None  # fmt: skip
@@ -294,10 +293,10 @@ class DedupOptions:
         recorded="given", place=PYTHON,
     )] = None  # fmt: skip
     engine: Annotated[Any, Option(
-        doc='What runs the job; the result does not depend on it. Default: "local", this machine. "spark", a session of '
+        doc='Engine that runs the job; the result does not depend on it. Default: "local", this machine. "spark", a session of '
         "Spark, or a function that returns one, which is called once the inputs are known to be there: a cluster. Then the "
         "data can be data frames of Spark, which need no ``engine``, and the tables of the result are data frames.",
-        help="What runs the job: local (this machine), or spark (a cluster; needs the spark extra).  [default: local]",
+        help="Engine of the job: local (this machine), or spark (a cluster; needs the spark extra).  [default: local]",
         group=RUN, range="str or SparkSession", metavar="NAME", repeats=False, place=LINE,
     )] = field(default=None, repr=False, compare=False)  # fmt: skip
 
@@ -311,6 +310,6 @@ class PairOptions:
         "states whether the list was cut.", place=LINE, least=1,
     )] = None  # fmt: skip
     verify: Annotated[Word, Option(
-        doc="Whether resemblances are exact, estimated, or left out: then the pairs are unverified candidates.",
+        doc="How pairs are verified: by exact resemblance, by an estimate, or not at all: they are candidates then.",
         choices=("exact", "sketch", "none"), recorded="always", sketched=True,
     )] = "exact"  # fmt: skip

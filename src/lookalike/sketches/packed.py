@@ -333,7 +333,7 @@ class Fractional(Packing):
         """
         counts = [share * permutations for _, share in self.shares]
         if any(abs(count - round(count)) > 1e-6 or round(count) < 1 for count in counts):
-            raise ParameterError(f"the shares {self.shares} of {permutations} slots are no whole numbers of slots")
+            raise ParameterError(f"the shares {self.shares} of {permutations} slots are not whole numbers of slots")
         parts = []
         for slots, bits in zip(map(round, counts), (bits for bits, _ in self.shares), strict=True):
             combined = _combined(bits)

@@ -39,11 +39,9 @@ def _named(value: Any) -> dict[str, Any]:
 def _shingling_header(shingling: object) -> Any:
     if isinstance(shingling, Shingling):
         if shingling.tokenizer is not None:
-            raise ParameterError("signatures of your own tokenizer cannot be saved: no file could tell which it was")
+            raise ParameterError("signatures of your own tokenizer cannot be saved: a file cannot record it")
         if shingling.ignored is not None:
-            raise ParameterError(
-                "signatures without shingles that are ignored cannot be saved: no file could tell which these are"
-            )
+            raise ParameterError("signatures with ignored shingles cannot be saved: a file cannot record these")
         given = asdict(shingling).items()
         known = {k: v for k, v in given if k not in ("tokenizer", "ignored") and (k != "key_fingerprint" or v)}
         return known | {"unicode": shingling.to_dict()["unicode"]}

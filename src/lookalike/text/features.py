@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import IncompatibleSketchError, InputDataError, MissingExtraError, ParameterError
+from ..errors import IncompatibleSketchError, InputDataError, MissingExtraError, ParameterError, check_choice
 from ..files.atomic import atomic_file
 from ..values import Float64Array, Int64Array, Shingles, UInt64Array, WeightedSets
 from ..values.weighted import count_repeats
@@ -74,9 +74,7 @@ class WordTokenizer:
         object.__setattr__(self, "_left_out", left_out)
         stemmed: Callable[[str], str] = str
         if self.stem:
-            if self.language not in snowballstemmer.algorithms():
-                known = ", ".join(snowballstemmer.algorithms())
-                raise ParameterError(f"no stemmer is known for the language {self.language!r}; known are {known}")
+            check_choice("language", self.language, snowballstemmer.algorithms())
             stemmed = lru_cache(1 << 18)(snowballstemmer.stemmer(self.language).stemWord)
         object.__setattr__(self, "_stemmed", stemmed)
 
@@ -236,7 +234,7 @@ def _read(path: str | Path) -> tuple[UInt64Array, Int64Array, int, str]:
     if values.ndim != 1 or values.shape != counts.shape or (values[1:] <= values[:-1]).any():
         raise ValueError("its features do not ascend, or have no counts")
     if n < 0 or (len(counts) and not 1 <= counts.min() <= counts.max() <= n):
-        raise ValueError(f"its counts do not lie in 1..{n}")
+        raise ValueError(f"its counts are not in 1..{n}")
     return values, counts, n, stated
 
 

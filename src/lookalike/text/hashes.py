@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputDataError, ParameterError
+from ..errors import InputDataError, ParameterError, check_choice
 from ..hashing import digest_secret, secret_words
 from ..kernels import digests, overlap, vocabulary
 from ..kernels.scratch import scratch
@@ -209,8 +209,7 @@ def shingle(
     [2, 3]
     """
     shingling = Shingling(unit=unit, width=width, normalization=normalization, fold_case=fold_case, tokenizer=tokenizer)
-    if encoding_errors not in ("strict", "replace"):
-        raise ParameterError('must be "strict" or "replace"', "encoding_errors", encoding_errors)
+    check_choice("encoding_errors", encoding_errors, ("strict", "replace"))
     made_by, hashes_of = shingling, shingling.hashes
     if key is not None:
         made_by = replace(shingling, key_fingerprint=fingerprint(check_key(key)))

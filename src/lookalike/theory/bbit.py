@@ -211,7 +211,7 @@ def exact_match_probability(universe: int, size_left: int, size_right: int, comm
     union = size_left + size_right - common
     if not (size_left >= 1 and size_right >= 1 and 0 <= common <= min(size_left, size_right) and union <= universe):
         raise ParameterError(
-            f"no sets of sizes {size_left}, {size_right} with {common} in common lie in a universe of {universe}"
+            f"no sets of sizes {size_left}, {size_right} with {common} in common fit into a universe of {universe}"
         )
     within("bits", bits, 1, 64)
     step = 1 << bits

@@ -120,7 +120,7 @@ def pairs_of_rows(left: ArrayLike, n_left: int, right: ArrayLike, n_right: int) 
         np.broadcast_shapes(a.shape, b.shape)
     except ValueError:
         raise ParameterError(
-            f"left and right must be as many rows, or one of them one; got shapes {a.shape} and {b.shape}"
+            f"left and right must have the same number of rows, or one of them one row; got shapes {a.shape} and {b.shape}"
         ) from None
     return a, b
 

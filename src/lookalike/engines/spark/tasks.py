@@ -78,16 +78,16 @@ def raised_again() -> Iterator[None]:
                 ) from None
             if _LOST.search(message):
                 raise LookalikeError(
-                    "Spark lost workers, and tried in vain to do their tasks again: they were killed, or had too little memory "
-                    "beside the heap of Java (spark.executor.memoryOverhead); resume the job: tables that are whole are kept"
+                    "Spark lost workers, and retrying their tasks failed: they were killed, or had too little memory "
+                    "outside the Java heap (spark.executor.memoryOverhead); resume the job: complete tables are kept"
                 ) from error
             if _NO_SPACE not in message:
                 raise
             host = _HOST.search(message)
             writer = f"Spark's worker {host[1]}" if host else "one of Spark's workers"
             raise OutputError(
-                f"no space left on a disk that {writer} writes to, its own or that of the work folder: make space, and resume "
-                "the job; tables that are whole are kept"
+                f"no space left on a disk that {writer} writes to (its own, or the work folder's): make space, and "
+                f"resume the job; complete tables are kept"
             ) from error
         said = json.loads(b64decode(found[-1]))  # rows may hold what looks alike; ours comes after them
         again = _KINDS.get(said["kind"], LookalikeError)(*said["args"])

@@ -68,7 +68,7 @@ def check_folder(output: str | Path) -> None:
     if not means_folder(output):
         like = folder_like(output) if not is_stdout(output) else "clean"
         raise ParameterError(
-            f"{output} means one file, and the tasks of a cluster write one for each input: name a folder, such as {like}/"
+            f"{output} is one file, but the tasks of a cluster write one for each input: name a folder, such as {like}/"
         )
 
 
