@@ -1,4 +1,7 @@
-"""Print every text that a user can see: of the code, the pages and the help of commands, by file; ``make wording`` stores them."""
+"""All texts that a user can see, of code, pages and help, by file: tests/messages.txt has them, and ``make wording`` stores them.
+
+With ``--check``: name the words in them that nobody should have to read.
+"""
 
 import ast
 import re
@@ -11,7 +14,15 @@ import click
 
 from lookalike.cli.main import program
 
-ROOT = Path(__file__).parents[1] / "src/lookalike"
+TOP = Path(__file__).parents[1]
+ROOT, STORED = TOP / "src/lookalike", TOP / "tests/messages.txt"
+# Words of another language, or of politeness, with what to write instead.
+BANNED = {
+    r"please": "(the request alone)", r"anew": "again", r"heed\w*": "ignore, use", r"fore(see|saw|told)\w*": "estimate", r"whoever": "anyone who",
+    r"likewise": "also", r"stands? for": "is", r"in place of": "instead of", r"beside": "next to", r"goes on": "continues",
+    r"but for": "apart from", r"vouched": "guaranteed", r"thereby": "so", r"(?<![Tt]here )(?:is|are) no (?!longer)[a-z]+": "is not a",
+    r"do(?:es)? not fit its": "does not match its", r"whatever (?:the|its|their|it)": "regardless of", r"of use from": "useful from",
+}  # fmt: skip
 WORDS = re.compile(r"[A-Za-z]{2,},? (?:[a-z(-]|\{)")
 NO_TEXT = re.compile(r"^(select|with|create|import|from) |\[\\w|\(\?")
 
@@ -28,18 +39,14 @@ def rendered(node: ast.expr) -> str:
     return ""
 
 
-def texts_of(tree: ast.AST) -> Iterator[str]:
-    """Yield the texts of a module or page, docstrings apart."""
-    found: list[tuple[int, int, str]] = []
-    skipped = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            skipped.add(node.value)
-        if isinstance(node, ast.JoinedStr):
-            skipped.update(node.values)
-        if isinstance(node, ast.Constant | ast.JoinedStr) and node not in skipped:
-            found.append((node.lineno, node.col_offset, rendered(node)))
-    yield from (text for _, _, text in sorted(found))
+def texts_of(node: ast.AST) -> Iterator[str]:
+    """Yield the texts of a module or expression, docstrings apart."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
+            continue
+        if isinstance(child, ast.JoinedStr) or (isinstance(child, ast.Constant) and not isinstance(node, ast.JoinedStr)):
+            yield rendered(child)
+        yield from texts_of(child)
 
 
 class Page(HTMLParser):
@@ -74,17 +81,34 @@ def commands(group: click.Group, before: str) -> Iterator[tuple[str, click.Comma
             yield from commands(one, f"{before} {name}")
 
 
-def main() -> None:
-    """Print all texts."""
-    for name, one in commands(program, "lookalike"):
-        print(f"\n# {name} --help\n{' '.join((one.help or '').split())}")
+def wording() -> str:
+    """Return all texts."""
+    lines = [f"# {name} --help\n{' '.join((one.help or '').split())}\n" for name, one in commands(program, "lookalike")]
     files = [file for end in ("py", "html", "js") for file in ROOT.rglob(f"*.{end}")]
     for file in sorted(file for file in files if file.parent.name != "kernels" or file.stem == "compiler"):
         texts = [" ".join(text.split()) for text in texts_of_file(file)]
         kept = dict.fromkeys(text for text in texts if WORDS.search(text) and not NO_TEXT.search(text))
-        if kept:
-            print(f"\n# {file.relative_to(ROOT)}", *kept, sep="\n")
+        lines += ["\n".join((f"# {file.relative_to(ROOT)}", *kept, ""))] if kept else []
+    return "\n".join(lines)
+
+
+def banned(text: str) -> list[str]:
+    """Return the lines with words that are banned, what is filled in apart."""
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        for word, better in BANNED.items():
+            if (hit := re.search(rf"\b{word}\b", re.sub(r"\{\w+\}", "{}", line))) and not line.startswith("#"):
+                found.append(f"{STORED.name}:{number}: {hit[0]!r}, better {better!r}: {line:.160}")
+    return found
+
+
+def main() -> None:
+    """Store all texts, or check the words in them."""
+    if sys.argv[1:] != ["--check"]:
+        STORED.write_text(wording(), encoding="utf-8")
+    elif found := banned(wording()):
+        sys.exit("\n".join(found))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

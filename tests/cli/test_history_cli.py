@@ -250,6 +250,6 @@ def test_generations_of_somebody_else_are_checked_where_the_user_says(crawl, cap
     counted_weeks(capsys, "--set", "history_texts=false")
     monkeypatch.setenv("XDG_STATE_HOME", str(crawl / "other user"))
     code, out, _ = run(capsys, "history", "check", "history")
-    assert code == 1 and out.count("name it, or a folder that it is in: --trust PATH") == 3
+    assert code == 1 and out.count("a folder around it: --trust PATH") == 3
     assert run(capsys, "history", "check", "history", "--trust", ".")[0] == 0
     assert run(capsys, "history", "counts", "history")[0] == 0  # reads nothing from there

@@ -206,7 +206,7 @@ def test_an_addition_that_fails_says_what_had_been_added(tmp_path, corpus, capsy
     run("index", "create", path)
     code, error = failure(capsys, "index", "add", path, corpus, tmp_path / "more.jsonl", "--id", "key")
     assert code == 2 and "the id 'k0' is in the index already" in error
-    assert "the first 3 documents of the input had been added" in error and "--replace" in error
+    assert "the first 3 documents of the input were added" in error and "--replace" in error
     assert json.loads(run("index", "info", path, "--json").output)["documents"] == 3
     run("index", "add", path, corpus, tmp_path / "more.jsonl", "--id", "key", "--replace")
     code, error = failure(capsys, "index", "add", path, corpus, "--id", "key")
@@ -266,7 +266,7 @@ def test_more_documents_than_the_memory_has_room_for_are_refused(tmp_path, capsy
     code, error = failure(capsys, "index", "add", path, pages(tmp_path), "--id", "key", "--memory", "500MB")
     assert code == 2 and "documents need " in error and "the cap is 500 MB: raise --memory" in error
     n = json.loads(run("index", "info", path, "--json").output)["documents"]
-    assert 0 < n < 60 and f"the first {n} documents of the input had been added" in error
+    assert 0 < n < 60 and f"the first {n} documents of the input were added" in error
     assert "60 in all" in run("index", "add", path, pages(tmp_path), "--id", "key", "--replace").output
 
 

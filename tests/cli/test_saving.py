@@ -81,11 +81,14 @@ def test_weeks_on_a_store(folder, capsys, bucket):
         assert code == 1 and message in err
     for arguments, message in [
         (("--set", f"save_sketches={lake}/w1/history"), "is inside the input folder"),
-        (("--set", f"save_sketches={lake}/history/w0/more"), "meet; choose another name"),
-        (("--set", f"save_sketches={lake}/out/history", "--engine", "spark", "-o", f"{lake}/out"), "meet; choose another name"),
+        (("--set", f"save_sketches={lake}/history/w0/more"), "overlap; choose another name"),
+        (
+            ("--set", f"save_sketches={lake}/out/history", "--engine", "spark", "-o", f"{lake}/out"),
+            "overlap; choose another name",
+        ),
         (
             ("--set", f"save_sketches={lake}/job/history", "--engine", "spark", "--work", f"{lake}/job"),
-            "meet; choose another name",
+            "overlap; choose another name",
         ),
     ]:
         code, _, err = run(capsys, *again, *arguments)

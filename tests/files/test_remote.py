@@ -109,7 +109,7 @@ def test_an_address_names_one_file():
             with pytest.raises(ParameterError, match=r"write the address without '\.' and '\.\.'"):
                 as_url(site.address + name)
         assert site.requests == []
-    with pytest.raises(ParameterError, match=r"^https://\.\.\.@example.org: an address with a password is not read"):
+    with pytest.raises(ParameterError, match=r"^https://\.\.\.@example.org: an address with a password is refused"):
         as_url("https://me:secret@example.org/a.jsonl")
 
 
@@ -158,7 +158,7 @@ def test_slow_answers(monkeypatch):
 
 @pytest.mark.parametrize(
     ("fault", "said"),
-    [({"says": len(LINES) + 9, "ranges": False}, "it was asked"), ({"compressed": True}, "sends the file compressed in another way"),
+    [({"says": len(LINES) + 9, "ranges": False}, "it was asked"), ({"compressed": True}, "compresses the file differently"),
      ({"cut": 1, "ranges": True}, "it was asked")],
 )  # fmt: skip
 def test_answers_that_are_not_whole(fault, said):
@@ -192,7 +192,7 @@ def test_versions():
 def test_what_leads_elsewhere():
     with serving(files=FILES) as there, serving(gone={"/a.jsonl": f"{there.address}/a.jsonl", "/r": "/r"}) as site:
         assert texts_of(site.address + "/a.jsonl") == [row["text"] for row in ROWS]
-        with pytest.raises(InputDataError, match="leads on more than 5 times"):
+        with pytest.raises(InputDataError, match="redirects more than 5 times"):
             places(site.address + "/r")
 
 

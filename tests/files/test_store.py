@@ -169,7 +169,7 @@ def test_outputs_meet_no_input(bucket, tmp_path):
             check_apart(output, one)
     for other in (bucket / "clean/work", bucket, bucket / "clean"):
         for name in (str(other), str(other).replace("s3://", "s3a://")):
-            with pytest.raises(OutputError, match="meet; choose another name"):
+            with pytest.raises(OutputError, match="overlap; choose another name"):
                 check_apart(bucket / "clean", [], [name])
     (tmp_path / "a.jsonl").write_text("{}\n")
     check_apart(bucket / "clean", [split.place for split in open_sources([str(tmp_path)])], [str(tmp_path / "work")])

@@ -149,7 +149,7 @@ def test_files_of_other_columns(tmp_path):
     written = by_python((tmp_path / "out.csv").read_bytes())[1:]
     assert written == [["1", A, "x"], ["2", B, "y"], ["3", "some words of their own", ""]]
     with pytest.raises(
-        la.errors.OutputError, match=r"four\.csv, row 1: it has fields that the first has not \('z'\).*write \.jsonl"
+        la.errors.OutputError, match=r"four\.csv, row 1: it has fields that the first row lacks \('z'\).*write \.jsonl"
     ):
         la.dedup([one, four], id="id").write(tmp_path / "bad.csv")
     la.dedup([three, one, four], id="id").write(tmp_path / "out.parquet")

@@ -130,7 +130,7 @@ def test_what_is_too_large_is_left_out_or_an_error(tmp_path, caplog, monkeypatch
 @pytest.mark.parametrize("content", [b"no mailbox", b"\n>From a\n\nb", b"{}\n" * 100, b"\0" * 5000])
 def test_what_is_no_mailbox(tmp_path, content):
     (tmp_path / "a.mbox").write_bytes(content)
-    with pytest.raises(la.errors.InputDataError, match=r"a.mbox: no mailbox: it must begin with 'From '"):
+    with pytest.raises(la.errors.InputDataError, match=r"a.mbox: not a mailbox: it must begin with 'From '"):
         la.dedup(tmp_path / "a.mbox")
 
 

@@ -80,7 +80,7 @@ def test_lines_of_json_may_differ(tmp_path):
     rows = [DOTTED[0], ROWS[1], {"doc": {"text": A + " more"}, "keep": 1}]
     data = as_jsonl(rows, tmp_path)
     assert la.dedup(data, text="doc.text").keep.tolist() == [True, True, False]
-    with pytest.raises(la.errors.InputDataError, match="row 3: the field 'keep' is there already"):
+    with pytest.raises(la.errors.InputDataError, match="row 3: the field 'keep' already exists"):
         la.dedup(data, text="doc.text", annotate=True)
     assert la.dedup(as_jsonl([{"doc": {"text": A, "keep": 1}}], tmp_path), text="doc.text", annotate=True).keep.all()
 

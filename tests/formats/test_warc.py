@@ -347,7 +347,7 @@ def test_records_as_crawlers_write_them(tmp_path, suffix, one):
 WITHOUT = [
     ("is damaged: it has another length", says(len(BODY) + 500)), ("is damaged: it has another length", says(9)),
     ("is damaged: it has another length", says(10**15)), ("is damaged: it has another length", says(len(BODY), body=BODY[:-50], end=b"")),
-    ("is damaged: it says no length", says("many")), ("is damaged: it says no length", says("")), ("is no record", b"some words\n" * 9),
+    ("is damaged: it says no length", says("many")), ("is damaged: it says no length", says("")), ("is not a record", b"some words\n" * 9),
     ("has no WARC-Type", ONE.replace(b"WARC-Type", b"WARC-Kind")),
     ("is a part of a page", ONE.replace(b"WARC-Date", b"WARC-Segment-Number: 1\r\nWARC-Date")),
 ]  # fmt: skip

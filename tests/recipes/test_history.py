@@ -152,7 +152,7 @@ def test_what_is_not_locked_is_not_changed(crawl):
 def test_folders_of_others(crawl):
     (crawl / "notes").mkdir()
     (crawl / "notes" / "mine.txt").write_text("mine")
-    with pytest.raises(la.errors.InputDataError, match=r"notes holds something that is no saved sketches \(mine.txt\)"):
+    with pytest.raises(la.errors.InputDataError, match=r"notes contains something other than saved sketches \(mine.txt\)"):
         la.History("notes")
     with closing(la.dedup("w0", **GIVEN)) as result:
         result.save_sketches("archive/w0")
@@ -217,7 +217,7 @@ def test_merged_generations_decide_as_before(crawl):
     assert not add("w1", "clean/w1")  # its output is there
     shutil.rmtree("clean/w1")
     with pytest.raises(
-        la.errors.InputDataError, match="cannot be made again: since it added 000002, generations before it were merged"
+        la.errors.InputDataError, match="cannot be recreated: since it added 000002, generations before it were merged"
     ):
         add("w1", "clean/w1")
 
@@ -260,7 +260,7 @@ def test_what_is_forgotten_is_no_longer_seen(crawl):
         assert [one.name for one in history.generations] == ["000002"]
     shutil.rmtree("clean/w1")
     with pytest.raises(
-        la.errors.InputDataError, match="cannot be made again: since it added 000002, generations before it were"
+        la.errors.InputDataError, match="cannot be recreated: since it added 000002, generations before it were"
     ):
         add("w1", "clean/w1")
     shutil.rmtree("w0")  # nothing needs it any more

@@ -108,7 +108,7 @@ def test_sketches_of_a_saved_result_that_changed(files, tmp_path):
     with closing(la.dedup(files[2], against=tmp_path / "sketches", **HOW, threads=1)) as result:
         result.save(tmp_path / "job")
     (tmp_path / "sketches").rename(tmp_path / "old")
-    with pytest.raises(la.errors.InputDataError, match=r"sketches\.json: the input is not there any more"):
+    with pytest.raises(la.errors.InputDataError, match=r"sketches\.json: the input no longer exists"):
         la.Result.open(tmp_path / "job").texts([0])
     (tmp_path / "others").rename(tmp_path / "sketches")
     with pytest.raises(la.errors.InputDataError, match=r"sketches\.json: the file has changed since the result was made"):

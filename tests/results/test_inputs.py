@@ -67,7 +67,7 @@ def test_only_the_files_wanted_are_opened(tmp_path):
     la.dedup(folder).save(tmp_path / "job")
     (folder / "2.txt").unlink()
     assert texts_of(tmp_path / "job", [1, 4]) == {1: TEXTS[1], 4: TEXTS[4]}
-    with pytest.raises(la.errors.InputDataError, match=r"2\.txt: the input is not there any more"):
+    with pytest.raises(la.errors.InputDataError, match=r"2\.txt: the input no longer exists"):
         texts_of(tmp_path / "job", [2])
 
 
@@ -250,6 +250,6 @@ def test_ones_own_result_reads_nothing_that_the_sketches_name_only_later(strange
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert path.stat().st_size == before.st_size
     with pytest.raises(
-        la.errors.InputDataError, match=r"history/sketches\.json: these sketches are not those that the result was made with"
+        la.errors.InputDataError, match=r"history/sketches\.json: these are not the sketches that"
     ):
         texts_of(strangers / "own", [0])

@@ -255,7 +255,7 @@ def check_removed(
     elif written:
         way = "without --fail-if-removed and with --force, to write all"
     else:
-        way = "without --fail-if-removed, with --report in place of -o to see what would go, or as before to write it"
+        way = "without --fail-if-removed, with --report instead of -o to see what would be removed, or as before to write it"
     verb = "were" if len(withheld) > 1 else "was"
     stopped = f"{' and '.join(withheld)} {verb} not written" if withheld else "stopped"
     without = stopped if written else "nothing was written"

@@ -72,7 +72,7 @@ def is_glob(name: str) -> bool:
 def expanded(pattern: str) -> list[str]:
     """Return the patterns that one with alternatives in braces stands for: ``*.{md,txt}`` is ``*.md`` and ``*.txt``."""
     if prod(some.count(",") + 1 for some in _BRACES.findall(pattern)) > _MOST_PATTERNS:
-        raise ParameterError(f"a glob must stand for at most {_MOST_PATTERNS:,} patterns; got {pattern!r:.80}")
+        raise ParameterError(f"a glob must expand to at most {_MOST_PATTERNS:,} patterns; got {pattern!r:.80}")
     braces = _BRACES.search(pattern)
     if braces is None:
         return [pattern]

@@ -94,7 +94,7 @@ def _check_beside(path: Path, name: str, ends: Sequence[str]) -> None:
     """Refuse links, pipes and devices where the library looks for changes that are not in the file yet."""
     for beside in (path.with_name(path.name + end) for end in ends):
         if os.path.lexists(beside) and not stat.S_ISREG(beside.lstat().st_mode):
-            raise InputDataError(f"{shown(beside)} beside it, which belongs to the database, is not a regular file", name)
+            raise InputDataError(f"{shown(beside)} next to it, which belongs to the database, is not a regular file", name)
 
 
 def _answered(asked: Asked) -> Iterator[list[Record | str]]:

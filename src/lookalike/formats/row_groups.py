@@ -220,7 +220,7 @@ class RowGroups:
     def _too_large_a_page(self, name: str, number: int, chunk: Any, n_bytes: int) -> InputDataError:
         return FinalError(
             f"a page of row group {number + 1}, of {n_bytes:,} bytes, "
-            f"compressed with {chunk.compression}, can be read in one piece only, which may have at most "
+            f"compressed with {chunk.compression}, can only be read in one piece, which may have at most "
             f"{2 * self._split.limit.most:,}: "
             "raise --memory (memory=) to five times its size, or write the file again with zstd or with smaller pages",
             self._split.name,

@@ -253,7 +253,7 @@ def _records(split: Split) -> Iterator[_Record]:
             if not source.pass_over() and source.gap is None:
                 raise source.fault or _damaged(split, begin, "no record begins there")
             if not told:
-                yield _Record(begin, "is no record")
+                yield _Record(begin, "is not a record")
             told = True
         elif source.held:
             source.drop(len(source.held))
@@ -329,7 +329,7 @@ def _with_http(record: _Record) -> _Record:
     if not record.kind:
         record.damage = "has no WARC-Type"
     elif "warc-segment-number" in record.headers:
-        record.damage = "is a part of a page, of which others are in other records"
+        record.damage = "is a part of a page; other parts are in other records"
     elif record.kind == "response":
         is_http = record.headers.get("content-type", "").lower().startswith("application/http")
         while is_http or record.whole[record.first : record.first + 5].upper() == b"HTTP/":

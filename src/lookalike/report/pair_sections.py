@@ -174,7 +174,7 @@ def _benchmarks(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "rows": [
             {"name": short(row["benchmark"]), "cells": [*some, n]} for row, some, n in zip(shown, cells, unjudged, strict=True)
         ],
-        "how": f"{len(shown):,} of {len(rows):,} benchmarks, those of which the largest share of items is in documents. Not "
+        "how": f"{len(shown):,} of {len(rows):,} benchmarks, those with the largest share of items in documents. Not "
         "judged: items that are empty, too short, or made of common phrases.",
     }
 

@@ -251,7 +251,7 @@ def _check_inputs(inputs: pa.Table, n: int) -> None:
     if not ((steps >= 0) & (steps <= 1)).all() or (n and steps[0] != 1):
         raise ValueError("its column source has not all inputs in their order")
     if any(path is None or not path.endswith(f"/{SKETCHES}".encode()) for path in saved):
-        raise ValueError("saved sketches are no such folder")
+        raise ValueError("the saved sketches are not a folder")
 
 
 def _bounds(n: int) -> dict[str, tuple[float, float]]:

@@ -171,7 +171,7 @@ class Summary:
             lines.append(f"  compared as whole pages   {self.whole_pages:>12,}   (they have hardly any main text)")
         if self.removed_by_override:
             lines.append(f"  removed by overrides      {self.removed_by_override:>12,}")
-        notes = [f"{self.spared:,} beside another of their group"] if self.spared else []
+        notes = [f"{self.spared:,} besides another one of their group"] if self.spared else []
         notes += [f"{self.kept_by_override:,} named by overrides"] if self.kept_by_override else []
         lines.append(f"  kept                      {self.kept:>12,}" + (f"   ({'; '.join(notes)})" if notes else ""))
         lines += [f"  warning: {warning}" for warning in self.warnings]

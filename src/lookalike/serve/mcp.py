@@ -184,7 +184,9 @@ def _read(line: str) -> tuple[str, list[JSONRPCError]]:
         if not line.strip():
             return "", []
     code, reason = (
-        (PARSE_ERROR, "this line is no JSON") if given is None else (INVALID_REQUEST, "this line is no message of JSON-RPC 2.0")
+        (PARSE_ERROR, "this line is not JSON")
+        if given is None
+        else (INVALID_REQUEST, "this line is not a JSON-RPC 2.0 message")
     )
     ids = [
         one.get("id") if isinstance(one, dict) else None for one in (given if isinstance(given, list) and given else [given])

@@ -156,7 +156,7 @@ def check_values(options: Any) -> None:
 def _distinct(name: str, given: Sequence[Any]) -> str | tuple[str, ...]:
     """Return names, one alone as a str; refuse what is none, or is given twice."""
     if not given or not all(isinstance(one, str) for one in given):
-        raise ParameterError("must be a str or a list of str, of which there is one at least", name, given)
+        raise ParameterError("must be a str or a list of str, with at least one entry", name, given)
     if len(set(given)) < len(given):
         raise ParameterError(f"{name} names a column twice: {', '.join(given)}")
     return given[0] if len(given) == 1 else tuple(given)

@@ -66,7 +66,7 @@ class InputOptions:
         group=READ, repeated=True,
     )] = None  # fmt: skip
     format: Annotated[MaybeWord, Option(
-        doc='Format of the inputs, whatever their suffix, such as "jsonl", or "delta:12"; needed for standard input.',
+        doc='Format of the inputs, regardless of their suffix, such as "jsonl", or "delta:12"; needed for standard input.',
         group=READ, place=LINE,
     )] = None  # fmt: skip
     delimiter: Annotated[MaybeWord, Option(
@@ -84,7 +84,7 @@ class InputOptions:
     )] = "strict"  # fmt: skip
     max_document: Annotated[Size, Option(
         doc='Size of the largest document: bytes, or "30MB", of its text and, in JSON lines and CSV, of its line or record. '
-        "At most a tenth of ``memory``, which is the default, so that the memory limit holds whatever the inputs are. A text "
+        "At most a tenth of ``memory``, which is the default, so that the memory limit holds for all inputs. A text "
         "of more words (or other units) than one for each 160 bytes of ``memory`` beyond the interpreter's is refused, too.",
         group=READ, metavar="SIZE",
     )] = None  # fmt: skip
@@ -152,7 +152,7 @@ class SearchOptions(TextOptions):
         place=LINE, choices=("resemblance", "containment"), recorded="given", sketched=True,
     )] = "resemblance"  # fmt: skip
     floor: Annotated[Number, Option(
-        doc="With containment, the least resemblance of a match.", range="float in [0, 1]", recorded="given",
+        doc="With containment, the minimum resemblance of a match.", range="float in [0, 1]", recorded="given",
     )] = 0.0  # fmt: skip
     recall: Annotated[Number, Option(
         doc="Probability of finding a pair exactly at the threshold; pairs above it are found with higher probability. 1 finds "
@@ -173,7 +173,7 @@ class SearchOptions(TextOptions):
         group=READ, metavar="PATH", repeated=True, repeats=False,
     )] = field(default=(), repr=False, compare=False)  # fmt: skip
     within: Annotated[MaybeWord, Option(
-        doc="Compare only documents with equal values in this column, whatever their types and file formats: 1 equals 1.0, "
+        doc="Compare only documents with equal values in this column, regardless of type and file format: 1 equals 1.0, "
         'but neither true nor the string "1". Null equals null, and NaN counts as null. A cell of CSV that reads as a JSON '
         "number, true or false is that, and an empty one is null.",
         help="Compare only documents with the same value in COLUMN.", place=LINE, metavar="COLUMN", recorded="always",
@@ -185,8 +185,9 @@ class SearchOptions(TextOptions):
         recorded="given", sketched=True,
     )] = None  # fmt: skip
     ignore: Annotated[Any, Option(
-        doc="Texts, like the data, whose shingles do not count: a licence, a footer, a template. Resemblance is that of what "
-        "is left; a document of which nothing is left is empty. Exact duplicates are still those of equal whole texts.",
+        doc="Texts, like the data, whose shingles do not count: a licence, a footer, a template. Resemblance is "
+            "computed without them; a document with nothing left is empty. Exact duplicates are still those of equal "
+            "whole texts.",
         range="like data", repeated=True,
     )] = None  # fmt: skip
     verify: Annotated[Word, Option(
@@ -248,7 +249,7 @@ class DedupOptions:
         "smallest:COLUMN, COLUMN:VALUE,VALUE,... (listed values, in this order, before others), or several that break ties: "
         '"source:wiki,news; largest:quality; longest". Last ties go to the earlier row. Numbers of all types compare by value, '
         "times by instant, text by its UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different "
-        "kinds have no largest or smallest, and are refused, as are times with a time zone beside others without.",
+        "kinds have no largest or smallest, and are refused, as is a mix of times with and without a time zone.",
         help="Document to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN, COLUMN:VALUE,VALUE; "
         "or several, to break ties: 'source:wiki,news; longest'.  [default: first; for containment, longest]",
         metavar="POLICY", recorded="always", place=LINE,
@@ -268,8 +269,9 @@ class DedupOptions:
         choices=("keep", "drop"), recorded="always",
     )] = "keep"  # fmt: skip
     overrides: Annotated[Any, Option(
-        doc="Documents to keep or to remove whatever the job finds, as a report exports them. JSON lines of ``id``, ``action`` "
-        '("keep" or "remove") and, where ids are no column, the ``sha256`` digest of their ``input``, or a list of dicts. '
+        doc="Documents to keep or to remove regardless of what the job finds, as a report exports them. JSON lines of "
+            "``id``, ``action`` "
+        '("keep" or "remove") and, without a column of ids, the ``sha256`` digest of their ``input``, or a list of dicts. '
         "A document removed by hand cannot justify other removals; one kept by hand removes no further documents. References "
         "cannot be overridden.",
         place=LINE, range="path or list of dict", metavar="FILE.jsonl",
@@ -284,7 +286,7 @@ class DedupOptions:
         "one, made if the memory is too small. A cluster of Spark needs one on an object store, or on storage that the driver "
         "and all workers have mounted: about 500 bytes a document, the texts of those that are compared, and all texts of a "
         "data frame.",
-        help="Folder for a long job's state. After a crash the same command resumes it; with --force it begins anew.",
+        help="Folder for a long job's state. After a crash the same command resumes it; with --force it starts over.",
         group=RUN, metavar="DIR", repeats=False, place=LINE,
     )] = None  # fmt: skip
     order_by: Annotated[MaybeWord, Option(

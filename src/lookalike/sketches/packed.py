@@ -66,7 +66,7 @@ class Packing:
         if len(empty):
             raise ParameterError(
                 f"document {empty[0]} is empty, and {len(empty) - 1} more: bits cannot tell an empty set from others; "
-                "leave such documents out before signing"
+                "leave these documents out before signing"
             )
         last_word, last_slots, last_bits = layout[-1].tolist()
         words = np.zeros((len(slots), last_word + (last_slots + 63) // 64 * last_bits), np.uint64)
@@ -260,7 +260,7 @@ def _bits(value: Any) -> int | float:
         return whole("bits", value, 1, 64)
     bits = float(value)
     if abs(bits * _combined(bits) - 1.0) > 1e-9:
-        raise ParameterError(f"bits below 1 must be 1/2, 1/3, 1/4 and so on: so many slots make one bit; got {bits}")
+        raise ParameterError(f"bits below 1 must be 1/2, 1/3, 1/4 and so on: that many slots make one bit; got {bits}")
     return 1.0 / _combined(bits)
 
 
