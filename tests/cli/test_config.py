@@ -131,7 +131,7 @@ def test_help_is_short_and_says_where_more_is(capsys):
     _, out, _ = run(capsys, "dedup", "--help")
     assert len(out.splitlines()) <= 125 and "docs/reference/config.md" in out and "max_bucket" in out
     groups = ("Common options", "Matching", "Input", "Output", "Execution", "Other settings")
-    places = [out.index(name) for name in groups]
+    places = [out.index(f"\n{name}") for name in groups]
     assert places == sorted(places)
 
 

@@ -127,7 +127,7 @@ def test_what_is_unexpected_shows_its_place_and_asks_for_a_report(capfd, corpus,
         code, out, err = run(capfd, "dedup", corpus)
         assert (code, out) == (70, "")
         assert "Traceback" in err and "so it goes" in err and "test_ends.py" in err
-        assert err.splitlines()[-1].startswith(f"error: this is a bug in lookalike {la.__version__}: please report it")
+        assert err.splitlines()[-1].startswith(f"error: this is a bug in lookalike {la.__version__}: report it")
 
 
 @pytest.mark.parametrize(

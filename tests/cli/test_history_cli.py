@@ -229,7 +229,7 @@ def test_counts_that_are_refused(crawl, capsys):
     for more, said in (
         (("-o", "counts.parquet", "--json"), "--json lists documents, and -o writes all of them"),
         (("-o", "history/counts.parquet"), "history/counts.parquet is inside history, which holds generations only"),
-        (("-o", "w0/p-0.parquet", "--force"), "the output w0/p-0.parquet would replace an input"),
+        (("-o", "w0/p-0.parquet", "--force"), "w0/p-0.parquet would replace an input"),
         (("-o", "counts"), "the suffix must be one of"),
     ):
         code, _, err = run(capsys, "history", "counts", "history", *more)

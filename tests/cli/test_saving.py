@@ -45,7 +45,7 @@ def test_week_after_week(folder, capsys):
     ("words", "said"),
     [
         (["--set", "save_sketches=history/w0"], "history/w0 exists; pass --force"),
-        (["--set", "save_sketches=w1/new"], "the output folder w1/new is inside the input folder w1"),
+        (["--set", "save_sketches=w1/new"], "w1/new is inside the input folder w1"),
         (["--set", "save_sketches=out/history", "-o", "out"], "is inside, the output out"),
         (["--against", "history/w0", "--set", "save_sketches=history", "--force"], "history contains"),
         (["--against", "history/w0", "--set", "save_sketches=history/w0", "--force"], "history/w0 is, or holds, the sketches"),

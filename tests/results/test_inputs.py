@@ -249,7 +249,5 @@ def test_ones_own_result_reads_nothing_that_the_sketches_name_only_later(strange
     path.write_bytes(data.ljust(before.st_size))
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert path.stat().st_size == before.st_size
-    with pytest.raises(
-        la.errors.InputDataError, match=r"history/sketches\.json: these are not the sketches that"
-    ):
+    with pytest.raises(la.errors.InputDataError, match=r"history/sketches\.json: these are not the sketches that"):
         texts_of(strangers / "own", [0])

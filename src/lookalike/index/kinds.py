@@ -25,7 +25,6 @@ from ..theory import banding, bbit, shares, simhash
 from ..theory.weak_bits import probed_share
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrays import MAX_PERMUTATIONS, whole
-from ..wording import meant
 from .kind import NO_PREFIXES, Kind, Sketches
 
 SLOTS, WORD = 256, 16  # of a document; bits of a stored word
@@ -238,8 +237,7 @@ def make_kind(kind: str, **parameters: Any) -> Kind:
     check_choice("kind", kind, KINDS)
     known = {field.name: field for field in fields(KINDS[kind])}
     if stranger := sorted(set(parameters) - set(known)):
-        has = f"it has {', '.join(sorted(known))}{meant(stranger[0], known)}"
-        raise ParameterError(f"an index of kind {kind} has no parameter {stranger[0]!r}; {has}", stranger[0])
+        raise ParameterError(f"an index of kind {kind} has no parameter {stranger[0]!r}; it has {', '.join(sorted(known))}")
     for name, value in parameters.items():
         if value is None and known[name].default is None:
             continue
