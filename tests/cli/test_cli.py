@@ -108,7 +108,7 @@ def test_compare(capfd, tmp_path):
     assert "resemblance                   0.9825" in text and "±" in text
     assert run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt")[2] == ""
     (tmp_path / "b.txt").write_text("only these six words of text")
-    said = "b.txt has only 2 shingles of 5 words, use a smaller --width, or --unit char,"
+    said = "b.txt has only 2 shingles of 5 words; use a smaller --width, or --unit char,"
     assert said in run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt")[2]
     assert run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt", "--width", 1)[2] == ""
     (tmp_path / "b.txt").write_text("")

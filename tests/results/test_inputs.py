@@ -82,7 +82,7 @@ def test_the_inputs_are_found_from_the_root_and_from_here(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path / "moved")
     assert texts_of("job")[2] == "else", "input and result went together"
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(la.errors.InputDataError, match=f"looked for {path} and {tmp_path}/in.jsonl: put it back"):
+    with pytest.raises(la.errors.InputDataError, match=f"looked for {path} and {tmp_path}/in.jsonl: restore it"):
         texts_of("moved/job")
 
 
