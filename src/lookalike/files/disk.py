@@ -109,8 +109,9 @@ def check_apart(
         for place in places if known is not None else ():
             if (place.device, place.inode) == known:
                 raise OutputError(
-                    f"the output {shown(output)} would replace the input {place.name}; choose another name"
-                    + ("" if path == real else f" (its description is written to {shown(path)})")
+                    f" would replace the input {place.name}; choose another name"
+                    + ("" if path == real else f" (its description is written to {shown(path)})"),
+                    output,
                 )
     if single:
         return
@@ -127,10 +128,7 @@ def check_apart(
     inside = {folder for folder in parents if any(_file_number(p) == number for p in (Path(folder), *Path(folder).parents))}
     for place in places:
         if any(os.path.dirname(os.path.abspath(p)) in inside for p in place.names()):
-            raise OutputError(
-                f"the output folder {shown(output)}, which is replaced as a whole, contains the input {place.name}; "
-                "name another folder"
-            )
+            raise OutputError(f" is replaced as a whole, but contains the input {place.name}; name another folder", output)
 
 
 def _file_number(path: str | os.PathLike[str]) -> tuple[int, int] | None:

@@ -207,9 +207,10 @@ def _refuse_empty(
         f"name others with --glob (glob=), and what they hold with --format (format=): '*{other}' and txt read {other} as text"
     )
     raise InputDataError(
-        f"{shown(folder)}: the {kind} holds no file {what}"
+        f"the {kind} holds no file {what}"
         + (f"; skipped: {describe_skipped(left)}" if left["files"] else "")
-        + ("" if wanted else f"; {way}")
+        + ("" if wanted else f"; {way}"),
+        folder,
     )
 
 

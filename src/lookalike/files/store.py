@@ -88,10 +88,7 @@ def check_apart(output: Url, places: Sequence[Place], also: Sequence[str | os.Pa
             )
     for place in places:
         if is_inside(place.path, output):
-            raise OutputError(
-                f"the output folder {shown(output)}, which is replaced as a whole, contains the input {place.name}; "
-                "name another folder"
-            )
+            raise OutputError(f" is replaced as a whole, but contains the input {place.name}; name another folder", output)
 
 
 def prepare(folder: Url, files: Sequence[str], last: str = SIDECAR) -> None:
