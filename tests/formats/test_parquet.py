@@ -222,7 +222,7 @@ def test_damage_beside_the_text_is_the_input_s(tmp_path):
     path.write_bytes(data)
     result = la.dedup(path)
     for name in ("out.parquet", "out.jsonl", "folder"):
-        with pytest.raises(la.errors.InputDataError, match=r"in\.parquet, after row 0: damaged parquet data"):
+        with pytest.raises(la.errors.InputDataError, match=r"in\.parquet: damaged parquet data after row 0"):
             result.write(tmp_path / name)
     assert [p.name for p in tmp_path.iterdir()] == ["in.parquet"]
 
@@ -273,7 +273,7 @@ def test_a_page_that_says_that_it_has_fewer_values(tmp_path, monkeypatch, codec,
         monkeypatch.setattr(row_groups, "LARGE", 30_000)
         given = given | {"max_document": "10KB"}
     with pytest.raises(
-        la.errors.InputDataError, match=r"in\.parquet, after row [01]\d*: damaged parquet data: .*(rows|same size)"
+        la.errors.InputDataError, match=r"in\.parquet: damaged parquet data after row [01]\d*: .*(rows|same size)"
     ):
         la.dedup(path, **given)
 
