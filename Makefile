@@ -15,7 +15,7 @@ JOBS   := $(or $(JOBS),2)
 OTHER_MODES := tests/kernels tests/golden --ignore=tests/kernels/test_modes.py
 SPREAD := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: test-spark-old install demo test test-core test-plain test-checked test-library test-extras test-extras-serve test-spark-few test-spark test-all lint docs fuzz endurance mutants formula-mutants dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
+.PHONY: test-spark-old install demo test test-core test-plain test-checked test-library test-extras test-extras-serve test-spark-few test-spark test-all lint wording docs fuzz endurance mutants formula-mutants dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -42,7 +42,12 @@ lint: install
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/python tools/check_types.py
 	$(BIN)/python tools/check_layers.py
+	$(BIN)/python tools/wording.py --check
 	$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md docs src tools examples benchmarks reproduction
+
+# Every text that a user can see, into tests/messages.txt: read its diff aloud.
+wording: install
+	$(BIN)/python tools/wording.py
 
 # Build the docs into site/, from docs/, the docstrings and the program's help; warnings are errors, and so are figures of speed, time
 # or memory that no file of results has: `python benchmarks/figures.py` lists those of all pages.

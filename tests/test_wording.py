@@ -4,10 +4,11 @@ import pickle
 import unicodedata
 
 import pytest
+import wording
 
 import lookalike as la
 from lookalike.errors import EncodingError, LookalikeError, RowError
-from lookalike.wording import counted, printable, spelled, text_size
+from lookalike.wording import counted, printable, text_size
 
 HOSTILE = [
     *map(chr, [*range(0x20), *range(0x7F, 0xA0), 0x61C, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x206A)]),
@@ -52,25 +53,40 @@ def test_the_text_of_an_error_is_one_line_without_escape_sequences(kind):
         assert found.args == ("no\x1b[2J\u202egp\n.error: all is well",)
 
 
+FAULTS = {
+    "in.jsonl": (b'{"text": "a"}\n{"text": 3}\n', 2, "text"),
+    "in.json": (b'[{"text": "a"}, {"text": "b"} x', 3, None),
+    "in.csv": (b"text\na\nb,c\n", 2, None),
+    "in.tsv": (b"id\tbody\n1\ta\n", None, "text"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_errors_have_what_they_are_about(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(FAULTS[name][0])
+    with pytest.raises(la.errors.InputDataError) as caught:
+        la.dedup(path)
+    for found in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+        assert (found.path, found.row, found.column) == (str(path), *FAULTS[name][1:])
+        assert str(found) == str(caught.value) and str(found).startswith(str(path)) and str(path) not in found.reason
+
+
+def test_errors_about_parameters_name_them():
+    for name, value in {"threshold": 2, "unit": "wrd", "tokenizer": len(FAULTS), "keep": "longst"}.items():
+        with pytest.raises(la.errors.ParameterError) as caught:
+            la.dedup(["a"], **{name: value})
+        again = pickle.loads(pickle.dumps(caught.value))
+        assert (again.name, again.value) == (name, value) and str(again) == str(caught.value)
+
+
+def test_all_wording_is_in_one_file():
+    assert wording.wording() == wording.STORED.read_text(encoding="utf-8"), "run: make wording"
+
+
 def test_the_text_of_an_error_about_a_row_too():
     assert str(RowError(4, 5, "a\x07b")) == r"row 5: a\x07b"
     assert str(EncodingError(4, 5)).startswith("row 4: invalid UTF-8 at byte 5")
-
-
-@spelled
-def told(data, *, threshold=0.8, recall=0.99):
-    """Return the parameters."""
-    return data, threshold, recall
-
-
-def test_a_parameter_that_is_spelled_wrong_is_named():
-    assert told(1, recall=0.5) == (1, 0.8, 0.5)
-    with pytest.raises(
-        TypeError, match=r"^told\(\) got an unexpected keyword argument 'treshold'; did you mean 'threshold'\?$"
-    ):
-        told(1, treshold=0.7)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
-        told(1, colour="red")
 
 
 @pytest.mark.parametrize("name", ["dedup", "pairs", "decontaminate", "plan", "foresee"])

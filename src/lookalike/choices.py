@@ -41,8 +41,8 @@ class Session(Protocol):
 Engine = Literal["local", "spark"] | Session | Callable[[], Session]
 
 
-def check_choice(name: str, value: object, kind: object) -> None:
-    """Refuse what is none of the words of a type."""
-    words = get_args(kind)
+def check_choice(name: str, value: object, known: Any) -> None:
+    """Refuse what is none of the words of a type, or of some words, and say which was probably meant."""
+    words = get_args(known) or tuple(known)
     if not isinstance(value, str) or value not in words:
-        raise ParameterError(f"{name} must be one of {', '.join(words)}; got {value!r:.60}{meant(str(value), words)}")
+        raise ParameterError(f"must be one of {', '.join(words)}{meant(str(value), words)}", name, value)

@@ -1,10 +1,10 @@
-"""The exceptions of lookalike.
+"""The exceptions of lookalike: each says what happened and what to do, and has what it is about in its attributes.
 
 LookalikeError
 ├── ParameterError           a parameter breaks a rule (also a ValueError)
 ├── IncompatibleSketchError  two sketches were made with different parameters (also a ValueError)
 ├── InputDataError           a file, row or column is not as expected (also a ValueError)
-│   └── RowError             a row is not as expected; raised where the name of its source is not known
+│   └── RowError             the same of a row of a source whose name is not known yet
 ├── IndexFormatError         a file of an index or a work folder is foreign, newer than this version, or damaged
 ├── OutputError              an output exists already or cannot be written (also an OSError)
 ├── TooManyRemovedError      a job would remove more documents than it may
@@ -17,7 +17,7 @@ from functools import cached_property, wraps
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
-from .wording import printable, spoken
+from .wording import printable, shown, spoken
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -25,11 +25,41 @@ T = TypeVar("T")
 
 
 class LookalikeError(Exception):
-    """Base of every error that lookalike raises on purpose; its text is one line, without anything that steers a terminal."""
+    """Base of every error that lookalike raises on purpose; its text is one line, without anything that steers a terminal.
+
+    Attributes
+    ----------
+    reason : str
+        What happened and what to do, without the place.
+    path : str or None
+        The file, folder or input that it is about, as it was named.
+    row, line : int or None
+        The row of that input, or the line of that file, from 1; rows of values in memory from 0.
+    column : str or None
+        The column, or the field.
+    """
+
+    path: str | None = None  # for ImportError has one too
+
+    def __init__(
+        self, reason: object = "", path: str | os.PathLike[str] | None = None, row: int | None = None, *,
+        line: int | None = None, column: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(reason)
+        self.reason = str(reason).lstrip()
+        self._joint = ": " if self.reason == str(reason) else " "  # " exists" has the path as its subject
+        self.path = None if path is None else os.fspath(path)
+        self.row, self.line, self.column = None if row is None else int(row), line, column
 
     def __str__(self) -> str:
-        """Return the message, in which names, values and texts of others have escapes for what is not printable."""
-        return printable(spoken(super().__str__()))
+        """Return place and reason, in which names, values and texts of others have escapes for what is not printable."""
+        column = None if self.column is None or repr(self.column) in self.reason else repr(self.column)
+        said = {"": self.path and shown(self.path), "row ": self.row, "line ": self.line, "column ": column}
+        place = ", ".join(f"{name}{value}" for name, value in said.items() if value is not None)
+        return printable(spoken(f"{place}{self._joint if place else ''}{self._sentence()}"))
+
+    def _sentence(self) -> str:
+        return self.reason
 
 
 def from_caller(function: Callable[P, R]) -> Callable[P, R]:
@@ -71,7 +101,31 @@ def all_from_caller(public: type[T]) -> type[T]:
 
 
 class ParameterError(LookalikeError, ValueError):
-    """A parameter breaks a rule; the message names the parameter, its value and what is allowed."""
+    """A parameter breaks a rule; the message names the parameter, its value and what is allowed.
+
+    Attributes
+    ----------
+    name : str or None
+        The parameter, as Python calls it.
+    value : object
+        What was given for it.
+    """
+
+    def __init__(self, reason: object = "", name: str | None = None, value: object = None) -> None:
+        super().__init__(reason)
+        self.name, self.value, self._said = name, value, self.reason
+        if self.reason.startswith("must "):
+            rule, _, hint = self.reason.partition(";")
+            got = repr(value) if isinstance(value, str) else str(value)
+            self._said = f"{name} {rule}; got {got:.60}{hint and ';'}{hint}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the text of a value that is no plain one, such as a function."""
+        plain = self.value is None or isinstance(self.value, str | int | float)
+        return type(self), self.args, vars(self) | {"value": self.value if plain else str(self.value)}
+
+    def _sentence(self) -> str:
+        return self._said
 
 
 class IncompatibleSketchError(LookalikeError, ValueError):
@@ -83,49 +137,24 @@ class InputDataError(LookalikeError, ValueError):
 
 
 class EncodingError(InputDataError):
-    """A text is not valid UTF-8.
+    """A text is not valid UTF-8: ``row`` says which of some texts, ``place`` the first byte of it that is not."""
 
-    Parameters
-    ----------
-    row : int
-        Which of some texts.
-    place : int
-        The first byte of it that is not.
-    """
+    row: int
 
     def __init__(self, row: int, place: int) -> None:
-        super().__init__(row, place)
-        self.row: int = row
-        self.place: int = place
-
-    def __str__(self) -> str:
-        """Say where."""
-        way_out = spoken("pass --encoding-errors replace (encoding_errors='replace') to continue")
-        return f"row {self.row}: invalid UTF-8 at byte {self.place} of the text; {way_out}"
+        way_out = "pass --encoding-errors replace (encoding_errors='replace') to continue"
+        super().__init__(f"invalid UTF-8 at byte {place} of the text; convert it, or {way_out}", None, row)
+        self.args, self.place = (row, place), place
 
 
 class RowError(InputDataError):
-    """A row is not as expected; whoever knows its source puts the name of that in front.
+    """A row is not as expected; whoever knows its source, by its position in the input, adds the name of that."""
 
-    Parameters
-    ----------
-    position : int
-        The row's position in the input.
-    number : int
-        The row as a user counts it.
-    what : str
-        What is wrong, without the place.
-    """
+    row: int
 
-    def __init__(self, position: int, number: int, what: str) -> None:
-        super().__init__(position, number, what)
-        self.position = position
-        self.number = number
-        self.what = what
-
-    def __str__(self) -> str:
-        """Return "row 12: what"."""
-        return printable(spoken(f"row {self.number}: {self.what}"))
+    def __init__(self, position: int, row: int, reason: str) -> None:
+        super().__init__(reason, None, row)
+        self.args, self.position = (position, row, reason), position
 
 
 class IndexFormatError(LookalikeError, ValueError):

@@ -70,7 +70,7 @@ class Permutation:
         flat = keys_of(np.ravel(keys), "keys")
         for outside in (np.min(keys, initial=0), np.max(keys, initial=0)):
             if not 0 <= int(outside) < self.universe:
-                raise ParameterError(f"keys must be in [0, {self.universe}); got {outside}")
+                raise ParameterError(f"must be in [0, {self.universe})", "keys", outside)
         out = np.empty(len(flat), np.uint64)
         universe = np.uint64(self.universe % (1 << 64))
         kernel.permute(flat, universe, np.uint64(self.half_bits), derive(self.seed, "permutation", ROUNDS), out)

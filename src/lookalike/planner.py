@@ -158,7 +158,9 @@ def check_targets(threshold: float, recall: float, certain: bool = False) -> Non
     if not 0.0 < number("threshold", threshold, "a number in (0, 1]") <= 1.0:
         raise ParameterError(
             "threshold must be in (0, 1]: it is the minimum resemblance of near-duplicates; got "
-            f"{threshold}{_of_percent(threshold)}"
+            f"{threshold}{_of_percent(threshold)}",
+            "threshold",
+            threshold,
         )
     most = "1]" if certain else "1)"
     if not 0.0 < number("recall", recall, f"a number in (0, {most}") < 1.0 and not (certain and recall == 1.0):
@@ -167,7 +169,9 @@ def check_targets(threshold: float, recall: float, certain: bool = False) -> Non
         )  # fmt: skip
         raise ParameterError(
             f"recall must be in (0, {most}: it is the probability of finding a pair at the threshold{more}; got "
-            f"{recall}{_of_percent(recall)}"
+            f"{recall}{_of_percent(recall)}",
+            "recall",
+            recall,
         )
 
 
@@ -289,7 +293,7 @@ def plan(
     if documents is not None:
         documents = number("documents", documents, "a number >= 0")
         if not (0 <= documents <= MAX_DOCUMENTS and documents == int(documents)):
-            raise ParameterError(f"documents must be a whole number in 0..{MAX_DOCUMENTS:.0e}; got {documents}")
+            raise ParameterError(f"must be a whole number in 0..{MAX_DOCUMENTS:.0e}", "documents", documents)
     if permutations is not None:
         permutations = whole("permutations", permutations, 1, MAX_PERMUTATIONS)
     if (bands is None) != (rows is None):
@@ -305,7 +309,7 @@ def plan(
     else:
         shape = _shape(threshold, recall, permutations, NOMINAL_DOCUMENTS if documents is None else float(documents))
     if not 0.0 <= number("density", density) <= 1.0:
-        raise ParameterError(f"density must be in [0, 1]; got {density}")
+        raise ParameterError("must be in [0, 1]", "density", density)
     wanted = standard_error is not None or sketch_bytes is not None
     sketch = choose_sketch(threshold, standard_error, sketch_bytes, density, permutations) if wanted else None
     used = shape[0] * shape[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -75,6 +76,15 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def shown(path: str | os.PathLike[str]) -> str:
+    """Return a path as text that can be printed and stored: bytes that are not UTF-8 become escapes such as ``\\xe9``."""
+    name = os.fspath(path)
+    try:
+        return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # no name that a file can have
+        return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def _parameters(function: object) -> tuple[str, ...]:
     assert isinstance(function, FunctionType)
     return function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
@@ -84,8 +94,9 @@ def meant(name: str, known: Iterable[str]) -> str:
     """Return "; did you mean 'first'?", if one of some words is like another; else nothing."""
     from difflib import get_close_matches  # here, for what is not needed to start
 
-    found = get_close_matches(name, list(known), 1)
-    return f"; did you mean {found[0]!r}?" if found else ""
+    words = {word.lower(): word for word in known}
+    found = get_close_matches(name.lower(), words, 1)
+    return f"; did you mean {words[found[0]]!r}?" if found else ""
 
 
 def check_spelling(function: str, named: Iterable[str], known: Collection[str]) -> None:

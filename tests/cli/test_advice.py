@@ -89,10 +89,9 @@ def test_the_prefix_is_one(tmp_path, capsys):
         (["-t", "80"], "got 80.0; for 80% write 0.8"),
         (["-t", "80%"], "'80%' is not a number: write 0.8"),
         (["--recall", "99"], "for 99% write 0.99"),
-        (["--keep", "longst"], "did you mean 'longest'?"),
         (["--keep", "longest; shortst"], "did you mean 'shortest'?"),
         (["--format", "jsnl"], "did you mean 'jsonl'?"),
-        (["--unit", "wrd"], "did you mean 'word'?"),
+        (["--set", "normalization=nkc"], "did you mean 'NFKC'?"),
     ],
 )
 def test_what_was_probably_meant_is_said(given, said, tmp_path, capsys):
@@ -158,7 +157,7 @@ def test_pairs_say_that_nothing_is_removed(tmp_path, capsys):
     _, out, _ = run(
         capsys, "pairs", lines(tmp_path / "x.jsonl", ["one two three four five six"] * 9 + ["one two three four five seven"])
     )
-    assert "pairs compared (of identical texts, one stands for all)" in out or "pair compared (of identical" in out
+    assert "pairs compared (identical texts count as one)" in out or "pair compared (of identical" in out
 
 
 def test_an_estimate_is_said_to_be_one(tmp_path, capsys):

@@ -37,7 +37,7 @@ def test_dedup_prints_a_summary_and_writes_nothing(capfd, corpus, tmp_path):
 
 def test_identical_texts_are_compared_once(capfd, tmp_path):
     """So that more documents can be removed than pairs were verified, which the summary explains."""
-    said = "1 candidate pair, 1 verified (of identical texts, one stands for all)"
+    said = "1 candidate pair, 1 verified (identical texts count as one)"
     assert said in run(capfd, "dedup", lines(tmp_path / "in.jsonl", [A, *[f"{A} more"] * 5]))[1]
 
 
@@ -108,7 +108,7 @@ def test_compare(capfd, tmp_path):
     assert "resemblance                   0.9825" in text and "±" in text
     assert run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt")[2] == ""
     (tmp_path / "b.txt").write_text("only these six words of text")
-    said = "b.txt has only 2 shingles of 5 words, so its resemblances are coarse: a smaller --width, or --unit char,"
+    said = "b.txt has only 2 shingles of 5 words; use a smaller --width, or --unit char,"
     assert said in run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt")[2]
     assert run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt", "--width", 1)[2] == ""
     (tmp_path / "b.txt").write_text("")
@@ -148,22 +148,19 @@ def test_plan_foresees_what_dedup_takes(capfd):
     ("arguments", "code", "message"),
     [
         (["dedup"], 2, "Missing argument"),
-        (["dedup", "none.jsonl"], 1, "no file of that name"),
         (["dedup", "IN", "--threshold", "1.5"], 2, "threshold must be in (0, 1]"),
         (["dedup", "IN", "--threshold", "high"], 2, "not a valid float"),
         (["dedup", "IN", "--text", "body"], 1, "field 'body' is missing; fields found: id, text"),
-        (["dedup", "IN", "--text", "body"], 1, "name another with --text"),
         (["dedup", "IN", "--id", "url"], 1, "name another with --id"),
         (["dedup", "-"], 2, "--format"),
         (["dedup", "IN", "--threads", "0"], 2, "0 is not in the range"),
-        (["frobnicate"], 2, "No such command"),
         (
             ["plan", "--recall", "1"],
             2,
             "recall must be in (0, 1): it is the probability of finding a pair at the threshold, and no",
         ),
         (["index", "create", "new.idx", "--recall", "1"], 2, "dedup and pairs take 1); got 1.0"),
-        (["plan", "IN", "--recall", "1"], 2, "what recall 1 takes depends on which shingles documents share"),
+        (["plan", "IN", "--recall", "1"], 2, "the cost of recall 1 depends on which shingles"),
     ],
 )
 def test_errors(capfd, corpus, arguments, code, message):

@@ -69,17 +69,17 @@ def test_what_is_in_force_can_be_given_back(corpus, capsys, command):
 
 BAD = [
     ("preset = ['web']", "lookalike.toml: preset must be one of web, prose, code, records; got ['web']"),
-    ("max_buckt = 5", "lookalike.toml: 'max_buckt' is no key; did you mean 'max_bucket'?"),
+    ("max_buckt = 5", "lookalike.toml: 'max_buckt' is not a key; did you mean 'max_bucket'?"),
     ("max_bucket = 5.5", "lookalike.toml: max_bucket must be of the type integer; got 5.5"),
     ("max_bucket = 1", "lookalike.toml: max_bucket: 1 is not in the range x>=2"),
     ("fold_case = 'no'", "lookalike.toml: fold_case must be of the type boolean; got 'no'"),
     ("threshold = '0.8'", "lookalike.toml: threshold must be of the type float; got '0.8'"),
-    ("exclude = ['a', 5]", "lookalike.toml: exclude must be of the type text or a list of such; got ['a', 5]"),
+    ("exclude = ['a', 5]", "lookalike.toml: exclude must be of the type text or a list of these; got ['a', 5]"),
     (
         "verify = 'exat'",
         "lookalike.toml: verify: 'exat' is not one of 'exact', 'sketch'; did you mean 'exact'?",
     ),
-    ("[dedup]\nseed = 5", "lookalike.toml: 'dedup' is no key"),
+    ("[dedup]\nseed = 5", "lookalike.toml: 'dedup' is not a key"),
     ("preset = 'wob'", "lookalike.toml: preset must be one of web, prose, code, records; got 'wob'; did you mean 'web'?"),
     ("threshold = ", "lookalike.toml: neither TOML nor"),
 ]
@@ -94,7 +94,7 @@ def test_mistakes_in_a_file_are_named(corpus, capsys, text, said):
 
 @pytest.mark.parametrize(("words", "said"), [
     (["--set", "max_bucket"], "--set: it takes KEY=VALUE; got 'max_bucket'"),
-    (["--set", "max_buckets=5"], "--set: 'max_buckets' is no key; did you mean 'max_bucket'?"),
+    (["--set", "max_buckets=5"], "--set: 'max_buckets' is not a key; did you mean 'max_bucket'?"),
     (["--set", "floor=high"], "--set: floor: 'high' is not a valid float"),
     (["--max-bucket", "5"], "--max-bucket is not an option, but a key: --set max_bucket=VALUE"),
     (["--config", "none.toml"], "none.toml: settings cannot be read: No such file or directory"),
@@ -130,8 +130,8 @@ def test_help_is_short_and_says_where_more_is(capsys):
     assert len(shown) <= 34
     _, out, _ = run(capsys, "dedup", "--help")
     assert len(out.splitlines()) <= 125 and "docs/reference/config.md" in out and "max_bucket" in out
-    groups = ("What matters most", "What to find", "What to read", "What to write", "How to run", "Other settings")
-    places = [out.index(name) for name in groups]
+    groups = ("Common options", "Matching", "Input", "Output", "Execution", "Other settings")
+    places = [out.index(f"\n{name}") for name in groups]
     assert places == sorted(places)
 
 

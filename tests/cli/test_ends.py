@@ -127,7 +127,7 @@ def test_what_is_unexpected_shows_its_place_and_asks_for_a_report(capfd, corpus,
         code, out, err = run(capfd, "dedup", corpus)
         assert (code, out) == (70, "")
         assert "Traceback" in err and "so it goes" in err and "test_ends.py" in err
-        assert err.splitlines()[-1].startswith(f"error: this is a bug in lookalike {la.__version__}: please report it")
+        assert err.splitlines()[-1].startswith(f"error: this is a bug in lookalike {la.__version__}: report it")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_an_interrupt_says_what_it_leaves(capfd, corpus, monkeypatch, tmp_path):
         ("open", [], "interrupted; nothing was written\n"),
         ("open", ["-o", target, "--work", tmp_path / "work"],
          "interrupted; nothing was written; run the command again to continue the job\n"),
-        ("write", ["-o", target], f"interrupted; each file found at {target} is complete, from this job or from an earlier one\n"),
+        ("write", ["-o", target], f"interrupted; each file found at {target} is complete, from this job or an earlier one\n"),
         ("close", ["-o", target], f"interrupted; {target} was written, and is complete\n"),
     ):  # fmt: skip
         with monkeypatch.context() as patch:

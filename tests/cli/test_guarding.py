@@ -33,8 +33,7 @@ def test_a_share_of_all_documents(corpus, tmp_path, capsys):
         "to write all\n"
     )
     assert run(capsys, "dedup", "a.jsonl", "c.jsonl", "--fail-if-removed", "0.19", "-o", "out/")[2] == (
-        f"error: nothing was written: {figures}; run again without --fail-if-removed, with --report in place of -o "
-        "to see what would go, or as before to write it\n"
+        f"error: nothing was written: {figures}; run again without --fail-if-removed, with --report instead of -o to see what would be removed, or as before to write it\n"
     )
     assert run(capsys, "dedup", "a.jsonl", "c.jsonl", "--fail-if-removed", "0.19", "--save", "job")[2] == (
         f"error: stopped: {figures}; job was written; run again without --fail-if-removed and with --force, to write all\n"

@@ -27,10 +27,7 @@ def test_week_after_week(crawl, capsys):
     assert code == 0 and found["reference"] == kept and (found["generation"], found["added"]) == ("2024-10", True)
     before = contents(crawl)
     code, out, _ = week(capsys, 1)
-    assert (
-        code == 0
-        and out == "fresh/w1/ is what this job wrote; history has the generation 2024-10 of this job; nothing was added\n"
-    )
+    assert code == 0 and out == "fresh/w1/ is up to date; history has the generation 2024-10 of this job; nothing was added\n"
     code, out, _ = week(capsys, 1, "--json")
     assert code == 0 and json.loads(out) == {
         "output": "fresh/w1/", "report": None, "saved": None, "sketches": None, "removed": None, "generation": "2024-10", "added": False,
@@ -164,11 +161,11 @@ def test_any_command_finishes_what_was_killed(crawl, capsys, monkeypatch):
     with monkeypatch.context() as broken:
         broken.setattr(publication, "_finish", stop)
         code, _, err = week(capsys, 1)
-    assert code == 130 and "whatever is not there yet appears when you run: lookalike history list history" in err
+    assert code == 130 and "to finish writing the outputs, run: lookalike history list history" in err
     assert not (crawl / "fresh" / "w1").exists()
     code, out, err = run(capsys, "history", "list", "history")
     assert code == 0 and "2 generations" in out
-    assert err == "history: a job that was killed is finished: its outputs and its generation are there\n"
+    assert err == "history: an interrupted job was completed: its outputs and its generation are there\n"
     assert "nothing was added" in week(capsys, 1)[1]
 
 
@@ -202,13 +199,13 @@ def test_counts_that_are_refused(crawl, capsys):
     for more, said in (
         (("-o", "counts.parquet", "--json"), "--json lists documents, and -o writes all of them"),
         (("-o", "history/counts.parquet"), "history/counts.parquet is inside history, which holds generations only"),
-        (("-o", "w0/p-0.parquet", "--force"), "the output w0/p-0.parquet would replace an input"),
+        (("-o", "w0/p-0.parquet", "--force"), "w0/p-0.parquet would replace an input"),
         (("-o", "counts"), "the suffix must be one of"),
     ):
         code, _, err = run(capsys, "history", "counts", "history", *more)
         assert code and said in err
     code, out, err = run(capsys, "history", "counts", "history", "--json")
-    assert code == 0 and err == "not counted: what jobs without counts found (000001)\n"
+    assert code == 0 and err == "not counted: jobs that ran without counts (000001)\n"
     assert {json.loads(line)["n_sources"] for line in out.splitlines()} == {0}
     assert run(capsys, "history", "counts", "history") == (0, "", err)
     code, _, err = run(capsys, "dedup", "w1", *HOW, "--history", "history", "--set", "counts=true", "-o", "fresh/w1")
@@ -223,6 +220,6 @@ def test_generations_of_somebody_else_are_checked_where_the_user_says(crawl, cap
     counted_weeks(capsys, "--set", "history_texts=false")
     monkeypatch.setenv("XDG_STATE_HOME", str(crawl / "other user"))
     code, out, _ = run(capsys, "history", "check", "history")
-    assert code == 1 and out.count("name it, or a folder that it is in: --trust PATH") == 3
+    assert code == 1 and out.count("a folder around it: --trust PATH") == 3
     assert run(capsys, "history", "check", "history", "--trust", ".")[0] == 0
     assert run(capsys, "history", "counts", "history")[0] == 0  # reads nothing from there

@@ -52,7 +52,7 @@ def test_a_life(tmp_path, corpus, capsys):
     assert "0 documents, minhash" in said and 0.99 <= float(recall[1]) < float(recall[2]) < 1
     assert run("index", "add", path, corpus, "--id", "key").output == "3 documents more, 3 in all\n"
     code, error = failure(capsys, "index", "add", path, corpus, "--id", "key")
-    assert code == 2 and "the id 'k0' is in the index already" in error
+    assert code == 2 and "the id 'k0' is already in the index" in error
     assert run("index", "add", path, corpus, "--id", "key", "--replace").output == "0 documents more, 3 in all\n"
     done = run("index", "query", path, corpus, "--id", "key")
     assert done.stderr == "3 documents looked up, 3 matches\n"
@@ -134,7 +134,7 @@ def test_errors(tmp_path, corpus, capsys):
     code, error = failure(capsys, "index", "create", tmp_path / "y", "--radius", "4")
     assert code == 2 and "no parameter 'radius'" in error
     code, error = failure(capsys, "index", "remove", tmp_path / "x")
-    assert code == 2 and "no ids: name some" in error
+    assert code == 2 and "no ids: give some" in error
     (tmp_path / "bad.txt").write_bytes(b"\xfa broken")
     code, error = failure(capsys, "index", "add", tmp_path / "x", tmp_path / "bad.txt")
     assert code == 1 and "invalid UTF-8" in error
@@ -176,7 +176,7 @@ def test_lines_of_ids_end_where_lines_of_files_do(tmp_path, capsys):
     assert run("index", "remove", path, "--from", tmp_path / "ids").output == "5 removed, 0 left\n"
     (tmp_path / "ids").write_bytes(b"good\nb\xffd\n")
     code, error = failure(capsys, "index", "remove", path, "--from", tmp_path / "ids")
-    assert code == 1 and "ids: line 2: invalid UTF-8 at byte 1" in error
+    assert code == 1 and "ids, line 2: invalid UTF-8 at byte 1" in error
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
@@ -205,8 +205,8 @@ def test_an_addition_that_fails_says_what_had_been_added(tmp_path, corpus, capsy
     path = tmp_path / "x.idx"
     run("index", "create", path)
     code, error = failure(capsys, "index", "add", path, corpus, tmp_path / "more.jsonl", "--id", "key")
-    assert code == 2 and "the id 'k0' is in the index already" in error
-    assert "the first 3 documents of the input had been added" in error and "--replace" in error
+    assert code == 2 and "the id 'k0' is already in the index" in error
+    assert "the first 3 documents of the input were added" in error and "--replace" in error
     assert json.loads(run("index", "info", path, "--json").output)["documents"] == 3
     run("index", "add", path, corpus, tmp_path / "more.jsonl", "--id", "key", "--replace")
     code, error = failure(capsys, "index", "add", path, corpus, "--id", "key")
@@ -266,7 +266,7 @@ def test_more_documents_than_the_memory_has_room_for_are_refused(tmp_path, capsy
     code, error = failure(capsys, "index", "add", path, pages(tmp_path), "--id", "key", "--memory", "500MB")
     assert code == 2 and "documents need " in error and "the cap is 500 MB: raise --memory" in error
     n = json.loads(run("index", "info", path, "--json").output)["documents"]
-    assert 0 < n < 60 and f"the first {n} documents of the input had been added" in error
+    assert 0 < n < 60 and f"the first {n} documents of the input were added" in error
     assert "60 in all" in run("index", "add", path, pages(tmp_path), "--id", "key", "--replace").output
 
 

@@ -193,7 +193,7 @@ def test_inputs_that_are_gone_hide_the_diff_only(job, tmp_path, capsys):
     (tmp_path / "in.jsonl").unlink()
     assert status("show", "job", "near") == 1
     out, err = capsys.readouterr()
-    assert "resemblance 0.7561" in out and "in.jsonl: the input is not there any more" in err
+    assert "resemblance 0.7561" in out and "in.jsonl: the input no longer exists" in err
     assert status("show", "job", "near", "--no-texts") == 0 and status("show", "job", "first") == 0
 
 

@@ -85,7 +85,7 @@ def folders(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("left", "right", "message"),
     [
-        ("a", "b", "a is a folder: compare takes two files of a document each; to compare each document of a folder with each of "
+        ("a", "b", "a is a folder: compare takes two files with one document each; to compare each document of a folder with each of "
                    "another, run: lookalike pairs a --against b"),
         ("a/1.txt", "b", "b is a folder"),
         ("a/*.txt", "b/1.txt", "a/*.txt is several files"),

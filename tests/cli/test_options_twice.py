@@ -20,7 +20,7 @@ TWICE = [
 def test_an_option_that_takes_one_value_is_given_once(capsys, tmp_path, monkeypatch, command, words, names):
     monkeypatch.chdir(tmp_path)
     code, _, error = run(capsys, command, *words)
-    assert code == 2 and f"{names} is given " in error and "and takes one value" in error and not list(tmp_path.iterdir())
+    assert code == 2 and f"{names} is given " in error and "but takes one value" in error and not list(tmp_path.iterdir())
 
 
 def test_flags_and_options_of_several_values_can_be_repeated(capsys, tmp_path):

@@ -95,7 +95,7 @@ def test_texts_have_no_columns(tmp_path, capsys):
 def test_a_column_of_that_name_is_refused_while_it_is_read(tmp_path, capsys):
     lines(tmp_path / "in.jsonl", [{"text": "one", "keep": 1}])
     code, _, err = run(capsys, "dedup", tmp_path / "in.jsonl", "--removed", tmp_path / "gone.jsonl")
-    assert code == 1 and "'keep' is there already" in err and not (tmp_path / "gone.jsonl").exists()
+    assert code == 1 and "'keep' already exists" in err and not (tmp_path / "gone.jsonl").exists()
 
 
 def test_all_outputs_of_a_week_appear_together(corpus, tmp_path, monkeypatch):

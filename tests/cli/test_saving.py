@@ -35,7 +35,7 @@ def test_week_after_week(crawl, capsys):
     ("words", "said"),
     [
         (["--set", "save_sketches=history/w0"], "history/w0 exists; pass --force"),
-        (["--set", "save_sketches=w1/new"], "the output folder w1/new is inside the input folder w1"),
+        (["--set", "save_sketches=w1/new"], "w1/new is inside the input folder w1"),
         (["--set", "save_sketches=out/history", "-o", "out"], "is inside, the output out"),
         (["--against", "history/w0", "--set", "save_sketches=history", "--force"], "history contains"),
         (["--against", "history/w0", "--set", "save_sketches=history/w0", "--force"], "history/w0 is, or holds, the sketches"),
@@ -71,11 +71,14 @@ def test_weeks_on_a_store(crawl, capsys, bucket):
         assert code == 1 and message in err
     for arguments, message in [
         (("--set", f"save_sketches={lake}/w1/history"), "is inside the input folder"),
-        (("--set", f"save_sketches={lake}/history/w0/more"), "meet; choose another name"),
-        (("--set", f"save_sketches={lake}/out/history", "--engine", "spark", "-o", f"{lake}/out"), "meet; choose another name"),
+        (("--set", f"save_sketches={lake}/history/w0/more"), "overlap; choose another name"),
+        (
+            ("--set", f"save_sketches={lake}/out/history", "--engine", "spark", "-o", f"{lake}/out"),
+            "overlap; choose another name",
+        ),
         (
             ("--set", f"save_sketches={lake}/job/history", "--engine", "spark", "--work", f"{lake}/job"),
-            "meet; choose another name",
+            "overlap; choose another name",
         ),
     ]:
         code, _, err = run(capsys, *again, *arguments)

@@ -67,8 +67,8 @@ def test_texts(kind, content, text):
 @pytest.mark.parametrize(
     ("kind", "content", "why"),
     [
-        ("pdf", b"%PDF-1.4 and no more", "is no PDF that can be read"),
-        ("pdf", pdf("One")[:300], "is no PDF that can be read|has no text"),
+        ("pdf", b"%PDF-1.4 and no more", "is not a readable PDF"),
+        ("pdf", pdf("One")[:300], "is not a readable PDF|has no text"),
         ("pdf", pdf("", ""), r"has no text \(2 pages\): if it is scanned"),
         ("docx", b"no zip", "is no zip file"),
         ("docx", docx("One")[:-30], "is no zip file"),
@@ -76,7 +76,7 @@ def test_texts(kind, content, text):
         ("docx", zipped(word__document_xml="<x><y></x>"), "is not well-formed XML"),
         ("odt", zipped(content_xml="<a>" * 20), "is not well-formed XML"),
         ("epub", zipped(**{"META-INF__container_xml": "<x/>"}), "has no member"),
-        ("eml", b"\n\nno header", "has no header of an e-mail"),
+        ("eml", b"\n\nno header", "has no e-mail header"),
     ],
 )
 def test_what_cannot_be_read(kind, content, why):

@@ -214,7 +214,7 @@ def test_what_another_job_wrote_meanwhile_is_not_replaced(tmp_path, monkeypatch,
     if not links:
         monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError(errno.EPERM, "Operation not permitted")))
     path = tmp_path / "out.jsonl"
-    said = "was written by another process while this job ran, and was left as it is"
+    said = "was written by another process while this job ran, and was left unchanged"
     with (
         pytest.raises(la.errors.OutputError, match=said),
         atomic_file(path, replace=False, beside=(tmp_path / "d", b"1")) as stream,

@@ -37,10 +37,10 @@ def test_what_is_no_secret_is_not_taken_for_one(tmp_path, damage):
     (tmp_path / "secret").write_bytes(held)
     assert secrets.read_secret(tmp_path) is None
     with pytest.raises(
-        la.errors.IndexFormatError, match=r"secret: missing, damaged, not readable, or that of another job.*start again"
+        la.errors.IndexFormatError, match=r"secret: missing, damaged, unreadable, or of another job.*start again"
     ):
         secrets.known_secret(tmp_path, secrets.token_of(bytes(range(16))))
-    with pytest.raises(la.errors.OutputError, match="a file of this name is there"):
+    with pytest.raises(la.errors.OutputError, match="not the secret of a job"):
         secrets.write_secret(tmp_path, bytes(16))
     assert (tmp_path / "secret").read_bytes() == held and os.listdir(tmp_path) == ["secret"]
 
@@ -170,7 +170,7 @@ def test_only_what_is_in_a_place_named_is_read(tmp_path):
     for name in (link, beside, f"{tmp_path}/in/../secret", f"{tmp_path}/in/\0", "s3://b/x"):
         with pytest.raises(
             la.errors.InputDataError,
-            match=r"k: you did not save it on this machine, or your state folder .XDG_STATE_HOME.*trust=",
+            match=r"k: you did not save it on this machine, or XDG_STATE_HOME.*trust=",
         ):
             check_trusted(Path("k"), [name], trusted)
     assert check_trusted(Path("k"), [inside], places_named([tmp_path / "other", inside])) == [inside], "a file is a place"

@@ -186,7 +186,7 @@ def test_an_output_is_no_input(tmp_path):
     for output in (folder / "a.jsonl", tmp_path / "in/../in/a.jsonl", tmp_path / "link.jsonl", tmp_path / "hard.jsonl"):
         with pytest.raises(la.errors.OutputError, match=r"would replace the input .*a\.jsonl"):
             result.write(output, force=True)
-    with pytest.raises(la.errors.OutputError, match="whose suffix is another one"):
+    with pytest.raises(la.errors.OutputError, match="another suffix"):
         result.write(tmp_path / "link", force=True)
     found = la.decontaminate(folder / "b.jsonl", against=folder / "a.jsonl")
     with pytest.raises(la.errors.OutputError, match="would replace the input"):

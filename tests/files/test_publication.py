@@ -49,7 +49,7 @@ def test_all_appear_with_what_is_beside_them(place):
     published(place, "one")
     wanted = sorted(["a.txt", f"a.txt{SIDECAR}", "b/rows.txt", f"b/{SIDECAR}", "x" * 240 + ".txt"])
     assert names(place) == wanted
-    with pytest.raises(la.errors.OutputError, match=r"a\.txt was written by another process meanwhile, and was left as it is"):
+    with pytest.raises(la.errors.OutputError, match=r"a\.txt was written by another process meanwhile, and was left unchanged"):
         published(place, "two")
     assert names(place) == wanted and (place / "a.txt").read_text() == "one"
     published(place, "two", replace=True)

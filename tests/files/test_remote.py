@@ -109,7 +109,7 @@ def test_an_address_names_one_file():
             with pytest.raises(ParameterError, match=r"write the address without '\.' and '\.\.'"):
                 as_url(site.address + name)
         assert site.requests == []
-    with pytest.raises(ParameterError, match=r"^https://\.\.\.@example.org: an address with a password is not read"):
+    with pytest.raises(ParameterError, match=r"^https://\.\.\.@example.org: an address with a password is refused"):
         as_url("https://me:secret@example.org/a.jsonl")
 
 
@@ -120,7 +120,7 @@ def test_texts_that_look_like_addresses_are_texts(text):
 
 @pytest.mark.parametrize(
     ("status", "said"),
-    [(404, "cannot be read: HTTP error: status 404, there is no such file$"), (403, "status 403, it does not let you read it$"),
+    [(404, "cannot be read: HTTP error: status 404, there is no such file$"), (403, "status 403, you have no permission to read it$"),
      (418, "status 418, "), (503, rf"status 503 .*; it was asked {ATTEMPTS} times: run the job again later")],
 )  # fmt: skip
 def test_refusals_are_named(status, said):
@@ -158,7 +158,7 @@ def test_slow_answers(monkeypatch):
 
 @pytest.mark.parametrize(
     ("fault", "said"),
-    [({"says": len(LINES) + 9, "ranges": False}, "it was asked"), ({"compressed": True}, "sends the file compressed in another way"),
+    [({"says": len(LINES) + 9, "ranges": False}, "it was asked"), ({"compressed": True}, "compresses the file differently"),
      ({"cut": 1, "ranges": True}, "it was asked")],
 )  # fmt: skip
 def test_answers_that_are_not_whole(fault, said):
@@ -192,7 +192,7 @@ def test_versions():
 def test_what_leads_elsewhere():
     with serving(files=FILES) as there, serving(gone={"/a.jsonl": f"{there.address}/a.jsonl", "/r": "/r"}) as site:
         assert texts_of(site.address + "/a.jsonl") == [row["text"] for row in ROWS]
-        with pytest.raises(InputDataError, match="leads on more than 5 times"):
+        with pytest.raises(InputDataError, match="redirects more than 5 times"):
             places(site.address + "/r")
 
 
@@ -205,7 +205,7 @@ def test_nothing_leads_from_https_to_http(monkeypatch):
 
     with httpx.Client(transport=httpx.MockTransport(answer)) as client, monkeypatch.context() as patched:
         patched.setattr(remote, "_client", lambda process: client)
-        with pytest.raises(InputDataError, match="it leads from https to http://example.org"):
+        with pytest.raises(InputDataError, match="it redirects from https to http://example.org"):
             places("https://example.org/a.jsonl")
 
 
@@ -287,7 +287,7 @@ def test_what_is_not_in_a_data_set(url, error):
 
 def test_a_data_set_that_asks_who_you_are(hub, monkeypatch):
     hub.token = "hf_secret"
-    with pytest.raises(InputDataError, match="status 401, it asks who you are: accept its conditions .* set HF_TOKEN"):
+    with pytest.raises(InputDataError, match="status 401, it requires you to log in: accept its conditions .* set HF_TOKEN"):
         texts_of("hf://datasets/o/n/data/x-0.parquet")
     monkeypatch.setenv("HF_TOKEN", hub.token)
     assert len(texts_of("hf://datasets/o/n/data/x-0.parquet")) == len(ROWS)

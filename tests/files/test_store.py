@@ -83,10 +83,15 @@ def test_a_run_that_is_killed_while_it_replaces_leaves_what_can_be_replaced(buck
 def test_files_that_are_not_as_they_were_written_are_noticed(bucket):
     folder = bucket / "clean"
     for n_bytes, name, there in ((4, "a", "3"), (1, "b", "none")):
-        with pytest.raises(OutputError, match=rf"clean/{name}: {n_bytes} bytes were written, {there} are there; write again"):  # noqa: SIM117
-            with new_folder(folder, ["a", "b"], SIDECAR) as new, new.tasks():
-                (folder / "a").write_bytes(b"123")
-                new.take(name, name, n_bytes)
+        with (
+            pytest.raises(
+                OutputError, match=rf"clean/{name}: {n_bytes} bytes were written, but {there} are there; write again"
+            ),
+            new_folder(folder, ["a", "b"], SIDECAR) as new,
+            new.tasks(),
+        ):
+            (folder / "a").write_bytes(b"123")
+            new.take(name, name, n_bytes)
     assert SIDECAR not in held(folder) and PLANNED in held(folder)
 
 
@@ -164,7 +169,7 @@ def test_outputs_meet_no_input(bucket, tmp_path):
             check_apart(output, one)
     for other in (bucket / "clean/work", bucket, bucket / "clean"):
         for name in (str(other), str(other).replace("s3://", "s3a://")):
-            with pytest.raises(OutputError, match="meet; choose another name"):
+            with pytest.raises(OutputError, match="overlap; choose another name"):
                 check_apart(bucket / "clean", [], [name])
     (tmp_path / "a.jsonl").write_text("{}\n")
     check_apart(bucket / "clean", [split.place for split in open_sources([str(tmp_path)])], [str(tmp_path / "work")])

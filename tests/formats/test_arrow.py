@@ -109,7 +109,7 @@ def test_what_is_decompressed_must_fit(tmp_path, kind):
     (split,) = (replace(split, limit=Limit(room=50 << 20)) for split in open_sources([path]))
     for ask in (lambda: list(split.batches(Columns())), lambda: list(split.form.tables(split))):
         with pytest.raises(
-            la.errors.InputDataError, match=r"a.arrow, batch 1: .*take 105 MB, .* the 52 MB .*raise memory= .*smaller batches"
+            la.errors.InputDataError, match=r"a.arrow: .*batch 1 take 105 MB, .* the 52 MB .*raise memory= .*smaller batches"
         ):
             ask()
     with pytest.raises(la.errors.InputDataError, match=r"column 'n': texts must be strings"):  # which is small, and read

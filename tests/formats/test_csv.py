@@ -119,13 +119,11 @@ def test_a_name_that_appears_twice(tmp_path):
     result.write(tmp_path / "all.csv", annotate=True)
     assert by_python((tmp_path / "all.csv").read_bytes())[1][:4] == [A, "1", "2", "true"]
     for name in ("out.jsonl", "out.parquet"):
-        with pytest.raises(
-            la.errors.InputDataError, match=r"in\.csv, header: the column 'b' appears 2 times; rename .*, or write"
-        ):
+        with pytest.raises(la.errors.InputDataError, match=r"in\.csv: the column 'b' appears 2 times; rename .*, or write"):
             result.write(tmp_path / name)
     for asked in ({"text": "b"}, {"id": "b"}, {"within": "b"}, {"keep": "largest:b"}):
         with pytest.raises(
-            la.errors.InputDataError, match=r"in\.csv, header: the column 'b' appears 2 times; rename all but one; or leave"
+            la.errors.InputDataError, match=r"in\.csv: the column 'b' appears 2 times; rename all but one; or leave"
         ):
             la.dedup(source, **asked)
 
@@ -151,7 +149,7 @@ def test_files_of_other_columns(tmp_path):
     written = by_python((tmp_path / "out.csv").read_bytes())[1:]
     assert written == [["1", A, "x"], ["2", B, "y"], ["3", "some words of their own", ""]]
     with pytest.raises(
-        la.errors.OutputError, match=r"four\.csv, row 1: it has fields that the first has not \('z'\).*write \.jsonl"
+        la.errors.OutputError, match=r"four\.csv, row 1: it has fields that the first row lacks \('z'\).*write \.jsonl"
     ):
         la.dedup([one, four], id="id").write(tmp_path / "bad.csv")
     la.dedup([three, one, four], id="id").write(tmp_path / "out.parquet")

@@ -165,7 +165,7 @@ def test_a_format_that_writes_lines_and_cannot_cut_them_says_so(tmp_path):
     (selection,) = selections(path)
     lines = selection.lines(path.read_bytes().splitlines(keepends=True), lambda line, added: line)
     with pytest.raises(
-        la.errors.OutputError, match=r"in\.jsonl: no part of a text is left out by this format; write \.jsonl instead"
+        la.errors.OutputError, match=r"in\.jsonl: this format cannot leave out a part of a text; write \.jsonl instead"
     ):
         list(lines)
 

@@ -163,7 +163,7 @@ BOMBS = {
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_row_has_no_more_bytes_than_the_cap_leaves(tmp_path, name):
     path = made_by(tmp_path / name, *BOMBS[name])
-    with pytest.raises(la.errors.InputDataError, match=rf"{name}, after row 0: .* MB for a row, or .* MB in all"):
+    with pytest.raises(la.errors.InputDataError, match=rf"{name}, row 1: .* MB for a row, or .* MB in all"):
         la.dedup(path, memory="400MB")
 
 
@@ -302,7 +302,7 @@ def damaged(path, *pages, rows=400, table="create table t (id integer primary ke
 )  # fmt: skip
 def test_a_damaged_page_costs_no_other(tmp_path, pages, gaps, how, caplog):
     path = damaged(tmp_path / "a.db", *pages, **how)
-    with pytest.raises(la.errors.InputDataError, match=r"a.db, after row [1-9]\d*: damaged data: .*malformed.*on_error='skip'"):
+    with pytest.raises(la.errors.InputDataError, match=r"a.db, row [1-9]\d*: damaged data: .*malformed.*on_error='skip'"):
         la.dedup(path)
     result = la.dedup(path, on_error="skip")
     lost = 400 - result.summary.kept

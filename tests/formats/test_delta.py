@@ -133,7 +133,7 @@ def test_deletion_vectors_are_in_the_folder(strange, tmp_path, kind, place):
 def test_a_deletion_vector_that_is_a_pipe(strange, tmp_path):
     os.mkfifo(strange / "vector.bin")
     commit(strange, deleting("p", (strange / "vector.bin").as_uri()))
-    with pytest.raises(la.errors.InputDataError, match="names this as a file, and it is none"):
+    with pytest.raises(la.errors.InputDataError, match="lists this as a file, but it is not one"):
         la.dedup(strange)
     (strange / "vector.bin").unlink()
     (strange / "vector.bin").symlink_to(tmp_path / "private.txt")
@@ -162,7 +162,7 @@ def test_links_and_pipes_in_a_table(strange, tmp_path, name):
         la.dedup(strange)
     (strange / name).unlink()
     os.mkfifo(strange / name)
-    with pytest.raises(la.errors.InputDataError, match="names this as a file, and it is none"):
+    with pytest.raises(la.errors.InputDataError, match="lists this as a file, but it is not one"):
         la.dedup(strange)
 
 

@@ -100,7 +100,7 @@ def test_pages_of_pictures_beside_text_are_left_out_and_named(read):
     )  # fmt: skip
     assert set(texts) == {"cover", "photo", "title", "ocr", "little", "blank", "long"} and texts["little"] == "A page"
     ocr = "if it is scanned, OCR adds it, as ocrmypdf does"
-    named = "has hardly any text beside pictures on {} of 2, the first of them page {}: " + ocr
+    named = "has hardly any text, only pictures, on {} of 2, the first of them page {}: " + ocr
     assert why == {name: named.format("1 page", 2) for name in ("last", "stamped", "nameless")} | {
         "first": named.format("1 page", 1), "stamps": named.format("2 pages", 1), "no_words": f"has no text (1 page): {ocr}"
     }  # fmt: skip
@@ -162,10 +162,10 @@ def test_forms_that_need_another_program_are_left_out(read):
         "more": "Please wait\nas on the page\nname: of this kind alone",
     }
     assert why == {
-        "dynamic": "is a form of XFA, which its pages do not show: print it to a PDF of its pages",
-        "bare": "is a form of XFA, which its pages do not show: print it to a PDF of its pages",
+        "dynamic": "is an XFA form, which its pages do not show: print it to PDF",
+        "bare": "is an XFA form, which its pages do not show: print it to PDF",
         "entities": "its form of XFA declares a document type, which it should not",
-        "portfolio": "has hardly any text but that of 1 attached file: save and read these",
+        "portfolio": "has hardly any text besides that of 1 attached file: save and read these",
     }
 
 
@@ -265,8 +265,8 @@ UNREAD = {
 def test_messages_without_a_text_are_left_out_and_named(read):
     texts, why = read("eml", **UNREAD)
     assert not texts and set(why) == set(UNREAD)
-    assert why["smime"] == "has no text of its own beside a subject, but application/pkcs7-mime"
-    assert all(reason.startswith("has no text of its own beside a subject") for reason in why.values())
+    assert why["smime"] == "has no text besides its subject, only application/pkcs7-mime"
+    assert all(reason.startswith("has no text besides its subject") for reason in why.values())
 
 
 def test_a_mailbox_keeps_what_is_left_out(tmp_path, caplog):
@@ -276,11 +276,11 @@ def test_a_mailbox_keeps_what_is_left_out(tmp_path, caplog):
     (tmp_path / "a.mbox").write_bytes(b"".join(messages))
     result = la.dedup(tmp_path / "a.mbox", threshold=0.95)
     assert result.decisions["reason"].to_pylist() == ["skipped"] * len(UNREAD) + ["kept", "kept", "exact"]
-    assert caplog.text.count("has no text of its own") == len(UNREAD)
+    assert caplog.text.count("has no text besides") == len(UNREAD)
     result.write(tmp_path / "out/")
     assert (tmp_path / "out/a.mbox").read_bytes() == b"".join(messages[:-1])
     assert len(result.clean()) == 2
-    with pytest.raises(la.errors.InputDataError, match=r"row 1 .*has no text of its own.*on_error="):
+    with pytest.raises(la.errors.InputDataError, match=r"row 1 .*has no text besides.*on_error="):
         la.dedup(tmp_path / "a.mbox", on_error="stop")
 
 
@@ -305,7 +305,7 @@ def test_parts_of_word_are_found_by_their_relationships(read):
         header_alone=docx("", related={"header": "h.xml"}, **{"word/h.xml": NOTES}),
         sheet=archive({"_rels/.rels": '<r xmlns="a"><Relationship Type="x/officeDocument" Target="book.xml"/></r>', "book.xml": "<b/>"}),
     )  # fmt: skip
-    assert why == {"sheet": "is no Word document: book.xml is none of its parts"}
+    assert why == {"sheet": "is not a Word document: book.xml is none of its parts"}
     assert {name: text for name, text in texts.items() if text != "One."} == {
         "notes": "One.\nA note.",
         "header_alone": "A note.",
@@ -340,7 +340,7 @@ def test_text_that_word_imports_is_read_or_the_document_is_left_out(read):
     }  # fmt: skip
     assert why["rtf"] == "holds text as RTF (word/a.rtf), which is not read" and "RTF (word/a.html)" in why["disguised"]
     assert "application/x-own" in why["unknown"] and why["missing"] == "has no member word/a.html"
-    assert why["linked"] == why["subdocument"] == "takes text from another file, which is not read"
+    assert why["linked"] == why["subdocument"] == "includes text from another file, which is not read"
     assert "nested" in why
 
 
@@ -448,7 +448,7 @@ def test_formulas_diagrams_and_charts_of_other_parts(read):
     assert {name: text.split("See")[0].strip() for name, text in texts.items()} == {
         "one": "x=1", "two": "x=2", "chart": "A title", "itself": "", "header": "A header"
     }  # fmt: skip
-    assert why == {"locked": "is encrypted", "other": "is no OpenDocument text"}
+    assert why == {"locked": "is encrypted", "other": "is not an OpenDocument text"}
 
 
 def test_documents_of_pictures_are_left_out_and_blank_ones_are_empty(read):
@@ -457,7 +457,7 @@ def test_documents_of_pictures_are_left_out_and_blank_ones_are_empty(read):
         "docx", scanned=docx("", **picture), blank=docx(""), thumbnail=docx("", **{"docProps/thumbnail.jpeg": b"jpeg"})
     )
     assert texts == {"blank": "", "thumbnail": ""}
-    assert why == {"scanned": "has no text, but pictures or the like (2 files), which are not read"}
+    assert why == {"scanned": "has no text, only pictures or the like (2 files), which are not read"}
     texts, why = read("odt", scanned=archive({"content.xml": ROOT.format(""), "Pictures/a.jpg": b"jpg"}), blank=odt())
     assert texts == {"blank": ""} and "pictures or the like (1 file)" in why["scanned"]
 
@@ -488,7 +488,7 @@ def test_books_that_lack_a_chapter_are_left_out_and_named(read):
         "gone": "has no member in/gone.xhtml", "unlisted": "names a chapter that it does not have: x",
         "empty": "its chapter in/e.xhtml is empty", "other": "has a chapter of application/pdf (p.pdf), which is not read",
         "scanned": "has 2 chapters of pictures, of 3, which are not read", "circle": "names a chapter that it does not have: c", "none": "names no chapters",
-        "pictures": "has no text, but pictures or the like (1 file), which are not read",
+        "pictures": "has no text, only pictures or the like (1 file), which are not read",
     }  # fmt: skip
 
 

@@ -109,7 +109,7 @@ def test_links_and_pipes_in_a_table(iceberg, tmp_path, which):
         la.dedup(folder)
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(la.errors.InputDataError, match="names this as a file, and it is none"):
+    with pytest.raises(la.errors.InputDataError, match="lists this as a file, but it is not one"):
         la.dedup(folder)
 
 

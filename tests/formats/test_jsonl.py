@@ -150,9 +150,9 @@ def test_no_field_is_annotated_twice(tmp_path, name, errors, key):
     """However it is spelled, and in a line that must be mended to be read."""
     for other in (b'"z"', b'"\\ud800"', b'"\xff"')[: 1 if errors == "strict" else 3]:
         source = write(tmp_path / "in.jsonl", f'{{"text":"{A}","y":', other, f",{key(name)}:null}}\n")
-        with pytest.raises(la.errors.InputDataError, match=f"row 1: the field '{name}' is there already"):
+        with pytest.raises(la.errors.InputDataError, match=f"row 1: the field '{name}' already exists"):
             la.dedup(source, annotate=True, encoding_errors=errors)
-        with pytest.raises(la.errors.InputDataError, match=f"row 1: the field '{name}' is there already"):
+        with pytest.raises(la.errors.InputDataError, match=f"row 1: the field '{name}' already exists"):
             la.dedup(source, encoding_errors=errors).write(tmp_path / "out.jsonl", annotate=True)
 
 
@@ -162,9 +162,9 @@ def test_columns_asked_for_are_not_annotated_twice(tmp_path, asked, form):
     columns = {"text": A, "id": "a", "within": "b"}
     columns["cluster"] = columns.pop(asked)
     path = write(tmp_path / f"in.{form}", sample(form).make([columns]))
-    with pytest.raises(la.errors.InputDataError, match="'cluster' is there already, and writing adds one of that name"):
+    with pytest.raises(la.errors.InputDataError, match="'cluster' already exists, and writing would add another"):
         la.dedup(path, annotate=True, **{asked: "cluster"})
-    with pytest.raises(la.errors.InputDataError, match="'cluster' is there already, and writing adds one of that name"):
+    with pytest.raises(la.errors.InputDataError, match="'cluster' already exists, and writing would add another"):
         la.dedup(path, **{asked: "cluster"}).write(tmp_path / "out.jsonl", annotate=True)
 
 

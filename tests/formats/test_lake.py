@@ -170,7 +170,7 @@ def test_parts_of_a_table_are_refused(tables, tmp_path, monkeypatch):
         assert la.dedup(part, format="parquet").keep.tolist() == [True]
     with tarfile.open(tmp_path / "t.tar", "w") as archive:
         archive.add(table, "t")
-    with pytest.raises(la.errors.InputDataError, match=r"t.tar has an? \w+ table in it: unpack it"):
+    with pytest.raises(la.errors.InputDataError, match=r"t.tar has an? \w+ table inside: unpack it"):
         la.dedup(tmp_path / "t.tar")
     (tmp_path / "a.txt").write_text("a")
     with pytest.raises(la.errors.InputDataError, match="not the folder of a table"):

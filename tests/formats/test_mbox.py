@@ -107,7 +107,7 @@ def test_what_a_mailbox_begins_with_is_never_dropped(tmp_path, caplog, first):
     (tmp_path / "a.mbox").write_bytes(whole)
     result = la.dedup(tmp_path / "a.mbox")
     assert result.summary.kept == 2 and [r.getMessage() for r in caplog.records] == (
-        [f"left out: {tmp_path}/a.mbox:1 has no header of an e-mail"] if b"From" in first else []
+        [f"left out: {tmp_path}/a.mbox:1 has no e-mail header"] if b"From" in first else []
     )
     result.write(tmp_path / "out/")
     assert (tmp_path / "out/a.mbox").read_bytes() == whole
@@ -130,7 +130,7 @@ def test_what_is_too_large_is_left_out_or_an_error(tmp_path, caplog, monkeypatch
 @pytest.mark.parametrize("content", [b"no mailbox", b"\n>From a\n\nb", b"{}\n" * 100, b"\0" * 5000])
 def test_what_is_no_mailbox(tmp_path, content):
     (tmp_path / "a.mbox").write_bytes(content)
-    with pytest.raises(la.errors.InputDataError, match=r"a.mbox: no mailbox: it must begin with 'From '"):
+    with pytest.raises(la.errors.InputDataError, match=r"a.mbox: not a mailbox: it must begin with 'From '"):
         la.dedup(tmp_path / "a.mbox")
 
 

@@ -77,7 +77,7 @@ def test_values_of_several_types_are_refused(value, message):
 
 
 def test_a_value_without_a_form_in_json_is_said(tmp_path):
-    with pytest.raises(la.errors.InputDataError, match="input, row 1: a value has no form in JSON: .*complex"):
+    with pytest.raises(la.errors.InputDataError, match="input, row 1: a value cannot be written as JSON: .*complex"):
         la.dedup([{"text": A}, {"text": "b", "x": 1j}]).write(tmp_path / "out.jsonl")
 
 

@@ -80,7 +80,7 @@ def test_lines_of_json_may_differ(tmp_path):
     rows = [DOTTED[0], ROWS[1], {"doc": {"text": A + " more"}, "keep": 1}]
     data = as_jsonl(rows, tmp_path)
     assert la.dedup(data, text="doc.text").keep.tolist() == [True, True, False]
-    with pytest.raises(la.errors.InputDataError, match="row 3: the field 'keep' is there already"):
+    with pytest.raises(la.errors.InputDataError, match="row 3: the field 'keep' already exists"):
         la.dedup(data, text="doc.text", annotate=True)
     assert la.dedup(as_jsonl([{"doc": {"text": A, "keep": 1}}], tmp_path), text="doc.text", annotate=True).keep.all()
 
@@ -116,5 +116,5 @@ def test_a_field_that_is_there_twice_is_refused(tmp_path, name):
     pq.write_table(table, tmp_path / "rows.parquet")
     twice = name.removesuffix(".other").replace(".", r"\.")
     for given in (tmp_path / "rows.parquet", table):
-        with pytest.raises(la.errors.InputDataError, match=f"schema: the column '{twice}' appears 2 times; rename all but one"):
+        with pytest.raises(la.errors.InputDataError, match=f"the column '{twice}' appears 2 times; rename all but one"):
             la.dedup(given, text=name)

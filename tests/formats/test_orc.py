@@ -120,5 +120,5 @@ def test_two_columns_of_one_name(tmp_path, out):
     """They are refused before the job where rows are written, and read where they are not."""
     orc.write_table(pa.table([TEXTS[:3], [1, 2, 3], [4, 5, 6]], names=["text", "x", "x"]), tmp_path / "in.orc")
     assert len(la.dedup(tmp_path / "in.orc")) == 3
-    with pytest.raises(la.errors.InputDataError, match=r"in\.orc, schema: the column 'x' appears 2 times; rename all but one"):
+    with pytest.raises(la.errors.InputDataError, match=r"in\.orc: the column 'x' appears 2 times; rename all but one"):
         la.dedup(tmp_path / "in.orc").write(tmp_path / out)

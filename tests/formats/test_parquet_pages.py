@@ -184,7 +184,9 @@ def test_a_large_page_that_is_no_stream_is_read_up_to_a_limit(tmp_path, monkeypa
     for module in (parquet_pages, row_groups):
         monkeypatch.setattr(module, "LARGE", 200)
     assert len(rows_of(path)[0]) == len(rows_of(path, Limit(30_000))[0]) == 100
-    with pytest.raises(la.errors.InputDataError, match=r"column 'text', row group 1: a page of [0-9,]+ bytes.* raise memory="):
+    with pytest.raises(
+        la.errors.InputDataError, match=r"column 'text': a page of row group 1, of [0-9,]+ bytes.* raise memory="
+    ):
         rows_of(path, Limit(1000))
 
 
@@ -287,7 +289,7 @@ def test_rows_that_cannot_be_written_within_the_memory_are_refused(tmp_path, col
         with pytest.raises(la.errors.InputDataError, match=what if output != "out.jsonl" else r"raise memory= by \d+ MB"):
             check_room(tmp_path / output, [split], small.limit)
     with pytest.raises(
-        la.errors.InputDataError, match=rf"in\.parquet, row group 1: writing its rows takes about \d+ MB \({what}"
+        la.errors.InputDataError, match=rf"in\.parquet: writing the rows of row group 1 takes about \d+ MB \({what}"
     ):
         next(small.form.tables(small))
 
@@ -330,7 +332,7 @@ def test_damaged_headers(tmp_path, monkeypatch, at):
     try:
         rows_of(path, Limit(1100))
     except la.errors.InputDataError as error:
-        assert str(error).startswith(f"{path}, after row 0: damaged parquet data")
+        assert str(error).startswith(f"{path}: damaged parquet data after row 0")
 
 
 @pytest.mark.parametrize(("header", "what"), [

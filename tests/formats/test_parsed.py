@@ -43,7 +43,7 @@ def test_a_folder_of_all_kinds(folder, tmp_path, how, caplog):
         "g.pdf": "kept", "h.pdf": "skipped",
     }  # fmt: skip
     assert [r.getMessage() for r in caplog.records] == [
-        f"left out: {folder}/h.pdf is no PDF that can be read: Failed to load document (PDFium: Data format error)"
+        f"left out: {folder}/h.pdf is not a readable PDF: Failed to load document (PDFium: Data format error)"
     ]
     assert result.summary.documents_skipped == 1
     result.write(tmp_path / "out")
@@ -62,9 +62,7 @@ def test_the_same_from_the_command_line(folder, tmp_path):
 
 
 def test_one_that_cannot_be_read_stops_the_job_if_asked(folder):
-    with pytest.raises(
-        la.errors.InputDataError, match=r"h\.pdf: is no PDF that can be read: [^;]*[^.;]; repair.*on_error='skip'"
-    ):
+    with pytest.raises(la.errors.InputDataError, match=r"h\.pdf: is not a readable PDF: [^;]*[^.;]; repair.*on_error='skip'"):
         la.dedup(folder, on_error="stop")
 
 

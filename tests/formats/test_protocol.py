@@ -166,9 +166,9 @@ def test_annotation_adds_columns(tmp_path, name, suffix):
     assert [str(row["keep"]).lower() for row in after] == ["true", "true", "true", "false"]
     assert after[3]["duplicate_of"] == result.removed["duplicate_of"][0].as_py()
     if format_named(name).has_columns:
-        with pytest.raises(la.errors.InputDataError, match="'keep' is there already"):
+        with pytest.raises(la.errors.InputDataError, match="'keep' already exists"):
             la.dedup(target, annotate=True)
-        with pytest.raises(la.errors.InputDataError, match="'keep' is there already"):
+        with pytest.raises(la.errors.InputDataError, match="'keep' already exists"):
             open_sources([target])[0].check_free(["keep"])
     else:
         with pytest.raises(la.errors.ParameterError, match="cannot be annotated"):

@@ -237,7 +237,7 @@ def test_text_that_begins_as_a_chunk_does_is_whole(tmp_path, begin):
         (b"\x1f\x8b\x08\0" * 9, "gzip", "is damaged: what its server compressed (gzip)"),
         (b"\x28\xb5\x2f\xfd\0\1" * 9, "zstd", "is damaged: what its server compressed (zstd)"),
         (b"\x1f\x9d\x90" + bytes(99), "compress", "is compressed data of a kind that is not read, by its first bytes"),
-        (bytes(range(256)), "own", "is no text, but data of another kind"),
+        (bytes(range(256)), "own", "is not text"),
         (b"\x89PNG\r\n\x1a\n\0", "none", "is a PNG image, by its first bytes"),
         (b"%PDF-1.7\n\0", "identity", "is a PDF document, by its first bytes"),
     ],
@@ -347,7 +347,7 @@ def test_records_as_crawlers_write_them(tmp_path, suffix, one):
 WITHOUT = [
     ("is damaged: it has another length", says(len(BODY) + 500)), ("is damaged: it has another length", says(9)),
     ("is damaged: it has another length", says(10**15)), ("is damaged: it has another length", says(len(BODY), body=BODY[:-50], end=b"")),
-    ("is damaged: it says no length", says("many")), ("is damaged: it says no length", says("")), ("is no record", b"some words\n" * 9),
+    ("is damaged: it says no length", says("many")), ("is damaged: it says no length", says("")), ("is not a record", b"some words\n" * 9),
     ("has no WARC-Type", ONE.replace(b"WARC-Type", b"WARC-Kind")),
     ("is a part of a page", ONE.replace(b"WARC-Date", b"WARC-Segment-Number: 1\r\nWARC-Date")),
 ]  # fmt: skip

@@ -120,7 +120,7 @@ def test_simhash_measures_cosines(tmp_path):
 def test_ids(tmp_path):
     with la.Index.create(tmp_path / "x") as index:
         index.add(["a", "b"], ["one two", "three four"])
-        with pytest.raises(la.errors.ParameterError, match="the id 'b' is in the index already; pass replace=True"):
+        with pytest.raises(la.errors.ParameterError, match="the id 'b' is already in the index; pass replace=True"):
             index.add(["c", "b"], ["five", "six"])
         assert len(index) == 2 and index.query(["five"]).num_rows == 0, "nothing of it was added"
         index.add(["c", "b"], ["five", "six"], replace=True)

@@ -80,13 +80,13 @@ def test_a_line_that_is_none(tmp_path, line, said):
     with pytest.raises(la.errors.InputDataError, match=f"overrides\\.jsonl, line 3: {said or 'not JSON'}"):
         read_overrides(path)
     if isinstance(line, dict):
-        with pytest.raises(la.errors.InputDataError, match=f"overrides, number 1: {said}"):
+        with pytest.raises(la.errors.InputDataError, match=f"overrides, row 1: {said}"):
             read_overrides([line])
 
 
 def test_lines_that_contradict_each_other(tmp_path):
     path = written(tmp_path, {"id": 1, "action": "keep"}, {"id": 2, "action": "keep"}, {"id": "1", "action": "remove"})
-    with pytest.raises(la.errors.InputDataError, match=r"line 1 and 3: contradict each other: keep and remove '1'; leave one"):
+    with pytest.raises(la.errors.InputDataError, match=r"line 1: keep '1' contradicts line 3, remove; leave one"):
         read_overrides(path)
 
 

@@ -101,7 +101,7 @@ def test_references_may_have_the_columns_that_annotation_adds(splits):
     """Nothing is written of them."""
     for n_references in (1, 2):
         reading = Reading(free=("n",), n_references=n_references)
-        with pytest.raises(la.errors.InputDataError, match=r"2\.jsonl, row 2: the field 'n' is there already"):
+        with pytest.raises(la.errors.InputDataError, match=r"2\.jsonl, row 2: the field 'n' already exists"):
             list(read_documents(splits, reading))
         assert len(rows_of(read_documents(splits[:2], reading))) == 2
     assert len(rows_of(read_documents(splits, Reading(free=("n",), n_references=4)))) == len(ALL)

@@ -51,7 +51,7 @@ def test_numbers_may_be_whole_floats():
         ({"duplicates": 1.1}, "duplicates must be at least 0 and at most 1; got 1.1"),
         ({"family": 1}, "family must be at least 2; got 1"),
         ({"format": "csv"}, "format must be parquet or jsonl to be foreseen; got 'csv'"),
-        ({"verify": "none"}, "verify must be exact or sketch to be foreseen; got 'none'"),
+        ({"verify": "none"}, "verify must be exact or sketch for an estimate; got 'none'"),
         ({"threads": 0}, "threads must be at least 1"),
         ({"keep": "best"}, "keep must be one of"),
         ({"threshold": 0}, "threshold must be in"),

@@ -133,7 +133,7 @@ def test_an_output_that_is_another_one_stays(crawl):
     add("w0", "clean.jsonl")
     (crawl / "clean.jsonl").write_text("mine")
     with pytest.raises(
-        la.errors.OutputError, match=r"clean\.jsonl exists, and is not what this job wrote when it added 000001; pass"
+        la.errors.OutputError, match=r"clean\.jsonl exists, but is not what this job wrote when it added 000001; pass"
     ):
         add("w0", "clean.jsonl")
     assert (crawl / "clean.jsonl").read_text() == "mine"
@@ -202,13 +202,13 @@ def test_what_is_not_locked_is_not_changed(crawl):
 def test_folders_of_others(crawl):
     (crawl / "notes").mkdir()
     (crawl / "notes" / "mine.txt").write_text("mine")
-    with pytest.raises(la.errors.InputDataError, match=r"notes holds something that is no saved sketches \(mine.txt\)"):
+    with pytest.raises(la.errors.InputDataError, match=r"notes contains something other than saved sketches \(mine.txt\)"):
         la.History("notes")
     with closing(la.dedup("w0", **GIVEN)) as result:
         result.save_sketches("archive/w0")
     with pytest.raises(la.errors.InputDataError, match="holds the sketches of one job: name the folder that it is in"):
         la.History("archive/w0")
-    with pytest.raises(la.errors.InputDataError, match="no folder of generations"):
+    with pytest.raises(la.errors.InputDataError, match="not a folder of generations"):
         la.History("nope", read=True)
     assert add("w1", "clean/w1", folder="archive")  # what was saved before counts
     assert names("archive") == ["w0", "w1"]
@@ -267,7 +267,7 @@ def test_merged_generations_decide_as_before(crawl):
     assert not add("w1", "clean/w1")  # its output is there
     shutil.rmtree("clean/w1")
     with pytest.raises(
-        la.errors.InputDataError, match="cannot be made again: since it added 000002, generations before it were merged"
+        la.errors.InputDataError, match="cannot be recreated: since it added 000002, generations before it were merged"
     ):
         add("w1", "clean/w1")
 
@@ -310,7 +310,7 @@ def test_what_is_forgotten_is_no_longer_seen(crawl):
         assert [one.name for one in history.generations] == ["000002"]
     shutil.rmtree("clean/w1")
     with pytest.raises(
-        la.errors.InputDataError, match="cannot be made again: since it added 000002, generations before it were"
+        la.errors.InputDataError, match="cannot be recreated: since it added 000002, generations before it were"
     ):
         add("w1", "clean/w1")
     shutil.rmtree("w0")  # nothing needs it any more

@@ -138,7 +138,7 @@ def test_slow_pages_are_left_out(little_time, tmp_path, caplog):
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in pages))
     result = la.dedup(path, html=True)
     assert result.decisions["reason"].to_pylist() == ["kept", "skipped", "exact", "kept"]
-    why = f"{path}:2 takes more than 0.5 seconds of processor time to be parsed"
+    why = f"{path}:2 takes more than 0.5 seconds of processor time to parse"
     assert [record.getMessage() for record in caplog.records] == [f"left out: {why}"]
     with pytest.raises(la.errors.InputDataError, match=r"pages\.jsonl, row 2: takes more than 0\.5 seconds.*on_error='skip'"):
         la.dedup(path, html=True, on_error="stop")

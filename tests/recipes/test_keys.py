@@ -96,7 +96,7 @@ def test_documents_without_a_key():
 
 
 def test_values_compare_like_groups_and_all_columns_count(tmp_path):
-    """1 equals 1.0, but neither true nor "1"; a null in one column is no key."""
+    """1 equals 1.0, but neither true nor "1"; a null in one column is not a key."""
     lines = [(1, "x"), (1.0, "x"), (True, "x"), ("1", "x"), (1, "y"), (1, None), (1, None), ("", "x"), ("", "x")]
     texts = [f"{'abcdefghi'[i]} text of its own {i}" for i in range(len(lines))]
     rows = [json.dumps({"text": text, "m": m, "n": n}) for text, (m, n) in zip(texts, lines, strict=True)]

@@ -187,4 +187,4 @@ def test_other_columns_stay_below_the_cap(tmp_path, name, refused):
     peak, errors = done.stdout.split(maxsplit=1)
     assert path.stat().st_size < 1_000_000
     assert int(peak) < 170_000_000
-    assert errors.count("in.parquet, row group 1: writing its rows takes about") == refused
+    assert errors.count("in.parquet: writing the rows of row group 1 takes about") == refused

@@ -129,9 +129,7 @@ def test_ids_of_files_and_what_they_depend_on(kind, monkeypatch, tmp_path):
     with closing(la.dedup(files, overrides=by_hand, **prepare(kind, monkeypatch))) as result:
         assert [reason for reason, _ in reasons(result)] == ["kept", "override", "kept", "near"]
     more = prepare(kind, monkeypatch)
-    said = (
-        rf"overrides, number 1: '.*b\.jsonl:1' is for an input with the SHA-256 digest {'0' * 64}; .*b\.jsonl has {digests[1]}"
-    )
+    said = rf"overrides, row 1: '.*b\.jsonl:1' is for an input with the SHA-256 digest {'0' * 64}; .*b\.jsonl has {digests[1]}"
     with pytest.raises(la.errors.InputDataError, match=said):
         la.dedup(files, overrides=[by_hand[0] | {"sha256": "0" * 64}], **more)
 
@@ -139,7 +137,7 @@ def test_ids_of_files_and_what_they_depend_on(kind, monkeypatch, tmp_path):
 def test_a_digest_is_needed_where_ids_are_made(tmp_path):
     digest = file_of(tmp_path / "a.jsonl", [A, B], ["x", "y"])
     with pytest.raises(
-        la.errors.InputDataError, match=rf"number 1: '.*a\.jsonl:1' is made from file and row; .*\(.*a\.jsonl: {digest}\)"
+        la.errors.InputDataError, match=rf"row 1: '.*a\.jsonl:1' is made from file and row; .*\(.*a\.jsonl: {digest}\)"
     ):
         la.dedup(tmp_path / "a.jsonl", overrides=keep(f"{tmp_path}/a.jsonl:1"))
     stale = [{"id": "x", "action": "remove", "input": "elsewhere", "sha256": "0" * 64}]
@@ -162,7 +160,7 @@ def test_a_folder_of_texts(tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_ids_that_no_document_has(kind, monkeypatch):
     table = pa.table({"text": [A, A2, B], "id": [1, 2, 3]})
-    said = r"no document has the id '4' \(overrides, number 2\), '5' \(overrides, number 3\), '6' \(overrides, number 4\) and 1 more$"
+    said = r"no document has the id '4' \(overrides, row 2\), '5' \(overrides, row 3\), '6' \(overrides, row 4\) and 1 more$"
     with pytest.raises(la.errors.InputDataError, match=said):
         la.dedup(table, id="id", overrides=keep(1, 4, 5, 6, "\ud800"), **prepare(kind, monkeypatch))
     with pytest.raises(
@@ -180,7 +178,7 @@ def test_an_id_that_two_files_share(tmp_path):
     result = la.dedup(tmp_path)
     (shared,) = {row["id"] for row in result.decisions.to_pylist()}
     with pytest.raises(
-        la.errors.InputDataError, match="number 1: two documents have the id '.*xff.jsonl:1'; name a column of ids"
+        la.errors.InputDataError, match="row 1: two documents have the id '.*xff.jsonl:1'; name a column of ids"
     ):
         la.dedup(tmp_path, overrides=keep(shared))
 

@@ -130,7 +130,7 @@ def test_damaged_folders(what, files, bucket):
     else:
         data = (folder / "secret").read_bytes()
         (folder / "secret").unlink() if what == "no secret" else (folder / "secret").write_bytes(data[:-1] + b"?")
-        message = "history/secret: missing, damaged, not readable, or another one: without it sketches are of no use"
+        message = "history/secret: missing, damaged, unreadable, or of another job: sketches cannot be used without it"
     with pytest.raises(la.errors.InputDataError, match=message):
         against(files[1], folder)
 

@@ -108,7 +108,7 @@ def test_sketches_of_a_saved_result_that_changed(files, tmp_path):
     with closing(la.dedup(files[2], against=tmp_path / "sketches", **HOW, threads=1)) as result:
         result.save(tmp_path / "job")
     (tmp_path / "sketches").rename(tmp_path / "old")
-    with pytest.raises(la.errors.InputDataError, match=r"sketches\.json: the input is not there any more"):
+    with pytest.raises(la.errors.InputDataError, match=r"sketches\.json: the input no longer exists"):
         la.Result.open(tmp_path / "job").texts([0])
     (tmp_path / "others").rename(tmp_path / "sketches")
     with pytest.raises(la.errors.InputDataError, match=r"sketches\.json: the file has changed since the result was made"):
@@ -125,9 +125,7 @@ def test_saved_sketches_are_no_documents(files, history):
     ):
         with pytest.raises(la.errors.InputDataError, match="w0 holds saved sketches, which have no texts: name the documents"):
             call()
-    with pytest.raises(
-        la.errors.InputDataError, match=r"week1-0.* \(its sketches are in .*w1\): .*; leave out the one or the other"
-    ):
+    with pytest.raises(la.errors.InputDataError, match=r"week1-0.* \(its sketches are in .*w1\): .*; leave out one of them"):
         la.dedup(files[1], against=history[0], **HOW)
 
 

@@ -134,7 +134,7 @@ def test_a_job_without_its_secret_is_refused_and_loses_nothing(inputs, small_par
     DAMAGE[damage](path)
     for _ in range(2):
         with pytest.raises(
-            la.errors.IndexFormatError, match="secret: missing, damaged, not readable, or that of another job: .* start again"
+            la.errors.IndexFormatError, match="secret: missing, damaged, unreadable, or of another job: .* start again"
         ):
             la.dedup(inputs, work=work)
         assert {p.name: p.read_bytes() for p in work.iterdir() if p.name != "secret"} == parts

@@ -71,7 +71,7 @@ def test_rows_in_memory_are_joined_and_texts_without_columns_taken_as_they_are(r
     named = {"id": "key"} if not isinstance(rows, dict) and rows[0] != BODY else {}
     if isinstance(rows, dict):
         rows = [{"key": key, "title": text} for key, text in rows.items()]
-        with pytest.raises(la.errors.InputDataError, match="all rows: field 'body' is missing"):
+        with pytest.raises(la.errors.InputDataError, match="field 'body' is missing"):
             la.dedup(rows, text=["title", "body"])
         return
     result = la.dedup(rows, text=["title", "body"], **named)

@@ -67,7 +67,7 @@ def test_only_the_files_wanted_are_opened(tmp_path):
     la.dedup(folder).save(tmp_path / "job")
     (folder / "2.txt").unlink()
     assert texts_of(tmp_path / "job", [1, 4]) == {1: TEXTS[1], 4: TEXTS[4]}
-    with pytest.raises(la.errors.InputDataError, match=r"2\.txt: the input is not there any more"):
+    with pytest.raises(la.errors.InputDataError, match=r"2\.txt: the input no longer exists"):
         texts_of(tmp_path / "job", [2])
 
 
@@ -82,7 +82,7 @@ def test_the_inputs_are_found_from_the_root_and_from_here(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path / "moved")
     assert texts_of("job")[2] == "else", "input and result went together"
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(la.errors.InputDataError, match=f"looked for {path} and {tmp_path}/in.jsonl: put it back"):
+    with pytest.raises(la.errors.InputDataError, match=f"looked for {path} and {tmp_path}/in.jsonl: restore it"):
         texts_of("moved/job")
 
 
@@ -249,7 +249,5 @@ def test_ones_own_result_reads_nothing_that_the_sketches_name_only_later(strange
     path.write_bytes(data.ljust(before.st_size))
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert path.stat().st_size == before.st_size
-    with pytest.raises(
-        la.errors.InputDataError, match=r"history/sketches\.json: these sketches are not those that the result was made with"
-    ):
+    with pytest.raises(la.errors.InputDataError, match=r"history/sketches\.json: these are not the sketches that"):
         texts_of(strangers / "own", [0])

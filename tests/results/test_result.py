@@ -168,7 +168,7 @@ def test_a_table_needs_the_inputs(tmp_path):
     la.dedup(TABLE).save(tmp_path / "saved")
     with pytest.raises(la.errors.ParameterError, match="does not have the inputs"):
         la.Result.load(tmp_path / "saved").clean()
-    with pytest.raises(la.errors.InputDataError, match="'keep' is there already"):
+    with pytest.raises(la.errors.InputDataError, match="'keep' already exists"):
         la.dedup(TABLE.append_column("keep", pa.array([1, 2, 3]))).clean(annotate=True)
 
 

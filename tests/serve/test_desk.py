@@ -221,7 +221,7 @@ def test_a_text_beside_a_neighbour(looked_up):
         assert compared["why"] is None and compared["compared"]["words"] == [10, 7, 7]
     else:
         assert compared == {"compared": None, "why": "This index keeps no texts."}
-    refused(client.post("/v1/beside", json={"text": "a", "id": "5"}), 404, "no document of this id")
+    refused(client.post("/v1/beside", json={"text": "a", "id": "5"}), 404, "no longer has a document")
     refused(client.post("/v1/beside", json={"text": "a", "id": "five"}), 422, "ids of this index are integers")
 
 

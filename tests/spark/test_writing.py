@@ -107,7 +107,7 @@ def test_a_column_that_annotation_adds_is_refused_before_anything_is_written(tmp
             splits=tuple(open_sources([str(tmp_path / "in.jsonl")])), provenance={}, encoding_errors="strict", output="clean",
             attempts=tmp_path, scores=scores, free=("keep",),
         )  # fmt: skip
-        with pytest.raises(LookalikeError, match="'keep' is there already"):
+        with pytest.raises(LookalikeError, match="'keep' already exists"):
             list(write_inputs(iter(batches), how))
     assert not list(tmp_path.rglob("*/in.jsonl"))
 
@@ -148,12 +148,12 @@ def test_rows_of_tasks_that_are_lost_are_missed(tmp_path):
 
 
 def test_a_single_file_is_refused_with_a_hint(tmp_path):
-    with pytest.raises(ParameterError, match=r"one file, and the tasks .* such as .*/out/"):
+    with pytest.raises(ParameterError, match=r"one file, but the tasks .* such as .*/out/"):
         check_folder(tmp_path / "out.jsonl.gz")
     check_folder(tmp_path / "out")
     check_folder("out.parquet/")
-    with pytest.raises(ParameterError, match=r"one file, and the tasks .* such as clean/"):
+    with pytest.raises(ParameterError, match=r"one file, but the tasks .* such as clean/"):
         check_folder("-")
     check_folder("s3://lake/out")
-    with pytest.raises(ParameterError, match=r"one file, and the tasks .* such as s3://lake/out/"):
+    with pytest.raises(ParameterError, match=r"one file, but the tasks .* such as s3://lake/out/"):
         check_folder("s3://lake/out.parquet")

@@ -187,7 +187,7 @@ def test_invalid_utf8_is_refused_by_row():
     what = what.format("encoding_errors='replace'")
     assert str(caught.value) == f"row 5: {what}" and isinstance(caught.value, la.errors.InputDataError)
     copy = pickle.loads(pickle.dumps(caught.value))
-    assert (copy.position, copy.number, copy.what, str(copy)) == ((3 << 40) + 2, 5, raw, str(caught.value))
+    assert (copy.position, copy.row, copy.reason, str(copy)) == ((3 << 40) + 2, 5, raw, str(caught.value))
     assert len(run(table, settings_of(encoding_errors="replace"))) == 3
 
 
@@ -207,7 +207,7 @@ def test_errors_of_a_tokenizer_name_the_row(text, what):
     chosen = settings_of() | {"shingling": Shingling(tokenizer=failing)}
     with pytest.raises(RowError) as caught:
         run(documents(["fine", "good one", text, "fine"]).slice(1), chosen)
-    assert (caught.value.position, caught.value.number, caught.value.what) == ((3 << 40) + 2, 5, what)
+    assert (caught.value.position, caught.value.row, caught.value.reason) == ((3 << 40) + 2, 5, what)
     assert isinstance(caught.value.__cause__, KeyError) == (text == "bad")
 
 

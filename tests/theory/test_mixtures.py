@@ -326,6 +326,6 @@ def test_xored_bits_are_of_use_where_chance_is_small(combined, samples):
 def test_low_estimates_of_xored_bits_warn():
     shingles = la.sketches.Shingles.from_arrays(range(300), [0, 100, 200, 300])
     packed = la.sketches.XorBits(combined=4).pack(la.sketches.FastSimilarity(permutations=1024).sign(shingles))
-    with pytest.warns(RuntimeWarning, match="XORs of 4 bits are of use from a resemblance of 0.71 on"):
+    with pytest.warns(RuntimeWarning, match="XORs of 4 bits are useful only from a resemblance of 0.71 on"):
         packed.estimated_resemblance(0, [1, 2])
     assert packed.estimated_resemblance(0, 0) == 1.0

@@ -14,10 +14,10 @@ from .messages import say
 FEW = 5  # shingles, of which one that differs is a fifth of the resemblance or more
 
 
-@click.command(cls=options.Plain, short_help="Compare two files of a document each.")
+@click.command(cls=options.Plain, short_help="Compare two documents, each in its own file.")
 @click.argument("left", type=click.Path())
 @click.argument("right", type=click.Path())
-@click.option("--permutations", type=int, default=1024, show_default=True, help="Slots of the signatures.")
+@click.option("--permutations", type=int, default=1024, show_default=True, help="Number of slots per signature.")
 @options.shingling
 @options.encoding
 @options.of_jobs("html", "boilerplate")
@@ -25,7 +25,7 @@ FEW = 5  # shingles, of which one that differs is a fifth of the resemblance or 
 @click.option("--diff", is_flag=True, help="Show which words differ, in colors on a terminal, side by side if it is wide.")
 @options.as_json
 def compare(left: str, right: str, diff: bool, as_json: bool, html: bool, boilerplate: bool, **given: Any) -> None:
-    """Compare two files of a document each: exact and estimated resemblance, containment, Hamming distance.
+    """Compare two documents, each in its own file: exact and estimated resemblance, containment, Hamming distance.
 
     Files are read as dedup reads them: web pages, PDF, DOCX and others by their text. A file without a known suffix is text.
     """
@@ -66,8 +66,8 @@ def compare(left: str, right: str, diff: bool, as_json: bool, html: bool, boiler
         if 0 < n < FEW:
             tokens = counted(how.width or 1, {"char": "character"}.get(how.unit, how.unit))
             say(
-                f"{path} has only {counted(n, 'shingle')} of {tokens}, so its resemblances are coarse: a smaller --width, or "
-                "--unit char, makes more of them",
+                f"{path} has only {counted(n, 'shingle')} of {tokens}; use a smaller --width, or --unit char, for a "
+                f"finer score",
                 err=True,
             )
     if diff:
@@ -92,7 +92,7 @@ def _text_of(path: str, instead: str, encoding_errors: str, pages: str, boilerpl
     suffix = suffix_of(path, known)
     if suffix is not None and not known[suffix].rows_are_files:
         raise ParameterError(
-            f"{path} holds documents, as {suffix} files do: compare takes two texts, each in a file of its own. To compare "
+            f"{path} holds documents, as {suffix} files do: compare takes two texts, each in its own file. To compare "
             f"the documents with each other, run: lookalike pairs {path}; to compare it as one text, copy it to a .txt file"
         )
     last = os.path.splitext(path)[1].lower()
@@ -100,13 +100,13 @@ def _text_of(path: str, instead: str, encoding_errors: str, pages: str, boilerpl
     found = [] if os.path.isdir(path) else open_sources([path], format=None if named else "txt")
     if len(found) != 1 or len(found[0].places) != 1 or not found[0].form.rows_are_files:
         raise ParameterError(
-            f"{path} is {'several files' if found else 'a folder'}: compare takes two files of a document each; to compare "
+            f"{path} is {'several files' if found else 'a folder'}: compare takes two files with one document each; to compare "
             f"each document of a folder with each of another, run: {instead}"
         )
     split = replace(found[0], form=found[0].form.with_boilerplate()) if boilerplate else found[0]
     (batch,) = read_batches(split, Columns(encoding_errors=encoding_errors), pages)
     for why in batch.unreadable.values():
-        raise InputDataError(f"{path}: {why}")
+        raise InputDataError(why, path)
     return batch.texts.row(0)
 
 

@@ -55,13 +55,15 @@ def configured(ctx: click.Context, given: Mapping[str, Any]) -> dict[str, Any]:
     if preset is not None and "preset" in options:
         if not isinstance(presets.get(str(preset)), dict):
             raise ParameterError(
-                f"{where}: preset must be one of {', '.join(presets)}; got {preset!r}{meant(str(preset), presets)}"
+                f"{where}: preset must be one of {', '.join(presets)}; got {preset!r}{meant(str(preset), presets)}",
+                "preset",
+                preset,
             )
         values = {name: (f"[preset.{preset}]", value) for name, value in presets[preset].items()} | values
     known = {name for command in commands_of(ctx.find_root().command) for name in options_of(command)} - {"preset"}
     for name, (where, value) in values.items():
         if name not in known:
-            raise ParameterError(f"{where}: {name!r} is no key{meant(name, known)}")
+            raise ParameterError(f"{where}: {name!r} is not a key{meant(name, known)}", name)
         if name in options and name not in given:
             _check(ctx, options[name], where, value)
     found = {name: value for name, (_, value) in values.items() if name in options}
@@ -77,7 +79,7 @@ def _read(file: str) -> dict[str, Any]:
     except OSError as error:
         raise ParameterError(f"{file}: settings cannot be read: {error.strerror}") from None
     except (ValueError, LookupError, TypeError, RecursionError) as error:
-        raise ParameterError(f"{file}: neither TOML nor the record of a job, which is JSON: {error}") from None
+        raise ParameterError(f"{file}: neither TOML nor the record of a job (JSON): {error}") from None
 
 
 def _of_line(given: Iterable[str], options: Mapping[str, click.Option]) -> dict[str, tuple[str, Any]]:
@@ -86,10 +88,10 @@ def _of_line(given: Iterable[str], options: Mapping[str, click.Option]) -> dict[
     for one in given:
         name, equals, text = one.partition("=")
         if not equals or name not in options:
-            what = f"{name!r} is no key{meant(name, options)}" if equals else f"it takes KEY=VALUE; got {one!r}"
+            what = f"{name!r} is not a key{meant(name, options)}" if equals else f"it takes KEY=VALUE; got {one!r}"
             raise ParameterError(f"--set: {what}")
         if name in values and not options[name].multiple:
-            raise ParameterError(f"--set: {name} is given twice, and takes one value: name it once")
+            raise ParameterError(f"--set: {name} is given twice, but takes one value")
         value: Any = text
         with suppress(tomllib.TOMLDecodeError):
             value = tomllib.loads(f"value = {text}")["value"] if text[:1] in QUOTES[: 2 + options[name].multiple] else text
@@ -106,8 +108,8 @@ def _check(ctx: click.Context, option: click.Option, where: str, value: Any) -> 
     types: Any = (int, float, str) if option.name in _MIXED else _TYPES.get(option.type.name, str)
     several = _listed(value) if option.multiple else [value]
     if where != "--set" and not all(isinstance(one, types) and isinstance(one, bool) == option.is_flag for one in several):
-        kind = option.type.name.removesuffix(" range") + " or a list of such" * option.multiple
-        raise ParameterError(f"{where}: {option.name} must be of the type {kind}; got {value!r:.60}")
+        kind = option.type.name.removesuffix(" range") + " or a list of these" * option.multiple
+        raise ParameterError(f"{where}: {option.name} must be of the type {kind}; got {value!r:.60}", option.name, value)
     try:
         option.type_cast_value(ctx, several if option.multiple else value)
     except click.BadParameter as error:

@@ -30,9 +30,9 @@ from .messages import say, say_all, say_seed, whole_time
              help="Save the decisions and the reasons to a folder, for show and serve.")  # fmt: skip
 @options.reporting
 @options.own("--audit", hidden=True, type=click.IntRange(1), default=None, metavar="N",
-             help="Compare N kept documents, drawn at random, with all others, to measure the recall.")  # fmt: skip
+             help="Measure the recall: compare N random kept documents with all others.")  # fmt: skip
 @options.own("--attributes", hidden=True, is_flag=True,
-             help="Write to the folder -o, in place of rows, a line of JSON about each, in files as Dolma has.")  # fmt: skip
+             help="Write Dolma attribute files to the folder -o instead of documents.")  # fmt: skip
 @options.quiet
 @options.as_json
 @options.on_a_cluster
@@ -83,7 +83,7 @@ def dedup(
         if as_json:
             click.echo(json.dumps(outputs.to_dict() | done.to_dict()))
         elif not quiet:
-            say(f"{output} is what this job wrote; {done}")
+            say(f"{output} is up to date; {done}")
         return
     settings, seconds = result.settings, whole_time(result.summary.seconds)
     summary = replace(result.summary, seconds=seconds, peak_memory=peak_memory())

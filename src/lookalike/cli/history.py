@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 folder = click.argument("folder", metavar="HISTORY", type=click.Path())
 
 
-@click.group(cls=options.Group, short_help="Histories of weekly jobs: list, counts, check, compact, forget.")
+@click.group(cls=options.Group, short_help="Manage a history: list, counts, check, compact, forget.")
 def history() -> None:
-    """A folder of generations, one from each job of 'dedup --history'.
+    """Manage the history that 'dedup --history' keeps: a folder with one generation per job.
 
-    Each of these commands finishes first what a job has left that was killed while its outputs appeared.
+    Every command first completes, or rolls back, a job that was killed while its outputs appeared.
     """
 
 
@@ -71,7 +71,7 @@ def list_(folder: str, as_json: bool) -> None:
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Without -o: how many documents to list.")
 @options.as_json_lines
 def counts(folder: str, output: str | None, force: bool, top: int, as_json: bool) -> None:
-    """Add up what jobs with counts counted: how often the text of each kept document occurs in all weeks.
+    """Add up the counts of all jobs: how often the text of each kept document occurs.
 
     Each document of each generation gets n_exact, n_duplicates and n_sources. Without -o the documents with the most
     duplicates are listed.
@@ -93,18 +93,18 @@ def counts(folder: str, output: str | None, force: bool, top: int, as_json: bool
             raise ParameterError("--json lists documents, and -o writes all of them: leave one of them out")
         check_table(output, force)
         if not is_stdout(output) and is_inside(path_of(output), path_of(folder)):
-            raise OutputError(f"{shown(output)} is inside {shown(folder)}, which holds generations only; choose another name")
+            raise OutputError(f" is inside {shown(folder)}, which holds generations only; choose another name", output)
     found = _opened(folder, read=True)
     rows, uncounted = AddedUp(found.generations), without(found.generations)
     if uncounted:
         more = f" and {len(uncounted) - 3:,} more" if len(uncounted) > 3 else ""
-        say(f"not counted: what jobs without counts found ({', '.join(uncounted[:3])}{more})", err=True)
+        say(f"not counted: jobs that ran without counts ({', '.join(uncounted[:3])}{more})", err=True)
         if len(uncounted) == len(found.generations) and output is None and not as_json:
             return
     if output is not None:
         names = {os.path.abspath(output), os.path.realpath(output)}  # inputs are not asked for: they can be anywhere
         if any(os.fspath(place.path) in names for split in rows.sources for place in split.places):
-            raise OutputError(f"the output {shown(output)} would replace an input; choose another name")
+            raise OutputError(" would replace an input; choose another name", output)
         write_table(output, rows, rows.provenance, force=force)
         said = f"{counted(len(rows), 'document')} written"
         say(said if is_stdout(output) else f"{said}: {output}", err=is_stdout(output))
@@ -125,7 +125,7 @@ def counts(folder: str, output: str | None, force: bool, top: int, as_json: bool
 def compact(folder: str) -> None:
     """Merge all generations into one, named as the last. Later jobs decide as before.
 
-    Outputs of the jobs that made them cannot be made again after that.
+    After that, the outputs of earlier jobs cannot be recreated.
     """
     found = _opened(folder)
     n = found.compact()
@@ -136,7 +136,7 @@ def compact(folder: str) -> None:
 @folder
 @click.argument("name")
 def forget(folder: str, name: str) -> None:
-    """Remove a generation. Later jobs are not compared with it any more; nothing else changes."""
+    """Remove a generation. Later jobs are no longer compared with it; nothing else changes."""
     _opened(folder).forget(name)
     say(f"removed: {name}")
 
@@ -145,7 +145,7 @@ def forget(folder: str, name: str) -> None:
 @folder
 @options.trust
 def check(folder: str, trust: tuple[str, ...]) -> None:
-    """Read all generations, and look whether the inputs that they need are as they were. Exit with status 1 if not."""
+    """Read all generations, and check that the inputs they need are unchanged. Exit with status 1 if not."""
     found = _opened(folder, read=True, trust=trust)
     problems = found.check()
     for problem in problems:

@@ -44,18 +44,18 @@ def index() -> None:
               help="Resemblance of shingle sets, or cosine of feature counts by fingerprints.")  # fmt: skip
 @click.option("--radius", type=int, default=None, help="For simhash: how many of the 64 bits can differ.  [default: 3]")
 @click.option("--probes", type=int, default=None,
-              help="For simhash: keep one table and look in it at this many places, which the weakest bits of a query name. It "
-              "takes less disk space and misses some matches ('index info' states the share found).  "
+              help="For simhash: keep one table and probe it this many times per query, by its weakest bits. Takes "
+                   "less disk space, but misses some matches ('index info' states the share found).  "
               "[default: radius + 1 tables, and all matches]")  # fmt: skip
 @click.option("--bits", type=int, default=None,
               help="For minhash: bits of each slot for estimates, 1, 2, 4, 8 or 16.  [default: 16]")  # fmt: skip
 @click.option("--slots", type=int, default=None, help="For minhash: slots for estimates.  [default: 256]")
 @click.option("--standard-error", type=float, default=None,
-              help="For minhash: choose bits and slots, the fewest bytes with this error at the threshold.")  # fmt: skip
+              help="For minhash: choose the smallest sketch with at most this standard error at the threshold.")  # fmt: skip
 @click.option("--sketch-bytes", type=int, default=None,
-              help="Or choose those with the smallest error there in at most this many bytes per document.")  # fmt: skip
+              help="For minhash: choose the most accurate sketch of at most this many bytes per document.")  # fmt: skip
 @click.option("--keep-text", is_flag=True,
-              help="Keep the texts: matches then have their exact resemblance too, and texts can be exported.")  # fmt: skip
+              help="Keep the texts, so that matches have their exact resemblance and texts can be exported.")  # fmt: skip
 @options.shingling
 @options.seed
 def create(
@@ -157,8 +157,8 @@ def add(
         except LookalikeError:
             if read:
                 say(
-                    f"the first {counted(read, 'document')} of the input had been added, and are in the index; "
-                    "those after them are not: once the error below is out of the way, add all again with --replace",
+                    f"the first {counted(read, 'document')} of the input were added before the error below: fix it, "
+                    f"and add all again with --replace",
                     err=True,
                 )
             raise
@@ -250,7 +250,7 @@ def remove(path: str, ids: tuple[str, ...], source: str | None, wait: bool) -> N
     """Remove documents by their ids."""
     wanted = [(f"{i!r}", i) for i in ids] + ([] if source is None else _ids_in(source))
     if not wanted:
-        raise ParameterError("no ids: name some, or a file of them with --from")
+        raise ParameterError("no ids: give some, or a file of ids with --from")
     with _open(path, wait=wait) as opened:
         n = opened.remove(_typed(wanted, opened.id_type))
         say(f"{n:,} removed, {len(opened):,} left")
@@ -268,13 +268,13 @@ def _ids_in(source: str) -> list[tuple[str, str]]:
         data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     except OSError as error:
         check_on_disk(source, "and ids are read from this machine: copy the file")
-        raise InputDataError(f"{source}: cannot be read: {error.strerror}") from None
+        raise InputDataError(f"cannot be read: {error.strerror}", source) from None
     found = []
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         try:
             text = line.removesuffix(b"\r").decode()
         except UnicodeDecodeError as error:
-            raise InputDataError(f"{source}: line {number}: invalid UTF-8 at byte {error.start}") from None
+            raise InputDataError(f"invalid UTF-8 at byte {error.start}", source, line=number) from None
         if text:
             found.append((f"{text!r:.60} in line {number} of {source}", text))
     return found

@@ -123,7 +123,7 @@ def _end(error: BaseException) -> None:
     import traceback
 
     say_all("".join(traceback.format_exception(error)), err=True)
-    say(f"error: this is a bug in lookalike {__version__}: please report it, with the lines above and the command", err=True)
+    say(f"error: this is a bug in lookalike {__version__}: report it, with the lines above and the command", err=True)
     sys.exit(70)
 
 

@@ -71,11 +71,15 @@ class Choice(click.Choice[str]):
             self.fail(f"{error.message.removesuffix('.')}{meant(value, self.choices)}", param, ctx)
 
 
-FIRST = "What matters most"
+FIRST = "Common options"
 TEN = ("threshold", "recall", "output", "text", "id", "keep", "against", "within", "report", "memory")
 _PATHS = ("PATH", "DIR", "FILE", "FILE.jsonl", "PAGE.html")  # what help calls files and folders
 _CONFIG: tuple[tuple[str, dict[str, Any], str], ...] = (
-    ("--config", {"metavar": "FILE"}, "Settings: a file, or the record of a job, to repeat it.  [default: lookalike.toml]"),
+    (
+        "--config",
+        {"metavar": "FILE"},
+        "Read settings from a file, or from the record of a job to repeat it.  [default: lookalike.toml]",
+    ),
     ("--set", {"metavar": "KEY=VALUE", "multiple": True}, "Set one of the settings below. Can be repeated."),
     ("--print-config", {"is_flag": True}, "Print the settings in force, and what they mean, as a file for --config."),
 )
@@ -110,7 +114,7 @@ class Plain(click.Command):
             with formatter.section("Other settings, for lookalike.toml and --set"):
                 formatter.write_text(f"{', '.join(sorted(self.keys))}.")
             with formatter.indentation():
-                formatter.write_text("--print-config says what they mean; more in docs/reference/config.md.")
+                formatter.write_text("--print-config describes them; more in docs/reference/config.md.")
 
     headings: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
@@ -146,7 +150,7 @@ class Plain(click.Command):
                 continue
             if order.count(option) > 1 and not ctx.resilient_parsing:
                 names = " / ".join([*option.opts, *option.secondary_opts])
-                raise click.UsageError(f"{names} is given {order.count(option)} times, and takes one value: name it once", ctx)
+                raise click.UsageError(f"{names} is given {order.count(option)} times, but takes one value", ctx)
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -210,17 +214,17 @@ def of_index_query(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def checked(*, measure: str, threshold: float | None, **given: Any) -> Any:
         if measure == "resemblance":
-            refuse("is for --measure containment: the least resemblance is that of the index", "threshold")
+            refuse("is for --measure containment; the index fixes the minimum resemblance", "threshold")
         else:
-            refuse("ends a search by sketches, and containment is looked for in all texts: use --top 1", "first")
+            refuse("is for a search by sketches; containment searches all texts: use --top 1", "first")
         inside = None if measure == "resemblance" else 0.9 if threshold is None else threshold
         return command(inside=inside, **given)
 
     return apply(
         click.option("--measure", type=Choice(get_args(Measure)), default="resemblance", show_default=True,
-                     help="Containment: documents that have most of the shingles of one looked up. Reads all texts that the "
-                     "index keeps, and misses none."),
-        click.option("-t", "--threshold", type=float, default=None, help="Least containment.  [default: 0.9]"),
+                     help="Containment: stored documents that contain most of a query's shingles. Scans all stored "
+                          "texts; exact."),
+        click.option("-t", "--threshold", type=float, default=None, help="Minimum containment.  [default: 0.9]"),
     )(checked)  # fmt: skip
 
 
@@ -285,9 +289,10 @@ def of_job(options: type, *without: str) -> Decorator:
 
 
 index_targets = apply(
-    of_jobs("threshold", help="Resemblance from which documents are found; with simhash, minimum estimate of the cosine."),
-    of_jobs("recall", help="Probability of finding a document exactly at the threshold; to keep it, estimates somewhat below "
-            "the threshold match too. With simhash it follows from --radius; 'index info' states it."),
+    of_jobs("threshold", help="Minimum resemblance of a match; with simhash, minimum estimated cosine."),
+    of_jobs("recall", help="Probability of finding a document exactly at the threshold; to reach it, estimates "
+                           "somewhat below the threshold match too. With simhash it follows from --radius; 'index "
+                           "info' states it."),
 )  # fmt: skip
 shingling = of_jobs("unit", "width", "normalization", "fold_case")
 choosing = (of_jobs(*OPENING),)
@@ -303,7 +308,7 @@ preset = own(
 )  # fmt: skip
 as_json = own("--json", "as_json", group=RUN, is_flag=True, help="Print JSON.")
 as_json_lines = own("--json", "as_json", group=RUN, is_flag=True, help="Print JSON, one line per group or document.")
-quiet = own("--quiet", group=RUN, is_flag=True, help="Print errors only, and data: JSON (--json), rows (-o -).")
+quiet = own("--quiet", group=RUN, is_flag=True, help="Print only errors and requested data (--json, -o -).")
 writing = apply(
     own("-o", "--output", default=None, metavar="PATH",
         help="Output: a file, such as clean.parquet or clean.jsonl.gz; a folder if it ends in / or has no suffix; - for JSON "
@@ -314,11 +319,11 @@ reporting = apply(
     own("--report", default=None, metavar="PAGE.html",
         help="Write a page that shows what was found and why (needs the report extra)."),
     own("--report-texts", hidden=True, type=Choice(get_args(ReportTexts)), default="full", show_default=True,
-        help="Whether the page shows texts; hash: a keyed hash in place of each word."),
+        help="Show texts on the page or not; hash: a keyed hash instead of each word."),
 )  # fmt: skip
 on_a_cluster = apply(
     own("--master", hidden=True, group=RUN, default=None, metavar="URL",
-        help="For spark: where it runs, such as spark://HOST:7077 or local[4].  [default: Spark's own configuration]"),
+        help="For spark: its master, such as spark://HOST:7077 or local[4].  [default: Spark's own configuration]"),
     own("--conf", hidden=True, group=RUN, multiple=True, metavar="NAME=VALUE",
         help="For spark: one of its settings, such as spark.executor.memory=4g. Can be repeated."),
 )  # fmt: skip

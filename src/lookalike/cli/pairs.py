@@ -18,9 +18,11 @@ from .messages import say, say_seed, whole_time
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @options.preset
 @options.of_job(SearchOptions, "verify", "against", "measure", "max_bucket")
-@options.of_jobs("measure", help="What must reach the threshold. Containment: share of a document's shingles that another has.")
-@options.of_jobs("against", help="Reference documents, with which the others are compared too; pairs of two of them are not "
-                 "listed. A folder can be one of saved sketches. Can be repeated.")  # fmt: skip
+@options.of_jobs(
+    "measure", help="Measure that must reach the threshold. Containment: share of a document's shingles that another has."
+)
+@options.of_jobs("against", help="Reference documents to compare with; pairs of two references are not listed. A "
+                                 "folder can be one of saved sketches. Can be repeated.")  # fmt: skip
 @options.of_job(PairOptions)
 @options.writing
 @options.reporting
@@ -78,7 +80,7 @@ def pairs(
     tell(
         f"recall at the threshold: {summary['recall_planned']:.4f}{above}; "
         f"{counted(summary['candidate_pairs'], 'pair')} compared"
-        + (" (of identical texts, one stands for all)" if summary["pairs"] > summary["candidate_pairs"] else ""),
+        + (" (identical texts count as one)" if summary["pairs"] > summary["candidate_pairs"] else ""),
         f"{sum(summary['seconds'].values()):.2f} s; peak memory {summary['peak_memory'] / 1e6:,.0f} MB",
     )
     say_seed(given["seed"], settings.seed, err=beside)

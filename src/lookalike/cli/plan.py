@@ -36,24 +36,24 @@ _TAKES = (*_PLANNED, "measure", "floor", "keep", "memory", "threads")
     options.of_jobs("keep", "memory", "threads", "work"),
     options.of_jobs("format", help="Format of the inputs; without INPUT, parquet (the default) or jsonl."),
     click.option("--duplicates", type=click.FloatRange(0, 1), default=0.3, show_default=True,
-                 help="Share of documents (of the text, if lengths differ) that have a near-duplicate."),
+                 help="Expected share of documents (of text, if lengths differ) with a near-duplicate."),
     click.option("--family", type=click.FloatRange(2), default=3.0, show_default=True,
-                 help="Average number of documents in a group of near-duplicates."),
+                 help="Expected size of a group of near-duplicates."),
 )  # fmt: skip
 @options.under(
     _CORPUS,
     click.option("--documents", type=float, default=None,
-                 help="Size of the corpus: states its candidate pairs among unrelated documents, and weighs in the choice of "
-                 "bands and rows."),
+                 help="Number of documents: affects the choice of bands and rows, and estimates candidate pairs among "
+                      "unrelated documents."),
     click.option("--bytes", type=float, default=None,
                  help="Bytes of text in all documents: also estimate memory, disk space and processor time of dedup."),
     click.option("--standard-error", type=float, default=None,
                  help="Also choose the smallest sketch to archive with at most this standard error at the threshold."),
     click.option("--sketch-bytes", type=int, default=None,
-                 help="Or choose the sketch of at most this many bytes with the smallest error there; with --permutations, "
-                 "of as many slots."),
+                 help="Also choose the most accurate sketch of at most this many bytes; with --permutations, with that "
+                      "many slots."),
     click.option("--density", type=float, default=0.0, show_default=True,
-                 help="Density of the sets in their universe, for sketches by true permutations of one."),
+                 help="Density of the sets in their universe, for sketches by permutations of it."),
 )  # fmt: skip
 @options.under(
     _INPUTS,

@@ -37,8 +37,9 @@ def repeats(
 ) -> None:  # fmt: skip
     """Remove lines, paragraphs or passages that occur more than once in a corpus, such as menus, footers and quotations.
 
-    The first occurrence is kept. Lines and paragraphs are equal if their bytes are, but for white space at both ends; passages
-    if their words are, whatever their case, punctuation and white space. Documents that keep no word are left out; documents
+    The first occurrence is kept. Lines and paragraphs are equal if their bytes are, apart from white space at both
+    ends; passages if their words are, regardless of case, punctuation and white space. Documents that keep no word
+    are left out; documents
     that lose nothing are written byte for byte. Without -o, nothing is written: a summary is printed.
 
     Examples:

@@ -23,7 +23,7 @@ _HTTP, _MCP = "Over HTTP", "With --mcp, for documents in files and pairs of text
     click.option("--host", default="127.0.0.1", show_default=True,
                  help="Address to listen on; any address that other machines can reach requires --keys."),
     click.option("--port", type=click.IntRange(0, 65535), default=8077, show_default=True,
-                 help="Port; 0: a free one, which is printed."),
+                 help="Port to listen on; 0 picks a free one and prints it."),
     click.option("--keys", default=None, metavar="FILE",
                  help="TOML file with the lists 'read' and 'write' of keys; its mode must be 600. Requests then need a key "
                  "(Authorization: Bearer KEY).  [default: no keys, and this machine only]"),
@@ -38,7 +38,7 @@ _HTTP, _MCP = "Over HTTP", "With --mcp, for documents in files and pairs of text
     click.option("--max-connections", type=click.IntRange(1), default=20_000, show_default=True,
                  help="Maximum number of open connections; further requests get 503."),
     click.option("--seconds", type=click.FloatRange(0.1, 3600), default=30.0, show_default=True,
-                 help="Time limit for a body to arrive, and for a request to wait for its turn."),
+                 help="Time limit for a request body to arrive, and for a request to wait in the queue."),
     click.option("--threads", type=click.IntRange(1), default=None,
                  help="Threads for long queries.  [default: all processors]"),
     click.option("--quiet", is_flag=True, help="Log failures only, not each request."),
@@ -63,8 +63,8 @@ def serve(
     error, without texts.
 
     With --mcp, any number of files, folders, indexes and saved results: a program that speaks the Model Context Protocol can
-    compare two texts, find near-duplicates of a text, and ask what a saved result decided about a document. Documents of files
-    are held in a temporary index meanwhile. Nothing is written, and nothing but each PATH is read.
+    compare two texts, find near-duplicates of a text, and ask what a saved result decided about a document. While it
+    runs, documents of files are held in a temporary index. Nothing is written, and only PATHs are read.
 
     Examples:
 

@@ -43,7 +43,9 @@ _SAID = {
              help="List only groups of at least N documents.")  # fmt: skip
 @options.own("--matrix", group=_GROUPS, is_flag=True,
              help="Count removals by source instead: removed from, kept in (dedup --set source=COLUMN).")  # fmt: skip
-@options.own("--no-texts", group=_DOCUMENT, is_flag=True, help="Read no texts and show no differences; inputs can be gone.")
+@options.own(
+    "--no-texts", group=_DOCUMENT, is_flag=True, help="Do not read texts or show differences; works without the inputs."
+)
 @options.under(_DOCUMENT, options.trust)
 @options.own("--against", group=_CHANGES, metavar="OLDER", type=click.Path(), default=None,
              help="Compare with an older saved result, by the ids of documents.")  # fmt: skip

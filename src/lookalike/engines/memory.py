@@ -42,7 +42,7 @@ def parse_bytes(size: str | int | float, name: str = "memory") -> int:
             return int(float(match[1]) * _UNITS[(match[2] or "").upper()])
     except (ValueError, OverflowError):
         pass
-    raise ParameterError(f"{name} must be a number of bytes such as 4GB or 500MiB; got {size!r:.60}")
+    raise ParameterError("must be a number of bytes such as 4GB or 500MiB", name, size)
 
 
 def enough(n_bytes: int) -> str:
@@ -127,7 +127,9 @@ class Memory:
             more = f", and what is read ahead of stores {self.ahead / 1e6:,.0f}" if self.ahead else ""
             raise ParameterError(
                 f"memory must be at least {enough(least)}, of which the interpreter and its "
-                f"libraries take {FLOOR / 1e6:,.0f}{more}; got {self.cap / 1e6:,.0f} MB"
+                f"libraries take {FLOOR / 1e6:,.0f}{more}; got {self.cap / 1e6:,.0f} MB",
+                "memory",
+                self.cap,
             )
 
     @classmethod

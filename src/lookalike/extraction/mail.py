@@ -22,7 +22,7 @@ def text_of(content: bytes) -> str:
     text = _text_of_part(message)
     kinds = dict.fromkeys(part.get_content_type() for part in message.walk() if not part.is_multipart())
     if not text.strip() or all(kind.startswith(_FILES) and kind not in _PAGES for kind in kinds):
-        raise UnreadableError(f"has no text of its own beside a subject, but {', '.join(kinds)}")
+        raise UnreadableError(f"has no text besides its subject, only {', '.join(kinds)}")
     return f"{_header(message, 'subject')}\n\n{text}".replace("\r\n", "\n")
 
 
@@ -52,7 +52,7 @@ def _message_of(content: bytes) -> EmailMessage:
     message = message_from_bytes(content.lstrip(b"\xef\xbb\xbf\r\n"), policy=policy.default)
     assert isinstance(message, EmailMessage)
     if not message.keys():
-        raise UnreadableError("has no header of an e-mail")
+        raise UnreadableError("has no e-mail header")
     return message
 
 

@@ -58,7 +58,7 @@ class _Archive:
         try:
             self._file = zipfile.ZipFile(BytesIO(content))
         except (zipfile.BadZipFile, NotImplementedError) as error:
-            raise UnreadableError(f"is no zip file, as it should be: {error}") from None
+            raise UnreadableError(f"is not a ZIP file: {error}") from None
         self.members = {_key(member.filename): member for member in self._file.infolist()}
         self._size = 0
 
@@ -95,7 +95,7 @@ class _Archive:
         """Return a text; refuse an empty one of a file that holds pictures or other files, which are all it has to say."""
         n_files = sum(name.endswith(_PICTURES) and "thumbnail" not in name for name in self.members)
         if n_files and not text.strip():
-            raise UnreadableError(f"has no text, but pictures or the like ({counted(n_files, 'file')}), which are not read")
+            raise UnreadableError(f"has no text, only pictures or the like ({counted(n_files, 'file')}), which are not read")
         return text
 
 
@@ -174,7 +174,7 @@ def _said_in_part(archive: _Archive, part: str, depth: int) -> list[str]:
         if name in ("p", "tbl", "tabs"):  # so paragraphs in one, of text boxes, are not said again; nor where tabs go to
             element.clear()
     if not name:  # of the root, which ends last
-        raise UnreadableError(f"is no Word document: {part.lstrip('/')} is none of its parts")
+        raise UnreadableError(f"is not a Word document: {part.lstrip('/')} is none of its parts")
     return lines
 
 
@@ -205,7 +205,7 @@ def _imported(archive: _Archive, element: Element, related: dict[str, tuple[str,
 
     _, name = related.get(next((value for key, value in element.items() if key.endswith("}id")), ""), ("", ""))
     if not name:
-        raise UnreadableError("takes text from another file, which is not read")
+        raise UnreadableError("includes text from another file, which is not read")
     kind, content = _kind_of(archive, name), b"".join(archive.blocks(name))
     if content.startswith(b"PK") and depth < _DEEPEST:
         return text_of_docx(content, depth + 1)
@@ -299,7 +299,7 @@ def _said_in_member(archive: _Archive, name: str, before: set[str]) -> list[str]
                 before.add(inside)
                 lines += _said_in_member(archive, inside, before)
     if name == "content.xml" and not element.tag.startswith(_OFFICE):
-        raise UnreadableError("is no OpenDocument text")
+        raise UnreadableError("is not an OpenDocument text")
     return lines
 
 

@@ -68,7 +68,7 @@ class _Worker:
         """Say why the process ended."""
         status = self._process.wait()
         if status == -signal.SIGPROF:
-            return f"takes more than {seconds_for(kind, size, self._seconds):.3g} seconds of processor time to be parsed"
+            return f"takes more than {seconds_for(kind, size, self._seconds):.3g} seconds of processor time to parse"
         return f"the parser crashed ({signal.Signals(-status).name if status < 0 else f'status {status}'})"
 
     def close(self) -> None:

@@ -39,7 +39,7 @@ def text_of(content: bytes) -> str:
         document.init_forms()
     except pdfium.PdfiumError as error:
         why = str(error).rstrip(".")
-        raise UnreadableError("needs a password" if "assword" in why else f"is no PDF that can be read: {why}") from None
+        raise UnreadableError("needs a password" if "assword" in why else f"is not a readable PDF: {why}") from None
     filled_in = _values_of_xfa(document)
     chosen = cache(lambda: _chosen(document))
     pages = []
@@ -55,7 +55,7 @@ def text_of(content: bytes) -> str:
     text = "\n".join([text, *values])
     n_files = pdfium.raw.FPDFDoc_GetAttachmentCount(document)
     if n_files and sum(map(str.isalnum, text)) < _COVER:
-        raise UnreadableError(f"has hardly any text but that of {counted(n_files, 'attached file')}: save and read these")
+        raise UnreadableError(f"has hardly any text besides that of {counted(n_files, 'attached file')}: save and read these")
     return text
 
 
@@ -76,7 +76,7 @@ def _not_read(document: Any, pages: list[str]) -> str:
     ):
         return ""
     where = f"{counted(len(unread), 'page')} of {len(pages)}, the first of them page {unread[0]}"
-    return f"has hardly any text beside pictures on {where}"
+    return f"has hardly any text, only pictures, on {where}"
 
 
 def _is_invisible(page: Any) -> bool:
@@ -226,7 +226,7 @@ def _values_of_xfa(document: Any) -> list[tuple[str, str]]:
         for place in range(raw.FPDFPage_GetAnnotCount(page))
     }
     if document.get_formtype() == raw.FORMTYPE_XFA_FULL or _WIDGET not in kinds:
-        raise UnreadableError("is a form of XFA, which its pages do not show: print it to a PDF of its pages")
+        raise UnreadableError("is an XFA form, which its pages do not show: print it to PDF")
     packets = []
     for place in range(raw.FPDF_GetXFAPacketCount(document)):
         n_bytes = ctypes.c_ulong()

@@ -67,7 +67,7 @@ def _text_in(content: bytes) -> str:
 
     text = page_of(content)
     if len(_CONTROL.findall(text, 0, _HEAD)) * _FEW > len(text[:_HEAD]):
-        raise UnreadableError("is no text, but data of another kind")
+        raise UnreadableError("is not text")
     return text
 
 

@@ -46,7 +46,7 @@ def unpack(
         for number, (name, size, stream) in enumerate(_in_zip(archive, skipped) if zipped else _in_tar(archive, skipped)):
             parts = [part for part in name.split("/") if part not in ("", ".")]
             for table in tables_in(["/".join(parts)], tables).values() if parts else ():
-                raise InputDataError(f"{archive.name} has a {TITLES[table]} table in it: unpack it, and name the folder")
+                raise InputDataError(f" has a {TITLES[table]} table inside: unpack it, and name the folder", archive.name)
             if not parts or ".." in parts or "\0" in name:
                 skipped.add("odd_member", f"{archive.name}/{name}")
             elif is_archive(parts[-1]):
@@ -68,11 +68,12 @@ def unpack(
         raise
     except Exception as error:  # of decompressors and what reads headers, which damaged ones make raise many kinds
         if kind not in (None, "zip", "tar", *BEGINS):
-            raise InputDataError(f"{archive.name}: {described(str(kind)).partition(', or pass')[0]}") from None
+            raise InputDataError(f"{described(str(kind)).partition(', or pass')[0]}", archive.name) from None
         reason = why(error) if isinstance(error, OSError) else str(error) or type(error).__name__
         raise InputDataError(
-            f"{archive.name}: the archive is damaged, cut short or of an unknown kind ({reason}); repair or remove it, "
-            "or leave it out: --exclude PATTERN (exclude=)"
+            f"the archive is damaged, cut short or of an unknown kind ({reason}); repair or remove it, "
+            "or leave it out: --exclude PATTERN (exclude=)",
+            archive.name,
         ) from None
     return [found[relative] for relative in sorted(found, key=lambda one: one.split("/"))]
 
@@ -105,12 +106,13 @@ def _in_tar(archive: Place, skipped: Skipped) -> Iterator[tuple[str, int, IO[byt
                 skipped.add("linked_twice" if linked else "not_regular", f"{archive.name}/{member.name}")
     if stream.last.strip(b"\0") or len(stream.last) < tarfile.BLOCKSIZE:  # what tarfile, too, takes for the end
         raise InputDataError(
-            f"{archive.name}: the archive is cut short or damaged near byte {stream.tell():,} of its content; repair or remove "
-            "it, or leave it out: --exclude PATTERN (exclude=)"
+            f"the archive is cut short or damaged near byte {stream.tell():,} of its content; repair or remove "
+            "it, or leave it out: --exclude PATTERN (exclude=)",
+            archive.name,
         )
     while rest := stream.read(BLOCK):
         if rest.strip(b"\0"):
-            raise InputDataError(f"{archive.name}: there is more after the archive's end; unpack it with tar -xi")
+            raise InputDataError("there is more after the archive's end; unpack it with tar -xi", archive.name)
 
 
 class _Forwards:

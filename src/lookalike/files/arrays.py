@@ -190,11 +190,11 @@ class GrowingFile:
             try:
                 return self._append(arrays, meta, fits)
             except BlockingIOError:
-                raise OutputError(f"{self.path}: another process is appending to it; wait until it is done") from None
+                raise OutputError("another process is appending to it; wait until it is done", self.path) from None
             except OSError as error:
                 if isinstance(error, OutputError):
                     raise
-                raise OutputError(f"{self.path}: cannot be written: {error.strerror}; the batch was not added") from None
+                raise OutputError(f"cannot be written: {error.strerror}; the batch was not added", self.path) from None
 
     def _append(
         self, arrays: Mapping[str, NDArray[Any]], meta: dict[str, Any], fits: Callable[[dict[str, Any]], None]
@@ -205,10 +205,10 @@ class GrowingFile:
             file, made = os.open(self.path, os.O_RDWR | os.O_NONBLOCK | os.O_CREAT, 0o666), True
         with os.fdopen(file, "r+b", buffering=0) as stream:
             if not stat.S_ISREG(os.fstat(file).st_mode):
-                raise OutputError(f"{self.path}: not a regular file")
+                raise OutputError("not a regular file", self.path)
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if not (self.path.exists() and os.path.samestat(os.fstat(file), os.stat(self.path))):
-                raise OutputError(f"{self.path}: the file was removed or replaced while it was opened; try again")
+                raise OutputError("the file was removed or replaced while it was opened; try again", self.path)
             made = made and not os.fstat(file).st_size
             before = self.sections
             try:
@@ -238,8 +238,9 @@ class GrowingFile:
                 os.ftruncate(file, end)
             except OSError:
                 raise OutputError(
-                    f"{self.path}: cannot be written: {error.strerror}; nor can it be cut off again, so that the "
-                    "batch may be there when the file is opened anew"
+                    f"cannot be written: {error.strerror}; it cannot be truncated either, so the batch might be there "
+                    f"when the file is opened again",
+                    self.path,
                 ) from None
             raise
         return section

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import OutputError
-from .names import shown
 from .streams import compressed
 from .urls import check_on_disk
 
@@ -33,7 +32,7 @@ def reporting(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
     except OSError as error:
         reason = error.strerror or str(error)
-        raise OutputError(f"{shown(path)}: cannot be written: {reason}; nothing was left behind") from None
+        raise OutputError(f"cannot be written: {reason}; nothing was left behind", path) from None
 
 
 def sync_folder(path: Path) -> None:
@@ -46,7 +45,7 @@ def sync_folder(path: Path) -> None:
             os.close(folder)
     except OSError as error:
         if error.errno not in _NO_SYNC:
-            raise OutputError(f"{shown(path)}: the folder cannot be synced to the disk: {error.strerror}") from None
+            raise OutputError(f"the folder cannot be synced to the disk: {error.strerror}", path) from None
 
 
 def make_folders(path: Path) -> None:
@@ -126,9 +125,9 @@ def remove_leftovers(path: Path) -> None:
 def taken(path: Path) -> OutputError:
     """The error for an output whose name somebody else took while a job ran."""
     return OutputError(
-        f"{shown(path)} was written by another process while this job ran, and was left as it is: run again with another name, "
-        "or with --force (force=True) to replace it; a job with a "
-        "work folder has kept its state, and the same job run again continues"
+        " was written by another process while this job ran, and was left unchanged: choose another name, or pass "
+        "--force (force=True) to replace it; a job with a work folder keeps its state, and continues when run again",
+        path,
     )
 
 

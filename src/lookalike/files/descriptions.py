@@ -58,20 +58,20 @@ def read_description(path: AnyPath, kind: type[T], newest: int, what: str) -> De
     name = shown(path)
     try:
         if not isinstance(path, Url) and path.exists() and not path.is_file():
-            raise InputDataError(f"{name}: not a file")
+            raise InputDataError("not a file", name)
         said = json.loads(path.read_bytes())
         checksum, form, version = said.pop("checksum"), said["format"], said["lookalike"]
         found = checksum_of(said)
     except (FileNotFoundError, NotADirectoryError, InputDataError):
         raise
     except OSError as error:
-        raise InputDataError(f"{name}: cannot be read: {why(error)}") from None
+        raise InputDataError(f"cannot be read: {why(error)}", name) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputDataError(f"{name}: damaged, or not the description of {what}") from None
+        raise InputDataError(f"damaged, or not the description of {what}", name) from None
     if isinstance(form, int) and form > newest:
-        raise InputDataError(f"{name}: saved by lookalike {version}, which this version ({__version__}) cannot read: upgrade")
+        raise InputDataError(f"saved by lookalike {version}, which this version ({__version__}) cannot read: upgrade", name)
     if checksum != found:
-        raise InputDataError(f"{name}: damaged or changed: the checksum does not match")
+        raise InputDataError("damaged or changed: the checksum does not match", name)
     seal, key = said.pop("seal", None), _key()
     try:
         typed = msgspec.convert(said, kind)
@@ -82,7 +82,7 @@ def read_description(path: AnyPath, kind: type[T], newest: int, what: str) -> De
 
 def damaged(path: AnyPath, error: object) -> InputDataError:
     """The error for a file whose checksum matches, and which says what no file of ours says."""
-    return InputDataError(f"{shown(path)}: damaged: {error!s:.200}")
+    return InputDataError(f"damaged: {error!s:.200}", path)
 
 
 def _key(make: bool = False) -> bytes | None:
@@ -124,9 +124,10 @@ def check_trusted(folder: AnyPath, names: Sequence[str], trusted: Sequence[AnyPa
     found = [name for name in names if trusted is None or is_trusted(name, trusted)]
     if not found:
         raise InputDataError(
-            f"{shown(folder)}: you did not save it on this machine, or your state folder (XDG_STATE_HOME) is another one, so "
-            f"nothing is read from where it says that its texts are ({shown(names[0])}); if you know that place, name it, or a "
-            "folder that it is in: --trust PATH (trust=)"
+            f"you did not save it on this machine, or XDG_STATE_HOME has changed, so nothing is read from the place "
+            f"that it names for its texts ({shown(names[0])}); if you know that place, name it, or a folder around it: "
+            f"--trust PATH (trust=)",
+            folder,
         )
     return found
 

@@ -45,38 +45,36 @@ def check_output(
     try:
         with suppress(FileNotFoundError):  # before links are followed: that of /dev/stdout leads to no name
             if not stat.S_ISREG(mode := path.stat().st_mode) and not stat.S_ISDIR(mode):
-                raise OutputError(
-                    f"{given} is a pipe or a device; an output must be a file, a folder, or - for standard output"
-                )
+                raise OutputError(" is a pipe or a device; an output must be a file, a folder, or - for standard output", given)
         if path.is_symlink():
             path = Path(os.path.realpath(path))
             if suffix_of(path, suffixes) != suffix_of(given, suffixes):
-                raise OutputError(f"{given} is a link to {shown(path)}, whose suffix is another one; name that file instead")
+                raise OutputError(f" is a link to {shown(path)}, which has another suffix; name that file instead", given)
         if not single:
             recover(path)
         with suppress(FileNotFoundError):
             mode = path.stat().st_mode
             if not force:
-                raise OutputError(f"{given} exists; pass --force (force=True) to replace it, or choose another name")
+                raise OutputError(" exists; pass --force (force=True) to replace it, or choose another name", given)
             if single == stat.S_ISDIR(mode):
                 kind = ("one file", "directory") if single else ("a directory", "file")
-                raise OutputError(f"the output {given} means {kind[0]}, but a {kind[1]} of that name exists")
+                raise OutputError(f" means {kind[0]}, but a {kind[1]} of that name exists", given)
             if not single:
                 check_folder(path)
         if single and described:
             check_sidecar(path)
         parent = next(p for p in path.absolute().parents if os.path.lexists(p))
         if not stat.S_ISDIR(parent.stat().st_mode):
-            raise OutputError(f"{given}: cannot be written: {shown(parent)} is not a folder")
+            raise OutputError(f"cannot be written: {shown(parent)} is not a folder", given)
         if not os.access(parent, os.W_OK | os.X_OK):
-            raise OutputError(f"{given}: no permission to write into {shown(parent)}")
+            raise OutputError(f"no permission to write into {shown(parent)}", given)
         remove_leftovers(path)
         if single and described:
             remove_leftovers(path.with_name(path.name + SIDECAR))
     except OutputError:
         raise
     except (OSError, ValueError) as error:
-        raise OutputError(f"{given}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
+        raise OutputError(f"cannot be written: {getattr(error, 'strerror', None) or error}", given) from None
     return path
 
 
@@ -91,8 +89,9 @@ def check_sidecar(path: Path) -> None:
             held = None
         if not isinstance(held, dict) or not ({"lookalike", "inputs"} <= held.keys() or "index" in held):
             raise OutputError(
-                f"{shown(sidecar)} exists, and no earlier run wrote it: the description of {shown(path)} "
-                "would replace it; move it, or choose another name"
+                f" exists, and no earlier run wrote it: the description of {shown(path)} "
+                "would replace it; move it, or choose another name",
+                sidecar,
             )
 
 
@@ -103,17 +102,16 @@ def check_apart(
     real = Path(os.path.realpath(output))
     for other in map(Path, map(os.path.realpath, also)):
         if other == real or (not single and other.is_relative_to(real)):
-            raise OutputError(
-                f"{shown(other)} is, or is inside, the output {shown(output)}; choose another name for one of them"
-            )
+            raise OutputError(f" is, or is inside, the output {shown(output)}; choose another name for one of them", other)
     written = [real, real.with_name(real.name + SIDECAR)] if single else []
     for path in written:
         known = _file_number(path)
         for place in places if known is not None else ():
             if (place.device, place.inode) == known:
                 raise OutputError(
-                    f"the output {shown(output)} would replace the input {place.name}; choose another name"
-                    + ("" if path == real else f" (its description is written to {shown(path)})")
+                    f" would replace the input {place.name}; choose another name"
+                    + ("" if path == real else f" (its description is written to {shown(path)})"),
+                    output,
                 )
     if single:
         return
@@ -122,8 +120,7 @@ def check_apart(
     for root in dict.fromkeys(place.root for place in places if isinstance(place.root, Path)):
         if _file_number(root) in above or _file_number(root) == number:
             raise OutputError(
-                f"the output folder {shown(output)} is inside the input folder {shown(root)}, which the next run would read; "
-                "name a folder outside it"
+                f" is inside the input folder {shown(root)}, which the next run would read; name a folder outside it", output
             )
     if number is None:
         return
@@ -131,10 +128,7 @@ def check_apart(
     inside = {folder for folder in parents if any(_file_number(p) == number for p in (Path(folder), *Path(folder).parents))}
     for place in places:
         if any(os.path.dirname(os.path.abspath(p)) in inside for p in place.names()):
-            raise OutputError(
-                f"the output folder {shown(output)}, which is replaced as a whole, contains the input {place.name}; "
-                "name another folder"
-            )
+            raise OutputError(f" is replaced as a whole, but contains the input {place.name}; name another folder", output)
 
 
 def _file_number(path: str | os.PathLike[str]) -> tuple[int, int] | None:
@@ -171,19 +165,20 @@ def check_folder(path: Path) -> None:
     """Check that a folder may be replaced: all that it holds was written by an earlier run."""
     real = Path(os.path.realpath(path))
     if Path.cwd().is_relative_to(real):
-        raise OutputError(f"{shown(path)} is the current folder or contains it, and cannot be replaced; name another one")
+        raise OutputError(" is the current folder or contains it, and cannot be replaced; name another one", path)
     if os.path.ismount(real):
-        raise OutputError(f"{shown(path)} is a mount point, which cannot be replaced; name a new folder inside it")
+        raise OutputError(" is a mount point, which cannot be replaced; name a new folder inside it", path)
     if not os.access(real.parent, os.W_OK | os.X_OK):
-        raise OutputError(f"{shown(path)}: no permission to write into {shown(real.parent)}")
+        raise OutputError(f"no permission to write into {shown(real.parent)}", path)
     files = _recorded(real)
     ours = {SIDECAR, *files} if files is not None else set()
     foreign = sorted(name for name, entry in walk(real) if not entry.is_dir(follow_symlinks=False) and name not in ours)
     if foreign:
         reason = "that no earlier run wrote" if files is not None else f"but no {SIDECAR} that lists what an earlier run wrote"
         raise OutputError(
-            f"{shown(path)} contains {len(foreign):,} file{'s' * (len(foreign) > 1)} {reason} ({some_of(foreign)}); "
-            "--force (force=True) replaces the whole folder: move them, or choose another name"
+            f" contains {len(foreign):,} file{'s' * (len(foreign) > 1)} {reason} ({some_of(foreign)}); "
+            "--force (force=True) replaces the whole folder: move them, or choose another name",
+            path,
         )
 
 
@@ -267,7 +262,7 @@ class NewFolder:
         """Move a file that a task wrote into this folder; no other has its name."""
         source, target = self._tasks / written, self.path / name
         if (size := source.stat().st_size) != n_bytes:
-            raise OutputError(f"{shown(source)}: {n_bytes:,} bytes were written, {size:,} are there; write again")
+            raise OutputError(f"{n_bytes:,} bytes were written, but {size:,} are there; write again", source)
         self._make_parents(target)
         os.rename(source, target)
         self.files.append(name)
@@ -341,8 +336,9 @@ def take_place(temporary: Path, path: Path, replace: bool) -> None:
                     os.rename(old[-1], path)
                 except OSError as error:
                     raise OutputError(
-                        f"{shown(path)}: cannot be replaced: {error.strerror}; the earlier folder is {shown(old[-1])} now: "
-                        "rename it, or run again, which puts it back first"
+                        f"cannot be replaced: {error.strerror}; the earlier folder is {shown(old[-1])} now: "
+                        "rename it, or run again, which puts it back first",
+                        path,
                     ) from None
             raise
         sync_folder(path.parent)

@@ -47,11 +47,11 @@ def _status(path: str | Path) -> os.stat_result:
     try:
         return os.stat(path)
     except FileNotFoundError:
-        raise InputDataError(f"{shown(path)}: no file of that name") from None
+        raise InputDataError("no file of that name", path) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         short = shown(path) if len(str(path)) <= 255 else shown(str(path)[:255]) + "..."
-        raise InputDataError(f"{short}: cannot be read: {reason}") from None
+        raise InputDataError(f"cannot be read: {reason}", short) from None
 
 
 def _place(path: Path, relative: str, status: os.stat_result, root: Path | None = None, found: bool = False) -> Place:
@@ -63,7 +63,7 @@ def _place(path: Path, relative: str, status: os.stat_result, root: Path | None 
 def _remote(entry: Entry, root: Url | None = None, found: bool = False) -> Place:
     url, status = entry.url, entry.status
     if url.has_odd_name:
-        raise InputDataError(f"{shown(url)}: a name with an empty part (//) cannot be read; copy the object to another name")
+        raise InputDataError("a name with an empty part (//) cannot be read; copy the object to another name", url)
     relative = url.name if root is None else url.key.removeprefix(root.key).lstrip("/")
     return Place(
         url, relative, shown(url), root, found, status.st_size, status.st_mtime_ns, NO_DEVICE, url.number
@@ -96,7 +96,7 @@ def _in_folder(
             elif (status := usual(path, entry, skipped)) is not None:
                 found.append(_place(path, name, status, folder, True))
     except OSError as error:
-        raise InputDataError(f"{shown(error.filename or folder)}: cannot be read: {error.strerror}") from None
+        raise InputDataError(f"cannot be read: {error.strerror}", error.filename or folder) from None
     found.sort(key=lambda place: place.relative.split("/"))
     return found
 
@@ -130,7 +130,7 @@ def _by_glob(name: str, skipped: Skipped) -> list[Place]:
     found, patterns = [], expanded(name)
     for folder in (f for pattern in patterns for f in globbing.glob(os.path.dirname(pattern), recursive=True)):
         if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):  # which a glob leaves out in silence
-            raise InputDataError(f"{shown(folder)}: cannot be read: Permission denied")
+            raise InputDataError("cannot be read: Permission denied", folder)
     for match in sorted({Path(match) for pattern in patterns for match in globbing.glob(pattern, recursive=True)}):
         try:
             status = os.stat(match)
@@ -138,7 +138,7 @@ def _by_glob(name: str, skipped: Skipped) -> list[Place]:
             skipped.add("broken_link", str(match))
             continue
         except OSError as error:
-            raise InputDataError(f"{shown(match)}: cannot be read: {error.strerror}") from None
+            raise InputDataError(f"cannot be read: {error.strerror}", match) from None
         if stat.S_ISREG(status.st_mode):
             found.append(_place(match, match.name, status, None, True))
         else:
@@ -152,7 +152,7 @@ def _unmatched(name: str, skipped: Skipped) -> InputDataError:
     """The error for a glob that matches no file; folders are named, not matched."""
     left = f"; skipped: {describe_skipped(skipped.to_dict())}" if skipped.counts else ""
     way_out = "; name a folder itself, without a glob, to read what is in it" if "folder" in skipped.counts else ""
-    return InputDataError(f"{name}: no file matches{left}{way_out}")
+    return InputDataError(f"no file matches{left}{way_out}", name)
 
 
 def _on_store(
@@ -166,7 +166,7 @@ def _on_store(
     if entry is not None:
         return list(inside(url, patterns, suffixes, skipped, kinds, *entries))
     if not is_glob(url.key):
-        raise InputDataError(f"{shown(url)}: no {'file or folder' if url.key else 'bucket'} of that name")
+        raise InputDataError(f"no {'file or folder' if url.key else 'bucket'} of that name", url)
     matching_it = list(matching(url))
     for one in matching_it:
         if one.is_folder:
@@ -182,7 +182,7 @@ def _on_store(
 def _on_web(url: Url) -> Place:
     """Return the file that an address names; of a server that does not send parts, a copy."""
     if "*" in url.key or not url.name:
-        raise InputDataError(f"{shown(url)}: a web address names one file, no folder and no glob; name the files one by one")
+        raise InputDataError("a web address names one file, no folder and no glob; name the files one by one", url)
     web: Web = asked(url, lambda: Web(str(url)))
     if web.in_parts:
         status = Status(web.size, web.version)
@@ -207,9 +207,10 @@ def _refuse_empty(
         f"name others with --glob (glob=), and what they hold with --format (format=): '*{other}' and txt read {other} as text"
     )
     raise InputDataError(
-        f"{shown(folder)}: the {kind} holds no file {what}"
+        f"the {kind} holds no file {what}"
         + (f"; skipped: {describe_skipped(left)}" if left["files"] else "")
-        + ("" if wanted else f"; {way}")
+        + ("" if wanted else f"; {way}"),
+        folder,
     )
 
 
@@ -302,7 +303,7 @@ def _each_once(places: list[Place], skipped: Skipped) -> list[Place]:
             others.append(place)
             found.append(place)
         elif other.spool is not None or os.path.abspath(other.path) == os.path.abspath(place.path):
-            raise InputDataError(f"{place.name} is given twice: every document would be its own duplicate")
+            raise InputDataError(" is given twice: every document would be its own duplicate", place.name)
         else:
             skipped.add("linked_twice", place.name)
     return found
@@ -335,7 +336,7 @@ def asked(url: Url, ask: Callable[[], Any]) -> Any:
     try:
         return ask()
     except OSError as error:
-        raise InputDataError(f"{shown(url)}: cannot be read: {why(error)}") from None
+        raise InputDataError(f"cannot be read: {why(error)}", url) from None
 
 
 def entries_in(folder: Url, *, recursive: bool = False) -> list[Entry]:

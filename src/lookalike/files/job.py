@@ -41,7 +41,7 @@ def check_same(name: str, held: Any, job: Any) -> None:
     if changed:
         raise ParameterError(
             f"{name}: holds an unfinished job with other parameters or inputs: {'; '.join(changed[:5])}; "
-            "run with the old ones, name another folder, or begin anew (--force on the command line)"
+            "run with the old ones, name another folder, or start over (--force on the command line)"
         )
 
 
@@ -55,7 +55,7 @@ def no_job(folder: Path | Url, names: Iterable[str]) -> ParameterError:
 def damaged(path: str | os.PathLike[str]) -> IndexFormatError:
     """The error for what should say which job a folder holds."""
     name = shown(os.fspath(path))
-    return IndexFormatError(f"{name}: damaged, or of another version; name another work folder, or empty this one")
+    return IndexFormatError("damaged, or of another version; name another work folder, or empty this one", name)
 
 
 def encoded_job(job: Any, token: str) -> bytes:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from ..errors import InputDataError, ParameterError
 from ..wording import printable
+from ..wording import shown as shown
 
 _MOST_PATTERNS = 1000
 _FIRST = 3  # names that a message lists
@@ -32,15 +33,6 @@ _MARKER = re.compile(
     r"|_SUCCESS|_(started|committed)_(vacuum)?\d+|_(common_)?metadata|_temporary|_delta_log|_spark_metadata"
     r"|(?i:(eh)?thumbs\.db|desktop\.ini)|\.DS_Store|~\$.+"
 )
-
-
-def shown(path: str | os.PathLike[str]) -> str:
-    """Return a path as text that can be printed and stored: bytes that are not UTF-8 become escapes such as ``\\xe9``."""
-    name = os.fspath(path)
-    try:
-        return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    except UnicodeEncodeError:  # no name that a file can have
-        return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def some_of(names: Iterable[str]) -> str:
@@ -80,7 +72,7 @@ def is_glob(name: str) -> bool:
 def expanded(pattern: str) -> list[str]:
     """Return the patterns that one with alternatives in braces stands for: ``*.{md,txt}`` is ``*.md`` and ``*.txt``."""
     if prod(some.count(",") + 1 for some in _BRACES.findall(pattern)) > _MOST_PATTERNS:
-        raise ParameterError(f"a glob must stand for at most {_MOST_PATTERNS:,} patterns; got {pattern!r:.80}")
+        raise ParameterError(f"a glob must expand to at most {_MOST_PATTERNS:,} patterns; got {pattern!r:.80}")
     braces = _BRACES.search(pattern)
     if braces is None:
         return [pattern]
@@ -129,10 +121,16 @@ def patterns_of(glob: str | Sequence[str] | None, exclude: str | Sequence[str] |
     wanted, unwanted = ([given] if isinstance(given, str) else list(given or ()) for given in (glob, exclude))
     for pattern in wanted:
         if not isinstance(pattern, str) or not pattern or PurePosixPath(pattern).is_absolute():
-            raise ParameterError(f"--glob (glob) must be a pattern of names inside the folder, such as '*.md'; got {pattern!r}")
+            raise ParameterError(
+                f"--glob (glob) must be a pattern of names inside the folder, such as '*.md'; got {pattern!r}", "glob", pattern
+            )
     for pattern in unwanted:
         if not isinstance(pattern, str) or not _parts(pattern):
-            raise ParameterError(f"--exclude (exclude) must be a pattern of names, such as '*.json' or 'old/'; got {pattern!r}")
+            raise ParameterError(
+                f"--exclude (exclude) must be a pattern of names, such as '*.json' or 'old/'; got {pattern!r}",
+                "exclude",
+                pattern,
+            )
     plain = ["/".join(_whole(pattern) if ".." in _parts(pattern) else _parts(pattern)) for pattern in unwanted]
     wanted, plain = ([one for pattern in some for one in expanded(pattern)] for some in (wanted, plain))
     return Patterns(wanted, plain)
@@ -199,7 +197,7 @@ REASONS = {
     "excluded": "excluded",
     "hidden": "hidden (named .x)",
     "hidden_folder": "hidden folders",
-    "marker": "kept beside data by lookalike, Spark or the system",
+    "marker": "kept next to data by lookalike, Spark or the system",
     "no_extra": "of a format whose extra is not installed",
     "binary": "binary",
     "linked_twice": "links to files that are read",
@@ -207,7 +205,7 @@ REASONS = {
     "linked_folder": "links to folders",
     "folder": "folders",
     "not_regular": "pipes, sockets or devices",
-    "odd_member": "in an archive by a name that leads out of it",
+    "odd_member": "in an archive, by a name that points outside it",
     "replaced": "in an archive before others of the same name",
     "nested": "archives in archives",
     "encrypted": "encrypted",
@@ -281,7 +279,7 @@ def way_to_text(suffixes: Iterable[str]) -> str | None:
     some = list(suffixes)
     way = next((suffix for suffix in some if suffix in _TEXT_OF), None)
     if way is not None:
-        return f"{way} is not read: get the text out of it first, for example with: {_TEXT_OF[way]}"
+        return f"{way} is not read: extract its text first, for example with: {_TEXT_OF[way]}"
     return "lookalike compares text, not images, sound or video" if some and all(one in _NO_TEXT for one in some) else None
 
 

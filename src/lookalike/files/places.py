@@ -37,7 +37,7 @@ class Unpacked:
 
     def _no_room(self, reason: str) -> OutputError:
         return OutputError(
-            f"{self._name} cannot be unpacked into a temporary folder: {reason}; name a folder with room for it in TMPDIR"
+            f" cannot be unpacked into a temporary folder: {reason}; name a folder with room for it in TMPDIR", self._name
         )
 
     def copy(self, stream: IO[bytes], size: int, name: str) -> Path:
@@ -112,7 +112,7 @@ def digest_of(places: Sequence[Place]) -> str | None:
             with open_anywhere(place.path) as stream:
                 digest = file_digest(stream, "sha256").hexdigest()
         except OSError as error:
-            raise InputDataError(f"{place.name}: cannot be read: {why(error)}") from None
+            raise InputDataError(f"cannot be read: {why(error)}", place.name) from None
         if len(places) == 1:
             return digest
         lines.append(f"{digest}  {place.name}\n")

@@ -69,7 +69,8 @@ class Publication:
         """Undo what is not whole; what is, the next process finishes if this one could not. Errors name no hidden files."""
         if isinstance(error, OutputError):
             for one in self._journal.outputs:
-                error.args = tuple(str(said).replace(shown(one.hidden), shown(one.place)) for said in error.args)
+                for name in ("path", "reason"):
+                    setattr(error, name, (getattr(error, name) or "").replace(shown(one.hidden), shown(one.place)) or None)
         if not self._journal.whole:
             with suppress(OutputError) if error is not None else nullcontext():  # the next process does what this one could not
                 _undo(self._folder, self._journal)
@@ -118,9 +119,10 @@ def recover(folder: Path, trusted: Sequence[AnyPath]) -> bool | None:
         strange = [] if found.own else [one.place for one in journal.outputs if not is_trusted(one.place, trusted)]
         if strange:
             raise InputDataError(
-                f"{shown(path)}: another user, or you on another machine, ran a job here that was killed; let it be "
-                f"finished there or, if you know the places of its outputs, such as {shown(strange[0])}, trust them: "
-                "--trust PATH (trust=)"
+                f"another user, or you on another machine, ran a job here that was killed; finish it there or, if you "
+                f"know the places of its outputs, such as {shown(strange[0])}, trust them: "
+                "--trust PATH (trust=)",
+                path,
             )
         (_finish if journal.whole else _undo)(folder, journal)
     return journal.whole
@@ -145,7 +147,7 @@ def _write(folder: Path, journal: _Journal) -> None:
 def _check_free(one: _Output) -> None:
     if os.path.lexists(one.place) and not one.replace:
         raise OutputError(
-            f"{shown(one.place)} was written by another process meanwhile, and was left as it is: move it, and run again"
+            " was written by another process meanwhile, and was left unchanged: move it, and run again", one.place
         )
 
 
@@ -159,8 +161,9 @@ def _finish(folder: Path, journal: _Journal) -> None:
         _close(folder)
     except OSError as error:
         raise OutputError(
-            f"{shown(error.filename or folder)}: cannot be written: {error.strerror or error}; everything is on the disk, and "
-            f"the next run with {shown(folder)} goes on from here"
+            f"cannot be written: {error.strerror or error}; everything is on the disk, and the next run with "
+            f"{shown(folder)} continues from here",
+            error.filename or folder,
         ) from None
 
 

@@ -24,9 +24,10 @@ PAUSE = 0.5  # seconds before a server is asked again; twice as many each time
 REDIRECTS = 5
 _SECOND = 10**9
 _WAYS = {
-    401: "it asks who you are", 403: "it does not let you read it", 404: "there is no such file", 410: "there is no such file",
+    401: "it requires you to log in", 403: "you have no permission to read it",
+    404: "there is no such file", 410: "there is no such file",
 }  # fmt: skip
-_GIVEN_UP = f"; it was asked {ATTEMPTS} times: run the job again later (with a work folder it goes on)"
+_GIVEN_UP = f"; it was asked {ATTEMPTS} times: run the job again later (with a work folder it continues)"
 _LOG_IN = ": accept its conditions on its page if it has any, and set HF_TOKEN or run 'hf auth login'"
 
 
@@ -96,7 +97,7 @@ class Web:
                 code = answer.status_code
                 if code < 400 or code == 416:
                     if answer.headers.get("content-encoding", "identity") != "identity":
-                        raise _refused("it sends the file compressed in another way than the name says (Content-Encoding)")
+                        raise _refused("it compresses the file differently than its name says (Content-Encoding)")
                     yield answer
                     return
                 if code not in (408, 429) and code < 500:
@@ -116,9 +117,9 @@ class Web:
                 return answer
             answer.close()
             if request.url.scheme == "https" != answer.next_request.url.scheme:
-                raise _refused(f"it leads from https to {answer.next_request.url.scheme}://{answer.next_request.url.host}")
+                raise _refused(f"it redirects from https to {answer.next_request.url.scheme}://{answer.next_request.url.host}")
             request = answer.next_request
-        raise _refused(f"it leads on more than {REDIRECTS} times")
+        raise _refused(f"it redirects more than {REDIRECTS} times")
 
     def fetch(self, n_bytes: int, begin: int) -> bytes:
         """Return some bytes; an OSError if the file is not the one any more that it was."""
@@ -153,7 +154,7 @@ class Web:
                             raise _refused("it sends more than was asked for")
                     if done == (self.size if n_bytes is None and self.size >= 0 else done if n_bytes is None else n_bytes):
                         return
-                    reason = f"it sent {done:,} bytes, fewer than it said"
+                    reason = f"it sent {done:,} bytes, fewer than it announced"
                 except httpx.TransportError as error:
                     reason = str(error) or type(error).__name__
         raise _refused(f"{reason}{_GIVEN_UP}")

@@ -11,7 +11,6 @@ from zlib import crc32
 
 from ..errors import IndexFormatError, OutputError
 from .atomic import atomic_file
-from .names import shown
 from .urls import Url
 
 SECRET = "secret"
@@ -59,8 +58,9 @@ def checked(secret: bytes | None, token: str, folder: Path | Url) -> bytes:
     """Return the secret that was found in a folder, if it is that of a token."""
     if secret is None or token_of(secret) != token:
         raise IndexFormatError(
-            f"{shown(folder / SECRET)}: missing, damaged, not readable, or that of another job: what is in the folder was made "
-            "with its secret, and is of no use without it; empty the folder and start again"
+            "missing, damaged, unreadable, or of another job: the files in the folder cannot be used without it; empty "
+            "the folder and start again",
+            folder / SECRET,
         )
     return secret
 
@@ -72,6 +72,6 @@ def write_secret(folder: Path | Url, secret: bytes) -> None:
         path.write_bytes(bytes_of(secret))
         return
     if os.path.lexists(path) and read_secret(folder) is None:
-        raise OutputError(f"{shown(path)}: a file of this name is there that is no secret of a job; name another folder")
+        raise OutputError("this file exists, but is not the secret of a job; name another folder", path)
     with atomic_file(path, compress=False, mode=0o600) as stream:
         stream.write(bytes_of(secret))

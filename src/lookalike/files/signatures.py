@@ -20,7 +20,7 @@ _KINDS = {
     "sqlite": (rb"SQLite format 3\0", "a SQLite database"),
     "duckdb": (rb"[\s\S]{8}DUCK[\s\S]{2}\0\0", "a DuckDB database"),
     "avro": (rb"Obj\x01", "an Avro file"),
-    "arc": (rb"filedesc://", "an ARC file, of the time before WARC"),
+    "arc": (rb"filedesc://", "an ARC file, the format before WARC"),
     "pdf": (rb"%PDF-\d\.\d", "a PDF document"),
     "rtf": (rb"\{\\rtf1", "an RTF document"),
     "zip": (rb"PK(?:\x03\x04|\x05\x06)", "a ZIP archive, or an office file"),
@@ -88,9 +88,9 @@ def described(kind: str) -> str:
         },
         "packed": "decompress it first",
         "tar": "name it .tar",
-        "zip": "name it .zip, .docx, .odt or .epub, as what it is",
+        "zip": "name it .zip, .docx, .odt or .epub, whichever it is",
         "arc": "convert it first: warcio recompress FILE FILE.warc.gz",
-        "rtf": "get the text out of it first: pandoc FILE -t plain -o FILE.txt",
+        "rtf": "extract its text first: pandoc FILE -t plain -o FILE.txt",
     }
     return (
         f"is {_KINDS[kind][1]}, by its first bytes: {way.get(kind, 'remove it, or leave it out: --exclude PATTERN (exclude=)')}"

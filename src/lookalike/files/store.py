@@ -31,7 +31,7 @@ def reporting_at(url: Url, what: str = "cannot be written") -> Iterator[None]:
     except OutputError:
         raise
     except OSError as error:
-        raise OutputError(f"{shown(url)}: {what}: {why(error)}") from None
+        raise OutputError(f"{what}: {why(error)}", url) from None
 
 
 def _listed(file: Url) -> list[str] | None:
@@ -61,17 +61,18 @@ def check_output(folder: Url, force: bool, last: str = SIDECAR) -> None:
     with reporting_at(folder):
         entry = folder.entry()
         if entry is not None and not entry.is_folder:
-            raise OutputError(f"the output {shown(folder)} means a folder, but a file of that name exists")
+            raise OutputError(" means a folder, but a file of that name exists", folder)
         names = set(_inside(folder))
         whole, begun = _listed(folder / SIDECAR), _listed(folder / PLANNED)
         foreign = sorted(names - _known(names, {SIDECAR, PLANNED, *(whole or []), *(begun or [])}))
         if foreign:
             raise OutputError(
-                f"{shown(folder)} contains {len(foreign):,} file{'s' * (len(foreign) > 1)} that no earlier run wrote "
-                f"({some_of(foreign)}): move them, or choose another name"
+                f" contains {len(foreign):,} file{'s' * (len(foreign) > 1)} that no earlier run wrote "
+                f"({some_of(foreign)}): move them, or choose another name",
+                folder,
             )
         if (last in names or (SIDECAR in names and PLANNED not in names)) and not force:
-            raise OutputError(f"{shown(folder)} exists; pass --force (force=True) to replace it, or choose another name")
+            raise OutputError(" exists; pass --force (force=True) to replace it, or choose another name", folder)
 
 
 def check_apart(output: Url, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = ()) -> None:
@@ -79,19 +80,15 @@ def check_apart(output: Url, places: Sequence[Place], also: Sequence[str | os.Pa
     for other in also:
         path = path_of(other)
         if is_inside(path, output) or is_inside(output, path):
-            raise OutputError(f"{shown(other)} and the output {shown(output)} meet; choose another name for one of them")
+            raise OutputError(f" and the output {shown(output)} overlap; choose another name for one of them", other)
     for root in dict.fromkeys(place.root for place in places if isinstance(place.root, Url)):
         if is_inside(output, root):
             raise OutputError(
-                f"the output folder {shown(output)} is inside the input folder {shown(root)}, which the next run would read; "
-                "name a folder outside it"
+                f" is inside the input folder {shown(root)}, which the next run would read; name a folder outside it", output
             )
     for place in places:
         if is_inside(place.path, output):
-            raise OutputError(
-                f"the output folder {shown(output)}, which is replaced as a whole, contains the input {place.name}; "
-                "name another folder"
-            )
+            raise OutputError(f" is replaced as a whole, but contains the input {place.name}; name another folder", output)
 
 
 def prepare(folder: Url, files: Sequence[str], last: str = SIDECAR) -> None:
@@ -149,9 +146,7 @@ class NewObjects:
                 size = n_bytes if sizes.get(name) == n_bytes else entry and entry.status.st_size
                 if size != n_bytes:
                     there = "none" if size is None else f"{size:,}"
-                    raise OutputError(
-                        f"{shown(self.path / name)}: {n_bytes:,} bytes were written, {there} are there; write again"
-                    )
+                    raise OutputError(f"{n_bytes:,} bytes were written, but {there} are there; write again", self.path / name)
             for name in sorted(sizes.keys() - self._taken.keys()) if inside else ():
                 (self.path / name).unlink(missing_ok=True)
         self.files += sorted(self._taken)

@@ -44,11 +44,7 @@ Noted = Callable[[int], None] | None
 
 
 class DamagedError(InputDataError):
-    """The data of a file is damaged, or not what its name says; ``what`` says how, as what follows the name of the file."""
-
-    def __init__(self, path: Path | Url, what: str) -> None:
-        super().__init__(f"{shown(path)}: {what}")
-        self.what = what
+    """The data of a file is damaged, or not what its name says."""
 
 
 class UnlikeError(DamagedError):
@@ -97,15 +93,15 @@ def _checked(path: Path | Url, blocks: Iterator[bytes], kinds: Collection[str]) 
     for number, block in enumerate(blocks):
         if not number:
             if (kind := kind_of(block[:LOOKED_AT])) not in (None, *kinds):
-                raise UnlikeError(path, described(str(kind)))
+                raise UnlikeError(described(str(kind)), path)
             if (encoding := encoding_of(block)) is not None and not kinds:
                 decoder = getincrementaldecoder(encoding)("surrogatepass")
         try:
             yield block if decoder is None else decoder.decode(block).encode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
-            raise DamagedError(path, f"the text is not {encoding}, as its first bytes say ({error.reason})") from None
+            raise DamagedError(f"the text is not {encoding}, as its first bytes say ({error.reason})", path) from None
     if decoder is not None and decoder.getstate()[0]:
-        raise DamagedError(path, f"the text is cut short: it ends within a character of {encoding}")
+        raise DamagedError(f"the text is cut short: it ends within a character of {encoding}", path)
 
 
 def _read(
@@ -135,14 +131,14 @@ def _read(
     except (EOFError, OSError) as error:
         reason = why(error) if isinstance(error, OSError) else str(error)
         if packing is None or getattr(error, "strerror", None) or of_store(error):
-            raise InputDataError(f"{shown(path)}: cannot be read: {reason}") from None
+            raise InputDataError(f"cannot be read: {reason}", path) from None
         if any(said in reason for said in _TOO_LARGE):
             raise DamagedError(
-                path,
                 f"cannot be read: its {packing} data takes more than {WINDOW >> 20} MB of memory to decompress; decompress it "
                 "first, or compress it with a smaller window (zstd --long=27, xz -9, or less)",
+                path,
             ) from None
-        raise DamagedError(path, f"the {packing} data is damaged or cut short ({reason})") from None
+        raise DamagedError(f"the {packing} data is damaged or cut short ({reason})", path) from None
 
 
 def open_stream(path: Path | Url, n_bytes: int | None = None) -> Any:
@@ -164,9 +160,9 @@ def why(error: OSError) -> str:
     """Return what an error says, and what to do if a store refuses access, or fails however often it is asked."""
     said = error.strerror or str(error)
     if "ACCESS_DENIED" in said:
-        return f"{said}; check the credentials of this process, and what they permit"
+        return f"{said}; check the credentials of this process and their permissions"
     if any(name in said for name in _PASSING):
-        later = "run the job again later (with a work folder it goes on)"
+        later = "run the job again later (with a work folder it continues)"
         return f"{said}; it was asked {ATTEMPTS} times: {later}"
     return said
 
@@ -458,7 +454,7 @@ class Spool:
                 raise
             where = self.file.name if self.file is not None else "no folder for temporary files"
             with_room = "name a folder with room for it in TMPDIR, or give files"
-            raise OutputError(f"{name} cannot be stored in {where}: {error.strerror or error}; {with_room}") from None
+            raise OutputError(f" cannot be stored in {where}: {error.strerror or error}; {with_room}", name) from None
         _spools[self.number] = self
         weakref.finalize(self, self.file.close)
 
@@ -484,7 +480,7 @@ def spool(
     assert status is not None
     number = status.st_dev, status.st_ino
     if number in _spools:
-        raise InputDataError(f"{label} is given twice, but can be read only once; save it to a file, and name that")
+        raise InputDataError(" is given twice, but can be read only once; save it to a file, and name that", label)
     if name == "-":
         if sys.stdin is None or sys.stdin.closed:
             raise InputDataError("standard input is closed")
@@ -496,14 +492,14 @@ def spool(
         copy = Spool(label, iter(partial(sys.stdin.buffer.read, PAGES), b""), number, end)
     else:
         if stat.S_ISBLK(status.st_mode) or (stat.S_ISCHR(status.st_mode) and not _ends(name)):
-            raise InputDataError(f"{label} is a device, not a file")
+            raise InputDataError(" is a device, not a file", label)
         try:
             with open(name, "rb") as stream:
                 copy = Spool(label, iter(partial(stream.read, PAGES), b""), number, end)
         except OutputError:
             raise
         except OSError as error:
-            raise InputDataError(f"{label}: cannot be read: {error.strerror}; to read from a socket, pipe it to '-'") from None
+            raise InputDataError(f"cannot be read: {error.strerror}; to read from a socket, pipe it to '-'", label) from None
     copy.name = label
     copy.relative = Path(name).name if known else f"{'stdin' if name == '-' else Path(name).name}.{format}"
     return copy

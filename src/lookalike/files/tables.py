@@ -76,8 +76,9 @@ def _refuse_part(path: AnyPath, folder: AnyPath, known: dict[AnyPath, str | None
             known[folder] = _kind_of(folder)
         if (kind := known[folder]) is not None:
             raise InputDataError(
-                f"{shown(path)} is a file of the {TITLES[kind]} table {shown(folder)}, which may have replaced it, or deleted "
-                "rows of it: name the folder of the table, or read the file as it is with --format parquet (format='parquet')"
+                f" is a file of the {TITLES[kind]} table {shown(folder)}, which may have replaced it, or deleted "
+                "rows of it: name the folder of the table, or read the file as it is with --format parquet (format='parquet')",
+                path,
             )
         if level and "=" not in folder.name and folder.name != "data":  # tables with mapped columns have folders of any name
             return

@@ -295,7 +295,9 @@ def _read_only(scheme: str, store: str, key: str) -> Url:
         return Url("hf://datasets", "/".join(parts), (("endpoint", endpoint),) if endpoint else ())
     host = store.rpartition("@")[2]
     if host != store:
-        raise ParameterError(f"{scheme}://...@{host}: an address with a password is not read, as outputs say what was read")
+        raise ParameterError(
+            f"{scheme}://...@{host}: an address with a password is refused, because outputs record what was read"
+        )
     if {"..", "."} & set(unquote(key.partition("?")[0]).split("/")):
         raise ParameterError(f"{scheme}://{store}/{key}: write the address without '.' and '..'")
     return Url(f"{scheme}://{store}", key)

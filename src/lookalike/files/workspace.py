@@ -113,7 +113,7 @@ class Workspace:
             raise
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise OutputError(f"{name}: cannot be used as work folder: {reason}") from None
+            raise OutputError(f"cannot be used as work folder: {reason}", name) from None
         finished = FINISHED in names and JOB not in names
         held = self.read_job(folder / (FINISHED if finished else JOB)) if names else None
         for left in filter(_TEMPORARY.fullmatch, os.listdir(folder)):  # nobody writes it: the lock is held
@@ -152,14 +152,14 @@ class Workspace:
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
         self._unlock = weakref.finalize(self, os.close, lock)
         if not stat.S_ISREG(os.fstat(lock).st_mode):
-            raise OutputError(f"{shown(path)}: not a file; name another work folder")
+            raise OutputError("not a file; name another work folder", path)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             free = os.path.samestat(os.fstat(lock), os.stat(path))
         except (BlockingIOError, FileNotFoundError):
             free = False
         if not free:
-            raise OutputError(f"{shown(folder)}: another process is using this folder")
+            raise OutputError("another process is using this folder", folder)
 
     def _is_ours(self, path: Path) -> bool:
         """Tell whether a file is a part of this job."""
@@ -225,7 +225,7 @@ class Workspace:
     def _check_own(self, path: Path) -> None:
         if path.name not in self._written and os.path.lexists(path):
             raise IndexFormatError(
-                f"{shown(path)}: damaged, or not a part of this job; empty the folder and start again, or name another folder"
+                "damaged, or not a part of this job; empty the folder and start again, or name another folder", path
             )
 
     def get(self, name: str) -> Arrays:

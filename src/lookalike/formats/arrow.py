@@ -79,16 +79,17 @@ class Arrow(ColumnarFormat):
             needed = held + (size_of(message, schema, fields) if packed else 0)
             if needed > split.limit.room:
                 raise FinalError(
-                    f"{split.name}, batch {number + 1}: decompressed, its columns take {needed / 1e6:,.0f} MB, more than the "
+                    f"decompressed, the columns of batch {number + 1} take {needed / 1e6:,.0f} MB, more than the "
                     f"{split.limit.room / 1e6:,.0f} MB that the memory cap leaves: raise --memory (memory=) by "
-                    f"{(needed - split.limit.room) / ROOM / 1e6:,.0f} MB, or write the file again in smaller batches"
+                    f"{(needed - split.limit.room) / ROOM / 1e6:,.0f} MB, or write the file again in smaller batches",
+                    split.name,
                 )
             if message.is_dictionary:
                 held = needed
                 continue
             number += 1
             if (batch := next(batches, None)) is None or len(batch) != message.rows:
-                raise InputDataError(f"{split.name}, batch {number}: not a readable Arrow file: rows are missing")
+                raise InputDataError(f"not a readable Arrow file: rows of batch {number} are missing", split.name)
             yield first, batch if fields is None or batch.num_columns == len(fields) else batch.select(fields)
             first += message.rows
             del batch  # not held while the next is read
@@ -182,7 +183,7 @@ def _refusing(split: Split) -> Iterator[None]:
         TypeError,
         StructError,
     ) as error:  # of memory, too: damaged files want any amount
-        raise InputDataError(f"{split.name}: not a readable Arrow file: {error}") from None
+        raise InputDataError(f"not a readable Arrow file: {error}", split.name) from None
 
 
 def _batches(
@@ -213,8 +214,8 @@ def _check(batch: pa.RecordBatch, split: Split, first: int) -> None:
         try:
             (column if plain is None else column.view(plain)).validate(full=True)
         except pa.ArrowInvalid as error:
-            where = f"rows {first} to {first + len(batch) - 1}"
-            raise InputDataError(f"{split.name}, {where}: column {name!r} is damaged: {error}") from None
+            last = first + len(batch) - 1
+            raise InputDataError(f"damaged, here or up to row {last}: {error}", split.name, first, column=name) from None
 
 
 def cut(table: pa.Table, text: str | None = None) -> Iterator[pa.Table]:

@@ -66,7 +66,7 @@ class ColumnarFormat(Format):
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Raise InputDataError if the schema names one of these."""
-        check_free(split.name, "schema", "column", self.schema(split).names, names)
+        check_free(split.name, None, "column", self.schema(split).names, names)
 
 
 def _one_by_one(batch: pa.RecordBatch, name: str, first: int) -> Iterator[tuple[int, Record]]:
@@ -177,13 +177,13 @@ def check_columns(split: Split, schema: pa.Schema, columns: Columns) -> None:
     """Raise InputDataError if a schema lacks a column that is wanted, names one twice, or has one that is reserved."""
     for name in columns.wanted:
         if not (path := path_of(schema, name)):
-            raise missing_column(split, "schema", "column", name, names_of(schema), columns)
+            raise missing_column(split, None, "column", name, names_of(schema), columns)
         fields: Any = schema
         for end, inner in enumerate(path):
             named = [".".join((*path[:end], field.name)) for field in fields]
-            refuse_twice(split.name, "schema", named, [".".join(path[: end + 1])])
+            refuse_twice(split.name, named, [".".join(path[: end + 1])])
             fields = next(field.type for field in fields if field.name == inner)
-    check_free(split.name, "schema", "column", schema.names, columns.reserved)
+    check_free(split.name, None, "column", schema.names, columns.reserved)
 
 
 def table_batch(batch: Any, first: int, columns: Columns, name: str) -> Batch:
@@ -191,7 +191,7 @@ def table_batch(batch: Any, first: int, columns: Columns, name: str) -> Batch:
     try:
         texts = from_arrow_array(column_of(batch, columns.text))
     except InputDataError as error:
-        raise ColumnError(f"{name}, column {columns.text!r}: {error}") from None
+        raise ColumnError(error, name, column=columns.text) from None
     return Batch(
         texts,
         numbers_from(first, len(batch)),
@@ -218,7 +218,7 @@ def selected_tables(selection: Selection, form: ColumnarFormat, converted: bool 
             table = table.slice(0, len(selection.mask) - row)
         end = row + len(table)
         if UNREAD in (table.schema.metadata or {}) and selection.mask[row:end].any():
-            raise InputDataError(f"{selection.split.name}, after row {row}: rows that were read at first cannot be read now")
+            raise InputDataError("rows that were read at first cannot be read now", selection.split.name, row + 1)
         selection.check_count(end) if end > len(selection.mask) else None
         if selection.cuts is not None:
             table = selection.cuts.table(table, path_of(table.schema, selection.cuts.column), row)

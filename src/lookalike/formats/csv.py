@@ -50,8 +50,10 @@ def delimiter_of(given: str) -> str:
     printed = delimiter.isprintable() or delimiter == "\t"
     if len(delimiter) != 1 or not printed or delimiter.isalnum() or delimiter in _NO_DELIMITERS:
         raise ParameterError(
-            "delimiter must be one character that is not a letter, a digit, a quotation mark, or one of . + - _, such as ';', "
-            f"'|', or '\\t' for a tab; got {given!r}"
+            "must be one character that is not a letter, a digit, a quotation mark, or one of . + - _, such as ';', "
+            "'|', or '\\t' for a tab",
+            "delimiter",
+            given,
         )
     return delimiter
 
@@ -108,8 +110,10 @@ class Csv(Format):
                 except UnicodeDecodeError as error:
                     quotes = sum(some.count(b'"') for some in consumed)
                     raise InputDataError(
-                        f"{split.name}, line {number}: invalid UTF-8 at byte {begin + error.start} of the file; convert the "
-                        "file, or pass --encoding-errors replace (encoding_errors='replace') to continue"
+                        f"invalid UTF-8 at byte {begin + error.start} of the file; convert the "
+                        "file, or pass --encoding-errors replace (encoding_errors='replace') to continue",
+                        split.name,
+                        line=number,
                     ) from None
 
         while True:
@@ -124,11 +128,13 @@ class Csv(Format):
             except _TooLargeError:
                 if not named:
                     raise InputDataError(
-                        f"{split.name}, line {number}: the header has more than the {limit.most:,} bytes that a record may "
-                        "have, or a quotation mark in it is not closed"
+                        f"the header has more than the {limit.most:,} bytes that a record may "
+                        "have, or a quotation mark in it is not closed",
+                        split.name,
+                        line=number,
                     ) from None
                 if not limit.skip:
-                    raise split.too_large(f"line {number}") from None
+                    raise split.too_large(line=number) from None
                 left = _LeftOut()
             except InputDataError as error:
                 if not limit.faults or not named or isinstance(error, DamagedError):
@@ -140,7 +146,7 @@ class Csv(Format):
                     what = "a carriage return outside quotes; end records with a line feed, and put such a field in quotes"
                 elif "unexpected end" in what:
                     what = "the file ends inside a quoted field"
-                wrong = InputDataError(f"{split.name}, line {number}: not valid CSV: {what}")
+                wrong = InputDataError(f"not valid CSV: {what}", split.name, line=number)
                 if not limit.faults or not named:
                     raise wrong from None
                 left, quotes = _LeftOut(wrong), 0
@@ -170,17 +176,18 @@ class Csv(Format):
             if name not in names:
                 if "\0" in "".join(names):
                     raise InputDataError(
-                        f"{split.name}, header: it contains NUL (it looks like UTF-16), and no column {name!r}; "
-                        "convert the file to UTF-8"
+                        f"the header contains NUL (it looks like UTF-16), and no column {name!r}; convert the file to UTF-8",
+                        split.name,
+                        column=name,
                     )
                 other = next((mark for mark in ",;\t|" if mark in names[0]), None) if len(names) == 1 else None
                 way_out = "" if other is None else (
-                    f"; fields must be separated by {self.delimiter!r}: if they are by another character, name it with "
+                    f"; fields must be separated by {self.delimiter!r}: if another character separates them, name it with "
                     f"--delimiter {other!r} (delimiter={other!r})"
                 )  # fmt: skip
-                raise missing_column(split, "header", "column", name, names, columns, way_out)
-        refuse_twice(split.name, "header", names, wanted)
-        check_free(split.name, "header", "column", names, columns.reserved)
+                raise missing_column(split, None, "column", name, names, columns, way_out)
+        refuse_twice(split.name, names, wanted)
+        check_free(split.name, None, "column", names, columns.reserved)
         places = [names.index(name) for name in wanted]
         parts = {names.index(name) for name in columns.parts}
         last = max({*places} - parts | {min(parts, default=0)})  # of the fields that a row must have
@@ -192,8 +199,9 @@ class Csv(Format):
             for fields, lines in records:
                 if fields and not last < len(fields) <= len(names):
                     way_out = f"; put a field that contains {self.delimiter!r} in quotes" if len(fields) > last else ""
-                    row = f"{split.name}, row {first + len(rows)}"
-                    error = InputDataError(f"{row}: {len(fields)} fields where the header names {len(names)}{way_out}")
+                    error = InputDataError(
+                        f"{len(fields)} fields where the header names {len(names)}{way_out}", split.name, first + len(rows)
+                    )
                     if not split.limit.faults:
                         raise error
                     fields = _LeftOut(error)
@@ -237,7 +245,7 @@ class Csv(Format):
         """Read all records as dictionaries of text, each with its number; the fields that a row lacks are None."""
         records = self.raw_records(split, encoding_errors)
         names, _ = next(records, ([], []))
-        refuse_twice(split.name, "header", names)
+        refuse_twice(split.name, names)
         number = 0
         for fields, lines in records:
             number, row = number + 1, dict(zip_longest(names, fields))
@@ -250,7 +258,7 @@ class Csv(Format):
         return self.header(split)[0]
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
-        check_free(split.name, "header", "column", self.header(split)[0], names)
+        check_free(split.name, None, "column", self.header(split)[0], names)
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         """Write records under the header of the first split; those of CSV files with the same header as they are.
@@ -330,8 +338,9 @@ class Csv(Format):
         if not record.keys() <= set(names):
             more = ", ".join(repr(name) for name in record if name not in names)
             raise OutputError(
-                f"{source}, row {row}: it has fields that the first has not ({more}): one CSV file cannot hold both; "
-                "write .jsonl instead"
+                f"it has fields that the first row lacks ({more}): one CSV file cannot hold both; write .jsonl instead",
+                source,
+                row,
             )
         try:
             return self._line(record.get(name) for name in names).encode()

@@ -38,7 +38,7 @@ class Cuts:
     def __post_init__(self) -> None:
         """Refuse what is no text."""
         if not isinstance(self.replacement, str):
-            raise ParameterError(f"mask must be a str, which takes the place of what is cut; got {self.replacement!r:.60}")
+            raise ParameterError("must be a str, which takes the place of what is cut", "mask", self.replacement)
 
     def of_rows(self, n_rows: int) -> Iterator[list[int] | None]:
         """Yield the ranges of each row."""

@@ -47,7 +47,7 @@ class Database(Format):
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         path = split.place.path
         if not isinstance(path, Path):
-            raise InputDataError(f"{split.name}: a database can be read from a disk only; copy it there")
+            raise InputDataError("a database can only be read from a local disk; copy it there", split.name)
         _check_beside(path, split.name, self.beside)
         most = max(split.limit.most, split.limit.room // COPIES)
         memory = OWN_MEMORY + min(split.limit.room, MEMORY)
@@ -68,7 +68,7 @@ class Database(Format):
                 split.noted(split.place.size)
             for row in rows:
                 number += 1
-                yield number, Unread(InputDataError(row)) if isinstance(row, str) else row
+                yield number, Unread(InputDataError(row, asked.name, number)) if isinstance(row, str) else row
 
     def selected(self, asked: Asked) -> Iterator[Record | str]:
         """Yield the rows that the query gives; of one that cannot be read, why."""
@@ -82,7 +82,7 @@ class Database(Format):
         if len(names) != 1:
             found = f"{len(names)} tables: {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}" if names else "no table"
             raise InputDataError(
-                f"{asked.name} has {found}; say which rows with --query (query=), such as 'select id, text from ...'"
+                f" has {found}; say which rows with --query (query=), such as 'select id, text from ...'", asked.name
             )
         return 'select * from "{}"'.format(names[0].replace('"', '""'))
 
@@ -91,7 +91,7 @@ def _check_beside(path: Path, name: str, ends: Sequence[str]) -> None:
     """Refuse links, pipes and devices where the library looks for changes that are not in the file yet."""
     for beside in (path.with_name(path.name + end) for end in ends):
         if os.path.lexists(beside) and not stat.S_ISREG(beside.lstat().st_mode):
-            raise InputDataError(f"{name}: {shown(beside)} beside it, which belongs to the database, is not a regular file")
+            raise InputDataError(f"{shown(beside)} next to it, which belongs to the database, is not a regular file", name)
 
 
 def _answered(asked: Asked) -> Iterator[list[Record | str]]:
@@ -117,7 +117,7 @@ def _answered(asked: Asked) -> Iterator[list[Record | str]]:
             if what == END:
                 return
             if what == FAILED:
-                raise InputDataError(process.stdout.read(size).decode() + query)
+                raise InputDataError(process.stdout.read(size).decode() + query, asked.name)
             break
         if process.wait() == -signal.SIGXCPU:
             why = f"takes more than the {asked.seconds} seconds of processor time that a file of its size may take"
@@ -127,7 +127,7 @@ def _answered(asked: Asked) -> Iterator[list[Record | str]]:
                 f"takes more than the {most} for a row, or {memory} in all, that the memory cap leaves: raise --memory "
                 "(memory=), or choose fewer columns with --query (query=)"
             )
-        raise InputDataError(f"{asked.name}, after row {number:,}: reading it {why}{query}")
+        raise InputDataError(f"reading it {why}{query}", asked.name, number + 1)
     finally:
         process.kill()
         process.stdout.close()
@@ -142,4 +142,6 @@ def queried(splits: Iterable[Split], query: str) -> list[Split]:
 def refuse_unused(query: str, splits: Sequence[Split]) -> None:
     """Refuse a query where nothing is a database."""
     if not any(isinstance(split.form, Database) for split in splits):
-        raise ParameterError(f"query is for databases (.sqlite, .duckdb); there is none among the inputs; got {query!r:.80}")
+        raise ParameterError(
+            f"query is for databases (.sqlite, .duckdb); there is none among the inputs; got {query!r:.80}", "query", query
+        )

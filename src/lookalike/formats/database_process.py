@@ -81,7 +81,7 @@ def main() -> None:
     except MemoryError:
         _send(out, TOO_LARGE, b"")
     except Exception as error:  # whatever a library makes of what others wrote
-        said = str(error) if isinstance(error, LookalikeError) else f"{asked.name}: {error}"
+        said = error.reason if isinstance(error, LookalikeError) else str(error)
         _send(out, FAILED, said.encode("utf-8", "replace"))
     else:
         _send(out, END, b"")

@@ -60,14 +60,17 @@ class Delta(Lake):
 
     def snapshot(self, root: AnyPath, version: str) -> Snapshot:
         if not version.isdecimal():
-            raise ParameterError(f"the version of a Delta table is a number, as in delta:12; got {version!r}")
+            raise ParameterError(
+                f"the version of a Delta table is a number, as in delta:12; got {version!r}", "format", version
+            )
         with _opening(root, f"version {version}"):
             table = _table(root, int(version))
             features = set(table.protocol().reader_features or ())
             if unknown := features - _READ:
                 raise InputDataError(
-                    f"{shown(root)}: reading the Delta table needs {', '.join(sorted(unknown))}, which is not supported: write "
-                    "the table again without it"
+                    f"reading the Delta table needs {', '.join(sorted(unknown))}, which is not supported: write "
+                    "the table again without it",
+                    root,
                 )
             schema, adds = pa.schema(table.schema().to_arrow()), pa.table(table.get_add_actions())
             partitions = table.metadata().partition_columns
@@ -77,7 +80,7 @@ class Delta(Lake):
         names = [_inside(path, root) for path in adds.column("path").to_pylist()]
         constants = adds.column("partition").to_pylist() if partitions else [{}] * len(names)
         if stray := set(deleted) - set(names):
-            raise InputDataError(f"{shown(root)}: the Delta table deletes rows of files that are not there: {some_of(stray)}")
+            raise InputDataError(f"the Delta table deletes rows of files that are not there: {some_of(stray)}", root)
         counts = adds.column("num_records").to_pylist() if "num_records" in adds.column_names else [None] * len(names)
         files = {
             name: DataFile(deleted.get(name, NONE), known or {}, n)
@@ -110,9 +113,9 @@ def _table(root: AnyPath, version: int | None) -> DeltaTable:
 
     if not isinstance(root, Url) and unquote(path := str(root.absolute())) != path:
         raise InputDataError(
-            f"{shown(root)}: the package deltalake takes %41 and the like in a path for other letters, and would open another "
-            "folder: rename the folder, or read its files with --format parquet (format='parquet'), if nothing was deleted of "
-            "them"
+            "the package deltalake decodes sequences such as %41 in a path, and would open another folder: rename the "
+            "folder, or read its files with --format parquet (format='parquet'), if no rows were deleted",
+            root,
         )
     _check_log(root, version)
     return DeltaTable(str(root), version=version, storage_options=_options(root))
@@ -194,7 +197,7 @@ def _opening(root: AnyPath, what: str = "") -> Iterator[None]:
             raise
         said = " ".join(str(error).split())
         table = f"the Delta table{f', {what},' if what else ''}"
-        raise InputDataError(f"{shown(root)}: {table} cannot be read: {said:.500}") from None
+        raise InputDataError(f"{table} cannot be read: {said:.500}", root) from None
 
 
 def _inside(path: str, root: AnyPath) -> str:
@@ -224,8 +227,9 @@ def _deleted_rows(uri: str, version: int, options: dict[str, str], name: str) ->
     if ended.returncode:
         said = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
         raise InputDataError(
-            f"{name}: the deletion vectors of the Delta table are damaged, or take too much memory "
-            f"({said or f'status {ended.returncode}':.500})"
+            f"the deletion vectors of the Delta table are damaged, or take too much memory "
+            f"({said or f'status {ended.returncode}':.500})",
+            name,
         )
     found = pa.ipc.open_stream(ended.stdout).read_all()
     rows = found.column("row")

@@ -67,7 +67,7 @@ class Selection:
     def check_count(self, n_rows: int) -> None:
         """Raise InputDataError if the split has another number of rows than it had."""
         if n_rows != len(self.mask) and not (self.split.limit.faults and n_rows >= self.last):
-            raise InputDataError(f"{self.split.name}: {len(self.mask)} rows were read at first, {n_rows} now; run again")
+            raise InputDataError(f"{len(self.mask)} rows were read at first, {n_rows} now; run again", self.split.name)
 
     def additions(self) -> Callable[[int, int], pa.Table]:
         """Return what gives the additions of some rows, which are made for many rows at once."""
@@ -102,7 +102,7 @@ class Selection:
         for line, added, ranges in self._selected(raw_rows):
             if self.cuts is not None and ranges:
                 if cut is None:
-                    raise OutputError(f"{self.split.name}: no part of a text is left out by this format; write .jsonl instead")
+                    raise OutputError("this format cannot leave out a part of a text; write .jsonl instead", self.split.name)
                 line = cut(line, self.cuts, ranges)
             yield line if self.added is None else annotate(line, added)
             del line  # not held while the next is read
@@ -119,7 +119,7 @@ class Selection:
             if isinstance(record, Unread):
                 raise record.error
             if isinstance(why := record.get("text"), UnreadableError):
-                raise InputDataError(f"{self.split.label(number)}: its text was read before, but now it {why}; run again")
+                raise InputDataError(f"its text was read before, but now it {why}; run again", self.split.label(number))
             if self.cuts is not None and ranges:
                 record = self.cuts.record(record, ranges)
             yield number, {**record, **added}
@@ -358,7 +358,7 @@ class Format:
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Raise InputDataError if a row has a column of one of these names."""
         for number, row in self.rows(split, "replace"):
-            check_free(split.name, f"row {number}", "field", row, names)
+            check_free(split.name, number, "field", row, names)
 
 
 def _batch(rows: list[tuple[int, Record]], columns: Columns, wrong: dict[int, str]) -> Batch:
@@ -380,10 +380,10 @@ def _checked_row(split: Split, number: int, row: Record, columns: Columns, parts
     missing = [name for name in columns.wanted if not has_value(row, name)]
     for name in missing:
         if name not in columns.parts:
-            raise missing_column(split, f"row {number}", "field", name, names_in(row), columns)
+            raise missing_column(split, number, "field", name, names_in(row), columns)
     parts.check(missing, number, partial(names_in, row))
     row = row | dict.fromkeys(missing) if missing else row
-    check_free(split.name, f"row {number}", "field", row, columns.reserved)
+    check_free(split.name, number, "field", row, columns.reserved)
     if not isinstance(text := value_at(row, columns.text), (str, type(None))):
-        raise no_text(f"{split.name}, row {number}", columns.text, text)
+        raise no_text(split.name, number, columns.text, text)
     return row

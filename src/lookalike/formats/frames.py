@@ -117,7 +117,7 @@ def _eager(lazy: Any) -> pa.Table:
 
 
 def _whole(frame: Any, library: str) -> pa.Table:
-    refuse_twice("frame", "columns", [str(name) for name in frame.columns])
+    refuse_twice("frame", [str(name) for name in frame.columns])
     try:
         if library == "pandas":
             return pa.Table.from_pandas(frame, preserve_index=False)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ..errors import InputDataError
 from ..files.inputs import entries_in
-from ..files.names import shown, some_of
+from ..files.names import some_of
 from ..files.tables import METADATA
 from ..files.urls import AnyPath, Url
 from ..values import Int64Array
@@ -53,8 +53,9 @@ class Iceberg(Lake):
             problem = f"several have the highest number: {some_of(found)}"
         if len(found) != 1:
             raise InputDataError(
-                f"{shown(root)}: which file in metadata/ describes the Iceberg table now is not known ({problem}): name the "
-                ".metadata.json file that your catalog has"
+                f"cannot tell which file in metadata/ is the current one ({problem}): name the "
+                ".metadata.json file that your catalog has",
+                root,
             )
         return found.pop()
 
@@ -68,7 +69,7 @@ class Iceberg(Lake):
             for task in tasks:
                 if task.file.file_format.value != "PARQUET":
                     raise InputDataError(
-                        f"{shown(root)}: the Iceberg table has {task.file.file_format.value} files; only Parquet files are read"
+                        f"the Iceberg table has {task.file.file_format.value} files; only Parquet files are read", root
                     )
             rows = {task.file.file_path: task.file.record_count for task in tasks}
             deletes = {one.file_path: one for task in tasks for one in task.delete_files}
@@ -101,8 +102,9 @@ class Iceberg(Lake):
                 continue
             if pa.types.is_nested(source.type) and not alike(self, source, plain):
                 raise InputDataError(
-                    f"{name}: a file of the Iceberg table without field ids, whose column {source.name!r} differs from the "
-                    "table's in the fields inside it: write the table again, as compaction does"
+                    f"a file of the Iceberg table without field ids, whose column {source.name!r} differs from the "
+                    "table's in the fields inside it: write the table again, as compaction does",
+                    name,
                 )
             found[plain.name] = source
         return fields, found
@@ -166,11 +168,11 @@ def _deleted(io: FileIO, listed: ListedFile, rows: dict[str, int]) -> dict[str, 
                     for code, path in enumerate(paths.dictionary.to_pylist()):
                         found[path].append(places[codes == code])
         else:
-            raise InputDataError(f"{listed.file_path}: deletes in files of {listed.file_format.value} are not read")
+            raise InputDataError(f"deletes in files of {listed.file_format.value} are not read", listed.file_path)
     joined = {path: np.concatenate(some) for path, some in found.items() if path in rows}
     for path, places in joined.items():
         if len(places) and not 0 <= int(places.min()) <= int(places.max()) < rows[path]:
-            raise InputDataError(f"{listed.file_path}: damaged: it deletes rows that {path} does not have")
+            raise InputDataError(f"damaged: it deletes rows that {path} does not have", listed.file_path)
     return joined
 
 
@@ -188,7 +190,7 @@ def _vector(blob: bytes, n_rows: int, name: str) -> Iterator[Int64Array]:
         bitmap = BitMap.deserialize(bytes(body[at + 4 :]))
         at += 4 + len(bitmap.serialize())
         if bitmap and high + bitmap.max() >= n_rows:
-            raise InputDataError(f"{name}: damaged: it deletes rows that the file does not have")
+            raise InputDataError("damaged: it deletes rows that the file does not have", name)
         yield high + np.fromiter(bitmap, np.int64, len(bitmap))
 
 
@@ -215,7 +217,7 @@ def _opening(root: AnyPath, version: str) -> Iterator[None]:
         said = " ".join(str(error).split()) or type(error).__name__
         if "equality deletes" in said:
             said = "it has equality deletes, which are not read: write the table again, as compaction does"
-        raise InputDataError(f"{shown(root)}: the Iceberg table, {version}, cannot be read: {said:.500}") from None
+        raise InputDataError(f"the Iceberg table, {version}, cannot be read: {said:.500}", root) from None
 
 
 FORMAT = Iceberg()

@@ -105,18 +105,18 @@ class _Cutter:
         """The error for what is no object, or not where one can be."""
         shown = repr(found.decode("utf-8", "replace"))
         if not self._due:
-            return InputDataError(f"{self.name}: the file must end after the array; found {shown}")
+            return InputDataError(f"the file must end after the array; found {shown}", self.name)
         if self._due[:1] == b"{" and found[:1] not in (b",", b"]", b"}"):
-            return InputDataError(f"{self.name}, row {self.number + 1}: an object is expected; found {shown}")
+            return InputDataError(f"an object is expected; found {shown}", self.name, self.number + 1)
         what = {b"{": "an object", b"{]": "an object or ']'", b",]": "',' or ']'"}[self._due]
-        return InputDataError(f"{self.name}, after row {self.number}: {what} is expected; found {shown}")
+        return InputDataError(f"{what} is expected; found {shown}", self.name, self.number + 1)
 
     def end(self) -> None:
         """Raise InputDataError if the file ends inside an object or the array."""
         if self._depth:
-            raise InputDataError(f"{self.name}, row {self.number + 1}: not valid JSON: the file ends inside the object")
+            raise InputDataError("not valid JSON: the file ends inside the object", self.name, self.number + 1)
         if self.in_array and self._due:
-            raise InputDataError(f"{self.name}, after row {self.number}: not valid JSON: the file ends inside the array")
+            raise InputDataError("not valid JSON: the file ends inside the array", self.name, self.number + 1)
 
 
 def _objects(split: Split, blocks: Iterator[bytes], in_array: bool) -> Iterator[list[bytes]]:

@@ -140,7 +140,7 @@ def _no_constant(name: str) -> None:
 def _left_out(split: Split, number: int, line: bytes) -> int:
     """Return how long a line was that is left out because it is too long; if none may be, an error is raised."""
     if not split.limit.skip:
-        raise split.too_large(f"row {number}")
+        raise split.too_large(row=number)
     assert isinstance(line, LongLine)
     return line.n_bytes
 
@@ -201,47 +201,49 @@ class JsonLines(Format):
             raise self._explain(split, number, offset, line, columns, problem)
         except RecursionError:
             raise InputDataError(
-                f"{split.name}, row {number}: values are nested too deeply to be read; flatten them, or remove the row"
+                "values are nested too deeply to be read; flatten them, or remove the row", split.name, number
             ) from None
 
     def _explain(
         self, split: Split, number: int, offset: int, line: bytes, columns: Columns | None, error: Exception
     ) -> InputDataError:  # fmt: skip
         """Find out what is wrong with a line and say it in the user's words."""
-        where = f"{split.name}, row {number}"
+        place = split.name, number
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError as problem:
-            place = f"byte {offset + problem.start} of the file" if self.offsets else f"byte {problem.start} of the object"
+            at = f"byte {offset + problem.start} of the file" if self.offsets else f"byte {problem.start} of the object"
             return InputDataError(
-                f"{where}: invalid UTF-8 at {place}; convert the file, or pass "
-                "--encoding-errors replace (encoding_errors='replace') to continue"
+                f"invalid UTF-8 at {at}; convert the file, or pass "
+                "--encoding-errors replace (encoding_errors='replace') to continue",
+                *place,
             )
         way = "; for an array, pass --format json (format='json')" if number == 1 and text.startswith("[") else ""
         try:
             value = json.loads(text, parse_constant=_no_constant, parse_int=_int)
         except ValueError as problem:
             hint = " (it looks like UTF-16)" if "\0" in text else ""
-            return InputDataError(f"{where}: not valid JSON{hint}: {problem}; it starts with {text[:60]!r}{way}")
+            return InputDataError(f"not valid JSON{hint}: {problem}; it starts with {text[:60]!r}{way}", *place)
         if not isinstance(value, dict):
-            return InputDataError(f"{where}: an object is expected on each line; found {text[:60]!r}{way}")
+            return InputDataError(f"an object is expected on each line; found {text[:60]!r}{way}", *place)
         if columns is not None:
             missing = [name for name in dict.fromkeys(columns.wanted) if not has_value(value, name)]
             if set(columns.parts) - set(missing):
                 missing = [name for name in missing if name not in columns.parts]
             if missing:
-                return missing_column(split, f"row {number}", "field", missing[0], names_in(value), columns)
+                return missing_column(split, number, "field", missing[0], names_in(value), columns)
             found = value_at(value, columns.text) if has_value(value, columns.text) else None
             if not isinstance(found, str | None):
-                return no_text(where, columns.text, found, f" ({error})")
+                return no_text(*place, columns.text, found, f" ({error})")
         for name, found in value.items():
             if _SURROGATE.search(name + json.dumps(found, ensure_ascii=False)):
                 shown = name.encode("utf-8", "replace").decode()
                 return InputDataError(
-                    f"{where}: field {shown!r} holds a lone surrogate, which no UTF-8 text can; "
-                    "pass --encoding-errors replace (encoding_errors='replace') to continue"
+                    f"field {shown!r} holds a lone surrogate, which no UTF-8 text can; "
+                    "pass --encoding-errors replace (encoding_errors='replace') to continue",
+                    *place,
                 )
-        return InputDataError(f"{where}: cannot be read: {error}; it starts with {text[:60]!r}")
+        return InputDataError(f"cannot be read: {error}; it starts with {text[:60]!r}", *place)
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         wanted = list(dict.fromkeys(columns.wanted))
@@ -300,10 +302,10 @@ class JsonLines(Format):
                     continue
                 get = row.__getattribute__
                 if taken:
-                    raise reserved_column(split.name, f"row {number}", "field", taken[0])
+                    raise reserved_column(split.name, number, "field", taken[0])
                 for place, name in reserved:
                     if get(place) is not msgspec.UNSET:
-                        raise reserved_column(split.name, f"row {number}", "field", name)
+                        raise reserved_column(split.name, number, "field", name)
                 texts.append(row.wanted0)
                 if id_place is not None:
                     ids.append(get(id_place))
@@ -331,7 +333,7 @@ class JsonLines(Format):
                 continue
             for i, name in enumerate(names):
                 if getattr(row, f"reserved{i}") is not msgspec.UNSET:
-                    raise reserved_column(split.name, f"row {number}", "field", name)
+                    raise reserved_column(split.name, number, "field", name)
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
         """Read all rows as dictionaries, each with its number; numbers and nested values are ``msgspec.Raw``."""
@@ -386,9 +388,7 @@ def _json_line(source: str, row: int, record: Record) -> bytes:
     except UnicodeEncodeError:
         raise not_utf8(source, [(row, record)]) from None
     except TypeError as error:
-        raise InputDataError(
-            f"{source}, row {row}: a value has no form in JSON: {error}; convert it, or leave it out"
-        ) from None
+        raise InputDataError(f"a value cannot be written as JSON: {error}; convert it, or leave it out", source, row) from None
     if b"null" in line:  # also what stands for numbers that are not finite
         for name, value in record.items():
             if not is_finite(value):

@@ -90,7 +90,7 @@ class Lake(Parquet):
         """Return the format of a version ("delta:12"), or of a file of it so many folders below the table's ("delta:12:2")."""
         version, _, depth = detail.partition(":")
         if not version or (depth and not depth.isdecimal()):
-            raise ParameterError(f"format must name a version after {self._kind}, as in {self._kind}:12; got {detail!r}")
+            raise ParameterError(f"must name a version after {self._kind}, as in {self._kind}:12", "format", detail)
         found = type(self)()
         found.name, found.version, found.depth = f"{self._kind}:{detail}", version, int(depth or 0)
         return found
@@ -107,11 +107,11 @@ class Lake(Parquet):
             yield Split(form=self, name=place.name, relative=place.relative, places=(place,))
             return
         if not place.table:
-            raise InputDataError(f"{place.name}: not the folder of a table of {title}; name the folder")
+            raise InputDataError(f"not the folder of a table of {title}; name the folder", place.name)
         version = self.version or self.latest(place.path)
         files = _snapshot(self._kind, place.path.absolute(), version).files
         if not files and not place.found:
-            raise InputDataError(f"{place.name}: version {version} of the {title} table has no data files")
+            raise InputDataError(f"version {version} of the {title} table has no data files", place.name)
         statuses = _statuses(place.path, files)
         for name in sorted(files, key=lambda one: one.split("/")):
             path, relative = place.path / name, "/".join(filter(None, (place.relative, name)))
@@ -125,7 +125,7 @@ class Lake(Parquet):
         snapshot = _snapshot(self._kind, root, self.version)
         name = str(path).removeprefix(f"{str(root).rstrip('/')}/")
         if name not in snapshot.files:
-            raise InputDataError(f"{split.name}: version {self.version} of the table {shown(root)} has no such file")
+            raise InputDataError(f"version {self.version} of the table {shown(root)} has no such file", split.name)
         return snapshot, snapshot.files[name]
 
     def schema(self, split: Split) -> pa.Schema:
@@ -152,7 +152,7 @@ class Lake(Parquet):
         if known.n_rows not in (None, n_rows) or (known.deleted >= n_rows).any():
             said = f"deletes row {int(known.deleted[-1]) + 1:,}" if known.n_rows in (None, n_rows) else f"says {known.n_rows:,}"
             raise InputDataError(
-                f"{split.name}: the file has {n_rows:,} rows, and the {TITLES[self._kind]} table {said}: restore the file"
+                f"the file has {n_rows:,} rows, and the {TITLES[self._kind]} table {said}: restore the file", split.name
             )
         fields, sources = self.sources(snapshot, schema, split.name)
         wanted = outer(snapshot.schema, columns.wanted)
@@ -170,7 +170,7 @@ class Lake(Parquet):
             row = sum(file.metadata.row_group(i).num_rows for i in range(groups[0]))
             batches = RowGroups(file, raw, split, names, text, split.limit.most).batches(*groups)
             while True:
-                with reading(split.name, f", after row {row}: damaged parquet data"):
+                with reading(split.name, f"damaged parquet data after row {row}"):
                     batch, left_out = next(batches, (None, []))
                 if batch is None:
                     return
@@ -226,7 +226,7 @@ class Lake(Parquet):
         try:
             return pa.nulls(len(batch), own.type) if value is None else pa.repeat(pa.scalar(value, own.type), len(batch))
         except (pa.ArrowException, ValueError, TypeError) as error:
-            raise InputDataError(f"{split.name}, column {own.name!r}: {value!r:.80} is no value of it: {error}") from None
+            raise InputDataError(f"{value!r:.80} is not a valid value: {error}", split.name, column=own.name) from None
 
     def _fitted(self, column: pa.Array, source: pa.Field, own: pa.Field, split: Split) -> pa.Array:
         """Return a column of a file as the table has it; fields of structs are matched, too."""
@@ -245,8 +245,10 @@ class Lake(Parquet):
             return pa.StructArray.from_arrays(made, fields=list(own.type), mask=column.is_null())
         if types.is_nested(source.type) or types.is_nested(own.type):
             raise InputDataError(
-                f"{split.name}, column {own.name!r}: fields inside lists or maps were added, renamed or dropped since the file "
-                "was written: write the table again, as compaction does"
+                "fields inside lists or maps were added, renamed or dropped since the file "
+                "was written: write the table again, as compaction does",
+                split.name,
+                column=own.name,
             )
         return self._cast(column, own, split)
 
@@ -255,7 +257,7 @@ class Lake(Parquet):
         try:
             return column.cast(own.type)
         except (pa.ArrowException, ValueError) as error:
-            raise InputDataError(f"{split.name}, column {own.name!r}: values do not fit into {own.type}: {error}") from None
+            raise InputDataError(f"values do not fit into {own.type}: {error}", split.name, column=own.name) from None
 
     def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
         """Return runs of row groups; deleted rows do not count."""
@@ -332,8 +334,9 @@ def _snapshot(kind: str, root: AnyPath, version: str) -> Snapshot:
 
 def outside(root: AnyPath, name: str) -> InputDataError:
     return InputDataError(
-        f"{shown(root)}: the table names a file outside of its folder, {name!r:.200}, as shallow clones do; these are not "
-        "read: copy the table whole (deep clone)"
+        f"the table names a file outside of its folder, {name!r:.200}, as shallow clones do; these are not "
+        "read: copy the table whole (deep clone)",
+        root,
     )
 
 
@@ -345,7 +348,7 @@ def inside(name: str, root: AnyPath) -> AnyPath:
     if isinstance(path, Path) and not os.path.realpath(path).startswith(os.path.join(os.path.realpath(root), "")):
         raise outside(root, name)
     if isinstance(path, Path) and path.exists() and not path.is_file():
-        raise InputDataError(f"{shown(path)}: the table names this as a file, and it is none")
+        raise InputDataError("the table lists this as a file, but it is not one", path)
     return path
 
 
@@ -362,6 +365,6 @@ def _statuses(root: AnyPath, names: Mapping[str, DataFile]) -> dict[str, tuple[i
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise InputDataError(f"{shown(root / name)}: cannot be read: {why(error)}") from None
+            raise InputDataError(f"cannot be read: {why(error)}", root / name) from None
         found[name] = (status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
     return found

@@ -45,7 +45,7 @@ class Mbox(ParsedRecords):
     def documents(self, split: Split) -> Iterator[tuple[Record, bytes | None]]:
         for number, message in enumerate(_messages(split), 1):
             if message is None and not split.limit.skip:
-                raise split.too_large(f"row {number}")
+                raise split.too_large(row=number)
             content = None if message is None else _POSTMARKS.sub(b"", message.lstrip(_BEFORE), 1)
             yield _headers_of(content or b""), content
 
@@ -53,7 +53,7 @@ class Mbox(ParsedRecords):
         """Write the selected messages as they are, and those that cannot be read."""
         split = selection.split
         if selection.added is not None:
-            raise InputDataError(f"{split.name}: mailboxes cannot be annotated; name an output file such as annotated.jsonl")
+            raise InputDataError("mailboxes cannot be annotated; name an output file such as annotated.jsonl", split.name)
         split.check_unchanged()
         (name,) = self.names_in_folder(split)
         number, written = 0, selection.mask if selection.left is None else selection.mask | selection.left
@@ -88,7 +88,7 @@ def _messages(split: Split) -> Iterator[bytes | None]:
             first = held.lstrip(_BEFORE)
             if held and not first.startswith(b"From "):
                 raise InputDataError(
-                    f"{split.name}: no mailbox: it must begin with 'From ', and does with {bytes(held[:20])!r}"
+                    f"not a mailbox: it must begin with 'From ', but begins with {bytes(held[:20])!r}", split.name
                 )
             sought = len(held) - len(first)
             dated = _DATE.match(first.partition(b"\n")[0]) is not None

@@ -173,15 +173,15 @@ def _plain(values: Any, source: str, name: str | None) -> Any:
     try:
         return pa.array(values)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-        raise InputDataError(f"{source}, field {name!r}: the values must be of one type: {error}") from None
+        raise InputDataError(f"the values must be of one type: {error}", source, column=name) from None
 
 
 def _record_split(rows: Sequence[Any]) -> Split:
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            raise InputDataError(f"row {number}: a list with a dict must hold dicts only; got {type(row).__name__}")
+            raise InputDataError(f"a list with a dict must hold dicts only; got {type(row).__name__}", row=number)
         if others := [name for name in row if not isinstance(name, str)]:
-            raise InputDataError(f"row {number}: the names of fields must be str; got {others[0]!r:.60}: rename the field")
+            raise InputDataError(f"the names of fields must be str; got {others[0]!r:.60}: rename the field", row=number)
     return Split(form=RECORDS, name="input", relative="input", data=rows)
 
 
@@ -223,7 +223,7 @@ def check_types(form: Format, splits: Sequence[Split]) -> None:
         try:
             form.write(BytesIO(), [Selection(empty, np.zeros(0, np.bool_))], {})
         except OutputError as error:
-            raise OutputError(f"{split.name}: {error}") from None
+            raise OutputError(error.reason, split.name, column=error.column) from None
 
 
 def made_split(rows: MadeRows, name: str) -> Split:
@@ -298,7 +298,11 @@ def as_sources(data: Any, *, others: Sequence[Split] | None = (), **how: Any) ->
     if others is not None and not any(split.places for split in (*splits, *others)):
         refuse_for_files(how | {"on_error": None}, "in memory")
     if others is not None and delimiter is not None and not any(hasattr(one.form, "delimiter") for one in (*splits, *others)):
-        raise ParameterError(f"delimiter is for CSV and TSV files, and there is none; got {delimiter!r:.80}: leave it out")
+        raise ParameterError(
+            f"delimiter is for CSV and TSV files, and there is none; got {delimiter!r:.80}: leave it out",
+            "delimiter",
+            delimiter,
+        )
     return splits
 
 
@@ -306,7 +310,7 @@ def refuse_for_files(how: Mapping[str, Any], what: str) -> None:
     """Refuse options that are for files where the input is something else."""
     for name, value in how.items():
         if value is not None:
-            raise ParameterError(f"{name} is for files, and the input is {what}; got {value!r:.80}: leave it out")
+            raise ParameterError(f"{name} is for files, and the input is {what}; got {value!r:.80}: leave it out", name, value)
 
 
 def _sources(data: Any, how: dict[str, Any]) -> list[Split]:

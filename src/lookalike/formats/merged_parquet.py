@@ -164,10 +164,10 @@ def _checked_size(split: Split, number: int, row: Record) -> int:
     for name, value in row.items():
         if (needed := _size(value) + _wide(value)) > left:
             raise InputDataError(
-                f"{split.name}, row {number}, field {name!r}: converting its value for Parquet takes about "
-                f"{needed / 1e6:,.0f} MB, more than the {left / 1e6:,.0f} MB that the memory cap leaves: write .jsonl, "
-                f"or raise --memory (memory=) by {(needed - left) / 1e6:,.0f} MB"
-            )
+                f"converting the value for Parquet takes about {needed / 1e6:,.0f} MB, more than the {left / 1e6:,.0f} MB that "
+                f"the memory cap leaves: write .jsonl, or raise --memory (memory=) by {(needed - left) / 1e6:,.0f} MB",
+                split.name, number, column=name,
+            )  # fmt: skip
     return sum(_size(value) // COPIES for value in row.values())
 
 
@@ -192,7 +192,7 @@ def common_schema(selections: Sequence[Selection]) -> pa.Schema:
         split, form = selection.split, selection.split.form
         if isinstance(form, ColumnarFormat):
             schema = selected_schema(selection, form)
-            refuse_twice(split.name, "schema", schema.names)
+            refuse_twice(split.name, schema.names)
             for field in schema:
                 columns.setdefault(field.name, _Column()).kinds[field.type] = None
             continue
@@ -234,8 +234,10 @@ def common_tables(selections: Sequence[Selection], schema: pa.Schema) -> Iterato
                 elif (array := _typed(values, field.type)) is not None:
                     arrays.append(array)
                 else:
-                    where = f"{name}, rows {rows[0][0]} to {rows[-1][0]}, column {field.name!r}"
-                    raise InputDataError(f"{where}: not all values fit into {field.type}; write .jsonl instead")
+                    raise InputDataError(
+                        f"not all values up to row {rows[-1][0]} fit into {field.type}; write .jsonl instead",
+                        name, rows[0][0], column=field.name,
+                    )  # fmt: skip
             del values
             rows.clear()  # not held beside what is made of them
             yield pa.Table.from_arrays(arrays, schema=schema)
@@ -296,8 +298,9 @@ def _cast(table: pa.Table, field: pa.Field, source: str, row: int) -> pa.Chunked
         if isinstance(error, InputDataError):
             raise
         raise InputDataError(
-            f"{source}, column {field.name!r}: its values do not fit into {field.type}, which the other files need: {error}; "
-            "write to a folder instead"
+            f"its values do not fit into {field.type}, which the other files need: {error}; write to a folder instead",
+            source,
+            column=field.name,
         ) from None
 
 

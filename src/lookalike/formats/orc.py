@@ -40,7 +40,7 @@ class ORC(ColumnarFormat):
         except InputDataError:
             raise
         except (pa.ArrowException, OSError, ValueError, IndexError) as error:  # of memory, too: damaged files want any amount
-            raise InputDataError(f"{split.name}: not a readable ORC file: {error}") from None
+            raise InputDataError(f"not a readable ORC file: {error}", split.name) from None
 
     @contextmanager
     def _open(self, split: Split) -> Iterator[Any]:
@@ -97,7 +97,7 @@ class ORC(ColumnarFormat):
     def check_writing(self, split: Split, converted: bool) -> None:
         """Refuse two columns of one name, of which Arrow reads neither."""
         names = self.schema(split).names
-        refuse_twice(split.name, "schema", names, names)
+        refuse_twice(split.name, names, names)
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
         """Read all columns again, a few rows at a time."""
@@ -124,8 +124,8 @@ class ORC(ColumnarFormat):
         except InputDataError:
             raise
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError, ValueError) as error:
-            named = next((f"column {own.name!r}" for own in schema if not _is_writable(own)), "a column")
-            raise OutputError(f"{named} cannot be written as ORC: {error}; cast or drop it") from None
+            name = next((own.name for own in schema if not _is_writable(own)), None)
+            raise OutputError(f"a column cannot be written as ORC: {error}; cast or drop it", column=name) from None
 
 
 def _is_writable(field: pa.Field) -> bool:

@@ -45,8 +45,8 @@ def reading(name: str, what: str) -> Iterator[None]:
         if isinstance(error, MemoryError):
             raise
         if isinstance(error, OSError) and of_store(error):
-            raise InputDataError(f"{name}: cannot be read: {why(error)}") from None
-        raise InputDataError(f"{name}{what}: {error}") from None
+            raise InputDataError(f"cannot be read: {why(error)}", name) from None
+        raise InputDataError(f"{what}: {error}", name) from None
 
 
 def _source(split: Split) -> Path | pa.NativeFile:
@@ -75,7 +75,7 @@ class Parquet(ColumnarFormat):
     def _open(self, split: Split) -> pq.ParquetFile:
         """Open a file whose rows are not read."""
         path = split.place.path
-        with reading(split.name, ": not a readable parquet file"):
+        with reading(split.name, "not a readable parquet file"):
             return self._file(split, path.open_anywhere() if isinstance(path, Url) else _source(split), BUFFER)
 
     @staticmethod
@@ -98,7 +98,7 @@ class Parquet(ColumnarFormat):
         """Open a file for Arrow, and by its bytes; what one of them has asked a store for, both read."""
         path, buffer = split.place.path, BUFFER
         with ExitStack() as opened:
-            with reading(split.name, ": not a readable parquet file"):
+            with reading(split.name, "not a readable parquet file"):
                 raw = opened.enter_context(open_anywhere(path))
                 source = path if isinstance(path, Url) else _source(split)
                 if isinstance(path, Url):
@@ -152,7 +152,7 @@ class Parquet(ColumnarFormat):
             later = columns.later and columns.text not in (columns.id, *columns.others)
             batches = RowGroups(file, raw, split, names, columns.text, split.limit.most, later=later).batches(*groups)
             while True:
-                damaged = f", after row {first - 1}: damaged parquet data"
+                damaged = f"damaged parquet data after row {first - 1}"
                 with reading(split.name, damaged):
                     batch, left_out = next(batches, (None, []))
                 if batch is None:
@@ -196,7 +196,7 @@ class Parquet(ColumnarFormat):
 
     def check_writing(self, split: Split, converted: bool) -> None:
         """Raise InputDataError if rows cannot be written again within the memory."""
-        with self._both(split) as (file, raw), reading(split.name, ": damaged parquet data"):
+        with self._both(split) as (file, raw), reading(split.name, "damaged parquet data"):
             RowGroups(file, raw, split, converted=converted).check()
 
     def tables(self, split: Split) -> Iterator[pa.Table]:
@@ -214,7 +214,7 @@ class Parquet(ColumnarFormat):
             batches, row = rows.batches(), 0
             while True:
                 try:
-                    with reading(split.name, f", after row {row}: damaged parquet data"):
+                    with reading(split.name, f"damaged parquet data after row {row}"):
                         batch, _ = next(batches, (None, []))
                 except FinalError:
                     raise
@@ -254,8 +254,9 @@ def _writer(stream: BinaryIO, schema: pa.Schema, compression: str) -> Iterator[p
             yield writer
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
         culprits = [field.name for field in schema if not _is_writable(field)]
-        where = f"column {culprits[0]!r}, of type {schema.field(culprits[0]).type}" if culprits else "a column"
-        raise OutputError(f"{where}, cannot be written as parquet: {error}; cast or drop it") from None
+        kind = f" of type {schema.field(culprits[0]).type}" if culprits else ""
+        said = f"a column{kind} cannot be written as parquet: {error}; cast or drop it"
+        raise OutputError(said, column=culprits[0] if culprits else None) from None
 
 
 def _is_writable(field: pa.Field) -> bool:

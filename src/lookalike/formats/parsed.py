@@ -29,7 +29,7 @@ SMALL_PAGE = 8192
 
 def unreadable_file(name: str, why: UnreadableError) -> InputDataError:
     """Return the error for a document that has no text, where that is one."""
-    return InputDataError(f"{name}: {why}; repair or remove it, or leave it out: --on-error skip (on_error='skip')")
+    return InputDataError(f"{why}; repair or remove it, or leave it out: --on-error skip (on_error='skip')", name)
 
 
 def _check_left(split: Split, name: str, why: UnreadableError) -> None:
@@ -72,7 +72,7 @@ def _content_or_why(place: Place, split: Split) -> bytes | UnreadableError | Non
     try:
         return content_of(place, split)
     except DamagedError as error:
-        return UnreadableError(error.what)
+        return UnreadableError(error.reason)
     except FinalError:
         raise
     except InputDataError as error:
@@ -175,10 +175,10 @@ class ParsedRecords(Format):
         """Read the records; what cannot be parsed is left out, or an error."""
         for name in columns.wanted:
             if name not in self.fields:
-                raise missing_column(split, "records", "field", name, list(self.fields), columns)
+                raise missing_column(split, None, "field", name, list(self.fields), columns)
         if columns.text != "text":
             raise InputDataError(f"the text of {self.name} records is the column 'text'; {columns.text!r} was asked for")
-        check_free(split.name, "records", "field", self.fields, columns.reserved)
+        check_free(split.name, None, "field", self.fields, columns.reserved)
         first = 1
         found = (
             (row, f"{split.name}, row {number} ({row['id']})", text) for number, (row, text) in enumerate(self._found(split), 1)
@@ -198,7 +198,7 @@ class ParsedRecords(Format):
             del row
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
-        check_free(split.name, "records", "field", self.fields, names)
+        check_free(split.name, None, "field", self.fields, names)
 
     def _found(self, split: Split) -> Iterator[tuple[Record, Text]]:
         """Yield what is known of each document, and its text."""

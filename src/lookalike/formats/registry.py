@@ -84,7 +84,7 @@ def format_named(name: str) -> Format:
     found = _found(tuple(sys.path))
     known, colon, detail = name.partition(":")
     if known not in found:
-        raise ParameterError(f"format must be one of {', '.join(found)}; got {name!r}{meant(known, found)}")
+        raise ParameterError(f"must be one of {', '.join(found)}{meant(known, found)}", "format", name)
     form = _loaded(known, found[known])
     return form.detailed(detail) if colon else form
 

@@ -210,18 +210,21 @@ class RowGroups:
         place = next(place for place, leaf in self._leaves if leaf == worst)
         name, needed = self._schema.field(place).name, held + COPIES * largest
         return FinalError(
-            f"{self._split.name}, row group {number + 1}: writing its rows takes about {needed / 1e6:,.0f} MB "
+            f"writing the rows of row group {number + 1} takes about {needed / 1e6:,.0f} MB "
             f"({held / 1e6:,.0f} MB to read {len(self._leaves):,} columns at once, {COPIES * largest / 1e6:,.0f} MB for "
             f"{of_which}; the largest column is {name!r}), more than the {room / 1e6:,.0f} MB that the memory cap leaves: "
-            f"raise --memory (memory=) by {(needed - room) / ROOM / 1e6:,.0f} MB, or drop columns"
+            f"raise --memory (memory=) by {(needed - room) / ROOM / 1e6:,.0f} MB, or drop columns",
+            self._split.name,
         )
 
     def _too_large_a_page(self, name: str, number: int, chunk: Any, n_bytes: int) -> InputDataError:
         return FinalError(
-            f"{self._split.name}, column {name!r}, row group {number + 1}: a page of {n_bytes:,} bytes, "
-            f"compressed with {chunk.compression}, can be read in one piece only, which may have at most "
+            f"a page of row group {number + 1}, of {n_bytes:,} bytes, "
+            f"compressed with {chunk.compression}, can only be read in one piece, which may have at most "
             f"{2 * self._split.limit.most:,}: "
-            "raise --memory (memory=) to five times its size, or write the file again with zstd or with smaller pages"
+            "raise --memory (memory=) to five times its size, or write the file again with zstd or with smaller pages",
+            self._split.name,
+            column=name,
         )
 
     def batches(self, first: int = 0, last: int | None = None) -> Iterator[tuple[pa.RecordBatch, list[int] | Later]]:
@@ -312,7 +315,7 @@ class RowGroups:
                 end += 1
                 if isinstance(value, TooLong):
                     if not limit.skip:
-                        raise self._split.too_large(f"row {row + end}", value.n_bytes)
+                        raise self._split.too_large(value.n_bytes, row=row + end)
                     left_out.append(len(texts))
                     value = None
                 size += len(value or b"")

@@ -38,14 +38,16 @@ class Unread(dict[str, Any]):
         self.error = error
 
 
-def refuse_twice(source: str, row: str, names: Sequence[str], wanted: Sequence[str] | None = None) -> None:
+def refuse_twice(source: str, names: Sequence[str], wanted: Sequence[str] | None = None) -> None:
     """Raise InputDataError if a column that is wanted (None: any) appears twice, so that one of the two would be lost."""
     counts = Counter(names)
     for name in counts if wanted is None else wanted:
         if counts[name] > 1:
             raise InputDataError(
-                f"{source}, {row}: the column {name!r} appears {counts[name]} times; rename all but one"
-                + ("" if wanted is not None else ", or write to the format of the input")
+                f"the column {name!r} appears {counts[name]} times; rename all but one"
+                + ("" if wanted is not None else ", or write to the format of the input"),
+                source,
+                column=name,
             )
 
 
@@ -170,7 +172,7 @@ def _shape(kind: pa.DataType) -> Shape | None:
             return lambda value: str(UUID(bytes=value))
         return bool if kind.extension_name == "arrow.bool8" else _shape(kind.storage_type)
     if types.is_interval(kind) or types.is_union(kind) or types.is_run_end_encoded(kind):
-        raise ValueError(f"{kind} has no form in text")
+        raise ValueError(f"{kind} cannot be written as text")
     if (types.is_list_view(kind) or types.is_large_list_view(kind)) and _stored(kind.value_type) != kind.value_type:
         raise ValueError(f"{kind} cannot be converted; cast it to a list first")
     if types.is_dictionary(kind):
@@ -208,7 +210,7 @@ def plain_values(column: pa.Array, source: str, name: str, first: int) -> list[A
         values: list[Any] = (column if stored == kind else column.cast(stored)).to_pylist()
     except (pa.ArrowNotImplementedError, ValueError) as error:
         raise InputDataError(
-            f"{source}, column {name!r}: values of type {kind} cannot be converted: {error}; write .parquet or a folder instead"
+            f"values of type {kind} cannot be converted: {error}; write .parquet or a folder instead", source, column=name
         ) from None
     if shape is None:
         return values
@@ -224,13 +226,13 @@ def plain_values(column: pa.Array, source: str, name: str, first: int) -> list[A
 
 def lost(source: str, row: int, name: str, why: str) -> InputDataError:
     """The error for a value that a format of text does not hold."""
-    return InputDataError(f"{source}, row {row}, column {name!r}: {why}; write .parquet or a folder instead")
+    return InputDataError(f"{why}; write .parquet or a folder instead", source, row, column=name)
 
 
 def plain_rows(batch: pa.RecordBatch, source: str, first: int) -> Iterator[tuple[int, Record]]:
     """Yield the rows of a batch as dictionaries, each with its number."""
     names = batch.schema.names
-    refuse_twice(source, "schema", names)
+    refuse_twice(source, names)
     columns = [plain_values(batch.column(i), source, name, first) for i, name in enumerate(names)]
     for number, values in enumerate(zip(*columns, strict=True), first):
         yield number, dict(zip(names, values, strict=True))
@@ -250,7 +252,7 @@ def not_utf8(source: str, rows: Iterable[tuple[int, Record]]) -> InputDataError:
     texts = ((number, name, v) for number, row in rows for name, v in row.items() if isinstance(v, str))
     number, name, value = next(found for found in texts if found[2].encode("utf-8", "ignore").decode() != found[2])
     return InputDataError(
-        f"{source!a}, row {number}, column {name!r}: {value!a:.99} is not UTF-8 text; if it is the name of a file, rename that"
+        f"{value!a:.99} is not UTF-8 text; if it is the name of a file, rename that", source, number, column=name
     )
 
 

@@ -115,7 +115,7 @@ def _by_content(form: Format | None, place: Place) -> Format | None:
         return form
     if isinstance(form, Database) and kind in ("sqlite", "duckdb"):
         return format_named(kind)
-    raise InputDataError(f"{place.name}: {described(str(kind))}")
+    raise InputDataError(f"{described(str(kind))}", place.name)
 
 
 def _is_looked_at(form: Format, place: Place) -> bool:
@@ -151,8 +151,8 @@ def _unknown(place: Place) -> InputDataError:
     name = PurePath(place.path.name.lower())
     way = way_to_text(["".join(name.suffixes[-2:]), name.suffix])
     if way is not None:
-        return InputDataError(f"{place.name}: {way}")
+        return InputDataError(way, place.name)
     return InputDataError(
-        f"{place.name}: unrecognized suffix (known: {listed(known_suffixes())}); if it is text, pass "
-        "--format txt (format='txt'), or another"
+        f"unrecognized suffix (known: {listed(known_suffixes())}); if it is text, pass --format txt (format='txt'), or another",
+        place.name,
     )

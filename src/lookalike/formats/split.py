@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import InputDataError, ParameterError
+from ..errors import InputDataError, LookalikeError, ParameterError
 from ..files.names import Skipped, describe_skipped
 from ..files.places import Place
 from ..files.streams import MOST, DamagedError, Noted, read_lines, why
@@ -98,8 +97,8 @@ class ColumnError(InputDataError):
 
 def _with_way_out(error: Exception) -> Exception:
     """Return an error that says what to do where nobody wants to stop at it."""
-    if type(error) in (InputDataError, DamagedError) and "on_error" not in str(error.args[0]):
-        error.args = (f"{error.args[0]}{ON_ERROR}",)
+    if isinstance(error, InputDataError) and type(error) in (InputDataError, DamagedError) and "on_error" not in error.reason:
+        error.reason += ON_ERROR
     return error
 
 
@@ -248,10 +247,10 @@ class Split:
             try:
                 return from_arrow_array(values)
             except InputDataError as error:
-                raise ColumnError(f"{self.name}, column {name!r}: {error}") from None
+                raise ColumnError(error, self.name, column=name) from None
         for row, value in enumerate(values):
             if not isinstance(value, str | None):
-                odd = no_text(f"{self.name}, row {batch.numbers[row]}", name, value)
+                odd = no_text(self.name, int(batch.numbers[row]), name, value)
                 if not self.limit.faults:
                     raise odd
                 wrong[row] = reason_of(self, odd)
@@ -267,7 +266,7 @@ class Split:
         large = sizes > self.limit.most
         if not self.limit.skip:
             row = int(np.argmax(large))
-            raise self.too_large(f"row {batch.numbers[row]}", int(sizes[row]))
+            raise self.too_large(int(sizes[row]), row=int(batch.numbers[row]))
         skipped = large if batch.skipped is None else large | batch.skipped
         return replace(batch, texts=without(batch.texts, large), skipped=skipped)
 
@@ -276,11 +275,11 @@ class Split:
         number = 0
         for lines in read_lines(self.place.path, self.limit.most, noted=self.noted):
             if not lines[-1]:
-                raise self.too_large(f"line {number + len(lines)}")
+                raise self.too_large(line=number + len(lines))
             yield lines
             number += len(lines)
 
-    def too_large(self, row: str, n_bytes: int | None = None) -> InputDataError:
+    def too_large(self, n_bytes: int | None = None, row: int | None = None, line: int | None = None) -> InputDataError:
         """The error for a document that is larger than the limit; ``n_bytes``: None if it was not read to its end."""
         size = (
             f"has {n_bytes:,} bytes, more than the {self.limit.most:,}"
@@ -288,9 +287,12 @@ class Split:
             else f"has more than the {self.limit.most:,} bytes"
         )
         return FinalError(
-            f"{self.name}, {row}: the document {size} that one may have; raise --memory (memory=), of which it can be a "
-            "tenth, and --max-document (max_document=), if given; or leave it out: --max-document BYTES (max_document=) "
-            "and --on-error skip (on_error='skip')"
+            f"the document {size} that one may have; raise --memory (memory=), of which it can be a tenth, and "
+            "--max-document (max_document=), if given; or leave it out: --max-document BYTES (max_document=) "
+            "and --on-error skip (on_error='skip')",
+            self.name,
+            row,
+            line=line,
         )
 
     def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
@@ -341,9 +343,9 @@ class Split:
             try:
                 status = place.path.stat()
             except OSError as error:
-                raise FinalError(f"{place.name}: cannot be read: {why(error)}") from None
+                raise FinalError(f"cannot be read: {why(error)}", place.name) from None
             if status.st_size != place.size or (place.spool is None and status.st_mtime_ns != place.modified_ns):
-                raise FinalError(f"{place.name}: the file changed during the run; run again")
+                raise FinalError("the file changed during the run; run again", place.name)
 
 
 def marked(n: int, rows: Sequence[int]) -> NDArray[np.bool_] | None:
@@ -355,7 +357,7 @@ def marked(n: int, rows: Sequence[int]) -> NDArray[np.bool_] | None:
     return mask
 
 
-def unread(split: Split, columns: Columns, number: int, n: int, error: Exception) -> Batch:
+def unread(split: Split, columns: Columns, number: int, n: int, error: LookalikeError) -> Batch:
     """Return rows, numbered from ``number``, that are left out because of an error."""
     none: list[Any] = [None] * n
     return Batch(
@@ -364,14 +366,14 @@ def unread(split: Split, columns: Columns, number: int, n: int, error: Exception
     )  # fmt: skip
 
 
-def reason_of(split: Split, error: Exception) -> str:
+def reason_of(split: Split, error: LookalikeError) -> str:
     """Return an error as what follows the name of a row."""
-    said = str(error).removeprefix(split.name).removesuffix(ON_ERROR).lstrip(",: ")
-    return f"cannot be read: {re.sub('^row [0-9]+: ', '', said)}"
+    path, said = None if error.path == split.name else error.path, error.reason.removesuffix(ON_ERROR)
+    return f"cannot be read: {LookalikeError(said, path, line=error.line, column=error.column)}"
 
 
 def missing_column(
-    split: Split, row: str, kind: str, name: str, found: Sequence[str], columns: Columns, way_out: str = ""
+    split: Split, row: int | None, kind: str, name: str, found: Sequence[str], columns: Columns, way_out: str = ""
 ) -> InputDataError:
     """The error for a column that a file does not have; one of several files may be left out."""
     for option, given in (("text", names_of(columns.texts)), ("id", (columns.id,))):
@@ -381,17 +383,16 @@ def missing_column(
     if any(place.found for place in split.places):
         way_out += "; or leave the file out: --exclude PATTERN (exclude=)"
     said = f"{kind} {name!r} is missing; {kind}s found: {', '.join(found) or 'none'}{way_out}"
-    return _of_column(f"{split.name}, {row}", said)
+    return _of_column(said, split.name, row, name)
 
 
-def no_text(where: str, name: str, found: object, why: object = "") -> InputDataError:
+def no_text(source: str, row: int, name: str, found: object, why: object = "") -> InputDataError:
     """The error for a value that is no text."""
-    return _of_column(where, f"field {name!r} must be a string or null; found {found!r:.60}{why}")
+    return _of_column(f"field {name!r} must be a string or null; found {found!r:.60}{why}", source, row, name)
 
 
-def _of_column(where: str, said: str) -> InputDataError:
-    kind = InputDataError if re.search(", row (?![01]$)[0-9]+$", where) else ColumnError
-    return kind(f"{where}: {said}")
+def _of_column(said: str, source: str, row: int | None, name: str) -> InputDataError:
+    return (InputDataError if row is not None and row > 1 else ColumnError)(said, source, row, column=name)
 
 
 class Parts:
@@ -404,7 +405,7 @@ class Parts:
         """Check a row that lacks some columns; ``found`` names those that it has."""
         there = [name for name in self._columns.parts if name not in missing]
         if self._columns.parts and not there:
-            raise self._error(f"row {number}", self._columns.parts[0], found())
+            raise self._error(number, self._columns.parts[0], found())
         self._never.difference_update(there)
         self._found = found
 
@@ -412,21 +413,24 @@ class Parts:
         """Check what all rows had."""
         for name in self._columns.parts:
             if name in self._never and len(self._never) < len(self._columns.parts):
-                raise self._error("all rows", name, self._found())
+                raise self._error(None, name, self._found())
 
-    def _error(self, where: str, name: str, found: Sequence[str]) -> InputDataError:
-        return missing_column(self._split, where, "field", name, found, self._columns)
+    def _error(self, row: int | None, name: str, found: Sequence[str]) -> InputDataError:
+        return missing_column(self._split, row, "field", name, found, self._columns)
 
 
-def reserved_column(source: str, row: str, kind: str, name: str) -> InputDataError:
+def reserved_column(source: str, row: int | None, kind: str, name: str) -> InputDataError:
     """The error for a column that annotation would write a second time."""
     return FinalError(
-        f"{source}, {row}: the {kind} {name!r} is there already, and writing adds one of that name with "
-        "--annotate (annotate=), --counts (counts=) or --removed (removed=): rename it, or leave that out"
+        f"the {kind} {name!r} already exists, and writing would add another with --annotate (annotate=), "
+        "--counts (counts=) or --removed (removed=): rename it, or leave that out",
+        source,
+        row,
+        column=name,
     )
 
 
-def check_free(source: str, row: str, kind: str, found: Container[str], names: Sequence[str]) -> None:
+def check_free(source: str, row: int | None, kind: str, found: Container[str], names: Sequence[str]) -> None:
     """Raise InputDataError if one of the names that annotation would add is there."""
     for name in names:
         if name in found:

@@ -51,22 +51,22 @@ class SQLite(Database):
                 if not _is_damage(error):
                     raise
                 way_out = "get out what there is with sqlite3's .recover"
-                raise InputDataError(f"{asked.name}, after row {number:,}: damaged data: {error}; {way_out}") from None
+                raise InputDataError(f"damaged data: {error}; {way_out}", asked.name, number + 1) from None
 
     def _rows(self, opened: sqlite3.Connection, statement: str, asked: Asked) -> Iterator[Record | str]:
         keyed = None if self.query or not asked.faults else _keyed(opened, statement)
         found = opened.execute(statement if keyed is None else f"{statement} limit 0")
         names = [column[0] for column in found.description or ()]
-        refuse_twice(asked.name, "query", names)
+        refuse_twice(asked.name, names)
         for number, row in enumerate(found if keyed is None else _around_damage(opened, keyed), 1):
             try:
                 if isinstance(row, str):
-                    raise InputDataError(f"{asked.name}, row {number}: {row}")
+                    raise InputDataError(row, asked.name, number)
                 yield {name: _text(v, asked, number, name) for name, v in zip(names, row, strict=True)}
             except InputDataError as error:
                 if not asked.faults:
                     raise
-                yield str(error)
+                yield error.reason
 
 
 def _is_damage(error: sqlite3.Error) -> bool:
@@ -118,8 +118,9 @@ def _check_whole(path: Path, name: str) -> None:
     pages = int.from_bytes(head[28:32]) if head[24:28] == head[92:96] else -(-size // page)
     if size < pages * page:
         raise InputDataError(
-            f"{name}: the database is cut short: it has {size:,} bytes, and needs {pages * page:,} ({pages:,} pages of "
-            f"{page:,}); copy it again, or get out what there is with sqlite3's .recover"
+            f"the database is cut short: it has {size:,} bytes, and needs {pages * page:,} ({pages:,} pages of "
+            f"{page:,}); copy it again, or get out what there is with sqlite3's .recover",
+            name,
         )
 
 
@@ -131,8 +132,11 @@ def _text(value: object, asked: Asked, number: int, name: str) -> object:
         return value.decode("utf-8", asked.encoding_errors)
     except UnicodeDecodeError as error:
         raise InputDataError(
-            f"{asked.name}, row {number}, column {name!r}: invalid UTF-8 at byte {error.start}; leave the column out: "
-            "--query (query=), or pass --encoding-errors replace (encoding_errors='replace') to continue"
+            f"invalid UTF-8 at byte {error.start}; leave the column out: "
+            "--query (query=), or pass --encoding-errors replace (encoding_errors='replace') to continue",
+            asked.name,
+            number,
+            column=name,
         ) from None
 
 

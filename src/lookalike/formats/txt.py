@@ -153,7 +153,7 @@ def content_of(place: Place, split: Split) -> bytes | None:
         if size > split.limit.most:
             if split.limit.skip:
                 return None
-            raise replace(split, name=place.name).too_large("the file")
+            raise replace(split, name=place.name).too_large()
         blocks.append(block)
     return b"".join(blocks)
 
@@ -188,9 +188,9 @@ def _check_text(name: str, content: bytes) -> None:
     way_out = "convert the file, or pass --encoding-errors replace (encoding_errors='replace') to continue"
     texts = Texts(np.frombuffer(content, np.uint8), np.array([0, len(content)]))
     if (invalid := texts.find_invalid()) is not None:
-        raise InputDataError(f"{name}: invalid UTF-8 at byte {invalid[1]} of the file; {way_out}") from None
+        raise InputDataError(f"invalid UTF-8 at byte {invalid[1]} of the file; {way_out}", name) from None
     if (place := content.find(0)) >= 0:
-        raise InputDataError(f"{name}: NUL, which no text contains, at byte {place} of the file: it may be binary; {way_out}")
+        raise InputDataError(f"NUL, which no text contains, at byte {place} of the file: it may be binary; {way_out}", name)
 
 
 FORMAT = TextFiles()

@@ -74,7 +74,7 @@ class Warc(ParsedRecords):
         """Write the selected records as they are, compressed one by one, and those that tell how they were fetched."""
         split = selection.split
         if selection.added is not None:
-            raise InputDataError(f"{split.name}: WARC records cannot be annotated; name an output file such as annotated.jsonl")
+            raise InputDataError("WARC records cannot be annotated; name an output file such as annotated.jsonl", split.name)
         split.check_unchanged()
         (name,) = self.names_in_folder(split)
         wanted, number = selection.mask, 0
@@ -115,7 +115,7 @@ def _document(record: _Record, row: Record, split: Split, number: int) -> bytes 
     record.whole = b""
     if record.is_cut or len(content) > split.limit.most:
         if not split.limit.skip:
-            raise split.too_large(f"row {number}")
+            raise split.too_large(row=number)
         return None
     if record.is_untold:
         row["content_type"] = "text/html" if _MARKUP.match(content) else "text/plain"
@@ -253,7 +253,7 @@ def _records(split: Split) -> Iterator[_Record]:
             if not source.pass_over() and source.gap is None:
                 raise source.fault or _damaged(split, begin, "no record begins there")
             if not told:
-                yield _Record(begin, "is no record")
+                yield _Record(begin, "is not a record")
             told = True
         elif source.held:
             source.drop(len(source.held))
@@ -268,7 +268,7 @@ def _records(split: Split) -> Iterator[_Record]:
 
 
 def _damaged(split: Split, begin: int, why: str) -> InputDataError:
-    return InputDataError(f"{split.name}: damaged WARC data in or after the record at byte {begin} of its content: {why}")
+    return InputDataError(f"damaged WARC data in or after the record at byte {begin} of its content: {why}", split.name)
 
 
 def _record(source: _Bytes, most: int, possible: int) -> _Record | None:
@@ -329,7 +329,7 @@ def _with_http(record: _Record) -> _Record:
     if not record.kind:
         record.damage = "has no WARC-Type"
     elif "warc-segment-number" in record.headers:
-        record.damage = "is a part of a page, of which others are in other records"
+        record.damage = "is a part of a page; other parts are in other records"
     elif record.kind == "response":
         is_http = record.headers.get("content-type", "").lower().startswith("application/http")
         while is_http or record.whole[record.first : record.first + 5].upper() == b"HTTP/":

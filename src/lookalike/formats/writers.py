@@ -105,7 +105,7 @@ def _file(output: str | Path, force: bool) -> Path:
         return Path("-")
     form = format_of(output)
     if type(form).write is Format.write:
-        raise OutputError(f"{output}: files of the format {form.name} cannot be written; name another suffix")
+        raise OutputError(f"files of the format {form.name} cannot be written; name another suffix", output)
     return disk.check_output(
         output, force, single=True, described=not form.holds_provenance, suffixes=formats_by_suffix()
     )  # fmt: skip
@@ -175,8 +175,9 @@ def check_shortening(output: str | Path, splits: Sequence[Split]) -> None:
         for split in splits:
             if not split.form.shortens:
                 raise OutputError(
-                    f"{split.name}: a part of its text is not left out of a file of the format {split.form.name}: name an "
-                    f"output file, such as {folder_like(output)}.jsonl"
+                    f"a part of its text is not left out of a file of the format {split.form.name}: name an "
+                    f"output file, such as {folder_like(output)}.jsonl",
+                    split.name,
                 )
 
 
@@ -261,7 +262,7 @@ def _attributes_name(split: Split) -> str:
     """Return the name of the file that takes what was found about the rows of an input: its own, if such a file holds JSON."""
     if split.form.rows_are_files:
         raise OutputError(
-            f"attributes are written beside files of rows; {split.name} is a document itself: write -o annotated.jsonl with "
+            f"attributes are for files of rows; {split.name} is a document itself: write -o annotated.jsonl with "
             "--annotate (annotate=)"
         )
     known = known_suffixes()  # the files of Dolma, which are lines, end in .json.gz
@@ -332,7 +333,7 @@ class _Lines:
 
 def _print(form: Format, selections: Sequence[Selection], provenance: Record) -> None:
     if not hasattr(sys.stdout, "buffer"):
-        raise OutputError("standard output takes no bytes here: write to a file")
+        raise OutputError("standard output does not accept bytes here: write to a file")
     try:
         sys.stdout.flush()
         lines: Any = _Lines(sys.stdout.buffer)

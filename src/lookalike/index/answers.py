@@ -36,7 +36,7 @@ def sketch_texts(kind: Kind, given: Any, threads: int, asking: bool) -> tuple[Sk
     """Return the sketches of texts, and the texts, which are gone through once; sketches are returned as they are. ``asking``:
     they are to be looked up, too."""
     if threads < 1:
-        raise ParameterError(f"threads must be at least 1; got {threads}")
+        raise ParameterError("must be at least 1", "threads", threads)
     if isinstance(given, Sketches):
         if given.kind is not kind and given.kind != kind:
             raise IncompatibleSketchError(f"this index was made with {kind}; the sketches with {given.kind}")
@@ -191,7 +191,7 @@ def ids_of(segments: Sequence[Segment], segment: Int64Array, row: Int64Array, ki
         except ValueError as error:
             if isinstance(error, IndexFormatError):
                 raise
-            raise IndexFormatError(f"{segments[n].path}: damaged: the id of row {r:,} is not of type {kind}") from None
+            raise IndexFormatError(f"damaged: the id of row {r:,} is not of type {kind}", segments[n].path) from None
     return out
 
 

@@ -39,7 +39,7 @@ def containing(
             "index that keeps them with --keep-text (keep_text=True)"
         )
     if not 0.0 < threshold <= 1.0:
-        raise ParameterError(f"threshold must be in (0, 1]; got {threshold}")
+        raise ParameterError("must be in (0, 1]", "threshold", threshold)
     hashing = KeyedHashes(shingling, os.urandom(16))
     values, offsets = hashing.hashes(asked)
     passages = Passages.of(values.copy(), offsets, None, threshold)

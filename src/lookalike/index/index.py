@@ -135,7 +135,7 @@ class Index:
             with self._turn:
                 manifest = read_manifest(self.path)
                 if manifest.parameters != self._state.manifest.parameters:
-                    raise IndexFormatError(f"{self.path}: an index with other parameters took its place; open it again")
+                    raise IndexFormatError("an index with other parameters took its place; open it again", self.path)
                 manifest, segments, self.damaged = open_segments(self.path, self.kind, manifest, False)
                 self._state = State(self.path, self.kind, manifest, segments)
 
@@ -211,7 +211,7 @@ class Index:
             As ``query``.
         """
         if top is not None and top < 1:
-            raise ParameterError(f"top must be at least 1; got {top}")
+            raise ParameterError("must be at least 1", "top", top)
         return self._look_up(texts, top, False, threads)
 
     def first(self, texts: Any, *, threads: int = 1) -> pa.Table:
@@ -263,7 +263,7 @@ class Index:
         if isinstance(texts, Sketches):
             raise ParameterError("containment is measured on the texts: give texts, not sketches")
         if top is not None and top < 1:
-            raise ParameterError(f"top must be at least 1; got {top}")
+            raise ParameterError("must be at least 1", "top", top)
         manifest, segments = self._now()
         asked, shingling = concatenate(as_texts(texts)), self.kind.shingling
         return containing(manifest, segments, shingling, asked, threshold=threshold, top=top, threads=threads)
@@ -352,7 +352,7 @@ class Index:
                 raise ParameterError(f"{self.path}: another process opened this index for changes; open it again in this one")
             self._turn, self._process = threading.RLock(), os.getpid()  # a thread that was not forked may hold the old lock
         if write and self._close is None:
-            raise OutputError(f"{self.path}: opened for reading; open it with mode='append' to change it")
+            raise OutputError("opened for reading; open it with mode='append' to change it", self.path)
 
     @classmethod
     @spelled
@@ -439,7 +439,7 @@ class Index:
         lock = take_lock(folder, wait=False)
         try:
             if (folder / NAME).exists():
-                raise OutputError(f"{folder}: another process has just made an index here; open it, or choose another name")
+                raise OutputError("another process has just made an index here; open it, or choose another name", folder)
             Manifest(made.to_dict(), keep_text).write(folder)
             return cls._opened(folder, lock, False)
         except BaseException:
@@ -539,7 +539,7 @@ class Index:
             self._check_open(write=True)
             check_type(kind, self.id_type, names)
             kept = concatenate(pieces) if pieces is not None and self._state.manifest.keep_text else None
-            unless = None if replace else "is in the index already; pass --replace (replace=True) to replace it"
+            unless = None if replace else "is already in the index; pass --replace (replace=True) to replace it"
             self._state.add(names, sketches, kept, kind, self._state.rows_of(names, unless))
 
     def remove(self, ids: Iterable[str] | Iterable[int]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -50,7 +51,7 @@ class MinHashKind(Kind):
         super().__post_init__()
         whole("slots", self.slots, 1, MAX_PERMUTATIONS)
         if whole("bits", self.bits, 1) not in LANES:
-            raise ParameterError(f"bits must be one of {', '.join(map(str, LANES))}; got {self.bits}")
+            raise ParameterError(f"must be one of {', '.join(map(str, LANES))}", "bits", self.bits)
         FastSimilarity(permutations=self.plan.permutations, seed=self.seed)
 
     @cached_property
@@ -156,9 +157,9 @@ class SimHashKind(Kind):
         super().__post_init__()
         SimHash(bits=BITS, seed=self.seed)
         if not 0 <= self.radius <= 7:
-            raise ParameterError(f"radius must be in 0..7 for an index; got {self.radius}")
+            raise ParameterError("must be in 0..7 for an index", "radius", self.radius)
         if self.probes is not None and not 1 <= self.probes <= MOST_PROBES:
-            raise ParameterError(f"probes must be in 1..{MOST_PROBES:,}; got {self.probes}")
+            raise ParameterError(f"must be in 1..{MOST_PROBES:,}", "probes", self.probes)
 
     @cached_property
     def method(self) -> SimHashMethod:
@@ -243,7 +244,7 @@ def make_kind(kind: str, **parameters: Any) -> Kind:
             continue
         wanted = _TYPES.get(str(known[name].type).removesuffix(" | None"), (str,))
         if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
-            raise ParameterError(f"{name} must be of type {wanted[0].__name__}; got {value!r:.60}")
+            raise ParameterError(f"must be of type {wanted[0].__name__}", name, value)
     return KINDS[kind](**parameters)
 
 
@@ -273,22 +274,23 @@ def _planned_codes(given: dict[str, Any]) -> dict[str, Any]:
     return {"bits": int(chosen.bits), "slots": chosen.permutations} | rest
 
 
-def read_kind(parameters: dict[str, Any], place: object) -> tuple[Kind, int]:
+def read_kind(parameters: dict[str, Any], place: str | os.PathLike[str]) -> tuple[Kind, int]:
     """Return the kind that an index was made with, and the number of the rules by which its texts became shingles."""
     given = dict(parameters)
     shingling = given.pop("shingling", None)
     try:
         kind = make_kind(given.pop("kind", None), **given)
     except ParameterError as error:
-        raise IndexFormatError(f"{place}: damaged: {error}") from None
+        raise IndexFormatError(f"damaged: {error}", place) from None
     if set(kind.to_dict()) != set(parameters) or None in parameters.values() or not isinstance(shingling, dict):
-        raise IndexFormatError(f"{place}: damaged: its parameters are {sorted(parameters)}, not {sorted(kind.to_dict())}")
+        raise IndexFormatError(f"damaged: its parameters are {sorted(parameters)}, not {sorted(kind.to_dict())}", place)
     known = kind.shingling.to_dict()
     rules, newest = shingling.get("rules", 1), known.get("rules", 1)
     if type(rules) is not int or not 1 <= rules <= newest or known | {"rules": 0} != shingling | {"rules": 0}:
         raise IndexFormatError(
-            f"{place}: its shingles are {shingling}, those of this version {known}: "
-            "use the version that made it, or make it anew from the texts"
+            f"its shingles are {shingling}, those of this version {known}: "
+            "use the version that made it, or build it again from the texts",
+            place,
         )
     return kind, rules
 
@@ -308,6 +310,6 @@ def check_rules(path: Path, kind: Kind, rules: int, keep_text: bool) -> None:
         way = f"{again}, and add the documents to it (lookalike index add NEW FILES)"
     raise IncompatibleSketchError(
         f"{path}: an older version of lookalike made this index, by rules {rules} for shingles; this version follows rules "
-        f"{newest}, by which some texts have other shingles, and would not be found. To add or look up documents, {way}; "
+        f"{newest}, under which some texts have other shingles, and would not be found. To add or look up documents, {way}; "
         f"lookalike index info {path} shows the options"
     )

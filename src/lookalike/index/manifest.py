@@ -85,9 +85,9 @@ def read_manifest(folder: Path) -> Manifest:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         check_on_disk(folder, "and an index is a folder on this machine")
-        raise IndexFormatError(f"{folder}: no index here; lookalike index create makes one") from None
+        raise IndexFormatError("no index here; lookalike index create makes one", folder) from None
     except OSError as error:
-        raise IndexFormatError(f"{path}: cannot be read: {error.strerror}") from None
+        raise IndexFormatError(f"cannot be read: {error.strerror}", path) from None
     with open_regular(path) as stream:
         data = stream.read(MOST_BYTES)
     checksum, line, body = data[:8], data[8:9], data[9:]
@@ -98,23 +98,23 @@ def read_manifest(folder: Path) -> Manifest:
             raise ValueError
     except (ValueError, RecursionError):
         what = "not the manifest of an index" if b"lookalike" not in data else "damaged: checksum mismatch"
-        raise IndexFormatError(f"{path}: {what}") from None
+        raise IndexFormatError(what, path) from None
     if not fits:
-        raise IndexFormatError(f"{path}: damaged: checksum mismatch")
+        raise IndexFormatError("damaged: checksum mismatch", path)
     version: Any = held.get("version")
     if is_count(version) and version > VERSION:
-        raise IndexFormatError(f"{path}: format version {version} is newer than {VERSION}, the newest known here; upgrade")
+        raise IndexFormatError(f"format version {version} is newer than {VERSION}, the newest known here; upgrade", path)
     wrong = next((name for name, rule in _RULES.items() if name not in held or not rule(held[name])), None)
     if wrong is not None:
-        raise IndexFormatError(f"{path}: damaged: {wrong} cannot be {held.get(wrong)!r:.60}")
+        raise IndexFormatError(f"damaged: {wrong} cannot be {held.get(wrong)!r:.60}", path)
     manifest = Manifest(
         held["parameters"], held["keep_text"], held["ids"], held["next"], tuple(_entry(path, e) for e in held["segments"])
     )
     names = [name for entry in manifest.segments for name in (entry.file, entry.removed) if name is not None]
     if len(set(names)) < len(names) or any(int(name.partition("-")[2]) >= manifest.next for name in names):
-        raise IndexFormatError(f"{path}: damaged: a file is named twice, or its number is not below {manifest.next}")
+        raise IndexFormatError(f"damaged: a file is named twice, or its number is not below {manifest.next}", path)
     if manifest.segments and manifest.ids is None:
-        raise IndexFormatError(f"{path}: damaged: there are documents, and ids cannot be null")
+        raise IndexFormatError("damaged: there are documents, and ids cannot be null", path)
     return manifest
 
 
@@ -142,7 +142,7 @@ def _entry(path: Path, held: dict[str, Any]) -> Entry:
         and is_count(n_removed, rows)
         and (removed is None) == (n_removed == 0)
     ):
-        raise IndexFormatError(f"{path}: damaged: a segment cannot be described by {held!r:.120}")
+        raise IndexFormatError(f"damaged: a segment cannot be described by {held!r:.120}", path)
     return Entry(file, rows, removed, n_removed)
 
 
@@ -156,12 +156,12 @@ def make_folder(folder: Path) -> None:
     check_on_disk(folder, "and an index is a folder on this machine")
     try:
         if os.path.lexists(folder) and not (folder.is_dir() and all(map(_may_be_there, folder.iterdir()))):
-            raise OutputError(f"{folder} exists and is not an empty folder; choose another name")
+            raise OutputError(" exists and is not an empty folder; choose another name", folder)
         make_folders(folder)
     except OSError as error:
         if isinstance(error, OutputError):
             raise
-        raise OutputError(f"{folder}: cannot be made: {error.strerror}") from None
+        raise OutputError(f"cannot be made: {error.strerror}", folder) from None
 
 
 def _may_be_there(path: Path) -> bool:
@@ -174,20 +174,21 @@ def take_lock(folder: Path, wait: bool) -> int:
     try:
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     except OSError as error:
-        raise OutputError(f"{folder}: cannot be opened for changes: {error.strerror}; it can still be read") from None
+        raise OutputError(f"cannot be opened for changes: {error.strerror}; it can still be read", folder) from None
     try:
         if not stat.S_ISREG(os.fstat(lock).st_mode):
-            raise OutputError(f"{folder / LOCK}: not a regular file: remove it; the index can still be read")
+            raise OutputError("not a regular file: remove it; the index can still be read", folder / LOCK)
         fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BaseException as error:
         os.close(lock)
         if isinstance(error, BlockingIOError):
             raise OutputError(
-                f"{folder}: open for changes already, in another process or in this one; close it there, or wait "
-                "for it: --wait (wait=True)"
+                "already open for changes, in another process or in this one; close it there, or wait for it: --wait "
+                "(wait=True)",
+                folder,
             ) from None
         if isinstance(error, OSError) and not isinstance(error, OutputError):
-            raise OutputError(f"{folder}: cannot be locked: {error.strerror}; it can still be read") from None
+            raise OutputError(f"cannot be locked: {error.strerror}; it can still be read", folder) from None
         raise
     return lock
 
@@ -206,4 +207,4 @@ def remove_leftovers(folder: Path, manifest: Manifest) -> None:
             if is_ours(path.name) and path.name not in manifest.files and not path.is_dir():
                 path.unlink()
     except OSError as error:
-        raise OutputError(f"{error.filename or folder}: cannot be removed: {error.strerror}") from None
+        raise OutputError(f"cannot be removed: {error.strerror}", error.filename or folder) from None

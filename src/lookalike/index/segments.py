@@ -105,7 +105,7 @@ class Segment:
 
     def damaged(self, what: str) -> IndexFormatError:
         """Return the error of a file that contradicts itself."""
-        return IndexFormatError(f"{self.path}: damaged: {what} are not those of a segment of this index")
+        return IndexFormatError(f"damaged: {what} are not those of a segment of this index", self.path)
 
     def check(self) -> None:
         """Read every byte: hold arrays against their checksums, and against each other."""

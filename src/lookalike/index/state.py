@@ -37,10 +37,10 @@ def open_mask(folder: Path, entry: Entry) -> NDArray[np.bool_]:
     path = folder / entry.removed
     file = ArrayFile(path)
     if list(file) != ["removed"] or file.described("removed") != ("|b1", (entry.rows,)):
-        raise IndexFormatError(f"{path}: damaged: not a mask of {entry.rows:,} rows")
+        raise IndexFormatError(f"damaged: not a mask of {entry.rows:,} rows", path)
     removed = file["removed"]
     if np.count_nonzero(removed) != entry.n_removed or removed.view(np.uint8).max(initial=0) > 1:
-        raise IndexFormatError(f"{path}: damaged: it does not mask {entry.n_removed:,} rows")
+        raise IndexFormatError(f"damaged: it does not mask {entry.n_removed:,} rows", path)
     return removed
 
 
@@ -48,9 +48,9 @@ def open_segment(folder: Path, kind: Kind, manifest: Manifest, entry: Entry, rem
     """Open one segment, and hold it against what the manifest says."""
     segment = Segment(folder / entry.file, kind, manifest.keep_text, removed)
     if segment.n_rows != entry.rows:
-        raise IndexFormatError(f"{segment.path}: {segment.n_rows:,} documents, where the manifest says {entry.rows:,}")
+        raise IndexFormatError(f"{segment.n_rows:,} documents, where the manifest says {entry.rows:,}", segment.path)
     if segment.file.meta.get("parameters") != manifest.parameters:
-        raise IndexFormatError(f"{segment.path}: it belongs to another index, with other parameters")
+        raise IndexFormatError("it belongs to another index, with other parameters", segment.path)
     return segment
 
 
@@ -76,7 +76,7 @@ def open_segments(
             damaged += problems
         else:
             return changed(manifest, segments=tuple(entries)), tuple(segments), damaged
-    raise IndexFormatError(f"{folder}: changes faster than it can be read")
+    raise IndexFormatError("changes faster than it can be read", folder)
 
 
 def damage(folder: Path, kind: Kind, manifest: Manifest, entry: Entry) -> list[str]:

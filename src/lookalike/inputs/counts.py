@@ -16,7 +16,6 @@ from msgspec import Meta, Struct
 from ..errors import InputDataError
 from ..files.descriptions import Count
 from ..files.folder import folder_of, parquet_file
-from ..files.names import shown
 from ..files.streams import of_store
 from ..files.urls import AnyPath
 from ..values.arrow import to_numpy
@@ -105,7 +104,7 @@ class CountRows:
             if isinstance(error, InputDataError):
                 raise
             what = "cannot be read" if of_store(error) else "damaged"
-            raise InputDataError(f"{shown(self._path)}: {what}: {error}") from None
+            raise InputDataError(f"{what}: {error}", self._path) from None
 
     def _check(self, batch: pa.RecordBatch, last: int) -> int:
         """Check some rows; return the last document, before which none may come."""

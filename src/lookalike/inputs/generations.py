@@ -81,7 +81,7 @@ def generations_in(folder: Path) -> list[Generation]:
     found = []
     for one in saved_in(folder):
         if not isinstance(one, Path) or one == folder:
-            raise InputDataError(f"{shown(folder)} holds the sketches of one job: name the folder that it is in, or a new one")
+            raise InputDataError(" holds the sketches of one job: name the folder that it is in, or a new one", folder)
         described = described_in(one)
         rows, n_bytes = (sum(getattr(file, name) for file in described.typed.files) for name in ("rows", "bytes"))
         found.append(
@@ -94,7 +94,7 @@ def generations_in(folder: Path) -> list[Generation]:
     others = [name for name in os.listdir(folder) if not name.startswith(".") and name != GENERATIONS]
     if not found and others:
         raise InputDataError(
-            f"{shown(folder)} holds something that is no saved sketches ({shown(min(others))}): name another folder"
+            f" contains something other than saved sketches ({shown(min(others))}): name another folder", folder
         )
     lock = folder / LOCK
     if found and not path.exists() and lock.exists() and lock.stat().st_size:

@@ -88,7 +88,7 @@ def id_column(name: str, batch: Batch) -> list[pa.Array]:
     assert ids is not None
 
     def wrong(place: int, what: str) -> InputDataError:
-        return InputDataError(f"{name}, row {batch.numbers[place]}: an id must be a str or an int; {what}")
+        return InputDataError(f"an id must be a str or an int; {what}", name, batch.numbers[place])
 
     if isinstance(ids, list):
         texts = []
@@ -104,7 +104,7 @@ def id_column(name: str, batch: Batch) -> list[pa.Array]:
         column = strings(texts, pa.large_string())
     else:
         if ids.null_count:
-            raise InputDataError(f"{name}, row {batch.numbers[pc.is_null(ids).index(True).as_py()]}: the id is null")
+            raise InputDataError("the id is null", name, batch.numbers[pc.is_null(ids).index(True).as_py()])
         if pa.types.is_dictionary(ids.type):
             ids = ids.dictionary_decode()
         whole = pa.types.is_integer(ids.type)
@@ -127,7 +127,7 @@ def column_keys(source: Split, batch: Batch, column: str) -> list[bytes]:
     try:
         return cell_keys(batch.others[column], untyped=source.form.untyped)
     except InputDataError as error:
-        raise InputDataError(f"{source.name}, column {column!r}: {error}") from None
+        raise InputDataError(error, source.name, column=column) from None
 
 
 def document_keys(columns: Sequence[list[bytes]]) -> list[bytes]:
@@ -154,7 +154,7 @@ def column_texts(source: Split, batch: Batch, column: str) -> pa.Array:
 def check_surrogates(text: str, name: str, row: int, what: str) -> None:
     """Refuse a text that has no bytes."""
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        raise InputDataError(f"{name}, row {row}: {what} holds a lone surrogate: {text!r:.60}")
+        raise InputDataError(f"{what} holds a lone surrogate: {text!r:.60}", name, row)
 
 
 def group_codes(keys: list[bytes]) -> UInt64Array:

@@ -28,7 +28,7 @@ def read_ignored(given: Any, reading: Reading, shingling: Shingling) -> Ignored:
     ignored = Ignored.of(texts, shingling.hashes(texts)[0], names, shingling)
     if not ignored.shingles:
         raise ParameterError(
-            "ignore has no text with a token, and so no shingle to be ignored: check the file, and --text (text=)"
+            "ignore contains no text with a token, so there is nothing to ignore: check the file, and --text (text=)"
         )
     return ignored
 

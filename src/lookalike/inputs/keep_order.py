@@ -51,7 +51,9 @@ class KeepOrder:
         for policy in (part.strip() for part in keep.split(";")):
             if by and by[-1].endswith("position"):
                 raise ParameterError(
-                    f"keep: {policy!r} cannot decide anything after first or last, which leave no ties; got {keep!r}"
+                    f"keep: {policy!r} cannot decide anything after first or last, which leave no ties; got {keep!r}",
+                    "keep",
+                    keep,
                 )
             word, colon, rest = policy.partition(":")
             if policy in _WITHOUT_COLUMN:
@@ -60,7 +62,9 @@ class KeepOrder:
                 raise ParameterError(
                     f"keep must be one of {', '.join(_FORMS)}, or several of them, separated by ';'; got {policy!r}"
                     + (f" in {keep!r}" if policy != keep else "")
-                    + ("" if colon or word in _SIGNS else meant(word, [*_WITHOUT_COLUMN, *_SIGNS]))
+                    + ("" if colon or word in _SIGNS else meant(word, [*_WITHOUT_COLUMN, *_SIGNS])),
+                    "keep",
+                    keep,
                 )
             else:
                 by.append(_SIGNS.get(word, "") + priority_name(len(priorities)))
@@ -92,7 +96,7 @@ def _listed(policy: str, values: str) -> tuple[str, ...]:
     """Return the values that a policy lists."""
     found = tuple(value.strip() for value in values.split(","))
     if not all(found):
-        raise ParameterError(f"keep: a value is missing in {policy!r}; expected COLUMN:VALUE,VALUE,...")
+        raise ParameterError(f"keep: a value is missing in {policy!r}; expected COLUMN:VALUE,VALUE,...", "keep", policy)
     if again := [value for value in found if found.count(value) > 1]:
-        raise ParameterError(f"keep: {again[0]!r} is listed twice in {policy!r}")
+        raise ParameterError(f"keep: {again[0]!r} is listed twice in {policy!r}", "keep", policy)
     return found

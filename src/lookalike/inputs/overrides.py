@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import InputDataError, ParameterError
 from ..files.names import shown
 from ..files.urls import check_on_disk
+from ..wording import meant
 
 ACTIONS = ("keep", "remove")
 _KEYS = ("id", "action", "input", "sha256")
@@ -43,14 +44,18 @@ class Overrides:
 
     def place(self, entry: Override) -> str:
         """Say where an override was found."""
+        return str(InputDataError("", **self.at(entry))).rstrip(": ")
+
+    def at(self, entry: Override) -> dict[str, Any]:
+        """Return where an override was found, as errors say it."""
         return _place(self.name, entry.line)
 
     def __str__(self) -> str:
         return self.name or "overrides"
 
 
-def _place(name: str | None, line: int) -> str:
-    return f"overrides, number {line}" if name is None else f"{name}, line {line}"
+def _place(name: str | None, line: int) -> dict[str, Any]:
+    return {"path": "overrides", "row": line} if name is None else {"path": name, "line": line}
 
 
 def read_overrides(given: Any) -> Overrides | None:
@@ -60,7 +65,9 @@ def read_overrides(given: Any) -> Overrides | None:
         return _from_file(os.fspath(given))
     if not isinstance(given, (list, tuple)):
         raise ParameterError(
-            f"overrides must be a path, a list of dicts or None; got {given!r:.60}, of type {type(given).__name__}"
+            f"overrides must be a path, a list of dicts or None; got {given!r:.60}, of type {type(given).__name__}",
+            "overrides",
+            given,
         )
     import json  # here, for what is not needed to start
     from hashlib import sha256
@@ -89,7 +96,7 @@ def _from_file(path: str) -> Overrides:
     except (OSError, ValueError) as error:
         if isinstance(error, InputDataError):
             raise
-        raise InputDataError(f"{name}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise InputDataError(f"cannot be read: {getattr(error, 'strerror', None) or error}", name) from None
     return _counted(entries, name, digest.hexdigest())
 
 
@@ -104,7 +111,7 @@ def _parsed(line: bytes, name: str, number: int) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InputDataError(f"{_place(name, number)}: not JSON: {error!s:.100}") from None
+        raise InputDataError(f"not JSON: {error!s:.100}", **_place(name, number)) from None
 
 
 def _entries(lines: Iterable[tuple[int, Any]], name: str | None) -> tuple[Override, ...]:
@@ -115,8 +122,8 @@ def _entries(lines: Iterable[tuple[int, Any]], name: str | None) -> tuple[Overri
         old = found.get(new.id)
         if old is not None and old.action != new.action:
             raise InputDataError(
-                f"{_place(name, old.line)} and {line}: contradict each other: {old.action} and {new.action} {new.id!r:.200}; "
-                "leave one of them"
+                f"{old.action} {new.id!r:.200} contradicts line {line}, {new.action}; leave one of them",
+                **_place(name, old.line),
             )
         if old is not None:
             new = Override(old.id, old.action, old.line, tuple(dict.fromkeys((*old.digests, *new.digests))))
@@ -124,20 +131,23 @@ def _entries(lines: Iterable[tuple[int, Any]], name: str | None) -> tuple[Overri
     return tuple(found.values())
 
 
-def _checked(value: Any, line: int, place: str) -> Override:
+def _checked(value: Any, line: int, place: dict[str, Any]) -> Override:
     if not isinstance(value, dict):
-        raise InputDataError(f"{place}: an override is an object with id and action; got {value!r:.60}")
+        raise InputDataError(f"an override is an object with id and action; got {value!r:.60}", **place)
     if unknown := [key for key in value if key not in _KEYS]:
-        raise InputDataError(f"{place}: {unknown[0]!r:.60} is unknown; an override has {', '.join(_KEYS)}")
+        raise InputDataError(
+            f"{unknown[0]!r:.60} is unknown; an override has {', '.join(_KEYS)}{meant(str(unknown[0]), _KEYS)}", **place
+        )
     if missing := [key for key in _KEYS[:2] if key not in value]:
-        raise InputDataError(f"{place}: {missing[0]} is missing; an override has {', '.join(_KEYS)}")
+        raise InputDataError(f"{missing[0]} is missing; an override has {', '.join(_KEYS)}", **place)
     name, action, digest = value["id"], value["action"], value.get("sha256")
     if isinstance(name, bool) or not isinstance(name, (str, Integral)):
-        raise InputDataError(f"{place}: id must be a string or an integer; got {name!r:.60}")
+        raise InputDataError(f"id must be a string or an integer; got {name!r:.60}", **place)
     if action not in ACTIONS:
-        raise InputDataError(f"{place}: action must be keep or remove; got {action!r:.60}")
+        hint = meant(str(action), ACTIONS)
+        raise InputDataError(f"action must be keep or remove; got {action!r:.60}{hint}", **place)
     if not (value.get("input") is None or isinstance(value["input"], str)):
-        raise InputDataError(f"{place}: input must be the name of a file, or null; got {value['input']!r:.60}")
+        raise InputDataError(f"input must be the name of a file, or null; got {value['input']!r:.60}", **place)
     if not (digest is None or (isinstance(digest, str) and len(digest) == 64 and _DIGEST.issuperset(digest.lower()))):
-        raise InputDataError(f"{place}: sha256 must be 64 hexadecimal digits, or null; got {digest!r:.80}")
+        raise InputDataError(f"sha256 must be 64 hexadecimal digits, or null; got {digest!r:.80}", **place)
     return Override(str(name), action, line, () if digest is None else (digest.lower(),))

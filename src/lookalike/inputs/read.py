@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..errors import InputDataError
+from ..errors import EncodingError, InputDataError
 from ..files.ahead import begun
 from ..files.inputs import real_of
-from ..files.names import shown
 from ..files.urls import AnyPath
 from ..formats.parsed import page_texts
 from ..formats.split import Batch, Columns, Limit, Names, Split, unread_files
@@ -107,15 +106,10 @@ def leaves_out(splits: Sequence[Split], pages: str = "") -> bool:
 
 
 def check_encoding(source: Split, numbers: Int64Array, texts: Texts) -> None:
-    invalid = texts.find_invalid()
-    if invalid is not None:
-        raise InputDataError(f"{source.name}, row {numbers[invalid[0]]}: {not_utf8(invalid[1])}")
-
-
-def not_utf8(place: int) -> str:
-    """Say that a text is not valid UTF-8 from some byte on."""
-    way_out = "pass --encoding-errors replace (encoding_errors='replace') to continue"
-    return f"invalid UTF-8 at byte {place} of the text; convert it, or {way_out}"
+    try:
+        texts.check()
+    except EncodingError as error:
+        raise InputDataError(error.reason, source.name, numbers[error.row]) from None
 
 
 def read_batches(source: Split, columns: Columns, pages: str, skipped: int = 0) -> Iterator[Batch]:
@@ -256,9 +250,11 @@ def saved_documents(
         if n and int(sizes.max()) > split.limit.most:
             large = int(np.argmax(sizes))
             raise InputDataError(
-                f"{split.name}, row {batch.column('number')[large].as_py()}: the document has {sizes[large]:,} bytes, more "
+                f"the document has {sizes[large]:,} bytes, more "
                 f"than the {split.limit.most:,} that one may have; its sketch is in {data.saved.name}, and cannot be left "
-                "out: raise --memory (memory=), of which it can be a tenth, and --max-document (max_document=), if given"
+                "out: raise --memory (memory=), of which it can be a tenth, and --max-document (max_document=), if given",
+                split.name,
+                batch.column("number")[large].as_py(),
             )
         start = (number << SOURCE_BITS) + first + row
         none, keys = strings([b""] * n, pa.large_binary()), batch.column("keys")
@@ -350,9 +346,9 @@ def check_apart(sources: Sequence[Split], against: Sequence[Split]) -> None:
     if name is not None:
         holders = [one for one in against if is_saved(one) and file_in_both(sources, [one])]
         where = f" (its sketches are in {holders[0].data.saved.name})" if holders else ""
-        way = "leave out the one or the other" if holders else "name it in one of the two places"
+        way = "leave out one of them" if holders else "name it in one of the two places"
         raise InputDataError(
-            f"{name} is both an input and a reference{where}: every document would be its own duplicate; {way}"
+            f" is both an input and a reference{where}: every document would be its own duplicate; {way}", name
         )
 
 
@@ -362,8 +358,9 @@ def check_documents(sources: Sequence[Split]) -> None:
         for place in () if is_saved(source) else source.places:
             if (folder := _folder_of_sketches(place.path)) is not None:
                 raise InputDataError(
-                    f"{shown(folder)} holds saved sketches, which have no texts: name the documents; sketches are references, "
-                    "for --against (against=) of dedup and pairs"
+                    " holds saved sketches, which have no texts: name the documents; sketches are references, "
+                    "for --against (against=) of dedup and pairs",
+                    folder,
                 )
 
 

@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 
 from ..errors import InputDataError
 from ..files.folder import parquet_file
-from ..files.names import shown
 from ..files.streams import of_store
 from ..files.urls import AnyPath
 from ..formats.split import Names, Split
@@ -82,7 +81,7 @@ class SavedRows:
                         raise
                     what = "cannot be read" if of_store(error) else "damaged"
                     again = "" if of_store(error) else "; save the sketches again"
-                    raise InputDataError(f"{shown(self.saved.path(name))}: {what}: {error}{again}") from None
+                    raise InputDataError(f"{what}: {error}{again}", self.saved.path(name)) from None
             first += n
 
     def _columns(self, schema: pa.Schema) -> list[str]:

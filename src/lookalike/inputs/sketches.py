@@ -155,13 +155,13 @@ def saved_in(path: Any) -> Sequence[AnyPath]:
         old = _OLD.fullmatch(entry.name)
         if old and (entry / DESCRIPTION).is_file() and not (folder / old[1]).exists():
             raise InputDataError(
-                f"{shown(folder / old[1])} is missing: a run was killed that was about to replace it; run that again, or "
-                f"rename {shown(entry)} to {shown(old[1])}"
+                f" is missing: a run was killed while replacing it; run it again, or rename {shown(entry)} to {shown(old[1])}",
+                folder / old[1],
             )
     if any(entry.name == JOURNAL for entry in entries):
         raise InputDataError(
-            f"{shown(folder)}: a job was killed while it published its outputs; to finish it, run: lookalike history list "
-            f"{shown(folder)}"
+            f"a job was killed while it published its outputs; to finish it, run: lookalike history list {shown(folder)}",
+            folder,
         )
     if found and len(found) < len(inside):
         raise mixed(folder, found[0].name, next(entry for entry in inside if entry not in found).name)
@@ -174,7 +174,7 @@ def described_in(folder: AnyPath) -> Description[Sketches]:
     try:
         return read_description(path, Sketches, FORMAT, "saved sketches")
     except OSError as error:
-        raise InputDataError(f"{shown(path)}: cannot be read: {why(error)}") from None
+        raise InputDataError(f"cannot be read: {why(error)}", path) from None
 
 
 def open_saved(
@@ -190,8 +190,7 @@ def open_saved(
     path, described = folder / DESCRIPTION, described_in(folder)
     if checksum not in (None, described.checksum):  # before any place that it names is looked at
         raise InputDataError(
-            f"{shown(path)}: these sketches are not those that the result was made with, so the texts can be others; run dedup "
-            "again"
+            "these are not the sketches that the result was made with, so the texts can differ; run dedup again", path
         )
     said = described.typed
     saved = Saved(
@@ -214,7 +213,7 @@ def _check_files(saved: Saved, said: Sketches) -> None:
             if size < ROW_BYTES * file.rows:
                 raise damaged(saved.path(file.name), f"{size:,} bytes cannot hold {file.rows:,} rows")
     except OSError as error:
-        raise InputDataError(f"{shown(error.filename or saved.folder)}: cannot be read: {why(error)}") from None
+        raise InputDataError(f"cannot be read: {why(error)}", error.filename or saved.folder) from None
     if sum(file.rows for file in said.files) != sum(one.rows for one in said.inputs):
         raise damaged(saved.path(DESCRIPTION), "the inputs have not as many documents as the files have rows")
 
@@ -257,7 +256,7 @@ def description_of(split: Split) -> Place:
     try:
         return place_of(saved.path(DESCRIPTION), name, name)
     except OSError as error:
-        raise InputDataError(f"{name}: cannot be read: {why(error)}") from None
+        raise InputDataError(f"cannot be read: {why(error)}", name) from None
 
 
 def files_of_saved(splits: Sequence[Split]) -> list[AnyPath]:
@@ -289,9 +288,9 @@ def _unchanged(saved: Saved, known: dict[AnyPath, Status] | None, path: AnyPath,
             place = place_of(path, path.name, file.name)
     except (OSError, ValueError) as error:
         reason = why(error) if isinstance(error, OSError) else error
-        raise InputDataError(f"{shown(path)}: cannot be read: {reason}; {needs}") from None
+        raise InputDataError(f"cannot be read: {reason}; {needs}", path) from None
     if (place.size, place.modified_ns) != (file.bytes, file.modified_ns):
-        raise InputDataError(f"{shown(path)}: has changed since it was sketched; {needs}")
+        raise InputDataError(f"has changed since it was sketched; {needs}", path)
     return place
 
 
@@ -327,8 +326,9 @@ def _is_unfinished(names: set[str]) -> bool:
 def mixed(folder: AnyPath, found: str, other: str) -> InputDataError:
     """The error for a folder that holds saved sketches and something else."""
     return InputDataError(
-        f"{shown(folder)} holds saved sketches ({shown(found)}) and something else ({shown(other)}): "
-        "name the folders of sketches one by one, or move the rest"
+        f" holds saved sketches ({shown(found)}) and something else ({shown(other)}): "
+        "name the folders of sketches one by one, or move the rest",
+        folder,
     )
 
 

@@ -147,7 +147,7 @@ class TextReader:
 
     def _missing(self, split: Split, row: int) -> InputDataError:
         """The error for a row that is no longer there."""
-        return InputDataError(f"{split.name}: row {row + 1} was there at first, and is not now; run again")
+        return InputDataError("the row is no longer there; run again", split.name, row + 1)
 
 
 class SavedTexts(TextReader):
@@ -186,13 +186,14 @@ class SavedTexts(TextReader):
         if (sizes != known if self._checked else (sizes == 0) & (known > 0)).any():
             name = self._pieces[self._piece][1].name
             raise InputDataError(
-                f"{name} has other texts than when it was sketched; {self._saved.name} needs the file: restore it, or save the "
-                "sketches again"
+                f" has other texts than when it was sketched; {self._saved.name} needs the file: restore it, or save the "
+                "sketches again",
+                name,
             )
         return begin, batch
 
     def _missing(self, split: Split, row: int) -> InputDataError:
-        return InputDataError(f"{split.name} has fewer rows than when it was sketched")
+        return InputDataError(" has fewer rows than when it was sketched", split.name)
 
 
 def reader_of(split: Split, reading: Reading) -> TextReader:

@@ -62,7 +62,9 @@ def _all_pairs(settings: MethodSettings) -> AllPairsMethod:
     from .all_pairs import AllPairsMethod
 
     if settings.verify != "exact":
-        raise ParameterError(f"with recall 1 texts are compared: verify must be exact; got {settings.verify!r}")
+        raise ParameterError(
+            f"with recall 1 texts are compared: verify must be exact; got {settings.verify!r}", "verify", settings.verify
+        )
     if not settings.permutations is settings.bands is settings.rows is None:
         raise ParameterError("permutations, bands and rows are for a recall below 1: with 1, no pair is left to chance")
     return AllPairsMethod(threshold=settings.threshold)
@@ -74,8 +76,10 @@ def _containment(settings: MethodSettings) -> ContainmentMethod:
 
     if settings.verify != "exact":
         raise ParameterError(
-            "containment is measured on the texts, as no sketch of fixed size shows it: "
-            f"--verify (verify) must be exact; got {settings.verify!r}: leave it out, or ask for measure resemblance"
+            "containment is measured on the texts, not on sketches: "
+            f"--verify (verify) must be exact; got {settings.verify!r}: leave it out, or ask for measure resemblance",
+            "verify",
+            settings.verify,
         )
     if not settings.permutations is settings.bands is settings.rows is None:
         raise ParameterError("permutations, bands and rows are for resemblance; recall determines the sample of containment")
@@ -102,9 +106,11 @@ def make_method(name: str, settings: MethodSettings) -> Method:
     """Return the method of a name."""
     if settings.recall == 1 and (name != "minhash" or settings.measure != "resemblance"):
         raise ParameterError(
-            f"recall 1 is for resemblance, by the method minhash; got {name} and {settings.measure}: take less, such as 0.999"
+            f"recall 1 is for resemblance, by the method minhash; got {name} and {settings.measure}: take less, such as 0.999",
+            "recall",
+            settings.recall,
         )
     if settings.measure != "resemblance" and name != "minhash":
-        raise ParameterError(f"{settings.measure} is measured by the method minhash; got {name!r}")
+        raise ParameterError(f"{settings.measure} is measured by the method minhash; got {name!r}", "method", name)
     check_choice("method", name, MethodName)
     return METHODS[name](settings)

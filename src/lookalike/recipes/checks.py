@@ -25,7 +25,7 @@ NAMED = 3  # ids that a message names
 
 def named_row(splits: Sequence[Split], error: RowError) -> InputDataError:
     """Return the error of a row with the name of its input."""
-    return InputDataError(f"{splits[error.position >> SOURCE_BITS].name}, {error}")
+    return InputDataError(error.reason, splits[error.position >> SOURCE_BITS].name, error.row)
 
 
 def check_ids(engine: Engine, sketches: Table, splits: Sequence[Split], reading: Reading) -> None:
@@ -83,7 +83,7 @@ def check_overrides(
     if len(twice):
         entry = entries[twice[0]]
         raise InputDataError(
-            f"{overrides.place(entry)}: two documents have the id {entry.id!r:.200}; name a column of ids: --id (id=)"
+            f"two documents have the id {entry.id!r:.200}; name a column of ids: --id (id=)", **overrides.at(entry)
         )
     if reading.id_of(reading.n_references) is None:
         of_split: dict[int, list[Override]] = {}
@@ -99,14 +99,16 @@ def _check_digest(split: Split, entries: Sequence[Override], overrides: Override
     for entry in entries:
         if found is not None and not entry.digests:
             raise InputDataError(
-                f"{overrides.place(entry)}: {entry.id!r:.200} is made from file and row; the override needs sha256, the "
-                f"digest of its file ({split.name}: {found})"
+                f"{entry.id!r:.200} is made from file and row; the override needs sha256, the "
+                f"digest of its file ({split.name}: {found})",
+                **overrides.at(entry),
             )
         for digest in entry.digests:
             if digest != found:
                 raise InputDataError(
-                    f"{overrides.place(entry)}: {entry.id!r:.200} is for an input with the SHA-256 digest {digest}; "
-                    f"{split.name} has {found or 'none, because it is not a file'}: its rows can be different now"
+                    f"{entry.id!r:.200} is for an input with the SHA-256 digest {digest}; "
+                    f"{split.name} has {found or 'none, because it is not a file'}: its rows can be different now",
+                    **overrides.at(entry),
                 )
 
 

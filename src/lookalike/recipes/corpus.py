@@ -73,7 +73,7 @@ def read_corpus(
     try:
         made = engine.store(engine.map(documents, step, schema_of(documents.schema)), name)
     except RowError as error:
-        raise InputDataError(f"{splits[error.position >> SOURCE_BITS].name}, {error}") from None
+        raise InputDataError(error.reason, splits[error.position >> SOURCE_BITS].name, error.row) from None
     for split in splits:
         split.check_unchanged()
     corpus = corpus_of(engine, made, splits, reading)

@@ -27,7 +27,7 @@ from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
 from ..values.arrays import number, whole
 from ..values.arrow import strings, to_arrow
-from ..wording import counted
+from ..wording import counted, meant
 from .corpus import by_order, corpus_of, job_engine, open_corpora, read_corpus
 from .outputs import Outputs
 from .progress import Following, no_progress, shown
@@ -51,13 +51,15 @@ class DecontaminationSettings(DecontaminationOptions):
         check_values(self)
         if self.kind == "ngram":
             if self.threshold is not None:
-                raise ParameterError(f"{self.measure} matches from one n-gram on: leave out the threshold, or use containment")
+                raise ParameterError(
+                    f"{self.measure} needs one common n-gram only: leave out the threshold, or use containment"
+                )
             if self.width not in (None, self.shingling.width):
-                raise ParameterError(f"{self.measure} says how many tokens count: leave out the width; got {self.width}")
+                raise ParameterError(f"{self.measure} already sets the number of tokens: leave out the width; got {self.width}")
         elif self.threshold is not None and not 0.0 < number("threshold", self.threshold, "a number in (0, 1]") <= 1.0:
-            raise ParameterError(f"threshold must be a number in (0, 1]; got {self.threshold!r}")
+            raise ParameterError("must be a number in (0, 1]", "threshold", self.threshold)
         if isinstance(self.against_text, (list, tuple)) and not all(isinstance(name, str) for name in self.fields):
-            raise ParameterError(f"against_text must be a str or a list of str; got {self.against_text!r:.60}")
+            raise ParameterError("must be a str or a list of str", "against_text", self.against_text)
         if len(set(self.fields)) < len(self.fields):
             raise ParameterError(f"against_text names a field twice: {', '.join(self.fields)}")
 
@@ -67,7 +69,8 @@ class DecontaminationSettings(DecontaminationOptions):
         kind, _, n = str(self.measure).partition(":")
         if self.measure in ("containment", "resemblance") or (kind == "ngram" and n.isascii() and n.isdigit() and len(n) < 8):
             return kind
-        raise ParameterError(f"measure must be containment, resemblance or ngram:N, such as ngram:13; got {self.measure!r}")
+        hint = meant(kind, ("containment", "resemblance", "ngram"))
+        raise ParameterError(f"must be containment, resemblance or ngram:N, such as ngram:13{hint}", "measure", self.measure)
 
     @cached_property
     def fields(self) -> list[str]:

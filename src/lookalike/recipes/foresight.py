@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from ..choices import Keep, Measure, Verify
+from ..choices import Keep, Measure, Verify, check_choice
 from ..engines.local.bundles import GROUP_BYTES
 from ..engines.local.engine import MATCH_BYTES, SETS, WORD
 from ..engines.local.numbers import SPREAD
@@ -271,11 +271,9 @@ def foresee(
     for name, value, least, most in (("duplicates", duplicates, 0.0, 1.0), ("family", family, 2.0, float("inf"))):
         if not least <= number(name, value) <= most:
             upper = "" if most == float("inf") else f" and at most {most:g}"
-            raise ParameterError(f"{name} must be at least {least:g}{upper}; got {value}")
-    if verify not in ("exact", "sketch"):
-        raise ParameterError(f"verify must be exact or sketch to be foreseen; got {verify!r}")
-    if format not in REFERENCE:
-        raise ParameterError(f"format must be {' or '.join(REFERENCE)} to be foreseen; got {format!r}")
+            raise ParameterError(f"must be at least {least:g}{upper}", name, value)
+    check_choice("verify", verify, ("exact", "sketch"))
+    check_choice("format", format, REFERENCE)
     chosen: dict[str, Any] = {
         "threshold": threshold, "recall": recall, "permutations": permutations, "bands": bands, "rows": rows, "verify": verify,
         "measure": measure, "floor": floor,
@@ -296,5 +294,5 @@ def _count(name: str, value: float) -> int:
     """Return a whole number that may come as a float, such as 1e9."""
     given = number(name, value, "a number >= 0")
     if abs(given) == float("inf") or given != int(given):
-        raise ParameterError(f"{name} must be a whole number; got {value}")
+        raise ParameterError("must be a whole number", name, value)
     return whole(name, int(given), 0, 10**15)

@@ -88,7 +88,7 @@ class History:
     def __init__(self, folder: str | os.PathLike[str], *, trust: Trusted = (), read: bool = False) -> None:
         check_on_disk(
             folder,
-            "where nothing is renamed, so that outputs and generations cannot appear together: name a folder on this machine, "
+            "where files cannot be renamed, so outputs and generations cannot appear together: name a folder on this machine, "
             "or save sketches of each job, and name them with --against (against=)",
         )
         self.folder: Path = Path(folder)
@@ -99,7 +99,7 @@ class History:
         if not (self._made or os.path.isdir(self.folder)):
             raise ParameterError(f"{shown(self.folder)} is a file; a history is a folder of its own")
         if read and self._made:
-            raise InputDataError(f"{shown(self.folder)}: no folder of generations")
+            raise InputDataError("not a folder of generations", self.folder)
         self._unlock = self._locked(read)
         try:
             if self._unlock is not None:
@@ -107,9 +107,9 @@ class History:
             if self.recovered is not None:
                 import logging  # here, for what is not needed to start
 
-                how = "finished: its outputs and its generation are there"
-                how = how if self.recovered else "undone: it had not written everything"
-                logging.getLogger("lookalike").info(f"{shown(self.folder)}: a job that was killed is {how}")
+                how = "completed: its outputs and its generation are there"
+                how = how if self.recovered else "rolled back: its outputs were incomplete"
+                logging.getLogger("lookalike").info(f"{shown(self.folder)}: an interrupted job was {how}")
             self._look()
         except BaseException:  # whose traceback, which notebooks keep, would keep the folder locked
             self.close()
@@ -129,7 +129,7 @@ class History:
         unlock()
         if read:
             return None
-        raise OutputError(f"{shown(self.folder)}: another process is using this folder; try again when it is done")
+        raise OutputError("another process is using this folder; try again when it is done", self.folder)
 
     def __enter__(self) -> Self:
         """Return it."""
@@ -163,7 +163,7 @@ class History:
     def _check_locked(self) -> None:
         """Refuse to write what another process may be writing."""
         if self._unlock is None or not self._unlock.alive:
-            raise OutputError(f"{shown(self.folder)}: opened to be read, or closed: open it without read=True to change it")
+            raise OutputError("opened for reading, or closed: open it without read=True to change it", self.folder)
 
     def _accounts(self) -> list[Account]:
         return [one.account for one in self.generations if one.account is not None]

@@ -186,7 +186,7 @@ def _published(
         except TooManyRemovedError:
             together.publish()  # what people judge the job by
             raise
-        outputs.leaves.said = f"whatever is not there yet appears when you run: lookalike history list {turn.folder}"
+        outputs.leaves.said = f"to finish writing the outputs, run: lookalike history list {turn.folder}"
         added = turn.job is None and output is not None
         if turn.job is None and output is not None:
             turn.remember(together, result, output)

@@ -55,7 +55,7 @@ class Leaves:
     def writing(self, output: str) -> None:
         """Note that an output is about to appear, or standard output ("-") about to be written to."""
         before = f"{self._told()}; " if self._complete else ""
-        left = f"each file found at {output} is complete, from this job or from an earlier one"
+        left = f"each file found at {output} is complete, from this job or an earlier one"
         self.said = f"{before}{left if not is_stdout(output) else 'what was printed is not complete'}"
 
     def written(self, output: str) -> None:
@@ -281,7 +281,7 @@ def check_removed(result: Result, limits: Mapping[str, float], outputs: Outputs,
     elif written:
         way = " and with --force (force=True), to write all"
     else:
-        way = ", with --report (report) in place of -o (output=) to see what would go, or as before to write it"
+        way = ", with --report (report) instead of -o (output=) to see what would be removed, or as before to write it"
     without = (f"{withheld} not written" if withheld else "stopped") if written else "nothing was written"
     there = f"; {written} written" if written else ""
     raise TooManyRemovedError(

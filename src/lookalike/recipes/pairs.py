@@ -292,8 +292,8 @@ def _much_compared(job: Settings, n_documents: int, n_candidates: int, n_pairs: 
     if job.finder.meets != "samples" or n_candidates <= max(job.max_bucket * n_documents, 10 * n_pairs):
         return []
     return [
-        f"{n_candidates:,} pairs were compared to find {n_pairs:,}: very many documents are little but boilerplate that "
-        "many have; leave it out with --ignore (ignore=)"
+        f"{n_candidates:,} pairs were compared to find {n_pairs:,}: very many documents are mostly shared boilerplate; "
+        f"leave it out with --ignore (ignore=)"
     ]
 
 

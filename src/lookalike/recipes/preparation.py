@@ -29,7 +29,7 @@ from ..inputs.sketches import as_references
 from ..settings.limits import limit_of
 from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
-from ..wording import printable, spoken
+from ..wording import meant, printable, spoken
 from .progress import Progress, no_progress
 from .saved_sketches import agreed
 
@@ -164,7 +164,10 @@ def on_spark(data: Any, settings: Settings) -> bool:
 def check_no_order(settings: Settings) -> None:
     """Refuse a column that orders rows where they have an order."""
     if settings.order_by is not None:
-        raise ParameterError("order_by is for data frames: files are in the order of their names, rows in that of the file")
+        raise ParameterError(
+            "order_by is for data frames: files are in the order of their names, rows in that of the file",
+            "order_by", settings.order_by,
+        )  # fmt: skip
 
 
 def engine_of(
@@ -174,7 +177,7 @@ def engine_of(
     if isinstance(engine, Engine):
         return engine
     if engine not in (None, "local"):
-        raise ParameterError(f"engine must be one of local, spark; got {engine!r}")
+        raise ParameterError(f"must be one of local, spark{meant(str(engine), ['local', 'spark'])}", "engine", engine)
     return LocalEngine(threads=threads, memory=memory, workspace=workspace, progress=progress)
 
 
@@ -241,7 +244,7 @@ def _check_room(splits: list[Split], settings: Settings, memory: Memory) -> None
             room += sum(part.stat().st_size for part in folder.glob("*.part"))
     except OSError as error:
         where = settings.work or "the folder for temporary files (TMPDIR)"
-        raise OutputError(f"{where}: cannot be used as work folder: {error.strerror or error}") from None
+        raise OutputError(f"cannot be used as work folder: {error.strerror or error}", where) from None
     surely, most = n * record, 2 * n * record + size
     said = (
         f"about {n:,} documents, {size / 1e9:,.1f} GB of text, with {memory.cap / 1e9:,.1f} GB of memory: "

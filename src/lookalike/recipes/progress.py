@@ -293,5 +293,5 @@ def shown(progress: Any) -> Iterator[Progress | None]:
             yield bar
         return
     if progress is not None and progress is not False and not callable(progress):
-        raise ParameterError(f"progress must be True, False, or a callable of a stage and an amount; got {progress!r:.60}")
+        raise ParameterError("must be True, False, or a callable of a stage and an amount", "progress", progress)
     yield progress or None

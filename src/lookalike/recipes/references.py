@@ -13,7 +13,7 @@ import pyarrow as pa
 from ..errors import EncodingError, InputDataError
 from ..formats.split import Batch, Columns, Split
 from ..inputs.ids import check_surrogates
-from ..inputs.read import Reading, check_left, documents_of, not_utf8, read_batches, tell_unreadable
+from ..inputs.read import Reading, check_left, documents_of, read_batches, tell_unreadable
 from ..search.items import DistinctTexts, Items, Ragged
 from ..text.hashes import KeyedHashes
 from ..text.texts import Texts, from_strings
@@ -102,7 +102,7 @@ class ReferenceReader:
         try:
             return known.add(self.hashing, texts, self.reading.encoding_errors == "strict")
         except EncodingError as error:
-            raise InputDataError(f"{source.name}, row {numbers[error.row]}: {not_utf8(error.place)}") from None
+            raise InputDataError(error.reason, source.name, numbers[error.row]) from None
 
 
 def _listed(values: list[Any] | pa.Array) -> list[Any]:
@@ -115,7 +115,9 @@ def _texts_of(source: Split, batch: Batch, name: str, row: int, value: Any) -> l
     texts = [] if value is None else [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise InputDataError(
-            f"{source.name}, row {batch.numbers[row]}: field {name!r} must be a string, a list of strings or null; found "
-            f"{value!r:.60}; name another with --against-text (against_text=), such as {name}.text for a field inside it"
+            f"field {name!r} must be a string, a list of strings or null; found "
+            f"{value!r:.60}; name another with --against-text (against_text=), such as {name}.text for a field inside it",
+            source.name,
+            batch.numbers[row],
         )
     return texts

@@ -73,7 +73,7 @@ class Searching:
         try:
             return self.engine.fold(keys, steps.key_counts(n_words))
         except RowError as error:
-            raise InputDataError(f"{self.sources[error.position >> SOURCE_BITS].name}, {error}") from None
+            raise InputDataError(error.reason, self.sources[error.position >> SOURCE_BITS].name, error.row) from None
 
     def propose(self, units: Units, table: UInt64Array, name: str, named: bool = True) -> Proposed:
         """Read the corpus; return its documents with the units that may come twice, and with ids if they are ``named``."""

@@ -74,8 +74,8 @@ def agreed(settings: Settings, references: Sequence[Split], plan_only: bool = Fa
             raise ParameterError(f"{one.name} holds sketches of documents without ids: run without --id (id=), or sketch again")
         if one.token != folders[0].token:
             raise ParameterError(
-                f"{one.name} and {folders[0].name} were saved by jobs that knew nothing of each other, and by such sketches "
-                "copies cannot be told: save the second by a job against the first"
+                f"{one.name} and {folders[0].name} were saved by independent jobs, so copies between them cannot be "
+                f"recognized: save the second by a job against the first"
             )
     return settings, secret_of(folders[0].folder, folders[0].token) if folders else None
 
@@ -85,7 +85,7 @@ def secret_of(folder: AnyPath, token: str) -> bytes:
     secret = read_secret(folder)
     if secret is None or token_of(secret) != token:
         raise InputDataError(
-            f"{shown(folder / SECRET)}: missing, damaged, not readable, or another one: without it sketches are of no use"
+            "missing, damaged, unreadable, or of another job: sketches cannot be used without it", folder / SECRET
         )
     return secret
 
@@ -131,7 +131,7 @@ def check_saving(
     found = folder_of(folder).check(force, last=DESCRIPTION)
     for used in dict.fromkeys(split.data.saved.folder for split in references if is_saved(split)):
         if is_inside(used, found.path):
-            raise OutputError(f"{shown(folder)} is, or holds, the sketches that this job is run against: name another folder")
+            raise OutputError(" is, or holds, the sketches that this job is run against: name another folder", folder)
     folder_of(folder).check_apart(places, also)
     if html and not rests_on_files(inputs):
         raise ParameterError(
@@ -328,4 +328,4 @@ def _row_groups(path: Path, n_rows: int) -> Iterator[pa.Table]:
         if n_rows:
             raise ValueError("it has other rows than were written")
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise InputDataError(f"{shown(path)}: damaged: {error}; save the sketches again") from None
+        raise InputDataError(f"damaged: {error}; save the sketches again", path) from None

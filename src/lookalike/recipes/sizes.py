@@ -86,7 +86,7 @@ class Corpus:
         """
         if settings.recall == 1:
             raise ParameterError(
-                "what recall 1 takes depends on which shingles documents share, and cannot be foreseen: take a recall below 1"
+                "the cost of recall 1 depends on which shingles documents share, and cannot be estimated: use a recall below 1"
             )
         method = settings.finder
         compared = n * (1 - (1 - duplicates) ** 2)

@@ -62,8 +62,9 @@ class Turn:
         if digest_of_output(output) == self.job.output:
             return True
         raise OutputError(
-            f"{shown(output)} exists, and is not what this job wrote when it added {self.job.generation}; pass "
-            "--force (force=True) to replace it, or choose another name"
+            f" exists, but is not what this job wrote when it added {self.job.generation}; pass "
+            "--force (force=True) to replace it, or choose another name",
+            output,
         )
 
     def missing(self, outputs: Outputs) -> Outputs | None:
@@ -85,16 +86,15 @@ class Turn:
         """Check that its generation can be saved, and that nothing that is written meets the history."""
         for output in outputs:
             if is_inside(path_of(output), self.folder):
-                raise OutputError(
-                    f"{shown(output)} is inside {shown(self.folder)}, which holds generations only; choose another name"
-                )
+                raise OutputError(f" is inside {shown(self.folder)}, which holds generations only; choose another name", output)
         check_saving(self.folder / self.name, self.job is not None, self.sources, references, self.settings.html, outputs)
 
     def references(self, outputs: Sequence[str]) -> Inputs:
         """Return the history as inputs, then others, if what the job writes meets none of them."""
         if self.job is not None and self.job.before != [one.checksum for one in self.before]:
             raise InputDataError(
-                f"what this job wrote cannot be made again: since it added {self.job.generation}, generations before it were "
+                f"the outputs of this job cannot be recreated: since it added {self.job.generation}, generations "
+                f"before it were "
                 "merged, removed or replaced"
             )
         trusted = places_named(self.settings.trust)

@@ -215,7 +215,7 @@ def _footer(texts: str, missing: str) -> str:
     what = {
         "full": "Texts are cut, and long stretches of equal words left out. Characters that cannot be seen are symbols.",
         "none": "This report has no texts.",
-        "hash": "Words are replaced by hashes under a key that nobody has; equal words have equal hashes.",
+        "hash": "Words are replaced by hashes under a discarded key; equal words have equal hashes.",
     }[texts]
     why = f" Texts or digests are missing: {short(missing, 2 * MOST_NAME)}." if missing else ""
     return f"Made by lookalike {__version__}. {what}{why}"

@@ -56,7 +56,7 @@ def explain(result: Result, id: str, top: int, name: str) -> Iterator[Explained]
     if not rows:
         like = names_like(decisions, id)
         said = f"; similar ids: {', '.join(like)}" if like else ""
-        raise InputDataError(f"{name}: no document has the id {id}{said}")
+        raise InputDataError(f"no document has the id {id}{said}", name)
     numbers = Numbers(decisions)
     for row in reversed(rows):
         told = _rows(result, [row])[row]

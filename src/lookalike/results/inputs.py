@@ -130,7 +130,7 @@ class SavedInputs:
             form = format_named(inputs["format"][first].as_py())
             rows = files = some - (number << SOURCE_BITS)
             if files[-1] >= end - first if form.rows_are_files else end - first > 1:
-                raise InputDataError(f"{shown(self.folder)}: damaged: input {number + 1:,} is {end - first:,} files")
+                raise InputDataError(f"damaged: input {number + 1:,} is {end - first:,} files", self.folder)
             if form.rows_are_files:
                 rows = np.arange(len(some))
             else:
@@ -154,7 +154,7 @@ class SavedInputs:
         (row,) = inputs.slice(first, 1).to_pylist()
         splits = open_saved(self._place(row).path.parent, self.trusted, self.checksums[number] or "none")
         if number_in_folder >= len(splits):
-            raise InputDataError(f"{shown(self.folder)}: damaged: {row['name']} has fewer inputs than the result says")
+            raise InputDataError(f"damaged: {row['name']} has fewer inputs than the result says", self.folder)
         read = read_again([splits[number_in_folder]], reading, positions - (number << SOURCE_BITS), most)[0]
         return {position: read[position - (number << SOURCE_BITS)] for position in positions.tolist()}
 
@@ -181,18 +181,19 @@ class SavedInputs:
             changed = changed or path
         if changed is not None:
             raise InputDataError(
-                f"{shown(changed)}: the file has changed since the result was made, so its texts can be others; run dedup again"
+                "the file has changed since the result was made, so its texts can differ; run dedup again", changed
             )
         raise InputDataError(
-            f"{name}: the input is not there any more; looked for {' and '.join(map(shown, looked))}: put it back, its time of "
-            "change as it was (cp -p), or run dedup again"
+            f"the input no longer exists; looked for {' and '.join(map(shown, looked))}: restore it with its "
+            f"modification time (cp -p), or run dedup again",
+            name,
         )
 
 
 def _no_file(name: str) -> InputDataError:
     """The error for an input that cannot be read a second time."""
     return InputDataError(
-        f"{name}: the texts cannot be read again: this input was no file, but values in memory, a pipe or part of an archive"
+        "the texts cannot be read again: this input was no file, but values in memory, a pipe or part of an archive", name
     )
 
 

@@ -127,7 +127,7 @@ class Result(Tables):
         began = time.perf_counter()
         settings = self.settings.at(threshold)
         if (settings.at_most or 1) > 1 or settings.counts:  # which known pairs do not tell
-            raise ParameterError("rethreshold counts no groups anew (at_most, counts): run dedup again")
+            raise ParameterError("rethreshold does not count groups again (at_most, counts): run dedup again")
         method = settings.finder
         found = walk_again(collect(self._decisions), collect(self._matches), threshold, method.n_estimates)
         decisions, matches = map(HeldRows, found)

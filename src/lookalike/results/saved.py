@@ -173,7 +173,7 @@ def load_result(folder: str | Path, held: bool = True, trust: Trusted = ()) -> d
             what = "a work folder is not a saved result"
         else:
             what = f"not a saved result: it has no {DESCRIPTION}"
-        raise InputDataError(f"{name}: {what}; 'lookalike dedup ... --save DIR' or Result.save makes one") from None
+        raise InputDataError(f"{what}; 'lookalike dedup ... --save DIR' or Result.save makes one", name) from None
     said = described.typed
     settings = _settings_in(path, said)
     facts = {"settings": settings, "summary": said.summary, "against": said.against, "provenance": described.said["provenance"]}
@@ -231,12 +231,12 @@ def _file(folder: Path, name: str, said: _Result) -> Iterator[ParquetRows]:
     path = folder / f"{name}.parquet"
     try:
         if _digest(_regular(path)) != said.files[path.name].blake2b:
-            raise InputDataError(f"{shown(path)}: damaged or changed: it is not the file that was saved")
+            raise InputDataError("damaged or changed: it is not the file that was saved", path)
         yield ParquetRows(path)
     except InputDataError:
         raise
     except FileNotFoundError as error:
-        raise InputDataError(f"{shown(path)}: cannot be read: {error.strerror}") from None
+        raise InputDataError(f"cannot be read: {error.strerror}", path) from None
     except (OSError, KeyError, TypeError, ValueError, pa.ArrowException) as error:
         raise damaged(path, error) from None
 
@@ -252,7 +252,7 @@ def _check_inputs(inputs: pa.Table, n: int) -> None:
     if not ((steps >= 0) & (steps <= 1)).all() or (n and steps[0] != 1):
         raise ValueError("its column source has not all inputs in their order")
     if any(path is None or not path.endswith(f"/{SKETCHES}".encode()) for path in saved):
-        raise ValueError("saved sketches are no such folder")
+        raise ValueError("the saved sketches are not a folder")
 
 
 def _bounds(n: int) -> dict[str, tuple[float, float]]:

@@ -166,7 +166,7 @@ class Summary:
             lines.append(f"  compared as whole pages   {self.whole_pages:>12,}   (they have hardly any main text)")
         if self.removed_by_override:
             lines.append(f"  removed by overrides      {self.removed_by_override:>12,}")
-        notes = [f"{self.spared:,} beside another of their group"] if self.spared else []
+        notes = [f"{self.spared:,} besides another one of their group"] if self.spared else []
         notes += [f"{self.kept_by_override:,} named by overrides"] if self.kept_by_override else []
         lines.append(f"  kept                      {self.kept:>12,}" + (f"   ({'; '.join(notes)})" if notes else ""))
         lines += [f"  warning: {warning}" for warning in self.warnings]
@@ -212,7 +212,7 @@ class Summary:
         """Say what the recall is: the same for every pair, or a mean where documents are in crowded buckets."""
         pairs = f"{counted(self.candidate_pairs, 'candidate pair')}, {self.verified_pairs:,} verified"
         if self.near_duplicates > self.verified_pairs:
-            pairs += " (of identical texts, one stands for all)"
+            pairs += " (identical texts count as one)"
         if not self.crowded:
             above = ", higher above it" if self.recall_planned < 1 else ""
             return [f"recall at the threshold: {self.recall_planned:.4f}{above} ({self.found_by}); {pairs}"]

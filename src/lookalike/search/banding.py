@@ -92,7 +92,8 @@ class BandingIndex:
         scheme = signatures.scheme
         if getattr(scheme, "may_be_empty", False):
             raise ParameterError(
-                "bins of raw one-permutation signatures can be empty, and empty bins are equal without being alike: make them "
+                "bins of raw one-permutation signatures can be empty, and empty bins are equal without being similar: "
+                "make them "
                 'with OnePermutation(densify="reverse"), or fill these with OnePermutation.fill; then pack them, where they '
                 "are to be packed. Small sets are found less often than planned then: FastSimilarity has no empty slots"
             )

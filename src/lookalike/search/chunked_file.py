@@ -134,7 +134,7 @@ class ChunkedFile:
         for some, places in zip(words, rows, strict=True):
             if not _ascend(some):
                 after = first_row + _count(section)
-                raise InputDataError(f"{self.path}: damaged: the batch of rows {first_row:,} to {after - 1:,} is not in order")
+                raise InputDataError(f"damaged: the batch of rows {first_row:,} to {after - 1:,} is not in order", self.path)
             yield some, places.astype(np.int64) + first_row
 
 

@@ -80,7 +80,7 @@ def _bands(packed: PackedSignatures, threshold: float, recall: float) -> tuple[i
     Slots of two sets match with a probability of at least t + (1 - t) A, with A of the denser one, which falls in the density.
     """
     if not 0.0 < number("recall", recall, "a number in (0, 1)") < 1.0:
-        raise ParameterError(f"recall must be in (0, 1); got {recall}")
+        raise ParameterError("must be in (0, 1)", "recall", recall)
     if packed.has_empty:
         raise ParameterError(
             "raw one-permutation bins can be empty, and have no bands: leave recall out, or sign with FastSimilarity"
@@ -150,7 +150,7 @@ def pairs_above(packed: PackedSignatures, threshold: float, *, recall: float | N
     ([0], [1])
     """
     if not 0.0 <= number("threshold", threshold, "a number in [0, 1]") <= 1.0:
-        raise ParameterError(f"threshold must be in [0, 1]; got {threshold}")
+        raise ParameterError("must be in [0, 1]", "threshold", threshold)
     threads = whole("threads", threads, 1)
     if recall is not None:
         cut = _bands(packed, threshold, recall)

@@ -92,7 +92,7 @@ class FingerprintFile:
     def _check(self, made_by: str, header: dict[str, Any]) -> None:
         """Check that what the file holds and fingerprints made so go together."""
         if header["bits"] != self.bits:
-            raise InputDataError(f"{self.path}: holds fingerprints of {header['bits']} bits by now; these have {self.bits}")
+            raise InputDataError(f"holds fingerprints of {header['bits']} bits by now; these have {self.bits}", self.path)
         known = header["made_by"]
         if known is not None and known != made_by and "arrays" not in (known, made_by):
             raise IncompatibleSketchError(

@@ -112,7 +112,7 @@ class FingerprintIndex:
                     f"this index holds fingerprints made by {self._made_by}; those made by {made_by} are incompatible"
                 )
             if self.bits is None and not 0 <= self.radius < bits:
-                raise ParameterError(f"radius must be in 0..{bits - 1} for fingerprints of {bits} bits; got {self.radius}")
+                raise ParameterError(f"must be in 0..{bits - 1} for fingerprints of {bits} bits", "radius", self.radius)
             if bits != (self.bits or bits):
                 raise ParameterError(f"this index holds fingerprints of {self.bits} bits; got {bits} bits")
             if bits % 64 and (words[:, -1] >> np.uint64(bits % 64)).any():
@@ -174,7 +174,7 @@ class FingerprintIndex:
         if margins is not None and margins.shape != (len(query), bits):
             raise ParameterError(f"margins must have shape ({len(query)}, {bits}); theirs is {margins.shape}")
         if margins is not None and (margins.dtype.kind not in "fi" or np.isnan(margins).any()):
-            raise ParameterError("margins must be numbers, and nan is none: weak bits are told by their size")
+            raise ParameterError("margins must be numbers, not nan")
         return query, margins
 
     def _run(

@@ -65,10 +65,10 @@ class HammingIndex(FingerprintIndex):
     def __init__(self, *, radius: int = 3, recall: float = 1.0, memory: float | None = None, bits: int | None = None) -> None:
         super().__init__(radius=radius, bits=bits)
         if memory is not None and number("memory", memory, "a positive number") <= 0:
-            raise ParameterError(f"memory must be positive; got {memory}")
+            raise ParameterError("must be positive", "memory", memory)
         self.memory = memory
         if not 0.0 < number("recall", recall, "a number in (0, 1]") <= 1.0:
-            raise ParameterError(f"recall must be in (0, 1]; got {recall}")
+            raise ParameterError("must be in (0, 1]", "recall", recall)
         self.recall = recall
         self._segments: tuple[tuple[int, FingerprintIndex], ...] = ()  # replaced, never changed: searches go through it
         self._founders = Growing()

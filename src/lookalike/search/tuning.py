@@ -89,11 +89,11 @@ def choices(
     """
     n, radius = whole("n", n, 1, MOST_FINGERPRINTS), whole("radius", radius, 0, BITS - 1)
     if not 0.0 < recall <= 1.0:
-        raise ParameterError(f"recall must be in (0, 1]; got {recall}")
+        raise ParameterError("must be in (0, 1]", "recall", recall)
     if not 0.0 < sigma < float("inf"):
-        raise ParameterError(f"sigma must be a positive number; got {sigma}")
+        raise ParameterError("must be a positive number", "sigma", sigma)
     if not memory > 0.0:
-        raise ParameterError(f"memory must be a positive number of bytes; got {memory}")
+        raise ParameterError("must be a positive number of bytes", "memory", memory)
     out = [Choice(f"ExhaustiveHammingIndex(radius={radius})", 1.0, 8.0 * n, DEFAULT.scan * n)]
     tables = []
     for layout in layouts(n, BITS, radius, DEFAULT):

@@ -76,7 +76,7 @@ def make_app(
     metrics.gauge("open_requests", "Requests that are being answered.", lambda: guard.open)
     if store is not None:
         metrics.gauge("documents", "Documents in the index.", lambda: len(store.index))
-        metrics.gauge("queries_waiting", "Queries that wait for their turn.", lambda: store.n_waiting[0])
+        metrics.gauge("queries_waiting", "Queries that are waiting.", lambda: store.n_waiting[0])
         metrics.gauge("changes_waiting", "Changes that wait to be written.", lambda: store.n_waiting[1])
     return guard
 
@@ -127,13 +127,13 @@ class Api:
         except ParameterError:  # nothing that an id of this index can be
             rows = []
         if not rows:
-            raise Problem(404, "no document of the index has this id")
+            raise Problem(404, "no document in the index has this id")
         return Answer(Stored(rows[0]["id"], rows[0].get("text")))
 
     async def query(self, request: Request) -> Response:
         """Look up texts."""
         if request.scope["query_string"]:
-            raise invalid("parameters belong into the body, not into the address")
+            raise invalid("parameters belong in the body, not in the address")
         body, given = request.content, _read_query(request.content)
         texts, top = given.texts, given.top
         self._check_batch(len(texts), "texts")

@@ -115,7 +115,7 @@ async def _done(run: Run, work: Callable[[], Any]) -> Any:
 def _number(name: str, text: str) -> int:
     """Return a number of an address."""
     if not text.isascii() or not text.isdecimal() or len(text) > 15:
-        raise ParameterError(f"{name} must be a whole number; got {text[:40]!r}")
+        raise ParameterError("must be a whole number", name, text[:40])
     return int(text)
 
 
@@ -188,7 +188,7 @@ def routes_of_index(store: Store) -> list[Route]:
         store.limits.check([asked.text])
         found = index.get(store.ids_of(asked.id))
         if not len(found):
-            raise Problem(404, "the index has no document of this id any more")
+            raise Problem(404, "the index no longer has a document with this id")
         if "text" not in found.column_names:
             return {"compared": None, "why": "This index keeps no texts."}
         texts = [text.encode("utf-8", "replace")[:MOST_TEXT] for text in (found["text"][0].as_py(), asked.text)]

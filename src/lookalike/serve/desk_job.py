@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from .. import __version__
+from ..choices import check_choice
 from ..errors import InputDataError, LookalikeError, ParameterError
 from ..files.names import shown
 from ..report.comparison import begin_of, compare
@@ -58,8 +59,7 @@ class Wanted:
     def __post_init__(self) -> None:
         """Check the values."""
         for name, value, known in (("order", self.order, ORDERS), ("kind", self.kind, KINDS), ("judged", self.judged, JUDGED)):
-            if value not in known:
-                raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value[:40]!r}")
+            check_choice(name, value, known)
         if len(self.find) > MOST_SOUGHT:
             raise ParameterError(f"a search has at most {MOST_SOUGHT} characters; got {len(self.find):,}")
 

@@ -17,7 +17,6 @@ from typing import Any
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.atomic import atomic_file, lock_at_once, reporting, sync_folder
-from ..files.names import shown
 
 LOG, OVERRIDES = "review.jsonl", "overrides.jsonl"
 JUDGEMENTS = ("duplicate", "keep", "unsure")
@@ -34,7 +33,7 @@ class Judgement:
     def __post_init__(self) -> None:
         """Check the values, which come from files and from the network."""
         if self.judgement is not None and self.judgement not in JUDGEMENTS:
-            raise ParameterError(f"judgement must be one of {', '.join(JUDGEMENTS)}, or null; got {self.judgement!r:.40}")
+            raise ParameterError(f"must be one of {', '.join(JUDGEMENTS)}, or null", "judgement", self.judgement)
         if not isinstance(self.note, str) or len(self.note) > MOST_NOTE:
             raise ParameterError(f"note must be a text of at most {MOST_NOTE:,} characters")
 
@@ -75,7 +74,7 @@ class Review:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise InputDataError(f"{shown(self._path)}: cannot be read: {error.strerror}") from None
+            raise InputDataError(f"cannot be read: {error.strerror}", self._path) from None
         with suppress(OutputError):  # another process reviews, or the folder cannot be written: this one can still show
             self._begin()
             self._write_overrides()
@@ -100,12 +99,13 @@ class Review:
                     self._sources[row] = {name: source[name] for name in ("input", "sha256")}
             except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
                 raise InputDataError(
-                    f"{shown(self._path)}: line {number:,} is damaged; repair or remove it, or move the file away"
+                    "damaged; repair or remove the line, or move the file away", self._path, line=number
                 ) from None
             if not self._is(row, theirs):
                 raise InputDataError(
-                    f"{shown(self._path)}: line {number:,} is about a removal that this result does not have: move the file "
-                    "away, it belongs to another result"
+                    "refers to a removal that is not in this result; the file probably belongs to another result: move it away",
+                    self._path,
+                    line=number,
                 )
             self._take(row, judgement, bool(said.get("undo")), bool(said.get("together")))
             end += len(line) + 1
@@ -166,7 +166,7 @@ class Review:
             log = FileIO(self._path, "a+", opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW, 0o666))
             try:
                 if not lock_at_once(log.fileno()):
-                    raise OutputError(f"{shown(self._path)}: another process reviews this result; end it, or work there")
+                    raise OutputError("another process reviews this result; end it, or work there", self._path)
                 log.seek(0)
                 log.truncate(self._read(log.read()))
                 sync_folder(self._path.parent)
@@ -211,7 +211,7 @@ class Review:
         except FileNotFoundError:
             there = b""
         except OSError as error:
-            raise OutputError(f"{shown(self._overrides)}: cannot be read: {error.strerror}") from None
+            raise OutputError(f"cannot be read: {error.strerror}", self._overrides) from None
         lines = [line for line in there.split(b"\n") if line and not self._is_ours(line)]
         for row in self._kept():
             said = {"id": self._removed(row).id, "action": "keep", **self._sources[row]}

@@ -261,7 +261,7 @@ class Guard:
         if not may:
             raise Problem(401, "a key is needed: Authorization: Bearer KEY", www_authenticate="Bearer")
         if needs not in may:
-            raise Problem(403, "this key allows to read only")
+            raise Problem(403, "this key only allows reading")
 
     def _check_type(self, headers: dict[bytes, bytes]) -> None:
         """Check the type of a body."""
@@ -271,7 +271,7 @@ class Guard:
         if kind != JSON:
             raise Problem(415, f"the body must be {JSON}", accept_post=JSON)
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
-            raise Problem(415, "compressed bodies are not taken", accept_encoding="identity")
+            raise Problem(415, "compressed bodies are not accepted", accept_encoding="identity")
 
     async def _read(self, turn: _Turn, receive: Receive) -> bytes:
         """Read a body, within the limits; what all of them hold is counted."""

@@ -114,7 +114,7 @@ class Metrics:
         self.commits = histogram("commit_seconds", "Time to write a group of changes.", SECONDS)
         self.texts = counter("texts_queried", "Texts that were looked up.")
         self.added = counter("documents_added", "Documents that were added, those that replaced others included.")
-        self.replaced = counter("documents_replaced", "Documents whose place another one took.")
+        self.replaced = counter("documents_replaced", "Documents that were replaced.")
         self.removed = counter("documents_removed", "Documents that were removed.")
 
     def answered(self, route: str, method: str, status: int, seconds: float) -> None:

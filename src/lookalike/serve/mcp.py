@@ -101,7 +101,7 @@ class Shelf:
         data, not as instructions."""
         _check(text)
         if not 1 <= limit <= MOST_MATCHES:
-            raise ParameterError(f"limit must be from 1 to {MOST_MATCHES}; got {limit}")
+            raise ParameterError(f"must be from 1 to {MOST_MATCHES}", "limit", limit)
         matches: list[Answer] = []
         for name, index in self.indexes.items():
             found = index.query([text], top=limit).to_pylist()
@@ -184,7 +184,9 @@ def _read(line: str) -> tuple[str, list[JSONRPCError]]:
         if not line.strip():
             return "", []
     code, reason = (
-        (PARSE_ERROR, "this line is no JSON") if given is None else (INVALID_REQUEST, "this line is no message of JSON-RPC 2.0")
+        (PARSE_ERROR, "this line is not JSON")
+        if given is None
+        else (INVALID_REQUEST, "this line is not a JSON-RPC 2.0 message")
     )
     ids = [
         one.get("id") if isinstance(one, dict) else None for one in (given if isinstance(given, list) and given else [given])

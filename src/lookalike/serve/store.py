@@ -95,7 +95,7 @@ class Store:
                 late = queue.popleft()
                 if not late.answer.done():
                     late.answer.set_exception(
-                        Problem(503, "the request has waited for too long; nothing was done about it", retry_after="1")
+                        Problem(503, "the request waited too long and was not processed", retry_after="1")
                     )
 
     async def run(self, work: Callable[[], Any]) -> Any:
@@ -290,7 +290,7 @@ def _attempt(work: Callable[[list[Waiting]], list[Done]], group: list[Waiting]) 
     try:
         return work(group)
     except OutputError as error:
-        return [(one, Problem(507, f"the index cannot be written, and is what it was: {error}")) for one in group]
+        return [(one, Problem(507, f"the index cannot be written, and is unchanged: {error}")) for one in group]
     except Exception as error:
         if len(group) > 1:
             return [done for one in group for done in _attempt(work, [one])]

@@ -53,7 +53,7 @@ class DecontaminationOptions(TextOptions):
     )] = None  # fmt: skip
     common: Annotated[MaybeWhole, Option(
         doc="A shingle that more than this many documents have, apart from longer matches, is common, and no evidence; "
-        "default: 10, or a thousandth of the documents if that is more. Resemblances do not heed it.",
+        "default: 10, or a thousandth of the documents if that is more. Resemblance ignores it.",
         least=1, metavar="N", place=LINE,
     )] = None  # fmt: skip
     passage: Annotated[MaybeWhole, Option(

@@ -24,7 +24,9 @@ def limit_of(max_document: int | str | None, on_error: str | None, memory: Memor
     if not 0 < wanted <= most:
         raise ParameterError(
             f"--max-document (max_document) must be from 1 byte to a tenth of the memory, {most / 1e6:,.0f} MB; got "
-            f"{wanted:,} bytes: raise --memory (memory=) with it"
+            f"{wanted:,} bytes: raise --memory (memory=) with it",
+            "max_document",
+            wanted,
         )
     room, skips = int((memory.cap - FLOOR) * ROOM), on_error == "skip"
     tokens = (memory.cap - FLOOR) // TOKEN_BYTES

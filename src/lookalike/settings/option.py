@@ -21,7 +21,7 @@ from ..wording import check_spelling, spelled
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S")
-GROUPS = FIND, READ, WRITE, RUN = "What to find", "What to read", "What to write", "How to run"
+GROUPS = FIND, READ, WRITE, RUN = "Matching", "Input", "Output", "Execution"
 LINE, KEY, PYTHON = "option", "key", "keyword"
 WIDTH = 128
 
@@ -160,7 +160,9 @@ def check_values(options: Any) -> None:
         if kind is None:
             continue
         if not isinstance(value, kind.types) or isinstance(value, bool) != (kind.types is bool):
-            raise ParameterError(f"{entry.name} must be {kind.rule}; got {given!r:.60}, of type {type(given).__name__}")
+            raise ParameterError(
+                f"{entry.name} must be {kind.rule}; got {given!r:.60}, of type {type(given).__name__}", entry.name, given
+            )
         if isinstance(value, list | tuple) and not entry.may_be_none and kind.types == (str, list, tuple):
             object.__setattr__(options, entry.name, _distinct(entry.name, value))
         if entry.option.least is not None:
@@ -170,7 +172,7 @@ def check_values(options: Any) -> None:
 def _distinct(name: str, given: Sequence[Any]) -> str | tuple[str, ...]:
     """Return names, one alone as a str; refuse what is none, or is given twice."""
     if not given or not all(isinstance(one, str) for one in given):
-        raise ParameterError(f"{name} must be a str or a list of str, of which there is one at least; got {given!r:.60}")
+        raise ParameterError("must be a str or a list of str, with at least one entry", name, given)
     if len(set(given)) < len(given):
         raise ParameterError(f"{name} names a column twice: {', '.join(given)}")
     return given[0] if len(given) == 1 else tuple(given)

@@ -67,35 +67,35 @@ class InputOptions:
         group=READ, repeated=True,
     )] = None  # fmt: skip
     format: Annotated[MaybeWord, Option(
-        doc='Format of the inputs, whatever their suffix, such as "jsonl", or "delta:12"; needed for standard input.',
+        doc='Format of the inputs, regardless of their suffix, such as "jsonl", or "delta:12"; needed for standard input.',
         group=READ, place=LINE,
     )] = None  # fmt: skip
     delimiter: Annotated[MaybeWord, Option(
-        doc='What separates the fields of CSV and TSV, such as ";"; default: commas in CSV, tabs in TSV.',
+        doc='Field separator of CSV and TSV, such as ";"; default: commas in CSV, tabs in TSV.',
         group=READ, recorded="given",
     )] = None  # fmt: skip
     query: Annotated[MaybeWord, Option(
-        doc='Which rows of a database (SQLite, DuckDB) are read, in SQL: "select id, body as text from pages order by id". '
+        doc='SQL query for the rows of a database (SQLite, DuckDB): "select id, body as text from pages order by id". '
         "Default: the only table. Where the order is not settled by the query, it must be the same each time.",
         group=READ, recorded="given",
     )] = None  # fmt: skip
     encoding_errors: Annotated[choices.EncodingErrors, Option(
-        doc='Whether invalid UTF-8 is an error, or ("replace") separates words.',
+        doc='Treat invalid UTF-8 as an error, or ("replace") as a separator of words.',
         group=READ, recorded="always", sketched=True,
     )] = "strict"  # fmt: skip
     max_document: Annotated[Size, Option(
         doc='Size of the largest document: bytes, or "30MB", of its text and, in JSON lines and CSV, of its line or record. '
-        "At most a tenth of ``memory``, which is the default, so that the memory limit holds whatever the inputs are. A text "
+        "At most a tenth of ``memory``, which is the default, so that the memory limit holds for all inputs. A text "
         "of more words (or other units) than one for each 160 bytes of ``memory`` beyond the interpreter's is refused, too.",
         group=READ, metavar="SIZE",
     )] = None  # fmt: skip
     on_error: Annotated[choices.OnError | None, Option(
         doc="What to do with a file, row or document that cannot be read, or is larger than ``max_document``: stop with an "
         'error that names it ("stop"), or name it, count it, and leave it out of the comparison and of what is written '
-        '("skip"), as also the rest of a file that is damaged. Default: stop, but leave out documents that no parser can '
+        '("skip"), as is the rest of a damaged file. Default: stop, but leave out documents that no parser can '
         "read, such as a damaged PDF. Without ``max_document`` one that is too large for the memory always stops the job, or "
         "the result would depend on the memory.",
-        help="What to do with what cannot be read, or is too large.  [default: stop, but leave out documents that "
+        help="Stop at, or skip, what cannot be read or is too large.  [default: stop, but leave out documents that "
         "cannot be parsed]",
         group=READ, recorded="given", place=LINE,
     )] = None  # fmt: skip
@@ -138,7 +138,7 @@ class TextOptions(InputOptions):
         doc="Unicode normal form of texts before they are compared.", sketched=True,
     )] = "NFC"  # fmt: skip
     fold_case: Annotated[Flag, Option(
-        doc="Whether letter case is ignored.", sketched=True,
+        doc="Ignore letter case.", sketched=True,
     )] = True  # fmt: skip
 
 
@@ -151,13 +151,13 @@ class SearchOptions(TextOptions):
         place=LINE, range="float in (0, 1]", spelled=("-t", "--threshold"), recorded="always",
     )] = 0.8  # fmt: skip
     measure: Annotated[choices.Measure, Option(
-        doc="What must reach the threshold. Containment is the share of a document's shingles that one before it in keep order "
-        "has; for ``pairs``, of either.",
-        help="What must reach the threshold. Containment: share of a document's shingles that a kept one has.",
+        doc="Measure that must reach the threshold. Containment is the share of a document's shingles that one before it in "
+        "keep order has; for ``pairs``, of either.",
+        help="Measure that must reach the threshold. Containment: share of a document's shingles that a kept one has.",
         place=LINE, recorded="given", sketched=True,
     )] = "resemblance"  # fmt: skip
     floor: Annotated[Number, Option(
-        doc="With containment, the least resemblance of a match.", range="float in [0, 1]", recorded="given",
+        doc="With containment, the minimum resemblance of a match.", range="float in [0, 1]", recorded="given",
     )] = 0.0  # fmt: skip
     recall: Annotated[Number, Option(
         doc="Probability of finding a pair exactly at the threshold; pairs above it are found with higher probability. 1 finds "
@@ -170,17 +170,15 @@ class SearchOptions(TextOptions):
         doc="Reference documents, like the data: first in keep order, never removed, never written. A path can be a folder "
         "that ``Result.save_sketches`` wrote, or a folder of such folders. These come first; only texts that are "
         "compared are read. Pairs of two reference documents are not listed.",
-        help="Reference documents: what resembles them is removed, they never are. A folder can be one of saved sketches.",
+        help="Reference documents, never removed: documents that resemble them are. A folder can be one of saved sketches.",
         group=READ, range="like data", metavar="PATH", repeated=True, repeats=False, place=LINE,
     )] = field(default=None, repr=False, compare=False)  # fmt: skip
     trust: Annotated[Paths, Option(
-        doc="Files, folders or URLs whose texts saved sketches of somebody else, or from another machine, can name; "
-        "only what is in "
-        "these places is read.",
+        doc="Files, folders or URLs from which texts may be read if someone else saved the sketches, or another machine did.",
         group=READ, metavar="PATH", repeated=True, repeats=False,
     )] = field(default=(), repr=False, compare=False)  # fmt: skip
     within: Annotated[MaybeWord, Option(
-        doc="Compare only documents with equal values in this column, whatever their types and file formats: 1 equals 1.0, "
+        doc="Compare only documents with equal values in this column, regardless of type and file format: 1 equals 1.0, "
         'but neither true nor the string "1". Null equals null, and NaN counts as null. A cell of CSV that reads as a JSON '
         "number, true or false is that, and an empty one is null.",
         help="Compare only documents with the same value in COLUMN.", place=LINE, metavar="COLUMN", recorded="always",
@@ -192,24 +190,25 @@ class SearchOptions(TextOptions):
         recorded="given", sketched=True,
     )] = None  # fmt: skip
     ignore: Annotated[Any, Option(
-        doc="Texts, like the data, whose shingles do not count: a licence, a footer, a template. Resemblance is that of what "
-        "is left; a document of which nothing is left is empty. Exact duplicates are still those of equal whole texts.",
+        doc="Texts, like the data, whose shingles do not count: a licence, a footer, a template. Resemblance is "
+            "computed without them; a document with nothing left is empty. Exact duplicates are still those of equal "
+            "whole texts.",
         range="like data", repeated=True,
     )] = None  # fmt: skip
     verify: Annotated[choices.Verify, Option(
-        doc='Whether removals rest on exact resemblances or ("sketch") on estimates.',
+        doc='How candidates are verified: by exact comparison, or ("sketch") by estimates.',
         offered=("exact", "sketch"), recorded="always", sketched=True,
     )] = "exact"  # fmt: skip
     html: Annotated[Flag, Option(
-        doc="Treat texts as HTML, and compare their main text. Tags, scripts and boilerplate do not count.",
+        doc="Treat texts as HTML and compare their main text, without tags, scripts and boilerplate.",
         group=READ, place=LINE, recorded="always", sketched=True,
     )] = False  # fmt: skip
     boilerplate: Annotated[Flag, Option(
-        doc="All text of web pages (``html``, and files such as .html) is compared: menus and the like count, too.",
+        doc="Compare all text of web pages (``html``, and files such as .html), menus and other boilerplate included.",
         group=READ, recorded="given", sketched=True,
     )] = False  # fmt: skip
     tokenizer: Annotated[Tokenizer, Option(
-        doc="From a text to its tokens, in place of ``unit``. On Spark it must pickle.", sketched=True, place=PYTHON,
+        doc="Function from a text to its tokens, instead of ``unit``. On Spark it must pickle.", sketched=True, place=PYTHON,
     )] = None  # fmt: skip
     method: Annotated[choices.Method, Option(
         doc='"minhash" compares sets of shingles by their resemblance; "simhash" counts of features (shingles too) by their '
@@ -220,14 +219,14 @@ class SearchOptions(TextOptions):
         doc='For "simhash": how many of the 64 bits can differ.', least=0, most=16, sketched=True,
     )] = 3  # fmt: skip
     permutations: Annotated[MaybeWhole, Option(
-        doc="Slots per signature, in place of the planner's choice, as ``bands`` and ``rows`` are: see ``plan``.",
+        doc="Slots per signature, instead of the planner's choice: see ``plan``.",
         sketched=True, repeats=False,
     )] = None  # fmt: skip
     bands: Annotated[MaybeWhole, Option(
-        doc="Bands per signature; with ``rows``, in place of the plan.", sketched=True,
+        doc="Bands per signature; with ``rows``, instead of the plan.", sketched=True,
     )] = None  # fmt: skip
     rows: Annotated[MaybeWhole, Option(
-        doc="Slots per band; with ``bands``, in place of the plan.", sketched=True,
+        doc="Slots per band; with ``bands``, instead of the plan.", sketched=True,
     )] = None  # fmt: skip
     max_bucket: Annotated[Whole, Option(
         doc="Largest bucket in which all documents are compared with each other; a higher limit takes more time. A "
@@ -238,7 +237,7 @@ class SearchOptions(TextOptions):
         least=2,
     )] = MAX_BUCKET  # fmt: skip
     seed: Annotated[Seed, Option(
-        doc='The only source of randomness. "random" draws one that nobody can know beforehand (it takes that '
+        doc='The only source of randomness. "random" draws an unpredictable one (it takes that '
         "of an unfinished job in ``work``); the provenance, and the settings here, have the number, with which the "
         "job can be repeated.",
         group=RUN, least=0, most=MOST_SEED, recorded="always", sketched=True,
@@ -250,14 +249,14 @@ class DedupOptions:
     """What deduplication takes beside what a search does."""
 
     keep: Annotated[choices.Keep | None, Kind("str, tuple, dict or list", str, "a str or None"), Option(
-        doc="Which of several near-duplicates to keep: first (default), last, longest (default for containment), shortest (in "
+        doc="Near-duplicate to keep: first (default), last, longest (default for containment), shortest (in "
         "bytes of text), largest:COLUMN, "
         "smallest:COLUMN, COLUMN:VALUE,VALUE,... (listed values, in this order, before others), or several that break ties: "
         '"source:wiki,news; largest:quality; longest". Last ties go to the earlier row. Numbers of all types compare by value, '
         "times by instant, text by its UTF-8 bytes, and false is less than true; nulls and NaN come last. Values of different "
-        "kinds have no largest or smallest, and are refused, as are times with a time zone beside others without. Type "
+        "kinds have no largest or smallest, and are refused, as is a mix of times with and without a time zone. Type "
         'checkers know ``("largest", "quality")``, ``{"source": ["wiki", "news"]}`` and a list of these, which mean the same.',
-        help="Which document stays: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN, COLUMN:VALUE,VALUE; "
+        help="Document to keep: first, last, longest, shortest, largest:COLUMN, smallest:COLUMN, COLUMN:VALUE,VALUE; "
         "or several, to break ties: 'source:wiki,news; longest'.  [default: first; for containment, longest]",
         metavar="POLICY", recorded="always", place=LINE,
     )] = None  # fmt: skip
@@ -272,13 +271,14 @@ class DedupOptions:
         recorded="always",
     )] = "keepers"  # fmt: skip
     empty: Annotated[choices.Empty, Option(
-        doc="What to do with documents without any token, or of which ``ignore`` leaves nothing. They have no near-duplicates.",
+        doc="Keep or drop documents without any token, or of which ``ignore`` leaves nothing. They match nothing.",
         recorded="always",
     )] = "keep"  # fmt: skip
     overrides: Annotated[Any, Option(
-        doc="Documents to keep or to remove whatever the job finds, as a report exports them. JSON lines of ``id``, ``action`` "
-        '("keep" or "remove") and, where ids are no column, the ``sha256`` digest of their ``input``, or a list of such dicts. '
-        "One that is removed by hand stands for nobody; one that is kept by hand removes nobody more. References "
+        doc="Documents to keep or to remove regardless of what the job finds, as a report exports them. JSON lines of "
+            "``id``, ``action`` "
+        '("keep" or "remove") and, without a column of ids, the ``sha256`` digest of their ``input``, or a list of dicts. '
+        "A document removed by hand cannot justify other removals; one kept by hand removes no further documents. References "
         "cannot be overridden.",
         place=LINE, range="path or list of dict", metavar="FILE.jsonl",
     )] = None  # fmt: skip
@@ -292,7 +292,7 @@ class DedupOptions:
         "one, made if the memory is too small. A cluster of Spark needs one on an object store, or on storage that the driver "
         "and all workers have mounted: about 500 bytes a document, the texts of those that are compared, and all texts of a "
         "data frame.",
-        help="Folder for a long job's state. After a crash the same command resumes it; with --force it begins anew.",
+        help="Folder for a long job's state. After a crash the same command resumes it; with --force it starts over.",
         group=RUN, metavar="DIR", repeats=False, place=LINE,
     )] = None  # fmt: skip
     order_by: Annotated[MaybeWord, Option(
@@ -301,10 +301,10 @@ class DedupOptions:
         recorded="given", place=PYTHON,
     )] = None  # fmt: skip
     engine: Annotated[choices.Engine | None, Option(
-        doc='What runs the job; the result does not depend on it. Default: "local", this machine. "spark", a session of '
+        doc='Engine that runs the job; the result does not depend on it. Default: "local", this machine. "spark", a session of '
         "Spark, or a function that returns one, which is called once the inputs are known to be there: a cluster. Then the "
         "data can be data frames of Spark, which need no ``engine``, and the tables of the result are data frames.",
-        help="What runs the job: local (this machine), or spark (a cluster; needs the spark extra).  [default: local]",
+        help="Engine of the job: local (this machine), or spark (a cluster; needs the spark extra).  [default: local]",
         group=RUN, range="str or SparkSession", metavar="NAME", repeats=False, place=LINE,
     )] = field(default=None, repr=False, compare=False)  # fmt: skip
 
@@ -349,7 +349,7 @@ class PairOptions:
         "states whether the list was cut.", place=LINE, least=1,
     )] = None  # fmt: skip
     verify: Annotated[choices.Verify, Option(
-        doc="Whether resemblances are exact, estimated, or left out: then the pairs are unverified candidates.",
+        doc="How pairs are verified: by exact resemblance, by an estimate, or not at all: they are candidates then.",
         recorded="always", sketched=True,
     )] = "exact"  # fmt: skip
 

@@ -41,7 +41,7 @@ class RepeatsOptions(InputOptions):
         recorded="given",
     )] = None  # fmt: skip
     fold_case: Annotated[MaybeFlag, Option(
-        doc="Whether letter case is ignored in passages; default: True.",
+        doc="Ignore letter case in passages; default: True.",
         recorded="given",
     )] = None  # fmt: skip
 

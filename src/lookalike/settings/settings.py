@@ -62,13 +62,15 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
             object.__setattr__(self, "keep", self.usual_keep)
         _ = self.keep_order
         if not all(isinstance(name, str) and name for name in self.key_columns):
-            raise ParameterError(f"key must be the name of a column, or a list of names; got {self.key!r:.60}")
+            raise ParameterError("must be the name of a column, or a list of names", "key", self.key)
         self._check_slices()
         check_targets(self.threshold, self.recall, certain=True)
         object.__setattr__(self, "threshold", float(self.threshold))
         object.__setattr__(self, "recall", float(self.recall))
         if not 0.0 <= self.floor <= 1.0 or (self.floor and self.measure != "containment"):
-            raise ParameterError(f"--floor (floor), which is for measure containment, must be in [0, 1]; got {self.floor}")
+            raise ParameterError(
+                f"--floor (floor), which is for measure containment, must be in [0, 1]; got {self.floor}", "floor", self.floor
+            )
         object.__setattr__(self, "floor", float(self.floor))
         if self.method == "simhash" and not self.permutations is self.bands is self.rows is None:
             raise ParameterError("permutations, bands and rows are for minhash; simhash has radius")
@@ -83,7 +85,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         if self.slices is not None:
             given = (self.slices,) if isinstance(self.slices, str) else self.slices
             if not all(isinstance(name, str) and name for name in given):
-                raise ParameterError(f"slices must be the name of a column, or several; got {self.slices!r:.60}")
+                raise ParameterError("must be the name of a column, or several", "slices", self.slices)
             object.__setattr__(self, "slices", tuple(dict.fromkeys(given)) or None)
 
     def _drawn_seed(self) -> int:

@@ -66,7 +66,7 @@ class Packing:
         if len(empty):
             raise ParameterError(
                 f"document {empty[0]} is empty, and {len(empty) - 1} more: bits cannot tell an empty set from others; "
-                "leave such documents out before signing"
+                "leave these documents out before signing"
             )
         last_word, last_slots, last_bits = layout[-1].tolist()
         words = np.zeros((len(slots), last_word + (last_slots + 63) // 64 * last_bits), np.uint64)
@@ -165,7 +165,7 @@ class BBit(Packing):
         """Check the number of bits."""
         object.__setattr__(self, "bits", whole("bits", self.bits, 1, 32))
         if 16 < self.bits < 32:
-            raise ParameterError(f"bits must be in 1..16 or 32; got {self.bits}")
+            raise ParameterError("must be in 1..16 or 32", "bits", self.bits)
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
         """Return the one part there is.
@@ -260,7 +260,7 @@ def _bits(value: Any) -> int | float:
         return whole("bits", value, 1, 64)
     bits = float(value)
     if abs(bits * _combined(bits) - 1.0) > 1e-9:
-        raise ParameterError(f"bits below 1 must be 1/2, 1/3, 1/4 and so on: so many slots make one bit; got {bits}")
+        raise ParameterError(f"bits below 1 must be 1/2, 1/3, 1/4 and so on: that many slots make one bit; got {bits}")
     return 1.0 / _combined(bits)
 
 
@@ -315,7 +315,7 @@ class Fractional(Packing):
         except (TypeError, ValueError) as error:
             if isinstance(error, ParameterError):
                 raise
-            raise ParameterError(f"shares must be pairs (bits, share); got {self.shares!r}") from None
+            raise ParameterError("must be pairs (bits, share)", "shares", self.shares) from None
         mixture.check_shares([(max(1, int(b)), w) for b, w in shares])
         object.__setattr__(self, "shares", shares)
 
@@ -333,7 +333,7 @@ class Fractional(Packing):
         """
         counts = [share * permutations for _, share in self.shares]
         if any(abs(count - round(count)) > 1e-6 or round(count) < 1 for count in counts):
-            raise ParameterError(f"the shares {self.shares} of {permutations} slots are no whole numbers of slots")
+            raise ParameterError(f"the shares {self.shares} of {permutations} slots are not whole numbers of slots")
         parts = []
         for slots, bits in zip(map(round, counts), (bits for bits, _ in self.shares), strict=True):
             combined = _combined(bits)

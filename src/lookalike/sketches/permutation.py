@@ -140,7 +140,7 @@ def _members(values: ArrayLike, offsets: ArrayLike, universe: int) -> tuple[UInt
     bounds = offsets_of(offsets, len(keys))
     for outside in (np.min(values, initial=0), np.max(values, initial=0)):
         if not 0 <= int(outside) < universe:
-            raise ParameterError(f"elements must be in [0, {universe}); got {outside}")
+            raise ParameterError(f"must be in [0, {universe})", "elements", outside)
     row = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     order = np.lexsort((keys, row))
     again = np.flatnonzero((keys[order][1:] == keys[order][:-1]) & (row[order][1:] == row[order][:-1]))

@@ -39,11 +39,9 @@ def _named(value: Any) -> dict[str, Any]:
 def _shingling_header(shingling: object) -> Any:
     if isinstance(shingling, Shingling):
         if shingling.tokenizer is not None:
-            raise ParameterError("signatures of your own tokenizer cannot be saved: no file could tell which it was")
+            raise ParameterError("signatures of your own tokenizer cannot be saved: a file cannot record it")
         if shingling.ignored is not None:
-            raise ParameterError(
-                "signatures without shingles that are ignored cannot be saved: no file could tell which these are"
-            )
+            raise ParameterError("signatures with ignored shingles cannot be saved: a file cannot record these")
         given = asdict(shingling).items()
         known = {k: v for k, v in given if k not in ("tokenizer", "ignored") and (k != "key_fingerprint" or v)}
         return known | {"unicode": shingling.to_dict()["unicode"]}
@@ -123,7 +121,7 @@ def load(path: str | Path) -> Signatures | PackedSignatures:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise InputDataError(
-            f"{path}: damaged, or of a newer version: its header does not describe signatures ({error!r:.80})"
+            f"damaged, or of a newer version: its header does not describe signatures ({error!r:.80})", path
         ) from None
 
 
@@ -138,7 +136,7 @@ def _make(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
     shingling: object = header["shingling"]
     if isinstance(shingling, dict):
         if shingling["rules"] > RULES:
-            raise InputDataError(f"{path}: shingling rules {shingling['rules']} are newer than {RULES}; upgrade lookalike")
+            raise InputDataError(f"shingling rules {shingling['rules']} are newer than {RULES}; upgrade lookalike", path)
         shingling = Shingling(**{k: v for k, v in shingling.items() if k != "unicode"})
     densities = arrays.get("densities")
     rows = arrays["values" if kind == "signatures" else "words"]

@@ -59,7 +59,7 @@ class SimHash:
         object.__setattr__(self, "bits", whole("bits", self.bits, 32, 256))
         object.__setattr__(self, "seed", whole("seed", self.seed, 0, MOST_SEED))
         if self.bits % 32:
-            raise ParameterError(f"bits must be a multiple of 32 in 32..256; got {self.bits}")
+            raise ParameterError("must be a multiple of 32 in 32..256", "bits", self.bits)
 
     @property
     def no_features(self) -> UInt64Array:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import RowError
+from ..errors import InputDataError, RowError
 from ..text.texts import Texts, from_arrow_array, most_tokens
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
@@ -68,6 +68,12 @@ def longest(batch: pa.RecordBatch | None) -> int:
     return 0 if batch is None or "text" not in batch.schema.names else from_arrow_array(batch.column("text")).longest
 
 
+def row_error(piece: pa.RecordBatch, error: InputDataError) -> RowError:
+    """Return an error about a row of a piece as one about the same row of the input."""
+    position, number = (piece.column(name)[error.row or 0].as_py() for name in ("position", "number"))
+    return RowError(position, number, error.reason)
+
+
 def check_tokens(piece: pa.RecordBatch, texts: Texts, unit: str, most: int) -> None:
     """Refuse a text of more tokens than these."""
     for row in np.flatnonzero(np.diff(texts.offsets) > most).tolist():
@@ -76,7 +82,7 @@ def check_tokens(piece: pa.RecordBatch, texts: Texts, unit: str, most: int) -> N
                 f"the document has about {n:,} {unit}s, more than the {most:,} that one may have; raise --memory (memory=), or "
                 "leave it out: --max-document BYTES (max_document=) and --on-error skip (on_error='skip')"
             )
-            raise RowError(piece.column("position")[row].as_py(), piece.column("number")[row].as_py(), what)
+            raise row_error(piece, InputDataError(what, row=row))
 
 
 def gather(rows: Batches, weigh: Callable[[pa.RecordBatch], Int64Array], by: str | None = None) -> Batches:

@@ -85,7 +85,7 @@ def exact_pairs(shingles: Shingles, *, threshold: float) -> Pairs:
 def _check(threshold: float) -> None:
     """Refuse a threshold that no pair, or every pair, would reach."""
     if not 0.0 < number("threshold", threshold, "a number in (0, 1]") <= 1.0:
-        raise ParameterError(f"threshold must be in (0, 1]; got {threshold}")
+        raise ParameterError("must be in (0, 1]", "threshold", threshold)
 
 
 @from_caller

@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import EncodingError, RowError
-from ..inputs.read import not_utf8
+from ..errors import InputDataError
 from ..kernels import overlap as kernel
 from ..search.items import Items, Ragged, SoughtTexts
 from ..text.hashes import KeyedHashes
@@ -20,7 +19,7 @@ from ..text.shingle import Shingling
 from ..text.texts import Texts, concatenate, from_arrow_array
 from ..values import Int64Array
 from ..values.arrow import to_arrow
-from .batches import Batches, ints, starts_of
+from .batches import Batches, ints, row_error, starts_of
 from .totals import Total
 
 MATCH = np.dtype([
@@ -86,9 +85,8 @@ def match_documents(rows: Batches, *, search: Search) -> Batches:
 def _matched(piece: pa.RecordBatch, texts: Texts, search: Search, hashing: KeyedHashes) -> pa.RecordBatch:
     try:
         parts = list(_in_turn(texts, search, hashing))
-    except EncodingError as error:
-        position, row = (piece.column(name)[error.row].as_py() for name in ("position", "number"))
-        raise RowError(position, row, not_utf8(error.place)) from None
+    except InputDataError as error:
+        raise row_error(piece, error) from error.__cause__
     n = len(piece)
     tokens, shingles, rows, passages, hit_rows, hits, outside_rows, outside = map(np.concatenate, zip(*parts, strict=True))
     chosen, also = _distinct(rows), (np.empty(0, np.int64), np.empty(0, np.int64))

@@ -21,15 +21,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import EncodingError, RowError
-from ..inputs.read import not_utf8
+from ..errors import EncodingError
 from ..kernels.hashing import mix_keys
 from ..kernels.repeats import count_keys, mark_numbers
 from ..text.texts import Texts, from_arrow_array
 from ..text.units import BARE, UNIT, Lines, Units
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_arrow
-from .batches import Batches, batch_of, check_tokens, gather, ints, starts_of
+from .batches import Batches, batch_of, check_tokens, gather, ints, row_error, starts_of
 from .totals import Total
 
 _LOW = np.uint64(0xFFFFFFFF)
@@ -66,8 +65,7 @@ def _texts(rows: Batches, strict: bool, units: Units, most: int) -> Iterator[tup
                 if strict:
                     some.check()
             except EncodingError as error:
-                position, row = (piece.column(name)[error.row].as_py() for name in ("position", "number"))
-                raise RowError(position, row, not_utf8(error.place)) from None
+                raise row_error(piece, error) from None
             yield piece, some
 
 

@@ -9,9 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import EncodingError, InputDataError, RowError
+from ..errors import InputDataError
 from ..hashing import digest_secret
-from ..inputs.read import not_utf8
 from ..inputs.sketch_rows import TEXT, bytes_of_keys
 from ..kernels.digests import digest_documents
 from ..methods.method import Method
@@ -20,7 +19,7 @@ from ..text.texts import PIECE_BYTES, Texts, concatenate, from_arrow_array
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import alone, strings, to_arrow, to_numpy, validity
 from ..values.tables import COLUMN, KEY, SKETCHES, WITHIN_BYTES
-from .batches import Batches, as_words, check_tokens, flags
+from .batches import Batches, as_words, check_tokens, flags, row_error
 from .override import OVERRIDE, Overriding
 from .pairs import MEMBERS
 
@@ -157,23 +156,10 @@ def hashes_of(piece: pa.RecordBatch, shingling: Shingling, strict: bool) -> _Has
     if "values" in piece.schema.names:
         first, last = texts.offsets[[0, -1]]
         return texts.data[first:last].view(np.uint64), (texts.offsets - first) >> 3
-    failed: list[int] = []
-
-    def name_row(row: int) -> str:
-        failed.append(row)
-        return ""
-
     try:
-        return shingling.hashes(texts, name_row, strict)
-    except EncodingError as error:
-        raise _row_error(piece, error.row, not_utf8(error.place)) from None
+        return shingling.hashes(texts, strict)
     except InputDataError as error:
-        raise _row_error(piece, failed[-1], str(error).removeprefix(": ")) from error.__cause__
-
-
-def _row_error(piece: pa.RecordBatch, row: int, what: str) -> RowError:
-    """Say what is wrong with a row of a piece."""
-    return RowError(piece.column("position")[row].as_py(), piece.column("number")[row].as_py(), what)
+        raise row_error(piece, error) from error.__cause__
 
 
 def _fixed(array: NDArray[Any]) -> pa.Array:

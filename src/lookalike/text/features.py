@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..choices import check_choice
 from ..errors import IncompatibleSketchError, InputDataError, MissingExtraError, ParameterError
 from ..files.atomic import atomic_file
 from ..values import Float64Array, Int64Array, Shingles, UInt64Array, WeightedSets
@@ -74,9 +75,7 @@ class WordTokenizer:
         object.__setattr__(self, "_left_out", left_out)
         stemmed: Callable[[str], str] = str
         if self.stem:
-            if self.language not in snowballstemmer.algorithms():
-                known = ", ".join(snowballstemmer.algorithms())
-                raise ParameterError(f"no stemmer is known for the language {self.language!r}; known are {known}")
+            check_choice("language", self.language, snowballstemmer.algorithms())
             stemmed = lru_cache(1 << 18)(snowballstemmer.stemmer(self.language).stemWord)
         object.__setattr__(self, "_stemmed", stemmed)
 
@@ -218,7 +217,7 @@ class DocumentFrequencies:
             values, counts, n, stated = _read(path)
         except (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, SyntaxError, TokenError, zlib.error,
                 zipfile.BadZipFile) as error:  # fmt: skip
-            raise InputDataError(f"{path}: not a file of document frequencies, or damaged ({error})") from None
+            raise InputDataError(f"not a file of document frequencies, or damaged ({error})", path) from None
         message = f"{path} counts features of {stated}; {parameters} was asked for"
         if isinstance(parameters, Shingling):
             known = {str(p): p for p in (replace(parameters, rules=rules) for rules in range(1, RULES + 1))}
@@ -236,7 +235,7 @@ def _read(path: str | Path) -> tuple[UInt64Array, Int64Array, int, str]:
     if values.ndim != 1 or values.shape != counts.shape or (values[1:] <= values[:-1]).any():
         raise ValueError("its features do not ascend, or have no counts")
     if n < 0 or (len(counts) and not 1 <= counts.min() <= counts.max() <= n):
-        raise ValueError(f"its counts do not lie in 1..{n}")
+        raise ValueError(f"its counts are not in 1..{n}")
     return values, counts, n, stated
 
 
@@ -284,7 +283,7 @@ def weigh(
     """
     shingling = shingling or Shingling(width=1)
     if cap is not None and not cap > 0.0:
-        raise ParameterError(f"cap must be positive; got {cap}")
+        raise ParameterError("must be positive", "cap", cap)
     values, offsets = shingling.hashes(concatenate(as_texts(texts)))
     distinct, often, bounds = count_repeats(values, offsets)
     if frequencies is None:

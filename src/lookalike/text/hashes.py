@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..choices import EncodingErrors, Normalization, Unit, check_choice
-from ..errors import EncodingError, ParameterError, from_caller
+from ..errors import InputDataError, ParameterError, from_caller
 from ..hashing import digest_secret, secret_words
 from ..kernels import digests, overlap, vocabulary
 from ..kernels.scratch import scratch
@@ -29,14 +28,12 @@ BEYOND = 96  # bytes that kernels may read, or write, behind a text
 TokenRows = tuple[Int64Array, UInt64Array]  # offsets of some rows, keys of their tokens
 
 
-def token_rows(
-    shingling: Shingling, points: UInt64Array, texts: Texts, name_row: Callable[[int], str], strict: bool = False
-) -> Iterator[TokenRows]:
+def token_rows(shingling: Shingling, points: UInt64Array, texts: Texts, strict: bool = False) -> Iterator[TokenRows]:
     """Yield the tokens of some rows after the other; each is done with before the next comes."""
     if shingling.tokenizer is not None:
         if strict:
             texts.check()
-        tokens, bounds = shingling.tokens(texts, name_row)
+        tokens, bounds = shingling.tokens(texts)
         keys = np.empty((len(tokens), 2), np.uint64)
         padded = np.concatenate([tokens.content, np.zeros(BEYOND, np.uint8)])
         digests.key_rows(padded, tokens.offsets - tokens.offsets[0], points, keys)
@@ -104,9 +101,9 @@ class KeyedHashes:
             ignored = self._hashes(shingling.ignored.texts)[0].copy()
             self._drop = Dropping(ignored[ignored_places(shingling)])
 
-    def rows(self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False) -> Iterator[TokenRows]:
+    def rows(self, texts: Texts, strict: bool = False) -> Iterator[TokenRows]:
         """Yield the tokens of some rows after the other: see ``token_rows``."""
-        return token_rows(self._shingling, self._points, texts, name_row, strict)
+        return token_rows(self._shingling, self._points, texts, strict)
 
     def values(self, offsets: Int64Array, keys: UInt64Array, out: UInt64Array) -> Int64Array:
         """Write the shingle hashes of rows of tokens, of which there is at most one each; return where those of rows begin."""
@@ -115,19 +112,15 @@ class KeyedHashes:
         digests.hash_keys(keys, offsets, width, self._secret, scratch("tokens", len(keys), np.uint64), found, out)
         return found
 
-    def hashes(
-        self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False
-    ) -> tuple[UInt64Array, Int64Array]:
+    def hashes(self, texts: Texts, strict: bool = False) -> tuple[UInt64Array, Int64Array]:
         """Return what ``Shingling.hashes`` returns, and raise what it raises: (values with repeats, offsets)."""
-        found = self._hashes(texts, name_row, strict)
+        found = self._hashes(texts, strict)
         return found if self._drop is None else self._drop(*found)
 
-    def _hashes(
-        self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False
-    ) -> tuple[UInt64Array, Int64Array]:
+    def _hashes(self, texts: Texts, strict: bool = False) -> tuple[UInt64Array, Int64Array]:
         """Return the hashes of all shingles."""
         out, ends, done = scratch("values", texts.n_bytes // 4, np.uint64), [np.zeros(1, np.int64)], 0
-        for offsets, keys in self.rows(texts, name_row, strict):
+        for offsets, keys in self.rows(texts, strict):
             if len(out) < done + len(keys):
                 fewer, out = out, scratch("values", 2 * (done + len(keys)), np.uint64)
                 out[:done] = fewer[:done]
@@ -152,10 +145,6 @@ class KeyedHashes:
             tokens = scratch("tokens", len(keys) + 1, np.uint64)
             count = overlap.hash_short(keys, offsets, self._secret, lengths, pairs, known, tokens, places, out)
         return places[:count], out[:count]
-
-
-def _name_row(first_row: int, row: int) -> str:
-    return f"row {first_row + row}"
 
 
 @from_caller
@@ -233,9 +222,10 @@ def shingle(
     values, sizes, first_row = [], [np.zeros(1, np.int64)], 0
     for chunk in chunks:
         try:
-            hashes = hashes_of(chunk, partial(_name_row, first_row), encoding_errors == "strict")
-        except EncodingError as error:
-            raise EncodingError(first_row + error.row, error.place) from None
+            hashes = hashes_of(chunk, encoding_errors == "strict")
+        except InputDataError as error:
+            error.row = first_row + (error.row or 0)
+            raise
         found, offsets = drop_repeats(*hashes)
         values.append(found)
         sizes.append(np.diff(offsets))

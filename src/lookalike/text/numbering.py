@@ -4,7 +4,7 @@ walking along the texts that came before, others token by token."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -49,11 +49,11 @@ class Vocabulary:
         """Return how many shingles have a number."""
         return int(self._at[_N_SHINGLES])
 
-    def number(self, texts: Texts, name: Callable[[int], str] = "row {}".format) -> tuple[Int32Array, Int64Array]:
+    def number(self, texts: Texts) -> tuple[Int32Array, Int64Array]:
         """Return the numbers of the shingles of some texts, with repeats: (numbers, offsets)."""
         self._known = self._known or _room(texts.n_bytes)
         numbers, sizes, done = scratch("numbers", texts.n_bytes // 4, np.int32), [np.zeros(1, np.int64)], 0
-        for offsets, keys in token_rows(self._shingling, self._points, texts, name):
+        for offsets, keys in token_rows(self._shingling, self._points, texts):
             counts = np.diff(offsets)
             sizes.append(np.where(counts > 0, np.maximum(1, counts - self._width + 1), 0))
             total = int(sizes[-1].sum())

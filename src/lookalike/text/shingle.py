@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -92,19 +92,19 @@ class Shingling:
         if self.width is None:
             object.__setattr__(self, "width", DEFAULT_WIDTHS[self.unit])
         if not isinstance(self.width, (int, np.integer)):
-            raise ParameterError(f"width must be an integer; got {self.width!r}")
+            raise ParameterError("must be an integer", "width", self.width)
         if not 1 <= self.width <= 1 << 20:
-            raise ParameterError(f"width must be in 1..{1 << 20}; got {self.width}")
+            raise ParameterError(f"must be in 1..{1 << 20}", "width", self.width)
         object.__setattr__(self, "width", int(self.width))
         if self.fold_case not in (True, False):
-            raise ParameterError(f"fold_case must be True or False; got {self.fold_case!r}")
+            raise ParameterError("must be True or False", "fold_case", self.fold_case)
         object.__setattr__(self, "fold_case", bool(self.fold_case))
         if self.tokenizer is not None and not callable(self.tokenizer):
-            raise ParameterError(f"tokenizer must be a function from a str to a list of str; got {self.tokenizer!r}")
+            raise ParameterError("must be a function from a str to a list of str", "tokenizer", self.tokenizer)
         if self.rules not in range(1, RULES + 1):
-            raise ParameterError(f"rules must be in 1..{RULES}; got {self.rules!r}")
+            raise ParameterError(f"must be in 1..{RULES}", "rules", self.rules)
         if not isinstance(self.key_fingerprint, str) or len(self.key_fingerprint) not in (0, 16):
-            raise ParameterError(f"key_fingerprint must be a str of 16 digits; got {self.key_fingerprint!r:.60}")
+            raise ParameterError("must be a str of 16 digits", "key_fingerprint", self.key_fingerprint)
 
     def _check_rules(self) -> None:
         if self.rules != RULES:
@@ -159,9 +159,7 @@ class Shingling:
             texts.check()
         return found
 
-    def hashes(
-        self, texts: Texts, name_row: Callable[[int], str] = "row {}".format, strict: bool = False
-    ) -> tuple[UInt64Array, Int64Array]:
+    def hashes(self, texts: Texts, strict: bool = False) -> tuple[UInt64Array, Int64Array]:
         """Return the hashes of the shingles of texts that count: (values uint64, offsets int64). No values: an empty text.
 
         They come with repeats.
@@ -169,8 +167,6 @@ class Shingling:
         Parameters
         ----------
         texts : Texts
-        name_row : callable, optional
-            How errors name a row of ``texts``; by default by its number.
         strict : bool, default False
             Refuse invalid UTF-8.
 
@@ -183,17 +179,17 @@ class Shingling:
         InputDataError
             If the tokenizer fails or yields anything but str.
         """
-        values, offsets = self._hashes(texts, name_row, strict)
+        values, offsets = self._hashes(texts, strict)
         return (values, offsets) if self.ignored is None else _dropping(self.ignored, len(self.ignored.hashes))(values, offsets)
 
-    def _hashes(self, texts: Texts, name_row: Callable[[int], str], strict: bool) -> tuple[UInt64Array, Int64Array]:
+    def _hashes(self, texts: Texts, strict: bool) -> tuple[UInt64Array, Int64Array]:
         """Return the hashes of all shingles."""
         self._check_rules()
         assert self.width is not None
         if self.tokenizer is not None:
             if strict:
                 texts.check()
-            return self._tokenized(texts, name_row)
+            return self._tokenized(texts)
         texts = self.normalized(texts, strict)
         longest, room = texts.longest, texts.n_bytes
         folded = scratch("folded", 3 * longest + 96, np.uint8)
@@ -234,23 +230,21 @@ class Shingling:
                 begins[some], ends[some] = original_places(text, self.normalization, self._hides, begins[some], ends[some])
         return begins, ends
 
-    def _tokenized(self, texts: Texts, name_row: Callable[[int], str]) -> tuple[UInt64Array, Int64Array]:
+    def _tokenized(self, texts: Texts) -> tuple[UInt64Array, Int64Array]:
         """Shingle with the user's own tokenizer, one Python call a text."""
-        flat, bounds = self.tokens(texts, name_row)
+        flat, bounds = self.tokens(texts)
         digests = np.empty((len(flat), 2), np.uint64)
         digest_rows(flat.data, flat.offsets, 0, len(flat), digests)
         out, offsets = np.empty(len(flat) + len(texts), np.uint64), np.empty(len(texts) + 1, np.int64)
         roll_rows(np.ascontiguousarray(digests[:, 0]), bounds, self.width, offsets, out)
         return out[: offsets[-1]], offsets
 
-    def tokens(self, texts: Texts, name_row: Callable[[int], str]) -> tuple[Texts, Int64Array]:
+    def tokens(self, texts: Texts) -> tuple[Texts, Int64Array]:
         """Return what the user's own tokenizer makes of texts: all tokens, and where in them those of each text begin.
 
         Parameters
         ----------
         texts : Texts
-        name_row : callable
-            How errors name a row of ``texts``.
 
         Raises
         ------
@@ -261,29 +255,29 @@ class Shingling:
         bounds = np.zeros(len(texts) + 1, np.int64)
         for row in range(len(texts)):
             text = normalize(texts.row(row).decode("utf-8", "replace"), self.normalization, self._hides)
-            tokens += self._tokens_of(fold(text) if self.fold_case else text, partial(name_row, row))
+            tokens += self._tokens_of(fold(text) if self.fold_case else text, row)
             bounds[row + 1] = len(tokens)
         try:
             return from_arrow_array(strings(tokens, pa.large_string())), bounds
         except UnicodeEncodeError as error:
             place = next(i for i, token in enumerate(tokens) if any("\ud800" <= c < "\ue000" for c in token))
-            where = name_row(int(np.searchsorted(bounds, place, "right")) - 1)
-            raise InputDataError(f"{where}: the tokenizer yielded {tokens[place]!r:.60}: {error.reason}") from None
+            row = int(np.searchsorted(bounds, place, "right")) - 1
+            raise InputDataError(f"the tokenizer yielded {tokens[place]!r:.60}: {error.reason}", row=row) from None
 
-    def _tokens_of(self, text: str, row: Callable[[], str]) -> list[str]:
+    def _tokens_of(self, text: str, row: int) -> list[str]:
         """Call the tokenizer; its own error is kept as the cause."""
         assert self.tokenizer is not None
         try:
             found = self.tokenizer(text)
             tokens = list(found)
         except Exception as error:  # whatever the user's function raises
-            raise InputDataError(f"{row()}: the tokenizer failed: {type(error).__name__}: {error}") from error
+            raise InputDataError(f"the tokenizer failed: {type(error).__name__}: {error}", row=row) from error
         if isinstance(found, (str, bytes)):
-            raise InputDataError(f"{row()}: the tokenizer must yield a list of str; it yielded {found!r:.60}")
+            raise InputDataError(f"the tokenizer must yield a list of str; it yielded {found!r:.60}", row=row)
         if not set(map(type, tokens)) <= {str}:
             for token in tokens:
                 if not isinstance(token, str):
-                    raise InputDataError(f"{row()}: the tokenizer must yield str; it yielded {token!r:.60}")
+                    raise InputDataError(f"the tokenizer must yield str; it yielded {token!r:.60}", row=row)
         return tokens
 
 

@@ -209,12 +209,13 @@ def from_strings(strings: Iterable[Any], first_row: int = 0, encoding_errors: st
                 encoded.append(item.encode("utf-8", "surrogatepass" if encoding_errors == "replace" else "strict"))
             except UnicodeEncodeError as error:
                 raise InputDataError(
-                    f"row {row}: the text cannot be written as UTF-8 (a lone surrogate at character {error.start}); "
-                    "pass --encoding-errors replace (encoding_errors='replace') to continue"
+                    f"the text cannot be written as UTF-8 (a lone surrogate at character {error.start}); "
+                    "pass --encoding-errors replace (encoding_errors='replace') to continue",
+                    row=row,
                 ) from None
         else:
             hint = "; pass rows as a table, pyarrow.Table.from_pylist(rows)" if isinstance(item, dict) else ""
-            raise InputDataError(f"row {row}: a text must be a str; this one is {type(item).__name__}: {item!r:.60}{hint}")
+            raise InputDataError(f"a text must be a str; this one is {type(item).__name__}: {item!r:.60}{hint}", row=row)
     return from_bytes(encoded)
 
 

@@ -159,7 +159,7 @@ class Hashing:
             yield from self._rows(begin, some) if some.n_bytes <= SEGMENT else self._segments(begin, some)
 
     def _rows(self, first: int, texts: Texts) -> Iterator[_Rows]:
-        for offsets, tokens in token_rows(self.shingling, self.secrets[0], texts, str):
+        for offsets, tokens in token_rows(self.shingling, self.secrets[0], texts):
             sizes = np.diff(offsets)
             bounds = np.concatenate([[0], np.cumsum(np.maximum(sizes - self.length + 1, 0))])
             yield _Rows(first, sizes, bounds, self._hash(tokens, offsets, 1), tokens, offsets, texts)

@@ -31,7 +31,7 @@ def within(
     try:
         array = np.asarray(value, np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be a number; got {value!r}") from None
+        raise ParameterError("must be a number", name, value) from None
     inside = (array >= low - ROUNDING * abs(low)) & (array <= (high if np.isinf(high) else high + ROUNDING * abs(high)))
     if above:
         inside &= array > low
@@ -39,7 +39,7 @@ def within(
         inside &= array < high
     if not np.all(inside):
         ends = f"{'(' if above else '['}{low:g}, {high:g}{')' if below or np.isinf(high) else ']'}"
-        raise ParameterError(f"{name} must be in {ends}; got {_shown(value)}")
+        raise ParameterError(f"{name} must be in {ends}; got {_shown(value)}", name, value)
     return np.clip(array, low, high)
 
 

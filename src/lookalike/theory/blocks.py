@@ -39,7 +39,7 @@ def block_sizes(bits: int, blocks: int | Sequence[int]) -> list[int]:
             )
         return list(blocks)
     if not 1 <= blocks <= bits:
-        raise ParameterError(f"blocks must be in 1..{bits}; got {blocks}")
+        raise ParameterError(f"must be in 1..{bits}", "blocks", blocks)
     return [bits // blocks + (i < bits % blocks) for i in range(blocks)]
 
 
@@ -122,7 +122,7 @@ def join_designs(bits: int, radius: int, most: int = 220) -> list[tuple[int, tup
     All combinations: Thesis on PSM, equations 6.1-6.3. Eight blocks: the Steiner system S(3, 4, 8).
     """
     if not 0 <= radius < bits:
-        raise ParameterError(f"radius must be in 0..{bits - 1} for fingerprints of {bits} bits; got {radius}")
+        raise ParameterError(f"must be in 0..{bits - 1} for fingerprints of {bits} bits", "radius", radius)
     designs: list[tuple[int, tuple[tuple[int, ...], ...]]] = [(1, ((),))]
     for blocks in range(radius + 1, min(bits, 2 * radius + 8) + 1):
         if comb(blocks, radius) <= most:

@@ -124,7 +124,7 @@ def for_error(
     if not LEAST_ERROR <= standard_error < float("inf"):
         raise ParameterError(f"the standard error must be a number of at least {LEAST_ERROR:g}; got {standard_error}")
     if not 0.0 <= resemblance < 1.0:
-        raise ParameterError(f"resemblance must be in [0, 1): at 1 no sketch errs; got {resemblance}")
+        raise ParameterError("must be in [0, 1): at 1 no sketch errs", "resemblance", resemblance)
     choices: list[tuple[int, int, str, int, int, int, float]] = []
     for scheme, b, m, spread in candidates(resemblance, density, bits, combined):
         if not np.isfinite(spread):

@@ -108,7 +108,7 @@ def exact_interval(matches: int, trials: int, confidence: float = 0.95) -> tuple
     if not 0 <= matches <= trials or trials < 1:
         raise ParameterError(f"matches must be in 0..trials, and trials at least 1; got {matches} of {trials}")
     if not 0.0 < confidence < 1.0:
-        raise ParameterError(f"confidence must be strictly between 0 and 1; got {confidence}")
+        raise ParameterError("must be strictly between 0 and 1", "confidence", confidence)
     tail = (1.0 - confidence) / 2.0
     low = tail_probability(matches, trials, tail) if matches else 0.0
     return low, (1.0 - tail_probability(trials - matches, trials, tail) if matches < trials else 1.0)

@@ -60,7 +60,7 @@ def check_shares(shares: Sequence[tuple[int, float]]) -> None:
     f-fractional bit minwise hashing, equations 13 and 39.
     """
     if not shares or not all(1 <= bits <= 64 and 0.0 <= share <= 1.0 for bits, share in shares):
-        raise ParameterError(f"parts must be (bits in 1..64, share in [0, 1]); got {shares!r}")
+        raise ParameterError("must be (bits in 1..64, share in [0, 1])", "parts", shares)
     if abs(sum(share for _, share in shares) - 1.0) > 1e-9:
         raise ParameterError(f"the shares of the parts must sum to 1; those of {shares} sum to {sum(s for _, s in shares)}")
 

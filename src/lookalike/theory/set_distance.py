@@ -46,7 +46,7 @@ def resemblance(distance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike
     """
     total, h = count("size_left", size_left, 0) + count("size_right", size_right, 0), within("distance", distance, 0.0, np.inf)
     if np.any(h > total):
-        raise ParameterError(f"distance must be at most the sum of both sizes, {total}; got {distance!r}")
+        raise ParameterError(f"must be at most the sum of both sizes, {total}", "distance", distance)
     with np.errstate(invalid="ignore"):
         return (total - h) / (total + h)
 

@@ -52,10 +52,10 @@ def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
     except TypeError:
         number = None
     if number is None or isinstance(value, (bool, np.bool_)):
-        raise ParameterError(f"{name} must be an integer; got {value!r}")
+        raise ParameterError("must be an integer", name, value)
     if number < low or (high is not None and number > high):
         limits = f"at least {low}" if high is None else f"in {low}..{'2^64-1' if high == MOST_SEED else high}"
-        raise ParameterError(f"{name} must be {limits}; got {number}")
+        raise ParameterError(f"must be {limits}", name, number)
     return number
 
 
@@ -67,7 +67,7 @@ def drawn_seed() -> int:
 def number(name: str, value: Any, rule: str = "a number") -> float:
     """Return a real parameter as float; texts, bools, arrays and nan are no numbers."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)) or value != value:
-        raise ParameterError(f"{name} must be {rule}; got {value!r}")
+        raise ParameterError(f"must be {rule}", name, value)
     try:
         return float(value)
     except OverflowError:
@@ -104,7 +104,7 @@ def rows_of(rows: ArrayLike, n: int, name: str = "rows") -> Int64Array:
     """Return row numbers as int64, of the shape they have, if all are in [0, n)."""
     found = np.asarray(rows)
     if found.size and found.dtype.kind not in "iu":
-        raise ParameterError(f"{name} must be integers; got {found.dtype}")
+        raise ParameterError("must be integers", name, found.dtype)
     if found.size and (found.min() < 0 or found.max() >= n):
         first = found[(found < 0) | (found >= n)].flat[0] if found.ndim else found
         raise ParameterError(
@@ -120,7 +120,7 @@ def pairs_of_rows(left: ArrayLike, n_left: int, right: ArrayLike, n_right: int) 
         np.broadcast_shapes(a.shape, b.shape)
     except ValueError:
         raise ParameterError(
-            f"left and right must be as many rows, or one of them one; got shapes {a.shape} and {b.shape}"
+            f"left and right must have the same number of rows, or one of them one row; got shapes {a.shape} and {b.shape}"
         ) from None
     return a, b
 

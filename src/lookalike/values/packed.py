@@ -86,7 +86,7 @@ class PackedSignatures(Brief):
             raise ParameterError(f"layout must have a row (first word, slots, bits) for each part; got {layout.tolist()}")
         ends = layout[:, 0] + (layout[:, 1] + 63) // 64 * (layout[:, 2] + self.has_empty)
         if ends.max() > n_words:
-            raise ParameterError(f"the layout needs {ends.max()} words a document; got {n_words}")
+            raise ParameterError(f"the layout needs {ends.max()} words per document; got {n_words}")
         if self.densities is not None and np.shape(self.densities) != (n,):
             raise ParameterError(f"densities must be one for each of {n} rows; got shape {np.shape(self.densities)}")
         if self.density_bits is not None:
@@ -141,7 +141,7 @@ class PackedSignatures(Brief):
             If densities are not rounded to steps.
         """
         if self.densities is None or self.density_bits is None:
-            raise ParameterError("these densities are not rounded: with_quantized_densities does it")
+            raise ParameterError("these densities are not rounded: call with_quantized_densities")
         return (self.densities * (1 << self.density_bits)).astype(np.uint16)  # the middle of a step is cut to its number
 
     def check_compatible(self, other: PackedSignatures) -> None:
@@ -261,7 +261,8 @@ class PackedSignatures(Brief):
             least = xor_bits.least_usable(part.combined, part.slots, *densities)
             if np.any(found < least):
                 warnings.warn(
-                    f"estimates from XORs of {part.combined} bits are of use from a resemblance of {np.max(least):.2f} on; "
+                    f"estimates from XORs of {part.combined} bits are useful only from a resemblance of "
+                    f"{np.max(least):.2f} on; "
                     "below, chance makes sets that share nothing seem alike: store whole bits, or combine fewer",
                     RuntimeWarning, stacklevel=2,
                 )  # fmt: skip

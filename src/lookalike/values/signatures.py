@@ -197,7 +197,7 @@ class Fingerprints(Brief):
         if self.margins is not None:
             margins = matrix("margins", self.margins, {"f4": np.float32, "i1": np.int8})
             if margins.shape != (n, self.bits):
-                raise ParameterError(f"margins must have shape ({n}, {self.bits}); got {margins.shape}")
+                raise ParameterError(f"must have shape ({n}, {self.bits})", "margins", margins.shape)
             object.__setattr__(self, "margins", margins)
 
     def __len__(self) -> int:

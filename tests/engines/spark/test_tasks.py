@@ -48,7 +48,7 @@ def test_messages_arrive_whole(error, kind):
 def test_rows_are_named_by_the_driver():
     with pytest.raises(RowError) as found:
         through_spark(RowError(7, 8, "the tokenizer failed: é"))
-    assert (found.value.position, found.value.number, found.value.what) == (7, 8, "the tokenizer failed: é")
+    assert (found.value.position, found.value.row, found.value.reason) == (7, 8, "the tokenizer failed: é")
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ HOSTILE = {
     ),
     "two byte order marks": (
         b"\xef\xbb\xbf\xef\xbb\xbftext\na\n",
-        r"header: column 'text' is missing; columns found: \\ufefftext",
+        r"column 'text' is missing; columns found: \\ufefftext",
     ),
     "carriage returns alone": (LINES.replace(b"\n", b"\r"), "line 1: not valid CSV: a carriage return outside quotes"),
     "a carriage return in a field": (
@@ -40,7 +40,7 @@ HOSTILE = {
         "line 3: .*outside quotes; end records with a line feed",
     ),
     "semicolons": (LINES.replace(b",", b";"), "'text' is missing; columns found: id;text; fields must be separated by ','"),
-    "missing field": (b"id,body\n1,one\n", "header: column 'text' is missing; columns found: id, body"),
+    "missing field": (b"id,body\n1,one\n", "column 'text' is missing; columns found: id, body"),
     "a short row": (LINES + b"3\n", "row 3: 1 fields where the header names 2"),
     "a long row": (LINES + b"3,a,b\n", "row 3: 3 fields where the header names 2; put .* in quotes"),
     "null text": (LINES + b"3,\n", [A, B, ""]),

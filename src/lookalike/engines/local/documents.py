@@ -129,7 +129,7 @@ class Documents(Lazy):
                 yield row, texts
                 row += len(texts)
             if row != end:
-                raise InputDataError(f"{source.name}: {end - first:,} rows were read at first, {row - first:,} now; run again")
+                raise InputDataError(f"{end - first:,} rows were read at first, {row - first:,} now; run again", source.name)
 
     def in_order(self, begin: int, wanted: NDArray[np.bool_]) -> Iterator[tuple[int, Texts]]:
         """Yield (first row, texts) from a row on, as they are held or else read once more; they may be let go meanwhile."""

@@ -267,7 +267,7 @@ class TableWriter:
         self.done = f"{name}-done" in self.workspace
         parts = self.workspace.numbered(name)
         if self.done and int(self.workspace.get(f"{name}-done")["parts"][0]) != len(parts):
-            raise IndexFormatError(f"{self.workspace.folder}: parts of the job are missing; empty the folder and start again")
+            raise IndexFormatError("parts of the job are missing; empty the folder and start again", self.workspace.folder)
         if not self.done:
             marks = [int(self.workspace.get(part)["mark"][0]) for part in parts]
             while marks and marks[-1] == UNFINISHED:

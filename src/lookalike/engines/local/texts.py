@@ -91,7 +91,7 @@ class KeptTexts:
                 yield row, Texts(part["data"], np.concatenate([[0], np.cumsum(sizes)])[row - first :])
                 row = first + len(sizes)
         if row < end:
-            raise IndexFormatError(f"{self._workspace.folder}: parts of the job are missing; empty the folder and start again")
+            raise IndexFormatError("parts of the job are missing; empty the folder and start again", self._workspace.folder)
 
 
 class _Partition:
@@ -125,7 +125,7 @@ class _Partition:
         """Copy the texts of some rows, of so many bytes, together."""
         place = np.searchsorted(self._rows, rows)
         if len(rows) and (int(place.max()) >= len(self._rows) or (self._rows[place] != rows).any()):
-            raise IndexFormatError(f"{self._workspace.folder}: parts of the job are missing; empty the folder and start again")
+            raise IndexFormatError("parts of the job are missing; empty the folder and start again", self._workspace.folder)
         chunk = np.searchsorted(self._starts, place, side="right") - 1
         if len(rows) == 1:  # not copied: it may be large
             local = int(place[0] - self._starts[chunk[0]])

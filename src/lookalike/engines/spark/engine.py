@@ -312,7 +312,7 @@ class SparkEngine:
             folder_of(folder).clear()
             told = [tuple(row.values()) for batch in writing.batches() for row in batch.to_pylist()] if rows.here else None
         except OSError as error:
-            raise OutputError(f"{folder}: cannot be used as work folder: {error.strerror or error}") from None
+            raise OutputError(f"cannot be used as work folder: {error.strerror or error}", folder) from None
         if told is None:
             told = [(row.name, row.rows, row.bytes) for row in self.act(writing.frame.collect, adaptive)]
         names, counts, sizes = zip(*sorted(told), strict=True) if told else ((), (), ())

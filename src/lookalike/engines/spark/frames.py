@@ -6,7 +6,6 @@ sorted by the column of their order and their ids, and numbered.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -33,8 +32,6 @@ from .order import Sizes, frame_keys, key_fields, numbered, with_frame_keys, wit
 from .tables import Cluster, SparkTable, Stage, StoredTable, of_numbers, union
 from .tasks import explained, one_after_the_other, read_units
 from .texts import WHERE, FrameTexts, InputTexts, Spool, TextFiles, units_of
-
-_ROW = re.compile(r", row (\d+)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +147,7 @@ def _read_and_run(
         except RowError as error:
             positions = last[0].column("position").to_pylist()
             found = last[0].column("id")[positions.index(error.position)].as_py()
-            raise InputDataError(f"{source.name}, id {found!r}: {error.what}") from error.__cause__
+            raise _of_id(source.name, found, error) from error.__cause__
 
 
 def _documents(
@@ -169,13 +166,16 @@ def _documents(
     texts.close()
 
 
+def _of_id(name: str | None, id: object, error: InputDataError) -> InputDataError:
+    return InputDataError(error.reason, f"{name}, id {id!r}", column=error.column)
+
+
 @contextmanager
 def _named_by_id(ids: pa.Array) -> Iterator[None]:
     """Name a row in an error by its id: numbers of rows mean nothing in a frame."""
     try:
         yield
     except InputDataError as error:
-        if isinstance(error, RowError) or not (found := _ROW.search(str(error))):
+        if isinstance(error, RowError) or error.row is None:
             raise
-        name = repr(ids[int(found[1])].as_py())
-        raise InputDataError(_ROW.sub(lambda _: f", id {name}", str(error), count=1)) from error.__cause__
+        raise _of_id(error.path, ids[error.row].as_py(), error) from error.__cause__

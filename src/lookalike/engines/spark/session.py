@@ -110,7 +110,7 @@ def memory_lacking(session: Any, task_bytes: int) -> str | None:
         return None
     wanted = -(-tasks * task_bytes >> 20)
     return (
-        f"each of {tasks} tasks of an executor may use {task_bytes / 1e9:.1f} GB beside the heap, and there is "
+        f"each of {tasks} tasks of an executor may use {task_bytes / 1e9:.1f} GB outside the heap, and there are "
         f"{there / 1e9:.1f} GB in all: containers may be killed; set spark.executor.memoryOverhead={wanted}m"
     )
 

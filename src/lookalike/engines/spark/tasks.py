@@ -35,7 +35,7 @@ _NO_SPACE = os.strerror(errno.ENOSPC)
 _LOST = re.compile(r"Python worker (?:exited|failed)|ExecutorLostFailure|worker lost|EOFException|Worker unexpectedly")
 _HOST = re.compile(r"\(TID \d+\) \((\S+) executor")
 _LACKED = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
-_KINDS: dict[str, type[LookalikeError]] = {kind.__name__: kind for kind in (InputDataError, ParameterError)}
+_KINDS: dict[str, type[LookalikeError]] = {kind.__name__: kind for kind in (RowError, InputDataError, ParameterError)}
 _SAID = re.compile(r"<<lookalike ([0-9A-Za-z+/=]+)>>")
 
 
@@ -46,7 +46,7 @@ class TaskError(RuntimeError):
     """
 
     def __init__(self, error: Exception, **said: Any) -> None:
-        super().__init__(f"{error}\n<<lookalike {b64encode(json.dumps(said).encode()).decode()}>>")
+        super().__init__(f"{error}\n<<lookalike {b64encode(json.dumps(said, default=str).encode()).decode()}>>")
 
 
 @contextmanager
@@ -54,11 +54,9 @@ def explained() -> Iterator[None]:
     """Let errors of ours in a task be said in full: Spark carries nothing of them to the driver but their message."""
     try:
         yield
-    except RowError as error:
-        raise TaskError(error, position=error.position, number=error.number, what=error.what) from error
     except LookalikeError as error:
         kind = next((name for name, kind in _KINDS.items() if isinstance(error, kind)), "")
-        raise TaskError(error, message=str(error), kind=kind) from error
+        raise TaskError(error, kind=kind, args=error.args, fields=vars(error)) from error
 
 
 @contextmanager
@@ -80,21 +78,21 @@ def raised_again() -> Iterator[None]:
                 ) from None
             if _LOST.search(message):
                 raise LookalikeError(
-                    "Spark lost workers, and tried in vain to do their tasks again: they were killed, or had too little memory "
-                    "beside the heap of Java (spark.executor.memoryOverhead); resume the job: tables that are whole are kept"
+                    "Spark lost workers, and retrying their tasks failed: they were killed, or had too little memory "
+                    "outside the Java heap (spark.executor.memoryOverhead); resume the job: complete tables are kept"
                 ) from error
             if _NO_SPACE not in message:
                 raise
             host = _HOST.search(message)
             writer = f"Spark's worker {host[1]}" if host else "one of Spark's workers"
             raise OutputError(
-                f"no space left on a disk that {writer} writes to, its own or that of the work folder: make space, and resume "
-                "the job; tables that are whole are kept"
+                f"no space left on a disk that {writer} writes to (its own, or the work folder's): make space, and "
+                f"resume the job; complete tables are kept"
             ) from error
         said = json.loads(b64decode(found[-1]))  # rows may hold what looks alike; ours comes after them
-        if "what" in said:
-            raise RowError(**said) from None
-        raise _KINDS.get(said["kind"], LookalikeError)(said["message"]) from None
+        again = _KINDS.get(said["kind"], LookalikeError)(*said["args"])
+        vars(again).update(said["fields"])
+        raise again from None
 
 
 def keep_modules() -> None:

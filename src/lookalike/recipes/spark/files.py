@@ -67,7 +67,7 @@ def check_where(output: str | Path, force: bool) -> Folder:
     if not means_folder(output):
         like = folder_like(output) if not is_stdout(output) else "clean"
         raise ParameterError(
-            f"{output} means one file, and the tasks of a cluster write one for each input: name a folder, such as {like}/"
+            f"{output} is one file, but the tasks of a cluster write one for each input: name a folder, such as {like}/"
         )
     return check_folder(output, force)
 
@@ -94,8 +94,9 @@ def _attempt(writing: Writing, name: str) -> Iterator[NewFolder]:
             folder = stack.enter_context(folder_of(writing.attempts).attempt(name))
         except FileNotFoundError:
             raise OutputError(
-                f"{writing.output}: Spark's workers do not see {writing.attempts}: name a folder on an object store, or on "
-                "storage that the driver and all workers have mounted"
+                f"Spark's workers do not see {writing.attempts}: name a folder on an object store, or on "
+                "storage that the driver and all workers have mounted",
+                writing.output,
             ) from None
         yield folder
 

@@ -164,7 +164,7 @@ def _check_files(splits: Sequence[Split]) -> None:
     for split in splits:
         if (not is_saved(split) and not split.places) or any(place.is_temporary for place in split.places):
             raise InputDataError(
-                f"{split.name}: Spark's workers cannot read it: pass files on storage that they have mounted, or a data frame"
+                "Spark's workers cannot read it: pass files on storage that they have mounted, or a data frame", split.name
             )
 
 
@@ -178,18 +178,19 @@ def _check_columns(frame: FrameInput, settings: Settings) -> None:
     wanted += [*(("key", name) for name in settings.key_columns), ("source", settings.source)]
     for option, name in [*wanted, *(("slices", name) for name in settings.slices or ())]:
         if name is not None and name not in kinds:
-            raise InputDataError(f"{frame.name}: column {name!r} is missing ({option}=); columns found: {', '.join(kinds)}")
+            raise InputDataError(f"column {name!r} is missing ({option}=); columns found: {', '.join(kinds)}", frame.name)
     for name in texts:
         if kinds[name] not in ("string", "binary"):
-            raise InputDataError(f"{frame.name}: column {name!r} holds {kinds[name]}, not strings")
+            raise InputDataError(f"column {name!r} holds {kinds[name]}, not strings", frame.name)
     if order_by is not None and kinds[order_by].startswith(("array", "map", "struct")):
         raise InputDataError(
-            f"{frame.name}: order_by: column {order_by!r} holds {kinds[order_by]}, which has no order; name a column of "
-            "numbers, times or text"
+            f"order_by: column {order_by!r} holds {kinds[order_by]}, which has no order; name a column of "
+            "numbers, times or text",
+            frame.name,
         )
     if kinds[str(settings.id)] not in _IDS:
         raise InputDataError(
-            f"{frame.name}: ids must be strings or integers; column {settings.id!r} holds {kinds[str(settings.id)]}: cast it"
+            f"ids must be strings or integers; column {settings.id!r} holds {kinds[str(settings.id)]}: cast it", frame.name
         )
 
 
