@@ -205,7 +205,8 @@ class Csv(Format):
                     continue
                 rows.append([fields[place] if place < len(fields) else None for place in places])
                 size += sum(map(len, lines))
-                fields.clear(), lines.clear()
+                fields.clear()
+                lines.clear()
                 if len(rows) == BATCH_ROWS or size > BLOCK:
                     first += len(rows)
                     yield self._batch(rows, first - len(rows), columns, left_out, wrong)
@@ -240,7 +241,8 @@ class Csv(Format):
         number = 0
         for fields, lines in records:
             number, row = number + 1, dict(zip_longest(names, fields))
-            fields.clear(), lines.clear()
+            fields.clear()
+            lines.clear()
             yield number, row
             del row  # not held while the next is read
 
