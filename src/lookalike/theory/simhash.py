@@ -44,22 +44,6 @@ def expected_distance(cosine: ArrayLike, bits: ArrayLike = 64) -> Float:
     return count("bits", bits) * differ_probability(cosine)
 
 
-def distance_variance(cosine: ArrayLike, bits: ArrayLike = 64) -> Float:
-    """Variance of the distance, f p (1 - p).
-
-    Parameters
-    ----------
-    cosine : array_like of float in [-1, 1]
-    bits : array_like of int >= 1
-
-    References
-    ----------
-    Thesis on PSM, equation 2.3: a binomial number of bits.
-    """
-    p = differ_probability(cosine)
-    return count("bits", bits) * p * (1.0 - p)
-
-
 def cosine(distance: ArrayLike, bits: ArrayLike = 64) -> Float:
     """Cosine estimated from a Hamming distance: cos(pi d / f).
 
