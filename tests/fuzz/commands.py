@@ -132,18 +132,8 @@ class Commands:
         self.commands = list(commands())
         os.environ["XDG_CACHE_HOME"], os.environ["XDG_STATE_HOME"] = str(folder / "cache"), str(folder / "state")
         self._call(["dedup", str(folder / "a.jsonl"), "--id", "id", "--save", str(folder / "job")])
-        self._call(
-            [
-                "dedup",
-                str(folder / "b.csv"),
-                "--history",
-                str(folder / "history"),
-                "-o",
-                str(folder / "kept.jsonl"),
-                "--set",
-                "counts=true",
-            ]
-        )
+        into = ["--history", str(folder / "history"), "-o", str(folder / "kept.jsonl")]
+        self._call(["dedup", str(folder / "b.csv"), *into, "--set", "counts=true"])
         self._call(["index", "create", str(folder / "ix"), "--keep-text"])
         self._call(["index", "add", str(folder / "ix"), str(folder / "a.jsonl"), "--id", "id"])
 

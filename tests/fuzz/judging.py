@@ -138,18 +138,18 @@ def check_files(case, result, rows):
     expect(not [p.name for p in out.iterdir() if ".tmp" in p.name], "a temporary file is left")
 
 
+def records_of(path, strict=False):
+    """The records of a file of CSV, by Python's reader."""
+    text = path.read_bytes().decode("utf-8", "replace").removeprefix("\ufeff")
+    return csv.reader(io.StringIO(text, newline=""), strict=strict)
+
+
 def values_in(path):
     """The rows of a file that was written, by readers that are not ours."""
     if path.name.endswith(".parquet"):
         return pq.ParquetFile(path).read().to_pylist()
     if path.name.endswith(".csv"):
-        records = [
-            r
-            for r in csv.reader(
-                io.StringIO(path.read_bytes().decode("utf-8", "replace").removeprefix("\ufeff"), newline=""), strict=True
-            )
-            if r
-        ]
+        records = [record for record in records_of(path, strict=True) if record]
         expect(all(len(r) == len(records[0]) for r in records), "rows of unlike length in CSV")
         return [dict(zip(records[0], record, strict=True)) for record in records[1:]]
     return [json.loads(line.decode("utf-8", "replace")) for line in lines_of(path)]
@@ -158,7 +158,7 @@ def values_in(path):
 def check_values(path, kept, same_format):
     """What was written holds the texts and values of the kept rows."""
     if path.name.endswith(".csv") and same_format:
-        records = list(csv.reader(io.StringIO(path.read_bytes().decode("utf-8", "replace").removeprefix("\ufeff"), newline="")))
+        records = list(records_of(path))
         expect(len([r for r in records if r]) == len(kept) + 1 or not kept, "another number of CSV records", len(records))
         return
     found = values_in(path)

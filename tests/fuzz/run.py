@@ -35,15 +35,8 @@ class Supervisor:
     def run(self, start, stop, deadline):
         """Run cases until all are through or the time is; a worker that crashes or hangs is replaced by another."""
         while start < stop and time.monotonic() < deadline:
-            command = [
-                sys.executable,
-                str(Path(__file__).with_name("worker.py")),
-                self.kind,
-                str(start),
-                str(stop),
-                str(self.out),
-            ]
-            process = subprocess.Popen(command)
+            program, given = Path(__file__).with_name("worker.py"), map(str, (self.kind, start, stop, self.out))
+            process = subprocess.Popen([sys.executable, str(program), *given])
             seen, heard = 0, time.monotonic() + PATIENCE  # the first case may compile
             while process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.1)

@@ -1,10 +1,12 @@
 """Shapes under which a small limit on memory was once exceeded: each in a process of its own, which is watched."""
 
+import gzip
 import json
 import re
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -94,27 +96,46 @@ def test_a_small_limit_is_kept(tmp_path, rng, job, shape, threads):
     assert watched(*job, tmp_path / "in.jsonl", "--threads", threads, "-o", tmp_path / "out.jsonl") < ROOM
 
 
+def emoji_of(rng, n):
+    return rng.integers(0x1F300, 0x1F5FF, n).astype("<u4").tobytes().decode("utf-32-le")
+
+
 def emoji(folder, rng):
     """Texts whose characters take four bytes each: a file each."""
     for i in range(2):
-        (folder / f"{i}.txt").write_text("".join(map(chr, rng.integers(0x1F300, 0x1F5FF, 3_500_000))))
+        (folder / f"{i}.txt").write_text(emoji_of(rng, 3_500_000))
+
+
+def table(folder, rng):
+    """Such texts as records of CSV, as large as a document may be, nearly."""
+    (folder / "in.csv").write_text("".join(f"{text}\n" for text in ["text", *(emoji_of(rng, 7_000_000) for _ in range(3))]))
+
+
+def record(i, body):
+    """A page as a crawler writes it."""
+    page = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html><body><p>page {i}</p>{body}</body></html>"
+    return (f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://example.org/{i}\r\nWARC-Record-ID: <urn:{i}>"
+            f"\r\nWARC-Date: 2024-01-01T00:00:00Z\r\nContent-Type: application/http\r\nContent-Length: {len(page)}"
+            f"\r\n\r\n{page}\r\n\r\n")  # fmt: skip
 
 
 def pages(folder, rng):
     """Large pages with hardly any white space between tags, in a file of a crawler."""
     body = "".join(f"<p>{' '.join(some)}</p>" for some in words(rng, 800_000).reshape(-1, 100))
-    head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
-    with (folder / "in.warc").open("w") as stream:
-        for i in range(3):
-            page = f"{head}<html><body><p>page {i}</p>{body}</body></html>"
-            stream.write(f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://example.org/{i}\r\nWARC-Record-ID: <urn:{i}>"
-                         f"\r\nWARC-Date: 2024-01-01T00:00:00Z\r\nContent-Type: application/http\r\nContent-Length: {len(page)}"
-                         f"\r\n\r\n{page}\r\n\r\n")  # fmt: skip
+    (folder / "in.warc").write_text("".join(record(i, body) for i in range(3)))
 
 
-def letters(folder, rng):
+def crawl(folder, rng):
+    """Pages of which one is large, packed together."""
+    with gzip.open(folder / "in.warc.gz", "wt", 1) as stream:
+        for i in range(300):
+            paragraphs = words(rng, 1_400_000 if i == 200 else 5_000).reshape(-1, 100)
+            stream.write(record(i, "".join(f"<p>{' '.join(some)}</p>" for some in paragraphs)))
+
+
+def letters(folder, rng, n=1_050_000):
     """Texts of as many words as a text may have, nearly, of which two are alike."""
-    one, other = (" ".join(rng.choice([*"abcdefghijklmnopqrstuvwxyz"], 1_000_000)) for _ in range(2))
+    one, other = (" ".join(rng.choice([*"abcdefghijklmnopqrstuvwxyz"], n)) for _ in range(2))
     write(folder / "in.jsonl", [one, f"x y z {one}", other, f"{other} q"])
 
 
@@ -122,12 +143,15 @@ def letters(folder, rng):
     ("shape", "job"),
     [
         (emoji, ["dedup"]),
+        (table, ["dedup"]),
         (pages, ["dedup"]),
-        (letters, ["dedup"]),
+        (crawl, ["dedup"]),
+        (partial(letters, n=1_500_000), ["dedup"]),
         (letters, ["dedup", "--recall", 1]),
+        (letters, ["pairs", "--recall", 1, "--threshold", 0.5]),
         (letters, ["repeats", "--unit", "passage"]),
     ],
-    ids=["emoji", "pages", "letters", "letters, recall 1", "letters, passages"],
+    ids=["emoji", "table", "pages", "crawl", "letters", "letters, recall 1", "letters, pairs", "letters, passages"],
 )
 def test_a_small_limit_is_kept_with_large_texts(tmp_path, rng, shape, job):
     (tmp_path / "in").mkdir()
@@ -137,7 +161,7 @@ def test_a_small_limit_is_kept_with_large_texts(tmp_path, rng, shape, job):
 
 @pytest.mark.parametrize(
     ("text", "n", "job"),
-    [("a b ", 1_500_000, ["dedup"]), ("大", 1_200_000, ["dedup", "--recall", 1]), ("a\nb\n", 600_000, ["repeats"])],
+    [("a b ", 1_600_000, ["dedup"]), ("大", 1_200_000, ["dedup", "--recall", 1]), ("a\nb\n", 600_000, ["repeats"])],
     ids=["letters", "ideographs", "lines"],
 )
 def test_a_text_of_too_many_words_is_refused_or_left_out(tmp_path, text, n, job):

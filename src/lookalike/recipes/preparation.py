@@ -26,7 +26,7 @@ from ..inputs.ids import Labels
 from ..inputs.read import Reading, check_apart, leaves_out
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references
-from ..settings.limits import limit_of
+from ..settings.limits import BANDED_TOKEN_BYTES, TOKEN_BYTES, limit_of
 from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
 from ..wording import meant, printable, spoken
@@ -115,7 +115,8 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
         id, settings = own or theirs, replace(settings, id=own)
         saved = any(map(is_saved, references)) and all(is_saved(one) and one.data.saved.id is not None for one in references)
         unnamed = (theirs is None and not saved, own is None)
-    limit = limit_of(settings.max_document, settings.on_error, memory)
+    token_bytes = BANDED_TOKEN_BYTES if settings.method == "minhash" and settings.recall < 1 else TOKEN_BYTES
+    limit = limit_of(settings.max_document, settings.on_error, memory, token_bytes)
     memory = memory.reading(any(split.remote_bytes for split in (*references, *inputs)))
     splits = [replace(split, limit=limit, threads=settings.n_threads) for split in (*references, *inputs)]
     if settings.boilerplate:

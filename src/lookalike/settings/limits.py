@@ -9,7 +9,8 @@ from ..errors import ParameterError
 from ..formats.split import ROOM, Limit
 
 LARGEST = 10  # of which the largest document is one: the part of the memory whose texts, sets and copies fit into it
-TOKEN_BYTES = 96  # that each word takes of the largest documents while two of them are compared
+TOKEN_BYTES = 160  # that each word takes of the largest documents while two of them are compared
+BANDED_TOKEN_BYTES = 112  # where bands of MinHash find the two
 
 
 def skips_large(on_error: str | None, max_document: int | str | None) -> bool:
@@ -17,7 +18,9 @@ def skips_large(on_error: str | None, max_document: int | str | None) -> bool:
     return on_error == "skip" and max_document is not None
 
 
-def limit_of(max_document: int | str | None, on_error: str | None, memory: Memory) -> Limit:
+def limit_of(
+    max_document: int | str | None, on_error: str | None, memory: Memory, token_bytes: int = TOKEN_BYTES
+) -> Limit:  # fmt: skip
     """Return how large documents may be, and what becomes of those that are larger or cannot be parsed."""
     most = memory.cap // LARGEST
     wanted = most if max_document is None else parse_bytes(max_document, "max_document")
@@ -29,7 +32,7 @@ def limit_of(max_document: int | str | None, on_error: str | None, memory: Memor
             wanted,
         )
     room, skips = int((memory.cap - FLOOR) * ROOM), on_error == "skip"
-    tokens = (memory.cap - FLOOR) // TOKEN_BYTES
+    tokens = (memory.cap - FLOOR) // token_bytes
     return Limit(wanted, skips_large(on_error, max_document), on_error != "stop", room, skips, tokens)
 
 

@@ -79,8 +79,9 @@ def check_tokens(piece: pa.RecordBatch, texts: Texts, unit: str, most: int) -> N
     for row in np.flatnonzero(np.diff(texts.offsets) > most).tolist():
         if (n := most_tokens(texts.data[texts.offsets[row] : texts.offsets[row + 1]], unit)) > most:
             what = (
-                f"the document has about {n:,} {unit}s, more than the {most:,} that one may have; raise --memory (memory=), or "
-                "leave it out: --max-document BYTES (max_document=) and --on-error skip (on_error='skip')"
+                f"the document has about {n:,} {unit}s, more than the {most:,} that one may have; raise --memory (memory=) "
+                f"({-(-10 * n // most) / 10} times as much is enough), or leave it out: --max-document BYTES (max_document=) "
+                "and --on-error skip (on_error='skip')"
             )
             raise row_error(piece, InputDataError(what, row=row))
 

@@ -51,7 +51,9 @@ class Lazy:
                 yield piece.mark
             return
         for batches, done in in_order(_made, self.pieces(mark), self.threads):
-            yield from batches
+            batches.reverse()
+            while batches:  # what was given is not held
+                yield batches.pop()
             yield done
 
     def batches(self) -> Batches:
