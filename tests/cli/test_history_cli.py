@@ -9,21 +9,11 @@ import threading
 import pyarrow.parquet as pq
 import pytest
 from cli.commands import run
-from weekly import weeks, written
 
 import lookalike as la
 from lookalike.files import publication
 
 HOW = ("-t", "0.6", "--width", 1, "--id", "id")
-
-
-@pytest.fixture
-def crawl(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for number, table in enumerate(weeks(1)):
-        (tmp_path / f"w{number}").mkdir()
-        written(table, tmp_path / f"w{number}", "p")
-    return tmp_path
 
 
 def week(capsys, number, *more):

@@ -6,19 +6,9 @@ import pyarrow.parquet as pq
 import pytest
 from cli.commands import run
 from object_store import put_folder
-from weekly import weeks, written
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for number, table in enumerate(weeks(1)):
-        (tmp_path / f"w{number}").mkdir()
-        written(table, tmp_path / f"w{number}", "p")
-    return tmp_path
-
-
-def test_week_after_week(folder, capsys):
+def test_week_after_week(crawl, capsys):
     code, out, _ = run(capsys, "dedup", "w0", "--set", "save_sketches=history/w0", "-o", "clean/w0", "-t", "0.6", "--width", 1)
     assert code == 0 and out.endswith("written: clean/w0\nwritten: history/w0\n")
     code, out, err = run(
@@ -56,17 +46,17 @@ def test_week_after_week(folder, capsys):
     ],
     ids=range(6),
 )
-def test_what_is_refused_before_any_work(words, said, folder, capsys):
+def test_what_is_refused_before_any_work(words, said, crawl, capsys):
     run(capsys, "dedup", "w0", "--set", "save_sketches=history/w0")
-    before = sorted(folder.rglob("*"))
+    before = sorted(crawl.rglob("*"))
     code, out, err = run(capsys, "dedup", "w1", *words)
     assert code in (1, 2) and not out and said in err
-    assert sorted(folder.rglob("*")) == before
+    assert sorted(crawl.rglob("*")) == before
 
 
-def test_weeks_on_a_store(folder, capsys, bucket):
+def test_weeks_on_a_store(crawl, capsys, bucket):
     """Documents and sketches in a bucket; what is not allowed is refused before any work."""
-    put_folder(folder, bucket / "lake")
+    put_folder(crawl, bucket / "lake")
     lake = str(bucket / "lake")
     given = ("-t", "0.6", "--width", 1, "--json", "--quiet")
     code, out, _ = run(capsys, "dedup", f"{lake}/w0", "--set", f"save_sketches={lake}/history/w0", *given)
@@ -95,9 +85,9 @@ def test_weeks_on_a_store(folder, capsys, bucket):
 
 
 @pytest.mark.parametrize("empty", [[0], [1], [0, 1]])
-def test_weeks_that_kept_nothing(folder, capsys, empty):
+def test_weeks_that_kept_nothing(crawl, capsys, empty):
     """A later job can be resumed, and its sketches go with theirs."""
-    (folder / "none.jsonl").write_text("")
+    (crawl / "none.jsonl").write_text("")
     for week in (0, 1):
         against = ["--against", "history"] if week else []
         inputs = "none.jsonl" if week in empty else f"w{week}"
@@ -108,5 +98,5 @@ def test_weeks_that_kept_nothing(folder, capsys, empty):
         code, out, _ = run(capsys, *words, *more, "-o", f"out{number}.jsonl", "--set", f"save_sketches=mine{number}")
         outs.append({name: json.loads(out)[name] for name in ("documents", "reference", "kept")})
         assert code == 0
-    assert outs[0] == outs[1] and (folder / "out0.jsonl").read_bytes() == (folder / "out1.jsonl").read_bytes()
+    assert outs[0] == outs[1] and (crawl / "out0.jsonl").read_bytes() == (crawl / "out1.jsonl").read_bytes()
     assert run(capsys, "dedup", "none.jsonl", "--quiet", "--against", "history", "--against", "mine0")[0] == 0

@@ -7,23 +7,13 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from weekly import HOW, VARIANTS, weeks, written
+from weekly import HOW, VARIANTS
 
 import lookalike as la
 from lookalike.files.publication import JOURNAL, Publication
 from lookalike.inputs.generations import next_name
 
 GIVEN = HOW | {"threads": 1}
-
-
-@pytest.fixture
-def crawl(tmp_path, monkeypatch):
-    """Folders ``w0``, ``w1``, ``w2`` of documents, the current folder above them."""
-    monkeypatch.chdir(tmp_path)
-    for number, table in enumerate(weeks(1)):
-        (tmp_path / f"w{number}").mkdir()
-        written(table, tmp_path / f"w{number}", "p")
-    return tmp_path
 
 
 def add(data, output, folder="history", **given):
