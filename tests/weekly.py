@@ -4,6 +4,7 @@ import random
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 TOLD = ["id", "bytes", "kept", "reason", "duplicate_of", "duplicate_is_reference", "cluster", "n_exact", "n_duplicates"]
 SCORES = ["resemblance", "standard_error", "distance"]
@@ -29,6 +30,16 @@ VARIANTS = {
     "large documents left out": {"max_document": 60, "on_error": "skip"},
 }
 """Settings of jobs."""
+
+
+@pytest.fixture
+def crawl(tmp_path, monkeypatch):
+    """Folders ``w0``, ``w1``, ``w2`` of documents, the current folder above them."""
+    monkeypatch.chdir(tmp_path)
+    for number, table in enumerate(weeks(1)):
+        (tmp_path / f"w{number}").mkdir()
+        written(table, tmp_path / f"w{number}", "p")
+    return tmp_path
 
 
 def cut_small(monkeypatch):

@@ -16,6 +16,7 @@ from lookalike.index.manifest import read_manifest
 from lookalike.theory import banding
 
 sys.path.insert(0, str(Path(__file__).parent))
+from writer import answers
 
 KINDS = {
     "minhash": {},
@@ -28,13 +29,6 @@ KINDS = {
 @pytest.fixture
 def texts():
     return planted(np.random.default_rng(4), n_families=60)
-
-
-def answers(index, queries, **options):
-    table = index.query(queries, top=None, **options)
-    return sorted(
-        zip(table["query"].to_pylist(), table["id"].to_pylist(), table["estimated_resemblance"].to_pylist(), strict=True)
-    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -21,19 +21,12 @@ from lookalike.files.arrays import ArrayFile
 from lookalike.index.manifest import read_manifest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from writer import KINDS, apply, operations, text_of
+from writer import KINDS, answers, apply, operations, text_of
 
 
 @pytest.fixture
 def texts():
     return planted(np.random.default_rng(4), n_families=60)
-
-
-def answers(index, queries, **options):
-    table = index.query(queries, top=None, **options)
-    return sorted(
-        zip(table["query"].to_pylist(), table["id"].to_pylist(), table["estimated_resemblance"].to_pylist(), strict=True)
-    )
 
 
 @pytest.fixture

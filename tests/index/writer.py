@@ -9,6 +9,14 @@ import lookalike as la
 KINDS = {"minhash": {}, "simhash": {"kind": "simhash"}, "probed": {"kind": "simhash", "probes": 23}}
 
 
+def answers(index, queries, **options):
+    """What matches queries, in one order."""
+    table = index.query(queries, top=None, **options)
+    return sorted(
+        zip(table["query"].to_pylist(), table["id"].to_pylist(), table["estimated_resemblance"].to_pylist(), strict=True)
+    )
+
+
 def text_of(number):
     """A text of its own for each number."""
     return " ".join(f"w{(number * 7919 + i * i) % 100003}" for i in range(30))

@@ -4,18 +4,11 @@ import json
 import random
 
 import pytest
+from serve.desk_jobs import changed
 
 import lookalike as la
 
 WORDS = [f"word{i}" for i in range(400)]
-
-
-def changed(rng, text, n):
-    """A text with some of its words replaced."""
-    words = text.split()
-    for place in rng.sample(range(len(words)), n):
-        words[place] = f"new{rng.randrange(10**6)}"
-    return " ".join(words)
 
 
 @pytest.fixture(scope="session")

@@ -52,8 +52,9 @@ class Labels:
     def ids(self, positions: Int64Array, numbers: Int64Array, given: pa.Array | None = None) -> pa.Array:
         """Return the ids of some documents: as ``given``, or the default ones; null of a row whose integer was left out."""
         if given is not None:
-            whole = pc.match_substring_regex(given, r"^-?\d+$") if self.kind == pa.int64() else True
-            return pc.if_else(whole, given, None).cast(self.kind)
+            if self.kind != given.type == pa.large_string():
+                given = pc.if_else(pc.match_substring_regex(given, r"^-?\d+$"), given, None)
+            return given.cast(self.kind)
         if self.kind == pa.int64():
             return to_arrow(numbers)
         return self._made(positions, numbers, lambda split, number: as_utf8(split.label(number)))
