@@ -184,7 +184,9 @@ def test_a_large_page_that_is_no_stream_is_read_up_to_a_limit(tmp_path, monkeypa
     for module in (parquet_pages, row_groups):
         monkeypatch.setattr(module, "LARGE", 200)
     assert len(rows_of(path)[0]) == len(rows_of(path, Limit(30_000))[0]) == 100
-    with pytest.raises(la.errors.InputDataError, match=r"column 'text': a page of row group 1, of [0-9,]+ bytes.* raise memory="):
+    with pytest.raises(
+        la.errors.InputDataError, match=r"column 'text': a page of row group 1, of [0-9,]+ bytes.* raise memory="
+    ):
         rows_of(path, Limit(1000))
 
 
