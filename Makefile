@@ -52,7 +52,7 @@ wording: install
 # Build the docs into site/, from docs/, the docstrings and the program's help; warnings are errors, and so are figures of speed, time
 # or memory that no file of results has: `python benchmarks/figures.py` lists those of all pages.
 docs: install
-	$(BIN)/python benchmarks/figures.py --check README.md docs/benchmarks.md
+	$(BIN)/python benchmarks/figures.py --check
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
