@@ -223,7 +223,7 @@ def test_failures_leave_the_file_as_it_was(path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", until_the_disk_fails)
-    with pytest.raises(la.errors.OutputError, match="No space left on device; nor can it be cut off again"):
+    with pytest.raises(la.errors.OutputError, match="No space left on device; it cannot be truncated either"):
         add(file, 5)
     monkeypatch.undo()
     path.write_bytes(whole)

@@ -165,7 +165,7 @@ def test_outputs_meet_no_input(bucket, tmp_path):
     one = [place_of(bucket / "in/a.jsonl", "a", "a")]
     check_apart(bucket / "in/clean", one)
     for output in (bucket / "in", bucket):
-        with pytest.raises(OutputError, match="replaced as a whole, contains the input a;"):
+        with pytest.raises(OutputError, match="replaced as a whole, but contains the input a;"):
             check_apart(output, one)
     for other in (bucket / "clean/work", bucket, bucket / "clean"):
         for name in (str(other), str(other).replace("s3://", "s3a://")):
