@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 from corpora import planted
-from weekly import weeks, written
 
 import lookalike as la
 from lookalike.engines import memory as memory_module
@@ -62,13 +61,3 @@ def saved(files, tmp_path):
     result = la.dedup(new, against=old, id="id", empty="drop", threshold=0.7)
     result.save(tmp_path / "saved")
     return result, tmp_path / "saved"
-
-
-@pytest.fixture
-def crawl(tmp_path, monkeypatch):
-    """Folders ``w0``, ``w1``, ``w2`` of documents, the current folder above them."""
-    monkeypatch.chdir(tmp_path)
-    for number, table in enumerate(weeks(1)):
-        (tmp_path / f"w{number}").mkdir()
-        written(table, tmp_path / f"w{number}", "p")
-    return tmp_path

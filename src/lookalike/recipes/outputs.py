@@ -137,7 +137,7 @@ class Outputs:
         if self.mask is not None and self.output is None:
             raise ParameterError("--mask changes what is written: name an output with -o")
         if self.attributes and (self.output is None or self.annotate):
-            raise ParameterError("attributes writes a folder beside that of the documents, without --annotate: name it with -o")
+            raise ParameterError("attributes writes a folder, without --annotate: name it with -o")
         away = history and any(as_url(path, ask=False) is not None for path in self.rows)
         if history and (on_spark or away or self.prints or self.save_sketches is not None):
             raise ParameterError(

@@ -318,7 +318,7 @@ class RunOptions:
         group=WRITE, repeats=False, place=PYTHON,
     )] = None  # fmt: skip
     force: Annotated[Flag, Option(
-        doc="Replace an existing output; begin the job of ``work`` anew.", group=WRITE, repeats=False, place=PYTHON,
+        doc="Replace an existing output; start the job of ``work`` again.", group=WRITE, repeats=False, place=PYTHON,
     )] = False  # fmt: skip
     history: Annotated[Path, Option(
         doc="Compare with all that earlier jobs kept in this folder, and add what is written. It becomes a generation, which "
