@@ -89,7 +89,7 @@ def test_a_message_names_the_sources_that_lose_most(tmp_path, monkeypatch):
         "f10.jsonl: 9 of" in said
     )
     assert said.count("of 10 documents") == 10 and ", and 1 inputs more)" in said and "more than" not in said
-    assert "run again without fail_if_removed, with report in place of output= to see" in said
+    assert "run again without fail_if_removed, with report instead of output= to see" in said
 
 
 def test_every_value_of_a_column_is_guarded(tmp_path, monkeypatch, capsys):

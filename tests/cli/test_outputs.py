@@ -138,7 +138,7 @@ def test_an_output_that_appeared_just_before_a_kill_is_its_own(name, folder, cap
     assert killed.returncode == -signal.SIGKILL and (folder / name).exists()
     assert run(capsys, *words)[:2] == (0, "")
     made = {"page.html", "saved", "gone.csv", f"gone.csv{SIDECAR}", "mine", output, f"{output}{SIDECAR}"}
-    assert {path.name for path in folder.iterdir()} - {"work"} <= made | {"w0", "w1", "history", "overrides.jsonl"}
+    assert {path.name for path in folder.iterdir()} - {"work"} <= made | {"w0", "w1", "w2", "history", "overrides.jsonl"}
     assert all((folder / one).exists() for one in made - {f"clean{SIDECAR}"}) and not any((folder / "work").iterdir())
 
 

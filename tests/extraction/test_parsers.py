@@ -22,7 +22,7 @@ def test_order_and_threads():
         found = dict(parsers.texts_of(iter(documents), "docx", MOST, threads))
         assert list(found) == [key for key, _ in documents]
         assert found.pop(-1) is None
-        assert str(found.pop(-2)).startswith("is no zip file")
+        assert str(found.pop(-2)).startswith("is not a ZIP file")
         assert [found[i].decode().split()[:2] for i in range(40)] == [["number", str(i)] for i in range(40)]
 
 

@@ -104,7 +104,7 @@ def test_what_tasks_wrote_apart(root):
 
 def test_a_file_of_a_task_that_is_not_as_it_was_written_is_not_published(root):
     folder = folder_of(root)
-    with pytest.raises(OutputError, match="5 bytes were written, 4 are there; write again"):  # noqa: SIM117
+    with pytest.raises(OutputError, match="5 bytes were written, but 4 are there; write again"):  # noqa: SIM117
         with folder.publish(["a"], replace=False) as new, new.tasks() as place:
             put(place / "a", b"half")
             new.take("a", "a", 5)

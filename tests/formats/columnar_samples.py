@@ -22,7 +22,7 @@ def hostile(file, unreadable, **more):
         "carriage returns": (file(pa.table({"text": ["a\r\nb"]})), ["a\r\nb"]),
         "NUL": (file(pa.table({"text": ["a\0b"]})), ["a\0b"]),
         "invalid UTF-8": (file(pa.table({"text": BROKEN})), ["a\udcffb"]),  # which a job finds when it takes the text apart
-        "missing field": (file(pa.table({"body": TEXT})), "schema: column 'text' is missing; columns found: body"),
+        "missing field": (file(pa.table({"body": TEXT})), "column 'text' is missing; columns found: body"),
         "null text": (file(pa.table({"text": pa.array(["a", None])})), ["a", ""]),
         "a text that is none": (file(pa.table({"text": [1, 2]})), "column 'text': .*int64"),
         "cut short": (whole[:-9], unreadable),

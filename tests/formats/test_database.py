@@ -209,7 +209,7 @@ def test_what_is_beside_a_database_is_a_file(tmp_path, name):
     suffix = name[2:9]
     path = (sqlite if suffix == ".sqlite" else duck)(tmp_path / f"in{suffix}")
     os.mkfifo(tmp_path / name)
-    with pytest.raises(la.errors.InputDataError, match=f"in{suffix}: .*{name} beside it.* is not a regular file"):
+    with pytest.raises(la.errors.InputDataError, match=f"in{suffix}: .*{name} next to it.* is not a regular file"):
         la.dedup(path)
     (tmp_path / name).unlink()
     (tmp_path / name).symlink_to("/etc/hostname")

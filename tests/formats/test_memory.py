@@ -62,9 +62,9 @@ def test_dicts_need_not_have_the_same_fields(tmp_path):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ([DAYS[0], "text"], "input, field 'x': the values must be of one type"),
+        ([DAYS[0], "text"], "input, column 'x': the values must be of one type"),
         ([decimal.Decimal(1), decimal.Decimal(1)], None),
-        ([object(), object()], "input, field 'x': the values must be of one type"),
+        ([object(), object()], "input, column 'x': the values must be of one type"),
     ],
 )
 def test_values_of_several_types_are_refused(value, message):

@@ -123,7 +123,7 @@ def test_columns_come_in_the_order_in_which_they_appear(tmp_path):
 def test_values_that_appear_after_the_types_were_found_are_an_error(tmp_path):
     chosen = selections(tmp_path, [("jsonl", ["1", "2"])])
     with pytest.raises(
-        la.errors.InputDataError, match=r"0\.jsonl, rows 1 to 2, column 'x': not all values fit into bool; write \.jsonl"
+        la.errors.InputDataError, match=r"0\.jsonl, row 1, column 'x': not all values up to row 2 fit into bool; write \.jsonl"
     ):
         list(common_tables(chosen, pa.schema([("x", pa.bool_())])))
     chosen = selections(tmp_path, [("parquet", pa.array([2**40]))])

@@ -110,7 +110,7 @@ def test_a_value_that_a_stripe_repeats_is_not_held_as_often(tmp_path):
 def test_what_an_output_has_no_type_for_is_said_before_the_job(tmp_path, capsys):
     pq.write_table(pa.table({"text": TEXTS[:2], "n": pa.array([1, 2], pa.uint8())}), tmp_path / "a.parquet")
     code, out, err = run(capsys, "dedup", tmp_path / "a.parquet", "-o", tmp_path / "b.orc")
-    assert code == 1 and "a.parquet: column 'n' cannot be written as ORC: " in err and "uint8; cast or drop it" in err
+    assert code == 1 and "a.parquet, column 'n': cannot be written as ORC: " in err and "uint8; cast or drop it" in err
     assert "documents" not in out and not (tmp_path / "b.orc").exists()
     assert run(capsys, "dedup", tmp_path / "a.parquet", "-o", tmp_path / "b.arrow")[0] == 0
 

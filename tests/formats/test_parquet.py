@@ -229,7 +229,7 @@ def test_damage_beside_the_text_is_the_input_s(tmp_path):
 
 def test_a_table_that_parquet_cannot_hold_is_refused(tmp_path):
     union = pa.UnionArray.from_dense(pa.array([0] * N, pa.int8()), pa.array(range(N), pa.int32()), [pa.array(range(N))])
-    with pytest.raises(la.errors.OutputError, match=r"column 'u', of type dense_union.* cannot be written as parquet"):
+    with pytest.raises(la.errors.OutputError, match=r"column 'u': a column of type dense_union.* cannot be written as parquet"):
         la.dedup(pa.table({"text": TEXTS, "u": union})).write(tmp_path / "out.parquet")
     with pytest.raises(la.errors.InputDataError, match=r"column 'u': values of type dense_union.* cannot be converted"):
         la.dedup(pa.table({"text": TEXTS, "u": union})).write(tmp_path / "out.jsonl")

@@ -57,7 +57,7 @@ def test_the_same_from_the_command_line(folder, tmp_path):
     command = [sys.executable, "-m", "lookalike", "dedup", str(folder), "-o", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "left out                             1   (too large or unreadable)" in done.stdout
-    assert f"left out: {folder}/h.pdf is no PDF" in done.stderr
+    assert f"left out: {folder}/h.pdf is not a readable PDF" in done.stderr
     assert out.read_text().count("\n") == 2 and OTHER in out.read_text()
 
 
@@ -108,7 +108,7 @@ def test_columns_are_refused(folder):
 
 def test_too_large_a_file(folder):
     (folder / "large.pdf").write_bytes(pdf("x" * 5000))
-    with pytest.raises(la.errors.InputDataError, match=r"large\.pdf, the file: the document has more than the 4,000 bytes"):
+    with pytest.raises(la.errors.InputDataError, match=r"large\.pdf: the document has more than the 4,000 bytes"):
         la.dedup(folder, max_document=4000)
     assert la.dedup(folder, max_document=4000, on_error="skip").summary.documents_skipped == 2
 

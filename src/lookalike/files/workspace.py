@@ -56,10 +56,10 @@ def written_before(
     One that was about to appear when the job was killed appears first.
     """
     job = Path(folder) / JOB
-    if job.exists():
+    if os.path.exists(job):
         Workspace(folder, trusted=trusted).leave()
     try:
-        token = Workspace.read_job(job if job.exists() else Path(folder) / FINISHED)["token"]
+        token = Workspace.read_job(job if os.path.exists(job) else Path(folder) / FINISHED)["token"]
         part = ArrayFile(Path(folder) / f"{OUTPUTS}{SUFFIX}")
         known = json.loads(part["known"].tobytes()) if part.meta == {"job": token} else {}
         given = {one: _state(one) for one in outputs if one is not None}

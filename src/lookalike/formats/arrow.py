@@ -155,7 +155,7 @@ class Arrow(ColumnarFormat):
                     out.write_table(table if table.schema.equals(schema) else table.cast(schema))
                     del table  # not held while the next is read
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise OutputError(f"a column cannot be written as Arrow: {error}; cast or drop it") from None
+            raise OutputError(f" cannot be written as Arrow: {error}; cast or drop it") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,8 @@ def _answered(asked: Asked) -> Iterator[list[Record | str]]:
             if what == END:
                 return
             if what == FAILED:
-                raise InputDataError(process.stdout.read(size).decode() + query, asked.name)
+                reason, row, column = msgspec.msgpack.decode(process.stdout.read(size), type=tuple[str, int | None, str | None])
+                raise InputDataError(reason + query, asked.name, row, column=column)
             break
         if process.wait() == -signal.SIGXCPU:
             why = f"takes more than the {asked.seconds} seconds of processor time that a file of its size may take"

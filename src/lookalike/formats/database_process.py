@@ -81,8 +81,8 @@ def main() -> None:
     except MemoryError:
         _send(out, TOO_LARGE, b"")
     except Exception as error:  # whatever a library makes of what others wrote
-        said = error.reason if isinstance(error, LookalikeError) else str(error)
-        _send(out, FAILED, said.encode("utf-8", "replace"))
+        told = error if isinstance(error, LookalikeError) else LookalikeError(str(error))
+        _send(out, FAILED, encode((told.reason.encode("utf-8", "replace").decode(), told.row, told.column)))
     else:
         _send(out, END, b"")
 

@@ -125,7 +125,7 @@ class ORC(ColumnarFormat):
             raise
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError, ValueError) as error:
             name = next((own.name for own in schema if not _is_writable(own)), None)
-            raise OutputError(f"a column cannot be written as ORC: {error}; cast or drop it", column=name) from None
+            raise OutputError(f" cannot be written as ORC: {error}; cast or drop it", column=name) from None
 
 
 def _is_writable(field: pa.Field) -> bool:

@@ -98,4 +98,4 @@ def test_too_little_memory_beside_the_heap_is_said(settings, there):
         if there is None:
             assert said is None
         else:
-            assert f"and there is {there} GB in all" in said and said.endswith("spark.executor.memoryOverhead=2862m")
+            assert f"and there are {there} GB in all" in said and said.endswith("spark.executor.memoryOverhead=2862m")

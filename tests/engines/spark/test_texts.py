@@ -131,5 +131,5 @@ def test_inputs_that_changed_are_refused(inputs, tmp_path):
 def test_inputs_that_have_fewer_rows_are_refused(inputs):
     """Where the disk says that nothing changed."""
     texts, _ = inputs
-    with pytest.raises(InputDataError, match=r"b\.jsonl: row \d+ was there at first, and is not now; run again"):
+    with pytest.raises(InputDataError, match=r"b\.jsonl, row \d+: the row is no longer there; run again"):
         list(read_wanted(asked([(len(texts.units) - 1, texts.units[-1].start + 3)]), texts, "text", WANTED))

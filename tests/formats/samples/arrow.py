@@ -18,4 +18,4 @@ BEYOND = pa.Array.from_buffers(
     pa.string(), 3, [None, pa.py_buffer(b"\0\0\0\0\xff\xff\xff\x7f\2\0\0\0\3\0\0\0"), pa.py_buffer(b"abc")]
 )
 make, HOSTILE = partial(made, file), hostile(file, "not a readable Arrow file", names=twice(file))
-HOSTILE["values outside"] = file(pa.table({"text": BEYOND})), "column 'text' is damaged"
+HOSTILE["values outside"] = file(pa.table({"text": BEYOND})), "column 'text': damaged"

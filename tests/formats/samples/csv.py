@@ -28,7 +28,7 @@ HOSTILE = {
     "UTF-16": (LINES.decode().encode("utf-16"), [A, B]),
     "UTF-16 without a mark": (
         LINES.decode().encode("utf-16-le"),
-        r"header: it contains NUL \(it looks like UTF-16\), and no column 'text'; convert the file",
+        r"the header contains NUL \(it looks like UTF-16\), and no column 'text'; convert the file",
     ),
     "two byte order marks": (
         b"\xef\xbb\xbf\xef\xbb\xbftext\na\n",
