@@ -46,10 +46,12 @@ class LookalikeError(Exception):
         line: int | None = None, column: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(reason)
-        self.reason = str(reason).lstrip()
+        self.reason: str = str(reason).lstrip()
         self._joint = ": " if self.reason == str(reason) else " "  # " exists" has the path as its subject
         self.path = None if path is None else os.fspath(path)
-        self.row, self.line, self.column = None if row is None else int(row), line, column
+        self.row: int | None = None if row is None else int(row)
+        self.line: int | None = line
+        self.column: str | None = column
 
     def __str__(self) -> str:
         """Return place and reason, in which names, values and texts of others have escapes for what is not printable."""
@@ -113,7 +115,9 @@ class ParameterError(LookalikeError, ValueError):
 
     def __init__(self, reason: object = "", name: str | None = None, value: object = None) -> None:
         super().__init__(reason)
-        self.name, self.value, self._said = name, value, self.reason
+        self.name: str | None = name
+        self.value: object = value
+        self._said = self.reason
         if self.reason.startswith("must "):
             rule, _, hint = self.reason.partition(";")
             got = repr(value) if isinstance(value, str) else str(value)
@@ -144,7 +148,8 @@ class EncodingError(InputDataError):
     def __init__(self, row: int, place: int) -> None:
         way_out = "pass --encoding-errors replace (encoding_errors='replace') to continue"
         super().__init__(f"invalid UTF-8 at byte {place} of the text; convert it, or {way_out}", None, row)
-        self.args, self.place = (row, place), place
+        self.args: tuple[Any, ...] = (row, place)
+        self.place: int = place
 
 
 class RowError(InputDataError):
@@ -154,7 +159,8 @@ class RowError(InputDataError):
 
     def __init__(self, position: int, row: int, reason: str) -> None:
         super().__init__(reason, None, row)
-        self.args, self.position = (position, row, reason), position
+        self.args: tuple[Any, ...] = (position, row, reason)
+        self.position: int = position
 
 
 class IndexFormatError(LookalikeError, ValueError):

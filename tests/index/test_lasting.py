@@ -89,7 +89,7 @@ def test_leftovers_go_and_other_files_stay(three_segments):
 
 def test_one_writer_many_readers(three_segments, texts):
     with la.Index.open(three_segments) as writer, la.Index.open(three_segments, "read") as reader:
-        with pytest.raises(la.errors.OutputError, match="open for changes already"):
+        with pytest.raises(la.errors.OutputError, match="already open for changes"):
             la.Index.open(three_segments)
         with pytest.raises(la.errors.OutputError, match="opened for reading"):
             reader.add([1000], ["text"])

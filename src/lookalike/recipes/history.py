@@ -25,7 +25,7 @@ from ..files.disk import atomic_directory
 from ..files.names import shown
 from ..files.publication import Publication, recover
 from ..files.urls import AnyPath, check_on_disk
-from ..inputs.generations import LOCK, Account, generations_in
+from ..inputs.generations import LOCK, Account, Generation, generations_in
 from ..inputs.sketch_rows import GENERATIONS
 from ..inputs.sketches import Trusted, described_in, open_saved
 from ..inputs.texts import SavedTexts
@@ -156,7 +156,8 @@ class History:
 
     def _look(self) -> None:
         """Find the generations, and remember if there is an account of them, which must not be lost without a word."""
-        self.generations, lock = generations_in(self.folder), self.folder / LOCK
+        self.generations: list[Generation] = generations_in(self.folder)
+        lock = self.folder / LOCK
         if self._unlock is not None and (self.folder / GENERATIONS).exists() and not lock.stat().st_size:
             lock.write_text(GENERATIONS)
 
