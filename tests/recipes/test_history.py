@@ -172,7 +172,9 @@ def test_what_cannot_come_again_is_refused(crawl):
     with pytest.raises(la.errors.OutputError, match="is inside the input folder w0"):
         add("w0", "clean", folder="w0/history")
     assert not (crawl / "history").exists()
-    with pytest.raises(la.errors.ParameterError, match="s3://lake/history is on an object store, where nothing is renamed"):
+    with pytest.raises(
+        la.errors.ParameterError, match="s3://lake/history is on an object store, where files cannot be renamed"
+    ):
         la.History("s3://lake/history")
 
 
@@ -192,9 +194,9 @@ def test_what_is_not_locked_is_not_changed(crawl):
     with la.History("history") as history:
         reader, before = la.History("history", read=True), contents(crawl)
         for change in (reader.compact, lambda: reader.forget("000001")):
-            with pytest.raises(la.errors.OutputError, match="history: opened to be read, or closed"):
+            with pytest.raises(la.errors.OutputError, match="history: opened for reading, or closed"):
                 change()
-    with pytest.raises(la.errors.OutputError, match="history: opened to be read, or closed"):
+    with pytest.raises(la.errors.OutputError, match="history: opened for reading, or closed"):
         history.add("w2", "clean/w2", la.Settings(**GIVEN))
     assert contents(crawl) == before
 

@@ -210,7 +210,7 @@ class History:
         """Do a job against all generations, and add what is written: see ``job.run``."""
         self._check_locked()
         done = run(data, settings, outputs, self.generations, known)
-        self.generations = generations_in(self.folder)
+        self._look()
         return done
 
     def counts(self) -> pa.Table:

@@ -282,7 +282,7 @@ class DecontaminationResult(Scored, Tabular):
             selections.append(Selection(source, written[begin:end], added if annotate else None, errors, cuts, left))
         write_rows(output, selections, self.provenance, sources=self._read, force=force)
 
-    def _scored_pairs(self) -> ScoredPairs:
+    def _scored(self) -> ScoredPairs:
         """Return the matches as a report reads them; their left sides are the reference documents."""
         parameters, s, n = self._parameters, self.summary, self.n_references
         threshold = parameters["threshold"] or 0.0
