@@ -93,10 +93,9 @@ def test_fields_inside_others_are_joined(tmp_path):
 
 
 def test_a_column_that_no_row_has_is_named(files, capsys):
-    for suffix, where in (("jsonl", "all rows"), ("csv", "header"), ("parquet", "schema"), ("sqlite", "all rows")):
+    for suffix in ("jsonl", "csv", "parquet", "sqlite"):
         code, _, error = run(capsys, "dedup", files / f"in.{suffix}", *BOTH, "--text", "titel")
-        assert code == 1 and "'titel' is missing" in error
-        assert suffix == "jsonl" or where in error
+        assert code == 1 and f"in.{suffix}" in error and "'titel' is missing" in error
     with pytest.raises(la.errors.InputDataError, match="row 1: field .title. is missing; fields found: key"):
         la.dedup([{"title": "a b"}, {"key": 1}], text=["title", "body"])
     with pytest.raises(la.errors.InputDataError, match="row 2: field 'title' must be a string or null; found 7"):

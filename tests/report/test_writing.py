@@ -189,7 +189,7 @@ def test_a_loaded_result_has_the_texts_of_files_that_are_as_they_were(tmp_path):
     la.dedup(file, threshold=0.3).save(tmp_path / "saved")
     result = la.Result.load(tmp_path / "saved")
     page = report(result, tmp_path)
-    assert "word3" in page and "missing" not in page and "only an open job" in page
+    assert "word3" in page and "missing" not in page and "only a job that is open" in page
     assert page.count(hashlib.sha256(file.read_bytes()).hexdigest()) > 1, "for the reader, and for overrides"
     file.write_text("other")
     page = report(result, tmp_path)
@@ -201,7 +201,7 @@ def test_a_loaded_result_has_the_texts_of_files_that_are_as_they_were(tmp_path):
 def test_a_loaded_result_of_what_was_in_memory_has_a_page_without_texts(tmp_path):
     la.dedup([f"one two three four five word{i}" for i in range(4)], threshold=0.3).save(tmp_path / "saved")
     page = report(la.Result.load(tmp_path / "saved"), tmp_path)
-    assert "only an open job" in page and "values in memory, a pipe or part of an archive" in page
+    assert "only a job that is open" in page and "values in memory, a pipe or part of an archive" in page
     assert not re.search(r"\bword\d+\b", page)
 
 
