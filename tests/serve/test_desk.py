@@ -177,7 +177,7 @@ def test_with_keys_pages_are_open_and_data_are_not(saved):
         refused(client.get(path), 401, "key")
     reading = {"authorization": f"Bearer {READER}"}
     assert client.get("/v1/job", headers=reading).status_code == 200
-    refused(client.post("/v1/undo", json={}, headers=reading), 403, "read only")
+    refused(client.post("/v1/undo", json={}, headers=reading), 403, "only allows reading")
     assert client.post("/v1/undo", json={}, headers={"authorization": f"Bearer {WRITER}"}).status_code == 200
     (saved / "review.jsonl").unlink()
 

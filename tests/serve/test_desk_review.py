@@ -180,11 +180,11 @@ def test_a_second_process_can_look_and_cannot_judge(open_review, tmp_path):
 @pytest.mark.parametrize(
     "line, said",
     [
-        (b"nonsense", "line 2 is damaged"),
-        (b'{"row": 1}', "line 2 is damaged"),
-        (b'{"row": Infinity, "judgement": null, "note": ""}', "line 2 is damaged"),
-        (b'{"row":1,"id":"id1","duplicate_of":"id1001","judgement":"maybe","note":""}', "line 2 is damaged"),
-        (b'{"row":1,"id":"id1","duplicate_of":"id1001","judgement":"keep","note":""}', "line 2 is damaged"),
+        (b"nonsense", "line 2: damaged"),
+        (b'{"row": 1}', "line 2: damaged"),
+        (b'{"row": Infinity, "judgement": null, "note": ""}', "line 2: damaged"),
+        (b'{"row":1,"id":"id1","duplicate_of":"id1001","judgement":"maybe","note":""}', "line 2: damaged"),
+        (b'{"row":1,"id":"id1","duplicate_of":"id1001","judgement":"keep","note":""}', "line 2: damaged"),
         (b'{"row":1,"id":"id2","duplicate_of":"id1001","judgement":"unsure","note":""}', "another result"),
         (b'{"row":500,"id":"id2","duplicate_of":"id1001","judgement":"unsure","note":""}', "another result"),
     ],

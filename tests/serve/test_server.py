@@ -72,7 +72,7 @@ def test_names_that_are_none(name, tmp_path, capsys):
 def test_an_index_that_is_open_already(tmp_path, capsys):
     with la.Index.create(tmp_path / "seen.idx"):
         status, said = fails(capsys, tmp_path / "seen.idx", "--port", 0)
-    assert status == 1 and "open for changes already" in said
+    assert status == 1 and "already open for changes" in said
 
 
 def test_a_port_that_is_taken(tmp_path, capsys):

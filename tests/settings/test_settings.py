@@ -61,7 +61,7 @@ TEXTS = ["one two three four five six", "One two, three four five six", "quite a
         ({"measure": "containment", "floor": 1.1}, "must be in \\[0, 1\\]; got 1.1"),
         (
             {"measure": "containment", "verify": "sketch"},
-            "shows it: verify must be exact; got 'sketch': leave it out, or ask for measure resemblance",
+            "not on sketches: verify must be exact; got 'sketch': leave it out, or ask for measure resemblance",
         ),
         ({"measure": "containment", "method": "simhash"}, "containment is measured by the method minhash; got 'simhash'"),
         ({"measure": "containment", "bands": 2, "rows": 3}, "permutations, bands and rows are for resemblance"),

@@ -22,7 +22,7 @@ def finished(**given):
     """A job of which there are no tables."""
     none = SimpleNamespace(schema=pa.schema({"id": pa.string()}))
     known = {"engine": None, "decisions": none, "pairs": none, "settings": la.Settings(), "summary": summary, "provenance": {},
-             "splits": [], "n_references": 0, "id_type": None, "finish": lambda: None, "note": None, "found": None, "key": b"",
+             "splits": [], "n_references": 0, "id_type": None, "finish": lambda: None, "appearing": None, "found": None, "key": b"",
              "shares": None}  # fmt: skip
     return Finished(**known | given)
 

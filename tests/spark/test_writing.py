@@ -17,7 +17,7 @@ from lookalike.files.folder import folder_of
 from lookalike.formats.sources import open_sources
 from lookalike.formats.writers import describe
 from lookalike.recipes.spark import files as writing
-from lookalike.recipes.spark.files import WRITTEN, Writing, check_folder, take_files, write_inputs
+from lookalike.recipes.spark.files import WRITTEN, Writing, check_where, take_files, write_inputs
 from lookalike.results.groups import annotation_columns
 from lookalike.values.tables import SOURCE_BITS
 
@@ -149,11 +149,11 @@ def test_rows_of_tasks_that_are_lost_are_missed(tmp_path):
 
 def test_a_single_file_is_refused_with_a_hint(tmp_path):
     with pytest.raises(ParameterError, match=r"one file, but the tasks .* such as .*/out/"):
-        check_folder(tmp_path / "out.jsonl.gz")
-    check_folder(tmp_path / "out")
-    check_folder("out.parquet/")
+        check_where(tmp_path / "out.jsonl.gz", False)
+    check_where(tmp_path / "out", False)
+    check_where("out.parquet/", False)
     with pytest.raises(ParameterError, match=r"one file, but the tasks .* such as clean/"):
-        check_folder("-")
-    check_folder("s3://lake/out")
+        check_where("-", False)
+    check_where("s3://lake/out", False)
     with pytest.raises(ParameterError, match=r"one file, but the tasks .* such as s3://lake/out/"):
-        check_folder("s3://lake/out.parquet")
+        check_where("s3://lake/out.parquet", False)
