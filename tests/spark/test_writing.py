@@ -154,6 +154,5 @@ def test_a_single_file_is_refused_with_a_hint(tmp_path):
     check_where("out.parquet/", False)
     with pytest.raises(ParameterError, match=r"one file, but the tasks .* such as clean/"):
         check_where("-", False)
-    check_where("s3://lake/out", False)
     with pytest.raises(ParameterError, match=r"one file, but the tasks .* such as s3://lake/out/"):
         check_where("s3://lake/out.parquet", False)
