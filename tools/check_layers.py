@@ -24,7 +24,7 @@ ALLOCATIONS = {"arange", "array", "concatenate", "copy", "astype", "empty", "emp
 DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.JoinedStr)
 DECLARED = re.compile(r"(?:const )?\w+\s*(?:\[[^\]]*\])?")
 # Nodes of the syntax tree and bytes of all Python of a folder: they only fall.
-TOTALS = {"src": (517_200, 2_859_000), "tests": (640_000, 2_877_000)}
+TOTALS = {"src": (512_740, 2_838_000), "tests": (638_300, 2_873_300)}
 # Places of each habit.
 MOST = {
     "parameters of type Any": 0,
