@@ -217,7 +217,7 @@ def test_packed_words_are_enough_for_their_layout():
             la.sketches.PackedSignatures(words, np.array(layout), *made_by)
     with pytest.raises(la.errors.ParameterError, match="densities"):
         la.sketches.PackedSignatures(packed.words, packed.layout, *made_by, densities=np.zeros(3))
-    with pytest.raises(la.errors.ParameterError, match="words a document"):
+    with pytest.raises(la.errors.ParameterError, match="words per document"):
         la.sketches.PackedSignatures(packed.words, packed.layout, *made_by, has_empty=True)
 
 
