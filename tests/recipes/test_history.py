@@ -110,8 +110,9 @@ def test_nothing_is_written_if_too_much_would_go(crawl):
     with pytest.raises(la.errors.OutputError, match="choose another name"):
         la.dedup("clean.jsonl", id="id", output="clean.jsonl", force=True)
     for wrong in (1.5, "lang:", True):
-        with pytest.raises(la.errors.ParameterError, match="fail_if_removed must be"):
+        with pytest.raises(la.errors.ParameterError, match="fail_if_removed must be") as caught:
             la.dedup("w0", fail_if_removed=wrong)
+        assert (caught.value.name, caught.value.value) == ("fail_if_removed", wrong)
 
 
 def test_an_output_that_is_another_one_stays(crawl):
