@@ -345,7 +345,7 @@ def test_the_next_process_goes_on(at, finished, crawl, monkeypatch):
 
 
 def test_what_somebody_else_left_is_finished_only_where_the_user_says(crawl, monkeypatch):
-    add("w0", "clean/w0")
+    add("w0", "clean/w0", texts=False)
     interrupted(crawl, monkeypatch, "whole")
     monkeypatch.setenv("XDG_STATE_HOME", str(crawl / "other user"))
     for trust in ((), crawl / "history"):
@@ -354,8 +354,9 @@ def test_what_somebody_else_left_is_finished_only_where_the_user_says(crawl, mon
         ):
             la.History("history", trust=trust)
     assert not (crawl / "clean" / "w1").exists()
-    with la.History("history", trust=[crawl / "history", crawl / "clean"]) as history:
+    with la.History("history", trust=[crawl / "history", crawl / "clean", "w0"]) as history:
         assert history.recovered and len(history.generations) == 2
+        assert history.add("w2", "clean/w2", la.Settings(trust="w1", **GIVEN))
 
 
 @pytest.mark.parametrize("what", ["account", "rows", "input"])
