@@ -10,24 +10,8 @@ import lookalike as la
 
 from .commands import run
 
-WORDS = [
-    "so",
-    "the",
-    "old",
-    "keeper",
-    "of",
-    "the",
-    "light",
-    "wrote",
-    "down",
-    "each",
-    "night",
-    "what",
-    "the",
-    "sea",
-    "had",
-    "brought",
-]
+SENTENCE = "so the old keeper of the light wrote down each night what the sea had brought"
+WORDS = SENTENCE.split()
 MENU = "<nav><ul>" + "".join(f'<li><a href="/{word}">{word}</a></li>' for word in WORDS) + "</ul></nav>"
 
 

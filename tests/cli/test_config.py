@@ -106,15 +106,19 @@ def test_mistakes_on_the_command_line_are_named(corpus, capsys, words, said):
     assert code == 2 and f"error: {said}" in err
 
 
-@pytest.mark.parametrize("words", [
-    ["dedup", "--set", "fold_case=false", "--set", "slices=text", "--keep", "longest", "--width", "2", "-t", "0.3", "--recall", "1"],
-    ["pairs", "--set", "floor=0.1", "--measure", "containment", "--width", "2", "-t", "0.3", "--max-pairs", "1"],
-    ["decontaminate", "--against", "other.jsonl", "--width", "2", "-t", "0.5"],
-    ["repeats", "--min-words", "1"],
-    ["repeats", "--unit", "passage", "--length", "2", "--set", "fold_case=false"],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        "dedup --set fold_case=false --set slices=text --keep longest --width 2 -t 0.3 --recall 1",
+        "pairs --set floor=0.1 --measure containment --width 2 -t 0.3 --max-pairs 1",
+        "decontaminate --against other.jsonl --width 2 -t 0.5",
+        "repeats --min-words 1",
+        "repeats --unit passage --length 2 --set fold_case=false",
+    ],
+)
 def test_a_job_is_repeated_by_its_record(corpus, capsys, words):
     lines(corpus / "other.jsonl", TEXTS[1:])
+    words = words.split()
     more = words[1:3] if "--against" in words else []
     first, again = ("first.jsonl", "again.jsonl")
     assert run(capsys, *words, "in.jsonl", "-o", first, "--quiet") == (0, "", "")

@@ -83,6 +83,7 @@ def test_a_message_names_the_sources_that_lose_most(tmp_path, monkeypatch):
     (tmp_path / "a.jsonl").write_text(json.dumps({"text": PAGE}) + "\n")
     with pytest.raises(la.errors.TooManyRemovedError) as caught:
         la.dedup(".", fail_if_removed=0.99)
+    la.dedup([f"text {max(i, 29)}" for i in range(50)], fail_if_removed=0.58)  # of 29: not more
     said = str(caught.value)
     assert (
         "nothing would be left of 2 inputs (f01.jsonl: 10 of 10 documents (100.0%), f11.jsonl: 10 of 10 documents (100.0%), "

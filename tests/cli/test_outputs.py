@@ -63,11 +63,10 @@ def test_pairs_do_not_replace_sketches(words, folder, capsys):
 
 def test_a_guard_that_stops_leaves_what_people_judge_by(folder, capsys):
     before = contents(folder)
-    everything = [
-        "-o", "clean", "--report", "page.html", "--save", "job", "--set", "save_sketches=history/w1", "--set", "audit=3", "--json",
-        "--removed", "gone.jsonl",
-    ]  # fmt: skip
-    given = ["dedup", "w1", *HOW, "--against", "history", "--overrides", "overrides.jsonl", *everything]
+    everything = (
+        "-o clean --report page.html --save job --set save_sketches=history/w1 --set audit=3 --json --removed gone.jsonl"
+    )
+    given = ["dedup", "w1", *HOW, "--against", "history", "--overrides", "overrides.jsonl", *everything.split()]
     code, out, err = run(capsys, *given, "--fail-if-removed", "0.01")
     assert (
         code == 1

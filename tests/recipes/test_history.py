@@ -81,23 +81,8 @@ def test_the_command_line_writes_the_same_bytes(words, given, crawl, capsys):
     for name in ("clean/w1", "history"):
         shutil.rmtree(name)
     shutil.move("before", "history")
-    words = [
-        "dedup",
-        "w1",
-        "-t",
-        "0.6",
-        "--width",
-        "1",
-        "--id",
-        "id",
-        "--quiet",
-        "--history",
-        "history",
-        "-o",
-        "clean/w1",
-        *words,
-    ]
-    assert run(capsys, *words) == (0, "", "")
+    line = "dedup w1 -t 0.6 --width 1 --id id --quiet --history history -o clean/w1"
+    assert run(capsys, *line.split(), *words) == (0, "", "")
     assert ours == (contents(crawl / "clean"), contents(crawl / "history"))
     assert names() == ["000001", given.get("generation", "000002")]
 
@@ -125,8 +110,9 @@ def test_nothing_is_written_if_too_much_would_go(crawl):
     with pytest.raises(la.errors.OutputError, match="choose another name"):
         la.dedup("clean.jsonl", id="id", output="clean.jsonl", force=True)
     for wrong in (1.5, "lang:", True):
-        with pytest.raises(la.errors.ParameterError, match="fail_if_removed must be"):
+        with pytest.raises(la.errors.ParameterError, match="fail_if_removed must be") as caught:
             la.dedup("w0", fail_if_removed=wrong)
+        assert (caught.value.name, caught.value.value) == ("fail_if_removed", wrong)
 
 
 def test_an_output_that_is_another_one_stays(crawl):
@@ -359,7 +345,7 @@ def test_the_next_process_goes_on(at, finished, crawl, monkeypatch):
 
 
 def test_what_somebody_else_left_is_finished_only_where_the_user_says(crawl, monkeypatch):
-    add("w0", "clean/w0")
+    add("w0", "clean/w0", texts=False)
     interrupted(crawl, monkeypatch, "whole")
     monkeypatch.setenv("XDG_STATE_HOME", str(crawl / "other user"))
     for trust in ((), crawl / "history"):
@@ -368,8 +354,9 @@ def test_what_somebody_else_left_is_finished_only_where_the_user_says(crawl, mon
         ):
             la.History("history", trust=trust)
     assert not (crawl / "clean" / "w1").exists()
-    with la.History("history", trust=[crawl / "history", crawl / "clean"]) as history:
+    with la.History("history", trust=[crawl / "history", crawl / "clean", "w0"]) as history:
         assert history.recovered and len(history.generations) == 2
+        assert history.add("w2", "clean/w2", la.Settings(trust="w1", **GIVEN))
 
 
 @pytest.mark.parametrize("what", ["account", "rows", "input"])

@@ -68,7 +68,7 @@ def unpack(
         raise
     except Exception as error:  # of decompressors and what reads headers, which damaged ones make raise many kinds
         if kind not in (None, "zip", "tar", *BEGINS):
-            raise InputDataError(f"{described(str(kind)).partition(', or pass')[0]}", archive.name) from None
+            raise InputDataError(described(str(kind)).partition(", or pass")[0], archive.name) from None
         reason = why(error) if isinstance(error, OSError) else str(error) or type(error).__name__
         raise InputDataError(
             f"the archive is damaged, cut short or of an unknown kind ({reason}); repair or remove it, "

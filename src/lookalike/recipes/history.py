@@ -93,7 +93,6 @@ class History:
         )
         self.folder: Path = Path(folder)
         self.trusted: tuple[AnyPath, ...] = places_named(trust)
-        self._trust = trust
         self.recovered: bool | None = None
         self._made = not os.path.exists(self.folder)
         if not (self._made or os.path.isdir(self.folder)):
@@ -202,7 +201,7 @@ class History:
         settings = settings or Settings()
         given = settings_of(
             RunSettings, settings, history=self.folder, generation=generation, history_texts=texts,
-            fail_if_removed=fail_if_removed, trust=settings.trust or self._trust,
+            fail_if_removed=fail_if_removed, trust=(*places_named(settings.trust), *self.trusted),
         )  # fmt: skip
         return self._run(data, given, Outputs(output=os.fspath(output), force=force)).result
 

@@ -260,7 +260,7 @@ def check_removed(result: Result, limits: Mapping[str, float], outputs: Outputs,
         share = f"{_share(part, whole)}{with_value} would be removed"
         said.append(f"{share}, more than --fail-if-removed (fail_if_removed) {printable(limit)}")
 
-    if removed.sum() > limits.get("", 1.0) * total.sum():
+    if removed.sum() / (total.sum() or 1) > limits.get("", 1.0):
         judge(int(removed.sum()), int(total.sum()), f"{limits['']:g}")
     for column, most in limits.items():
         rows = [row for row in result.summary.slices.get(column, ()) if row["share"] > most]

@@ -47,6 +47,6 @@ def shares_of(given: float | str | Sequence[float | str] | None) -> dict[str, fl
             shares[column] = -1.0
         if not 0.0 <= shares[column] <= 1.0 or bool(colon) > bool(column):  # nor nan
             raise ParameterError(
-                f"fail_if_removed must be a share between 0 and 1, such as 0.6, or lang:0.6 for each value of lang; got {one!r}"
+                "must be a share between 0 and 1, such as 0.6, or lang:0.6 for each value of lang", "fail_if_removed", one
             )
     return shares
