@@ -70,7 +70,7 @@ class Review:
         self._behind = False  # the overrides have not followed yet
         self._clear()
         try:
-            self._read(_bytes_of(self._path))
+            log = _bytes_of(self._path)
         except FileNotFoundError:
             return
         except OSError as error:
@@ -78,6 +78,8 @@ class Review:
         with suppress(OutputError):  # another process reviews, or the folder cannot be written: this one can still show
             self._begin()
             self._write_overrides()
+        if self._log is None:
+            self._read(log)
 
     def _clear(self) -> None:
         """Know nothing."""
