@@ -81,23 +81,8 @@ def test_the_command_line_writes_the_same_bytes(words, given, crawl, capsys):
     for name in ("clean/w1", "history"):
         shutil.rmtree(name)
     shutil.move("before", "history")
-    words = [
-        "dedup",
-        "w1",
-        "-t",
-        "0.6",
-        "--width",
-        "1",
-        "--id",
-        "id",
-        "--quiet",
-        "--history",
-        "history",
-        "-o",
-        "clean/w1",
-        *words,
-    ]
-    assert run(capsys, *words) == (0, "", "")
+    job = ["dedup", "w1", "-t", "0.6", "--width", "1", "--id", "id", "--quiet", "--history", "history", "-o", "clean/w1"]
+    assert run(capsys, *job, *words) == (0, "", "")
     assert ours == (contents(crawl / "clean"), contents(crawl / "history"))
     assert names() == ["000001", given.get("generation", "000002")]
 
