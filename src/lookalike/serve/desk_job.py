@@ -105,7 +105,7 @@ class Removals:
 
     def index_of(self, row: int) -> int:
         """Return the number of a removal by its place in decisions."""
-        i = int(np.searchsorted(self.rows, row))
+        i = int(self.rows.searchsorted(row))
         if i == len(self.rows) or self.rows[i] != row:
             raise ParameterError(f"the document in row {row} of decisions was not removed as a duplicate")
         return i
