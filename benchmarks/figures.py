@@ -43,7 +43,7 @@ RULE = re.compile(r"\| *:?-+")
 
 def known() -> dict[str, str]:
     """Return each figure by its name."""
-    found = page.readme([json.loads(line) for line in page.RESULTS.read_text().splitlines()])
+    found = page.readme(page.of_file(page.RESULTS)) | page.labeled(page.of_file(page.LABELED))
     for number, line in enumerate(RESULTS.read_text().splitlines(), 1):
         record = json.loads(line)
         if lacking := FIELDS - {name for name, value in record.items() if value}:
@@ -104,7 +104,7 @@ def check(path: Path, figures: dict[str, str], accepted: list[str], write: bool)
 def main(arguments: list[str]) -> int:
     """Look at pages; return how many faults there are, or 0 where they are only listed."""
     given = [Path(one).resolve() for one in arguments if not one.startswith("--")]
-    generated = set(page.written()) - {ROOT / "README.md"}  # as a whole, from raw figures; a test compares them
+    generated = [ROOT / "docs/benchmarks.md"]  # as a whole, from raw figures; a test compares them
     pages = given or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     figures, accepted = known(), dict[str, list[str]]()
     for line in ACCEPTED.read_text().splitlines():

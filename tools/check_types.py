@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-PARTS = ("", ".errors", ".integrations", ".search", ".sketches")
+import lookalike
+
+PARTS = ("", ".errors", ".integrations", ".search", ".sketches", *(f".theory.{name}" for name in lookalike.theory.__all__))
 UNTYPED = ("lookalike.integrations.features.BBitFeatures",)  # is of a class of scikit-learn, which has no types
 FOLLOWS = "partially unknown"  # from a name inside, which nobody uses
 

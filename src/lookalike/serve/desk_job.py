@@ -105,7 +105,7 @@ class Removals:
 
     def index_of(self, row: int) -> int:
         """Return the number of a removal by its place in decisions."""
-        i = int(np.searchsorted(self.rows, row))
+        i = int(self.rows.searchsorted(row))
         if i == len(self.rows) or self.rows[i] != row:
             raise ParameterError(f"the document in row {row} of decisions was not removed as a duplicate")
         return i
@@ -121,7 +121,7 @@ class Removals:
     def copies(self, row: int) -> list[int]:
         """Return the rows of a removed copy and of all other removed copies of the same document, itself first."""
         i = self.index_of(row)
-        others = self.rows[(self.keepers == self.keepers[i]) & ~self.near] if not self.near[i] else self.rows[:0]
+        others = self.rows[(self.keepers == self.keepers[i]) & ~(self.near | self.near[i])]
         return [row, *others[others != row].tolist()]
 
     def drawn(self) -> Iterator[int]:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.atomic import atomic_file, lock_at_once, reporting, sync_folder
@@ -38,8 +38,7 @@ class Judgement:
             raise ParameterError(f"note must be a text of at most {MOST_NOTE:,} characters")
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(NamedTuple):
     """Who was removed for whom, as a line of the log names them."""
 
     id: Any
@@ -70,7 +69,7 @@ class Review:
         self._behind = False  # the overrides have not followed yet
         self._clear()
         try:
-            self._read(_bytes_of(self._path))
+            log = _bytes_of(self._path)
         except FileNotFoundError:
             return
         except OSError as error:
@@ -78,6 +77,8 @@ class Review:
         with suppress(OutputError):  # another process reviews, or the folder cannot be written: this one can still show
             self._begin()
             self._write_overrides()
+        if self._log is None:
+            self._read(log)
 
     def _clear(self) -> None:
         """Know nothing."""
@@ -180,7 +181,7 @@ class Review:
         """Add the lines of an action to the log."""
         log, lines = self._begin(), list[dict[str, Any]]()
         for row, judgement in changed:
-            line = {"row": row, **asdict(self._removed(row)), **asdict(judgement)}
+            line = {"row": row, **self._removed(row)._asdict(), **asdict(judgement)}
             if judgement.judgement == "keep":
                 line["source"] = self._sources[row]
             lines.append(line | ({"undo": True} if undo else {}) | ({"together": True} if lines else {}))
