@@ -160,7 +160,7 @@ def test_reference_documents_that_do_not_fit_are_refused_with_what_would_do(capf
     assert (
         code == 2
         and "the 6 shingles read of the reference documents so far need " in err
-        and "the cap is 1,000 MB: raise --memory" in err
+        and "the limit is 1,000 MB: raise --memory" in err
     )
     needed = int(err.partition("need ")[2].partition(" MB")[0].replace(",", ""))
     assert run(capfd, *train, "--memory", f"{needed}MB", "--quiet")[0] == 0, "what the message says is enough"

@@ -264,7 +264,7 @@ def test_more_documents_than_the_memory_has_room_for_are_refused(tmp_path, capsy
     path = tmp_path / "x.idx"
     run("index", "create", path)
     code, error = failure(capsys, "index", "add", path, pages(tmp_path), "--id", "key", "--memory", "500MB")
-    assert code == 2 and "documents need " in error and "the cap is 500 MB: raise --memory" in error
+    assert code == 2 and "documents need " in error and "the limit is 500 MB: raise --memory" in error
     n = json.loads(run("index", "info", path, "--json").output)["documents"]
     assert 0 < n < 60 and f"the first {n} documents of the input were added" in error
     assert "60 in all" in run("index", "add", path, pages(tmp_path), "--id", "key", "--replace").output

@@ -118,7 +118,7 @@ def test_an_object_that_changes_between_passes_is_named(bucket, corpus, name):
 
 
 def test_the_disk_holds_sketches_candidates_and_one_file(bucket, tmp_path, monkeypatch):
-    """From bucket to bucket, with a small disk for the work folder and for what is uploaded."""
+    """Between stores, with a small disk for the work folder and for what is uploaded."""
     rows = [{"text": f"{i} " + " ".join(f"{i % 59}x{j}w" for j in range(20_000)), "id": i} for i in range(60)]
     for number in range(20):
         lines = "".join(json.dumps(row) + "\n" for row in rows[number * 3 : number * 3 + 3])

@@ -299,7 +299,7 @@ choosing = (of_jobs(*OPENING),)
 encoding = of_jobs("encoding_errors")
 guarding = of_jobs("max_document")
 seed, memory = of_jobs("seed"), of_jobs("memory")
-trust = of_jobs("trust", help="Folder, file or URL whose texts a saved result of somebody else can name. Can be repeated.")
+trust = of_jobs("trust", help="File, folder or URL to read texts from, for folders that others saved. Can be repeated.")
 
 
 preset = own(
@@ -307,7 +307,7 @@ preset = own(
     help=f"Settings for a kind of text: {', '.join(PRESETS)}, or a section [preset.NAME] of lookalike.toml.",
 )  # fmt: skip
 as_json = own("--json", "as_json", group=RUN, is_flag=True, help="Print JSON.")
-as_json_lines = own("--json", "as_json", group=RUN, is_flag=True, help="Print JSON, one line per group or document.")
+as_json_lines = own("--json", "as_json", group=RUN, is_flag=True, help="Print JSON, one object per line.")
 quiet = own("--quiet", group=RUN, is_flag=True, help="Print only errors and requested data (--json, -o -).")
 writing = apply(
     own("-o", "--output", default=None, metavar="PATH",

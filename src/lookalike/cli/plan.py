@@ -67,7 +67,7 @@ def plan(
 ) -> None:  # fmt: skip
     """Show the plan for a threshold and a recall: permutations, bands, rows, the S-curve.
 
-    With --documents and --bytes, or with INPUT, also estimate what dedup will take: memory, disk space and processor time.
+    With --documents and --bytes, or with INPUT, also estimate memory, disk space and processor time of dedup.
     Of INPUT only metadata and the beginnings of files are read.
 
     Examples:

@@ -68,7 +68,7 @@ def show(
 
     With ID, by default file:row: whether the document was kept, or because of which document it was removed, and how the two
     differ: [-words only in the removed document-], on a terminal red; {+words only in the kept one+}, or green. Texts are read
-    from the inputs; for a RESULT that somebody else made, only from those that --trust names.
+    from the inputs; for a RESULT that someone else made, only from those that --trust names.
 
     With --against: how many documents came, went, or were decided differently.
 

@@ -198,5 +198,5 @@ class Memory:
         if needed > self.cap:
             raise ParameterError(
                 f"{n:,} documents need {enough(needed)} ({each} bytes each beyond the floor); "
-                f"the cap is {self.cap / 1e6:,.0f} MB: raise --memory (memory=)"
+                f"the limit is {self.cap / 1e6:,.0f} MB: raise --memory (memory=)"
             )

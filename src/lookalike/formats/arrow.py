@@ -80,7 +80,7 @@ class Arrow(ColumnarFormat):
             if needed > split.limit.room:
                 raise FinalError(
                     f"decompressed, the columns of batch {number + 1} take {needed / 1e6:,.0f} MB, more than the "
-                    f"{split.limit.room / 1e6:,.0f} MB that the memory cap leaves: raise --memory (memory=) by "
+                    f"{split.limit.room / 1e6:,.0f} MB that the memory limit leaves: raise --memory (memory=) by "
                     f"{(needed - split.limit.room) / ROOM / 1e6:,.0f} MB, or write the file again in smaller batches",
                     split.name,
                 )

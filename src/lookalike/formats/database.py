@@ -125,7 +125,7 @@ def _answered(asked: Asked) -> Iterator[list[Record | str]]:
         else:
             most, memory = (f"{n_bytes / 1e6:,.0f} MB" for n_bytes in (asked.most, asked.memory))
             why = (
-                f"takes more than the {most} for a row, or {memory} in all, that the memory cap leaves: raise --memory "
+                f"takes more than the {most} for a row, or {memory} in all, that the memory limit leaves: raise --memory "
                 "(memory=), or choose fewer columns with --query (query=)"
             )
         raise InputDataError(f"reading it {why}{query}", asked.name, number + 1)

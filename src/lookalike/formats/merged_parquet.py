@@ -165,7 +165,7 @@ def _checked_size(split: Split, number: int, row: Record) -> int:
         if (needed := _size(value) + _wide(value)) > left:
             raise InputDataError(
                 f"converting the value for Parquet takes about {needed / 1e6:,.0f} MB, more than the {left / 1e6:,.0f} MB that "
-                f"the memory cap leaves: write .jsonl, or raise --memory (memory=) by {(needed - left) / 1e6:,.0f} MB",
+                f"the memory limit leaves: write .jsonl, or raise --memory (memory=) by {(needed - left) / 1e6:,.0f} MB",
                 split.name, number, column=name,
             )  # fmt: skip
     return sum(_size(value) // COPIES for value in row.values())

@@ -212,7 +212,7 @@ class RowGroups:
         return FinalError(
             f"writing the rows of row group {number + 1} takes about {needed / 1e6:,.0f} MB "
             f"({held / 1e6:,.0f} MB to read {len(self._leaves):,} columns at once, {COPIES * largest / 1e6:,.0f} MB for "
-            f"{of_which}; the largest column is {name!r}), more than the {room / 1e6:,.0f} MB that the memory cap leaves: "
+            f"{of_which}; the largest column is {name!r}), more than the {room / 1e6:,.0f} MB that the memory limit leaves: "
             f"raise --memory (memory=) by {(needed - room) / ROOM / 1e6:,.0f} MB, or drop columns",
             self._split.name,
         )

@@ -242,7 +242,7 @@ def _sought(
         if count * each > memory.free // 2:
             raise ParameterError(
                 f"the {counted(count, 'shingle')} read of the reference documents so far need "
-                f"{enough(FLOOR + 2 * count * each)} of memory; the cap is {memory.cap / 1e6:,.0f} MB: raise "
+                f"{enough(FLOOR + 2 * count * each)} of memory; the limit is {memory.cap / 1e6:,.0f} MB: raise "
                 "--memory (memory=), or divide the reference documents"
             )
 

@@ -137,27 +137,27 @@ class Footprint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foresight:
-    """What a job will take: see ``lookalike.foresee``.
+    """Estimated cost of a job: see ``lookalike.foresee``.
 
     Parameters
     ----------
     documents, bytes : int >= 0
         Size of the corpus.
     memory : int
-        Cap, in bytes.
+        Memory limit, in bytes.
     least_memory : int
-        The least cap that such a job accepts.
+        The smallest limit that such a job accepts.
     duplicates : float in [0, 1]
         Share of documents that have a near-duplicate.
     family : float >= 2
         Documents that resemble each other, on average.
     threads : int >= 1
     peak_memory : int
-        The most that is the process's own at a time (on Linux: RssAnon and RssShmem), in bytes.
+        Peak of the process's own memory (on Linux: RssAnon and RssShmem), in bytes.
     high_water : int
         The same with pages of mapped libraries (VmHWM).
     disk : int
-        The most that lies in the work folder at a time, in bytes; 0: all is held in memory.
+        Peak of the work folder, in bytes; 0: all is held in memory.
     seconds : dict of str to float
         Processor time by stage: of all threads, user and system, on a reference core.
     """
@@ -191,7 +191,7 @@ class Foresight:
             f"{counted(self.documents, 'document')}, {text}, of which {self.duplicates:.0%} have a "
             f"near-duplicate, with {self.memory / 1e9:,.2f} GB of memory and {counted(self.threads, 'thread')}:\n"
             f"  memory: about {self.peak_memory / 1e9:,.2f} GB ({self.high_water / 1e9:,.2f} GB with libraries); "
-            f"the least cap is {enough(self.least_memory)}\n"
+            f"the smallest limit is {enough(self.least_memory)}\n"
             f"  disk: {disk}\n"
             f"  processor time: {counted(round(self.cpu_seconds), 'second')} on a reference core"
         )
@@ -219,7 +219,7 @@ def foresee(
     measure: Measure = "resemblance",
     floor: float = 0.0,
 ) -> Foresight:
-    """Foresee what ``dedup`` will take: memory, disk space and processor time.
+    """Estimate memory, disk space and processor time of ``dedup``.
 
     The sizes of tables and texts follow from the parameters, and how they share the memory from the rules of the local engine.
     Writing the documents that are kept is not counted: it reads all inputs once more.
@@ -231,7 +231,7 @@ def foresee(
     bytes : whole number >= 0
         Bytes of text (UTF-8) in all documents.
     memory : int or str, optional
-        Cap on the whole process, as ``dedup`` takes it. Default: 60% of the free memory.
+        Limit of the whole process, as ``dedup`` takes it. Default: 60% of the free memory.
     duplicates : float in [0, 1], default 0.3
         Share of documents that have a near-duplicate, whether they are kept or removed; where lengths differ much, share of
         the text. Exact copies do not count.

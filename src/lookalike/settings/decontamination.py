@@ -29,7 +29,7 @@ class DecontaminationOptions(TextOptions):
         group=READ, metavar="COLUMN", place=LINE,
     )] = None  # fmt: skip
     benchmark: Annotated[MaybeWord, Option(
-        doc="Column or field of ``against`` that says which benchmark an item is of; default: each input is one.",
+        doc="Column or field of ``against`` that names an item's benchmark; default: each input is one.",
         group=READ, metavar="COLUMN", place=LINE,
     )] = None  # fmt: skip
     measure: Annotated[ContainmentMeasure, Kind("str or tuple", str, "a str"), Option(

@@ -33,7 +33,7 @@ class RepeatsOptions(InputOptions):
         least=1, recorded="always", metavar="N", place=LINE,
     )] = None  # fmt: skip
     length: Annotated[MaybeWhole, Option(
-        doc="Minimum length of a passage in words, which are those of ``Shingling``; default: 50.",
+        doc="Minimum length of a passage in words; default: 50.",
         least=1, most=1 << 20, recorded="given", metavar="N", place=LINE,
     )] = None  # fmt: skip
     normalization: Annotated[Literal["NFC", "none"] | None, Option(
