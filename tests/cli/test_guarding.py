@@ -33,7 +33,7 @@ def test_a_share_of_all_documents(corpus, tmp_path, capsys):
         "to write all\n"
     )
     assert run(capsys, "dedup", "a.jsonl", "c.jsonl", "--fail-if-removed", "0.19", "-o", "out/")[2] == (
-        f"error: nothing was written: {figures}; run again without --fail-if-removed, with --report instead of -o to see what would be removed, or as before to write it\n"
+        f"error: nothing was written: {figures}; run again without --fail-if-removed, with -o to write all, or without it to see what would be removed\n"
     )
     assert run(capsys, "dedup", "a.jsonl", "c.jsonl", "--fail-if-removed", "0.19", "--save", "job")[2] == (
         f"error: stopped: {figures}; job was written; run again without --fail-if-removed and with --force, to write all\n"
@@ -89,8 +89,8 @@ def test_a_message_names_the_sources_that_lose_most(tmp_path, monkeypatch):
         "nothing would be left of 2 inputs (f01.jsonl: 10 of 10 documents (100.0%), f11.jsonl: 10 of 10 documents (100.0%), "
         "f10.jsonl: 9 of" in said
     )
-    assert said.count("of 10 documents") == 10 and ", and 1 inputs more)" in said and "more than" not in said
-    assert "run again without fail_if_removed, with report instead of output= to see" in said
+    assert said.count("of 10 documents") == 10 and ", and 1 more)" in said and "more than" not in said
+    assert "run again without fail_if_removed, with output= to write all, or without" in said
 
 
 def test_every_value_of_a_column_is_guarded(tmp_path, monkeypatch, capsys):

@@ -50,12 +50,12 @@ def test_files_are_found_from_any_folder_and_are_called_as_before(tmp_path, monk
 
 def test_what_is_written_counts_in_the_summary(monkeypatch):
     monkeypatch.setattr(Finished, "write", lambda *_, **__: None)
-    result = SparkResult(finished(summary=replace(summary, seconds={"telling": 1.0})))
+    result = SparkResult(finished(summary=replace(summary, seconds={"summary": 1.0})))
     ticks = iter((10.0, 13.0, 20.0, 24.0))
     monkeypatch.setattr(time, "perf_counter", lambda: next(ticks))
     result.write("out")
     result.write("again")
-    assert result.summary.seconds == {"telling": 1.0, "writing": 7.0} and "8.00 s (" in str(result.summary)
+    assert result.summary.seconds == {"summary": 1.0, "writing": 7.0} and "8.00 s (" in str(result.summary)
 
 
 def test_the_result_of_a_data_frame_says_what_writes_it():

@@ -274,14 +274,14 @@ def check_removed(result: Result, limits: Mapping[str, float], outputs: Outputs,
     losing = np.flatnonzero(removed)
     order = losing[np.lexsort((losing, -removed[losing], -removed[losing] / total[losing]))]
     figures = [f"{names[i]}: {_share(int(removed[i]), int(total[i]))}" for i in order[:NAMED].tolist()]
-    more = f", and {len(order) - NAMED:,} inputs more" if len(order) > NAMED else ""
+    more = f", and {len(order) - NAMED:,} more" if len(order) > NAMED else ""
     withheld, written = _were(outputs.feeding), _were(outputs.judged)
     if resumable:
         way = ", to write what the job has found"
     elif written:
         way = " and with --force (force=True), to write all"
     else:
-        way = ", with --report (report) instead of -o (output=) to see what would be removed, or as before to write it"
+        way = ", with -o (output=) to write all, or without it to see what would be removed"
     without = (f"{withheld} not written" if withheld else "stopped") if written else "nothing was written"
     there = f"; {written} written" if written else ""
     raise TooManyRemovedError(

@@ -245,7 +245,7 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
 
     told, summary = judge(opened, decider, settings, count)
     pairs = engine.store(told.pairs_in_any_order, "pairs-told")
-    opened.clock.lap("telling")
+    opened.clock.lap("summary")
 
     def close() -> None:
         engine.close()
