@@ -149,6 +149,8 @@ def test_each_corpus_has_its_own_columns(tmp_path):
         la.decontaminate(train, against=test)
     with pytest.raises(la.errors.InputDataError, match=r"field 'url' is missing.*against_id="):
         la.decontaminate(train, against=test, against_text="question", id="url")
+    with pytest.raises(la.errors.InputDataError, match="got NoneType"):
+        la.decontaminate(train, against=None)
 
 
 @pytest.mark.parametrize("against", [[QUESTION], ["nothing like it at all, not even in part"]])

@@ -34,11 +34,11 @@ from .progress import Progress
 def open_corpora(
     data: Any, against: Any, settings: InputOptions, outputs: Outputs
 ) -> tuple[list[Split], list[Split], Memory]:  # fmt: skip
-    """Return the documents of a job and its references (None: it has none), and its memory, if outputs meet none of them."""
+    """Return the documents of a job and its references, and its memory, if outputs meet none of them."""
     outputs.begin()
     cap, how = Memory.wanted(settings.memory), settings.opening
     limit = limit_of(settings.max_document, settings.on_error, cap)
-    others = [] if against is None else as_sources(against, **how, others=None)
+    others = as_sources(against, **how, others=None)
     sources = as_sources(data, **how, others=others)
     check_documents([*sources, *others])
     outputs.check(sources, others, settings)

@@ -203,7 +203,7 @@ def repeats(data: Any, settings: RepeatsSettings) -> RepeatsResult:
 def find_repeats(data: Any, settings: RepeatsSettings, outputs: Outputs) -> RepeatsResult:
     """Find what a corpus repeats, and write what is wanted: what ``repeats`` does."""
     check_unit(settings.unit, {"mask": outputs.mask})
-    sources, _, cap = open_corpora(data, None, settings, outputs)
+    sources, _, cap = open_corpora(data, [], settings, outputs)
     if outputs.output is not None:
         check_shortening(outputs.output, sources)
     unread = unread_files(sources)
