@@ -237,7 +237,7 @@ def test_a_name_of_a_column_that_is_not_utf8(tmp_path):
 def test_bytes_are_text_where_they_are_utf8(tmp_path):
     path = sqlite(tmp_path / "in.db", [(1, A.encode(), 0.5), (2, b"a \xff b", 0.5)])
     assert [row["text"] for _, row in open_sources([path], query="select text from pages limit 1")[0].records()] == [A]
-    with pytest.raises(la.errors.InputDataError, match=r"in.db, row 2, column 'text': invalid UTF-8 at byte 2"):
+    with pytest.raises(la.errors.InputDataError, match=r"in.db, row 2: invalid UTF-8 at byte 2 of column 'text'"):
         la.dedup(path)
     assert len(la.dedup(path, encoding_errors="replace")) == 2
 

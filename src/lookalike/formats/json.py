@@ -123,7 +123,10 @@ def _objects(split: Split, blocks: Iterator[bytes], in_array: bool) -> Iterator[
     """Yield the objects of a file, a list a block."""
     cutter = _Cutter(split, in_array)
     for number, block in enumerate(blocks):
-        if found := list(cutter.cut(block if number else block.removeprefix(BOM))):
+        found: list[bytes] = []
+        try:
+            found += cutter.cut(block if number else block.removeprefix(BOM))
+        finally:  # what came before it is read
             yield found
         if cutter.stopped:
             return

@@ -133,9 +133,10 @@ class Lake(Parquet):
         if split.place.size < 0:
             rows = "" if known.n_rows is None else f", of {counted(known.n_rows - len(known.deleted), 'row')},"
             raise InputDataError(
-                f"{split.name}: version {self.version} of the {TITLES[self._kind]} table needs this file{rows} and it is not "
+                f"version {self.version} of the {TITLES[self._kind]} table needs this file{rows} and it is not "
                 "there (removed by VACUUM?): restore it, or read another version with --format (format=) "
-                f"{self._kind}:VERSION"
+                f"{self._kind}:VERSION",
+                split.name,
             )
         schema = snapshot.schema
         return pa.schema([own for own in schema if own.name not in (split.data or ())], schema.metadata)

@@ -253,10 +253,10 @@ def _writer(stream: BinaryIO, schema: pa.Schema, compression: str) -> Iterator[p
         with pq.ParquetWriter(stream, schema, compression=compression, dictionary_pagesize_limit=DICTIONARY_BYTES) as writer:
             yield writer
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        culprits = [field.name for field in schema if not _is_writable(field)]
-        kind = f" of type {schema.field(culprits[0]).type}" if culprits else ""
+        name = next((field.name for field in schema if not _is_writable(field)), None)
+        kind = f" of type {schema.field(name).type}" if name else ""
         said = f"a column{kind} cannot be written as parquet: {error}; cast or drop it"
-        raise OutputError(said, column=culprits[0] if culprits else None) from None
+        raise OutputError(said, column=name) from None
 
 
 def _is_writable(field: pa.Field) -> bool:

@@ -115,7 +115,7 @@ def _by_content(form: Format | None, place: Place) -> Format | None:
         return form
     if isinstance(form, Database) and kind in ("sqlite", "duckdb"):
         return format_named(kind)
-    raise InputDataError(f"{described(str(kind))}", place.name)
+    raise InputDataError(described(str(kind)), place.name)
 
 
 def _is_looked_at(form: Format, place: Place) -> bool:

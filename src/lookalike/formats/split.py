@@ -95,9 +95,9 @@ class ColumnError(InputDataError):
     """An error of a column that the first row lacks already: it can be left out, but the name of the column will be wrong."""
 
 
-def _with_way_out(error: Exception) -> Exception:
+def _with_way_out(error: LookalikeError) -> LookalikeError:
     """Return an error that says what to do where nobody wants to stop at it."""
-    if isinstance(error, InputDataError) and type(error) in (InputDataError, DamagedError) and "on_error" not in error.reason:
+    if type(error) in (InputDataError, DamagedError) and "on_error" not in error.reason:
         error.reason += ON_ERROR
     return error
 
@@ -362,14 +362,15 @@ def unread(split: Split, columns: Columns, number: int, n: int, error: Lookalike
     none: list[Any] = [None] * n
     return Batch(
         no_texts(n), numbers_from(number, n), None if columns.id is None else none, dict.fromkeys(columns.others, none),
-        np.ones(n, np.bool_), {0: reason_of(split, error)} if n else {},
+        np.ones(n, np.bool_), dict.fromkeys(range(n), reason_of(split, error, number)),
     )  # fmt: skip
 
 
-def reason_of(split: Split, error: LookalikeError) -> str:
-    """Return an error as what follows the name of a row."""
+def reason_of(split: Split, error: LookalikeError, number: int | None = None) -> str:
+    """Return an error as what follows the name of a row, its own or one of a number."""
     path, said = None if error.path == split.name else error.path, error.reason.removesuffix(ON_ERROR)
-    return f"cannot be read: {LookalikeError(said, path, line=error.line, column=error.column)}"
+    row = None if number in (None, error.row) else error.row
+    return f"cannot be read: {LookalikeError(said, path, row, line=error.line, column=error.column)}"
 
 
 def missing_column(

@@ -132,7 +132,7 @@ def _text(value: object, asked: Asked, number: int, name: str) -> object:
         return value.decode("utf-8", asked.encoding_errors)
     except UnicodeDecodeError as error:
         raise InputDataError(
-            f"invalid UTF-8 at byte {error.start}; leave the column out: "
+            f"invalid UTF-8 at byte {error.start} of column {name!r}; leave it out: "
             "--query (query=), or pass --encoding-errors replace (encoding_errors='replace') to continue",
             asked.name,
             number,

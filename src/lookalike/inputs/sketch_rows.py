@@ -15,7 +15,7 @@ from ..files.folder import parquet_file
 from ..files.streams import of_store
 from ..files.urls import AnyPath
 from ..formats.split import Names, Split
-from ..values.arrow import rows_of, to_arrow, to_numpy, validity
+from ..values.arrow import rows_of, to_numpy, wrapped
 from ..values.tables import KEY, check_values
 
 DESCRIPTION = "sketches.json"
@@ -132,14 +132,12 @@ def keys_of(column: pa.Array) -> pa.Array:
     """Return keys, saved as bytes, as lists of numbers."""
     width = column.type.byte_width // 8
     data = np.frombuffer(column.buffers()[1] or b"", np.int64)
-    inside = to_arrow(rows_of(column, data, width))
-    valid = validity(to_numpy(column.is_null()))
-    return pa.Array.from_buffers(pa.list_(pa.int64(), width), len(column), [valid], children=[inside])
+    keys = rows_of(column, data, width).reshape(-1, width)
+    return wrapped(pa.list_(pa.int64(), width), keys, to_numpy(column.is_null()))
 
 
 def bytes_of_keys(column: pa.Array) -> pa.Array:
     """Return keys, as ``sketch`` makes them, as bytes that Parquet keeps as they are; null stays null."""
     width = column.type.list_size
-    values = rows_of(column, to_numpy(column.values, 0), width)
-    valid = validity(to_numpy(column.is_null()))
-    return pa.Array.from_buffers(pa.binary(8 * width), len(column), [valid, pa.py_buffer(np.ascontiguousarray(values))])
+    keys = rows_of(column, to_numpy(column.values, 0), width).reshape(-1, width)
+    return wrapped(pa.binary(8 * width), keys, to_numpy(column.is_null()))

@@ -17,7 +17,7 @@ from ..methods.method import Method
 from ..text.shingle import Shingling
 from ..text.texts import PIECE_BYTES, Texts, concatenate, from_arrow_array
 from ..values import Int64Array, UInt64Array
-from ..values.arrow import alone, strings, to_arrow, to_numpy, validity
+from ..values.arrow import alone, strings, to_arrow, to_numpy, wrapped
 from ..values.tables import COLUMN, KEY, SKETCHES, WITHIN_BYTES
 from .batches import Batches, as_words, check_tokens, flags, row_error
 from .override import OVERRIDE, Overriding
@@ -104,7 +104,7 @@ def _sketched(
         "digest": _fixed(digests),
         "empty": to_arrow(empty),
         "short": to_arrow(np.diff(offsets) < 2),
-        "keys": _lists(made.keys, empty),
+        "keys": wrapped(pa.list_(pa.int64(), made.keys.shape[1]), made.keys, empty),
         "code": _fixed(made.codes),
         "estimate": _fixed(made.estimates),
         "within": _fixed(withins),
@@ -154,8 +154,7 @@ def hashes_of(piece: pa.RecordBatch, shingling: Shingling, strict: bool) -> _Has
     """Return the shingle hashes of each document, made from its text or as they came."""
     texts = texts_of(piece)
     if "values" in piece.schema.names:
-        first, last = texts.offsets[[0, -1]]
-        return texts.data[first:last].view(np.uint64), (texts.offsets - first) >> 3
+        return texts.content.view(np.uint64), (texts.offsets - texts.offsets[0]) >> 3
     try:
         return shingling.hashes(texts, strict)
     except InputDataError as error:
@@ -164,15 +163,7 @@ def hashes_of(piece: pa.RecordBatch, shingling: Shingling, strict: bool) -> _Has
 
 def _fixed(array: NDArray[Any]) -> pa.Array:
     """Return the rows of a contiguous array as binary values, without copying."""
-    kind = pa.binary(array.shape[1] * array.itemsize)
-    return pa.Array.from_buffers(kind, len(array), [None, pa.py_buffer(np.ascontiguousarray(array))])
-
-
-def _lists(keys: UInt64Array, empty: NDArray[np.bool_]) -> pa.Array:
-    """Return keys as lists, null for empty documents, without copying."""
-    valid = validity(empty)
-    inside = to_arrow(np.ascontiguousarray(keys).reshape(-1).view(np.int64))
-    return pa.Array.from_buffers(pa.list_(pa.int64(), keys.shape[1]), len(keys), [valid], children=[inside])
+    return wrapped(pa.binary(array.shape[1] * array.itemsize), array)
 
 
 SAVED = ("position", "number", "bytes", "digest", "keys", "code", "estimate", KEY, "within", "across", "id", "id_is_text")

@@ -59,6 +59,18 @@ def to_arrow(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> 
     return pa.Array.from_buffers(_type_of(values.dtype), len(values), [validity(missing), pa.py_buffer(data)])
 
 
+def wrapped(kind: pa.DataType, values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
+    """Return an array of fixed width as an Arrow column, without copying it; null where ``missing``."""
+    valid = validity(missing)
+    if pa.types.is_fixed_size_binary(kind):
+        return pa.Array.from_buffers(kind, len(values), [valid, pa.py_buffer(np.ascontiguousarray(values))])
+    if pa.types.is_fixed_size_list(kind):
+        inside = to_arrow(np.ascontiguousarray(values).reshape(-1).view(np.int64))
+        return pa.Array.from_buffers(kind, len(values), [valid], children=[inside])
+    column = to_arrow(values, missing)
+    return column if column.type == kind else column.cast(kind)
+
+
 def rows_of(column: pa.Array, values: NDArray[Any], width: int) -> NDArray[Any]:
     """Return what a column holds of its buffer, given as values, of which each row has so many."""
     return values[column.offset * width : (column.offset + len(column)) * width]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...files.layout import Streamed
 from ...files.workspace import Workspace
 from ...values import Int64Array
-from ...values.arrow import rows_of, to_arrow, to_numpy, validity
+from ...values.arrow import rows_of, to_arrow, to_numpy, wrapped
 
 Arrays = Mapping[str, NDArray[Any]]
 BAND = "{}-{:02}"  # each element of a list is an array of its own: one of all documents is gone through at a time
@@ -89,18 +89,6 @@ def column_of(field: pa.Field, arrays: Arrays, begin: int, end: int, chosen: Int
     missing = arrays.get(f"{field.name}.missing")
     rows = slice(begin, end) if chosen is None else chosen
     return wrapped(kind, _some(field, arrays, rows), None if missing is None else missing[rows])
-
-
-def wrapped(kind: pa.DataType, values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
-    """Return an array of fixed width as an Arrow column, without copying it; null where ``missing``."""
-    valid = validity(missing)
-    if pa.types.is_fixed_size_binary(kind):
-        return pa.Array.from_buffers(kind, len(values), [valid, pa.py_buffer(np.ascontiguousarray(values))])
-    if pa.types.is_fixed_size_list(kind):
-        inside = to_arrow(np.ascontiguousarray(values).reshape(-1).view(np.int64))
-        return pa.Array.from_buffers(kind, len(values), [valid], children=[inside])
-    column = to_arrow(values, missing)
-    return column if column.type == kind else column.cast(kind)
 
 
 def numbered(kind: pa.DataType, values: NDArray[Any], rows: Int64Array) -> pa.Array:

@@ -19,9 +19,9 @@ from ...files.workspace import Workspace
 from ...text.texts import Texts
 from ...values import Int64Array
 from ...values.arrays import number_type, runs
-from ...values.arrow import null, to_arrow, to_numpy
+from ...values.arrow import null, to_arrow, to_numpy, wrapped
 from ..engine import Batches, Table
-from .columns import arrays_of, numbered, wrapped
+from .columns import arrays_of, numbered
 from .tables import Stored
 
 TEXT_BYTES = 2 << 20

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from ...files.workspace import Workspace
 from ...kernels.constants import GOLDEN
 from ...values import Int64Array
-from ...values.arrow import to_arrow
+from ...values.arrow import to_arrow, wrapped
 from ..engine import Batches, Table
-from .columns import arrays_of, wrapped
+from .columns import arrays_of
 from .sort import MEMBERS, portions
 from .tables import Lazy, Piece
 

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from ... import __version__
-from ...errors import InputDataError, LookalikeError, OutputError, ParameterError, RowError
+from ...errors import EncodingError, InputDataError, LookalikeError, OutputError, ParameterError, RowError
 from ...files.urls import AnyPath
 from ...inputs.read import read_split
 from ...values.arrow import to_numpy
@@ -35,7 +35,9 @@ _NO_SPACE = os.strerror(errno.ENOSPC)
 _LOST = re.compile(r"Python worker (?:exited|failed)|ExecutorLostFailure|worker lost|EOFException|Worker unexpectedly")
 _HOST = re.compile(r"\(TID \d+\) \((\S+) executor")
 _LACKED = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
-_KINDS: dict[str, type[LookalikeError]] = {kind.__name__: kind for kind in (RowError, InputDataError, ParameterError)}
+_KINDS: dict[str, type[LookalikeError]] = {
+    kind.__name__: kind for kind in (RowError, EncodingError, InputDataError, ParameterError)
+}
 _SAID = re.compile(r"<<lookalike ([0-9A-Za-z+/=]+)>>")
 
 
