@@ -143,7 +143,7 @@ class Review:
             self._begin()
             for row in rows:
                 if judgement.judgement == "keep" and row not in self._sources:
-                    self._sources[row] = dict(self._source_of(row))  # before anything is written: the input may be gone
+                    self._sources[row] = self._source_of(row)  # before anything is written: the input may be gone
             changed = [(row, judgement) for row in rows if judgement != self.judged.get(row, Judgement())]
             if changed:
                 self._add(changed, False)
@@ -160,7 +160,7 @@ class Review:
             self._add(before, True)
             if self._behind:
                 self._write_overrides()
-            return [row for row, _ in before]
+            return list(dict(before))
 
     def _begin(self) -> FileIO:
         """Open the log for adding to it, and read what others may have added meanwhile."""
