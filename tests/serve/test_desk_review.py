@@ -53,7 +53,8 @@ def test_what_is_kept_is_written_as_the_report_exports_it(open_review, tmp_path)
     review.judge([1], Judgement("duplicate", "clear"))
     assert overrides(tmp_path) == [{"id": "id3", "action": "keep", "input": "a.jsonl", "sha256": "ab"}]
     lines = [json.loads(line) for line in (tmp_path / "review.jsonl").read_text().splitlines()]
-    assert lines[0]["judgement"] == "keep" and lines[1] == {"row": 1, "id": "id1", "duplicate_of": "id1001", "note": "clear",
+    assert lines[0]["judgement"] == "keep"
+    assert lines[1] == {"row": 1, "id": "id1", "duplicate_of": "id1001", "note": "clear",
         "judgement": "duplicate", "undo": False, "more": False}  # fmt: skip
 
 
