@@ -1,4 +1,4 @@
-"""What the samples of columnar formats share, given how a table becomes bytes."""
+"""What samples of columnar formats share, given how a table becomes bytes."""
 
 import pyarrow as pa
 
@@ -13,9 +13,9 @@ def made(file, rows):
 
 
 def hostile(file, unreadable, **more):
-    """Return files, with their texts or the error that they are; ``more`` are of one format."""
+    """Files, with their texts or the error that they are; ``more`` are of one format."""
     whole = file(pa.table({"text": TEXT}))
-    shared = {
+    return {
         "empty": (b"", unreadable),
         "no rows": (file(pa.table({"text": TEXT[:0]})), []),
         "byte order mark": (b"\xef\xbb\xbf" + whole, unreadable),
@@ -26,10 +26,10 @@ def hostile(file, unreadable, **more):
         "null text": (file(pa.table({"text": pa.array(["a", None])})), ["a", ""]),
         "a text that is none": (file(pa.table({"text": [1, 2]})), "column 'text': .*int64"),
         "cut short": (whole[:-9], unreadable),
+        **more,
     }
-    return shared | more
 
 
 def twice(file):
-    """A file with two columns of one name."""
+    """Two columns of one name."""
     return file(pa.table([TEXT, TEXT], ["text", "text"])), "the column 'text' appears 2 times"

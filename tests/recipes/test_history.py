@@ -71,10 +71,9 @@ def test_a_job_that_comes_again_adds_nothing(crawl):
         (["--annotate", "--set", "generation=2024"], {"annotate": True, "generation": "2024"}),
         (["--set", "history_texts=false", "--fail-if-removed", "1"], {"history_texts": False, "fail_if_removed": 1}),
     ],
-    ids=range(2),
 )
 def test_the_command_line_writes_the_same_bytes(words, given, crawl, capsys):
-    add("w0", "clean/w0", threshold=0.6)
+    add("w0", "clean/w0")
     shutil.copytree("history", "before")
     la.dedup("w1", history="history", output="clean/w1", **GIVEN | given).close()
     ours = contents(crawl / "clean"), contents(crawl / "history")

@@ -88,9 +88,9 @@ class Review:
         self._touched: set[str] = set()  # ids, as JSON, that were ever judged: their lines in overrides are ours
 
     def _read(self, log: bytes) -> int:
-        """Read all lines; return where the last whole one ends. What a crash cut off does not count."""
+        """Read all lines; return where the last whole action ends. What a crash cut off does not count."""
         self._clear()
-        end = 0
+        at, end, action = 0, 0, list[tuple[int, Judgement]]()
         for number, line in enumerate(log.split(b"\n")[:-1], 1):
             try:
                 said = json.loads(line)
@@ -108,8 +108,11 @@ class Review:
                     self._path,
                     line=number,
                 )
-            self._take(row, judgement, bool(said.get("undo")), bool(said.get("together")))
-            end += len(line) + 1
+            action.append((row, judgement))
+            at += len(line) + 1
+            if not said.get("more"):
+                self._take(action, bool(said.get("undo")))
+                end, action = at, []
         return end
 
     def _is(self, row: int, theirs: Removed) -> bool:
@@ -119,18 +122,18 @@ class Review:
         except ParameterError:
             return False
 
-    def _take(self, row: int, judgement: Judgement, undo: bool, together: bool) -> None:
-        """Take a line of the log into account; ``together``: it is of the action that the line before is of."""
+    def _take(self, action: list[tuple[int, Judgement]], undo: bool) -> None:
+        """Take an action into account."""
         if not undo:
-            self._earlier += [] if together and self._earlier else [[]]
-            self._earlier[-1].append((row, self.judged.get(row, Judgement())))
-        elif self._earlier and not together:
+            self._earlier.append([(row, self.judged.get(row, Judgement())) for row, _ in action])
+        elif self._earlier:
             self._earlier.pop()
-        self._touched.add(json.dumps(self._removed(row).id))
-        if judgement == Judgement():
-            self.judged.pop(row, None)
-        else:
-            self.judged[row] = judgement
+        for row, judgement in action:
+            self._touched.add(json.dumps(self._removed(row).id))
+            if judgement == Judgement():
+                self.judged.pop(row, None)
+            else:
+                self.judged[row] = judgement
 
     def judge(self, rows: Sequence[int], judgement: Judgement) -> None:
         """Note what was said of removals, by one action; it is on the disk, with all overrides, when this returns."""
@@ -140,7 +143,7 @@ class Review:
             self._begin()
             for row in rows:
                 if judgement.judgement == "keep" and row not in self._sources:
-                    self._sources[row] = dict(self._source_of(row))  # before anything is written: the input may be gone
+                    self._sources[row] = self._source_of(row)  # before anything is written: the input may be gone
             changed = [(row, judgement) for row in rows if judgement != self.judged.get(row, Judgement())]
             if changed:
                 self._add(changed, False)
@@ -157,7 +160,7 @@ class Review:
             self._add(before, True)
             if self._behind:
                 self._write_overrides()
-            return [row for row, _ in before]
+            return list(dict(before))
 
     def _begin(self) -> FileIO:
         """Open the log for adding to it, and read what others may have added meanwhile."""
@@ -179,16 +182,16 @@ class Review:
 
     def _add(self, changed: list[tuple[int, Judgement]], undo: bool) -> None:
         """Add the lines of an action to the log."""
-        log, lines = self._begin(), list[dict[str, Any]]()
-        for row, judgement in changed:
+        log, lines = self._begin(), list[str]()
+        for n, (row, judgement) in enumerate(changed, 1):
             line = {"row": row, **self._removed(row)._asdict(), **asdict(judgement)}
             if judgement.judgement == "keep":
                 line["source"] = self._sources[row]
-            lines.append(line | ({"undo": True} if undo else {}) | ({"together": True} if lines else {}))
+            lines.append(json.dumps(line | {"undo": undo, "more": n < len(changed)}))
         with reporting(self._path):
             end = log.seek(0, os.SEEK_END)
             try:
-                content = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+                content = ("\n".join(lines) + "\n").encode()
                 if log.write(content) != len(content):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 os.fsync(log.fileno())
@@ -197,8 +200,7 @@ class Review:
                     log.truncate(end)
                 raise
         before = self._kept()
-        for i, (row, judgement) in enumerate(changed):
-            self._take(row, judgement, undo, i > 0)
+        self._take(changed, undo)
         self._behind |= before != self._kept()
 
     def _kept(self) -> list[int]:

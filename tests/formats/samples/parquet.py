@@ -16,5 +16,7 @@ def file(table):
 
 WHOLE = file(pa.table({"text": TEXT}))
 make, HOSTILE = partial(made, file), hostile(file, "not a readable parquet file", names=twice(file))
-HOSTILE["damaged"] = WHOLE[:20] + b"\xff" * 20 + WHOLE[40:], "damaged parquet data"
-HOSTILE["byte order mark"] = b"\xef\xbb\xbf" + WHOLE, "not a readable parquet file|damaged parquet data"
+HOSTILE |= {
+    "damaged": (WHOLE[:20] + b"\xff" * 20 + WHOLE[40:], "damaged parquet data"),
+    "byte order mark": (b"\xef\xbb\xbf" + WHOLE, "not a readable parquet file|damaged parquet data"),
+}
