@@ -48,8 +48,9 @@ def test_rethreshold_equals_a_new_run(rng):
         assert again.keep.tolist() == fresh.keep.tolist()
         assert again.removed == fresh.removed
         assert again.threshold == threshold
-    with pytest.raises(la.errors.ParameterError, match="from 0.6 to 1"):
-        result.rethreshold(0.5)
+    for wrong, said in ((0.5, "from 0.6 to 1"), ("0.9", "a number"), (True, "a number")):
+        with pytest.raises(la.errors.ParameterError, match=said):
+            result.rethreshold(wrong)
 
 
 def test_rethreshold_compares_anew_inside_large_buckets(rng):

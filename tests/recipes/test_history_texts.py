@@ -20,6 +20,15 @@ def as_jsonl(path, texts):
     path.write_text("".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in texts.items()))
 
 
+def begun(folder, monkeypatch):
+    """A history of the first of two files."""
+    monkeypatch.chdir(folder)
+    as_jsonl(folder / "first.jsonl", FIRST)
+    as_jsonl(folder / "second.jsonl", SECOND)
+    with la.History("history") as history:
+        history.add("first.jsonl", "out1.jsonl", la.Settings(id="id")).close()
+
+
 def as_csv(path, texts):
     pyarrow.csv.write_csv(pa.table({"id": list(texts), "text": list(texts.values())}), path)
 
@@ -91,24 +100,14 @@ def test_a_file_of_the_same_name_every_week(tmp_path, monkeypatch):
 
 def test_the_same_file_again_is_told(tmp_path, monkeypatch):
     """With another input beside it, it is another job, but its documents were added before."""
-    monkeypatch.chdir(tmp_path)
-    as_jsonl(tmp_path / "first.jsonl", FIRST)
-    as_jsonl(tmp_path / "second.jsonl", SECOND)
-    with la.History("history") as history:
-        history.add("first.jsonl", "out1.jsonl", la.Settings(id="id")).close()
-        with pytest.raises(
-            la.errors.InputDataError,
-            match=r"first.jsonl is both an input and a reference \(its sketches are in history/000001\)",
-        ):
-            history.add(["first.jsonl", "second.jsonl"], "out2", la.Settings(id="id"))
+    begun(tmp_path, monkeypatch)
+    said = r"first.jsonl is both an input and a reference \(its sketches are in history/000001\)"
+    with la.History("history") as history, pytest.raises(la.errors.InputDataError, match=said):
+        history.add(["first.jsonl", "second.jsonl"], "out2", la.Settings(id="id"))
 
 
 def test_damaged_texts_are_told(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    as_jsonl(tmp_path / "first.jsonl", FIRST)
-    as_jsonl(tmp_path / "second.jsonl", SECOND)
-    with la.History("history") as history:
-        history.add("first.jsonl", "out1.jsonl", la.Settings(id="id")).close()
+    begun(tmp_path, monkeypatch)
     (path,) = (tmp_path / "history/000001").glob("sketches-*.parquet")
     table = pq.read_table(path)
     changed = table.set_column(table.schema.get_field_index("text"), "text", pa.array([b"x"] * len(table), pa.large_binary()))
@@ -124,12 +123,10 @@ def test_damaged_texts_are_told(tmp_path, monkeypatch):
 def test_documents_that_are_spared_are_compared_with_too(at_most, tmp_path, monkeypatch, capsys):
     """As in a job against the texts that were written."""
     monkeypatch.chdir(tmp_path)
-    chain = {
-        f"{week}{i}": " ".join(WORDS[6 * i : 6 * i + 30]) for i, week in enumerate("aabb")
-    }  # each resembles its neighbours
+    chain = {f"{week}{i}": " ".join(WORDS[6 * i : 6 * i + 30]) for i, week in enumerate("aabb")}  # neighbours are alike
     for week in "ab":
         as_jsonl(tmp_path / f"{week}.jsonl", {name: text for name, text in chain.items() if name.startswith(week)})
-    how = ("--id", "id", "-t", "0.5", "--width", "1", "--recall", "0.999", "--set", f"at_most={at_most}", "--quiet")
+    how = f"--id id -t 0.5 --width 1 --recall 0.999 --set at_most={at_most} --quiet".split()
     assert run(capsys, "dedup", "a.jsonl", "--history", "history", "-o", "a-new.jsonl", *how)[0] == 0
     assert run(capsys, "dedup", "b.jsonl", "--history", "history", "-o", "b-new.jsonl", "--save", "one", *how)[0] == 0
     assert run(capsys, "dedup", "b.jsonl", "--against", "a-new.jsonl", "-o", "other.jsonl", "--save", "two", *how)[0] == 0
