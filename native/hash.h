@@ -1,0 +1,103 @@
+// Hashes: mixers, tokens, shingles.
+#pragma once
+#include <vector>
+#include "simd.h"
+
+namespace lookalike {
+
+using Word = std::uint64_t;
+constexpr Word K0 = 0xA0761D6478BD642F, K1 = 0xE7037ED1A0B428DB, K2 = 0x8EBC6AF09C88C6E3, K3 = 0x589965CC75374CC3;
+constexpr Word GOLDEN = 0x9E3779B97F4A7C15, ODD = 0xD6E8FEB86659FD93;
+constexpr Word MULTIPLIER = 0x9FB21C651E98DF25;  // odd, and neither 1 nor -1 modulo 8
+
+inline Word fmix64(Word x) {
+  x = (x ^ x >> 33) * 0xFF51AFD7ED558CCD;
+  x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53;
+  return x ^ x >> 33;
+}
+inline Word mum(Word a, Word b) {
+  const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+  return Word(product) ^ Word(product >> 64);
+}
+
+// The bytes of a block that are no blanks.
+inline Word tokens_in(Bytes at) { return ~Block::load(at).equal(32); }
+
+inline Word hash_token(Bytes at, Word size) {
+  Word state = K0;
+  Bytes last = at;
+  if (size >= 16) {
+    for (; last + 8 <= at + size; last += 8) state = mum(state ^ load64(last), K2);
+  } else {  // without a branch: which tokens have eight bytes is unpredictable
+    last += size & 8;
+    const Word whole = mum(K0 ^ load64(at), K2);
+    state = size >= 8 ? whole : K0;
+  }
+  const Word word = load64(last) & ((Word(1) << 8 * (size & 7)) - 1);
+  return mum(state ^ word, K1 ^ size);
+}
+
+// Eight places of the bits of a byte, and how many there are.
+struct BitPlaces {
+  Word of[256];
+  constexpr BitPlaces() : of() {
+    for (int byte = 0; byte < 256; byte++)
+      for (int i = 0, k = 0; i < 8; i++)
+        if (byte >> i & 1) of[byte] |= Word(i) << 8 * k++;
+  }
+};
+inline constexpr BitPlaces BIT_PLACES;
+
+// Hashes the tokens of folded bytes, behind which stand 128 blanks; returns how many there are.
+inline std::int64_t hash_tokens(Bytes folded, std::int64_t size, std::uint32_t* edges, Word* out) {
+  std::int64_t count = 0, n = 0;
+  Word carry = 0;
+  for (std::int64_t base = 0; base <= size;) {
+    const std::int64_t until = std::min(base + 4096, size + 1);
+    for (; base < until; base += 64) {
+      const Word tokens = tokens_in(folded + base), found = tokens ^ (tokens << 1 | carry);
+      carry = tokens >> 63;
+      std::uint32_t* to = edges + n;
+      n += std::popcount(found);
+      for (int i = 0; i < 64; i += 8) {
+        const unsigned byte = found >> i & 255;
+        const Word places = BIT_PLACES.of[byte];
+#if defined(__AVX2__)
+        _mm256_storeu_si256((__m256i*)to, _mm256_add_epi32(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(places)), _mm256_set1_epi32(int(base + i))));
+#else
+        for (int k = 0; k < 8; k++) to[k] = std::uint32_t(base + i) + (places >> 8 * k & 255);
+#endif
+        to += std::popcount(byte);
+      }
+    }
+    std::int64_t i = 0;
+    for (; i + 1 < n; i += 2) out[count++] = hash_token(folded + edges[i], edges[i + 1] - edges[i]);
+    if (i < n) edges[0] = edges[i], n = 1;
+    else n = 0;
+  }
+  return count;
+}
+
+// Hashes shingles of tokens; fewer tokens than the width make one, none make none. Returns how many there are.
+inline std::int64_t hash_shingles(const Word* tokens, std::int64_t count, std::int64_t width, Word* out) {
+  if (!count) return 0;
+  width = std::min(width, count);
+  const Word length = Word(width) * K3;
+  const std::int64_t n = count - width + 1;
+  if (width == 5) {
+    constexpr Word m1 = MULTIPLIER, m2 = m1 * m1, m3 = m2 * m1, m4 = m3 * m1;
+    for (std::int64_t i = 0; i < n; i++)
+      out[i] = fmix64(tokens[i] * m4 + tokens[i + 1] * m3 + tokens[i + 2] * m2 + tokens[i + 3] * m1 + tokens[i + 4] + length);
+    return n;
+  }
+  Word leaving = 1, state = 0;
+  for (std::int64_t i = 0; i < width; i++) leaving *= MULTIPLIER, state = state * MULTIPLIER + tokens[i];
+  out[0] = fmix64(state + length);
+  for (std::int64_t i = width; i < count; i++) {
+    state = state * MULTIPLIER + (tokens[i] - tokens[i - width] * leaving);
+    out[i - width + 1] = fmix64(state + length);
+  }
+  return n;
+}
+
+}  // namespace lookalike

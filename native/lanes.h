@@ -1,0 +1,51 @@
+// Numbers side by side: as many as a register of the level holds.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace lookalike {
+
+#if defined(__AVX512BW__)
+constexpr int LANES = 16;
+#else
+constexpr int LANES = 8;
+#endif
+typedef std::uint32_t Lanes __attribute__((vector_size(4 * LANES)));
+typedef std::int32_t Signed __attribute__((vector_size(4 * LANES)));
+
+inline Lanes load(const std::uint32_t* at) {
+  Lanes made;
+  std::memcpy(&made, at, sizeof made);
+  return made;
+}
+inline void store(std::uint32_t* at, Lanes x) { std::memcpy(at, &x, sizeof x); }
+inline Lanes all(std::uint32_t x) { return x - Lanes{}; }
+
+// Which lanes of a comparison hold, as bits.
+inline std::uint32_t bits_of(Signed x) {
+#if defined(__AVX512BW__)
+  return _mm512_movepi32_mask((__m512i)x);
+#elif defined(__AVX2__)
+  return std::uint32_t(_mm256_movemask_ps((__m256)x));
+#else
+  std::uint32_t bits = 0;
+  for (int i = 0; i < LANES; i++) bits |= (std::uint32_t(x[i]) >> 31) << i;
+  return bits;
+#endif
+}
+
+inline Lanes mix32(Lanes x) {
+  x = (x ^ x >> 16) * 0x85EBCA6Bu;
+  x = (x ^ x >> 13) * 0xC2B2AE35u;
+  return x ^ x >> 16;
+}
+inline std::uint32_t mix32(std::uint32_t x) {
+  x = (x ^ x >> 16) * 0x85EBCA6Bu;
+  x = (x ^ x >> 13) * 0xC2B2AE35u;
+  return x ^ x >> 16;
+}
+
+}  // namespace lookalike

@@ -1,0 +1,7 @@
+#include "arrays.h"
+
+namespace lookalike {
+
+void define_units(nb::module_&) {}
+
+}  // namespace lookalike
