@@ -6,10 +6,12 @@ import pkgutil
 import unicodedata
 from functools import cache
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import core
 from ..kernels import folding, normal_forms
 from ..kernels.places import cut_pieces
 from ..kernels.scratch import scratch
@@ -29,6 +31,12 @@ def character_tables() -> folding.Characters:
     assert content is not None
     data = np.load(BytesIO(content))
     return folding.Characters(*(data[name] for name in folding.Characters._fields))
+
+
+@cache
+def native_characters() -> Any:
+    """Return what the core knows of characters."""
+    return core.Characters(*character_tables())
 
 
 @cache
