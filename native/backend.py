@@ -1,0 +1,22 @@
+"""Builds the package with scikit-build-core; where there is no C++ compiler, with that of ziglang, which is fetched for the build."""
+
+import os
+import shutil
+import sys
+
+from scikit_build_core import build as _build
+from scikit_build_core.build import *  # noqa: F403
+
+_NO_COMPILER = "CXX" not in os.environ and not any(map(shutil.which, ("c++", "g++", "clang++")))
+if _NO_COMPILER:
+    os.environ["CXX"] = f"{sys.executable} -m ziglang c++"
+
+
+def get_requires_for_build_wheel(config_settings=None):
+    """Return what the build needs besides."""
+    return [*_build.get_requires_for_build_wheel(config_settings), *(["ziglang"] if _NO_COMPILER else [])]
+
+
+def get_requires_for_build_editable(config_settings=None):
+    """Return what the build needs besides."""
+    return [*_build.get_requires_for_build_editable(config_settings), *(["ziglang"] if _NO_COMPILER else [])]
