@@ -2,35 +2,31 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-# Every mode of compilation keeps its own cache: a warm cache would silently serve the other mode's binaries.
-CACHE  := $(CURDIR)/.numba_cache
-
-# Editable installs compile kernels as they are called, so that these are always those of the sources.
-export LOOKALIKE_NO_LIBRARY := 1
-
 # Test files are spread over this many processes. By default those of few tests come last, which are the longest: a process would
 # wait for another that runs them at the end.
 JOBS   := $(or $(JOBS),2)
-# What runs as plain Python and with bounds checks too; processes that compile anew are those of the first run.
-OTHER_MODES := tests/kernels tests/golden --ignore=tests/kernels/test_modes.py
+CORE   := CMakeLists.txt $(wildcard native/*)
+# What tests the core, and runs for each level of processors and with checks of memory too.
+OF_CORE := tests/core tests/golden tests/text
 SPREAD := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: test-spark-old install demo test test-core test-plain test-checked test-library test-extras test-extras-serve test-spark-few test-spark test-all lint wording docs fuzz endurance mutants formula-mutants dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
+.PHONY: test-spark-old install demo test test-core test-levels sanitize test-extras test-extras-serve test-spark-few test-spark test-all lint wording docs fuzz endurance mutants formula-mutants dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml $(CORE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing the package and all that its tests need into $(VENV): some minutes."
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	touch $(STAMP)
 
-# What the demo needs: the package, and what compiles its kernels.
-$(BIN)/lookalike: pyproject.toml
+# What the demo needs: the package, and what its report does.
+$(BIN)/lookalike: pyproject.toml $(CORE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing the package into $(VENV): a minute."
-	$(BIN)/python -m pip install --quiet --editable '.[jit]'
+	@echo "Installing the package into $(VENV): half a minute."
+	$(BIN)/python -m pip install --quiet --editable '.[report]'
+	touch $@
 
 demo: $(BIN)/lookalike
 	$(BIN)/python examples/demo.py
@@ -56,63 +52,70 @@ docs: install
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-# What a wheel brings: the package with the kernels compiled ahead, apart from the sources, which compile them as they are called.
 WHEEL := build/wheel/.made
-$(WHEEL): $(STAMP) pyproject.toml $(wildcard library/*) $(shell find src -type f -not -name '*.pyc')
-	rm -rf build/wheel build/installed
-	LOOKALIKE_NO_LIBRARY=0 $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
-	$(BIN)/python -m pip install --quiet --no-deps --target build/installed build/wheel/*.whl
+$(WHEEL): $(STAMP) $(shell find src -type f -not -name '*.pyc' -not -name '*.so')
+	rm -rf build/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
 	touch $@
-
-test-library: $(WHEEL)
-	PYTHONPATH=$(CURDIR)/build/installed $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) \
-		tests/kernels tests/golden tests/recipes/test_twin.py tests/test_starts.py
 
 # The wheel in fresh environments: alone, and with each extra alone, whose main job then works. EXTRAS="report serve" for some.
 test-extras: $(WHEEL)
 	$(BIN)/python tools/java_home.py
 	$(BIN)/python tools/try_wheel.py build/wheel/*.whl
-	$(BIN)/python tools/try_wheel.py build/wheel/*.whl $(or $(EXTRAS),report html warc pdf duckdb delta iceberg remote spark serve mcp features sklearn jit all)
+	$(BIN)/python tools/try_wheel.py build/wheel/*.whl $(or $(EXTRAS),report html warc pdf duckdb delta iceberg remote spark serve mcp features sklearn all)
 
 # On a cluster of two workers on this machine: five jobs that cover everything. A Java is installed where there is none.
 test-spark-few: install
 	$(BIN)/python tools/java_home.py
-	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "spark and not slow" tests/spark
+	$(BIN)/python -m pytest -q -m "spark and not slow" tests/spark
 
 # The same with the oldest Spark, in an environment of its own.
 test-spark-old: install
 	test -x build/spark-old/bin/python || $(PYTHON) -m venv build/spark-old
-	build/spark-old/bin/python -m pip install --quiet --editable '.[jit,spark]' 'pyspark>=3.5,<4' 'pandas<3' hypothesis polars pytest scipy
+	build/spark-old/bin/python -m pip install --quiet --editable '.[spark]' 'pyspark>=3.5,<4' 'pandas<3' hypothesis polars pytest scipy
 	build/spark-old/bin/python -m pytest -q -W ignore -m "spark and not slow" tests/spark
 
 # All that is tested on a cluster: each corpus with each policy, each operation and each error; an hour or two.
 test-spark: install
 	$(BIN)/python tools/java_home.py
-	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m spark tests/spark tests/engines
+	$(BIN)/python -m pytest -q -m spark tests/spark tests/engines
 
 # All parts, also after one that fails; the end says which failed, and the time it took, installation apart.
-PARTS := lint docs test-core test-plain test-checked test-library test-extras-serve test-spark-few
+PARTS := lint docs test-core test-levels test-extras-serve test-spark-few
 test: install
-	@began=$$(date +%s); failed=; rm -rf $(CACHE)*; \
+	@began=$$(date +%s); failed=; \
 	for part in $(PARTS); do $(MAKE) $$part || failed="$$failed $$part"; done; \
 	took=$$(($$(date +%s) - began)); echo "make test: $$((took / 60)) min $$((took % 60)) s, installation apart"; \
 	test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 test-core: install
-	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m "not slow" --durations=30 $(SPREAD) tests reproduction/tests/test_items.py
+	$(BIN)/python -m pytest -q -m "not slow" --durations=30 $(SPREAD) tests reproduction/tests/test_items.py
 
-test-plain: install
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) $(OTHER_MODES)
+# What is compiled for all processors, and for those with AVX2: a processor with AVX-512 takes neither by itself.
+test-levels: install
+	for level in v1 v3; do LOOKALIKE_LEVEL=$$level $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) $(OF_CORE) || exit 1; done
 
-test-checked: install
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CACHE)_checked $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) $(OTHER_MODES)
+# The core with a check of each index, under sanitizers of addresses and of undefined behaviour; and then of threads.
+SANITIZED := $(CURDIR)/build/sanitized
+sanitize: install
+	$(BIN)/python -m pip install --quiet cmake ninja nanobind
+	for what in address,undefined thread; do \
+		mkdir -p $(SANITIZED)/$$what && rm -rf $(SANITIZED)/$$what/lookalike && cp -r src/lookalike $(SANITIZED)/$$what && \
+		export PATH="$(CURDIR)/$(BIN):$$PATH" && cmake -G Ninja -S . -B $(SANITIZED)/$$what/build -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
+			-DCMAKE_BUILD_TYPE=Release -DLEVELS=v3 -DCHECKED=ON -DSANITIZE=$$what -DMODULES=$(SANITIZED)/$$what/lookalike/core && \
+		cmake --build $(SANITIZED)/$$what/build || exit 1; \
+	done
+	LD_PRELOAD=$$($(or $(CXX),c++) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 LOOKALIKE_LEVEL=v3 \
+		PYTHONPATH=$(SANITIZED)/address,undefined $(BIN)/python -m pytest -q -m "not slow" $(OF_CORE)
+	LD_PRELOAD=$$($(or $(CXX),c++) -print-file-name=libtsan.so) TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" LOOKALIKE_LEVEL=v3 \
+		PYTHONPATH=$(SANITIZED)/thread $(BIN)/python -m pytest -q -m "not slow" tests/core/test_threads.py
 
 test-extras-serve:
 	$(MAKE) test-extras EXTRAS=serve
 
 test-all: test
-	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -m slow
-	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python reproduction/formula_mutants/formula_mutants.py --of 40 --seconds 120 --jobs $(JOBS)
+	$(BIN)/python -m pytest -q -m slow
+	$(BIN)/python reproduction/formula_mutants/formula_mutants.py --of 40 --seconds 120 --jobs $(JOBS)
 
 # Jobs, files of our own and command lines against an oracle, and failing calls of the operating system; MINUTES=10.
 fuzz: install
@@ -124,13 +127,13 @@ endurance: install
 	$(BIN)/python tests/endurance/endure.py --share $(or $(SHARE),1) --seed $(or $(SEED),0) --jobs $(JOBS)
 
 # Changes one sign, comparison or constant of a file at a time, in a copy of the last commit, and sees whether its tests notice:
-# FILE=src/lookalike/kernels/lookup.py TESTS=tests/kernels/test_lookup.py OF=50.
+# FILE=src/lookalike/index/state.py TESTS=tests/index OF=50.
 mutants: install
 	$(BIN)/python -m pip install --quiet cosmic-ray
 	rm -rf build/mutants && mkdir -p build/mutants && git archive HEAD | tar x -C build/mutants
 	printf '[cosmic-ray]\nmodule-path = "%s"\ntimeout = 300.0\nexcluded-modules = []\ntest-command = "%s -m pytest -q -x %s"\n[cosmic-ray.distributor]\nname = "local"\n' \
 		$(FILE) $(CURDIR)/$(BIN)/python '$(TESTS)' > build/mutants/mutants.toml
-	cd build/mutants && export PYTHONPATH=$$PWD/src NUMBA_CACHE_DIR=$$PWD/.numba_cache PATH=$(CURDIR)/$(BIN):$$PATH && \
+	cd build/mutants && export PYTHONPATH=$$PWD/src PATH=$(CURDIR)/$(BIN):$$PATH && \
 		cosmic-ray init mutants.toml mutants.sqlite && \
 		python -c "import sqlite3; s = sqlite3.connect('mutants.sqlite'); some = '(select job_id from work_items order by job_id limit $(or $(OF),50))'; \
 			[s.execute(f'delete from {table} where job_id not in {some}') for table in ('mutation_specs', 'work_items')]; s.commit()" && \
@@ -138,20 +141,20 @@ mutants: install
 
 # Changes each term, exponent, sign and constant of the formulas, and scales each result: all of them, within an hour; OF=400 draws some.
 formula-mutants: install
-	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python reproduction/formula_mutants/formula_mutants.py --of $(or $(OF),0) --seed $(or $(SEED),1) --jobs $(JOBS)
+	$(BIN)/python reproduction/formula_mutants/formula_mutants.py --of $(or $(OF),0) --seed $(or $(SEED),1) --jobs $(JOBS)
 
 # What is published: sdist and wheel, the wheel tried alone in an environment of its own.
 dist: install
 	$(BIN)/python -m pip install --quiet build
 	rm -rf dist
-	LOOKALIKE_NO_LIBRARY=0 LOOKALIKE_PORTABLE=1 $(BIN)/python -m build --quiet
+	$(BIN)/python -m build --quiet
 	$(BIN)/python tools/try_wheel.py dist/*.whl
 
-# The kernels of a wheel beside other tools, on shared/data of the folder above; writes docs/benchmarks.md and figures of the README.
+# The package beside other tools, on shared/data of the folder above; writes docs/benchmarks.md and figures of the README.
 # QUICK=1: little of each corpus, and nothing is written.
-bench: $(WHEEL)
+bench: install
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
-	PYTHONPATH=$(CURDIR)/build/installed OMP_NUM_THREADS=1 RAYON_NUM_THREADS=1 POLARS_MAX_THREADS=1 \
+	OMP_NUM_THREADS=1 RAYON_NUM_THREADS=1 POLARS_MAX_THREADS=1 \
 		$(BIN)/python benchmarks/end_to_end.py $(if $(QUICK),--quick)
 
 # Indexes of fingerprints; SIZE=6e7 for the size of the thesis (needs 20 GB).
@@ -188,5 +191,5 @@ reproduce: install
 	$(BIN)/python reproduction/experiments/reproduce.py $(if $(ONLY),--only $(ONLY))
 
 clean:
-	rm -rf $(VENV) $(CACHE)* site .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo_output
+	rm -rf $(VENV) src/lookalike/core/*.so demo site .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -35,7 +35,6 @@ from lookalike.engines.memory import parse_bytes
 
 EVERY = 0.01
 MOST = 1.05
-LIBRARY = "import sys; from lookalike.kernels.compiler import MODE; print(MODE)"
 
 
 class Watched(NamedTuple):
@@ -219,8 +218,6 @@ def main() -> None:
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     parser.add_argument("more", nargs="*")
     given = parser.parse_args()
-    mode = subprocess.run([sys.executable, "-c", LIBRARY], capture_output=True, text=True, check=True).stdout.strip()
-    print(f"kernels: {mode}\n")
     print(
         "| input | cap | threads | seconds | peak, MB | high water, MB | of the cap | kept | equal |\n|---|---|---|---|---|---|---|---|---|"
     )

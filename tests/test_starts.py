@@ -6,14 +6,11 @@ import subprocess
 import sys
 
 import pytest
-from conftest import MODE
 
 # Each takes tens of milliseconds, or hundreds, to load.
 LARGE = {
     "numpy",
     "pyarrow",
-    "numba",
-    "llvmlite",
     "scipy",
     "pandas",
     "polars",
@@ -35,16 +32,8 @@ NO_JOB = {
     "lookalike.theory.hamming_costs", "lookalike.values.weighted", "lookalike.recipes.pairs", "lookalike.recipes.decontaminate",
     "lookalike.serve", "starlette", "uvicorn", "asyncio",
     "lookalike.recipes.spark", "lookalike.engines.spark", "lookalike.cli.spark", "lookalike.recipes.foresight", "pyspark",
+    "scipy", "importlib.metadata", "concurrent.futures", "numpy.ma", "tempfile",
 }  # fmt: skip
-BY_NUMBA = {
-    "numba",
-    "llvmlite",
-    "scipy",
-    "importlib.metadata",
-    "concurrent.futures",
-    "numpy.ma",
-    "tempfile",
-}  # where there is no library
 RUN = "from lookalike.cli import main\ntry:\n    main({arguments!r})\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
 TEXTS = ["the quick brown fox jumps over the lazy dog and runs away"] * 2 + [
     "nothing of the kind is to be seen or heard in this one"
@@ -62,7 +51,7 @@ def loaded(code, **environment):
 
 def unneeded(modules):
     """Return which modules a small job should not have loaded."""
-    return sorted(modules & (NO_JOB if MODE == "jit" else NO_JOB | BY_NUMBA))
+    return sorted(modules & NO_JOB)
 
 
 def test_the_package_loads_nothing():
@@ -111,7 +100,7 @@ def test_names_are_loaded_one_by_one():
     assert not {
         name
         for name in modules
-        if name.startswith(("lookalike.recipes", "lookalike.results", "lookalike.kernels", "lookalike.formats"))
+        if name.startswith(("lookalike.recipes", "lookalike.results", "lookalike.core", "lookalike.formats"))
     }
     modules, _ = loaded("import lookalike as la; la.theory.shares")
     assert not {"pyarrow", "lookalike.theory.choose", "lookalike.theory.bbit"} & modules

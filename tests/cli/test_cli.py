@@ -220,23 +220,5 @@ def test_interrupt_leaves_nothing_behind(tmp_path):
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_works_without_a_writable_cache(tmp_path):
-    """No folder for compiled code: it is compiled in memory."""
-    import shutil
-    from pathlib import Path
-
-    package = tmp_path / "lib/lookalike"
-    shutil.copytree(Path(la.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    code = (
-        "from lookalike.kernels import compiler; from numba.core import caching\n"
-        "caching.CacheImpl._locator_classes = []\n"
-        "import lookalike as la\n"
-        "print(la.shingle(['a b', 'A b']).resemblance(0, 1))"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(package.parent)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
-    assert done.stdout.strip() == "1.0", done.stderr
-
-
 def test_version(capfd):
     assert run(capfd, "--version")[1].strip() == f"lookalike, version {la.__version__}"

@@ -6,23 +6,19 @@ import click
 
 from .messages import say
 
+INSTRUCTIONS = {"v1": "those of every processor", "v3": "AVX2", "v4": "AVX-512"}
 
-@click.command(short_help="List formats and extras, and say whether kernels are compiled.")
-@click.option("--compile", is_flag=True, help="Compile the kernels that are not compiled yet; takes one to three minutes.")
-def info(compile: bool) -> None:
-    """List what this installation has: its version and kernels, the formats that it reads, and its extras.
 
-    An installed wheel brings compiled kernels. Where there are none for the platform, the extra jit compiles each on its first
-    use. To compile all at once, such as in an image for containers or the workers of a cluster, run 'lookalike info --compile'
-    as the user who will run the jobs, or with NUMBA_CACHE_DIR set to a folder that they can write to.
-    """
+@click.command(short_help="List the formats and extras of this installation.")
+def info() -> None:
+    """List what this installation has: its version, the processor instructions in use, the formats that it reads, and its extras."""
     from .. import __version__
+    from ..core import LEVEL
     from ..files.names import ARCHIVES, PACKED
     from ..formats.registry import format_named, known_suffixes
-    from ..kernels.compiler import described
     from ..packages import extras
 
-    say(f"lookalike {__version__}", f"kernels: {described(compile)}")
+    say(f"lookalike {__version__}", f"instructions: {INSTRUCTIONS[LEVEL]}")
     say("", "formats")
     for name, suffixes in known_suffixes().items():
         form = format_named(name)

@@ -12,13 +12,11 @@ from time import monotonic
 
 from ..errors import ParameterError
 from ..files import ahead
-from ..kernels.compiler import MODE
 from ..values.arrow import give_back, keep_little
 from .engine import Batches, Step
 
-# Measured (benchmarks/memory.py): interpreter, NumPy and PyArrow, with pandas, after a small job; a compiler of kernels too.
-FLOORS = {"library": 130_000_000, "jit": 320_000_000, "python": 130_000_000}
-FLOOR = FLOORS.get(MODE, FLOORS["library"])
+# Measured (benchmarks/memory.py): interpreter, NumPy and PyArrow, with pandas, after a small job.
+FLOOR = 130_000_000
 LEAST_ROOM = 67_000_000
 LEAST = FLOOR + LEAST_ROOM
 # The most of any stage: benchmarks/results/memory.md.

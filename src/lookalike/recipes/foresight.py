@@ -16,7 +16,6 @@ from ..engines.local.tables import PART_BYTES
 from ..engines.memory import BYTES_PER_DOCUMENT, LEAST, Memory, enough
 from ..errors import ParameterError, from_caller
 from ..formats.row_groups import MOST_BYTES
-from ..kernels.compiler import MODE
 from ..settings.settings import Settings
 from ..values.arrays import number, whole
 from ..values.tables import PAIRS
@@ -24,8 +23,8 @@ from ..wording import counted, spelled, text_size
 from .sizes import REFERENCE, Corpus, Speeds, stored_width
 
 # Measured by benchmarks/foresight.py, in bytes. What a process has of its own after a small job; and pages of mapped
-# libraries: the high-water mark less what is its own. Where Numba compiles kernels, it is loaded, too.
-LOADED, LIBRARIES = (114_000_000, 137_000_000) if MODE == "jit" else (64_000_000, 66_000_000)
+# libraries: the high-water mark less what is its own.
+LOADED, LIBRARIES = 64_000_000, 66_000_000
 # Pieces of text on their way through sketching: the peak while reading less what is held, with one thread; each more adds.
 PIECES, PIECES_PER_THREAD = 20_000_000, 28_000_000
 # The same for JSON lines, less that for Parquet of short documents: lines become Python's objects.

@@ -1,9 +1,7 @@
-"""Kernels of the library beside the same kernels compiled by Numba for this very processor, and the levels of the library.
+"""The levels of the core beside each other: each turn runs all that this processor has, each in a process of its own; figures are the
+processor's seconds, the least of all turns.
 
-It needs an installed wheel and Numba: `make test-library`, then `PYTHONPATH=build/installed python benchmarks/kernels.py`. Each turn runs
-all modes one after the other, each in a process of its own; figures are the processor's seconds, the least of all turns.
-
-Usage: python benchmarks/kernels.py [--turns 5] [--texts FILE.parquet]
+Usage: python benchmarks/levels.py [--turns 5] [--texts FILE.parquet]
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ def texts(path: str | None) -> list[str]:
 
 
 def cases(path: str | None) -> dict[str, Callable[[], Any]]:
-    """Return what is measured: calls that spend their time in kernels."""
+    """Return what is measured: calls that spend their time in the core."""
     import lookalike as la
 
     given = texts(path)
@@ -59,12 +57,8 @@ def cases(path: str | None) -> dict[str, Callable[[], Any]]:
     }
 
 
-def measure(path: str | None, level: int | None) -> None:
+def measure(path: str | None) -> None:
     """Print the least seconds of each case in this process."""
-    if level is not None:
-        from lookalike.kernels import _native
-
-        _native.use_level(level)
     found = {}
     for name, call in cases(path).items():
         call()
@@ -78,35 +72,31 @@ def measure(path: str | None, level: int | None) -> None:
 
 
 def main() -> None:
-    """Measure all modes in turn, and print the least of each and its ratio to Numba's."""
+    """Measure all levels in turn, and print the least of each and its ratio to the lowest."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--texts")
     parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--level", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.measure:
-        measure(given.texts, given.level)
+        measure(given.texts)
         return
-    from lookalike.kernels import _native
+    from lookalike.core import LEVEL, LEVELS
 
-    modes = {"Numba": ("jit", [])}
-    modes |= {
-        name: ("library", ["--level", str(i)]) for i, name in reversed(list(enumerate(_native.levels[: _native.best + 1])))
-    }
+    levels = LEVELS[: LEVELS.index(LEVEL) + 1]
     files = ["--texts", given.texts] if given.texts else []
     least: dict[str, dict[str, float]] = {}
     for _ in range(given.turns):
-        for name, (mode, extra) in modes.items():
-            command = [sys.executable, __file__, "--measure", *extra, *files]
-            environment = os.environ | {"LOOKALIKE_KERNELS": mode}
+        for name in levels:
+            command = [sys.executable, __file__, "--measure", *files]
+            environment = os.environ | {"LOOKALIKE_LEVEL": name}
             done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
             for case, seconds in json.loads(done.stdout).items():
                 before = least.setdefault(case, {}).get(name, seconds)
                 least[case][name] = min(before, seconds)
-    print(f"{'ms, and times Numba':24}" + "".join(f"{name:>18}" for name in modes))
+    print(f"{'ms, and times v1':24}" + "".join(f"{name:>18}" for name in levels))
     for case, times in least.items():
-        print(f"{case:24}" + "".join(f"{times[name] * 1e3:10.2f} {times[name] / times['Numba']:6.3f} " for name in modes))
+        print(f"{case:24}" + "".join(f"{times[name] * 1e3:10.2f} {times[name] / times['v1']:6.3f} " for name in levels))
 
 
 if __name__ == "__main__":
