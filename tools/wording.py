@@ -85,7 +85,7 @@ def wording() -> str:
     """Return all texts."""
     lines = [f"# {name} --help\n{' '.join((one.help or '').split())}\n" for name, one in commands(program, "lookalike")]
     files = [file for end in ("py", "html", "js") for file in ROOT.rglob(f"*.{end}")]
-    for file in sorted(file for file in files if file.parent.name != "kernels" or file.stem == "compiler"):
+    for file in sorted(files):
         texts = [" ".join(text.split()) for text in texts_of_file(file)]
         kept = dict.fromkeys(text for text in texts if WORDS.search(text) and not NO_TEXT.search(text))
         lines += ["\n".join((f"# {file.relative_to(ROOT)}", *kept, ""))] if kept else []

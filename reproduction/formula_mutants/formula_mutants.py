@@ -22,9 +22,9 @@ ROOT = Path(__file__).parents[2]
 # What notices a change, as long as it takes to know which tests call what: kernels are run as plain Python.
 THEORY = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/theory").glob("test_*.py") if path.stem != "test_ranges")
 SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
-    "formulas": ([*THEORY, "tests/statistics", "tests/kernels/test_packing.py", "tests/kernels/test_self_join.py", "tests/golden",
+    "formulas": ([*THEORY, "tests/statistics", "tests/core/test_packing.py", "tests/core/test_self_join.py", "tests/golden",
                   "tests/index/test_kinds.py", "tests/index/test_weak_bits.py"], {}),
-    "kernels": (["tests/kernels/test_hamming.py"], {"NUMBA_DISABLE_JIT": "1", "LOOKALIKE_KERNELS": "python"}),
+    "kernels": (["tests/core/test_hamming.py"], {"NUMBA_DISABLE_JIT": "1", "LOOKALIKE_KERNELS": "python"}),
 }  # fmt: skip
 Change = tuple[str, str]  # file, change
 Found = dict[Change, str | None]  # what killed it; None: it lives
