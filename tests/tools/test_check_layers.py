@@ -9,17 +9,8 @@ import pytest
 SOUND = {
     "__init__.py": '_HOMES = {"dedup": "recipes.dedup", "Index": "index.index"}\n',
     "errors.py": "class E(Exception): pass\n",
-    "kernels/_jit.py": "import numba\n",
-    "kernels/buckets.py": (
-        "from .compiler import compiled, inlined\n"
-        '@inlined("uint64(uint64)")\ndef mix(x): return x\n'
-        '@compiled("Tuple((int64, int64))(const uint64[:, ::1], const int64[::1], Hits, boolean)", Hits)\n'
-        "def find(keys, rows, hits, first_only):\n    out = hits.left\n    out[:2].sort()\n    return 0, len(keys.ravel())\n"
-        'both = compiled("void(uint32[::1], int64)")(_both)\nwide = compiled("void(uint64[::1], int64)")(_both)\n'
-        "def _both(keys, n): keys[0] = n\n"
-        "def helper(n): return np.empty(n)\n"
-    ),
-    "search/costs.py": "from ..kernels import buckets\n",
+    "core/__init__.py": "",
+    "search/costs.py": "from ..core import buckets\n",
     "search/tables.py": "from .costs import something\nfrom ._rows import _private_to_search\n",
     "steps/bucket.py": "from ..search.tables import Tables\ndef step(a, b, c, d, e, f, g, h, i, *, j): pass\n",
     "index/index.py": "class Index:\n    def create(self, a, b, c, d, e, f, g, h, i, j, *, k, l): pass\n",
@@ -46,7 +37,6 @@ def test_a_sound_tree_passes(tmp_path):
     [
         ("bucket", "from ..recipes.dedup import dedup\n", "steps/bucket.py: lookalike.recipes.dedup", f"steps (rank {check_layers.RANK['steps']}) imports recipes"),
         ("bucket", "from lookalike import cli\n", "steps/bucket.py: lookalike.cli", f"steps (rank {check_layers.RANK['steps']}) imports cli"),
-        ("costs", "import llvmlite.ir\n", "search/costs.py: llvmlite.ir", "imported outside kernels/_jit.py"),
         ("errors", "from . import packages\n", "errors.py: lookalike.packages", "errors (rank 1) imports packages (rank 1)"),
         ("bucket", "from ..search.tables import _inner\n", "steps/bucket.py: lookalike.search.tables._inner", "private to search"),
         ("bucket", "def f(a, b, c, d, e, f, g, h, i, j, *, k): pass\n", "steps/bucket.py: f", "f has 11 parameters; at most 10"),
@@ -54,15 +44,6 @@ def test_a_sound_tree_passes(tmp_path):
         ("bucket", "def f():\n    def g(a, b, c, d, e, f, g, h, i, j, k): pass\n", "steps/bucket.py: f.g", "f.g has 11"),
         ("dedup", "def dedup(a, b, c, d, e, f, g, h, i, j, k): pass\n", "recipes/dedup.py: dedup", "dedup has 11"),
         ("dedup", "def other(*, a, b, c, d, e, f, g, h, i, j, k): pass\n", "recipes/dedup.py: other", "other has 11"),
-        ("buckets", "@compiled\ndef f(a): pass\n", "kernels/buckets.py: f", "kernel f declares no signature"),
-        ("buckets", '@compiled("void(int64)")\ndef f(a, b): pass\n', "kernels/buckets.py: f", "declares 1 types for 2 parameters"),
-        ("buckets", 'f = compiled("void(int64)")(_f)\ndef _f(a, b): pass\n', "kernels/buckets.py: _f", "declares 1 types for 2"),
-        ("buckets", '@inlined("void(int64)")\ndef f(a):\n    raise ValueError\n', "kernels/buckets.py: f", "kernel f raises"),
-        ("buckets", '@compiled("void(int64)")\ndef f(a):\n    b = np.zeros(a)\n', "kernels/buckets.py: f", "allocates: np.zeros(a)"),
-        ("buckets", '@compiled("void(int64)")\ndef f(a):\n    b = [a]\n', "kernels/buckets.py: f", "allocates: [a]"),
-        ("buckets", '@compiled("void(int64[::1])")\ndef f(a):\n    b = a.copy()\n', "kernels/buckets.py: f", "allocates: a.copy()"),
-        ("buckets", f'@compiled("void({", ".join(["int64"] * 13)})")\ndef f({", ".join("abcdefghijklm")}): pass\n',
-         "kernels/buckets.py: f", "kernel f has 13 parameters; at most 12"),
     ],
 )  # fmt: skip
 def test_each_fault_is_found_and_can_be_allowed(tmp_path, file, text, key, said):
@@ -104,14 +85,14 @@ def test_places_of_each_habit_are_counted(tmp_path, monkeypatch):
     root = tree(
         tmp_path,
         bucket="def step(split: Any, engines: Any, method: Any | None, settings: dict[str, Any]): pass\ndef _inner(): pass\n",
-        dedup="from ..kernels import _jit\nfrom ..steps import bucket\nimport_module('lookalike.cli.main')\nbucket._inner()\nbucket._os()\n",
+        dedup="from ..core import _made\nfrom ..steps import bucket\nimport_module('lookalike.cli.main')\nbucket._inner()\nbucket._os()\n",
         costs="def f():\n    from . import tables\n",
     )
     some = house.modules(root)
     edges = house.graph(some, root)
     assert [name for one in some for _, name in one.erased] == ["split", "method"]
     assert [name for one in some for _, name in one.by_string] == ["lookalike.cli.main"]
-    assert [name for _, _, name in house.foreign_private(some)] == ["lookalike.kernels._jit", "bucket._inner"]
+    assert [name for _, _, name in house.foreign_private(some)] == ["lookalike.core._made", "bucket._inner"]
     assert house.circles(edges) == [["lookalike.search.costs", "lookalike.search.tables"]], "late imports count"
     assert "lookalike.cli.main" in house.used_by_one(edges)
     assert house.internal_docstrings(some, {}) == 0
