@@ -10,13 +10,12 @@ from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
+from instructions import K0, fold_multiply, popcount
 from numba import njit
 from numpy.typing import NDArray
 from scipy.stats import binom
 
 import lookalike as la
-from lookalike.kernels.compiler import popcount
-from lookalike.kernels.hashing import K0, fold_multiply
 
 Array = NDArray[Any]
 compiled = njit(nogil=True, error_model="numpy", cache=True)

@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 from crowd_rule import Array, Corpus, Found, Rule, compiled, cut, find, least, make_codes, packed
+from instructions import fmix64, popcount
 
 import lookalike as la
 from lookalike.kernels.banding import band_keys
-from lookalike.kernels.compiler import popcount
-from lookalike.kernels.hashing import fmix64
 
 WIDTH, WORDS = 5, 200
 KINDS = {"": {}, "references": {"references": True}, "2 groups": {"n_groups": 2}, "10 groups": {"n_groups": 10}}

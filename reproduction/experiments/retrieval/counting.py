@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from instructions import popcount
 from numba import njit
 from numpy.typing import NDArray
-
-from lookalike.kernels.compiler import popcount
 
 Array = NDArray[Any]
 compiled = njit(nogil=True, error_model="numpy", cache=True)
