@@ -24,6 +24,7 @@ BANNED = {
     r"do(?:es)? not fit its": "does not match its", r"whatever (?:the|its|their|it)": "regardless of", r"of use from": "useful from",
 }  # fmt: skip
 WORDS = re.compile(r"[A-Za-z]{2,},? (?:[a-z(-]|\{)")
+CODE = re.compile(r"```.*?```|`[^`]*`|<!--.*?-->|\]\([^)]*\)|^::: .*?$", re.DOTALL | re.MULTILINE)
 NO_TEXT = re.compile(r"^(select|with|create|import|from) |\[\\w|\(\?")
 
 
@@ -92,21 +93,28 @@ def wording() -> str:
     return "\n".join(lines)
 
 
-def banned(text: str) -> list[str]:
+def banned(text: str, name: str = STORED.name) -> list[str]:
     """Return the lines with words that are banned, what is filled in apart."""
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         for word, better in BANNED.items():
             if (hit := re.search(rf"\b{word}\b", re.sub(r"\{\w+\}", "{}", line))) and not line.startswith("#"):
-                found.append(f"{STORED.name}:{number}: {hit[0]!r}, better {better!r}: {line:.160}")
+                found.append(f"{name}:{number}: {hit[0]!r}, better {better!r}: {line:.160}")
     return found
+
+
+def banned_in_pages() -> list[str]:
+    """Return the same of the pages for users, code apart."""
+    pages = [TOP / "README.md", TOP / "CHANGELOG.md", TOP / "SECURITY.md", *sorted((TOP / "docs").rglob("*.md"))]
+    texts = ((page, CODE.sub(lambda code: re.sub(r"[^\n]", "", code[0]), page.read_text(encoding="utf-8"))) for page in pages)
+    return [line for page, text in texts for line in banned(text, str(page.relative_to(TOP)))]
 
 
 def main() -> None:
     """Store all texts, or check the words in them."""
     if sys.argv[1:] != ["--check"]:
         STORED.write_text(wording(), encoding="utf-8")
-    elif found := banned(wording()):
+    elif found := banned(wording()) + banned_in_pages():
         sys.exit("\n".join(found))
 
 
