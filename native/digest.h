@@ -1,7 +1,9 @@
 // Keyed digests with a proof: polynomials modulo 2^61 - 1 at a secret point over sums of products (NH) of blocks of 256 bytes.
 #pragma once
 #include <algorithm>
+#include "arrays.h"
 #include "hash.h"
+#include "hash_table.h"
 
 namespace lookalike {
 
@@ -76,6 +78,30 @@ inline Word token_value(Pair key, const Word* secret) {
   constexpr Word LOW56 = (Word(1) << 56) - 1;
   const Word middle = (key.a >> 56 | key.b << 8) & LOW56;
   return times(key.a & LOW56, secret[1]) + times(middle, secret[0]) + (key.b >> 48);
+}
+
+// Writes the hashes of the shingles of tokens, by the two words of each one's key; returns how many there are. Fewer tokens than
+// `width` make one shingle, none make none. A shingle's polynomial begins with a one, and goes on with the three coefficients of
+// each token; it is rolled along these by powers of X = x^3. `secret`: x, x^2, x^3 and a word for the mixing.
+inline std::int64_t hash_keys(Span<const Word> keys, std::int64_t width, Span<const Word> secret, Span<Word> out) {
+  thread_local Vector<Word> values;
+  const std::int64_t count = keys.size() / 2, size = std::min(width, count);
+  if (!count) return 0;
+  values.resize(count);
+  const Span<Word> tokens = values;
+  const Word step = secret[2], word = secret[3];
+  for (std::int64_t i = 0; i < count; i++) tokens[i] = token_value({keys[2 * i], keys[2 * i + 1]}, secret.begin());
+  Word leading = 1, state = 0;  // the power of X of the one that comes first, and of the token that stood before the first
+  for (std::int64_t i = 0; i < size; i++) leading = folded(times(leading, step)), state = folded(times(state, step) + tokens[i]);
+  leading = reduced(leading);
+  const Word leaving = P - leading;
+  out[0] = fmix64(reduced(folded(state + leading)) ^ word);
+  for (std::int64_t i = size; i < count; i++) {  // below 2^62 + 9, 2^62 + 2^61 + 2^58 and 2^62 + 2^58: together below 2^64
+    state = folded(times(state, step) + (times(tokens[i - size], leaving) + tokens[i]));
+    out[i - size + 1] = fmix64(reduced(folded(state + leading)) ^ word);
+  }
+  if (8 * count > KEPT) values = {};
+  return count - size + 1;
 }
 
 }  // namespace lookalike
