@@ -10,12 +10,10 @@ namespace lookalike {
 constexpr Word P = (Word(1) << 61) - 1;
 using Wide = unsigned __int128;
 
-// Products modulo p, not quite reduced.
-inline Word times(Word a, Word b) {
-  const Wide product = Wide(a) * b;
-  return (Word(product) & P) + Word(product >> 61);
-}
+// Numbers modulo p, not quite reduced: below 2^61 + 8 of one word, below 2^62 of less than 2^122.
 inline Word folded(Word total) { return (total & P) + (total >> 61); }
+inline Word folded(Wide total) { return (Word(total) & P) + Word(total >> 61); }
+inline Word times(Word a, Word b) { return folded(Wide(a) * b); }
 inline Word reduced(Word value) { return value >= P ? value - P : value; }
 
 struct Pair {
@@ -24,7 +22,8 @@ struct Pair {
 
 inline Word next_value(Word value, Wide sum, const Word* x) {
   constexpr Word LOW56 = (Word(1) << 56) - 1;
-  return folded(times(value, x[2]) + times(Word(sum) & LOW56, x[1]) + times(Word(sum >> 56) & LOW56, x[0]) + Word(sum >> 112));
+  const Wide total = Wide(value) * x[2] + Wide(Word(sum) & LOW56) * x[1] + Wide(Word(sum >> 56) & LOW56) * x[0];
+  return folded(folded(total) + Word(sum >> 112));
 }
 
 // Up to seven bytes.
@@ -73,11 +72,11 @@ inline Pair token_key(Bytes at, std::int64_t size, const Word* secret) {
   return {whole ? low : low & part, (whole ? high & part : 0) | Word(size) << 56};
 }
 
-// Number of a token's key at the point whose first powers are `secret`'s first words; below 2^62 + 2^58.
+// Number of a token's key at the point whose first powers are `secret`'s first words; below 2^61 + 2^58.
 inline Word token_value(Pair key, const Word* secret) {
   constexpr Word LOW56 = (Word(1) << 56) - 1;
   const Word middle = (key.a >> 56 | key.b << 8) & LOW56;
-  return times(key.a & LOW56, secret[1]) + times(middle, secret[0]) + (key.b >> 48);
+  return folded(Wide(key.a & LOW56) * secret[1] + Wide(middle) * secret[0]) + (key.b >> 48);
 }
 
 // Writes the hashes of the shingles of tokens, by the two words of each one's key; returns how many there are. Fewer tokens than
@@ -96,8 +95,8 @@ inline std::int64_t hash_keys(Span<const Word> keys, std::int64_t width, Span<co
   leading = reduced(leading);
   const Word leaving = P - leading;
   out[0] = fmix64(reduced(folded(state + leading)) ^ word);
-  for (std::int64_t i = size; i < count; i++) {  // below 2^62 + 9, 2^62 + 2^61 + 2^58 and 2^62 + 2^58: together below 2^64
-    state = folded(times(state, step) + (times(tokens[i - size], leaving) + tokens[i]));
+  for (std::int64_t i = size; i < count; i++) {  // products are below 2^123 together
+    state = folded(folded(Wide(state) * step + Wide(tokens[i - size]) * leaving) + tokens[i]);
     out[i - size + 1] = fmix64(reduced(folded(state + leading)) ^ word);
   }
   if (8 * count > KEPT) values = {};

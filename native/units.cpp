@@ -17,43 +17,39 @@ using Words = Span<const Word>;
 template <class Of>
 class KeyCounts {
  public:
-  static constexpr std::int64_t AHEAD = 24;  // keys whose words are fetched meanwhile
-
   explicit KeyCounts(Span<Of> table) : table_(table), shift_(64 - std::countr_zero(Word(table.size()))) {}
-  void prefetch(Word key) const {
-    if (table_.size()) __builtin_prefetch(table_.begin() + (fmix64(key) >> shift_));
+
+  // Calls `see(i, hash)` for each of n keys; what it looks at is fetched in advance.
+  template <class Key, class See>
+  void each(std::int64_t n, Key key, See see) const {
+    constexpr std::int64_t AHEAD = 32;
+    Word hashes[AHEAD];
+    const auto fetch = [&](std::int64_t i) {
+      hashes[i % AHEAD] = fmix64(key(i));
+      if (table_.size()) __builtin_prefetch(table_.begin() + (hashes[i % AHEAD] >> shift_));
+    };
+    for (std::int64_t i = 0; i < std::min(n, AHEAD); i++) fetch(i);
+    for (std::int64_t i = 0; i < n; i++) {
+      see(i, hashes[i % AHEAD]);
+      if (i + AHEAD < n) fetch(i + AHEAD);
+    }
   }
-  void add(Word key) const {
-    const Word hashed = fmix64(key), mask = cells(hashed);
-    Word& met = table_[hashed >> shift_];
-    met |= mask | (met & mask) << 32;
+  void add(Word hash) const {
+    Word& met = table_[hash >> shift_];
+    met |= cells(hash) | (met & cells(hash)) << 32;
   }
-  bool twice(Word key) const {
-    const Word hashed = fmix64(key), mask = cells(hashed) << 32;
-    return !table_.size() || (table_[hashed >> shift_] & mask) == mask;
-  }
+  bool twice(Word hash) const { return !table_.size() || (cells(hash) << 32 & ~table_[hash >> shift_]) == 0; }
 
  private:
-  static Word cells(Word hashed) { return Word(1) << (hashed & 31) | Word(1) << (hashed >> 5 & 31); }
+  static Word cells(Word hash) { return Word(1) << (hash & 31) | Word(1) << (hash >> 5 & 31); }
 
   Span<Of> table_;
   int shift_;
 };
 
-// Calls `see(i)` for each of n keys, whose words of a table are fetched in advance.
-template <class Of, class Key, class See>
-void each_ahead(const KeyCounts<Of>& counts, std::int64_t n, Key key, See see) {
-  constexpr std::int64_t AHEAD = KeyCounts<Of>::AHEAD;
-  for (std::int64_t i = 0; i < std::min(n, AHEAD); i++) counts.prefetch(key(i));
-  for (std::int64_t i = 0; i < n; i++) {
-    if (i + AHEAD < n) counts.prefetch(key(i + AHEAD));
-    see(i);
-  }
-}
-
 void count_keys(Words keys, Span<Word> table) {
   const KeyCounts counts(table);
-  each_ahead(counts, keys.size(), [&](auto i) { return keys[i]; }, [&](auto i) { counts.add(keys[i]); });
+  counts.each(keys.size(), [&](auto i) { return keys[i]; }, [&](auto, Word hash) { counts.add(hash); });
 }
 
 // Sets the bits of some numbers, from the lowest bit of a byte on.
@@ -150,8 +146,8 @@ std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>> fin
       inside = !blank;
     });
     if (unit.end) add(unit, start, stop);
-    each_ahead(counts, units.size(), [&](auto i) { return units[i].key; }, [&](auto i) {
-      if (counts.twice(units[i].key)) found.add(units[i]);
+    counts.each(units.size(), [&](auto i) { return units[i].key; }, [&](auto i, Word hash) {
+      if (counts.twice(hash)) found.add(units[i]);
     });
     found.end_row();
     worded.push_back(some);
@@ -234,10 +230,10 @@ std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>> find_windows(Table<const 
     find_marked(keys, bits, starts[row], marked);
     units.clear();
     bool some = false;
-    each_ahead(counts, keys.size(), [&](auto i) { return keys[i]; }, [&](auto i) {
+    counts.each(keys.size(), [&](auto i) { return keys[i]; }, [&](auto i, Word hash) {
       if (marked[i] && i && marked[i - 1]) units.back().size++;
       else if (marked[i]) units.push_back({0, 0, 0, 0, i, length});
-      else if (counts.twice(keys[i])) units.push_back({keys[i], 0, 0, 0, i, length}), some = true;
+      else if (counts.twice(hash)) units.push_back({keys[i], 0, 0, 0, i, length}), some = true;
     });
     if (some) hash_windows(tokens, offsets[row], offsets[row + 1], length, second, others);
     for (Unit& unit : units) {
