@@ -1,4 +1,18 @@
-// Keyed digests with a proof: polynomials modulo 2^61 - 1 at a secret point over sums of products (NH) of blocks of 256 bytes.
+// Keyed digests of bytes and keyed hashes of shingles, with a proof: polynomials modulo p = 2^61 - 1 at a secret point.
+//
+// A digest is of blocks of 256 bytes. A block of words m and secret words k becomes the sum over i of (m[2i] + k[2i]) (m[2i+1] +
+// k[2i+1]) modulo 2^128, sums in brackets modulo 2^64: two blocks of one length become the same with probability 2^-64 at most (NH of
+// Black, Halevi, Krawczyk, Krovetz & Rogaway, "UMAC: fast and secure message authentication", 1999). These are the coefficients,
+// three for a block, of a polynomial that begins with a one and ends with the number of bytes: two of degree d agree with probability
+// d / p at most (Carter & Wegman, "Universal classes of hash functions", 1979). All that is done twice, with words that are shifted by
+// two and another point, so that two different texts of up to n bytes have one digest with probability (2^-64 + (3 n / 256 + 7) /
+// p)^2 at most, whoever wrote them, as long as the secret words are not known. `secret`: x, x^2, x^3 of both points, then the words.
+//
+// A token is two words (`token_key`), cut into three coefficients of 56, 56 and 16 bits. A shingle's polynomial begins with a one, and
+// goes on with the coefficients of its tokens: shingles of different tokens, or of a different number of them, have different
+// polynomials, of degree 3 m at most for m tokens, which have one value at 3 m points at most of the p there are. The value is mixed
+// one to one. A token's coefficients make one number; shingles are rolled along these by powers of X = x^3. Their `secret`: x, x^2,
+// x^3 and a word for the mixing.
 #pragma once
 #include <algorithm>
 #include "arrays.h"
@@ -80,8 +94,7 @@ inline Word token_value(Pair key, const Word* secret) {
 }
 
 // Writes the hashes of the shingles of tokens, by the two words of each one's key; returns how many there are. Fewer tokens than
-// `width` make one shingle, none make none. A shingle's polynomial begins with a one, and goes on with the three coefficients of
-// each token; it is rolled along these by powers of X = x^3. `secret`: x, x^2, x^3 and a word for the mixing.
+// `width` make one shingle, none make none.
 inline std::int64_t hash_keys(Span<const Word> keys, std::int64_t width, Span<const Word> secret, Span<Word> out) {
   thread_local Vector<Word> values;
   const std::int64_t count = keys.size() / 2, size = std::min(width, count);

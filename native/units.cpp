@@ -162,7 +162,7 @@ void hash_windows(Table<const Word> tokens, std::int64_t begin, std::int64_t end
   if (out.size()) hash_keys({tokens.begin() + 2 * begin, std::size_t(2 * (end - begin))}, length, secret, out);
 }
 
-// Whether a block begins with a window, beside the first one of a row: texts that are equal are cut in equal places.
+// Whether a block begins with a window; one begins with each row, too. Texts that are equal are cut in equal places.
 inline bool begins_block(Word key) { return (key & 31) == 0; }
 
 // Hashes blocks of windows: values of two polynomials, whose coefficients are the two keys of windows. Returns keys, and where those

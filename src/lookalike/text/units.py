@@ -66,7 +66,7 @@ def _end_of_word(data: NDArray[np.uint8], end: int, stop: int) -> int:
 class Lines:
     """Lines of ``least`` words or more, or paragraphs: equal if their bytes are, but for white space at both ends.
 
-    Keys are two words of 61 bits of a digest under a secret (``kernels.digests``): two lines of n bytes together have the same
+    Keys are two words of 61 bits of a digest under a secret (``native/digest.h``): two lines of n bytes together have the same
     keys with a probability of at most (2^-64 + (3 n / 256 + 7) / 2^61)^2 over the choice of the secret, whoever wrote them.
     """
 
