@@ -205,6 +205,10 @@ inline std::uint64_t lower_ascii(std::uint64_t word) {
   return word | upper >> 2;
 }
 
+inline bool breaks_line(std::int32_t point) {
+  return (point >= 10 && point <= 13) || point == 0x85 || point == 0x2028 || point == 0x2029;
+}
+
 // Writes a text with each run of white space as one blank, or if `keep_lines` as a line feed where it holds a line break, none at
 // either end. Invalid UTF-8 becomes U+FFFD. `out` has room for three bytes a byte and 80 more. Returns the bytes written.
 inline std::int64_t fold_spaces(Bytes at, Bytes end, Bytes limit, bool fold_case, bool keep_lines, const Characters& characters,
@@ -248,7 +252,7 @@ inline std::int64_t fold_spaces(Bytes at, Bytes end, Bytes limit, bool fold_case
     const auto [point, length] = decode(word, end - at);
     const int kind = point < 0 ? int(OTHER) : characters.kind_and_flags(point) & KIND;
     if (kind == SPACE) {
-      if (keep_lines && ((point >= 10 && point <= 13) || point == 0x85 || point == 0x2028 || point == 0x2029)) gap = 10;
+      if (keep_lines && breaks_line(point)) gap = 10;
       else if (!gap) gap = 32;
     } else {
       end_gap();

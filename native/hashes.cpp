@@ -1,16 +1,91 @@
-// Hashes of rows of bytes and of integers.
+// Hashes and digests of rows of bytes, of tokens and of integers.
 #include "arrays.h"
+#include "digest.h"
 #include "hash.h"
 
 namespace lookalike {
 
-// Two hashes of each text from `start` to `stop`.
-static void mix_keys(Span<const Word> keys, Span<Word> out) {
-  for (std::int64_t i = 0; i < keys.size(); i++) out[i] = fmix64(keys[i] + K0);
+using Places64 = Span<const std::int64_t>;
+
+// Mixes integers of any structure into 64-bit hashes; a bijection, so that different ones stay different.
+static Vector<Word> mix_keys(Span<const Word> keys) {
+  Vector<Word> mixed(keys.size());
+  std::transform(keys.begin(), keys.end(), mixed.begin(), [](Word key) { return fmix64(key + K0); });
+  return mixed;
+}
+
+static Word hash_text(Bytes at, std::int64_t size) {
+  Word state = K0 ^ Word(size);
+  const Bytes end = at + size;
+  for (; at + 16 <= end; at += 16) state = mum(state ^ load64(at), load64(at + 8) ^ K1);
+  for (; at < end; at += 8) state = mum(state ^ load_short(at, std::min<std::int64_t>(8, end - at)), K1);
+  return fmix64(state ^ K2);
+}
+
+// Hashes the bytes of each row.
+static Vector<Word> hash_texts(Span<const std::uint8_t> data, Places64 offsets) {
+  Vector<Word> hashes(offsets.size() - 1);
+  for (std::size_t row = 0; row < hashes.size(); row++) {
+    const auto text = data.part(offsets[row], offsets[row + 1] - offsets[row]);
+    hashes[row] = hash_text(text.begin(), text.size());
+  }
+  return hashes;
+}
+
+// Keyed digests of the bytes of each row, two words of 61 bits; `withins`, numbers below p for each row, are two more
+// coefficients, if there are any.
+static Matrix<Word> digest_documents(Span<const std::uint8_t> data, Places64 offsets, Span<const Word> secret,
+                                     Table<const Word> withins) {
+  Matrix<Word> digests{Vector<Word>(2 * (offsets.size() - 1)), 2};
+  for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
+    const auto text = data.part(offsets[row], offsets[row + 1] - offsets[row]);
+    Pair value = digest(text.begin(), text.size(), secret.begin());
+    if (withins.rows())
+      for (const Word within : withins[row])
+        value = {folded(times(value.a, secret[0]) + within), folded(times(value.b, secret[3]) + within)};
+    digests.elements[2 * row] = reduced(value.a);
+    digests.elements[2 * row + 1] = reduced(value.b);
+  }
+  return digests;
+}
+
+// The keys of rows, each a token: see `token_key`.
+static Matrix<Word> token_keys(Span<const std::uint8_t> data, Places64 offsets, Span<const Word> secret) {
+  Matrix<Word> keys{Vector<Word>(2 * (offsets.size() - 1)), 2};
+  for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
+    const auto token = data.part(offsets[row], offsets[row + 1] - offsets[row]);
+    std::uint8_t padded[16] = {};
+    Bytes at = token.begin();
+    if (token.size() <= 15 && data.end() - at < 16) std::copy(at, token.end(), padded), at = padded;
+    const Pair key = token_key(at, token.size(), secret.begin());
+    keys.elements[2 * row] = key.a;
+    keys.elements[2 * row + 1] = key.b;
+  }
+  return keys;
+}
+
+// Writes the hashes of the shingles of rows of token keys, with repeats: see `hash_keys`. Returns where those of rows begin.
+static Vector<std::int64_t> hash_key_rows(Table<const Word> keys, Places64 offsets, std::int64_t width, Span<const Word> secret,
+                                          Span<Word> out) {
+  Vector<std::int64_t> bounds(offsets.size());
+  bounds[0] = 0;
+  for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
+    const auto [begin, end] = std::pair(offsets[row], offsets[row + 1]);
+    const Span<const Word> some{keys.begin() + 2 * begin, std::size_t(2 * (end - begin))};
+    bounds[row + 1] = bounds[row] + hash_keys(some, width, secret, out.part(bounds[row], end - begin));
+  }
+  return bounds;
 }
 
 void define_hashes(nb::module_& m) {
   define(m, "mix_keys", &mix_keys);
+  define(m, "hash_texts", &hash_texts);
+  define(m, "digest_documents", &digest_documents);
+  define(m, "digest_documents", [](Span<const std::uint8_t> data, Places64 offsets, Span<const Word> secret) {
+    return digest_documents(data, offsets, secret, {});
+  });
+  define(m, "token_keys", &token_keys);
+  define(m, "hash_keys", &hash_key_rows);
 }
 
 }  // namespace lookalike

@@ -10,11 +10,14 @@ from numpy.typing import ArrayLike
 
 from .errors import ParameterError
 from .kernels import signatures as kernel
-from .kernels.digests import POINTS, SECRET_WORDS
 from .values import UInt64Array
 from .values.arrays import MOST_SEED, keys_of, whole
 
 ROUNDS = 6
+PRIME = (1 << 61) - 1
+"""What polynomials are modulo."""
+POINTS, BLOCK_WORDS = 6, 34
+"""Words of a digest's secret: powers of points, and those that blocks of 256 bytes are multiplied with."""
 
 
 def derive(seed: int, purpose: str, count: int) -> UInt64Array:
@@ -36,11 +39,10 @@ def secret_words(key: bytes, purpose: str, count: int) -> UInt64Array:
 
 
 def digest_secret(key: bytes, purpose: str) -> UInt64Array:
-    """Return the secret of ``kernels.digests``: three powers of each of two points modulo 2^61 - 1, and words of blocks."""
-    p = (1 << 61) - 1
-    words = secret_words(key, purpose, SECRET_WORDS)
-    points = [int(word) % p for word in words[:2]]
-    words[:POINTS] = [pow(point, power, p) for point in points for power in (1, 2, 3)]
+    """Return the secret of digests (``native/digest.h``): three powers of each of two points, and words of blocks."""
+    words = secret_words(key, purpose, POINTS + BLOCK_WORDS)
+    points = [int(word) % PRIME for word in words[:2]]
+    words[:POINTS] = [pow(point, power, PRIME) for point in points for power in (1, 2, 3)]
     return words
 
 

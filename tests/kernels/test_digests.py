@@ -2,39 +2,40 @@
 
 import numpy as np
 import pytest
-from conftest import JIT_OFF
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.hashing import PRIME, keyed_digest
 
-from lookalike.hashing import digest_secret
-from lookalike.kernels import digests as kernel
+from lookalike.core import digest_documents, token_keys
+from lookalike.hashing import BLOCK_WORDS, POINTS, digest_secret
 
 KEYS = [bytes([i]) * 16 for i in range(3)]
 EXTREMES = [0, 1, (1 << 56) - 1, PRIME - 1]
 
 
-def digests(texts, secret, withins=(), beyond=b""):
+def where(texts, beyond=b""):
+    """Texts that lie side by side."""
+    return np.frombuffer(b"".join(texts) + beyond, np.uint8), np.cumsum([0, *map(len, texts)]).astype(np.int64)
+
+
+def digests(texts, secret, *withins, beyond=b""):
     """The compiled ones of texts that lie side by side."""
-    out = np.empty((len(texts), 2), np.uint64)
-    offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
-    data = np.frombuffer(b"".join(texts) + beyond or b"-", np.uint8)
-    kernel.digest_documents(data, offsets, np.array(withins, np.uint64).reshape(-1, 2), np.array(secret, np.uint64), out)
-    return [tuple(row) for row in out.tolist()]
+    found = digest_documents(*where(texts, beyond), np.array(secret, np.uint64), *withins)
+    return [tuple(row) for row in found.tolist()]
 
 
 texts_of = st.lists(st.binary(max_size=40) | st.binary(min_size=230, max_size=300) | st.binary(min_size=500, max_size=530))
 below = st.integers(0, PRIME - 1)
 
 
-@settings(max_examples=20 if JIT_OFF else 150)
+@settings(max_examples=150)
 @given(texts_of, st.sampled_from(KEYS), st.binary(max_size=20), st.tuples(below, below))
 def test_digests_equal_their_twin(texts, key, beyond, within):
     secret = digest_secret(key, "tests")
     assert digests(texts, secret, beyond=beyond) == [keyed_digest(text, secret.tolist()) for text in texts]
-    more = [within] * len(texts)
-    expected = [keyed_digest(text, secret.tolist(), within) for text in texts]
-    assert digests(texts, secret, more, beyond) == (expected if texts else [])
+    more = np.array([within] * len(texts), np.uint64).reshape(-1, 2)
+    assert digests(texts, secret, more, beyond=beyond) == [keyed_digest(text, secret.tolist(), within) for text in texts]
+    assert digests(texts, secret, more[:0]) == digests(texts, secret)
 
 
 @pytest.mark.parametrize("byte", [0, 255])
@@ -43,11 +44,11 @@ def test_the_largest_numbers_do_not_overflow(point, byte):
     """Points and words at the ends of their ranges, where sums of products are largest."""
     powers = [pow(point, i, PRIME) for i in (1, 2, 3)]
     for word in (0, (1 << 64) - 1):
-        secret = [*powers, *powers, *[word] * (kernel.SECRET_WORDS - 6)]
+        secret = [*powers, *powers, *[word] * BLOCK_WORDS]
         texts = [bytes([byte]) * n for n in (15, 16, 255, 256, 257, 800)]
         assert digests(texts, secret) == [keyed_digest(text, secret) for text in texts]
         with_within = [keyed_digest(text, secret, (PRIME - 1, 0)) for text in texts]
-        assert digests(texts, secret, [(PRIME - 1, 0)] * len(texts)) == with_within
+        assert digests(texts, secret, np.array([(PRIME - 1, 0)] * len(texts), np.uint64)) == with_within
 
 
 def test_every_byte_and_the_length_enter_both_words():
@@ -63,17 +64,17 @@ def test_each_word_of_the_secret_matters():
     secret = digest_secret(KEYS[1], "tests")
     text = bytes(range(200)) * 3
     found = {digests([text], secret)[0]}
-    for i in range(kernel.SECRET_WORDS):
+    for i in range(POINTS + BLOCK_WORDS):
         other = secret.copy()
         other[i] = (int(other[i]) + 1) % PRIME
         found.add(digests([text], other)[0])
-    assert len(found) == kernel.SECRET_WORDS + 1
+    assert len(found) == POINTS + BLOCK_WORDS + 1
 
 
 def test_secrets_of_other_keys_and_purposes_have_nothing_in_common():
     made = [digest_secret(key, purpose) for key in KEYS for purpose in ("tokens", "documents")]
     for i, one in enumerate(made):
-        powers = one[: kernel.POINTS].tolist()
+        powers = one[:POINTS].tolist()
         assert powers == [pow(powers[j], n, PRIME) for j in (0, 3) for n in (1, 2, 3)]
         assert all(not np.isin(one, other).any() for other in made[:i])
     assert (digest_secret(KEYS[0], "tokens") == made[0]).all()
@@ -89,17 +90,15 @@ def test_a_block_that_anybody_could_write_against_known_words_is_of_no_use():
     assert len({words[0] for words in digests([zero, other], digest_secret(KEYS[1], "tests"))}) == 2
 
 
-@settings(max_examples=20 if JIT_OFF else 200)
-@given(st.lists(st.binary(max_size=40), max_size=8, unique=True), st.sampled_from(KEYS))
-def test_keys_of_tokens_hold_their_bytes_up_to_fifteen(tokens, key):
+@settings(max_examples=200)
+@given(st.lists(st.binary(max_size=40), max_size=8, unique=True), st.sampled_from(KEYS), st.binary(max_size=20))
+def test_keys_of_tokens_hold_their_bytes_up_to_fifteen(tokens, key, beyond):
     secret = digest_secret(key, "tests")
-    out = np.empty((len(tokens), 2), np.uint64)
-    data = np.frombuffer(b"".join(tokens) + b"\xff" * 16, np.uint8)
-    kernel.key_rows(data, np.cumsum([0, *map(len, tokens)]).astype(np.int64), secret, out)
-    for token, (low, high) in zip(tokens, out.tolist(), strict=True):
+    found = token_keys(*where(tokens, beyond), secret).tolist()
+    for token, (low, high) in zip(tokens, found, strict=True):
         if len(token) <= 15:
             assert (low | high << 64).to_bytes(16, "little") == token + bytes(15 - len(token)) + bytes([len(token)])
         else:
             a, b = keyed_digest(token, secret.tolist())
             assert (low, high) == (a, b | 1 << 63)
-    assert len(set(map(tuple, out.tolist()))) == len(tokens)
+    assert len(set(map(tuple, found))) == len(tokens)

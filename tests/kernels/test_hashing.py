@@ -1,49 +1,38 @@
-"""The mixers and the digest equal their twins."""
+"""Hashes of integers and texts equal their twins."""
 
 import numpy as np
 import pytest
 from conftest import MODE
 from naive import hashing as naive
 
-from lookalike.kernels import hashing
+from lookalike.core import hash_texts, mix_keys
+from lookalike.text.texts import from_bytes
 
 EDGES = [0, 1, 2, 63, 64, 65, (1 << 31) - 1, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 64) - 2, (1 << 64) - 1]
 
 
-@pytest.mark.parametrize("x", EDGES)
-def test_fmix64_equals_big_integers(x):
-    assert int(hashing.fmix64(np.uint64(x))) == naive.fmix64(x)
+def hashes(texts):
+    where = from_bytes(texts)
+    return hash_texts(where.data, where.offsets).tolist()
 
 
-@pytest.mark.parametrize("a", EDGES)
-@pytest.mark.parametrize("b", [0, 1, naive.K1, (1 << 64) - 1])
-def test_fold_multiply_equals_big_integers(a, b):
-    assert int(hashing.fold_multiply(np.uint64(a), np.uint64(b))) == naive.fold_multiply(a, b)
+def test_hashes_of_texts_equal_twin_at_all_lengths():
+    some = bytes((37 * i + 11) % 256 for i in range(70))
+    texts = [*(some[:n] for n in range(70)), bytes(33), b"\xff" * 47]
+    assert hashes(texts) == [naive.digest(text)[0] for text in texts]
+    assert [hash for text in texts for hash in hashes([text])] == hashes(texts) and hashes([]) == []
 
 
-def test_digest_equals_twin_at_all_lengths():
-    data = np.frombuffer(bytes((37 * i + 11) % 256 for i in range(70 * 35)), np.uint8)
-    offsets = np.cumsum([0, *range(70)]).astype(np.int64)
-    out = np.empty((70, 2), np.uint64)
-    hashing.digest_rows(data, offsets, 0, 70, out)
-    for row in range(70):
-        assert tuple(map(int, out[row])) == naive.digest(data[offsets[row] : offsets[row + 1]].tobytes())
-
-
-def test_digests_of_nearly_equal_texts_differ():
+def test_hashes_of_nearly_equal_texts_differ():
     texts = [b"", b"\0", b"\0\0", b"a" * 16, b"a" * 17, b"a" * 16 + b"\0", b"b" * 16, b"ab" * 8, b"ba" * 8]
-    offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
-    out = np.empty((len(texts), 2), np.uint64)
-    hashing.digest_rows(np.frombuffer(b"".join(texts), np.uint8), offsets, 0, len(texts), out)
-    assert len(np.unique(out[:, 0])) == len(np.unique(out[:, 1])) == len(texts)
+    assert len(set(hashes(texts))) == len(texts)
 
 
-def test_mix_keys_is_one_to_one():
-    keys = np.arange(5000, dtype=np.uint64)
-    out = np.empty_like(keys)
-    hashing.mix_keys(keys, out)
-    assert len(np.unique(out)) == 5000
-    assert int(out[7]) == naive.fmix64(7 + naive.K0)
+def test_keys_are_mixed_one_to_one():
+    keys = np.array([*EDGES, *range(3, 5000)], np.uint64)
+    mixed = mix_keys(keys).tolist()
+    assert mixed == [naive.fmix64((key + naive.K0) & naive.MASK) for key in keys.tolist()]
+    assert len(set(mixed)) == len(set(keys.tolist()))
 
 
 @pytest.mark.skipif(MODE == "library", reason="the library has kernels only, which hold these")

@@ -12,8 +12,8 @@ from naive import hashing as naive_hashing
 from naive import keyed as naive
 
 import lookalike as la
+from lookalike.core import hash_keys
 from lookalike.errors import EncodingError, IncompatibleSketchError, InputDataError, ParameterError
-from lookalike.kernels import digests as kernel
 from lookalike.text.hashes import KeyedHashes, shingle_secret
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings
@@ -48,11 +48,11 @@ def test_any_words_equal_twin(rows, width, key):
     flat = [word for row in rows for word in row]
     keys = np.array([[word & naive_hashing.MASK, word >> 64] for word in flat], np.uint64).reshape(-1, 2)
     offsets = np.cumsum([0, *map(len, rows)])
-    out, out_offsets = np.empty(len(flat), np.uint64), np.empty_like(offsets)
-    kernel.hash_keys(keys, offsets, width, shingle_secret(key), np.empty(30, np.uint64), out_offsets, out)
+    out = np.empty(len(flat), np.uint64)
+    bounds = hash_keys(keys, offsets, width, shingle_secret(key), out)
     point, word = naive.secret_words(key, "shingles", 2)
     expected = [naive.shingles(row, width, point % naive.P, word) for row in rows]
-    assert [out[a:b].tolist() for a, b in pairwise(out_offsets)] == expected
+    assert [out[a:b].tolist() for a, b in pairwise(bounds)] == expected
 
 
 @pytest.mark.parametrize("point", [0, 1, naive.P - 1])
@@ -62,9 +62,9 @@ def test_odd_points_and_the_largest_words_equal_twin(point, size):
     secret = np.array([*(pow(point, power, naive.P) for power in (1, 2, 3)), 5], np.uint64)
     for word in (0, (1 << 128) - 1):
         keys = np.full((size + 1, 2), word & naive_hashing.MASK, np.uint64)
-        out, ends = np.empty(2, np.uint64), np.empty(2, np.int64)
-        kernel.hash_keys(keys, np.array([0, size + 1]), size, secret, np.empty(size + 1, np.uint64), ends, out)
-        assert out.tolist() == naive.shingles([word] * (size + 1), size, point, 5)
+        out = np.empty(size + 1, np.uint64)
+        assert hash_keys(keys, np.array([0, size + 1]), size, secret, out).tolist() == [0, 2]
+        assert out[:2].tolist() == naive.shingles([word] * (size + 1), size, point, 5)
 
 
 def test_texts_that_have_one_hash_for_everybody_have_two_under_a_key():

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import hash_texts
 from ..errors import IndexFormatError
 from ..files.arrays import ArrayFile
 from ..files.layout import is_count
 from ..kernels import lookup as kernel
-from ..kernels.hashing import digest_rows
 from ..kernels.shingling import gather_rows
 from ..text.texts import Texts
 from ..values import Int64Array, UInt32Array, UInt64Array
@@ -31,9 +31,8 @@ NONE = np.empty(0, np.bool_)
 
 def hash_ids(ids: Texts) -> UInt64Array:
     """Return 64 bits of each id."""
-    digests = np.empty((len(ids), 2), np.uint64)
-    digest_rows(ids.data, ids.offsets, 0, len(ids), digests)
-    return np.ascontiguousarray(digests[:, 0])
+    hashes: UInt64Array = hash_texts(ids.data, ids.offsets)
+    return hashes
 
 
 class Room:

@@ -17,15 +17,13 @@ value is mixed one to one. A token's coefficients make one number; shingles are 
 
 import numpy as np
 
-from .compiler import compiled, inlined, load64, multiply_high
+from .compiler import inlined, load64, multiply_high
 from .constants import ONE, ZERO
 from .folding import load_last
-from .hashing import fmix64
 
 P = np.uint64((1 << 61) - 1)
 BLOCK = 256
 POINTS = 6  # words of the secret that are secret of points: three of each; the others are those of blocks
-SECRET_WORDS = POINTS + BLOCK // 8 + 2
 _S3 = np.uint64(3)
 _S8 = np.uint64(8)
 _S48 = np.uint64(48)
@@ -105,20 +103,6 @@ def reduced(value):
     return value - P if value >= P else value
 
 
-@compiled("void(const uint8[::1], const int64[::1], const uint64[:, ::1], const uint64[::1], uint64[:, ::1])")
-def digest_documents(data, offsets, withins, secret, out):
-    """Write a digest of each document into ``out`` of shape (documents, 2): two words of 61 bits. ``withins`` of shape
-    (documents, 2), numbers below p, or no rows: what each is compared within, two coefficients more."""
-    for row in range(len(out)):
-        a, b = digest_range(data, offsets[row], offsets[row + 1], secret)
-        if len(withins) > 0:
-            for i in range(2):
-                a = folded(times(a, secret[0]) + withins[row, i])
-                b = folded(times(b, secret[3]) + withins[row, i])
-        out[row, 0] = reduced(a)
-        out[row, 1] = reduced(b)
-
-
 @inlined("UniTuple(uint64, 2)(const uint8[::1], int64, int64, const uint64[::1])")
 def token_key(data, start, size, secret):
     """Two words that tell a token from all others: its bytes and their number, or of more than 15 bytes their digest. ``data``
@@ -133,55 +117,8 @@ def token_key(data, start, size, secret):
     return low, high | np.uint64(size) << np.uint64(56)
 
 
-@compiled("void(const uint8[::1], const int64[::1], const uint64[::1], uint64[:, ::1])")
-def key_rows(data, offsets, secret, out):
-    """Write the key of each row of ``data``, a token, into ``out`` of shape (rows, 2); 16 more bytes come behind the last."""
-    for row in range(len(out)):
-        low, high = token_key(data, offsets[row], offsets[row + 1] - offsets[row], secret)
-        out[row, 0] = low
-        out[row, 1] = high
-
-
 @inlined("uint64(uint64, uint64, uint64, uint64)")
 def token_value(low, high, point, square):
     """Number of a token's words, below 2^62 + 2^58."""
     middle = (low >> _S56) | ((high & _LOW48) << _S8)
     return times(low & _LOW56, square) + times(middle, point) + (high >> _S48)
-
-
-@compiled("void(const uint64[:, ::1], const int64[::1], int64, const uint64[::1], uint64[::1], int64[::1], uint64[::1])")
-def hash_keys(keys, offsets, width, secret, tokens, out_offsets, out):
-    """Write the hashes of the shingles of rows of token keys into ``out``, repeats included, and where those of each row end.
-    Fewer tokens than ``width`` make one shingle, none make none. ``tokens``: scratch, as long as the longest row."""
-    point = secret[0]
-    square = secret[1]
-    step = secret[2]
-    word = secret[3]
-    written = ZERO  # indices without a sign: a negative one would count from the end, and has to be looked for
-    out_offsets[0] = 0
-    for row in range(len(offsets) - 1):
-        begin = np.uint64(offsets[row])
-        count = np.uint64(offsets[row + 1]) - begin
-        i = ZERO
-        while i < count:
-            tokens[i] = token_value(keys[begin + i, 0], keys[begin + i, 1], point, square)
-            i += ONE
-        size = min(np.uint64(width), count)
-        leading = ONE  # the power of X of the one that a polynomial begins with, and of the token that stood before its first
-        state = ZERO
-        i = ZERO
-        while i < size:
-            leading = folded(times(leading, step))
-            state = folded(times(state, step) + tokens[i])
-            i += ONE
-        leading = reduced(leading)
-        leaving = P - leading
-        if count > ZERO:
-            out[written] = fmix64(reduced(folded(state + leading)) ^ word)
-            written += ONE
-        while i < count:  # three terms, below 2^62 + 9, 2^62 + 2^61 + 2^58 and 2^62 + 2^58: together below 2^64
-            state = folded(times(state, step) + (times(tokens[i - size], leaving) + tokens[i]))
-            out[written] = fmix64(reduced(folded(state + leading)) ^ word)
-            written += ONE
-            i += ONE
-        out_offsets[row + 1] = np.int64(written)

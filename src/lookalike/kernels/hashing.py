@@ -1,10 +1,10 @@
-"""The mixers that all kernels share, and the 128-bit digest of a text's bytes. These functions fix the values of all
-signatures: they are a contract, held by the known-answer vectors in ``tests/golden``."""
+"""The mixers that all kernels share. These functions fix the values of all signatures: they are a contract, held by the
+known-answer vectors in ``tests/golden``."""
 
 import numpy as np
 
-from .compiler import compiled, inlined, load64, multiply_high, trailing_zeros
-from .constants import EIGHT, ONE, ZERO
+from .compiler import inlined, multiply_high, trailing_zeros
+from .constants import ONE, ZERO
 
 K0 = np.uint64(0xA0761D6478BD642F)
 K1 = np.uint64(0xE7037ED1A0B428DB)
@@ -54,39 +54,3 @@ def is_new(table, value, spread):
             return True
         place = (place + ONE) & mask
     return False
-
-
-@inlined("UniTuple(uint64, 2)(const uint8[::1], int64, int64, uint64, uint64, uint64, uint64)")
-def digest_bytes(data, position, end, a, b, k1, k2):
-    """Run two hashes with different constants side by side over some bytes, from the states ``a`` and ``b`` on."""
-    while position + 16 <= end:
-        left = load64(data, position)
-        right = load64(data, position + 8)
-        a = fold_multiply(a ^ left, right ^ k1)
-        b = fold_multiply(b ^ right, left ^ k2) + left
-        position += 16
-    while position < end:
-        word = ZERO
-        for i in range(min(8, end - position)):
-            word |= np.uint64(data[position + i]) << (EIGHT * np.uint64(i))
-        a = fold_multiply(a ^ word, k1)
-        b = fold_multiply(b ^ word, k2) + word
-        position += 8
-    return a, b
-
-
-@compiled("void(const uint8[::1], const int64[::1], int64, int64, uint64[:, ::1])")
-def digest_rows(data, offsets, start, stop, out):
-    """Write a 128-bit digest of the bytes of each row of ``[start, stop)`` into ``out`` of shape (rows, 2)."""
-    for row in range(start, stop):
-        length = np.uint64(offsets[row + 1] - offsets[row])
-        a, b = digest_bytes(data, offsets[row], offsets[row + 1], K0 ^ length, K3 ^ length, K1, K2)
-        out[row - start, 0] = fmix64(a ^ K2)
-        out[row - start, 1] = fmix64(b ^ K1)
-
-
-@compiled("void(const uint64[::1], uint64[::1])")
-def mix_keys(keys, out):
-    """Mix integer keys of any structure into 64-bit hashes; a bijection, so that different keys stay different."""
-    for i in range(len(keys)):
-        out[i] = fmix64(keys[i] + K0)

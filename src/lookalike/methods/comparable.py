@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import mix_keys
 from ..kernels import resemblance as kernel
-from ..kernels.hashing import mix_keys
 from ..kernels.resemblance import FINGERPRINTS, SETS, VECTORS, Rows
 from ..kernels.scratch import FILLED, scratch, spread
 from ..text.numbering import LARGE
@@ -40,10 +40,8 @@ def sets_of_pieces(pieces: Pieces, slots: int = SETS) -> Rows:
 def sets_of_signatures(signatures: UInt32Array) -> Rows:
     """Treat the slots of signatures, each with its place, as members."""
     n, slots = signatures.shape
-    keys = np.empty(n * slots, np.uint64)
     placed = signatures.astype(np.uint64) | (np.arange(slots, dtype=np.uint64) << np.uint64(32))
-    mix_keys(placed.ravel(), keys)
-    return sets_of_values(keys, np.arange(0, n * slots + 1, slots, dtype=np.int64), slots)
+    return sets_of_values(mix_keys(placed.ravel()), np.arange(0, n * slots + 1, slots, dtype=np.int64), slots)
 
 
 def vectors_of_pieces(pieces: Pieces) -> Rows:

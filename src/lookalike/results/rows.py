@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ..core import mix_keys
 from ..hashing import derive
-from ..kernels.hashing import mix_keys
 from ..methods.method import Method
 from ..settings.settings import Settings, count_columns
-from ..values import Int64Array, UInt64Array
+from ..values import Int64Array
 from ..values.arrow import string, to_arrow, to_numpy
 from ..values.tables import COLUMN, DECISIONS
 
@@ -271,10 +271,7 @@ class Draw:
     def add(self, rows: Int64Array) -> None:
         """Take more rows into account."""
         self.total += len(rows)
-        keys: UInt64Array = np.empty(len(rows), np.uint64)
-        mix_keys(rows.astype(np.uint64), keys)
-        mix_keys(keys ^ self._word[0], keys)
-        self._lowest.add(keys, rows)
+        self._lowest.add(mix_keys(mix_keys(rows.astype(np.uint64)) ^ self._word[0]), rows)
 
     @property
     def rows(self) -> Int64Array:

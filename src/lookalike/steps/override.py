@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..core import digest_documents
 from ..hashing import digest_secret
 from ..inputs.ids import Labels
 from ..inputs.overrides import Overrides
-from ..kernels.digests import digest_documents
 from ..text.texts import from_arrow_array
 from ..values.arrow import strings, to_arrow, to_numpy
 from .batches import Batches, batch_of, ints
@@ -22,16 +22,14 @@ OVERRIDE = pa.field("override", pa.int32())
 """The number of the override of a document, from 1: positive if it is to be kept, negative if it is to be removed; 0: none."""
 
 SPARED = pa.schema([("order", pa.int64())])
-_ALONE = np.empty((0, 2), np.uint64)
 _NOWHERE = -(1 << 62)
 
 
 def _digests(ids: pa.Array, key: bytes) -> NDArray[np.bytes_]:
     """Return keyed digests of ids, 16 bytes each."""
     texts = from_arrow_array(ids)
-    found = np.empty((len(texts), 2), np.uint64)
-    digest_documents(texts.data, texts.offsets, _ALONE, digest_secret(key, "overrides"), found)
-    return found.view("S16")[:, 0]
+    found: NDArray[np.bytes_] = digest_documents(texts.data, texts.offsets, digest_secret(key, "overrides")).view("S16")[:, 0]
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -21,9 +21,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..core import count_keys, mark_numbers, mix_keys
 from ..errors import EncodingError
-from ..kernels.hashing import mix_keys
-from ..kernels.repeats import count_keys, mark_numbers
 from ..text.texts import Texts, from_arrow_array
 from ..text.units import BARE, UNIT, Lines, Units
 from ..values import Int64Array, UInt64Array
@@ -96,7 +95,7 @@ def _both_counts(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
 
 
 def key_counts(n_words: int) -> Total:
-    """Which keys may come twice: a table of so many words, a power of two, for ``find_repeated``."""
+    """Which keys may come twice: a table of so many words, a power of two, for ``Units.find``."""
     return Total(_add_keys, n_words, dtype=np.uint64, combine=_both_counts)
 
 
@@ -166,9 +165,7 @@ def _repeated(
 
 def _add_heavy(total: NDArray[Any], batch: pa.RecordBatch) -> None:
     key, second, unit = (ints(batch, name) for name in ROWS.names)
-    drawn = np.empty(len(key), np.uint64)
-    mix_keys((unit + second).view(np.uint64), drawn)  # ``second`` is known to nobody
-    chosen = drawn % _SAMPLED == 0
+    chosen = mix_keys((unit + second).view(np.uint64)) % _SAMPLED == 0  # ``second`` is known to nobody
     rows = np.ones(int(chosen.sum()), HEAVY)
     rows["key"], rows["second"] = key[chosen], second[chosen]
     total[:] = _both_heavy(total, rows)

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..core import digest_documents
 from ..errors import InputDataError
 from ..hashing import digest_secret
 from ..inputs.sketch_rows import TEXT, bytes_of_keys
-from ..kernels.digests import digest_documents
 from ..methods.method import Method
 from ..text.shingle import Shingling
 from ..text.texts import PIECE_BYTES, Texts, concatenate, from_arrow_array
@@ -87,8 +87,7 @@ def _sketched(
     groups, withins = _groups(piece, "within", key) if "within" in schema.names else (np.zeros(n, np.uint64), _NOT_WITHIN)
     across = _groups(piece, "across", key)[1] if "across" in schema.names else _NOT_WITHIN
     made = method.sketch(values, offsets, groups)
-    digests = np.empty((n, 2), np.uint64)
-    digest_documents(texts.data, texts.offsets, withins, digest_secret(key, "documents"), digests)
+    digests = digest_documents(texts.data, texts.offsets, digest_secret(key, "documents"), withins)
     empty = np.diff(offsets) == 0
     override = np.empty(0, np.int32)
     if overriding is not None:
@@ -121,8 +120,7 @@ def _sketched(
 def _keys(piece: pa.RecordBatch, key: bytes, override: NDArray[np.int32]) -> UInt64Array:
     """Return keyed digests of the keys of documents, zeros for those that have none."""
     keys = from_arrow_array(piece.column(KEY))
-    digests = np.empty((len(piece), 2), np.uint64)
-    digest_documents(keys.data, keys.offsets, _NOT_WITHIN, digest_secret(key, "keys"), digests)
+    digests: UInt64Array = digest_documents(keys.data, keys.offsets, digest_secret(key, "keys"))
     none = np.diff(keys.offsets) == 0
     if len(override):
         none |= override < 0
@@ -135,8 +133,8 @@ def _keys(piece: pa.RecordBatch, key: bytes, override: NDArray[np.int32]) -> UIn
 def _groups(piece: pa.RecordBatch, name: str, key: bytes) -> tuple[UInt64Array, UInt64Array]:
     """Return, of a column of codes, the word that enters sketches, and a keyed digest that decides."""
     words = as_words(piece.column(name), WITHIN_BYTES, np.uint64)
-    withins, offsets = np.empty((len(piece), 2), np.uint64), WITHIN_BYTES * np.arange(len(piece) + 1)
-    digest_documents(words.reshape(-1).view(np.uint8), offsets, _NOT_WITHIN, digest_secret(key, name), withins)
+    offsets = WITHIN_BYTES * np.arange(len(piece) + 1)
+    withins = digest_documents(words.reshape(-1).view(np.uint8), offsets, digest_secret(key, name))
     if name == "across":  # zeros are no value
         withins[~words.any(1)] = 0
     return words[:, 0].astype(np.uint64), withins

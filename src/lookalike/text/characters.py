@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from .. import core
 from ..kernels import folding, normal_forms
-from ..kernels.places import cut_pieces
 from ..kernels.scratch import scratch
 from ..values import Int64Array
 from .texts import Texts
@@ -117,10 +116,7 @@ def original_places(
     data: NDArray[np.uint8], form: str, hides: int, begins: Int64Array, ends: Int64Array
 ) -> tuple[Int64Array, Int64Array]:
     """Return where in a text is what begins and ends somewhere in its normal form; what changed of a piece is one place."""
-    tables, flag = character_tables(), FORMS[form] | hides
-    old = np.empty(cut_pieces(data, tables, flag, np.empty(0, np.int64)) + 1, np.int64)
-    cut_pieces(data, tables, flag, old)
-    old[-1] = len(data)
+    old = np.append(core.cut_pieces(data, native_characters(), FORMS[form] | hides), len(data))
     pieces = normalized(Texts(data, old), form, hides)[0]
     same = np.minimum(np.diff(old), np.diff(pieces.offsets))  # bytes at the front that stay
     owner = np.repeat(np.arange(len(same)), same)

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from .. import core
 from ..choices import EncodingErrors, Normalization, Unit, check_choice
 from ..errors import InputDataError, ParameterError, from_caller
-from ..hashing import digest_secret, secret_words
-from ..kernels import digests, overlap, vocabulary
+from ..hashing import PRIME, digest_secret, secret_words
+from ..kernels import overlap, vocabulary
 from ..kernels.scratch import scratch
 from ..kernels.shingling import UNITS
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
@@ -34,10 +35,7 @@ def token_rows(shingling: Shingling, points: UInt64Array, texts: Texts, strict: 
         if strict:
             texts.check()
         tokens, bounds = shingling.tokens(texts)
-        keys = np.empty((len(tokens), 2), np.uint64)
-        padded = np.concatenate([tokens.content, np.zeros(BEYOND, np.uint8)])
-        digests.key_rows(padded, tokens.offsets - tokens.offsets[0], points, keys)
-        yield bounds, keys
+        yield bounds, core.token_keys(tokens.data, tokens.offsets, points)
         return
     texts = shingling.normalized(texts, strict)
     if shingling.unit == "byte":
@@ -78,9 +76,9 @@ def fingerprint(key: bytes) -> str:
 
 
 def shingle_secret(key: bytes) -> UInt64Array:
-    """Return the secret of ``kernels.digests``."""
+    """Return the secret of shingles of keys: powers of a point, and a word."""
     point, word = (int(word) for word in secret_words(key, "shingles", 2))
-    return np.array([*(pow(point, power, int(digests.P)) for power in (1, 2, 3)), word], np.uint64)
+    return np.array([*(pow(point, power, PRIME) for power in (1, 2, 3)), word], np.uint64)
 
 
 class KeyedHashes:
@@ -90,7 +88,7 @@ class KeyedHashes:
     of at most (3 m + 1) / 2^61 over the choice of the key (2^-57 for five words). Their polynomials differ: they agree at no
     more than 3 m of the 2^61 - 1 points, each of which is drawn with a probability of at most 9 / 2^64, and most with 8 / 2^64.
     That holds as long as the tokens are told apart: those of up to 15 bytes always are, and two longer ones of n bytes
-    together but for a probability of (2^-64 + (3 n / 256 + 7) / 2^61)^2 (see ``kernels.digests``), 2^-88 for 8 MB.
+    together but for a probability of (2^-64 + (3 n / 256 + 7) / 2^61)^2 (see ``native/digest.h``), 2^-88 for 8 MB.
     """
 
     def __init__(self, shingling: Shingling, key: bytes) -> None:
@@ -107,10 +105,8 @@ class KeyedHashes:
 
     def values(self, offsets: Int64Array, keys: UInt64Array, out: UInt64Array) -> Int64Array:
         """Write the shingle hashes of rows of tokens, of which there is at most one each; return where those of rows begin."""
-        width, found = self._shingling.width, np.empty_like(offsets)
-        assert width is not None
-        digests.hash_keys(keys, offsets, width, self._secret, scratch("tokens", len(keys), np.uint64), found, out)
-        return found
+        bounds: Int64Array = core.hash_keys(keys, offsets, self._shingling.width, self._secret, out)
+        return bounds
 
     def hashes(self, texts: Texts, strict: bool = False) -> tuple[UInt64Array, Int64Array]:
         """Return what ``Shingling.hashes`` returns, and raise what it raises: (values with repeats, offsets)."""

@@ -12,16 +12,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from .. import core
 from ..choices import Normalization, Unit, check_choice
 from ..errors import IncompatibleSketchError, InputDataError, ParameterError, from_caller
 from ..kernels.folding import HIDDEN, HIDDEN_SPACE
-from ..kernels.hashing import digest_rows
-from ..kernels.places import token_places
 from ..kernels.scratch import scratch
 from ..kernels.shingling import EDGES, UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import strings
-from .characters import UNICODE_VERSION, character_tables, fold, normalize, normalized, original_places
+from .characters import UNICODE_VERSION, character_tables, fold, native_characters, normalize, normalized, original_places
 from .ignored import Dropping, Ignored
 from .texts import Texts, from_arrow_array
 
@@ -214,29 +213,20 @@ class Shingling:
         first, last : ndarray of int64
             The first and the last token of each, numbered from 0 in their text.
         """
-        folded, unit, block = self.normalized(texts), UNITS.index(self.unit), np.empty(128, np.uint8)
-        begins, ends = np.empty((2, len(rows)), np.int64)
-        bounds = np.searchsorted(rows, np.arange(len(texts) + 1)).tolist()
-        for row, (begin, end) in enumerate(pairwise(folded.offsets.tolist())):
-            some = slice(*bounds[row : row + 2])
-            wanted = np.sort(np.concatenate([first[some], last[some]]))
-            wanted = wanted[np.diff(wanted, prepend=-1) > 0]
-            where = np.empty((2, len(wanted)), np.int64)
-            token_places(folded.data, begin, end, unit, self.fold_case, character_tables(), block, wanted, *where)
-            begins[some] = where[0, np.searchsorted(wanted, first[some])]
-            ends[some] = where[1, np.searchsorted(wanted, last[some])]
-            if folded is not texts and texts.row(row) != folded.row(row):
-                text = np.frombuffer(texts.row(row), np.uint8)
+        folded, bounds = self.normalized(texts), np.searchsorted(rows, np.arange(len(texts) + 1))
+        tokens, how = map(np.ascontiguousarray, (first, last)), (UNITS.index(self.unit), self.fold_case, native_characters())
+        begins, ends = core.find_tokens(folded.data, folded.offsets, bounds, *how, *tokens)
+        for row, (begin, end) in enumerate(pairwise(bounds.tolist())):
+            if begin < end and folded is not texts and texts.row(row) != folded.row(row):
+                some, text = slice(begin, end), np.frombuffer(texts.row(row), np.uint8)
                 begins[some], ends[some] = original_places(text, self.normalization, self._hides, begins[some], ends[some])
         return begins, ends
 
     def _tokenized(self, texts: Texts) -> tuple[UInt64Array, Int64Array]:
         """Shingle with the user's own tokenizer, one Python call a text."""
         flat, bounds = self.tokens(texts)
-        digests = np.empty((len(flat), 2), np.uint64)
-        digest_rows(flat.data, flat.offsets, 0, len(flat), digests)
         out, offsets = np.empty(len(flat) + len(texts), np.uint64), np.empty(len(texts) + 1, np.int64)
-        roll_rows(np.ascontiguousarray(digests[:, 0]), bounds, self.width, offsets, out)
+        roll_rows(core.hash_texts(flat.data, flat.offsets), bounds, self.width, offsets, out)
         return out[: offsets[-1]], offsets
 
     def tokens(self, texts: Texts) -> tuple[Texts, Int64Array]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..core import mix_keys
 from ..errors import ParameterError
-from ..kernels.hashing import mix_keys
 from ..kernels.scratch import FILLED, scratch, spread
 from ..kernels.shingling import distinct_rows
 from ..wording import Brief, counted
@@ -79,9 +79,7 @@ class Shingles(Brief):
         [3, 2]
         """
         keys = keys_of(values)
-        mixed = np.empty(keys.size, np.uint64)
-        mix_keys(keys, mixed)
-        return cls(*drop_repeats(mixed, offsets_of(offsets, keys.size)))
+        return cls(*drop_repeats(mix_keys(keys), offsets_of(offsets, keys.size)))
 
     def __len__(self) -> int:
         """Return the number of documents."""

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..core import mix_keys
 from ..errors import ParameterError
-from ..kernels.hashing import mix_keys
 from ..kernels.weighted import compare_vectors
 from ..wording import Brief, counted
 from .arrays import Float64Array, Int64Array, UInt64Array, keys_of, offsets_of, pairs_of_rows, whole
@@ -76,8 +76,7 @@ class WeightedSets(Brief):
         """
         keys = keys_of(values)
         bounds, amounts = offsets_of(offsets, len(keys)), _amounts(weights, len(keys))
-        mixed = np.empty(len(keys), np.uint64)
-        mix_keys(keys, mixed)
+        mixed = mix_keys(keys)
         row = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
         order = np.lexsort((mixed, row))
         first = np.ones(len(order), np.bool_)

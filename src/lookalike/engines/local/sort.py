@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ...core import digest_documents
 from ...files.secrets import new_secret
 from ...hashing import digest_secret
-from ...kernels.digests import digest_documents
 from ...search.buckets import sorted_entries
 from ...values import Int64Array, UInt64Array
 from ...values.arrays import number_type, places_of
@@ -25,7 +25,6 @@ from .tables import Lazy, Piece, Stored, one_piece
 
 MEMBERS = 1 << 20  # rows of a batch, about
 _LOW32 = np.uint64((1 << 32) - 1)
-_NOT_WITHIN = np.empty((0, 2), np.uint64)
 LAST = np.iinfo(np.int64).max
 FEW = 1 << 12  # rows that are sorted sooner than a thread is started
 
@@ -118,9 +117,7 @@ def _words(rows: Stored, by: str, secret: UInt64Array) -> Iterator[tuple[int, ND
         return
     for first, (data, sizes) in rows.columns(by, f"{by}.sizes"):
         offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-        words = np.empty((len(sizes), 2), np.uint64)
-        digest_documents(data, offsets, _NOT_WITHIN, secret, words)
-        yield first, words
+        yield first, digest_documents(data, offsets, secret)
 
 
 def _equal_bytes(rows: Stored, by: str, sort: str, place: tuple[int, int], secret: UInt64Array) -> Batches:

@@ -17,8 +17,8 @@ from typing import IO, Any
 import numpy as np
 import pyarrow as pa
 
+from ...core import digest_documents
 from ...hashing import digest_secret
-from ...kernels.digests import digest_documents
 from ...text.texts import from_arrow_array
 from ...values import Int64Array
 from ...values.arrays import runs
@@ -41,9 +41,8 @@ def words_of(column: pa.Array, key: bytes) -> list[Int64Array]:
         n_words = column.type.byte_width // 8
         found = np.frombuffer(column.buffers()[1], np.int64, n_words * len(column), column.type.byte_width * column.offset)
         return list(found.reshape(-1, n_words).T)
-    texts, digests = from_arrow_array(column), np.empty((len(column), 2), np.uint64)
-    digest_documents(texts.data, texts.offsets, np.empty((0, 2), np.uint64), digest_secret(key, "packs"), digests)
-    return list(digests.view(np.int64).T)
+    texts = from_arrow_array(column)
+    return list(digest_documents(texts.data, texts.offsets, digest_secret(key, "packs")).view(np.int64).T)
 
 
 def joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
