@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -69,6 +70,18 @@ struct Raw : std::allocator<T> {
 };
 // A growing array, which becomes one of NumPy when it is returned.
 template <class T> using Vector = std::vector<T, Raw<T>>;
+
+// Sees to it that so many elements more fit, and at least as many again.
+template <class T>
+void make_room(Vector<T>& held, std::size_t more) {
+  if (held.capacity() - held.size() < more) held.reserve(std::max(2 * held.capacity(), held.size() + more));
+}
+
+// Makes an array that long, or longer.
+template <class T>
+void grow(Vector<T>& held, std::int64_t size) {
+  if (std::int64_t(held.size()) < size) held.resize(std::max(2 * held.size(), std::size_t(size)));
+}
 
 // The same with rows of so many elements.
 template <class T>

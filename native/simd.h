@@ -25,6 +25,7 @@ struct Block {
   void store(std::uint8_t* at) const { _mm512_storeu_si512(at, all); }
   std::uint64_t tops() const { return _mm512_movepi8_mask(all); }
   std::uint64_t equal(char c) const { return _mm512_cmpeq_epi8_mask(all, _mm512_set1_epi8(c)); }
+  std::uint64_t unequal(const Block& other) const { return _mm512_cmpneq_epi8_mask(all, other.all); }
   std::uint64_t at_least(std::uint8_t c) const { return _mm512_cmpge_epu8_mask(all, _mm512_set1_epi8(char(c))); }
   // Letters and digits of ASCII, lower-cased if asked for; blanks elsewhere.
   Block words(bool fold_case) const {
@@ -51,6 +52,9 @@ struct Block {
   std::uint64_t equal(char c) const {
     const __m256i wanted = _mm256_set1_epi8(c);
     return bits(_mm256_cmpeq_epi8(low, wanted), _mm256_cmpeq_epi8(high, wanted));
+  }
+  std::uint64_t unequal(const Block& other) const {
+    return ~bits(_mm256_cmpeq_epi8(low, other.low), _mm256_cmpeq_epi8(high, other.high));
   }
   std::uint64_t at_least(std::uint8_t c) const {
     const __m256i least = _mm256_set1_epi8(char(c));
@@ -91,6 +95,14 @@ struct Block {
       x ^= ONES * std::uint8_t(c);
       return ~(((x & ~TOPS) + ~TOPS) | x);
     });
+  }
+  std::uint64_t unequal(const Block& other) const {
+    std::uint64_t bits = 0;
+    for (int i = 0; i < 8; i++) {
+      const std::uint64_t x = part[i] ^ other.part[i];
+      bits |= gather((((x & ~TOPS) + ~TOPS) | x) & TOPS) << 8 * i;
+    }
+    return bits;
   }
   std::uint64_t at_least(std::uint8_t c) const {
     return each([c](std::uint64_t x) { return from(x, c); });

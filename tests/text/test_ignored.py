@@ -54,13 +54,13 @@ def test_hashes_with_and_without_a_key_and_numbers_drop_the_same(way, documents,
     keyed = rows_of(*KeyedHashes(plain, key).hashes(some))
     left = [[value for value, stay in zip(row, flags, strict=True) if stay] for row, flags in zip(keyed, stays, strict=True)]
     assert rows_of(*KeyedHashes(counting, key).hashes(some)) == left
-    with numbering(counting, key) as known:
-        pieces = [rows_of(*known.number(some.slice(row, row + 1)))[0] for row in range(len(some))]
-        known_values = {
-            number: value for row, values in zip(pieces, wanted, strict=True) for number, value in zip(row, values, strict=True)
-        }
-        assert [[known_values[number] for number in row] for row in pieces] == wanted
-        assert len(set(known_values.values())) == len(known_values) and max(known_values, default=0) <= len(known)
+    known = numbering(counting, key)
+    pieces = [rows_of(*known.number(some.slice(row, row + 1)))[0] for row in range(len(some))]
+    known_values = {
+        number: value for row, values in zip(pieces, wanted, strict=True) for number, value in zip(row, values, strict=True)
+    }
+    assert [[known_values[number] for number in row] for row in pieces] == wanted
+    assert len(set(known_values.values())) == len(known_values) and max(known_values, default=0) <= len(known)
 
 
 def test_what_tells_them_apart():

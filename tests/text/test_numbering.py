@@ -1,16 +1,17 @@
 """Numbers of shingles against sets of tuples of tokens: the shingles themselves, in plain Python."""
 
-from itertools import pairwise
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from conftest import JIT_OFF
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive.hashing import keyed_digest
 from naive.text import pieces
 
 import lookalike as la
-from lookalike.kernels import known_text, vocabulary
+from lookalike.hashing import digest_secret
 from lookalike.text import hashes
 from lookalike.text import numbering as room
 from lookalike.text.numbering import KnownText, Vocabulary, numbering
@@ -39,19 +40,18 @@ def numbered_twin(texts, shingling):
 def check(texts, shingling, key, cuts=()):
     """Number texts in pieces, as the twin does."""
     expected, sizes, used = numbered_twin(texts, shingling)
-    with numbering(shingling, key) as known:
-        found, found_sizes = [], []
-        bounds = [0, *sorted(min(cut, len(texts)) for cut in cuts), len(texts)]
-        for begin, end in pairwise(bounds):
-            numbers, offsets = known.number(from_strings(texts[begin:end]))
-            assert numbers.dtype == np.int32 and offsets[0] == 0
-            found += numbers.tolist()
-            found_sizes += np.diff(offsets).tolist()
-        assert (found, found_sizes, len(known)) == (expected, sizes, used)
+    known, found, found_sizes = numbering(shingling, key), [], []
+    bounds = [0, *sorted(min(cut, len(texts)) for cut in cuts), len(texts)]
+    for begin, end in pairwise(bounds):
+        numbers, offsets = known.number(from_strings(texts[begin:end]))
+        assert numbers.dtype == np.int32 and offsets[0] == 0
+        found += numbers.tolist()
+        found_sizes += np.diff(offsets).tolist()
+    assert (found, found_sizes, len(known)) == (expected, sizes, used)
 
 
 @pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
-@settings(max_examples=10 if JIT_OFF else 60)
+@settings(max_examples=60)
 @given(some_texts, st.integers(1, 9), st.booleans(), st.sampled_from(KEYS), st.lists(st.integers(0, 6), max_size=2))
 def test_numbers_are_those_of_the_shingles_themselves(unit, texts, width, fold_case, key, cuts):
     check(texts, Shingling(unit=unit, width=width, fold_case=fold_case), key, cuts)
@@ -59,15 +59,14 @@ def test_numbers_are_those_of_the_shingles_themselves(unit, texts, width, fold_c
 
 @pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
 def test_growing_changes_no_number(unit, monkeypatch, rng):
-    """Little room, so that every table is moved several times, and rows that do not fit in what is read at a time."""
+    """In a thread that has no room from before, so that tables grow, and with rows that do not fit in what is read at a time."""
     monkeypatch.setattr(hashes, "AT_A_TIME", 8)
-    for module in (hashes, room):
-        monkeypatch.setattr(module, "scratch", lambda name, size, dtype: np.empty(size, dtype))
     names = np.array([f"{'w' * int(n % 20)}{n}" for n in range(400)])
-    texts = [" ".join(rng.choice(names, int(rng.integers(0, 60)))) for _ in range(5 if JIT_OFF else 40)]
+    texts = [" ".join(rng.choice(names, int(rng.integers(0, 60)))) for _ in range(40)]
     texts += ["\n".join(texts[:3]), *texts[:5]]
-    for width in (1, 3, 50):
-        check(texts, Shingling(unit=unit, width=width), KEYS[1], [3, 4])
+    with ThreadPoolExecutor(1) as thread:
+        for width in (1, 3, 50):
+            thread.submit(check, texts, Shingling(unit=unit, width=width), KEYS[1], [3, 4]).result()
 
 
 EDITS = [
@@ -105,25 +104,24 @@ def test_walking_gives_the_numbers_that_tokens_have(unit, width, rng):
     """Texts made of each other: runs that begin and end anywhere, in segments that are being written, repeats, short rows."""
     names = ["a", "of", "The", "straße", "日本", "x" * 16, "y" * 70, "é", "word", "sentence", "\n", "same", "same"]
     shingling, rows = Shingling(unit=unit, width=width), 0
-    for _ in range(2 if JIT_OFF else 60):
+    for _ in range(60):
         texts = [" ".join(rng.choice(names, int(rng.integers(1, 80)))) for _ in range(3)] + ["b " * int(rng.integers(1, 300))]
-        for _ in range(4 if JIT_OFF else 20):
+        for _ in range(20):
             texts.append(spliced(rng, texts))
         by_token, by_walk = Vocabulary(shingling, KEYS[1]), KnownText(shingling, KEYS[1])
         for piece in (texts[:10], texts[10:]):
             data = from_strings(piece)
-            numbers, offsets = (found.copy() for found in by_token.number(data))
+            numbers, offsets = by_token.number(data)
             walked, ends = by_walk.number(data)
             assert ends.tolist() == offsets.tolist() and walked.tolist() == numbers.tolist()
             rows += len(piece)
         assert len(by_walk) == len(by_token) > 3
-        by_walk.leave_room()
-    assert rows >= (16 if JIT_OFF else 1440)
+    assert rows >= 1440
 
 
 def test_bytes_that_are_no_text_and_marks_are_walked_alike(rng):
     shingling = Shingling(normalization="none")
-    for _ in range(3 if JIT_OFF else 100):
+    for _ in range(100):
         rows = [rng.choice([32, 97, 65, 0xE9, 0xCC, 0x81, 0xFF, 0xFE, 0, 0xE6, 0x97, 0xA5], int(rng.integers(1, 300)),
                            p=[0.3, 0.3] + [0.04] * 10).astype(np.uint8).tobytes() for _ in range(4)]  # fmt: skip
         rows += [rows[0][:150] + rows[1], rows[1][3:] + rows[0], rows[2] * 2]
@@ -159,14 +157,43 @@ def test_texts_with_one_public_hash_have_numbers_of_their_own():
     assert len(la.pairs([victim, forged], threshold=0.1)) == 0
 
 
-@pytest.mark.skipif(not JIT_OFF, reason="a kernel that is compiled cannot be given another hash")
-@pytest.mark.parametrize("bits", [0, 4, 16])
-def test_comparing_decides_whatever_the_hash(bits, monkeypatch, rng):
-    """With hashes of few bits nearly all look-ups meet other tokens and shingles, and take none of them for its own."""
-    keep = ((1 << bits) - 1) << 32
-    whole = vocabulary.fmix64
-    for kernels in (vocabulary, known_text):
-        monkeypatch.setattr(kernels, "fmix64", lambda x: np.uint64(int(whole(x)) & keep))
-    texts = [" ".join(rng.choice(WORDS, 20)) for _ in range(12)]
-    for unit in ("word", "byte"):
-        check(texts + texts[:4], Shingling(unit=unit, width=3), KEYS[1], [5])
+def test_comparing_decides_whatever_the_hash(monkeypatch, rng):
+    """Under a secret by which all tokens of one size have one hash, and shingles of the same tokens in any order, look-ups meet
+    other tokens and shingles, and take none of them for its own."""
+    for high in (1, 2 << 56):
+        monkeypatch.setattr(room, "secret_words", lambda *_, high=high: np.array([0, high, 0, 7], np.uint64))
+        texts = [" ".join(rng.choice(["ab", "ba", "aa", "cd", "abc"], 40)) for _ in range(12)]
+        for unit in ("word", "byte"):
+            for width in (1, 3, 4):
+                shingling = Shingling(unit=unit, width=width)
+                check(texts + texts[:4], shingling, KEYS[1], [5])
+                numbers, _ = Vocabulary(shingling, KEYS[1]).number(from_strings(texts))
+                assert numbers.tolist() == numbered_twin(texts, shingling)[0]
+
+
+@pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
+@pytest.mark.parametrize("most", [1, 7, 1 << 16])
+def test_keys_of_tokens_at_every_size(unit, most, monkeypatch):
+    """Texts and tokens that end around the blocks of 64 bytes, by their keys; batches of rows change nothing."""
+    monkeypatch.setattr(hashes, "AT_A_TIME", most)
+    sizes = [0, 1, 7, 8, 15, 16, 61, 62, 63, 64, 65, 127, 128, 129]
+    around = product(("", "a "), ("", "\nb", " " * 64), enumerate(sizes))
+    texts = ["\n", "a b\nc", *(start + "xyé"[i % 3] * n + end for start, end, (i, n) in around)]
+    points = digest_secret(KEYS[1], "tokens")
+    found = [[list(map(tuple, keys[begin:end].tolist())) for begin, end in pairwise(offsets.tolist())]
+             for offsets, keys in hashes.token_rows(Shingling(unit=unit), points, from_strings(texts))]  # fmt: skip
+    assert all(sum(map(len, rows[:-1])) < most for rows in found)
+    expected = [[key_twin(piece, unit, points.tolist()) for piece in pieces(text, unit)] for text in texts]
+    assert [row for rows in found for row in rows] == expected
+
+
+def key_twin(piece, unit, secret):
+    """The key of a token: of a character or byte its number and a one, of others their bytes and their number, or a digest."""
+    if unit in ("char", "byte"):
+        return (ord(piece) if unit == "char" else piece, 1)
+    token = piece.encode()
+    if len(token) > 15:
+        a, b = keyed_digest(token, secret)
+        return a, b | 1 << 63
+    key = int.from_bytes(token, "little") | len(token) << 120
+    return key % (1 << 64), key >> 64

@@ -12,7 +12,6 @@ from ..core import mix_keys
 from ..kernels import resemblance as kernel
 from ..kernels.resemblance import FINGERPRINTS, SETS, VECTORS, Rows
 from ..kernels.scratch import FILLED, scratch, spread
-from ..text.numbering import LARGE
 from ..theory import simhash
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 
@@ -21,6 +20,7 @@ Piece = tuple[NDArray[np.int32], Int64Array, int]
 
 Pieces = Iterable[Piece]
 NO_SCORES = np.empty(0)
+LARGE = 1 << 20  # places of a table from which on it is doubled, no more
 
 
 def sets_of_values(values: UInt64Array, offsets: Int64Array, slots: int = SETS) -> Rows:

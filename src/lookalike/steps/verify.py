@@ -49,14 +49,14 @@ def _numbered_texts(batches: Iterator[pa.RecordBatch], shingling: Shingling, key
 
     What has been given, and the text that it was made of, is not held: both may be large.
     """
-    with numbering(shingling, key) as known:
-        for batch in batches:
-            texts = from_arrow_array(batch.column("text"))
-            del batch
-            pieces = [texts.slice(begin, end) for begin, end in texts.cut()][::-1]
-            del texts
-            while pieces:
-                yield (*known.number(pieces.pop()), len(known))
+    known = numbering(shingling, key)
+    for batch in batches:
+        texts = from_arrow_array(batch.column("text"))
+        del batch
+        pieces = [texts.slice(begin, end) for begin, end in texts.cut()][::-1]
+        del texts
+        while pieces:
+            yield (*known.number(pieces.pop()), len(known))
 
 
 def _lists(batch: pa.RecordBatch, name: str) -> tuple[UInt64Array, Int64Array]:

@@ -11,21 +11,22 @@ import numpy as np
 
 from .. import core
 from ..choices import EncodingErrors, Normalization, Unit, check_choice
+from ..core import key_tokens
 from ..errors import InputDataError, ParameterError, from_caller
 from ..hashing import PRIME, digest_secret, secret_words
-from ..kernels import overlap, vocabulary
+from ..kernels import overlap
 from ..kernels.scratch import scratch
 from ..kernels.shingling import UNITS
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
 from ..wording import spelled
-from .characters import character_tables
+from .characters import native_characters
 from .ignored import Dropping
 from .shingle import Shingling, Tokenizer, ignored_places
 from .texts import Texts, as_texts
 
 LEAST_KEY, MOST_KEY = 16, 64  # bytes
 AT_A_TIME = 1 << 16  # tokens that are worked on together: these stay in a cache
-BEYOND = 96  # bytes that kernels may read, or write, behind a text
+BEYOND = 16  # bytes that kernels may read behind a text
 TokenRows = tuple[Int64Array, UInt64Array]  # offsets of some rows, keys of their tokens
 
 
@@ -37,28 +38,12 @@ def token_rows(shingling: Shingling, points: UInt64Array, texts: Texts, strict: 
         tokens, bounds = shingling.tokens(texts)
         yield bounds, core.token_keys(tokens.data, tokens.offsets, points)
         return
-    texts = shingling.normalized(texts, strict)
-    if shingling.unit == "byte":
-        for begin, end in texts.cut(AT_A_TIME):
-            first, last = texts.offsets[[begin, end]]
-            data = texts.data[first:last].astype(np.uint64)
-            yield texts.offsets[begin : end + 1] - first, np.stack([data, np.ones_like(data)], 1)
-        return
-    folded = scratch("folded", 3 * int(np.diff(texts.offsets).max(initial=0)) + BEYOND, np.uint8)
-    offsets, row, room = np.empty(len(texts) + 1, np.int64), 0, AT_A_TIME
-    where, fold_case = (texts.data, texts.offsets), shingling.fold_case
+    texts, row = shingling.normalized(texts, strict), 0
+    how = UNITS.index(shingling.unit), shingling.fold_case, native_characters(), points
     while row < len(texts):
-        keys = scratch("keys", 2 * room, np.uint64)[: 2 * room].reshape(-1, 2)
-        if shingling.unit == "char":
-            after = vocabulary.key_points(*where, row, fold_case, character_tables(), folded, offsets, keys)
-        else:
-            unit = UNITS.index(shingling.unit)
-            after = vocabulary.key_texts(*where, row, unit, fold_case, character_tables(), folded, points, offsets, keys)
-        if after == row:  # it can have more tokens than there is room for: nearly always as many, at most, as it has bytes
-            room = max(2 * room, int(texts.offsets[row + 1] - texts.offsets[row]) + 1)
-        else:
-            yield offsets[: after - row + 1], keys[: offsets[after - row]]
-        row = after
+        offsets, keys = key_tokens(texts.data, texts.offsets, row, *how, AT_A_TIME)
+        yield offsets, keys
+        row += len(offsets) - 1
 
 
 def check_key(key: Any) -> bytes:

@@ -1,0 +1,284 @@
+// Shingles numbered by first appearance, by walking along text that is known.
+#pragma once
+#include <memory>
+#include <tuple>
+#include "arrays.h"
+#include "tag_table.h"
+#include "tokens.h"
+
+namespace lookalike {
+
+// A text is compared byte by byte with what came before, from the place on where the text before went on from there; only what
+// differs is tokenised and looked up. No hash decides: a shingle that is found in the table is compared by the keys of its tokens. In
+// a run from there on the bytes between two ends of tokens are equal, and so are the tokens before it: its shingles are too.
+//
+// Every place of known text stands for a token and for the shingle that ends with it. The first `width - 1` places of a segment are
+// context: of them known text holds keys only, and no shingle. A byte that folded text never holds ends each segment.
+class KnownText {
+ public:
+  KnownText(bool lines, std::int64_t width, bool fold_case, Span<const Word> points, Span<const Word> secret)
+      : lines_(lines), fold_case_(fold_case), width_(width), context_(width - 1), separator_(lines ? 10 : 32),
+        points_(points.begin(), points.end()), secret_{secret[0], secret[1], secret[2] | 1, secret[3]},
+        keys_(width + MANY), ends_(width + MANY), tags_(width + MANY) {}
+
+  ~KnownText() {
+    if (room_ && room_->bytes() <= MOST_KEPT) kept() = std::move(room_);
+  }
+
+  // Numbers the shingles of texts: (numbers with repeats, where those of each text begin). Fewer tokens than the width make one
+  // shingle, none make none.
+  std::tuple<Vector<std::int32_t>, Vector<std::int64_t>> number(Span<const std::uint8_t> data, Span<const std::int64_t> offsets,
+                                                                const Characters& characters) {
+    const std::int64_t size = offsets[offsets.size() - 1] - offsets[0];
+    if (!room_) take_room(size);
+    numbers_.resize(size / 4 + 64);
+    written_ = 0;
+    Vector<std::int64_t> ends{0};
+    WordFolder folder(characters, fold_case_);
+    Bytes bytes = data.begin();
+    for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
+      Bytes from = bytes + offsets[row], to = bytes + offsets[row + 1];
+      Vector<std::uint8_t>& folded = room_->folded;
+      grow(folded, 3 * (to - from) + BEYOND);
+      const std::int64_t length = lines_ ? fold_spaces(from, to, data.end(), fold_case_, true, characters, folded.data())
+                                         : folder.fold(from, to, data.end(), folded.data());
+      std::fill_n(folded.data() + length, 64, separator_);
+      std::fill_n(folded.data() + length + 64, 64, ROW_END);
+      walk(folded.data(), length);
+      ends.push_back(written_);
+    }
+    numbers_.resize(written_);
+    return {std::exchange(numbers_, {}), std::move(ends)};
+  }
+
+  // How many shingles have a number.
+  std::int64_t size() const { return n_shingles_; }
+
+ private:
+  static constexpr std::int64_t FEW = 8, MANY = 32;  // tokens that are looked up together, at first and after several that were new
+  static constexpr std::int64_t SHORT = 8;  // tokens of a known run that is written into the segment that is open: no end of it for them
+  static constexpr std::int64_t BEYOND = 256;         // bytes that may be read, or written, behind a folded text and known text
+  static constexpr std::int64_t MOST_KEPT = 16 << 20;  // bytes of room that a thread uses again; new memory costs as much as the work
+  static constexpr std::uint8_t SEGMENT_END = 0xFF, ROW_END = 0xFE;  // no bytes of UTF-8
+
+  // A token's key, where in the text it ends, and the place that a text went on with last, mostly the next one. Place 0 is none.
+  struct Place {
+    Pair key;
+    std::int64_t end;
+    std::uint64_t next;
+  };
+
+  // By place also the numbers of shingles; `table` finds the places of shingles. `folded`: the text that is read.
+  struct Room {
+    TagTable table;
+    Vector<Place> places;
+    Vector<std::int32_t> numbers;
+    Vector<std::uint8_t> text, folded;
+    std::int64_t bytes() const {
+      return table.bytes() + std::int64_t(sizeof(Place) * places.capacity() + 4 * numbers.capacity() + text.capacity() + folded.capacity());
+    }
+  };
+
+  static std::unique_ptr<Room>& kept() {
+    static thread_local std::unique_ptr<Room> mine;
+    return mine;
+  }
+
+  void take_room(std::int64_t n_bytes) {
+    room_ = std::move(kept());
+    if (!room_) room_ = std::make_unique<Room>();
+    room_->table.reset(std::clamp<std::int64_t>(std::bit_floor(std::uint64_t(n_bytes) / 32 | 1), 256, 1 << 16));
+    room_->places.resize(std::max<std::size_t>(room_->places.size(), 256));
+    room_->places[0] = {};
+  }
+
+  // Makes room for so many places, bytes and numbers more.
+  void make_room_for(std::int64_t n_places, std::int64_t n_bytes, std::int64_t n_numbers) {
+    if (n_places_ + n_places > std::int64_t(TagTable::LOW)) throw std::length_error("texts are too long to number their shingles");
+    grow(room_->places, n_places_ + n_places);
+    grow(room_->numbers, n_places_ + n_places);
+    grow(room_->text, n_text_ + n_bytes + BEYOND);
+    grow(numbers_, written_ + n_numbers);
+  }
+
+  // Reads keys and ends of the tokens of `folded[begin:length]` from `count` on, up to `most`; returns how many there are then.
+  std::int64_t read_tokens(Bytes folded, std::int64_t begin, std::int64_t length, std::int64_t count, std::int64_t most) {
+    std::int64_t base = begin;
+    Word tokens = token_bytes(folded + base, separator_);
+    while (count < most) {
+      while (!tokens && base < length) base += 64, tokens = token_bytes(folded + base, separator_);
+      if (!tokens) break;
+      const int skip = std::countr_zero(tokens);
+      const std::int64_t start = base + skip;
+      if (start >= length) break;
+      int past = skip + std::countr_zero(~(tokens >> skip));
+      if (past >= 64) {
+        base = start, tokens = token_bytes(folded + base, separator_);
+        while (tokens == ~Word(0)) base += 64, tokens = token_bytes(folded + base, separator_);
+        past = std::countr_zero(~tokens);
+      }
+      tokens &= ~Word(0) << past;
+      ends_[count] = base + past;
+      keys_[count++] = token_key(folded + start, base + past - start, points_.data());
+    }
+    return count;
+  }
+
+  // Hashes all shingles of tokens that were read, and asks for what they need of the table.
+  void hash_ahead(std::int64_t count) {
+    for (std::int64_t i = 0; i < count; i++) tags_[i] = mum(keys_[i].a ^ secret_[0], keys_[i].b ^ secret_[1]);
+    for (std::int64_t i = 0; i + width_ <= count; i++) {
+      Word tag = secret_[3];
+      for (std::int64_t j = i; j < i + width_; j++) tag = tag * secret_[2] + tags_[j];
+      tags_[i] = fmix64(tag);
+      room_->table.prefetch(tags_[i]);
+    }
+  }
+
+  struct Run {
+    std::int64_t count, size;
+  };
+
+  // How many tokens from two ends of tokens on are alike, and how many bytes these take: those that end before the first difference.
+  // There is one: a text and known text end with bytes of their own.
+  Run common_run(Bytes text, Bytes known) const {
+    Run run{0, 0};
+    Word carry = 0;
+    for (std::int64_t common = 0;; common += 64) {
+      const Block block = Block::load(text + common);
+      const Word unequal = block.unequal(Block::load(known + common)), tokens = ~block.equal(separator_);
+      Word stops = ~tokens & (tokens << 1 | carry);
+      carry = tokens >> 63;
+      if (unequal) stops &= (unequal & -unequal) - 1;
+      if (stops) {
+        run.count += std::popcount(stops);
+        run.size = common + 63 - std::countl_zero(stops);
+      }
+      if (unequal) return run;
+    }
+  }
+
+  // Whether the shingle that ends at a place is the one of the tokens from `first` on.
+  bool same(std::int64_t place, std::int64_t first) const {
+    const Place* known = &room_->places[place - context_];
+    Word unequal = 0;
+    for (std::int64_t j = 0; j < width_; j++)
+      unequal |= (known[j].key.a ^ keys_[first + j].a) | (known[j].key.b ^ keys_[first + j].b);
+    return !unequal;
+  }
+
+  void append(Bytes from, std::int64_t size) {
+    std::memcpy(room_->text.data() + n_text_, from, size);
+    n_text_ += size;
+  }
+
+  void end_segment() {
+    if (!segment_) return;
+    room_->places[n_places_ - 1].next = 0;
+    room_->text[n_text_] = separator_;
+    room_->text[n_text_ + 1] = SEGMENT_END;
+    n_text_ += 2;
+    segment_ = 0;
+  }
+
+  // Numbers the shingles of one text.
+  void walk(Bytes folded, std::int64_t length) {
+    std::int64_t done = 0, last = 0, ahead = FEW;  // where the last token ends that has its number, its place in known text
+    std::int64_t i = 0, n = 0;                     // of the tokens read ahead, the next one; and how many there are
+    while (true) {
+      std::int64_t found = 0, tail = done, next = std::int64_t(room_->places[last].next);
+      if (next >= n_places_) next = 0;  // what comes there is not written yet
+      const bool fresh = i == n;
+      if (fresh) {
+        i = last ? context_ : 0;
+        n = read_tokens(folded, done, length, i, i + (next ? 1 : context_ - i + ahead));
+        if (n == i) break;
+      }
+      if (next && room_->places[next].key.a == keys_[i].a && room_->places[next].key.b == keys_[i].b) {
+        found = next;
+        tail = ends_[i++];
+      } else {
+        if (fresh) {  // hashes of some tokens at once: what they need of the table is fetched meanwhile
+          if (next) n = read_tokens(folded, ends_[i], length, n, context_ + ahead);
+          if (last)
+            for (std::int64_t j = 0; j < context_; j++) keys_[j] = room_->places[last - context_ + 1 + j].key;
+          for (; n < width_; n++) keys_[n] = {0, 0}, ends_[n] = length;  // a text shorter than a shingle; no token has this key
+          hash_ahead(n);
+          i = context_;
+        }
+        found = number_new(folded, done, last, i, n, tail);
+        if (!found) {
+          ahead = std::min(2 * ahead, MANY);
+          continue;
+        }
+      }
+      // A known shingle: how far does what comes after it go on alike? Tokens count that end before a difference.
+      room_->text[n_text_] = SEGMENT_END;
+      const auto [count, size] = common_run(folded + tail, room_->text.data() + room_->places[found].end);
+      const std::int64_t run = 1 + count, past = tail + size;
+      const bool copies = segment_ && run <= SHORT;
+      make_room_for(copies ? run : 0, copies ? past - done : 0, run);
+      std::copy_n(&room_->numbers[found], run, &numbers_[written_]);
+      written_ += run;
+      i = std::min(i + run - 1, n);
+      if (run > SHORT) ahead = FEW;
+      if (copies) {
+        const std::int64_t shift = n_text_ + (tail - done) - room_->places[found].end;
+        append(folded + done, past - done);
+        for (std::int64_t j = 0; j < run; j++, n_places_++) {
+          const Place& place = room_->places[found + j];
+          room_->places[n_places_] = {place.key, place.end + shift, std::uint64_t(n_places_ + 1)};
+          room_->numbers[n_places_] = room_->numbers[found + j];
+        }
+        last = n_places_ - 1;
+      } else {
+        end_segment();
+        if (last) room_->places[last].next = std::uint64_t(found);
+        last = found + run - 1;
+      }
+      done = past;
+    }
+    end_segment();
+  }
+
+  // Numbers shingles that end with the tokens from `i` on till one is known, and returns its place, or 0; `tail`: where it ends.
+  std::int64_t number_new(Bytes folded, std::int64_t& done, std::int64_t& last, std::int64_t& i, std::int64_t n, std::int64_t& tail) {
+    room_->table.reserve(n_shingles_ + n - i);
+    make_room_for(n - i + context_, ends_[n - 1] - done + 2, n - i);
+    std::int64_t begin = done, shift = n_text_ - (segment_ ? done : ends_[i]), found = 0;  // from bytes of the text to known ones
+    while (i < n) {
+      const std::int64_t first = i - context_;
+      Word& entry = room_->table.find(tags_[first], [&](std::uint64_t place) { return same(std::int64_t(place), first); });
+      tail = ends_[i++];
+      found = std::int64_t(entry & TagTable::LOW);
+      if (found) break;
+      if (!segment_) {
+        if (last) room_->places[last].next = std::uint64_t(n_places_ + context_);
+        for (std::int64_t j = 0; j < context_; j++) room_->places[n_places_++] = {keys_[first + j], 0, 0};
+        segment_ = n_places_;
+        begin = tail;
+      }
+      room_->places[n_places_] = {keys_[i - 1], tail + shift, std::uint64_t(n_places_ + 1)};
+      room_->numbers[n_places_] = numbers_[written_++] = std::int32_t(n_shingles_++);
+      entry = (tags_[first] & ~TagTable::LOW) | std::uint64_t(n_places_);
+      last = n_places_++;
+      done = tail;
+    }
+    if (done > begin) append(folded + begin, done - begin);
+    return found;
+  }
+
+  const bool lines_, fold_case_;
+  const std::int64_t width_, context_;
+  const std::uint8_t separator_;
+  const std::vector<Word> points_;
+  const Word secret_[4];
+  Vector<Pair> keys_;  // of tokens read ahead; where these end, hashes of the shingles that begin there
+  Vector<std::int64_t> ends_;
+  Vector<Word> tags_;
+  std::unique_ptr<Room> room_;
+  std::int64_t n_shingles_ = 0, n_places_ = 1, n_text_ = 0, segment_ = 0, written_ = 0;  // `segment_`: where the open one begins, or 0
+  Vector<std::int32_t> numbers_;
+};
+
+}  // namespace lookalike
