@@ -3,7 +3,6 @@
 #include <bit>
 #include "arrays.h"
 #include "hash.h"
-#include "hash_table.h"
 
 namespace lookalike {
 
@@ -11,6 +10,10 @@ using Codes = Table<const std::uint16_t>;
 using Counts = Table<const std::int32_t>;
 using Longs = Span<const std::int64_t>;
 using Pairs = std::tuple<Vector<std::int64_t>, Vector<std::int64_t>>;
+
+// An array that an object holds.
+template <class T> using Held = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> static Span<T> span(const Held<T>& held) { return held.is_valid() ? Span<T>(held.data(), held.shape(0)) : Span<T>(); }
 
 // ---------------------------------------------------------------------------------------------------------------- keys of bands
 
@@ -83,64 +86,123 @@ static std::tuple<Matrix<Word>, Matrix<std::uint16_t>> keys_and_codes(Table<cons
 
 // --------------------------------------------------------------------------------------------------------- rows that share a key
 
-// Puts entries in the order of a digit; `places` gets where the entries of each digit begin.
-template <class Digit>
-static void distribute(Span<const Word> entries, Digit digit, Span<std::int64_t> places, Span<Word> out) {
-  std::fill(places.begin(), places.end(), 0);
-  for (const Word entry : entries) places[digit(entry)]++;
-  std::int64_t sum = 0;
-  for (std::int64_t& place : places) sum += std::exchange(place, sum);
-  for (const Word entry : entries) out[places[digit(entry)]++] = entry;
-}
+// Rows of equal keys, found part by part. Keys are divided by their upper bits, so that a part stays in the nearest cache. There an
+// entry is what follows in the key, its lowest bits replaced by the row: it lacks some of the key's lowest bits, and rows whose keys
+// differ only there are told apart by the keys.
+class EqualKeys {
+ public:
+  EqualKeys(Table<const Word> keys, std::int64_t band)
+      : keys_(keys), band_(band), row_bits_(std::max(1, int(std::bit_width(Word(keys.rows()))))), part_bits_(std::max(0, row_bits_ - DIGIT)),
+        entries_(keys.rows()), ends_(std::size_t(1) << part_bits_, 0), places_(1 << DIGIT), sorted_(LARGE) {
+    const Word mask = (Word(1) << row_bits_) - 1;
+    const auto part_of = [this](Word key) { return (key >> 1) >> (63 - part_bits_); };
+    for (std::int64_t row = 0; row < keys.rows(); row++) ends_[part_of(key(row))]++;
+    begin_places(ends_);
+    for (std::int64_t row = 0; row < keys.rows(); row++)
+      entries_[ends_[part_of(key(row))]++] = (key(row) << part_bits_ & ~mask) | Word(row);
+  }
 
-// The pairs of rows that share a key of a band, left < right, but those that share one of an earlier band. Rows are divided by the
-// upper bits of their keys' hashes, until hardly any two are left together that have other keys.
+  // Visits the ascending rows of each key of the next part that two or more have; returns whether there was a part.
+  template <class Visit>
+  bool next_part(Visit visit) {
+    if (part_ == ends_.size()) return false;
+    const std::int64_t begin = part_ ? ends_[part_ - 1] : 0;
+    const Span<Word> some = sorted(Span<Word>(entries_).part(begin, ends_[part_++] - begin));
+    const auto row_of = [mask = (Word(1) << row_bits_) - 1](Word entry) { return std::int64_t(entry & mask); };
+    for (Word *at = some.begin(), *stop; at < some.end(); at = stop) {
+      for (stop = at + 1; stop < some.end() && !((*stop ^ *at) >> row_bits_);) stop++;
+      if (stop - at < 2) continue;
+      rows_.resize(stop - at);
+      std::transform(at, stop, rows_.begin(), row_of);
+      if (std::any_of(rows_.begin(), rows_.end(), [&](std::int64_t row) { return key(row) != key(rows_[0]); }))
+        std::stable_sort(rows_.begin(), rows_.end(), [this](std::int64_t a, std::int64_t b) { return key(a) < key(b); });
+      for (std::size_t from = 0, to; from < rows_.size(); from = to) {
+        for (to = from + 1; to < rows_.size() && key(rows_[to]) == key(rows_[from]);) to++;
+        if (to - from > 1) visit(Longs(rows_.data() + from, to - from));
+      }
+    }
+    return true;
+  }
+
+ private:
+  static constexpr int DIGIT = 12;  // bits; as many rows are the mean of a part
+  static constexpr std::int64_t LARGE = 16 << DIGIT;
+
+  Word key(std::int64_t row) const { return keys_[row][band_]; }
+  static void begin_places(Span<std::int64_t> counts) {
+    std::int64_t sum = 0;
+    for (std::int64_t& count : counts) sum += std::exchange(count, sum);
+  }
+
+  Span<Word> sorted(Span<Word> part) {
+    if (part.size() > LARGE) {
+      if (!std::is_sorted(part.begin(), part.end())) std::sort(part.begin(), part.end());
+      return part;
+    }
+    const auto digit = [](Word entry) { return entry >> (64 - DIGIT); };
+    std::fill(places_.begin(), places_.end(), 0);
+    for (const Word entry : part) places_[digit(entry)]++;
+    begin_places(places_);
+    for (const Word entry : part) sorted_[places_[digit(entry)]++] = entry;
+    const Span<Word> out = Span<Word>(sorted_).part(0, part.size());
+    std::int64_t begin = 0;
+    for (const std::int64_t end : places_) {  // hardly ever more than one entry, but those of equal keys, which are in order
+      if (end - begin > 1 && !std::is_sorted(&out[begin], &out[begin] + (end - begin))) std::sort(&out[begin], &out[begin] + (end - begin));
+      begin = end;
+    }
+    return out;
+  }
+
+  const Table<const Word> keys_;
+  const std::int64_t band_;
+  const int row_bits_, part_bits_;
+  Vector<Word> entries_;
+  Vector<std::int64_t> ends_, places_;
+  Vector<Word> sorted_;
+  Vector<std::int64_t> rows_;
+  std::size_t part_ = 0;
+};
+
+// The pairs of rows that share a key of a band, left < right, but those that share one of an earlier band.
 static Pairs band_pairs(Table<const Word> keys, std::int64_t band) {
-  constexpr int DIGIT = 12;  // bits; as many rows, which stay in the nearest cache, are the mean of a part
-  const std::int64_t n = keys.rows();
-  const int row_bits = std::max(1, int(std::bit_width(std::uint64_t(n)))), part_bits = std::max(0, row_bits - DIGIT);
-  const Word mask = (Word(1) << row_bits) - 1, factor = spread();
-  Vector<Word> entries(n), parts(n);  // the upper bits of a hash, and the row
-  for (std::int64_t row = 0; row < n; row++) entries[row] = (keys[row][band] * factor & ~mask) | Word(row);
-  Vector<std::int64_t> ends(std::size_t(1) << part_bits), places(1 << DIGIT);
-  distribute({entries.data(), entries.size()}, [=](Word entry) { return (entry >> 1) >> (63 - part_bits); }, ends, parts);
   Pairs found;
-  auto& [left, right] = found;
-  const auto link = [&](Span<const Word> bucket) {
-    for (std::int64_t i = 0; i < bucket.size(); i++) {
-      const Span<const Word> a = keys[bucket[i] & mask];
-      for (std::int64_t j = i + 1; j < bucket.size(); j++) {
-        const Span<const Word> b = keys[bucket[j] & mask];
+  EqualKeys groups(keys, band);
+  const auto link = [&](Longs rows) {
+    for (std::int64_t j = 1; j < rows.size(); j++) {
+      for (std::int64_t i = 0; i < j; i++) {
+        const Span<const Word> a = keys[rows[i]], b = keys[rows[j]];
         std::int64_t first = 0;
         while (first < band && a[first] != b[first]) first++;
-        if (first < band || a[band] != b[band]) continue;
-        left.push_back(std::int64_t(bucket[i] & mask));
-        right.push_back(std::int64_t(bucket[j] & mask));
+        if (first < band) continue;
+        std::get<0>(found).push_back(rows[i]);
+        std::get<1>(found).push_back(rows[j]);
       }
     }
   };
-  std::int64_t begin = 0;
-  for (const std::int64_t end : ends) {
-    const Span<Word> part = Span<Word>(entries).part(begin, end - begin);  // what was there is in `parts`
-    distribute({parts.data() + begin, std::size_t(end - begin)}, [=](Word entry) { return entry << part_bits >> (64 - DIGIT); },
-               places, part);
-    begin = end;
-    std::int64_t from = 0;
-    for (const std::int64_t to : places) {
-      if (to - from > 1) {
-        const Span<Word> some = part.part(from, to - from);
-        const auto differ = [=](Word a, Word b) { return (a ^ b) >> row_bits != 0; };
-        if (!std::all_of(some.begin(), some.end(), [&](Word entry) { return !differ(entry, some[0]); })) std::sort(some.begin(), some.end());
-        for (Word *at = some.begin(), *stop; at < some.end(); at = stop) {
-          stop = std::find_if(at, some.end(), [&](Word entry) { return differ(entry, *at); });
-          link({at, std::size_t(stop - at)});
-        }
-      }
-      from = to;
-    }
+  while (groups.next_part(link)) {
   }
   return found;
 }
+
+// Rows of equal keys, group after group, for Python.
+class KeyGroups {
+ public:
+  explicit KeyGroups(Held<const Word> keys)
+      : keys_(keys), groups_({keys.data(), keys.shape(0), 1}, 0) {}
+
+  // The rows of the next groups of two or more, about so many; none: that is all.
+  Vector<std::int64_t> next(std::int64_t most) {
+    Vector<std::int64_t> out;
+    const auto add = [&](Longs rows) { out.insert(out.end(), rows.begin(), rows.end()); };
+    while (std::int64_t(out.size()) < most && groups_.next_part(add)) {
+    }
+    return out;
+  }
+
+ private:
+  const Held<const Word> keys_;
+  EqualKeys groups_;
+};
 
 // The bounds of each run of two or more equal keys.
 static Matrix<std::int64_t> equal_runs(Longs keys) {
@@ -173,9 +235,6 @@ static void find_roots(Span<std::int64_t> parents) {
 
 // ------------------------------------------------------------------------------------------------------------- links of groups
 
-template <class T> using Held = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T> static Span<T> span(const Held<T>& held) { return held.is_valid() ? Span<T>(held.data(), held.shape(0)) : Span<T>(); }
-
 // With whom a member of a group is linked: the first `near` members, and those after `skipped` more, `count` together; and perhaps
 // with itself.
 struct Partners {
@@ -187,7 +246,6 @@ struct Partners {
 // portions of at most so many. A group holds orders, ascending, so that references, those below a boundary, come first.
 class GroupLinks {
  public:
-  explicit GroupLinks(std::int64_t most) : most_(most) {}
   virtual ~GroupLinks() = default;
 
   // Goes on with the next piece, once the links of the one before were fetched.
@@ -201,10 +259,10 @@ class GroupLinks {
     add({}, {});
   }
 
-  // The next links of what was added; no link: these were all.
-  Pairs next() {
+  // The next links of what was added, at most so many; no link: these were all.
+  Pairs next(std::int64_t most) {
     Pairs out;
-    while (std::int64_t(std::get<0>(out).size()) < most_ && (linkable_ ? link(out) : take())) {
+    while (std::int64_t(std::get<0>(out).size()) < most && (linkable_ ? link(out, most) : take())) {
     }
     return out;
   }
@@ -223,8 +281,8 @@ class GroupLinks {
   // Takes what the piece has of a group; returns whether there was anything.
   bool take() {
     const Longs keys = span(keys_);
-    if (row_ == keys.size() && !(ended_ && !group_.empty())) return false;
-    if (!group_.empty() && (row_ == keys.size() || keys[row_] != key_)) {
+    if (row_ == keys.size() && !(ended_ && open_)) return false;
+    if (open_ && (row_ == keys.size() || keys[row_] != key_)) {
       complete_ = linkable_ = true;
       return true;
     }
@@ -232,7 +290,8 @@ class GroupLinks {
     std::int64_t end = row_ + 1;
     while (end < keys.size() && keys[end] == key_) end++;
     complete_ = end < keys.size();
-    if (!complete_ || end - row_ > 1 || !group_.empty()) {  // else it is alone
+    if (!complete_ || end - row_ > 1 || open_) {  // else it is alone
+      open_ = true;
       const Longs own = span(orders_).part(row_, end - row_);
       group_.insert(group_.end(), own.begin(), own.end());
       linkable_ = grow(row_, end) || complete_;
@@ -242,12 +301,12 @@ class GroupLinks {
   }
 
   // Links members of the group until all are, or the portion is full.
-  bool link(Pairs& out) {
+  bool link(Pairs& out, std::int64_t most) {
     auto& [left, right] = out;
     for (; member_ < std::int64_t(group_.size()); member_++, partner_ = 0) {
       const auto [near, skipped, count, itself] = partners(member_);
       const std::int64_t order = group_[member_], made = left.size(), total = count + itself;
-      const std::int64_t end = std::min(total, partner_ + most_ - made);
+      const std::int64_t end = std::min(total, partner_ + most - made);
       left.resize(made + end - partner_);
       right.resize(left.size(), order);
       for (std::int64_t to = made; partner_ < end; partner_++)
@@ -256,14 +315,14 @@ class GroupLinks {
     }
     linkable_ = false;
     complete_ ? clear() : trim();
+    open_ = !complete_;
     member_ = group_.size();
     return true;
   }
 
-  const std::int64_t most_;
   Held<const std::int64_t> keys_, orders_;
   std::int64_t row_ = 0, key_ = 0, member_ = 0, partner_ = 0;  // the next row, and what is linked next
-  bool linkable_ = false, complete_ = false, ended_ = false;
+  bool open_ = false, linkable_ = false, complete_ = false, ended_ = false;  // open: the piece before had some of the group
 };
 
 constexpr std::int64_t NO_CROWDS = INT64_MAX;
@@ -272,8 +331,7 @@ constexpr std::int64_t NO_CROWDS = INT64_MAX;
 // references and the first others are linked with all after them, and each member with itself.
 class BucketLinks : public GroupLinks {
  public:
-  BucketLinks(std::int64_t crowd, std::int64_t heads, std::int64_t boundary, std::int64_t most)
-      : GroupLinks(most), crowd_(crowd), heads_(heads), boundary_(boundary) {}
+  BucketLinks(std::int64_t crowd, std::int64_t heads, std::int64_t boundary) : crowd_(crowd), heads_(heads), boundary_(boundary) {}
 
  private:
   bool grow(std::int64_t, std::int64_t) override {
@@ -309,8 +367,7 @@ class BucketLinks : public GroupLinks {
 // none. The first `kept` holders of a code that goes on are kept.
 class HolderLinks : public GroupLinks {
  public:
-  HolderLinks(std::int64_t heads, std::int64_t boundary, std::int64_t kept, std::int64_t most)
-      : GroupLinks(most), heads_(heads), boundary_(boundary), kept_(kept) {}
+  HolderLinks(std::int64_t heads, std::int64_t boundary, std::int64_t kept) : heads_(heads), boundary_(boundary), kept_(kept) {}
   void add_holders(Held<const std::int64_t> codes, Held<const std::int64_t> orders, Held<const bool> within) {
     added_ = std::move(within);
     add(std::move(codes), std::move(orders));
@@ -344,10 +401,11 @@ class HolderLinks : public GroupLinks {
 class CrossLinks {
  public:
   CrossLinks(Held<const std::int64_t> orders, Held<const std::int64_t> offsets, Held<const std::int64_t> first,
-             Held<const std::int64_t> second, std::int64_t boundary, std::int64_t most)
-      : orders_(orders), offsets_(offsets), first_(first), second_(second), boundary_(boundary), most_(most) {}
+             Held<const std::int64_t> second, std::int64_t boundary)
+      : orders_(orders), offsets_(offsets), first_(first), second_(second), boundary_(boundary) {}
 
-  Pairs next() {
+  // The next links, at most so many.
+  Pairs next(std::int64_t most) {
     Pairs out;
     auto& [left, right] = out;
     const Longs offsets = span(offsets_), first = span(first_), second = span(second_);
@@ -359,7 +417,7 @@ class CrossLinks {
         for (; j_ < theirs.size(); j_++) {
           const std::int64_t b = theirs[j_];
           if (a < boundary_ && b < boundary_) continue;
-          if (std::int64_t(left.size()) == most_) return out;
+          if (std::int64_t(left.size()) == most) return out;
           left.push_back(std::min(a, b));
           right.push_back(std::max(a, b));
         }
@@ -370,24 +428,9 @@ class CrossLinks {
 
  private:
   const Held<const std::int64_t> orders_, offsets_, first_, second_;
-  const std::int64_t boundary_, most_;
+  const std::int64_t boundary_;
   std::int64_t pair_ = 0, i_ = 0, j_ = 0;
 };
-
-// Lets Python iterate over the portions of links.
-template <class Links>
-static void define_portions(nb::class_<Links>& defined) {
-  defined.def("__iter__", [](nb::object self) { return self; });
-  defined.def("__next__", [](Links& links) {
-    Pairs found;
-    {
-      nb::gil_scoped_release others;
-      found = links.next();
-    }
-    if (std::get<0>(found).empty()) throw nb::stop_iteration();
-    return found;
-  });
-}
 
 // --------------------------------------------------------------------------------------------------------------- rare codes
 
@@ -570,16 +613,21 @@ void define_candidates(nb::module_& m) {
   using Long = std::int64_t;
   using Array = Held<const Long>;
   const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
-  auto buckets = nb::class_<BucketLinks>(m, "BucketLinks").def(nb::init<Long, Long, Long, Long>());
-  buckets.def("add", &BucketLinks::add, array("keys"), array("orders")).def("end", &BucketLinks::end);
-  define_portions(buckets);
-  auto holders = nb::class_<HolderLinks>(m, "HolderLinks").def(nb::init<Long, Long, Long, Long>());
-  holders.def("add", &HolderLinks::add_holders, array("codes"), array("orders"), array("within"));
-  define_portions(holders);
-  auto crossings = nb::class_<CrossLinks>(m, "CrossLinks");
-  crossings.def(nb::init<Array, Array, Array, Array, Long, Long>(), array("orders"), array("offsets"), array("first"),
-                array("second"), nb::arg("boundary"), nb::arg("most"));
-  define_portions(crossings);
+  const nb::call_guard<nb::gil_scoped_release> unlocked;
+  nb::class_<KeyGroups>(m, "KeyGroups").def(nb::init<Held<const Word>>(), array("keys")).def("next", &KeyGroups::next, unlocked);
+  nb::class_<BucketLinks>(m, "BucketLinks")
+      .def(nb::init<Long, Long, Long>())
+      .def("add", &BucketLinks::add, array("keys"), array("orders"))
+      .def("end", &BucketLinks::end)
+      .def("next", &BucketLinks::next, unlocked);
+  nb::class_<HolderLinks>(m, "HolderLinks")
+      .def(nb::init<Long, Long, Long>())
+      .def("add", &HolderLinks::add_holders, array("codes"), array("orders"), array("within"))
+      .def("next", &HolderLinks::next, unlocked);
+  nb::class_<CrossLinks>(m, "CrossLinks")
+      .def(nb::init<Array, Array, Array, Array, Long>(), array("orders"), array("offsets"), array("first"), array("second"),
+           nb::arg("boundary"))
+      .def("next", &CrossLinks::next, unlocked);
 }
 
 }  // namespace lookalike
