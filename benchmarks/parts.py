@@ -151,7 +151,7 @@ def all_pairs() -> str:
 def candidates() -> str:
     """The join of band keys of a million documents, beside polars and DuckDB doing the same."""
     rng = np.random.default_rng(0)
-    from lookalike.search.buckets import find_candidates
+    from lookalike.search.banding import find_candidates
 
     rows = []
     for n, bands in ((1_000_000, 16), (10_000_000, 4)):

@@ -16,7 +16,7 @@ from crowd_rule import Array, Corpus, Found, Rule, compiled, cut, find, least, m
 from instructions import fmix64, popcount
 
 import lookalike as la
-from lookalike.kernels.banding import band_keys
+from lookalike.core import band_keys
 
 WIDTH, WORDS = 5, 200
 KINDS = {"": {}, "references": {"references": True}, "2 groups": {"n_groups": 2}, "10 groups": {"n_groups": 10}}
@@ -25,10 +25,9 @@ KINDS = {"": {}, "references": {"references": True}, "2 groups": {"n_groups": 2}
 def sketched(values: Array, offsets: Array, groups: Array, plan: la.Plan) -> tuple[Array, Array]:
     """Return (codes, keys) of shingle hashes."""
     slots = la.sketches.FastSimilarity(permutations=plan.bands * plan.rows, seed=1).sign_values(values, offsets)
-    codes, keys = np.empty(slots.shape, np.uint16), np.empty((len(slots), plan.bands), np.uint64)
+    codes = np.empty(slots.shape, np.uint16)
     make_codes(slots, groups, codes)
-    band_keys(slots, groups, plan.bands, plan.rows, keys)
-    return codes, keys
+    return codes, band_keys(slots, groups, plan.bands, plan.rows)
 
 
 @compiled

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 
 import lookalike as la
-from lookalike.kernels import banding
+from lookalike.core import band_keys
 from lookalike.settings.settings import Settings
 
 # What rules 2 made other words of: marks and numerals among ideographs, more scripts, and words where a block of 64 bytes ends.
@@ -81,8 +81,7 @@ def test_from_arrays():
 
 def test_band_keys():
     slots = la.sketches.FastSimilarity(permutations=96, seed=7).sign(la.shingle(TEXTS)).values
-    keys = np.empty((len(TEXTS), 16), np.uint64)
-    banding.band_keys(slots, np.zeros(len(TEXTS), np.uint64), 16, 6, keys)
+    keys = band_keys(slots, np.zeros(len(TEXTS), np.uint64), 16, 6)
     assert digest(keys) == "c96ec617371e8695"
 
 

@@ -4,22 +4,22 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from conftest import JIT_OFF
 
-from lookalike.kernels.banding import find_roots, join_pairs
-from lookalike.search import buckets
-from lookalike.search.buckets import find_candidates
+from lookalike.core import KeyGroups, equal_runs, find_roots, join_pairs
+from lookalike.search.banding import find_candidates
+
+
+def groups_of(keys):
+    """The rows of each key that two or more have, by key."""
+    rows_of = {}
+    for row, key in enumerate(keys.tolist()):
+        rows_of.setdefault(key, []).append(row)
+    return [rows for _, rows in sorted(rows_of.items()) if len(rows) > 1]
 
 
 def by_dictionary(keys):
     """All pairs that share a key."""
-    pairs = set()
-    for column in keys.T.tolist():
-        rows_of = {}
-        for row, key in enumerate(column):
-            rows_of.setdefault(key, []).append(row)
-        pairs |= {pair for rows in rows_of.values() for pair in combinations(rows, 2)}
-    return pairs
+    return {pair for column in keys.T for rows in groups_of(column) for pair in combinations(rows, 2)}
 
 
 def listed(keys, threads=1):
@@ -42,16 +42,35 @@ def test_pairs_equal_dictionaries(rng, n, threads):
     assert listed(table, threads) == by_dictionary(table)
 
 
-@pytest.mark.parametrize("n", [2, 63, 64, 65, 130, *([] if JIT_OFF else [1000])])
-@pytest.mark.parametrize("part_rows_bits", [0, 3, 20])
-@pytest.mark.parametrize("distinct", [2, 40])
-@pytest.mark.parametrize("shift", [0, 4, 62])
-def test_keys_that_differ_in_any_bit_share_no_bucket(rng, monkeypatch, n, part_rows_bits, distinct, shift):
+@pytest.mark.parametrize("n, distinct", [(2, 2), (63, 2), (64, 40), (65, 40), (130, 40), (1000, 40), (9000, 4000)])
+@pytest.mark.parametrize("shift", [0, 4, 52])
+def test_keys_that_differ_in_any_bit_share_no_bucket(rng, n, distinct, shift):
     """Buckets are made of all 64 bits, however many of them the entries have room for, in few parts and in many."""
-    monkeypatch.setattr(buckets, "PART_ROWS_BITS", part_rows_bits)
-    table = keys(rng, n, 3, min(distinct, 4) if shift == 62 else distinct, shift)
+    table = keys(rng, n, 3, distinct, shift)
     table[:, 1] = table[rng.permutation(n), 1] | np.uint64(1 << 63)
     assert listed(table) == by_dictionary(table)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 4095, 4096, 4097, 70_000])
+@pytest.mark.parametrize("shift", [0, 40, 63])
+@pytest.mark.parametrize("most", [1, 1000, 1 << 20])
+def test_groups_come_by_key_whole_and_in_portions(rng, n, shift, most):
+    """Of keys that differ in their lowest bits alone, or in their highest, nearly all in one part; and of equal ones."""
+    column = rng.integers(0, max(1, n), n, dtype=np.uint64) << np.uint64(shift)
+    column[: n // 3] = column[n // 3 : n // 3 + 1]
+    groups, found = KeyGroups(column), []
+    while len(rows := groups.next(most)):
+        found.append(rows.tolist())
+    assert sum(found, []) == sum(groups_of(column), [])
+    assert all(len(rows) >= most for rows in found[:-1])
+    ends = [column[rows[-1]] != column[more[0]] for rows, more in zip(found, found[1:], strict=False)]
+    assert all(ends), "a group is in one portion"
+
+
+@pytest.mark.parametrize("keys, runs", [([], []), ([3], []), ([3, 3], [[0, 2]]), ([1, 2, 2, 3, 1, 1, 1], [[1, 3], [4, 7]])])
+def test_runs_of_equal_keys(keys, runs):
+    found = equal_runs(np.array(keys, np.int64))
+    assert found.shape == (len(runs), 2) and found.tolist() == runs
 
 
 def test_one_stranger_hides_no_pair():

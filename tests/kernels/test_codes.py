@@ -6,9 +6,9 @@ from conftest import JIT_OFF
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import hashing as naive
-from naive.sketches import band_keys
+from naive import sketches
 
-from lookalike.kernels.banding import keys_and_codes
+from lookalike.core import band_keys, keys_and_codes, packed_band_keys
 
 EDGES = [0, 1, 63, 64, 65, (1 << 31) - 1, 1 << 31, (1 << 32) - 1]
 words = st.integers(0, (1 << 64) - 1)
@@ -16,9 +16,7 @@ words = st.integers(0, (1 << 64) - 1)
 
 def made(slots, groups, bands, rows):
     """Keys and codes of some signatures."""
-    keys, codes = np.empty((len(slots), bands), np.uint64), np.empty((len(slots), bands * rows), np.uint16)
-    keys_and_codes(np.array(slots, np.uint32), np.array(groups, np.uint64), bands, rows, keys, codes)
-    return keys, codes
+    return keys_and_codes(np.array(slots, np.uint32), np.array(groups, np.uint64), bands, rows)
 
 
 def code(slot, group, i):
@@ -35,7 +33,7 @@ def test_keys_and_codes_equal_their_twins(data, bands, rows, beyond):
     groups, slots = zip(*documents, strict=True)
     keys, codes = made(slots, groups, bands, rows)
     for row, (group, some) in enumerate(documents):
-        assert keys[row].tolist() == band_keys(some, group, bands, rows)
+        assert keys[row].tolist() == sketches.band_keys(some, group, bands, rows)
         assert codes[row].tolist() == [code(s, group, i) for i, s in enumerate(some[: bands * rows])]
 
 
@@ -50,6 +48,39 @@ def test_codes_of_other_groups_and_slots_agree_by_chance_only(rng):
     assert (ours == others).sum() <= 4
     _, others = made(slots[0] ^ np.uint32(1), np.zeros(n), 50, 2)
     assert (ours == others).sum() <= 4
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+def test_band_keys_equal_twin(rng, dtype):
+    slots = rng.integers(0, 1 << (8 * np.dtype(dtype).itemsize), (7, 13), dtype=dtype)
+    groups = np.array([0, 1, 2, 3, 0, 1, (1 << 64) - 1], np.uint64)
+    keys = band_keys(slots, groups, 3, 4)
+    for row in range(7):
+        assert keys[row].tolist() == sketches.band_keys(slots[row].tolist(), int(groups[row]), 3, 4)
+
+
+@pytest.mark.parametrize("bits, rows", [(1, 3), (1, 70), (3, 21), (3, 22), (64, 2)])
+def test_keys_of_packed_slots_equal_twin(rng, bits, rows):
+    """Bits of a band fill words of 64, no slot in two of them."""
+    values = [[int(v) >> (64 - bits) for v in row] for row in rng.integers(0, 1 << 64, (3, 2 * rows), dtype=np.uint64)]
+    width = -(-2 * rows // 64)
+    words = np.zeros((3, bits * width), np.uint64)
+    for row, own in enumerate(values):
+        for slot, value in enumerate(own):
+            for bit in range(bits):
+                words[row, slot // 64 + bit * width] |= np.uint64((value >> bit & 1) << slot % 64)
+    places = np.array([[slot // 64, slot % 64, bits, width] for slot in range(2 * rows)])
+    keys = packed_band_keys(words, places, 2, rows)
+    for row, own in enumerate(values):
+        for band in range(2):
+            state, code, used = naive.K0, 0, 0
+            for slot in range(band * rows, (band + 1) * rows):
+                if used + bits > 64:
+                    state, code, used = naive.fold_multiply(state ^ code, naive.K0 + band), 0, 0
+                for bit in range(bits):  # the planes come from the lowest bit on
+                    code = code << 1 | own[slot] >> bit & 1
+                used += bits
+            assert int(keys[row, band]) == naive.fmix64(state ^ code)
 
 
 @pytest.mark.parametrize("n", [0, 1])

@@ -9,7 +9,7 @@ from naive import families
 from naive import sketches as naive
 
 import lookalike as la
-from lookalike.kernels import banding, weighted
+from lookalike.kernels import weighted
 
 
 def shingles(rng, sizes):
@@ -70,16 +70,6 @@ def test_long_texts_that_repeat_themselves(rng, distinct):
     sets = la.sketches.Shingles(np.concatenate([values, many]), np.array([0, distinct, distinct + len(many)]))
     signed = la.sketches.FastSimilarity(permutations=64, seed=4).sign(sets).values
     assert signed[0].tolist() == signed[1].tolist() == naive.fast_similarity(values.tolist(), 64, 4)
-
-
-@pytest.mark.parametrize("kernel, dtype", [(banding.band_keys, np.uint32), (banding.wide_band_keys, np.uint64)])
-def test_band_keys_equal_twin(rng, kernel, dtype):
-    slots = rng.integers(0, 1 << (8 * np.dtype(dtype).itemsize), (7, 12), dtype=dtype)
-    groups = np.array([0, 1, 2, 3, 0, 1, (1 << 64) - 1], np.uint64)
-    out = np.empty((7, 3), np.uint64)
-    kernel(slots, groups, 3, 4, out)
-    for row in range(7):
-        assert out[row].tolist() == naive.band_keys(slots[row].tolist(), int(groups[row]), 3, 4)
 
 
 @pytest.mark.parametrize("seed", [1, (1 << 64) - 1])

@@ -8,7 +8,7 @@ import pytest
 from conftest import JIT_OFF
 
 import lookalike as la
-from lookalike.kernels import hashing, overlap, resemblance, scratch, shingling, signatures
+from lookalike.kernels import hashing, resemblance, scratch, shingling, signatures
 from lookalike.sketches.minhash import FastSimilarity
 from lookalike.values import drop_repeats
 
@@ -51,19 +51,13 @@ def by_moving(values, spread):
     return larger
 
 
-def by_filling(values, spread):
-    table = np.zeros(SIZE, np.uint64)
-    overlap.fill_table(values, spread, table, np.zeros(SIZE, np.int32), np.empty(len(values), np.int32))
-    return table
-
-
 def longest_run(table):
     """The most places in a row that are taken: what a look-up can cost."""
     free = np.flatnonzero(table == 0)
     return int(np.diff(free, prepend=free[-1] - len(table)).max()) - 1
 
 
-FILLERS = [by_is_new, by_gathering, by_numbering, by_moving, by_filling]
+FILLERS = [by_is_new, by_gathering, by_numbering, by_moving]
 
 
 @pytest.mark.parametrize("fill", FILLERS)

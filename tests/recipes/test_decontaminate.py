@@ -87,7 +87,7 @@ def test_what_all_references_share_is_not_gone_through():
     against = [" ".join([*prompt, *(f"q{i}w{j}" for j in range(20))]) for i in range(100)]
     hashes = la.shingle(against, width=WIDTH)
     known = passages.Passages.of(hashes.values, hashes.offsets, None, 0.8).lists
-    assert known.hidden.tolist() == [14] * 100 and (known.list_offsets[1:] - known.scanned).sum() == 1400
+    assert known.hidden.tolist() == [14] * 100 and (known.offsets[1:] - known.scanned).sum() == 1400
     assert not passages.Passages.of(hashes.values, hashes.offsets, None, 14 / 34).lists.hidden.any()
     data = [" ".join([*prompt, "own", "words"]), *against[:3], " ".join([*prompt, *against[7].split()[16:34]])]
     for measure in ("containment", "resemblance"):

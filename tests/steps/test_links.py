@@ -17,32 +17,12 @@ from steps import naive_crowds as naive
 from steps.made import columns, cut_at, grouped, places, rows_of
 
 from lookalike.steps import links as linking
-from lookalike.steps.links import at_most, bucket, head_places, near, same_texts, written
+from lookalike.steps.links import at_most, bucket, head_places, near, same_texts
 from lookalike.values.tables import LINKS
 
 
 def links_of(batches):
     return [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
-
-
-@given(st.integers(0, 40), st.integers(1, 12), st.integers(0, 3))
-def test_links_come_in_batches_of_bounded_size(total, most, done):
-    """What writes them is told where it was, and where the first group begins."""
-    seen = []
-
-    def write(at, left, right):
-        seen.append(at.tolist())
-        left[:] = np.arange(at[0], at[0] + len(left))
-        right[:] = at[1]
-        at[0] += len(left)
-        return len(left)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linking, "AT_A_TIME", most)
-        batches = list(written(total, write, done))
-    assert links_of(batches) == [(number, done) for number in range(total)]
-    assert all(batch.schema == LINKS and 0 < len(batch) <= most for batch in batches)
-    assert seen == [[first, done, 0] for first in range(0, total, most)]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=25), st.lists(st.integers(0, 25), max_size=4),
@@ -104,6 +84,7 @@ def expected(bucket_groups, rule):
 @example({1: [0, 1], 2: list(range(20))}, {"max_bucket": 4, "boundary": 3, "heads": 2}, [4, 7, 9], 1)
 @example({1: list(range(20))}, {"max_bucket": 4, "boundary": 9, "heads": 2}, [1, 2, 3, 7, 8, 12], 3)
 @example({1: list(range(20))}, {"max_bucket": 4, "boundary": 0, "heads": 0}, [6, 6, 19], 3)
+@example({1: [0, 1, 2], 2: [5], 3: [6, 7]}, {"max_bucket": 2, "boundary": 0, "heads": 0}, [3, 4], 5)
 @example({1: list(range(20))}, {"max_bucket": None, "boundary": 9, "heads": 8}, [6, 6, 19], 5)
 def test_any_cut_gives_the_links_of_buckets(bucket_groups, rule, places, room):
     with pytest.MonkeyPatch.context() as patch:

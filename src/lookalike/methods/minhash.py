@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels.banding import band_keys, keys_and_codes
+from ..core import band_keys, keys_and_codes
 from ..kernels.resemblance import Rows
 from ..planner import Plan
 from ..sketches.minhash import FastSimilarity
@@ -60,11 +60,10 @@ class MinHashMethod:
         """Sign documents given by their shingle hashes."""
         bands, rows = self.plan.bands, self.plan.rows
         slots = _scheme(permutations=self.plan.permutations, seed=self.seed).sign_values(values, offsets)
-        keys, codes = np.empty((len(slots), bands), np.uint64), np.empty((len(slots), self.n_codes), np.uint16)
         if self.coded:
-            keys_and_codes(slots, groups, bands, rows, keys, codes)
+            keys, codes = keys_and_codes(slots, groups, bands, rows)
         else:
-            band_keys(slots, groups, bands, rows, keys)
+            keys, codes = band_keys(slots, groups, bands, rows), np.empty((len(slots), 0), np.uint16)
         return Sketched(keys, codes, slots[:, slots.shape[1] - self.n_estimates :].copy())
 
     def comparable(self, pieces: Pieces) -> Rows:

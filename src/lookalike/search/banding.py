@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ..core import band_keys, band_pairs, packed_band_keys
 from ..errors import IncompatibleSketchError, ParameterError
-from ..kernels import banding as kernel
+from ..kernels.threads import in_order
 from ..values import Int64Array, PackedSignatures, Pairs, Signatures, UInt64Array
 from ..values.arrays import whole
-from .buckets import find_candidates
 
 
 def _places(layout: Int64Array) -> Int64Array:
@@ -22,6 +23,13 @@ def _places(layout: Int64Array) -> Int64Array:
         width = (slots + 63) // 64
         found.append(np.stack([word + place // 64, place % 64, np.full(slots, bits), np.full(slots, width)], 1))
     return np.ascontiguousarray(np.concatenate(found))
+
+
+def find_candidates(keys: UInt64Array, threads: int = 1) -> tuple[Int64Array, Int64Array]:
+    """Find the pairs of rows that have an equal key in some column."""
+    found = in_order(partial(band_pairs, keys), range(keys.shape[1]), threads)
+    left, right = (np.concatenate(side) for side in zip((np.empty(0, np.int64),) * 2, *found, strict=True))
+    return left, right
 
 
 class BandingIndex:
@@ -115,17 +123,12 @@ class BandingIndex:
             if adds:
                 self._made_by = made_by
         if isinstance(signatures, PackedSignatures):
-            keys = np.empty((len(signatures), self.bands), np.uint64)
-            kernel.packed_band_keys(signatures.words, _places(signatures.layout), self.bands, self.rows, keys)
+            keys = packed_band_keys(signatures.words, _places(signatures.layout), self.bands, self.rows)
             return keys, np.arange(len(signatures))
         full = np.flatnonzero(~signatures.empty)
-        keys = np.empty((len(full), self.bands), np.uint64)
-        slots, groups = signatures.values[full], np.zeros(len(full), np.uint64)
-        if slots.dtype == np.uint32:
-            kernel.band_keys(slots, groups, self.bands, self.rows, keys)
-        else:
-            kernel.wide_band_keys(slots.astype(np.uint64), groups, self.bands, self.rows, keys)
-        return keys, full
+        slots = signatures.values[full]
+        slots = slots if slots.dtype == np.uint32 else slots.astype(np.uint64)
+        return band_keys(slots, np.zeros(len(full), np.uint64), self.bands, self.rows), full
 
     def add(self, signatures: Signatures | PackedSignatures) -> BandingIndex:
         """Add documents; they get the next row numbers. Returns the index itself.

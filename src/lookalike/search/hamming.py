@@ -6,8 +6,8 @@ from math import log2
 
 import numpy as np
 
+from ..core import find_roots
 from ..errors import ParameterError
-from ..kernels.banding import find_roots
 from ..theory.hamming_costs import DEFAULT
 from ..values import Int64Array, Pairs, UInt64Array
 from ..values.arrays import number, whole

@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from ..kernels import overlap as kernel
+from ..core import fill_filter
 from ..kernels.scratch import scratch
 from ..text.hashes import KeyedHashes
 from ..text.texts import Texts
@@ -73,8 +73,7 @@ class SoughtTexts:
         tokens = np.full(passages.n_shingles, width)
         of_short = short[passages.document]
         tokens[passages.lists.members[passages.lists.bounds[:-1][of_short]]] = sizes[passages.document[of_short]]
-        known = np.zeros(1 << max(6, (int(short.sum()) // 4).bit_length()), np.uint64)
-        kernel.fill_filter(begun[short], known)
+        known = fill_filter(begun[short])
         return cls(passages, tokens, np.unique(sizes[short]) if inside else np.empty(0, np.int64), known, texts.pairs)
 
     def find(self, hashing: KeyedHashes, texts: Texts, strict: bool = False) -> Iterator[Found]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import find_values, index_values, invert_passages, match_passages
 from ..errors import ParameterError
-from ..kernels import overlap as kernel
-from ..kernels.scratch import room_for, scratch, spread
 from ..values import Float64Array, Int64Array, UInt64Array, drop_repeats
 
 LONG = 64  # passages that share a shingle and are gone through whatever else they have
@@ -49,23 +49,33 @@ class Hits:
 NO_HITS = Hits(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32))
 
 
+class Lists(NamedTuple):
+    """An inverted list: ``lists[offsets[i]:offsets[i + 1]]`` are the passages that have shingle i, gone through up to
+    ``scanned[i]``; passages after that, ascending, match no row by such shingles alone, of which they have ``hidden``. Passage
+    i has the distinct shingles ``members[bounds[i]:bounds[i + 1]]``."""
+
+    offsets: Int64Array
+    lists: NDArray[np.int32]
+    scanned: Int64Array
+    hidden: Int64Array
+    bounds: Int64Array
+    members: NDArray[np.int32]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Passages:
-    """Passages of reference documents, as an inverted list of their shingles.
+    """Passages of reference documents, of so many distinct shingles each, as an inverted list of these.
 
     Shingles that many passages have, of a template perhaps, are not gone through for passages that cannot match by these alone:
-    a passage of s shingles matches where s times the threshold are common, or more, whatever the measure is. The table is
-    looked up by the ``factor`` of the process that made it, in any process.
+    a passage of s shingles matches where s times the threshold are common, or more, whatever the measure is. ``index``: a table
+    of their hashes, the number of each, and the factor by which it is looked up, that of the process that made it.
     """
 
     document: Int64Array
     start: Int64Array
-    lists: kernel.Passages
-
-    @property
-    def sizes(self) -> Int64Array:
-        """How many distinct shingles each passage has."""
-        return self.lists.sizes
+    sizes: Int64Array
+    index: tuple[UInt64Array, NDArray[np.int32], int]
+    lists: Lists
 
     @property
     def n_shingles(self) -> int:
@@ -90,33 +100,23 @@ class Passages:
                 f"the reference documents have {total:,} shingles (with passages, half of each passage counts twice); at most "
                 f"{MAX_ENTRIES:,} fit: divide the reference documents, or use longer passages"
             )
-        number = np.repeat(np.arange(len(size), dtype=np.int32), size)
         flat = values if width is None else values[np.repeat(offsets[document] + start, size) + _within(size)]
-        table = np.zeros(1 << max(4, (2 * total).bit_length()), np.uint64)
-        numbers, shingle = np.zeros(len(table), np.int32), np.empty(total, np.int32)
-        factor = spread()
-        distinct = kernel.fill_table(flat, factor, table, numbers, shingle)
+        index, shingles, distinct = index_values(flat)
         del flat
-        last, lists, sizes = np.full(distinct, -1, np.int32), np.zeros(distinct + 1, np.int64), np.zeros(len(size), np.int64)
-        kernel.count_lists(shingle, number, last, sizes, lists[1:])
-        np.cumsum(lists, out=lists)
-        bounds = np.concatenate([[0], np.cumsum(sizes)])
-        listed, members = np.empty(lists[-1], np.int32), np.empty(bounds[-1], np.int32)
-        last.fill(-1)
-        kernel.fill_lists(shingle, number, last, lists[:-1].copy(), listed, members)
+        lists, listed, bounds, members = invert_passages(shingles, size, distinct)
+        sizes = np.diff(bounds)
         hiding = _hide(lists, listed, sizes, threshold)
-        return cls(document, start, kernel.Passages(table, numbers, lists, listed, *hiding, sizes, bounds, members, factor))
+        return cls(document, start, sizes, index, Lists(lists, listed, *hiding, bounds, members))
 
     def find(self, values: UInt64Array, offsets: Int64Array, tokens: Int64Array | None = None) -> Hits:
         """Return the shingles of rows of values, in the order of their tokens, that passages have. ``tokens``: which ones
         values begin with; ``offsets`` are then those of tokens."""
-        places, numbers = scratch("places", len(values), np.int64), scratch("numbers", len(values), np.int32)
-        n = kernel.find_values(values, self.lists.table, self.lists.numbers, self.lists.spread, places, numbers)
-        if not n:
+        places, numbers = find_values(values, self.index)
+        if not len(places):
             return NO_HITS
-        at = places[:n] if tokens is None else tokens[places[:n]]
+        at = places if tokens is None else tokens[places]
         rows = np.searchsorted(offsets, at, side="right") - 1
-        return Hits(rows, at - offsets[rows], numbers[:n].copy())
+        return Hits(rows, at - offsets[rows], numbers)
 
     def match(
         self, hits: Hits, n: int, threshold: float, covers: int = 0
@@ -124,20 +124,8 @@ class Passages:
         """Return (row, passage, common shingles) of all matches of ``n`` rows; which hits a match has; and which are the first
         of a shingle in a row, but none of a match of ``covers`` common shingles or more. A match has ``threshold`` times the
         shingles of the passage, or more."""
-        counts = kernel.Counts(
-            np.zeros(len(self.sizes), np.int64), np.empty(len(self.sizes), np.int64), np.empty(len(hits.rows), np.int64),
-            np.zeros(self.n_shingles, np.int64),
-        )  # fmt: skip
-        found, bounds = room_for(len(self.sizes) + 4096), hits.bounds(n)
-        needed, outside = np.zeros((2, len(hits.rows)), np.bool_)
-        parts, row = [[np.empty(0, np.int64)] * 3], 0
-        while row < n and len(hits.rows):
-            row, count = kernel.match_rows(
-                bounds, hits.numbers, self.lists, threshold, covers, counts, row, found, needed, outside
-            )
-            parts.append([array[:count].copy() for array in found])
-        rows, passages, both = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return rows, passages, both, needed, outside
+        *matches, needed, outside = match_passages(hits.bounds(n), hits.numbers, self.lists, threshold, covers)
+        return *matches, needed.view(np.bool_), outside.view(np.bool_)
 
     def resembling(
         self, values: UInt64Array, offsets: Int64Array, threshold: float

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..core import equal_runs
 from ..kernels import containment as kernel
 from ..kernels import filters
-from ..kernels.banding import find_buckets
 from ..kernels.scratch import scratch
 from ..methods.containment import ContainmentMethod
 from ..text.shingle import Shingling
@@ -128,8 +128,7 @@ def look(rows: Batches, *, max_bucket: int, boundary: int, both: bool) -> Batche
     rule = kernel.CrowdRule(max_bucket, max_bucket if both else WIDER * max_bucket, 0 if both else HEADS, boundary, both)
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="key"):
         keys, holders, at = ints(piece, "key"), ints(piece, "holder"), np.zeros(3, np.int64)
-        bounds = np.empty((len(keys) // 2 + 1, 2), np.int64)
-        bounds = bounds[: find_buckets(keys.view(np.uint64), np.uint64(0), bounds)]
+        bounds = equal_runs(keys)
         while at[0] < len(bounds):
             looking, held = (np.empty(AT_A_TIME, np.int64) for _ in range(2))
             count = kernel.link_holders(holders, bounds, rule, at, looking, held)

@@ -11,9 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels import crowds as kernel
+from .. import core
 from ..kernels import filters
-from ..kernels.banding import find_buckets
 from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
 from ..text.texts import from_arrow_array
@@ -22,7 +21,7 @@ from ..values import Int64Array, UInt64Array, drop_repeats
 from ..values.arrow import alone, to_arrow, to_numpy
 from ..values.tables import COUPLES, HOLDERS, LINKS, PREFIXES, PREFIXES_AND_BITS
 from .batches import DIGEST_BYTES, Batches, as_words, batch_of, flags, gather, ints, longest
-from .links import written
+from .links import batches_of
 from .totals import Total
 
 MARKS = pa.schema([("order", pa.int64())])
@@ -32,7 +31,6 @@ ROWS_AT_A_TIME = 1 << 16
 VOUCHED_AT_A_TIME = 1 << 12
 SHARE = 4
 CHOSEN, BUDGET, CODE_HEADS = 16, 384, 4
-_NO_SHIFT = np.uint64(0)
 CELL_BITS = 22
 AT_A_TIME = 1 << 15
 TEXT_BYTES = 1 << 18  # of texts whose prefixes are chosen at a time: a shingle begins at every byte, and its row has 88
@@ -51,7 +49,7 @@ def marks(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def add_codes(total: NDArray[Any], batch: pa.RecordBatch) -> None:
     """Count the codes of a batch: column code, 16 bits a slot."""
-    kernel.count_codes(as_words(batch["code"], 2 * len(total), np.uint16), total)
+    core.count_codes(as_words(batch["code"], 2 * len(total), np.uint16), total)
 
 
 def code_counts(slots: int) -> Total:
@@ -74,11 +72,9 @@ def hold(
 
     Of these, in that order, those whose counts add up to at most ``budget`` are within its budget.
     """
-    best = np.empty(chosen, np.int64)
     for codes, orders in _some_codes(rows, len(counts), ROWS_AT_A_TIME):
-        out = [np.empty(len(codes) * chosen, dtype) for dtype in (np.int64, np.int64, np.int64, np.bool_)]
-        held = kernel.choose_codes(codes, to_numpy(orders), counts, budget, best, *out)
-        yield batch_of(HOLDERS, *(column[:held] for column in out))
+        *held, within = core.choose_codes(codes, to_numpy(orders), counts, chosen, budget)
+        yield batch_of(HOLDERS, *held, within.view(np.bool_))
 
 
 def couple(
@@ -88,12 +84,9 @@ def couple(
 
     They are taken as ``hold`` takes its own, of the codes that at most a quarter of the crowded documents have.
     """
-    best = np.empty(chosen + taken, np.int64)
     most = int(counts[:1].sum()) // SHARE  # each document has one code in the first slot
     for codes, orders in _some_codes(rows, len(counts), ROWS_AT_A_TIME):
-        out = [np.empty(len(codes) * (taken * (taken - 1) // 2), np.int64) for _ in range(2)]
-        found = kernel.choose_couples(codes, to_numpy(orders), counts, chosen, budget, most, best, *out)
-        yield batch_of(COUPLES, *(column[:found] for column in out))
+        yield batch_of(COUPLES, *core.choose_couples(codes, to_numpy(orders), counts, chosen, budget, taken, most))
 
 
 def rare(
@@ -107,35 +100,10 @@ def rare(
     -----
     Held: the first ``budget`` holders of the last code of a batch; no code within a budget has more.
     """
-    code, first = -1, np.empty(0, np.int64)
+    links = core.HolderLinks(heads, boundary, max(budget, heads))
     for batch in rows:
-        if not batch.num_rows:
-            continue
-        codes, orders = (to_numpy(batch[name]) for name in ("code", "order"))
-        within = to_numpy(batch["within_budget"])
-        more = kernel.equal_to(codes, code)
-        if more:
-            known = len(first)
-            first = np.concatenate([first, orders[:more]])
-            flags = np.concatenate([np.zeros(known, np.bool_), within[:more]])
-            yield from _holder_links(first, flags, np.array([[0, len(first)]]), known, heads, boundary)
-        if more < len(codes):
-            codes, orders, within = codes[more:], orders[more:], within[more:]
-            bounds = np.empty((len(codes) // 2 + 1, 2), np.int64)
-            bounds = bounds[: find_buckets(codes.view(np.uint64), _NO_SHIFT, bounds)]
-            yield from _holder_links(orders, within, bounds, 0, heads, boundary)
-            code, first = int(codes[-1]), orders[kernel.last_run(codes) :]
-        first = first[: max(budget, heads)].copy()
-
-
-def _holder_links(
-    orders: Int64Array, within: NDArray[np.bool_], bounds: Int64Array, done: int, heads: int, boundary: int
-) -> Iterator[pa.RecordBatch]:
-    """Yield the links of the holders of some codes, without those of the first ``done`` holders of the first code."""
-    total = kernel.count_holder_links(orders, within, bounds, heads, boundary, done)
-    return written(
-        total, lambda at, left, right: kernel.holder_links(orders, within, bounds, heads, boundary, at, left, right), done
-    )
+        links.add(ints(batch, "code"), ints(batch, "order"), to_numpy(batch["within_budget"]))
+        yield from batches_of(links)
 
 
 def vouch(
@@ -149,11 +117,9 @@ def vouch(
     A bucket is taken for a crowd if each code of its band is in more than ``max_bucket`` crowded documents. All crowds are such
     buckets, and some small ones, so that the result is never above that of the true crowds.
     """
-    best = np.empty(chosen, np.int64)
     for codes, orders in _some_codes(rows, len(counts), VOUCHED_AT_A_TIME):
-        own = np.empty((len(codes), bands, len(counts) // bands), np.bool_)
-        crowded = np.empty((len(codes), bands), np.bool_)
-        kernel.mark_own(codes, counts, budget, max_bucket, best, own, crowded)
+        own, crowded = (marked.view(np.bool_) for marked in core.mark_own(codes, counts, bands, chosen, budget, max_bucket))
+        own = own.reshape(len(codes), bands, -1)
         yield batch_of(VOUCHED, orders, crowded_recall(own, crowded, threshold, chosen))
 
 
@@ -260,8 +226,7 @@ def prefix_links(rows: Batches, threshold: float, boundary: int, firsts: bool = 
             ends = ends[np.append(others, True)]
             ends = np.repeat(ends, np.diff(ends, prepend=0))
         members = filters.Prefixes(ints(piece, "order")[by_size], facts)
-        bounds = np.empty((len(keys) // 2 + 1, 2), np.int64)
-        bounds = bounds[: find_buckets(keys.view(np.uint64), _NO_SHIFT, bounds)]
+        bounds = core.equal_runs(keys)
         while at[0] < len(bounds):
             left, right = (np.empty(AT_A_TIME, np.int64) for _ in range(2))
             count = filters.prefix_links(members, bounds, ends, boundary, threshold, at, left, right)

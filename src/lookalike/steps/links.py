@@ -11,30 +11,24 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..kernels import crowds as kernel
-from ..kernels.banding import find_buckets
+from ..core import BucketLinks, CrossLinks
 from ..search.self_join import equal_rows, near_pairs
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_numpy
 from ..values.tables import LINKS
-from .batches import DIGEST_BYTES, as_words, batch_of
+from .batches import DIGEST_BYTES, as_words, batch_of, ints
 from .pairs import differ
 
 AT_A_TIME = 1 << 18
 HEADS = 8
 NO_CROWDS = (1 << 63) - 1
-_NO_SHIFT = np.uint64(0)
 _Search = Callable[[UInt64Array], tuple[Int64Array, Int64Array, Int64Array, int]]
-Write = Callable[[Int64Array, Int64Array, Int64Array], int]
 
 
-def written(total: int, write: Write, done: int = 0) -> Iterator[pa.RecordBatch]:
-    """Yield ``total`` links, of which ``write(at, left, right)`` writes the next ones; the first group begins at ``done``."""
-    at = np.array([0, done, 0], np.int64)
-    while total:
-        left, right = (np.empty(min(total, AT_A_TIME), np.int64) for _ in range(2))
-        total -= write(at, left, right)
-        yield batch_of(LINKS, left, right)
+def batches_of(links: Any) -> Iterator[pa.RecordBatch]:
+    """Yield the links that are to be had of ``BucketLinks``, ``HolderLinks`` or ``CrossLinks``."""
+    while len((found := links.next(AT_A_TIME))[0]):
+        yield batch_of(LINKS, *found)
 
 
 def at_most(links: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:
@@ -55,40 +49,6 @@ def head_places(orders: Int64Array, heads: int, boundary: int) -> Int64Array:
     return np.concatenate([np.arange(min(heads, references)), np.arange(references, min(references + heads, len(orders)))])
 
 
-def rule_of(max_bucket: int | None, boundary: int, heads: int) -> kernel.BucketRule:
-    """Return the rule as kernels take it: a bucket of more members is a crowd, and None has none; see ``bucket``."""
-    return kernel.BucketRule(NO_CROWDS if max_bucket is None else max_bucket, heads, boundary)
-
-
-class _Open:
-    """The last bucket of a batch, to which the next batch may add; a crowd keeps its heads only."""
-
-    def __init__(self, key: int, orders: Int64Array, rule: kernel.BucketRule) -> None:
-        self.key, self.rule, self.orders, self.done = key, rule, orders.copy(), 0
-
-    def extended(self, orders: Int64Array) -> Iterator[pa.RecordBatch]:
-        """Add members; yield the links that no later member can change."""
-        self.orders = np.concatenate([self.orders, orders])
-        if len(self.orders) <= self.rule.most < NO_CROWDS:
-            return
-        yield from self.links()
-        if self.rule.most < NO_CROWDS:
-            self.rule = self.rule._replace(most=0)
-            places = head_places(self.orders, self.rule.heads, self.rule.boundary)
-            self.orders = self.orders[places]
-        self.done = len(self.orders)
-
-    def links(self) -> Iterator[pa.RecordBatch]:
-        """Yield the links of the members that have not had theirs."""
-        return bucket_links(self.orders, np.array([[0, len(self.orders)]]), self.rule, self.done)
-
-
-def bucket_links(orders: Int64Array, bounds: Int64Array, rule: kernel.BucketRule, done: int = 0) -> Iterator[pa.RecordBatch]:
-    """Yield the links of buckets, without those of the first ``done`` members of the first one."""
-    total = kernel.count_bucket_links(orders, bounds, rule, done)
-    return written(total, lambda at, left, right: kernel.bucket_links(orders, bounds, rule, at, left, right), done)
-
-
 def bucket(
     rows: Iterator[pa.RecordBatch], max_bucket: int | None, boundary: int, limit: int | None = None, heads: int = HEADS
 ) -> Iterator[pa.RecordBatch]:
@@ -102,31 +62,17 @@ def bucket(
     A bucket of n small members yields n (n - 1) / 2 links; a crowd at most 2 ``heads`` + 1 a member. A batch has at most 2^18
     links. Held: the last bucket of a batch, of a crowd its heads.
     """
-    return at_most(_all_links(rows, rule_of(max_bucket, boundary, heads)), limit)
+    return at_most(_all_links(rows, max_bucket, heads, boundary), limit)
 
 
-def _all_links(rows: Iterator[pa.RecordBatch], rule: kernel.BucketRule) -> Iterator[pa.RecordBatch]:
-    """Yield the links of all buckets."""
-    last: _Open | None = None
+def _all_links(rows: Iterator[pa.RecordBatch], max_bucket: int | None, heads: int, boundary: int) -> Iterator[pa.RecordBatch]:
+    """Yield the links of all buckets; None: none is a crowd."""
+    links = BucketLinks(NO_CROWDS if max_bucket is None else max_bucket, heads, boundary)
     for batch in rows:
-        if not batch.num_rows:
-            continue
-        keys, orders = (to_numpy(batch[name]) for name in ("key", "order"))
-        if last is not None:
-            more = kernel.equal_to(keys, last.key)
-            if more:
-                yield from last.extended(orders[:more])
-                keys, orders = keys[more:], orders[more:]
-            if not len(keys):
-                continue
-            yield from last.links()
-        end = kernel.last_run(keys)
-        bounds = np.empty((end // 2 + 1, 2), np.int64)
-        bounds = bounds[: find_buckets(keys[:end].view(np.uint64), _NO_SHIFT, bounds)]
-        yield from bucket_links(orders, bounds, rule)
-        last = _Open(int(keys[end]), orders[end:], rule)
-    if last is not None:
-        yield from last.links()
+        links.add(ints(batch, "key"), ints(batch, "order"))
+        yield from batches_of(links)
+    links.end()
+    yield from batches_of(links)
 
 
 def near(
@@ -148,11 +94,13 @@ def near(
         return
     places, offsets = equal_rows(words)
     members, distinct = orders[places], words[places[offsets[:-1]]]
-    bounds, rule = np.stack([offsets[:-1], offsets[1:]], 1), rule_of(max_bucket, boundary, heads)
     most = None if boundary else limit  # pairs of references do not count
     search = partial(near_pairs, bits=bits, radius=radius, limit=most, threads=threads)
-    links = bucket_links(members, bounds[bounds[:, 1] - bounds[:, 0] > 1], rule)
-    yield from at_most(chain(links, _crossings(members, bounds, distinct, rule, search)), limit)
+    numbers = np.repeat(np.arange(len(distinct)), np.diff(offsets))
+    links = _all_links(iter([pa.record_batch({"key": numbers, "order": members})]), max_bucket, heads, boundary)
+    del numbers
+    crowd = NO_CROWDS if max_bucket is None else max_bucket
+    yield from at_most(chain(links, _crossings(members, offsets, distinct, crowd, heads, boundary, search)), limit)
 
 
 def _collected(rows: Iterator[pa.RecordBatch]) -> tuple[Int64Array, UInt64Array]:
@@ -205,15 +153,14 @@ def same_texts(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _crossings(
-    members: Int64Array, bounds: Int64Array, distinct: UInt64Array, rule: kernel.BucketRule, search: _Search
-) -> Iterator[pa.RecordBatch]:
-    """Yield the links of documents of different fingerprints; crowds are represented by their heads."""
+    members: Int64Array, offsets: Int64Array, distinct: UInt64Array, crowd: int, heads: int, boundary: int, search: _Search
+) -> Iterator[pa.RecordBatch]:  # fmt: skip
+    """Yield the links of documents of different fingerprints; those of more than ``crowd`` are represented by their heads."""
     speaks = np.ones(len(members), np.bool_)
-    for begin, end in bounds[bounds[:, 1] - bounds[:, 0] > rule.most].tolist():
+    for group in np.flatnonzero(np.diff(offsets) > crowd).tolist():
+        begin, end = offsets[group : group + 2].tolist()
         speaks[begin:end] = False
-        speaks[begin + head_places(members[begin:end], rule.heads, rule.boundary)] = True
-    offsets = np.concatenate([[0], np.cumsum(speaks)[bounds[:, 1] - 1]])
-    members = members[speaks]
+        speaks[begin + head_places(members[begin:end], heads, boundary)] = True
+    offsets = np.concatenate([[0], np.cumsum(speaks)[offsets[1:] - 1]])
     left, right, _, _ = search(distinct)
-    total = kernel.count_crossings(members, offsets, left, right, rule.boundary)
-    yield from written(total, lambda at, a, b: kernel.crossings(members, offsets, left, right, rule.boundary, at, a, b))
+    yield from batches_of(CrossLinks(members[speaks], offsets, left, right, boundary))

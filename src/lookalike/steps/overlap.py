@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..core import judge_matches
 from ..errors import InputDataError
-from ..kernels import overlap as kernel
 from ..search.items import Items, Ragged, SoughtTexts
 from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
@@ -206,12 +206,9 @@ def _judged(batch: pa.RecordBatch, search: Search, commonplace: NDArray[np.bool_
     bounds, chosen = _values(batch, "passages")
     hit_bounds, hits = _values(batch, "hits", _HIT)
     rows = np.repeat(np.arange(n), np.diff(bounds))
-    found = kernel.Found(*(np.ascontiguousarray(hits[name]) for name in _HIT.names or ()))
-    out, parts = np.empty((len(chosen), 3), np.int64), np.zeros((len(hits), 2), np.int64)
-    seen, least = np.zeros(known.n_shingles, np.int64), 0.0 if search.measure == "resemblance" else search.threshold
-    kernel.judge_rows(
-        hit_bounds, found, bounds, chosen, known.lists, commonplace, least, 2 * search.width - 1, seen, out, parts
-    )
+    found = tuple(np.ascontiguousarray(hits[name]) for name in _HIT.names or ())
+    least = 0.0 if search.measure == "resemblance" else search.threshold
+    out, parts = judge_matches(hit_bounds, found, bounds, chosen, known.lists, commonplace, least, 2 * search.width - 1)
     stands = out[:, 0] >= 0
     rows, chosen, both = rows[stands], chosen[stands], out[stands, 2]
     sizes, tokens, shingles = known.sizes[chosen], ints(batch, "tokens")[rows], ints(batch, "shingles")[rows]
@@ -230,13 +227,13 @@ def _judged(batch: pa.RecordBatch, search: Search, commonplace: NDArray[np.bool_
     also = _values(batch, "also")
     kept = np.repeat(counts > 0, np.diff(also[0]))
     made = {
-        "n": to_arrow(counts), "matches": _bytes(rows, matches, n), "pieces": _bytes(*_pieces(hit_bounds, found, parts), n),
+        "n": to_arrow(counts), "matches": _bytes(rows, matches, n), "pieces": _bytes(*_pieces(hit_bounds, found[2], parts), n),
         "also": _bytes(np.repeat(np.arange(n), np.diff(also[0]))[kept], also[1][kept], n),
     }  # fmt: skip
     return _made(batch, made, judged_schema(batch.schema))
 
 
-def _pieces(bounds: Int64Array, found: kernel.Found, parts: Int64Array) -> tuple[Int64Array, Int64Array]:
+def _pieces(bounds: Int64Array, begins: Int64Array, parts: Int64Array) -> tuple[Int64Array, Int64Array]:
     """Return (rows, begin, end, begin, end, ...) of pieces of all matches of documents, put together where they meet."""
     linked = np.cumsum(parts[:, 0]) > 0
     before = np.concatenate([[False], linked[:-1]])[: len(linked)]
@@ -244,7 +241,7 @@ def _pieces(bounds: Int64Array, found: kernel.Found, parts: Int64Array) -> tuple
     firsts = np.flatnonzero(((parts[:, 1] > 0) | linked) & ~before)
     if not len(firsts):
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    ends, begins, rows = np.maximum.reduceat(parts[:, 1], firsts), found.begins[firsts], rows[firsts]
+    ends, begins, rows = np.maximum.reduceat(parts[:, 1], firsts), begins[firsts], rows[firsts]
     far = int(ends.max()) + 1
     reached = np.maximum.accumulate(ends + rows * far)
     apart = np.concatenate([[True], begins[1:] + rows[1:] * far > reached[:-1]])

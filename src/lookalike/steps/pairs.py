@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels import packing as kernel
-from ..values import UInt64Array
+from ..core import cut_pairs, pack_nibbles
+from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import LINKS, PAIRS
 from .batches import DIGEST_BYTES, Batches, as_words, batch_of, ints, row_starts, starts_of
@@ -15,7 +15,8 @@ from .batches import DIGEST_BYTES, Batches, as_words, batch_of, ints, row_starts
 AT_A_TIME = 1 << 21
 MEMBERS = pa.schema([("order", pa.int64())])
 WORD_BYTES, NIBBLES_OF_WORD = 8, 16
-_NOTHING = kernel.Sides(*(np.empty(0, dtype) for _ in range(2) for dtype in (np.uint8, np.int64)))
+_Sides = tuple[NDArray[np.uint8], Int64Array, NDArray[np.uint8], Int64Array]
+_NOTHING: _Sides = (np.empty(0, np.uint8), np.empty(0, np.int64)) * 2
 
 
 def packed_width(slots: int) -> int:
@@ -35,7 +36,7 @@ def nibbles(rows: Batches, slots: int) -> Batches:
     for batch in rows:
         codes = as_words(batch["code"], 2 * slots, np.uint16)
         out = np.empty((len(codes), width // WORD_BYTES), np.uint64)
-        kernel.pack_nibbles(codes, out)
+        pack_nibbles(codes, out)
         packed = pa.Array.from_buffers(pa.binary(width), len(codes), [None, pa.py_buffer(out)])
         columns = [packed if name == "code" else batch[name] for name in batch.schema.names]
         yield pa.RecordBatch.from_arrays(columns, schema=nibbles_schema(batch.schema, slots))
@@ -45,27 +46,23 @@ def cut(rows: Batches, slots: int, least: int, boundary: int) -> Batches:
     """Drop marks, repeats, pairs of two orders below ``boundary``, both references, pairs of different ``within``, and those
     of whose nibbles, ``slots`` of each document, fewer than ``least`` agree; 0: none of these.
     """
-    previous = np.full(2, -1, np.int64)
+    before = -1, -1
     for whole in rows:
         for begin in range(0, whole.num_rows, AT_A_TIME):
             batch = whole[begin : begin + AT_A_TIME]
             compared = slots if least and "left_code" in batch.schema.names else 0
             width = DIGEST_BYTES if "left_within" in batch.schema.names else 0
             left, right = (to_numpy(batch[name]) for name in ("left", "right"))
-            out = np.empty((2, len(left)), np.int64)
-            kept = kernel.cut_pairs(
-                left, right, previous, _sides(batch, "code", packed_width(compared)), _sides(batch, "within", width),
-                kernel.CutRule(compared, least, width, boundary), *out,
-            )  # fmt: skip
-            # Copied: a view would hold the links of the whole batch, of which few stay in a crowd.
-            yield batch_of(PAIRS, *(column[:kept].copy() for column in out))
+            withins, codes = _sides(batch, "within", width), _sides(batch, "code", packed_width(compared))
+            yield batch_of(PAIRS, *cut_pairs(left, right, before, boundary, withins, width, codes, compared, least))
+            before = int(left[-1]), int(right[-1])
 
 
-def _sides(batch: pa.RecordBatch, name: str, width: int) -> kernel.Sides:
-    """Return the bytes of a column of both documents, of so many bytes a row; nothing if these are none."""
+def _sides(batch: pa.RecordBatch, name: str, width: int) -> _Sides:
+    """Return the bytes of a column of both documents, so many a row, and where each begins; nothing if these are none."""
     if not width:
         return _NOTHING
-    return kernel.Sides(*row_starts(batch[f"left_{name}"], width), *row_starts(batch[f"right_{name}"], width))
+    return (*row_starts(batch[f"left_{name}"], width), *row_starts(batch[f"right_{name}"], width))
 
 
 def differ(one: UInt64Array, other: UInt64Array) -> NDArray[np.bool_]:

@@ -11,10 +11,9 @@ import numpy as np
 
 from .. import core
 from ..choices import EncodingErrors, Normalization, Unit, check_choice
-from ..core import key_tokens
+from ..core import begin_texts, hash_short, key_tokens
 from ..errors import InputDataError, ParameterError, from_caller
 from ..hashing import PRIME, digest_secret, secret_words
-from ..kernels import overlap
 from ..kernels.scratch import scratch
 from ..kernels.shingling import UNITS
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
@@ -110,22 +109,15 @@ class KeyedHashes:
         return out[:done], np.concatenate(ends)
 
     def begun(self, offsets: Int64Array, keys: UInt64Array, pairs: bool) -> UInt64Array:
-        """Return what rows of tokens begin with: see ``kernels.overlap``."""
-        out = np.empty(len(offsets) - 1, np.uint64)
-        overlap.begin_texts(keys, offsets, self._secret, pairs, out)
-        return out
+        """Return what rows of tokens are known by if they are short: the token that each begins with, or two, ``pairs``."""
+        return begin_texts(keys, offsets, self._secret, pairs)
 
     def short(
         self, offsets: Int64Array, keys: UInt64Array, lengths: Int64Array, pairs: bool, known: UInt64Array
     ) -> tuple[Int64Array, UInt64Array]:
-        """Return (tokens, hashes) of what may be short texts in rows of tokens: see ``kernels.overlap``."""
-        room, count = len(keys) // 4 + 64, 1 << 62
-        while count > room:
-            room = room if count == 1 << 62 else count
-            places, out = np.empty(room, np.int64), np.empty(room, np.uint64)
-            tokens = scratch("tokens", len(keys) + 1, np.uint64)
-            count = overlap.hash_short(keys, offsets, self._secret, lengths, pairs, known, tokens, places, out)
-        return places[:count], out[:count]
+        """Return (tokens, hashes) of what may be short texts in rows of tokens, of one of the ``lengths`` and, by the filter
+        ``known``, of a known beginning."""
+        return hash_short(keys, offsets, self._secret, lengths, pairs, known)
 
 
 @from_caller

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ... import core
 from ...files.workspace import Workspace
-from ...kernels import banding as kernel
 from ...values import Int64Array
 from ...values.arrays import places_of, runs
 from ...values.arrow import to_arrow
@@ -39,8 +39,8 @@ def find_roots(pairs: Table, n: int) -> Int64Array:
     parents = np.arange(n)
     for batch in pairs.batches():
         arrays = arrays_of(batch)
-        kernel.join_pairs(arrays["left"], arrays["right"], parents)
-    kernel.find_roots(parents)
+        core.join_pairs(arrays["left"], arrays["right"], parents)
+    core.find_roots(parents)
     return parents
 
 

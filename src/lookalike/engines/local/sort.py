@@ -11,16 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ...core import digest_documents
+from ...core import KeyGroups, digest_documents
 from ...files.secrets import new_secret
 from ...hashing import digest_secret
-from ...search.buckets import sorted_entries
 from ...values import Int64Array, UInt64Array
 from ...values.arrays import number_type, places_of
 from ...values.arrow import to_arrow, to_numpy
 from ..engine import Batches
 from ..progress import Counted, Share
-from .columns import BAND, column_of, spans
+from .columns import BAND, column_of
 from .tables import Lazy, Piece, Stored, one_piece
 
 MEMBERS = 1 << 20  # rows of a batch, about
@@ -83,15 +82,13 @@ class _Chosen:
 
 def _equal_keys(schema: pa.Schema, rows: Stored, by: str, chosen: _Chosen, band: int) -> Batches:
     """Sort one key of the chosen documents; make batches of those that share theirs."""
-    keys, done = np.empty((len(chosen.orders), 1), np.uint64), 0
+    keys, done = np.empty(len(chosen.orders), np.uint64), 0
     for first, (part,) in rows.columns(BAND.format(by, band)):
-        done = chosen.put(first, part.view(np.uint64), keys[:, 0], done)
-    mask, entries, bounds = sorted_entries(keys, 0)
-    sizes = bounds[:, 1] - bounds[:, 0]
-    for first, last in portions(sizes):
-        places = (entries[spans(bounds[first:last, 0], sizes[first:last])] & mask).astype(np.int64)
-        key = keys[places, 0].view(np.int64)
-        yield pa.RecordBatch.from_arrays([to_arrow(key), to_arrow(chosen.orders[places].astype(np.int64))], schema=schema)
+        done = chosen.put(first, part.view(np.uint64), keys, done)
+    groups = KeyGroups(keys)
+    while len(places := groups.next(MEMBERS)):
+        orders = chosen.orders[places].astype(np.int64)
+        yield pa.RecordBatch.from_arrays([to_arrow(keys[places].view(np.int64)), to_arrow(orders)], schema=schema)
 
 
 def by_bytes(rows: Stored, by: str, sort: str, memory: int, threads: int) -> Lazy:
