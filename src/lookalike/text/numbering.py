@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import drop_marked
 from ..hashing import digest_secret, secret_words
-from ..kernels import filters, known_text, vocabulary
+from ..kernels import known_text, vocabulary
 from ..kernels.scratch import scratch
 from ..kernels.shingling import UNITS
 from ..values import Int64Array, UInt64Array
@@ -145,8 +146,7 @@ class Counting:
     def number(self, texts: Texts) -> tuple[Int32Array, Int64Array]:
         """Return the numbers of the shingles of some texts that count, with repeats: (numbers, offsets)."""
         numbers, offsets = self._inner.number(texts)
-        left = np.empty_like(offsets)
-        filters.drop_marked(numbers, offsets, self._marked, left, numbers)
+        left = drop_marked(numbers, offsets, self._marked)
         return numbers[: left[-1]], left
 
 
