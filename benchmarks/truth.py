@@ -3,7 +3,7 @@
 import numpy as np
 
 import lookalike as la
-from lookalike.methods.comparable import compare_rows, sets_of_values
+from lookalike.methods.comparable import sets_of_values
 
 
 def exact_pairs(shingles: la.sketches.Shingles, sample: np.ndarray, threshold: float) -> set[tuple[int, int]]:
@@ -12,8 +12,8 @@ def exact_pairs(shingles: la.sketches.Shingles, sample: np.ndarray, threshold: f
     everyone = np.arange(len(shingles))
     found: set[tuple[int, int]] = set()
     for row in sample.tolist():
-        if sets.sizes[row]:
-            values = compare_rows(sets, np.full(len(everyone), row), everyone, threshold)
+        if shingles.sizes[row]:
+            values = sets.compare(np.full(len(everyone), row), everyone, threshold)
             for other in np.flatnonzero(values >= threshold).tolist():
                 if other != row:
                     found.add((min(row, other), max(row, other)))

@@ -1,7 +1,319 @@
+// Rows of a group of documents in the form in which they are compared, their exact scores, and the greedy walk.
+//
+// Shingles are numbered by first appearance, so that near-duplicates number common ones alike and densely. A set is a sparse bit
+// map (ascending block numbers, 64 bits each: a pair costs one AND and one population count a block), a vector ascending numbers
+// and their counts.
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include "arrays.h"
+#include "hash_table.h"
 
 namespace lookalike {
+namespace {
 
-void define_comparisons(nb::module_&) {}
+using Word = std::uint64_t;
+
+// Numbers values by first appearance. In near-duplicates the same value mostly follows again: that is looked at first.
+class Interner {
+ public:
+  void number(Span<const Word> values, Span<std::int32_t> out) {
+    if (table_.empty()) lay_out(std::bit_ceil(Word(std::clamp<std::int64_t>(2 * values.size(), 64, 1 << 12))));
+    std::int64_t expected = 0;
+    for (std::int64_t i = 0; i < values.size(); i++) {
+      if (0 < expected && expected < i && values[expected] == values[i]) {
+        out[i] = out[expected++];
+      } else {
+        out[i] = find_or_insert(values[i]);
+        expected = after_[out[i]];
+      }
+      after_[out[i]] = std::int32_t(i + 1);
+    }
+  }
+  std::int64_t size() const { return std::int64_t(after_.size()); }
+
+ private:
+  static constexpr std::size_t LARGE = 1 << 20;  // places from which on a table is doubled, no more
+
+  std::int32_t find_or_insert(Word value) {
+    std::size_t place = places_(value);
+    for (; numbers_[place]; place = (place + 1) & (table_.size() - 1))
+      if (table_[place] == value) return numbers_[place] - 1;
+    if (2 * after_.size() == table_.size()) {
+      grow();
+      for (place = places_(value); numbers_[place];) place = (place + 1) & (table_.size() - 1);
+    }
+    table_[place] = value;
+    after_.push_back(0);
+    return (numbers_[place] = std::int32_t(after_.size())) - 1;
+  }
+
+  void lay_out(std::size_t size) {
+    table_.resize(size);
+    numbers_.assign(size, 0);
+    places_ = Places(std::int64_t(size));
+  }
+
+  void grow() {
+    const Vector<Word> table = std::move(table_);
+    const std::vector<std::int32_t> numbers = std::move(numbers_);
+    table_ = {};
+    lay_out((table.size() < LARGE ? 4 : 2) * table.size());
+    for (std::size_t i = 0; i < table.size(); i++) {
+      if (!numbers[i]) continue;
+      std::size_t place = places_(table[i]);
+      while (numbers_[place]) place = (place + 1) & (table_.size() - 1);
+      table_[place] = table[i];
+      numbers_[place] = numbers[i];
+    }
+  }
+
+  Vector<Word> table_;
+  std::vector<std::int32_t> numbers_;  // of the values of the table, and 1; 0: free
+  std::vector<std::int32_t> after_;    // for each number, the place in the values behind its last one, of these or earlier ones
+  Places places_;
+};
+
+enum Kind : std::int64_t { JACCARD = 0, COSINE = -1, FINGERPRINTS = -2, CONTAINMENT = -3, OVERLAP = -4 };
+
+// Rows of a group: row i has the places from offsets[i] to offsets[i + 1] of blocks and words.
+//
+// kind          size                      blocks             words               score
+// JACCARD       members                   ascending blocks   64 members each     common members / members of both
+// CONTAINMENT   members                   ascending blocks   64 members each     common members / members of the second row
+// OVERLAP       members                   ascending blocks   64 members each     common members / members of the smaller row
+// slots > 0     slots                     ascending blocks   64 members each     equal slots / slots; members: (place, slot)
+// COSINE        sum of squared counts, p  ascending numbers  counts              dot product / sqrt(p q)
+// FINGERPRINTS  1                         none               the bits            scores[differing bits]
+//
+// Rows of CONTAINMENT and OVERLAP have a score only if common members / members of both are at least the floor.
+class Rows {
+ public:
+  Rows(std::int64_t kind, double floor) : kind_(kind), floor_(floor) {}
+
+  // Takes rows that are ready.
+  Rows(std::int64_t kind, Span<const std::int64_t> sizes, Span<const std::int64_t> offsets, Span<const std::int32_t> blocks,
+       Span<const Word> words, Span<const double> scores)
+      : kind_(kind), scores_(scores.begin(), scores.end()), sizes_(sizes.begin(), sizes.end()),
+        offsets_(offsets.begin(), offsets.end()), blocks_(blocks.begin(), blocks.end()), words_(words.begin(), words.end()) {}
+
+  // Adds rows of any values.
+  void add(Span<const Word> values, Span<const std::int64_t> offsets) {
+    Vector<std::int32_t> numbers(values.size());
+    interner_.number(values, numbers);
+    add_numbers(numbers, offsets, interner_.size());
+  }
+
+  // Adds rows of numbers below `end`, with repeats.
+  void add_numbers(Span<const std::int32_t> numbers, Span<const std::int64_t> offsets, std::int64_t end) {
+    const std::size_t wanted = kind_ == COSINE ? end : (end >> 6) + 1;
+    if (seen_.size() < wanted) seen_.resize(wanted);
+    for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
+      const auto some = numbers.part(offsets[row], offsets[row + 1] - offsets[row]);
+      touched_.clear();
+      sizes_.push_back(kind_ == COSINE ? count_features(some) : pack_members(some));
+      offsets_.push_back(std::int64_t(blocks_.size()));
+    }
+  }
+
+  // Lets go of what is needed only as long as rows are added.
+  void close() {
+    interner_ = {};
+    seen_ = {};
+    touched_ = {};
+  }
+
+  std::int64_t size() const { return std::int64_t(sizes_.size()); }
+
+  // Scores of pairs of rows; -1 where the sizes alone rule out the threshold.
+  Vector<double> compare(Span<const std::int64_t> left, Span<const std::int64_t> right, double threshold) const {
+    Vector<double> scores(left.size());
+    for (std::int64_t pair = 0; pair < left.size(); pair++) scores[pair] = score(left[pair], right[pair], threshold);
+    return scores;
+  }
+
+  // The greedy walk: a document is removed if and only if an earlier kept one matches it. Compares each row with its partners that
+  // are kept, or with `all_pairs` also with removed ones, bundle after bundle; returns the matches: left, right, score. Bundle i has
+  // the rows from bounds[i] to bounds[i + 1], ascending in orders; partners are orders of rows before in the bundle. Orders below
+  // the boundary are references: kept, not compared with each other.
+  std::tuple<Vector<std::int64_t>, Vector<std::int64_t>, Vector<double>> walk(
+      Span<const std::int64_t> bounds, Span<const std::int64_t> orders, Span<const std::int64_t> partner_offsets,
+      Span<const std::int64_t> partners, std::int64_t boundary, double threshold, bool all_pairs) const {
+    Vector<std::int64_t> left, right;
+    Vector<double> scores;
+    std::vector<bool> removed(orders.size());
+    for (std::int64_t bundle = 0; bundle + 1 < bounds.size(); bundle++) {
+      const std::int64_t begin = bounds[bundle];
+      for (std::int64_t row = begin; row < bounds[bundle + 1]; row++) {
+        if (orders[row] < boundary) continue;
+        const auto before = orders.part(begin, row - begin);
+        for (std::int64_t p = partner_offsets[row]; p < partner_offsets[row + 1]; p++) {
+          const auto* place = std::lower_bound(before.begin(), before.end(), partners[p]);
+          if (place == before.end() || *place != partners[p]) throw std::logic_error("a partner is not in the bundle");
+          const std::int64_t other = place - orders.begin();
+          if (removed[other] && !all_pairs) continue;
+          const double found = score(other, row, threshold);
+          if (!(found >= threshold)) continue;
+          left.push_back(orders[other]);
+          right.push_back(orders[row]);
+          scores.push_back(found);
+          if (!removed[other]) removed[row] = true;
+        }
+      }
+    }
+    return {std::move(left), std::move(right), std::move(scores)};
+  }
+
+ private:
+  // Numbers mostly follow each other: a block is kept at hand while they are in it.
+  std::int64_t pack_members(Span<const std::int32_t> numbers) {
+    std::int64_t current = -1;
+    Word word = 0;
+    for (const std::int32_t number : numbers) {
+      const std::int64_t block = number >> 6;
+      if (block != current) {
+        if (current >= 0) seen_[current] = word;
+        word = seen_[block];
+        current = block;
+        if (!word) touched_.push_back(std::int32_t(block));
+      }
+      word |= Word(1) << (number & 63);
+    }
+    if (current >= 0) seen_[current] = word;
+    take_touched();
+    std::int64_t size = 0;
+    for (std::size_t i = words_.size() - touched_.size(); i < words_.size(); i++) size += std::popcount(words_[i]);
+    return size;
+  }
+
+  // Sums are exact up to 3 * 10^9 numbers in a row.
+  std::int64_t count_features(Span<const std::int32_t> numbers) {
+    for (const std::int32_t number : numbers)
+      if (!seen_[number]++) touched_.push_back(number);
+    take_touched();
+    Word size = 0;
+    for (std::size_t i = words_.size() - touched_.size(); i < words_.size(); i++) size += words_[i] * words_[i];
+    return std::int64_t(size);
+  }
+
+  // Moves what was seen to the end of the rows, ascending.
+  void take_touched() {
+    if (!std::is_sorted(touched_.begin(), touched_.end())) std::sort(touched_.begin(), touched_.end());
+    blocks_.insert(blocks_.end(), touched_.begin(), touched_.end());
+    for (const std::int32_t block : touched_) words_.push_back(std::exchange(seen_[block], 0));
+  }
+
+  // Adds up what `of_words` makes of the words of blocks, or numbers, that two rows have in common.
+  template <class OfWords>
+  Word sum_common(std::int64_t a, std::int64_t b, OfWords of_words) const {
+    std::int64_t i = offsets_[a], j = offsets_[b];
+    const std::int64_t i_end = offsets_[a + 1], j_end = offsets_[b + 1];
+    Word total = 0;
+    while (i < i_end && j < j_end) {
+      if (blocks_[i] == blocks_[j]) total += of_words(words_[i++], words_[j++]);
+      else if (blocks_[i] < blocks_[j]) i++;
+      else j++;
+    }
+    return total;
+  }
+
+  double intersection(std::int64_t a, std::int64_t b) const {
+    return double(sum_common(a, b, [](Word x, Word y) { return Word(std::popcount(x & y)); }));
+  }
+
+  // The root of a cosine is taken of one product in float64. So parallel vectors have a cosine of 1 and no cosine is above it, as
+  // long as sums of squares are below 2^53 (each is rounded once beyond).
+  double score(std::int64_t a, std::int64_t b, double threshold) const {
+    check(0 <= a && a < size() && 0 <= b && b < size());
+    if (kind_ == COSINE) {
+      if (!sizes_[a] || !sizes_[b]) return -1.0;
+      return double(sum_common(a, b, [](Word x, Word y) { return x * y; })) / std::sqrt(double(sizes_[a]) * double(sizes_[b]));
+    }
+    if (kind_ == FINGERPRINTS) {
+      std::int64_t differing = 0;
+      for (std::int64_t i = offsets_[a], j = offsets_[b]; i < offsets_[a + 1]; i++, j++) differing += std::popcount(words_[i] ^ words_[j]);
+      return scores_[differing];
+    }
+    const auto smaller = double(std::min(sizes_[a], sizes_[b])), larger = double(std::max(sizes_[a], sizes_[b]));
+    if (kind_ <= CONTAINMENT) {
+      const double whole = kind_ == CONTAINMENT ? double(sizes_[b]) : smaller;
+      if (smaller == 0 || smaller / whole < threshold || smaller / larger < floor_) return -1.0;
+      const double common = intersection(a, b);
+      return common / (smaller + larger - common) >= floor_ ? common / whole : -1.0;
+    }
+    if (larger == 0 || smaller / larger < threshold) return -1.0;
+    const double common = intersection(a, b);
+    return common / (kind_ > 0 ? double(kind_) : smaller + larger - common);
+  }
+
+  std::int64_t kind_;
+  double floor_ = 0.0;
+  Vector<double> scores_;
+  Vector<std::int64_t> sizes_, offsets_{0};
+  Vector<std::int32_t> blocks_;
+  Vector<Word> words_;
+  Interner interner_;
+  std::vector<Word> seen_;  // zeros between rows: a word for each block, or a count for each number
+  std::vector<std::int32_t> touched_;
+};
+
+// Tells which matches, sorted by right, have a kept left; matches come in as many parts as one likes. References, orders below the
+// boundary, are never removed.
+class Resolver {
+ public:
+  explicit Resolver(std::int64_t boundary) : boundary_(boundary) {}
+
+  Vector<std::uint8_t> resolve(Span<const std::int64_t> left, Span<const std::int64_t> right) {
+    Vector<std::uint8_t> kept(left.size());
+    for (std::int64_t pair = 0; pair < left.size(); pair++) {
+      const auto a = std::size_t(left[pair]), b = std::size_t(right[pair]);
+      kept[pair] = a >= removed_.size() || !removed_[a];
+      if (!kept[pair] || right[pair] < boundary_) continue;
+      if (b >= removed_.size()) removed_.resize(std::max(b + 1, 2 * removed_.size()));
+      removed_[b] = true;
+    }
+    return kept;
+  }
+
+ private:
+  std::int64_t boundary_;
+  std::vector<bool> removed_;
+};
+
+// Cosines of pairs of rows, each of which holds ascending columns and their weights; at most 1.
+Vector<double> compare_vectors(Span<const std::int64_t> left, Span<const std::int64_t> right, Span<const std::int64_t> offsets,
+                               Span<const Word> columns, Span<const double> weights) {
+  Vector<double> cosines(left.size());
+  for (std::int64_t pair = 0; pair < left.size(); pair++) {
+    std::int64_t i = offsets[left[pair]], j = offsets[right[pair]];
+    const std::int64_t i_end = offsets[left[pair] + 1], j_end = offsets[right[pair] + 1];
+    double total = 0.0;
+    while (i < i_end && j < j_end) {
+      if (columns[i] == columns[j]) total += weights[i++] * weights[j++];
+      else if (columns[i] < columns[j]) i++;
+      else j++;
+    }
+    cosines[pair] = std::min(total, 1.0);
+  }
+  return cosines;
+}
+
+}  // namespace
+
+void define_comparisons(nb::module_& m) {
+  using Free = nb::call_guard<nb::gil_scoped_release>;
+  nb::class_<Rows>(m, "Rows")
+      .def(nb::init<std::int64_t, double>(), nb::arg("kind"), nb::arg("floor") = 0.0)
+      .def(nb::init<std::int64_t, Span<const std::int64_t>, Span<const std::int64_t>, Span<const std::int32_t>, Span<const Word>,
+                    Span<const double>>())
+      .def("add", &Rows::add, Free())
+      .def("add", &Rows::add_numbers, Free())
+      .def("close", &Rows::close, Free())
+      .def("__len__", &Rows::size)
+      .def("compare", &Rows::compare, Free())
+      .def("walk", &Rows::walk, Free());
+  nb::class_<Resolver>(m, "Resolver").def(nb::init<std::int64_t>()).def("resolve", &Resolver::resolve, Free());
+  define(m, "compare_vectors", &compare_vectors);
+}
 
 }  // namespace lookalike

@@ -6,6 +6,8 @@ namespace lookalike {
 void define_candidates(nb::module_& m);
 void define_characters(nb::module_& m);
 void define_comparisons(nb::module_& m);
+void define_containment(nb::module_& m);
+void define_filters(nb::module_& m);
 void define_hashes(nb::module_& m);
 void define_lookup(nb::module_& m);
 void define_overlap(nb::module_& m);
@@ -33,6 +35,8 @@ NB_MODULE(CORE, m) {
   define_candidates(m);
   define_characters(m);
   define_comparisons(m);
+  define_containment(m);
+  define_filters(m);
   define_hashes(m);
   define_lookup(m);
   define_overlap(m);

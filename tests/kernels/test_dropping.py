@@ -5,30 +5,22 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from lookalike.kernels.filters import drop_marked, drop_members, fill_members
-
-SHIFT = np.uint64(64 - 7)
-ODD = np.uint64(0x9E3779B97F4A7C15)
+from lookalike.core import Dropped, drop_marked
 
 
 def rows_of(values, offsets):
     return [values[a:b].tolist() for a, b in pairwise(offsets)]
 
 
-@pytest.mark.parametrize("n", [0, 1, 31, 32])
-@pytest.mark.parametrize("factor", [np.uint64(1), ODD])
-def test_members_of_a_table_are_dropped(n, factor, rng):
-    """With the factor 1 all small values meet at the first places."""
-    few = np.array([5, 6, (1 << 64) - 1][: n // 8], np.uint64)
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 31, 32, 500])
+def test_members_of_a_set_are_dropped(n, rng):
+    few = np.array([5, 6, (1 << 64) - 1][: min(3, n // 8)], np.uint64)
     dropped = np.unique(np.append(rng.integers(0, 1 << 64, n, dtype=np.uint64), few))
-    table = np.zeros(1 << 7, np.uint64)
-    fill_members(dropped, factor, SHIFT, table)
     values = np.concatenate([rng.integers(0, 8, 40, dtype=np.uint64), np.repeat(dropped, 2), dropped + np.uint64(1)])
     rng.shuffle(values)
     offsets = np.array([0, 0, len(values) // 3, len(values) // 2, len(values)])
     wanted = [[value for value in row if value not in set(dropped.tolist())] for row in rows_of(values, offsets)]
-    found = np.empty_like(offsets)
-    drop_members(values, offsets, factor, SHIFT, table, found, values)
+    found = Dropped(dropped).drop(values, offsets)
     assert rows_of(values, found) == wanted
 
 
@@ -37,6 +29,5 @@ def test_marked_numbers_are_dropped(n, rng):
     numbers, marked = rng.integers(0, 30, 100).astype(np.int32), rng.random(n) < 0.5
     offsets = np.array([0, 10, 10, 63, 100])
     wanted = [[number for number in row if number >= n or not marked[number]] for row in rows_of(numbers, offsets)]
-    found = np.empty_like(offsets)
-    drop_marked(numbers, offsets, marked, found, numbers)
+    found = drop_marked(numbers, offsets, marked)
     assert rows_of(numbers, found) == wanted

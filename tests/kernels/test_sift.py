@@ -5,7 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lookalike.kernels.filters import MARKS, Halves, sift_pairs
+from lookalike.core import sift_pairs
+from lookalike.values.shingles import Halves
 
 
 def rows_of(sets, hashed=lambda value: value):
@@ -17,9 +18,8 @@ def rows_of(sets, hashed=lambda value: value):
 
 
 def sifted(lefts, rights, left, right, threshold):
-    out = np.zeros(len(left), np.bool_)
-    sift_pairs(np.array(left, np.int64), np.array(right, np.int64), lefts, rights, threshold, np.zeros(MARKS, np.uint64), out)
-    return out.tolist()
+    found = sift_pairs(np.array(left, np.int64), np.array(right, np.int64), lefts, rights, threshold)
+    return found.view(np.bool_).tolist()
 
 
 def resemblance(a, b):

@@ -9,7 +9,6 @@ from naive import sketches as naive
 from naive.hashing import K0, fmix64, fold_multiply
 
 import lookalike as la
-from lookalike.methods.comparable import compare_rows, numbered
 from lookalike.methods.method import Method
 from lookalike.methods.registry import MethodSettings, make_method
 from lookalike.theory import shares, simhash
@@ -109,18 +108,16 @@ def test_scores_are_measured_and_estimated():
     values, offsets = rows_of(SETS)
     left, right = np.array([0, 0]), np.array([1, 4])
     minhash = make_method("minhash", MethodSettings())
-    assert compare_rows(minhash.comparable(numbered([(values, offsets)])), left, right, 0.0).tolist() == [39 / 41, 0.0]
-    cosine = make_method("simhash", MethodSettings()).comparable(numbered([(values, offsets)]))
-    assert compare_rows(cosine, left, right, 0.0) == pytest.approx([39 / 40, 0.0])
+    assert minhash.comparable([(values, offsets)]).compare(left, right, 0.0).tolist() == [39 / 41, 0.0]
+    cosine = make_method("simhash", MethodSettings()).comparable([(values, offsets)])
+    assert cosine.compare(left, right, 0.0) == pytest.approx([39 / 40, 0.0])
     minhash = make_method("minhash", MethodSettings(verify="sketch"))
     slots = minhash.sketch(values, offsets, np.zeros(6, np.uint64)).estimates
-    assert compare_rows(minhash.estimable(slots), left, right, 0.0).tolist() == [(slots[0] == slots[i]).mean() for i in (1, 4)]
+    assert minhash.estimable(slots).compare(left, right, 0.0).tolist() == [(slots[0] == slots[i]).mean() for i in (1, 4)]
     fingerprints = make_method("simhash", MethodSettings(verify="sketch"))
     made = fingerprints.sketch(values, offsets, np.zeros(6, np.uint64))
     distance = [int(made.keys[0, 0] ^ made.keys[i, 0]).bit_count() for i in (1, 4)]
-    assert (
-        compare_rows(fingerprints.estimable(made.estimates), left, right, 0.0).tolist() == simhash.cosine(distance, 64).tolist()
-    )
+    assert fingerprints.estimable(made.estimates).compare(left, right, 0.0).tolist() == simhash.cosine(distance, 64).tolist()
 
 
 def test_recall_is_that_of_the_plan_and_of_the_radius():

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from steps.made import columns, cut_at, places, rows_of
 
-from lookalike.kernels import filters
+from lookalike import core
 from lookalike.steps import crowds as module
 from lookalike.steps.crowds import CELL_BITS, prefix, prefix_links, prefixes_schema, shingle_counts
 from lookalike.text.hashes import KeyedHashes
@@ -178,21 +178,18 @@ def test_copies_are_linked_once_and_a_template_links_nobody():
 
 def test_roundings_shorten_no_prefix():
     """0.55 * 100 is above 55 in floating point: 55 shared shingles reach the threshold all the same."""
-    n, values, counts = 100, np.arange(1, 101), np.full(2, 5, np.int32)
-    entries, at, bits = np.empty(n, np.int64), np.zeros(3, np.int64), np.empty(filters.WORDS, np.int64)
-    out, facts, offsets = [np.empty(n, np.int64) for _ in range(2)], np.empty((n, filters.BITS), np.int64), np.array([0, n])
-    filters.rank_members(values, offsets, counts, np.uint64(63), entries)
-    assert filters.choose_prefixes(values, offsets, np.array([7]), entries, 0.55, at, bits, *out, facts) == 46
+    counts, values, offsets = np.full(2, 5, np.int32), np.arange(1, 101), np.array([0, 100])
+    assert core.Prefixes(values, offsets, np.array([7]), counts, 63, 0.55, False).next(1000).shape == (7, 46)
 
 
 def test_prefixes_of_a_large_document_come_in_pieces(monkeypatch):
     """Its rows have eleven times the bytes of its hashes: with all at once, a cap on memory was not kept."""
     batch = table([list(range(1000))] * 2)
-    whole = prefixes(batch, 0.3, schema=PREFIXES_AND_BITS).drop_columns(["before", "before_2", "before_3"])
+    whole = prefixes(batch, 0.3, schema=PREFIXES_AND_BITS)
     monkeypatch.setattr(module, "AT_A_TIME", 64)
     counts = COUNTS.start()
     COUNTS.add(counts, batch)
     step = partial(prefix, counts=counts, shingling=WORDS, key=KEY, threshold=0.3, schema=PREFIXES_AND_BITS)
     pieces = list(step(iter([batch])))
     assert max(map(len, pieces)) == 64 and sum(map(len, pieces)) == 2 * 701
-    assert prefixes(batch, 0.3, schema=PREFIXES_AND_BITS).select(whole.column_names).equals(whole)
+    assert prefixes(batch, 0.3, schema=PREFIXES_AND_BITS).equals(whole)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import walk as naive
 
-from lookalike.methods.comparable import fingerprints_of_words, sets_of_pieces, sets_of_signatures, vectors_of_pieces
+from lookalike.methods.comparable import COSINE, fingerprints_of_words, rows_of_pieces, sets_of_signatures
 from lookalike.steps import batches as pieces
 from lookalike.steps.verify import verify
 from lookalike.steps.walk import name, walk
@@ -35,7 +35,7 @@ class Sets:
     n_estimates = 2
 
     def comparable(self, pieces):
-        return sets_of_pieces(pieces)
+        return rows_of_pieces(pieces)
 
     def estimable(self, estimates):
         return sets_of_signatures(estimates)
@@ -53,7 +53,7 @@ class Vectors:
     n_estimates = 2
 
     def comparable(self, pieces):
-        return vectors_of_pieces(pieces)
+        return rows_of_pieces(pieces, COSINE)
 
     def estimable(self, estimates):
         return fingerprints_of_words(estimates.view(np.uint64), 64)
@@ -151,7 +151,7 @@ def test_estimates_are_compared_where_there_is_no_text(rng, method, cut):
 def test_a_partner_outside_the_bundle_is_an_error():
     documents = [(0, 0, ["a"], []), (1, 1, ["a"], [0])]
     how = {"method": Sets(), "shingling": WORDS, "threshold": 0.5}
-    with pytest.raises(AssertionError, match="partner"):
+    with pytest.raises(RuntimeError, match="partner"):
         run(walk, batches(columns_of(documents), BUNDLES), **how, key=KEYS[0])
 
 

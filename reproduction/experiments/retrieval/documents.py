@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from report import DATA
 
 import lookalike as la
-from lookalike.methods.comparable import compare_rows, sets_of_values
+from lookalike.methods.comparable import sets_of_values
 
 WIDTH, LEAST, DISSIMILAR, SAMPLED = 3, 60, 0.1, 0.05
 STAND_IN = (
@@ -69,7 +69,7 @@ def pairs_of_documents(quick: bool) -> Pairs | None:
     if shingles is None:
         return None
     left, right = np.triu_indices(len(shingles), 1)
-    exact = compare_rows(sets_of_values(shingles.values, shingles.offsets), left, right, 0.0)
+    exact = sets_of_values(shingles.values, shingles.offsets).compare(left, right, 0.0)
     some = np.flatnonzero((exact >= DISSIMILAR) | (np.random.default_rng(6).random(len(exact)) < SAMPLED))
     exact = exact[some]
     return Pairs(shingles, left[some], right[some], exact, np.where(exact >= DISSIMILAR, 1.0, 1.0 / SAMPLED))

@@ -10,7 +10,7 @@ from figures import name_lines
 from report import Section, mean_error
 
 import lookalike as la
-from lookalike.methods.comparable import compare_rows, sets_of_values
+from lookalike.methods.comparable import sets_of_values
 from lookalike.theory import bbit
 from retrieval.documents import WIDTH, shingled
 from retrieval.estimates import normal_error
@@ -43,7 +43,7 @@ def unrelated_pairs(shingles: la.sketches.Shingles) -> tuple[np.ndarray, np.ndar
     n = min(len(shingles), 800)
     left, right = np.triu_indices(n, 1)
     exact = np.zeros((n, n))
-    exact[left, right] = compare_rows(sets_of_values(shingles.values, shingles.offsets), left, right, 0.0)
+    exact[left, right] = sets_of_values(shingles.values, shingles.offsets).compare(left, right, 0.0)
     exact += exact.T
     free, rows = np.ones(n, bool), []
     for a, b in np.random.default_rng(8).permutation(np.argwhere(np.triu((exact >= 0.2) & (exact < 1)))):

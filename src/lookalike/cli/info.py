@@ -11,7 +11,7 @@ INSTRUCTIONS = {"v1": "those of every processor", "v3": "AVX2", "v4": "AVX-512"}
 
 @click.command(short_help="List the formats and extras of this installation.")
 def info() -> None:
-    """List what this installation has: its version, the processor instructions in use, the formats that it reads, and its extras."""
+    """List the version, the processor instructions in use, the formats that can be read, and the extras."""
     from .. import __version__
     from ..core import LEVEL
     from ..files.names import ARCHIVES, PACKED

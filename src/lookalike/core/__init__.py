@@ -1,5 +1,5 @@
-"""The compiled core: loops over texts, sketches and pairs, in C++ (``native/``), built for several levels of processors, of which
-the best is taken; ``LOOKALIKE_LEVEL`` (``v1``, ``v3``, ``v4``) forces one. All give the same results. The functions do not
+"""The compiled core: loops over texts, sketches and pairs, in C++ (``native/``), built for several levels of processors, of
+which the best is taken; ``LOOKALIKE_LEVEL`` (``v1``, ``v3``, ``v4``) forces one. Results are equal. The functions do not
 hold the interpreter's lock; arrays must have just the declared types (``help(lookalike.core.mix_keys)``)."""
 
 import os

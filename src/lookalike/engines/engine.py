@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from ..formats.split import Split
 from ..inputs.read import Reading
-from ..kernels.filters import Halves
 from ..text.texts import Texts
 from ..values import Int64Array
+from ..values.shingles import Halves
 
 Batches = Iterator[pa.RecordBatch]
 Step = Callable[[Batches], Batches]

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..choices import Normalization, Unit
-from ..methods.comparable import compare_rows, numbered
 from ..methods.method import Method
 from ..planner import check_targets
 from ..text.shingle import Shingling
@@ -175,5 +174,5 @@ class Kind(ABC):
 
     def measure(self, values: UInt64Array, offsets: Int64Array, left: Int64Array, right: Int64Array) -> Float64Array:
         """Return the exact scores of pairs of documents, all of which are given by their shingle hashes."""
-        rows = self.method.comparable(numbered([(values, offsets)]))
-        return np.clip(compare_rows(rows, left, right, 0.0), 0.0, 1.0)
+        rows = self.method.comparable([(values, offsets)])
+        return np.clip(rows.compare(left, right, 0.0), 0.0, 1.0)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..choices import Normalization, Unit
 from ..errors import IncompatibleSketchError, InputDataError
-from ..methods.comparable import compare_rows, numbered, sets_of_pieces
+from ..methods.comparable import rows_of_pieces
 from ..methods.minhash import MinHashMethod
 from ..planner import plan
 from ..sketches.minhash import FastSimilarity
@@ -208,8 +208,8 @@ class ColumnFunctions:
         _check_lengths(a, b)
         hashes, found = KeyedHashes(self._shingling, _KEY).hashes, [np.empty(0)]
         for pair in _pieces(a, b):
-            rows, n = sets_of_pieces(numbered(map(hashes, pair))), len(pair[0])
-            found.append(compare_rows(rows, np.arange(n), np.arange(n, 2 * n), 0.0))
+            rows, n = rows_of_pieces(map(hashes, pair)), len(pair[0])
+            found.append(rows.compare(np.arange(n), np.arange(n, 2 * n), 0.0))
         scores = np.concatenate(found)
         return _like(left, to_arrow(scores, without_a | without_b | (scores < 0.0)))
 

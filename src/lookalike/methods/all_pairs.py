@@ -1,4 +1,4 @@
-"""All near-duplicates, for certain: pairs are found by the rare shingles that they share, see ``kernels.filters``."""
+"""All near-duplicates, for certain: pairs are found by the rare shingles that they share (``native/filters.cpp``)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels.resemblance import Rows
+from ..core import Rows
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrow import to_arrow
-from .comparable import Pieces, sets_of_pieces
+from .comparable import Pieces, rows_of_pieces
 from .method import Sketched
 
 
@@ -39,7 +39,7 @@ class AllPairsMethod:
 
     def comparable(self, pieces: Pieces) -> Rows:
         """Make shingle sets ready for exact comparison."""
-        return sets_of_pieces(pieces)
+        return rows_of_pieces(pieces)
 
     def estimable(self, estimates: UInt32Array) -> Rows:
         """Refuse: nothing is kept for estimates."""

@@ -9,13 +9,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..core import Rows, sample_rows
 from ..hashing import derive
-from ..kernels.containment import sample_rows
-from ..kernels.resemblance import CONTAINED, EITHER, Rows
 from ..theory import containment
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrow import to_arrow
-from .comparable import Pieces, sets_of_pieces
+from .comparable import CONTAINMENT, OVERLAP, Pieces, rows_of_pieces
 from .method import Sketched
 
 
@@ -44,9 +43,9 @@ class ContainmentMethod:
         return self.sample
 
     @property
-    def salt(self) -> np.uint64:
+    def salt(self) -> int:
         """What is mixed into the hashes that samples are drawn by."""
-        return np.uint64(derive(self.seed, "containment", 1)[0])
+        return int(derive(self.seed, "containment", 1)[0])
 
     @property
     def wide(self) -> int:
@@ -65,14 +64,12 @@ class ContainmentMethod:
 
     def sketch(self, values: UInt64Array, offsets: Int64Array, groups: UInt64Array) -> Sketched:
         """Sample documents given by their shingle hashes; ``groups`` enter the keys where documents meet."""
-        keys, n = np.empty((len(offsets) - 1, self.sample), np.uint64), len(offsets) - 1
-        sample_rows(values, offsets, self.salt, keys)
+        n, keys = len(offsets) - 1, sample_rows(values, offsets, self.salt, self.sample)
         return Sketched(keys, np.empty((n, 0), np.uint16), np.empty((n, 0), np.uint32))
 
     def comparable(self, pieces: Pieces) -> Rows:
         """Make shingle sets ready for exact comparison."""
-        kind = EITHER if self.either else CONTAINED
-        return sets_of_pieces(pieces)._replace(kind=kind, scores=np.array([self.floor]))
+        return rows_of_pieces(pieces, OVERLAP if self.either else CONTAINMENT, self.floor)
 
     def estimable(self, estimates: UInt32Array) -> Rows:
         """Refuse: nothing is kept for estimates."""

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels.resemblance import Rows
+from ..core import Rows
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from .comparable import Pieces
 

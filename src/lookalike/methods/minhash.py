@@ -10,14 +10,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..core import band_keys, keys_and_codes
-from ..kernels.resemblance import Rows
+from ..core import Rows, band_keys, keys_and_codes
 from ..planner import Plan
 from ..sketches.minhash import FastSimilarity
 from ..theory import shares
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrow import to_arrow
-from .comparable import Pieces, sets_of_pieces, sets_of_signatures
+from .comparable import Pieces, rows_of_pieces, sets_of_signatures
 from .method import Sketched
 
 _scheme = lru_cache(64)(FastSimilarity)  # an index signs one text at a time
@@ -68,7 +67,7 @@ class MinHashMethod:
 
     def comparable(self, pieces: Pieces) -> Rows:
         """Make shingle sets ready for exact comparison."""
-        return sets_of_pieces(pieces)
+        return rows_of_pieces(pieces)
 
     def estimable(self, estimates: UInt32Array) -> Rows:
         """Make slots ready for estimates."""

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels.resemblance import Rows
+from ..core import Rows
 from ..sketches.simhash import SimHash
 from ..theory import simhash
 from ..values import Fingerprints, Float64Array, Int64Array, Shingles, UInt32Array, UInt64Array
 from ..values.arrow import to_arrow
-from .comparable import Pieces, fingerprints_of_words, vectors_of_pieces
+from .comparable import COSINE, Pieces, fingerprints_of_words, rows_of_pieces
 from .method import Sketched
 
 
@@ -63,7 +63,7 @@ class SimHashMethod:
 
     def comparable(self, pieces: Pieces) -> Rows:
         """Make vectors of feature counts ready for exact comparison."""
-        return vectors_of_pieces(pieces)
+        return rows_of_pieces(pieces, COSINE)
 
     def estimable(self, estimates: UInt32Array) -> Rows:
         """Make the halves of fingerprints ready for estimates."""

@@ -10,10 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..core import equal_runs
-from ..kernels import containment as kernel
-from ..kernels import filters
-from ..kernels.scratch import scratch
+from .. import core
 from ..methods.containment import ContainmentMethod
 from ..text.shingle import Shingling
 from ..text.texts import from_arrow_array
@@ -47,7 +44,7 @@ def _add_keys(total: NDArray[Any], batch: pa.RecordBatch, first: int) -> None:
     batch = batch.filter(pa.compute.and_(batch["keys"].is_valid(), to_arrow(ints(batch, "order") >= first)))
     if len(batch):
         keys = to_numpy(batch["keys"].flatten()).view(np.uint64).reshape(len(batch), -1) ^ _groups(batch)[:, None]
-        kernel.mark_keys(keys.ravel(), np.uint64(KEY_BITS - (64 * len(total) - 1).bit_length()), total)
+        core.mark_keys(keys.ravel().view(np.int64), total)
 
 
 def map_bits(n_keys: int) -> int:
@@ -62,24 +59,19 @@ def sampled_keys(n_keys: int, first: int) -> Total:
 
 def hold(rows: Batches, *, bits: NDArray[Any], method: ContainmentMethod, shingling: Shingling, first: int) -> Batches:
     """Name the documents that hold shingles which ``bits`` may have: columns order, empty, text and, perhaps, within."""
-    shift = np.uint64(KEY_BITS - (64 * len(bits) - 1).bit_length())
-    how = kernel.Sampling(method.salt, method.sample, method.wide, first, shift, bits)
+    sampling = method.salt, method.sample, method.wide, first, bits
     for whole in rows:
         batch = whole.filter(to_arrow(~flags(whole, "empty")))
         texts, orders, groups = from_arrow_array(batch["text"]), ints(batch, "order"), _groups(batch)
         for begin, end in texts.cut():
             values, offsets = shingling.hashes(texts.slice(begin, end))
-            hits = scratch("hits", int(np.diff(offsets).max(initial=0)), np.int64)
-            keys, holders = (np.empty(len(values), np.int64) for _ in range(2))
-            some = slice(begin, end)
-            count = kernel.find_holders(values, offsets, groups[some], orders[some], how, hits, keys, holders)
-            yield batch_of(HOLDING, keys[:count].copy(), holders[:count].copy())
+            yield batch_of(HOLDING, *core.find_holders(values, offsets, groups[begin:end], orders[begin:end], *sampling))
 
 
 def _add_shingles(total: NDArray[Any], batch: pa.RecordBatch, method: ContainmentMethod, shingling: Shingling) -> None:
     """Count the shingles of a batch: columns order, empty, text and, perhaps, within."""
     for piece in hold(iter([batch]), bits=_ALL, method=method, shingling=shingling, first=_NOBODY):
-        filters.count_members(ints(piece, "key").view(np.uint64), np.uint64(KEY_BITS - CELL_BITS), total)
+        core.count_members(ints(piece, "key").view(np.uint64), KEY_BITS - CELL_BITS, total)
 
 
 def shingle_counts(method: ContainmentMethod, shingling: Shingling) -> Total:
@@ -96,8 +88,8 @@ def rarest(
         if not len(keys):
             continue
         begins = np.flatnonzero(np.append(True, holders[1:] != holders[:-1]))
-        sizes, entries = np.diff(begins, append=len(keys)), np.empty(len(keys), np.int64)
-        filters.rank_members(keys, np.append(begins, len(keys)), counts, np.uint64(KEY_BITS - CELL_BITS), entries)
+        sizes = np.diff(begins, append=len(keys))
+        entries = core.rank_members(keys, np.append(begins, len(keys)), counts, KEY_BITS - CELL_BITS)
         few = np.add.reduceat(entries >> PLACE_BITS <= max_bucket, begins, dtype=np.int64)
         of, wanted = (np.repeat(each, sizes) for each in looked_for(method.threshold, method.sample, method.least, sizes, few))
         first = np.repeat(begins, sizes)
@@ -110,7 +102,7 @@ def rarest(
 
 def _add_chosen(total: NDArray[Any], batch: pa.RecordBatch) -> None:
     """Mark the shingles of a batch of HOLDING."""
-    kernel.mark_keys(ints(batch, "key").view(np.uint64), np.uint64(KEY_BITS - (64 * len(total) - 1).bit_length()), total)
+    core.mark_keys(ints(batch, "key"), total)
 
 
 def chosen_keys(n_keys: int) -> Total:
@@ -125,14 +117,12 @@ def look(rows: Batches, *, max_bucket: int, boundary: int, both: bool) -> Batche
     first references and the first others. With ``both``, it is linked with later holders, too, and if more than ``max_bucket``
     others have a shingle with itself alone. Orders below ``boundary`` are references, not linked with each other.
     """
-    rule = kernel.CrowdRule(max_bucket, max_bucket if both else WIDER * max_bucket, 0 if both else HEADS, boundary, both)
+    rule = max_bucket, max_bucket if both else WIDER * max_bucket, 0 if both else HEADS, boundary, both
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="key"):
-        keys, holders, at = ints(piece, "key"), ints(piece, "holder"), np.zeros(3, np.int64)
-        bounds = equal_runs(keys)
-        while at[0] < len(bounds):
-            looking, held = (np.empty(AT_A_TIME, np.int64) for _ in range(2))
-            count = kernel.link_holders(holders, bounds, rule, at, looking, held)
-            yield batch_of(LOOKING, looking[:count], held[:count])
+        keys, holders, at = ints(piece, "key"), ints(piece, "holder"), (0, 0, 0)
+        while at[0] < len(keys):
+            looking, held, at = core.link_holders(keys, holders, rule, at, AT_A_TIME)
+            yield batch_of(LOOKING, looking, held)
 
 
 def share(rows: Batches, *, needed: Int64Array) -> Batches:
@@ -141,9 +131,7 @@ def share(rows: Batches, *, needed: Int64Array) -> Batches:
     A document of whose sample so many shingles tell nothing that pairs can be missed has a row with itself.
     """
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="looking"):
-        out = [np.empty(len(piece), np.int64) for _ in SHARED]
-        count = kernel.count_shared(ints(piece, "looking"), ints(piece, "held"), needed, *out)
-        yield batch_of(SHARED, *(column[:count].copy() for column in out))
+        yield batch_of(SHARED, *core.count_shared(ints(piece, "looking"), ints(piece, "held"), needed))
 
 
 def vouch_samples(rows: Iterator[pa.RecordBatch], method: ContainmentMethod) -> Iterator[pa.RecordBatch]:

@@ -12,7 +12,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .. import core
-from ..kernels import filters
 from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
 from ..text.texts import from_arrow_array
@@ -35,7 +34,8 @@ CELL_BITS = 22
 AT_A_TIME = 1 << 15
 TEXT_BYTES = 1 << 18  # of texts whose prefixes are chosen at a time: a shingle begins at every byte, and its row has 88
 ROW_BYTES = 8 * len(PREFIXES_AND_BITS)
-_SHIFT = np.uint64(64 - CELL_BITS)
+_SHIFT = 64 - CELL_BITS
+_BITS = 256  # by which small sets are told apart
 UInt16Array = NDArray[np.uint16]
 _SCALE, _HALF = float(1 << 60), 30
 
@@ -161,8 +161,7 @@ def shingle_counts(shingling: Shingling, key: bytes) -> Total:
 
 def prefixes_schema(mean: float, threshold: float) -> pa.Schema:
     """Return the columns of prefixes: with bits if two unrelated documents of ``mean`` shingles would differ in too many."""
-    n_bits = 64 * filters.WORDS
-    differing = n_bits / 2 * -math.expm1(-4 * mean / n_bits)  # each of 2 mean shingles turns a bit
+    differing = _BITS / 2 * -math.expm1(-4 * mean / _BITS)  # each of 2 mean shingles turns a bit
     return PREFIXES_AND_BITS if differing > (1 - threshold) / (1 + threshold) * 2 * mean else PREFIXES
 
 
@@ -181,18 +180,14 @@ def prefixes_of(
     orders: Int64Array, values: UInt64Array, offsets: Int64Array, counts: NDArray[Any], threshold: float, schema: pa.Schema
 ) -> Batches:  # fmt: skip
     """Yield the rarest members of some sets, rows of ``values`` without repeats, each of which is sorted."""
-    hashes, entries, at = values.view(np.int64), np.empty(len(values), np.int64), np.zeros(3, np.int64)
-    filters.rank_members(hashes, offsets, counts, _SHIFT, entries)
-    bits, room = np.empty(filters.WORDS, np.int64), min(len(values), AT_A_TIME)
-    while at[0] < len(orders):
-        out, facts = [np.empty(room, np.int64) for _ in range(2)], np.empty((room, len(schema) - 2), np.int64)
-        chosen = filters.choose_prefixes(hashes, offsets, orders, entries, threshold, at, bits, *out, facts)
-        yield batch_of(schema, *(column[:chosen].copy() for column in (*out, *facts.T)))
+    chosen = core.Prefixes(values.view(np.int64), offsets, orders, counts, _SHIFT, threshold, schema is PREFIXES_AND_BITS)
+    while len(columns := chosen.next(AT_A_TIME)):
+        yield batch_of(schema, *columns)
 
 
 def count_members(values: UInt64Array, counts: NDArray[Any]) -> None:
     """Add members of sets to a table of ``shingle_counts``."""
-    filters.count_members(values, _SHIFT, counts)
+    core.count_members(values, _SHIFT, counts)
 
 
 def _members(batch: pa.RecordBatch, shingling: Shingling, key: bytes) -> Iterator[tuple[Int64Array, UInt64Array, Int64Array]]:
@@ -214,20 +209,8 @@ def prefix_links(rows: Batches, threshold: float, boundary: int, firsts: bool = 
 
     ``firsts``: of documents with equal shingles, whose orders ascend, only the first is linked with later ones.
     """
-    by = ("set", "extent", "key") if firsts else ("extent", "key")
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="key"):
-        by_size = np.lexsort([ints(piece, name) for name in by])
-        keys, at = ints(piece, "key")[by_size], np.zeros(3, np.int64)
-        facts = np.stack([ints(piece, name)[by_size] for name in piece.schema.names[2:]], 1)
-        ends = np.arange(1, len(keys) + 1)
-        if firsts:
-            known = facts[:, [filters.EXTENT, filters.SET]]
-            others = (keys[1:] != keys[:-1]) | (known[1:] != known[:-1]).any(1)
-            ends = ends[np.append(others, True)]
-            ends = np.repeat(ends, np.diff(ends, prepend=0))
-        members = filters.Prefixes(ints(piece, "order")[by_size], facts)
-        bounds = core.equal_runs(keys)
-        while at[0] < len(bounds):
-            left, right = (np.empty(AT_A_TIME, np.int64) for _ in range(2))
-            count = filters.prefix_links(members, bounds, ends, boundary, threshold, at, left, right)
-            yield batch_of(LINKS, left[:count], right[:count])
+        keys, orders, *facts = (ints(piece, name) for name in piece.schema.names)
+        links = core.PrefixLinks(keys, orders, facts, boundary, threshold, firsts)
+        while len((found := links.next(AT_A_TIME))[0]):
+            yield batch_of(LINKS, *found)

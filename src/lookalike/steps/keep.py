@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..core import Resolver
 from ..errors import ParameterError, from_caller
-from ..kernels.walk import resolve
-from ..methods.comparable import compare_rows, sets_of_values
+from ..methods.comparable import sets_of_values
 from ..values import Float64Array, Int64Array, Pairs, Shingles, drop_repeats
 from ..values.arrays import number
 from .batches import ints
@@ -127,7 +127,7 @@ def verify(candidates: Pairs, shingles: Shingles, *, threshold: float) -> Pairs:
         raise ParameterError(f"the pairs belong to {candidates.n_rows} documents, the shingles to {len(shingles)}")
     candidates.check_rows()
     left, right = candidates.left, candidates.right
-    resemblance = compare_rows(sets_of_values(shingles.values, shingles.offsets), left, right, threshold)
+    resemblance = sets_of_values(shingles.values, shingles.offsets).compare(left, right, threshold)
     enough = resemblance >= threshold
     return Pairs(left[enough], right[enough], candidates.n_rows, resemblance[enough])
 
@@ -187,8 +187,7 @@ def decide(verified: Pairs) -> Decisions:
         raise ParameterError("decide needs resemblances in [0, 1]: call verify first")
     order = np.lexsort((verified.left, verified.right))
     left, right = verified.left[order], verified.right[order]
-    matched = np.empty(len(left), np.bool_)
-    resolve(left, right, 0, np.zeros((verified.n_rows >> 3) + 1, np.uint8), matched)
+    matched = Resolver(0).resolve(left, right).view(np.bool_)
     left, right, score = left[matched], right[matched], verified.resemblance[order][matched]
     best = np.lexsort((left, -score, right))
     removed, first = np.unique(right[best], return_index=True)

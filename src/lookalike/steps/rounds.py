@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels import walk as kernel
+from ..core import Resolver
 from ..values.arrow import to_numpy
 from ..values.tables import KEPT, MATCHES, OPEN, PAIRS, REMOVED, STATES
 from .batches import Batches, batch_of, flags, ints, starts_of
@@ -102,14 +102,10 @@ def resolve(rows: Batches, boundary: int = 0) -> Batches:
 
     Orders below ``boundary`` are references, which are never removed.
     """
-    removed = np.zeros(1 << 10, np.uint8)
+    resolver = Resolver(boundary)
     for batch in rows:
         left, right = ints(batch, "left"), ints(batch, "right")
-        wanted = int(right.max(initial=0)) >> 3
-        if wanted >= len(removed):
-            removed = np.concatenate([removed, np.zeros(max(wanted + 1, 2 * len(removed)) - len(removed), np.uint8)])
-        kept = np.empty(len(left), np.bool_)
-        kernel.resolve(left, right, boundary, removed, kept)
+        kept = resolver.resolve(left, right).view(np.bool_)
         yield batch_of(MATCHES, left[kept], right[kept], to_numpy(batch.column("score"))[kept])
 
 

@@ -9,9 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels import filters as kernel
-from ..kernels.resemblance import Rows
-from ..methods.comparable import Piece, compare_rows, numbered
+from ..core import Rows, sift_pairs
+from ..methods.comparable import Piece
 from ..methods.method import Method
 from ..text.hashes import KeyedHashes
 from ..text.numbering import numbering
@@ -19,10 +18,10 @@ from ..text.shingle import Shingling
 from ..text.texts import Texts, from_arrow_array
 from ..values import Int64Array, UInt64Array, drop_repeats
 from ..values.arrow import alone, to_arrow, to_numpy
+from ..values.shingles import Halves
 from ..values.tables import MATCHES, SOURCE_BITS
 from .batches import Batches, as_words, batch_of, gather, ints, longest, starts_of
 
-Halves = kernel.Halves
 BUNDLED = pa.schema([("bundle", pa.int64()), ("order", pa.int64())])
 
 
@@ -39,7 +38,7 @@ def comparable(batches: Iterator[pa.RecordBatch], method: Method, shingling: Shi
         words = np.concatenate([as_words(batch.column("estimate"), width, np.uint32) for batch in batches])
         return method.estimable(words.astype(np.uint32))
     if "values" in first.schema.names:
-        return method.comparable(numbered(_lists(batch, "values") for batch in batches))
+        return method.comparable(_lists(batch, "values") for batch in batches)
     del first  # not held while the next is read
     return method.comparable(_numbered_texts(batches, shingling, key))
 
@@ -127,7 +126,7 @@ def verify(rows: Batches, *, method: Method, shingling: Shingling, threshold: fl
         right = np.flatnonzero(wanted)
         left = firsts[np.cumsum(begins)[right] - 1]
         with alone(max(map(longest, some))):
-            score = compare_rows(comparable(iter(some), method, shingling, key), left, right, threshold)
+            score = comparable(iter(some), method, shingling, key).compare(left, right, threshold)
         matched = score >= threshold
         if len(firsts) > 1 or len(some) == 1:  # otherwise the pivot is that of before
             before = [piece.take(to_arrow(firsts[-1:] - (len(bundles) - len(piece))))]
@@ -148,6 +147,4 @@ def halves(texts: Texts, shingling: Shingling, key: bytes) -> Halves:
 
 def sift(left: Int64Array, right: Int64Array, lefts: Halves, rights: Halves, threshold: float) -> NDArray[np.bool_]:
     """Tell of each pair, a row of ``lefts`` and one of ``rights``, whether its resemblance may reach the threshold."""
-    out = np.empty(len(left), np.bool_)
-    kernel.sift_pairs(left, right, lefts, rights, threshold, np.zeros(kernel.MARKS, np.uint64), out)
-    return out
+    return sift_pairs(left, right, lefts, rights, threshold).view(np.bool_)  # type: ignore[no-any-return]

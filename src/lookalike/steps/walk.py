@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.walk import walk_bundles
 from ..methods.method import Method
 from ..text.shingle import Shingling
 from ..values import Int64Array
@@ -39,15 +38,9 @@ def walk(
             offsets = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(some) for some, _ in partners]))])
             earlier = np.concatenate([some for _, some in partners])
             bounds = np.append(np.flatnonzero(starts_of(bundles, None)), len(bundles))
-            left, right, score = (np.empty(len(earlier), dtype) for dtype in (np.int64, np.int64, np.float64))
-            count = walk_bundles(
-                bounds, orders, offsets, earlier, rows_of_sets, boundary, threshold, all_pairs,
-                np.zeros(len(bundles), np.bool_), left, right, score,
-            )  # fmt: skip
+            matches = rows_of_sets.walk(bounds, orders, offsets, earlier, boundary, threshold, all_pairs)
             del rows_of_sets
-        assert count >= 0, "a partner is not in the bundle"
-        # Copied: a view would hold all that was compared.
-        yield batch_of(MATCHES, *(column[:count].copy() for column in (left, right, score)))
+        yield batch_of(MATCHES, *matches)
 
 
 class _Source:

@@ -9,12 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import filters
-from ..kernels.scratch import spread
+from ..core import Dropped
 from ..values import Int64Array, UInt64Array
 from .texts import Texts, no_texts
-
-LOAD = 4  # places of a table for each value, at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +46,9 @@ class Dropping:
     """Drops some values, in place, from rows of hashes."""
 
     def __init__(self, values: UInt64Array) -> None:
-        bits = max(6, (LOAD * len(values)).bit_length())
-        self._table, self._shift = np.zeros(1 << bits, np.uint64), np.uint64(64 - bits)
-        filters.fill_members(np.ascontiguousarray(values), spread(), self._shift, self._table)
+        self._dropped = Dropped(np.ascontiguousarray(values))
 
     def __call__(self, values: UInt64Array, offsets: Int64Array) -> tuple[UInt64Array, Int64Array]:
         """Return the rows that are left: (values, offsets)."""
-        left = np.empty_like(offsets)
-        filters.drop_members(values, offsets, spread(), self._shift, self._table, left, values)
+        left = self._dropped.drop(values, offsets)
         return values[: left[-1]], left

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import core
+from ..core import drop_marked
 from ..hashing import digest_secret, secret_words
-from ..kernels import filters
 from ..values import Int64Array
 from .characters import native_characters
 from .hashes import token_rows
@@ -76,8 +76,7 @@ class Counting:
     def number(self, texts: Texts) -> tuple[Int32Array, Int64Array]:
         """Return the numbers of the shingles of some texts that count, with repeats: (numbers, offsets)."""
         numbers, offsets = self._inner.number(texts)
-        left = np.empty_like(offsets)
-        filters.drop_marked(numbers, offsets, self._marked, left, numbers)
+        left = drop_marked(numbers, offsets, self._marked)
         return numbers[: left[-1]], left
 
 

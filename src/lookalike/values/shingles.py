@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +13,7 @@ from ..errors import ParameterError
 from ..kernels.scratch import FILLED, scratch, spread
 from ..kernels.shingling import distinct_rows
 from ..wording import Brief, counted
-from .arrays import Int64Array, UInt64Array, keys_of, offsets_of, whole
+from .arrays import Int64Array, UInt32Array, UInt64Array, keys_of, offsets_of, whole
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -135,6 +136,14 @@ class Shingles(Brief):
         """
         common = np.intersect1d(self.row(left), self.row(right), assume_unique=True).size
         return common / self.row(left).size if self.row(left).size else float("nan")
+
+
+class Halves(NamedTuple):
+    """Ascending upper halves of hashes: row i is ``values[offsets[i]:offsets[i + 1]]``, made without ``repeats[i]`` more."""
+
+    values: UInt32Array
+    offsets: Int64Array
+    repeats: Int64Array
 
 
 def drop_repeats(values: UInt64Array, offsets: Int64Array) -> tuple[UInt64Array, Int64Array]:

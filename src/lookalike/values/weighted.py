@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import mix_keys
+from ..core import compare_vectors, mix_keys
 from ..errors import ParameterError
-from ..kernels.weighted import compare_vectors
 from ..wording import Brief, counted
 from .arrays import Float64Array, Int64Array, UInt64Array, keys_of, offsets_of, pairs_of_rows, whole
 
@@ -116,8 +115,7 @@ class WeightedSets(Brief):
         unit = self.weights / np.repeat(largest, sizes)  # squares of very large or very small weights are no numbers
         lengths = np.sqrt(np.bincount(row, unit**2, len(self)))
         unit /= np.repeat(lengths, sizes)
-        out = np.empty(len(a))
-        compare_vectors(a, b, self.offsets, self.values, unit, out)
+        out = compare_vectors(a, b, self.offsets, self.values, unit)
         out[(lengths[a] == 0) | (lengths[b] == 0)] = np.nan
         return out if np.ndim(left) or np.ndim(right) else float(out[0])
 

@@ -11,12 +11,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...files.workspace import Workspace
-from ...kernels.filters import Halves
 from ...kernels.threads import in_order
 from ...text.texts import Texts
 from ...values import Int64Array
 from ...values.arrays import runs
 from ...values.arrow import to_arrow, to_numpy
+from ...values.shingles import Halves
 from ...values.tables import PAIRS
 from ..engine import HashTexts, SiftPairs, Table
 from ..memory import Memory

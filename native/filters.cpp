@@ -1,0 +1,357 @@
+// Pairs of sets that can be alike enough, by their rarest members or by short hashes of all. Neither loses a match.
+//
+// By rarest members: a prefix filter with positions. Let all members be in one order; here, rare ones come first. Two sets of a
+// and b members with a resemblance of at least t have n >= t (a + b) / (1 + t) members in common. If the first of these is at
+// place i of one set and at place j of the other, counted from 0, then n <= min(a - i, b - j). This bound decides for every member
+// that two sets share whether it can be the first one of a pair that reaches the threshold. The smaller set of such a pair has it
+// among its first a - 2 t a / (1 + t) + 1 members. Members that many sets have are mostly beyond these, and link nobody. No match
+// is lost, whatever the order is. (Prefixes: Bayardo, Ma & Srikant, WWW 2007; positions: Xiao, Wang, Lin & Yu, WWW 2008.)
+//
+// Small sets are also told apart by bits. Each member turns one of 256 bits of its set; sets that differ in d bits differ in at
+// least d members, and those of a match differ in at most a + b - 2 n (Sandes, Teodoro & Melo, Information Systems 88, 2020).
+//
+// By short hashes: a row is the ascending upper halves of the distinct 64-bit hashes of a set's members, so that it may be shorter
+// than the set: members can share a hash, but no more of them than there were repeats, of members or of hashes, that the row was
+// made without.
+//
+// Let two sets have c members in common, of a and b, and rows of a - x and b - y entries. The rows then have at least
+// c - min(x, y) entries in common. Where c / (a + b - c) reaches t, c is at least t (a + b) / (1 + t), and so these are at least
+// t / (1 + t) times the entries of both rows, less (1 - t) / (1 + t) min(x, y). That is no matter of chance: it holds whatever the
+// hashes are.
+#include <nanobind/stl/vector.h>
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include "arrays.h"
+#include "hash.h"
+#include "hash_table.h"
+
+namespace lookalike {
+namespace {
+
+using Int = std::int64_t;
+
+// What is known of a member of a set, by columns: the size of the set << 32 | the place of the member, a hash of the set, the
+// members before it, or 0, and perhaps the bits of the set.
+enum Fact { EXTENT = 0, SET = 1, BEFORE = 2, BITS = 5 };
+constexpr Int WORDS = 4;  // of bits, where there are any
+constexpr Int LOW32 = 0xFFFFFFFF;
+
+// The fewest members in common of two sets that have so many together; a little less, against roundings.
+Int least_common(Int members, double threshold) {
+  return Int(std::ceil(threshold / (1.0 + threshold) * double(members) - 1e-12 * double(members)));
+}
+
+// Adds members to a table of counts, by the upper bits of their hashes: 64 less `shift` of them.
+void count_members(Span<const Word> values, int shift, Span<std::int32_t> counts) {
+  for (const Word value : values) {
+    auto& count = counts[value >> shift];
+    count = std::int32_t(std::uint32_t(count) + 1);
+  }
+}
+
+// Sorts each row of values, and returns its members' counts << 32 | places in the row, sorted.
+Vector<Int> rank_members(Span<Int> values, Span<const Int> offsets, Span<const std::int32_t> counts, int shift) {
+  Vector<Int> entries(values.size());
+  for (Int row = 0; row + 1 < offsets.size(); row++) {
+    const auto some = values.part(offsets[row], offsets[row + 1] - offsets[row]);
+    std::sort(some.begin(), some.end());
+    Int* to = entries.data() + offsets[row];
+    for (Int i = 0; i < some.size(); i++) to[i] = Int(Word(counts[Word(some[i]) >> shift]) << 32) | i;
+    std::sort(to, to + some.size());
+  }
+  return entries;
+}
+
+// Chooses the rarest members of sets, those that other sets may have. Each set is sorted in place.
+class Prefixes {
+ public:
+  Prefixes(Span<Int> values, Span<const Int> offsets, Span<const Int> orders, Span<const std::int32_t> counts, int shift,
+           double threshold, bool with_bits)
+      : values_(values), offsets_(offsets), orders_(orders), entries_(rank_members(values, offsets, counts, shift)),
+        threshold_(threshold), columns_(2 + BITS + (with_bits ? WORDS : 0)) {}
+
+  // Returns at most so many of the next members, the columns of which are rows: key, order of the set, facts. None: all is done.
+  Matrix<Int> next(Int at_most) {
+    at_most = std::min(at_most, Int(entries_.size()));
+    Matrix<Int> made{Vector<Int>(std::size_t(columns_ * at_most)), 0};
+    Int* const out = made.elements.data();
+    Int written = 0;
+    for (; row_ + 1 < offsets_.size() && written < at_most; row_++, place_ = 0) {
+      const Int begin = offsets_[row_], size = offsets_[row_ + 1] - begin;
+      if (!place_) look_at(values_.part(begin, size));
+      const Int smallest = Int(std::ceil(threshold_ * double(size) - 1e-12 * double(size)));  // set that can match
+      const Int end = std::min(size, size - least_common(size + smallest, threshold_) + 1);
+      while (place_ < end && written < at_most) {
+        const Int entry = entries_[begin + place_++];
+        if (entry >> 32 == 1) continue;  // nobody else has it; counts that are too large for 32 bits can be any number
+        Int* to = out + written++;
+        const auto put = [&](Int fact) { *std::exchange(to, to + at_most) = fact; };
+        const Int key = values_[begin + (entry & LOW32)];
+        put(key);
+        put(orders_[row_]);
+        put(Int(Word(size) << 32) | (place_ - 1));
+        put(set_);
+        for (const Int earlier : before_) put(earlier);
+        if (columns_ > 2 + BITS)
+          for (const Word word : bits_) put(Int(word));
+        std::copy_backward(before_.begin(), before_.end() - 1, before_.end());
+        before_[0] = key;
+      }
+      if (place_ < end) break;
+    }
+    for (Int column = 1; column < columns_ && written < at_most; column++)
+      std::copy(out + column * at_most, out + column * at_most + written, out + column * written);
+    made.elements.resize(columns_ * written);
+    made.columns = written;
+    return made;
+  }
+
+ private:
+  void look_at(Span<const Int> set) {
+    bits_ = {};
+    before_ = {};
+    Word total = 0;
+    for (const Int member : set) {
+      total += fmix64(Word(member));
+      bits_[member >> 6 & (WORDS - 1)] ^= Word(1) << (member & 63);
+    }
+    set_ = Int(total);
+  }
+
+  Span<const Int> values_, offsets_, orders_;
+  Vector<Int> entries_;
+  double threshold_;
+  Int columns_, row_ = 0, place_ = 0, set_ = 0;
+  std::array<Word, WORDS> bits_ = {};
+  std::array<Int, BITS - BEFORE> before_ = {};
+};
+
+// Links sets that share a member; members come in any order, those of one set once.
+//
+// Two sets that also share one of the few members before were linked there: otherwise near-copies would be linked at every member.
+// With `firsts`, only the first of equal sets, by the order in which they come, is linked with sets of higher orders: n equal sets
+// make n - 1 links. Orders below the boundary are references, which are not linked with each other.
+class PrefixLinks {
+ public:
+  PrefixLinks(Span<const Int> keys, Span<const Int> orders, const std::vector<Span<const Int>>& facts, Int boundary, double threshold,
+              bool firsts)
+      : boundary_(boundary), threshold_(threshold), width_(Int(facts.size())) {
+    struct Ranked {
+      Int key, extent, set, row;
+      auto operator<=>(const Ranked&) const = default;
+    };
+    Vector<Ranked> ranked(keys.size());
+    for (Int row = 0; row < keys.size(); row++) ranked[row] = {keys[row], facts[EXTENT][row], firsts ? facts[SET][row] : row, row};
+    std::sort(ranked.begin(), ranked.end());
+    keys_.reserve(ranked.size()), orders_.reserve(ranked.size()), facts_.reserve(ranked.size() * width_);
+    for (const Ranked& one : ranked) {
+      keys_.push_back(one.key);
+      orders_.push_back(orders[one.row]);
+      for (const auto& column : facts) facts_.push_back(column[one.row]);
+    }
+    ends_.resize(ranked.size());
+    for (Int i = Int(ranked.size()) - 1, end = i + 1; i >= 0; i--) {
+      ends_[i] = end;
+      if (!i || ranked[i].key != ranked[i - 1].key || ranked[i].extent != ranked[i - 1].extent || ranked[i].set != ranked[i - 1].set)
+        end = i;
+    }
+  }
+
+  // Returns at most so many of the next links, the lower order on the left. None: all is done.
+  std::pair<Vector<Int>, Vector<Int>> next(Int at_most) {
+    Vector<Int> left, right;
+    for (const Int n = Int(keys_.size()); smaller_ < n; smaller_++, larger_ = 0) {
+      if (smaller_ >= group_end_)
+        for (group_end_ = smaller_; group_end_ < n && keys_[group_end_] == keys_[smaller_];) group_end_++;
+      const bool first = !smaller_ || ends_[smaller_ - 1] == smaller_;
+      const Int size = fact(smaller_, EXTENT) >> 32, rest = size - (fact(smaller_, EXTENT) & LOW32);
+      // The set is the larger one of its pairs, at this member
+      if (rest < least_common(2 * size, threshold_)) continue;
+      larger_ = std::max(larger_, first ? smaller_ + 1 : ends_[smaller_]);
+      while (larger_ < group_end_) {
+        if (Int(left.size()) == at_most) return {std::move(left), std::move(right)};
+        const Int larger = larger_;
+        larger_ = first ? larger + 1 : ends_[larger];  // others are linked with firsts alone
+        const Int other = fact(larger, EXTENT) >> 32, least = least_common(size + other, threshold_);
+        if (rest < least) break;  // as it is for all that are still larger
+        if (other - (fact(larger, EXTENT) & LOW32) < least || unequal_bits(smaller_, larger) > size + other - 2 * least) continue;
+        const Int a = orders_[smaller_], b = orders_[larger];
+        if ((a < boundary_ && b < boundary_) || met_before(smaller_, larger)) continue;
+        if (!(a < b ? first : ends_[larger - 1] == larger)) continue;
+        left.push_back(std::min(a, b));
+        right.push_back(std::max(a, b));
+      }
+    }
+    return {std::move(left), std::move(right)};
+  }
+
+ private:
+  Int fact(Int member, Int column) const { return facts_[member * width_ + column]; }
+
+  bool met_before(Int a, Int b) const {
+    for (Int i = BEFORE; i < BITS; i++)
+      for (Int j = BEFORE; j < BITS; j++)
+        if (fact(a, i) == fact(b, j) && fact(a, i)) return true;
+    return false;
+  }
+
+  // In how many bits the sets of two members differ: no more than there are members of one set alone.
+  Int unequal_bits(Int a, Int b) const {
+    Int count = 0;
+    for (Int i = BITS; i < width_; i++) count += std::popcount(Word(fact(a, i) ^ fact(b, i)));
+    return count;
+  }
+
+  Int boundary_;
+  double threshold_;
+  Int width_, smaller_ = 0, larger_ = 0, group_end_ = 0;
+  Vector<Int> keys_, orders_, facts_;
+  Vector<Int> ends_;  // for each member, where the run of equal sets ends that it is in
+};
+
+// Rows of upper halves: row i is values[offsets[i]:offsets[i + 1]], made without repeats[i] more hashes.
+using Halves = std::tuple<Span<const std::uint32_t>, Span<const Int>, Span<const Int>>;
+
+// The lowest 16 bits of the entries of a row: 8 KB, which stay in the nearest cache.
+class Marks {
+ public:
+  void mark(Span<const std::uint32_t> entries) {
+    for (const std::uint32_t entry : entries_) words_[word_of(entry)] = 0;
+    for (const std::uint32_t entry : entries) words_[word_of(entry)] |= Word(1) << (entry & 63);
+    entries_ = entries;
+  }
+  bool has(std::uint32_t entry) const { return words_[word_of(entry)] >> (entry & 63) & 1; }
+
+ private:
+  static std::size_t word_of(std::uint32_t entry) { return entry >> 6 & 1023; }
+  std::array<Word, 1024> words_ = {};
+  Span<const std::uint32_t> entries_;
+};
+
+// Tells for each pair of a row of `lefts` and one of `rights` whether their sets may reach a resemblance.
+//
+// Pairs of one left row that follow each other share a map of the lowest 16 bits of its entries: an entry of a right row that is
+// not in the map has no equal, and most pairs are settled by these. The rest is merged.
+Vector<std::uint8_t> sift_pairs(Span<const Int> left, Span<const Int> right, const Halves& lefts, const Halves& rights,
+                                double threshold) {
+  constexpr Int AT_ONCE = 16;  // entries that are looked up before it is asked whether that will do
+  const double share = threshold / (1.0 + threshold), lost = (1.0 - threshold) / (1.0 + threshold);
+  Vector<std::uint8_t> may(left.size());
+  Marks marks;
+  Int marked = -1;
+  for (Int pair = 0; pair < left.size(); pair++) {
+    const auto row_of = [](const Halves& rows, Int row) {
+      const auto& offsets = std::get<1>(rows);
+      return std::get<0>(rows).part(offsets[row], offsets[row + 1] - offsets[row]);
+    };
+    const auto a = row_of(lefts, left[pair]), b = row_of(rights, right[pair]);
+    const Int total = a.size() + b.size(), hidden = std::min(std::get<2>(lefts)[left[pair]], std::get<2>(rights)[right[pair]]);
+    // The fewest entries in common that will do; a little less, or roundings would leave out pairs exactly at the threshold.
+    const Int least = Int(std::ceil(share * double(total) - lost * double(hidden) - 1e-12 * double(total)));
+    Int missing = a.size() - least, others = b.size() - least;  // entries that need no equal
+    if (marked != left[pair] && pair + 1 < left.size() && left[pair + 1] == left[pair]) {
+      marked = left[pair];
+      marks.mark(a);
+    }
+    if (marked == left[pair]) {
+      Int spare = others;
+      for (Int place = 0; place < b.size() && spare >= 0; place += AT_ONCE)
+        for (Int i = place, end = std::min(place + AT_ONCE, b.size()); i < end; i++) spare -= !marks.has(b[i]);
+      if (spare < 0) {
+        may[pair] = false;
+        continue;
+      }
+    }
+    const std::uint32_t *i = a.begin(), *j = b.begin();
+    while (i < a.end() && j < b.end() && missing >= 0 && others >= 0) {
+      const std::uint32_t x = *i, y = *j;
+      i += x <= y;
+      j += y <= x;
+      missing -= x < y;
+      others -= y < x;
+    }
+    may[pair] = missing >= a.end() - i && others >= b.end() - j;
+  }
+  return may;
+}
+
+// Values that are dropped from rows; 0 is none of them.
+class Dropped {
+ public:
+  explicit Dropped(Span<const Word> values) {
+    table_.resize(std::bit_ceil(Word(std::max<Int>(64, 4 * values.size()))));
+    places_ = Places(Int(table_.size()));
+    for (const Word value : values) table_[place_of(value)] = value;
+  }
+
+  // Moves the values of each row that stay to the front; returns the new offsets.
+  Vector<Int> drop(Span<Word> values, Span<const Int> offsets) const {
+    Vector<Int> made{0};
+    Int written = 0;
+    for (Int row = 0; row + 1 < offsets.size(); row++) {
+      for (Int i = offsets[row]; i < offsets[row + 1]; i++) {
+        const Word value = values[i];
+        values[written] = value;
+        written += !table_[place_of(value)];
+      }
+      made.push_back(written);
+    }
+    return made;
+  }
+
+ private:
+  std::size_t place_of(Word value) const {
+    std::size_t place = places_(value);
+    while (table_[place] && table_[place] != value) place = (place + 1) & (table_.size() - 1);
+    return place;
+  }
+
+  std::vector<Word> table_;
+  Places places_;
+};
+
+// Moves the numbers of each row that are not marked to the front; those beyond the end of the marks are not. Returns the new offsets.
+Vector<Int> drop_marked(Span<std::int32_t> numbers, Span<const Int> offsets, Span<const bool> marked) {
+  Vector<Int> made{0};
+  Int written = 0;
+  for (Int row = 0; row + 1 < offsets.size(); row++) {
+    for (Int i = offsets[row]; i < offsets[row + 1]; i++) {
+      const std::int32_t number = numbers[i];
+      numbers[written] = number;
+      written += number >= marked.size() || !marked[number];
+    }
+    made.push_back(written);
+  }
+  return made;
+}
+
+}  // namespace
+
+void define_filters(nb::module_& m) {
+  using Free = nb::call_guard<nb::gil_scoped_release>;
+  using Ints = Span<const Int>;
+  define(m, "count_members", &count_members);
+  define(m, "rank_members", &rank_members);
+  define(m, "sift_pairs", &sift_pairs);
+  define(m, "drop_marked", &drop_marked);
+  nb::class_<Dropped>(m, "Dropped").def(nb::init<Span<const Word>>()).def("drop", &Dropped::drop, Free());
+  nb::class_<Prefixes>(m, "Prefixes")
+      .def("__init__",
+           [](Prefixes* made, Span<Int> values, Ints offsets, Ints orders, Span<const std::int32_t> counts, int shift,
+              double threshold, bool with_bits) {
+             new (made) Prefixes(values, offsets, orders, counts, shift, threshold, with_bits);
+           },
+           Free(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+      .def("next", &Prefixes::next, Free());
+  nb::class_<PrefixLinks>(m, "PrefixLinks")
+      .def("__init__",
+           [](PrefixLinks* made, Ints keys, Ints orders, const std::vector<Ints>& facts, Int boundary, double threshold, bool firsts) {
+             new (made) PrefixLinks(keys, orders, facts, boundary, threshold, firsts);
+           },
+           Free())
+      .def("next", &PrefixLinks::next, Free());
+}
+
+}  // namespace lookalike
