@@ -134,11 +134,19 @@ class BlockPairs {
         (Lanes::load(totals_ + j) + (own ^ Lanes::load(column + j)).popcounts()).store(totals_ + j);
       return;
     }
-    for (std::int64_t j = 0; j < BLOCK; j += Lanes::N) {
-      Lanes differ = Lanes::of(0);
-      for (std::int64_t b = 0; b < bits; b++)
-        differ = differ | (Lanes::of(row[w + b * width]) ^ Lanes::load(&columns_[(w + b * width) * BLOCK + j]));
-      (Lanes::load(totals_ + j) + differ.popcounts()).store(totals_ + j);
+    constexpr std::int64_t TOGETHER = 4;
+    for (std::int64_t j = 0; j < BLOCK; j += TOGETHER * Lanes::N) {
+      Lanes differ[TOGETHER];
+      for (Lanes& some : differ) some = Lanes::of(0);
+      for (std::int64_t b = 0; b < bits; b++) {
+        const Lanes own = Lanes::of(row[w + b * width]);
+        const Word* column = &columns_[(w + b * width) * BLOCK + j];
+        for (std::int64_t k = 0; k < TOGETHER; k++) differ[k] = differ[k] | (own ^ Lanes::load(column + k * Lanes::N));
+      }
+      for (std::int64_t k = 0; k < TOGETHER; k++) {
+        Word* total = totals_ + j + k * Lanes::N;
+        (Lanes::load(total) + differ[k].popcounts()).store(total);
+      }
     }
   }
   bool all_beyond() const {

@@ -163,7 +163,7 @@ static void search_prefixes_of(Table<const Word> queries, std::int64_t start, st
                                Probes& probes, std::int64_t radius, bool self_join, const Answered& answered, Hits& hits) {
   const Prints<W> query(queries), stored(tables.words);
   const std::int64_t per_line = std::max<std::int64_t>(1, 8 / query.words()), n = tables.stored();
-  std::int64_t begins[IN_FLIGHT], ends[IN_FLIGHT], compared = 0;
+  std::int64_t asked[IN_FLIGHT], begins[IN_FLIGHT], ends[IN_FLIGHT], compared = 0;
   std::vector<Hit> found;
   for (std::int64_t first = start; first < stop; first += IN_FLIGHT) {
     const std::int64_t size = std::min(IN_FLIGHT, stop - first);
@@ -171,32 +171,31 @@ static void search_prefixes_of(Table<const Word> queries, std::int64_t start, st
       const std::int64_t base = tables.bases[table], last = tables.bases[table + 1] - base - 1;
       probes.begin(first, size, table);
       for (std::int64_t i = 0; i < probes.count(table); i++) {
+        std::int64_t count = 0;
         for (std::int64_t b = 0; b < size; b++) {
+          if (answered[first + b]) continue;
           const std::int64_t place = probes.prefix(first, b, table, i) - tables.low;
-          begins[b] = place < 0 || place >= last || answered[first + b] ? -1 : base + place;
-          if (begins[b] >= 0) __builtin_prefetch(&tables.offsets[begins[b]]);
+          if (place < 0 || place >= last) continue;
+          __builtin_prefetch(&tables.offsets[base + place]);
+          asked[count] = first + b;
+          begins[count++] = base + place;
         }
-        for (std::int64_t b = 0; b < size; b++) {
-          if (begins[b] < 0) {
-            begins[b] = ends[b] = 0;
-            continue;
-          }
-          ends[b] = table * n + tables.offsets[begins[b] + 1];
-          begins[b] = table * n + tables.offsets[begins[b]];
-          for (std::int64_t at = begins[b]; at < std::min(ends[b], begins[b] + LINES * per_line); at += per_line)
+        for (std::int64_t k = 0; k < count; k++) {
+          ends[k] = table * n + tables.offsets[begins[k] + 1];
+          begins[k] = table * n + tables.offsets[begins[k]];
+          for (std::int64_t at = begins[k]; at < std::min(ends[k], begins[k] + LINES * per_line); at += per_line)
             stored.prefetch(at);
         }
-        for (std::int64_t b = 0; b < size; b++) {
-          const std::int64_t q = first + b;
-          const Word* own = query[q];
-          compared += ends[b] - begins[b];
-          for (std::int64_t at = begins[b]; at < ends[b]; at++) {
+        for (std::int64_t k = 0; k < count; k++) {
+          const Word* own = query[asked[k]];
+          compared += ends[k] - begins[k];
+          for (std::int64_t at = begins[k]; at < ends[k]; at++) {
             const std::int64_t d = stored.distance(own, stored[at]);
             if (d > radius || probes.reported(stored, own, stored[at], table)) continue;
             if (tables.rows.size()) __builtin_prefetch(&tables.rows[at]);
-            found.push_back({q, at, d});
-            if (answered.note(q)) {
-              compared -= ends[b] - at - 1;
+            found.push_back({asked[k], at, d});
+            if (answered.note(asked[k])) {
+              compared -= ends[k] - at - 1;
               break;
             }
           }

@@ -16,16 +16,17 @@ class FlipSets {
     heap_.clear();
     std::int64_t written = 0;
     if (out.size()) out[written++] = 0;
-    if (n && most > 0) heap_.push_back({costs[0], 1, 0});
+    if (n && most > 0) heap_.push_back({costs[0], 1});
     while (written < out.size() && !heap_.empty()) {
       const Set best = heap_.front();
       out[written++] = best.flips;
       pop();
-      if (best.last + 1 == n) continue;
-      const Word own = Word(1) << best.last, next = own << 1;
-      const double cost = best.cost + costs[best.last + 1];
-      push({cost - costs[best.last], (best.flips ^ own) | next, best.last + 1});
-      if (popcount(best.flips) < most) push({cost, best.flips | next, best.last + 1});
+      const std::int64_t last = 63 - std::countl_zero(best.flips);
+      if (last + 1 == n) continue;
+      const Word own = Word(1) << last, next = own << 1;
+      const double cost = best.cost + costs[last + 1];
+      push({cost - costs[last], (best.flips ^ own) | next});
+      if (popcount(best.flips) < most) push({cost, best.flips | next});
     }
     return written;
   }
@@ -34,7 +35,6 @@ class FlipSets {
   struct Set {
     double cost;
     Word flips;
-    std::int64_t last;
   };
   void pop() {
     const Set moved = heap_.back();

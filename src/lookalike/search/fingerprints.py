@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import IncompatibleSketchError, ParameterError
 from ..core import prefix_tables, search_all
+from ..errors import IncompatibleSketchError, ParameterError
 from ..values import Fingerprints, Int64Array, Pairs, UInt64Array
 from ..values.arrays import whole
 
@@ -23,8 +23,8 @@ Search = Callable[[int, int], Found]
 
 
 class PrefixTables(NamedTuple):
-    """Fingerprints in the order of each table's prefixes, table after table; their rows, or none where they stand in their order;
-    the bucket of a prefix of table t begins at ``offsets[bases[t] + prefix - low]``."""
+    """Fingerprints in the order of each table's prefixes, table after table; their rows, or none where they stand in order; the
+    bucket of a prefix of table t begins at ``offsets[bases[t] + prefix - low]``."""
 
     words: UInt64Array  # (tables * n, words)
     rows: NDArray[np.uint32]

@@ -43,9 +43,7 @@ def _join_table(
     row_bits = max(1, (len(words) - 1).bit_length())
     entries = join_entries(words, masks[table], row_bits)
     entries.sort()
-    found: tuple[Int64Array, Int64Array, Int64Array, int] = join_runs(
-        words, entries, row_bits, masks, table, radius, limit
-    )
+    found: tuple[Int64Array, Int64Array, Int64Array, int] = join_runs(words, entries, row_bits, masks, table, radius, limit)
     return found
 
 

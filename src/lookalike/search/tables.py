@@ -182,6 +182,4 @@ class BlockTables(FingerprintIndex):
 
     def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
         tables, ranges, flips, radius = self._tables, self._ranges, self._flips, self.radius
-        return lambda start, stop: multi_index_search(
-            query, start, stop, tables, ranges, flips, radius, first_only, self_join
-        )
+        return lambda start, stop: multi_index_search(query, start, stop, tables, ranges, flips, radius, first_only, self_join)
