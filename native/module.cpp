@@ -3,6 +3,7 @@
 
 namespace lookalike {
 
+void define_all_pairs(nb::module_& m);
 void define_candidates(nb::module_& m);
 void define_characters(nb::module_& m);
 void define_comparisons(nb::module_& m);
@@ -32,6 +33,7 @@ static int best_level() {
 NB_MODULE(CORE, m) {
   using namespace lookalike;
   m.def("best_level", &best_level);
+  define_all_pairs(m);
   define_candidates(m);
   define_characters(m);
   define_comparisons(m);

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import lookalike as la
-from lookalike.kernels.tables import block_keys
+from lookalike.core import manku_keys
 from lookalike.search.chunked_file import ChunkedFile
 from lookalike.search.tables import MAX_PREFIX, BlockTables, Layout
 from lookalike.search.weak_bits import WeakBits
@@ -76,9 +76,9 @@ def measure_costs(sizes: tuple[int, ...] = (1 << 16, 1 << 19, 1 << 22)) -> Costs
     measured["scan"] = fastest(lambda: part.query(queries[:500])) / 500 / QUERIES * 1e9
     weak, ordered = WeakBits(64, 24, 3, 32), (24 + 32) * log2(32 + 3)
     measured["flip"] = fastest(lambda: weak.prefixes(queries, margins, 0, QUERIES)) / QUERIES / ordered * 1e9
-    keys = np.empty(len(words), np.uint64)
     mask = np.array([0xFFFF0000FFFF0000], np.uint64)
-    measured["key"] = fastest(lambda: block_keys(words, mask, keys)) / len(words) * 1e9
+    keys = manku_keys(words, mask)
+    measured["key"] = fastest(lambda: manku_keys(words, mask)) / len(words) * 1e9
     measured["sort"] = fastest(lambda: np.argsort(keys, kind="stable"), 1) / (len(keys) * log2(len(keys))) * 1e9
     with tempfile.TemporaryDirectory() as folder:
         file = ChunkedFile(Path(folder) / "read.fps", {"bits": 64})

@@ -19,13 +19,10 @@ from time import monotonic
 from mutations import SOURCE, formulas, of_file
 
 ROOT = Path(__file__).parents[2]
-# What notices a change, as long as it takes to know which tests call what: kernels are run as plain Python.
+# What notices a change, as long as it takes to know which tests call what.
 THEORY = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/theory").glob("test_*.py") if path.stem != "test_ranges")
-SUITES: dict[str, tuple[list[str], dict[str, str]]] = {
-    "formulas": ([*THEORY, "tests/statistics", "tests/core/test_packing.py", "tests/core/test_self_join.py", "tests/golden",
-                  "tests/index/test_kinds.py", "tests/index/test_weak_bits.py"], {}),
-    "kernels": (["tests/core/test_hamming.py"], {"NUMBA_DISABLE_JIT": "1", "LOOKALIKE_KERNELS": "python"}),
-}  # fmt: skip
+TESTS = [*THEORY, "tests/statistics", "tests/core/test_packing.py", "tests/core/test_self_join.py", "tests/golden",
+         "tests/index/test_kinds.py", "tests/index/test_weak_bits.py"]  # fmt: skip
 Change = tuple[str, str]  # file, change
 Found = dict[Change, str | None]  # what killed it; None: it lives
 
@@ -56,20 +53,18 @@ def draw(of: int, seed: int, only: list[str] | None = None) -> list[Change]:
 
 def attempt(changes: list[Change], given: argparse.Namespace, until: float, below: str = "tests/") -> Found:
     """Return what killed each change that was tried, by the tests below a folder."""
-    found, patterns = Found(), formulas(ROOT / SOURCE)
-    for suite, (tests, variables) in SUITES.items():
-        mine = [one for one in changes if one[0].startswith("kernels/") == (suite == "kernels")]
-        there = [test for test in tests if test.startswith(below)] or tests
-        job = {"root": str(ROOT), "tests": there, "drawn": mine, "jobs": given.jobs, "until": until, "patterns": patterns}
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **variables}
-        runner = [sys.executable, str(Path(__file__).with_name("mutant_runner.py"))]
-        if mine:
-            done = subprocess.run(runner, input=json.dumps(job), env=environment, stdout=subprocess.PIPE, text=True)
-            lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
-            if done.returncode:
-                raise SystemExit(f"the tests as they are fail:\n{done.stdout}")
-            found |= {(name, told): by for name, told, by in lines}
-    return found
+    if not changes:
+        return Found()
+    there = [test for test in TESTS if test.startswith(below)] or TESTS
+    job = {"root": str(ROOT), "tests": there, "drawn": changes, "jobs": given.jobs, "until": until,
+           "patterns": formulas(ROOT / SOURCE)}  # fmt: skip
+    runner = [sys.executable, str(Path(__file__).with_name("mutant_runner.py"))]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(runner, input=json.dumps(job), env=environment, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise SystemExit(f"the tests as they are fail:\n{done.stdout}")
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+    return Found({(name, told): by for name, told, by in lines})
 
 
 def main() -> None:

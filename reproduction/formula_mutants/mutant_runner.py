@@ -60,8 +60,6 @@ def _put(changed: types.CodeType, file: str, module: types.ModuleType, live: dic
         for function in live.get(_key(code), []):
             function.__code__ = code
     scratch: dict[str, Any] = {"__name__": module.__name__, "__package__": module.__package__, "__file__": file}
-    if "kernels" in file:  # decorated, and their defaults are no formulas
-        return
     exec(changed, scratch)
     for new in [one for value in scratch.values() for one in (vars(value).values() if isinstance(value, type) else [value])]:
         for function in live.get(_key(new.__code__), []) if isinstance(new, types.FunctionType) else []:

@@ -18,7 +18,6 @@ FORMULAS: dict[str, tuple[str, ...]] = {
     "values/signatures.py": ("distance", "estimated_cosine"),
     "index/kinds.py": ("chance", "least", "_match", "_enough", "recall_at*", "error_at*", "share_probed", "estimates"),
     "planner.py": ("recall_at*", "bytes_per_document", "false_candidates", "standard_error", "_cost", "_fitting"),
-    "kernels/weak_bits.py": ("rank_bits", "likely_flips", "weak_prefixes"),
 }
 # Checks of arguments, and names for export.
 LEFT_OUT = {"theory/_check.py", "theory/__init__.py"}

@@ -1,6 +1,5 @@
-"""Kernels that run as plain Python find what they find compiled, and their steps are those of what they are said to do."""
+"""Loops written out in plain Python find what the library's find, and their steps are those of what they are said to do."""
 
-from collections import Counter
 from math import log2
 
 import numpy as np
@@ -9,7 +8,6 @@ from fingerprint_words import triples
 from matching import counts as counting
 
 import lookalike as la
-from lookalike.kernels import hamming, weak_bits
 
 N, M = 1 << 11, 40
 
@@ -37,7 +35,7 @@ def test_counting_changes_no_answer(drawn, index):
         assert triples(index.query(queries, margins)) == triples(expected)
         assert index.first(queries, margins).tolist() == first.tolist()
     assert index.compared == 2 * compiled and counts.total() > 0
-    assert index.query(queries, margins).distance.size and not (counts.total() < M), "and the kernels are back afterwards"
+    assert index.query(queries, margins).distance.size and not (counts.total() < M), "and the library's are back afterwards"
 
 
 def test_a_bisection_halves_what_is_left(drawn):
@@ -82,13 +80,3 @@ def test_a_heap_takes_logarithmic_steps(rng):
     few, many = (counting.heap_steps(costs, probes, 3).mean() for probes in (40, 1280))
     assert 32 < many / few < 32 * log2(1280) / log2(40) * 1.2, "a list that is searched would take 1,024 times as many"
     assert counting.heap_steps(costs, 1, 3).tolist() == [0, 0, 0]
-
-
-def test_an_array_that_counts():
-    counts = Counter()
-    array = counting.Counted(np.zeros((3, 2)), "some", counts)
-    array[1, 1] = 5
-    assert (array[1, 1], len(array), array.shape, counts) == (5, 3, (3, 2), {"some": 1})
-    words = np.array([[0b1011 << 60], [0b11]], np.uint64)
-    assert counting.plain(hamming.bits_at)(words, 0, 61, 3) == 0b101
-    assert weak_bits.rank_bits is not counting.plain(weak_bits.rank_bits)

@@ -8,7 +8,7 @@ import sys
 
 import formula_mutants
 import pytest
-from formula_mutants import ROOT, SUITES, draw, reason, reasons
+from formula_mutants import ROOT, TESTS, draw, reason, reasons
 from mutations import LEFT_OUT, SOURCE, formulas, of_file
 
 FORMULA = '''"""Words."""
@@ -91,7 +91,7 @@ def test_what_is_listed_is_there():
         assert any(one == name and (told.startswith(begin) or begin in told) for one, told in every), f"{name}: {begin}: {why}"
     assert len(reasons()) > 50
     assert all((ROOT / SOURCE / name).is_file() for name in LEFT_OUT)
-    assert all((ROOT / test).exists() for tests, _ in SUITES.values() for test in tests)
+    assert all((ROOT / test).exists() for test in TESTS)
 
 
 @pytest.fixture

@@ -99,7 +99,7 @@ def test_the_page_is_that_of_the_items_and_of_the_sections():
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: f"{item.document} {item.where[0]}")
 def test_what_it_is_here_exists(item):
     """Dotted names are modules and functions of the library, names with capitals public ones."""
-    for name in re.findall(r"\b(?:theory|hashing|kernels)\.[\w.]*\w", item.ours):
+    for name in re.findall(r"\b(?:theory|hashing|kernels|core)\.[\w.]*\w", item.ours):
         assert resolve_name(f"lookalike.{name}"), name
     for name in re.findall(r"\b[A-Z][a-z]\w*[A-Z]\w*", item.ours):
         assert any(hasattr(part, name) for part in (la, la.search, la.sketches, hashing, values)), name

@@ -4,7 +4,6 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from conftest import JIT_OFF
 from fingerprint_words import as_ints, planted
 from naive import hamming as naive
 
@@ -23,20 +22,24 @@ def test_every_design_finds_each_pair_once(rng, bits, radius):
     assert len(designs) > 3
     for blocks, choices in designs:
         masks = self_join.block_masks(bits, blocks, choices)
-        parts = [self_join._join_table(words, masks, radius, None, table)[:3] for table in range(len(masks))]
+        parts = [self_join._join_table(words, masks, radius, self_join.MOST, table)[:3] for table in range(len(masks))]
         found = sorted(zip(*(np.concatenate(p).tolist() for p in zip(*parts, strict=True)), strict=True))
         assert found == expected, (blocks, len(choices))
 
 
-def test_output_goes_on_where_the_room_was_full(rng, monkeypatch):
+def test_threads_change_nothing_and_a_limit_ends_the_search(rng):
     words = np.unique(planted(rng, 200, 64, 4, 2 / 3, 1), axis=0)
     whole = self_join.near_pairs(words, 64, 3)
-    monkeypatch.setattr(self_join, "ROOM", 7)
-    pieces = self_join.near_pairs(words, 64, 3, threads=1 if JIT_OFF else 2)
-    assert len(whole[0]) > 50 and whole[3] == pieces[3]
-    for a, b in zip(whole[:3], pieces[:3], strict=True):
+    shared = self_join.near_pairs(words, 64, 3, threads=2)
+    assert len(whole[0]) > 50 and whole[3] == shared[3]
+    for a, b in zip(whole[:3], shared[:3], strict=True):
         np.testing.assert_array_equal(a, b)
-    assert 20 <= len(self_join.near_pairs(words, 64, 3, limit=20)[0]) < len(whole[0])
+    for limit in (1, 20, len(whole[0]) - 1):
+        some = self_join.near_pairs(words, 64, 3, limit=limit)
+        assert limit < len(some[0]) <= len(whole[0]), "one more tells that there are more"
+        assert set(zip(some[0].tolist(), some[1].tolist(), strict=True)) <= set(
+            zip(*(x.tolist() for x in whole[:2]), strict=True)
+        )
 
 
 def test_steiner_system_leaves_a_choice_untouched():
@@ -58,7 +61,7 @@ def test_comparisons_are_those_expected(rng):
     words = rng.integers(0, 1 << 64, (n, 1), dtype=np.uint64)
     blocks, choices = next(d for d in theory.join_designs(64, 3) if len(d[1]) == 4)
     masks = self_join.block_masks(64, blocks, choices)
-    compared = sum(self_join._join_table(words, masks, 3, None, table)[3] for table in range(4))
+    compared = sum(self_join._join_table(words, masks, 3, self_join.MOST, table)[3] for table in range(4))
     expected = theory.join_candidates(n, 64, blocks, choices)
     assert abs(compared - expected) < 4 * expected**0.5 + 4 * n / 2**16
 

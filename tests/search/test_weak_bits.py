@@ -116,7 +116,7 @@ def test_what_is_compared_and_held(rng):
     index.query(queries, rng.normal(0, 1, (m, 64)).astype(np.float32))
     expected = m * probes * n / 2**prefix
     assert abs(index.compared - expected) < 4 * expected**0.5 + 4 * expected / n**0.5
-    held = index._sorted.arrays
+    held = index._sorted
     assert held.words.shape == (n, 1) and held.rows.nbytes == 4 * n
     assert held.offsets.nbytes == 4 * ((1 << prefix) + 1)
 

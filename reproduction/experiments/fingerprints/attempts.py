@@ -12,7 +12,7 @@ from pair_model import SIGMA, SPREAD, families
 from report import Section
 from scipy.special import log_ndtr, ndtr
 
-from lookalike.kernels import weak_bits as kernel
+from lookalike.core import cheapest_flip_sets
 from lookalike.theory.blocks import combinations_within
 
 RADIUS, PROBES, MOST = 3, 23, 300
@@ -129,15 +129,13 @@ def ranks(costs: np.ndarray, differing: np.ndarray, most: int) -> np.ndarray:
     ``costs`` and ``differing`` are of the prefix, of shape (n, bits). most + 1 where it does not come.
     """
     n, bits = costs.shape
-    room = most + RADIUS + 2
-    heap = kernel.Heap(np.empty(room), np.empty(room, np.uint64), np.empty(room, np.int64))
-    out, found = np.empty(most, np.uint64), np.full(n, most + 1)
+    found = np.full(n, most + 1)
     order = np.argsort(costs, 1, kind="stable")
     shift = np.uint64(1) << np.arange(bits, dtype=np.uint64)
     wanted = (np.take_along_axis(differing, order, 1) * shift).sum(1, dtype=np.uint64)
     for row in range(n):
-        written = kernel.likely_flips(costs[row, order[row]].astype(np.float64), RADIUS, heap, out)
-        place = np.flatnonzero(out[:written] == wanted[row])
+        sets = cheapest_flip_sets(costs[row, order[row]].astype(np.float64), RADIUS, most)
+        place = np.flatnonzero(sets == wanted[row])
         if len(place):
             found[row] = place[0] + 1
     return found
@@ -181,12 +179,10 @@ def _compared(
 def _products(section: Section, margins: np.ndarray, sigma: np.ndarray, bits: int) -> None:
     """Compare the library's sets, by rising sums of logarithms of (4.4), with the largest products of (4.4) of all sets."""
     members, _ = sets_of(bits)
-    room = MOST + RADIUS + 2
-    heap, out = kernel.Heap(np.empty(room), np.empty(room, np.uint64), np.empty(room, np.int64)), np.empty(MOST, np.uint64)
     found, best = np.empty((2, len(margins), MOST))
     for row, (own, spread) in enumerate(zip(margins, sigma, strict=True)):
         costs = np.sort(-log_ndtr(-np.abs(own[-bits:]) / spread))
-        kernel.likely_flips(costs, RADIUS, heap, out)
+        out = cheapest_flip_sets(costs, RADIUS, MOST)
         chances = np.append(np.exp(-costs), 1.0)
         chosen = out[:, None] >> np.arange(bits, dtype=np.uint64) & np.uint64(1) != 0
         found[row] = np.where(chosen, chances[:-1], 1.0).prod(1)

@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 from report import Section
 
-from lookalike.kernels import weak_bits as kernel
+from lookalike.core import cheapest_flip_sets
 from lookalike.theory.weak_bits import cheapest_sets
 
 from . import next_rule as rule
@@ -16,11 +16,8 @@ from . import next_rule as rule
 
 def _kernel_sets(costs: np.ndarray, count: int, most: int) -> list[tuple[int, ...]]:
     """Return the sets of the library's kernel, the empty one first, as ranks from 1."""
-    room = count + most + 2
-    heap = kernel.Heap(np.empty(room), np.empty(room, np.uint64), np.empty(room, np.int64))
-    out = np.empty(count, np.uint64)
-    n = kernel.likely_flips(costs, most, heap, out)
-    return [tuple(i + 1 for i in range(64) if int(flips) >> i & 1) for flips in out[:n].tolist()]
+    sets = cheapest_flip_sets(costs, most, count)
+    return [tuple(i + 1 for i in range(64) if flips >> i & 1) for flips in sets.tolist()]
 
 
 def algorithm_2(quick: bool) -> Section:

@@ -11,8 +11,7 @@ from report import Section, mean_error
 from scipy import stats
 
 import lookalike as la
-from lookalike.kernels import hamming as kernel
-from lookalike.kernels.scratch import room_for
+from lookalike.core import search_all
 from lookalike.theory import simhash
 
 RADIUS, SIMILAR, WIDEST = 3, 0.9, 16
@@ -47,10 +46,9 @@ def table_2(quick: bool) -> Section:
     words, parts = real.prints.words[:n], slice(0, int(real.features.offsets[n]))
     sets = la.sketches.WeightedSets(real.features.values[parts], real.features.weights[parts], real.features.offsets[: n + 1])
     left, right = np.triu_indices(n, 1)
-    out = room_for(1)
     seconds = _alternating(
         {
-            "distance": lambda: kernel.search_all(words, 0, n, words, 0, False, True, out),
+            "distance": lambda: search_all(words, 0, n, words, 0, False, True),
             "cosine": lambda: sets.cosine(left, right),
         },
         3,

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 from figures import COLOURS, name_lines
-from numba import njit
 from pair_model import RADIUS, Trial, families
 from report import Section
 
 import lookalike as la
-from lookalike.kernels import weak_bits as kernel
+from lookalike.core import weak_prefixes
 from lookalike.search.tables import BlockTables, Layout, block_ranges
 from lookalike.theory.blocks import STEINER, block_candidates
 from lookalike.theory.weak_bits import table_equivalents, weak_bit_candidates
@@ -214,24 +213,12 @@ def _numbers(section: Section) -> None:
     )
 
 
-@njit(nogil=True, error_model="numpy")
-def _weakest_sets(margins, bits, order, costs, heap, out):
-    """Find the cheapest sets of the last bits of each row by the library's kernels, as masks over ``order``; only the last stay."""
-    for row in range(len(margins)):
-        kernel.rank_bits(margins, row, margins.shape[1] - bits, bits, order)
-        for i in range(len(order)):
-            costs[i] = abs(margins[row, order[i]])
-        kernel.likely_flips(costs, RADIUS, heap, out)
-
-
 def _ordered(section: Section, trial: Trial) -> dict[tuple[int, int], np.ndarray]:
     """Time the search for the k weakest sets of 21, 26 and 34 bits: {(p, k): microseconds a query of each turn}."""
     works = {}
     for p, k in product(ORDERED, (5, 10, 20, 40, 80)):
-        flipped, room = max(1, min(p, k - 1)), k + RADIUS + 2  # as in the library: fewer sets than bits take the weakest only
-        heap = kernel.Heap(np.empty(room), np.empty(room, np.uint64), np.empty(room, np.int64))
-        scratch = np.empty(flipped, np.int64), np.empty(flipped), heap, np.empty(k, np.uint64)
-        works[p, k] = partial(_weakest_sets, trial.margins, p, *scratch)
+        out = np.empty((len(trial.margins), k), np.uint32)  # of the longest prefixes the lower bits only: none is looked up
+        works[p, k] = partial(weak_prefixes, trial.queries[:, None], trial.margins, 64 - p, p, RADIUS, out)
     us = {at: s / len(trial.margins) * 1e6 for at, s in alternating(works, 5).items()}
     ks = sorted({k for _, k in us})
     section.table(

@@ -73,14 +73,14 @@ def _memory(section: Section) -> None:
 
 
 def _counted(section: Section, quick: bool) -> None:
-    """Steps that the library's kernels take, run as plain Python on arrays that count."""
+    """Steps that the loops of searches take, run as plain Python with a count."""
     n, m, pieces, prefix, probes = 1 << 14, 50 if quick else 200, 4, 11, 23
     rng = np.random.default_rng(17)
     stored, queries = (rng.integers(0, 1 << 64, size, dtype=np.uint64) for size in (n, m))
     margins = rng.normal(0, 1, (m, 64)).astype(np.float32)
     section.say(
-        f"What the kernels do is counted where they are the library's source run as plain Python, on arrays that note each "
-        f"element read; among {n:,} uniform fingerprints, for {m} queries."
+        f"Steps are counted in the loops of the library's kernels, written out in plain Python, which find the same; among "
+        f"{n:,} uniform fingerprints, for {m} queries."
     )
     steps = []
     for blocks, lead in ((4, 1), (5, 2)):

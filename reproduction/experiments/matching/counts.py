@@ -1,50 +1,32 @@
-"""The library's kernels run as plain Python, on arrays that count what is read of them: the steps that searches really take."""
+"""The loops of searches written out in plain Python, with a count of what they read: the steps that searches take. What they find
+is what the library's compiled ones find."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FunctionType
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
-from lookalike.kernels import _plain, tables, weak_bits
+from lookalike.core import manku_keys
+from lookalike.search import tables, weak_bits
 
 
-class Counted:
-    """An array that notes each element read, under a name."""
-
-    def __init__(self, array: Any, name: str, counts: Counter[str]) -> None:
-        self.array, self.name, self.counts = array, name, counts
-        self.shape = array.shape
-
-    def __getitem__(self, place: Any) -> Any:
-        """Read an element, and count it."""
-        self.counts[self.name] += 1
-        return self.array[place]
-
-    def __setitem__(self, place: Any, value: Any) -> None:
-        """Write an element, which is not counted."""
-        self.array[place] = value
-
-    def __len__(self) -> int:
-        """Return the length of the array."""
-        return len(self.array)
+def _found(hits: list[tuple[int, int, int]], compared: int) -> tuple[Any, ...]:
+    return *np.array(sorted(hits), np.int64).reshape(-1, 3).T, compared
 
 
-def plain(kernel: Any) -> Callable[..., Any]:
-    """Return the source of a kernel as a function of Python, with the kernels and instructions that it calls."""
-    function = getattr(kernel, "py_func", kernel)
-    names = dict(function.__globals__)
-    for name in function.__code__.co_names:
-        if hasattr(_plain, name):
-            names[name] = getattr(_plain, name)
-        elif (other := getattr(names.get(name), "py_func", names.get(name))) is not None and isinstance(other, FunctionType):
-            names[name] = plain(other)
-    return FunctionType(function.__code__, names, function.__name__)
+def _bisect(keys: np.ndarray, key: int, counts: Counter[str]) -> int:
+    """Find the first key that is not below one; count the keys read."""
+    low, high = 0, len(keys)
+    while low < high:
+        middle = (low + high) // 2
+        counts["keys"] += 1
+        low, high = (middle + 1, high) if keys[middle] < key else (low, middle)
+    return low
 
 
 @contextmanager
@@ -52,39 +34,124 @@ def counted_searches() -> Iterator[Counter[str]]:
     """Run the searches of sorted tables and of weak bits as plain Python, and count the elements read: ``keys`` and ``offsets``
     of tables, ``wanted`` prefixes."""
     counts: Counter[str] = Counter()
-    by_blocks, by_prefixes = plain(tables.search_blocks), plain(weak_bits.search_prefixes)
 
-    def search_blocks(query: Any, keys: Any, start: int, stop: int, held: Any, *rest: Any) -> Any:
-        held = held._replace(keys=Counted(held.keys, "keys", counts), offsets=Counted(held.offsets, "offsets", counts))
-        with np.errstate(over="ignore"):
-            return by_blocks(query, keys, start, stop, held, *rest)
+    def manku_search(
+        query: Any, start: int, stop: int, held: Any, binary: bool, radius: int, first_only: bool, self_join: bool
+    ) -> Any:
+        hits: dict[tuple[int, int], int] = {}
+        compared, answered, shift = 0, set(), 65 - held.offsets.shape[1].bit_length()
+        for table, mask in enumerate(held.masks):
+            keys = held.keys[table]
+            for q, key in enumerate(manku_keys(query[start:stop], mask).tolist(), start):
+                if first_only and q in answered:
+                    continue
+                if binary:
+                    low = _bisect(keys, key, counts)
+                else:
+                    counts["offsets"] += 1
+                    low = int(held.offsets[table, key >> shift])
+                for at in range(low, len(keys)):  # each key is compared with the bound, and those within it with the wanted one
+                    counts["keys"] += 1 if keys[at] > key else 2
+                    if keys[at] > key:
+                        break
+                    if keys[at] == key:
+                        compared += 1
+                        row = int(held.rows[table, at])
+                        d = int(np.bitwise_count(query[q] ^ held.stored[row]).sum())
+                        if d <= radius and not (self_join and row <= q) and (q, row) not in hits:
+                            hits[q, row] = d
+                            answered.add(q)
+                            if first_only:
+                                break
+        return _found([(*pair, d) for pair, d in hits.items()], compared)
 
-    def search_prefixes(query: Any, wanted: Any, start: int, stop: int, held: Any, *rest: Any) -> Any:
-        held = held._replace(offsets=Counted(held.offsets, "offsets", counts))
-        with np.errstate(over="ignore"):
-            return by_prefixes(query, Counted(wanted, "wanted", counts), start, stop, held, *rest)
+    def search_prefixes(
+        query: Any, wanted: Any, start: int, stop: int, held: Any, radius: int, first_only: bool, self_join: bool, answered: Any
+    ) -> Any:
+        hits, compared = [], 0
+        for q in range(start, stop):
+            for prefix in wanted[q - start].tolist():
+                if first_only and answered[q]:
+                    break
+                counts["wanted"] += 1
+                if not 0 <= prefix - held.low < len(held.offsets) - 1:
+                    continue
+                counts["offsets"] += 2
+                for at in range(*held.offsets[prefix - held.low :][:2].tolist()):
+                    compared += 1
+                    d, row = (
+                        int(np.bitwise_count(query[q] ^ held.words[at]).sum()),
+                        int(held.rows[at]) if len(held.rows) else at,
+                    )
+                    if d <= radius and not (self_join and row <= q):
+                        hits.append((q, row, d))
+                        if first_only:
+                            answered[q] = True
+                            break
+        return _found(hits, compared)
 
-    with patch.object(tables, "search_blocks", search_blocks), patch.object(weak_bits, "search_prefixes", search_prefixes):
+    with patch.object(tables, "manku_search", manku_search), patch.object(weak_bits, "search_prefixes", search_prefixes):
         yield counts
 
 
 def ranking_steps(margins: np.ndarray, prefix_bits: int, kept: int | None = None) -> np.ndarray:
-    """Comparisons of margins that the kernel makes to order the bits of a prefix, or so many of the weakest, for each row."""
-    rank, order, out = plain(weak_bits.rank_bits), np.empty(kept or prefix_bits, np.int64), []
-    for row in range(len(margins)):
-        counts: Counter[str] = Counter()
-        rank(Counted(margins, "margins", counts), row, margins.shape[1] - prefix_bits, prefix_bits, order)
-        out.append(counts["margins"] // 2)  # two are read for each
+    """Comparisons of margins by which the bits of a prefix, or so many of the weakest, are ordered, for each row."""
+    kept, out = kept or prefix_bits, []
+    for row in np.abs(margins[:, -prefix_bits:]).tolist():
+        order: list[float] = []
+        steps = 0
+        for margin in row:
+            if len(order) == kept:
+                steps += 1
+                if order[-1] <= margin:
+                    continue
+                order.pop()
+            at = len(order)
+            while at:
+                steps += 1
+                if order[at - 1] <= margin:
+                    break
+                at -= 1
+            order.insert(at, margin)
+        out.append(steps)
     return np.array(out)
 
 
 def heap_steps(costs: np.ndarray, probes: int, radius: int) -> np.ndarray:
-    """Costs that the kernel reads of its heap to find the cheapest sets, for each row of ascending costs of bits."""
-    flips, out = plain(weak_bits.likely_flips), []
-    for row in costs:
-        counts: Counter[str] = Counter()
-        room = probes + radius + 2
-        heap = weak_bits.Heap(np.empty(room), np.empty(room, np.uint64), np.empty(room, np.int64))
-        flips(row, radius, heap._replace(costs=Counted(heap.costs, "heap", counts)), np.empty(probes, np.uint64))
-        out.append(counts["heap"])
+    """Costs that are read of the heap to find the cheapest sets, for each row of ascending costs of bits."""
+    out = []
+    for row in costs.tolist():
+        heap, steps = [(row[0], 1, 0)], 0  # costs; how many bits, and the last of them
+        for _ in range(probes - 1):
+            if not heap:
+                break
+            cost, size, last = heap[0]
+            moved, i = heap.pop(), 0
+            steps += 2
+            while 2 * i + 1 < len(heap):
+                child = 2 * i + 1
+                if child + 1 < len(heap):
+                    steps += 2
+                    child += heap[child + 1][0] < heap[child][0]
+                steps += 1
+                if heap[child][0] >= moved[0]:
+                    break
+                steps += 1
+                heap[i], i = heap[child], child
+            if heap:
+                heap[i] = moved
+            if last + 1 == len(row):
+                continue
+            next_sets = [(cost + row[last + 1] - row[last], size, last + 1), (cost + row[last + 1], size + 1, last + 1)]
+            for new in next_sets[: 1 + (size < radius)]:
+                i = len(heap)
+                heap.append(new)
+                while i:
+                    steps += 1
+                    if heap[(i - 1) // 2][0] <= new[0]:
+                        break
+                    steps += 1
+                    heap[i], i = heap[(i - 1) // 2], (i - 1) // 2
+                heap[i] = new
+        out.append(steps)
     return np.array(out)

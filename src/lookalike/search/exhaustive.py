@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
+from ..core import block_pairs, filled_pairs
 from ..errors import ParameterError
-from ..kernels import hamming as kernel
-from ..kernels.scratch import room_for
 from ..kernels.threads import in_order
 from ..theory import packed_banding, xor_bits
 from ..theory.chance import chance_match
@@ -16,10 +16,22 @@ from ..values import Float64Array, Int64Array, PackedSignatures, Pairs
 from ..values.arrays import number, whole
 from .banding import BandingIndex
 
-ROOM = 1 << 14
+BLOCK = 256  # rows that are compared with all others at a time
 ROUNDING = 1e-12  # an estimate so little below the threshold reaches it
 CHUNK = 1 << 20  # pairs that are estimated at a time
 Triples = tuple[Int64Array, Int64Array, Int64Array]
+
+
+class Reach(NamedTuple):
+    """What a pair must have: ``most`` slots that differ, or, where rows have densities, what follows from theirs."""
+
+    layout: Int64Array  # first word, slots and bits of each part
+    combined: Int64Array  # how many slots each bit of a part is the XOR of
+    most: int
+    early: float  # words before which hardly a pair is decided
+    threshold: float
+    densities: Float64Array
+    chances: Float64Array  # A of each row and part (Theorem 1)
 
 
 def _estimates(packed: PackedSignatures) -> Float64Array:
@@ -31,36 +43,28 @@ def _estimates(packed: PackedSignatures) -> Float64Array:
     return np.asarray(packed.packing.estimate(counts, packed.permutations, none, none)[0], np.float64)
 
 
-def _reach(packed: PackedSignatures, threshold: float) -> kernel.Reach:
+def _reach(packed: PackedSignatures, threshold: float) -> Reach:
     """Return what a pair must have for its estimate to reach the threshold."""
     layout, parts = packed.layout, packed.packing.parts(packed.permutations)
     combined = np.array([part.combined for part in parts], np.int64)
     if packed.densities is not None:
         chances = np.stack([chance_match(part.bits, packed.densities) for part in parts], 1)
         densities = np.ascontiguousarray(packed.densities, np.float64)
-        return kernel.Reach(layout, combined, 0, 0.0, threshold, densities, np.ascontiguousarray(chances))
+        return Reach(layout, combined, 0, 0.0, threshold, densities, np.ascontiguousarray(chances))
     slots = layout[:, 1]
     most = int((_estimates(packed) >= threshold - ROUNDING).sum()) - 1  # estimates rise with matches
     early = most / (64.0 * float((slots * (1.0 - 0.5 ** layout[:, 2])).sum() / slots.sum()))  # in unlike rows all others differ
-    return kernel.Reach(layout, combined, most, early, threshold, np.empty(0), np.empty((0, 0)))
+    return Reach(layout, combined, most, early, threshold, np.empty(0), np.empty((0, 0)))
 
 
-def _scan(packed: PackedSignatures, threshold: float, reach: kernel.Reach | None, begin: int) -> Triples:
+def _scan(packed: PackedSignatures, threshold: float, reach: Reach | None, begin: int) -> Triples:
     """Compare the rows of one block with all before them and with each other."""
-    words, size = packed.words, min(kernel.BLOCK, len(packed) - begin)
-    columns = np.empty((words.shape[1], kernel.BLOCK), np.uint64)
-    kernel.turn_block(words, begin, size, columns)
-    scratch = np.empty((2, kernel.BLOCK), np.int64), np.empty(kernel.BLOCK, np.uint64)
-    slots, bits = packed.layout[0, 1:].tolist()
-    out = room_for(ROOM)
-    row, parts = 0, []
-    while row < begin + size:
-        if reach is None:
-            row, found = kernel.filled_pairs(words, row, begin, size, slots, bits, threshold, out)
-        else:
-            row, found = kernel.pairs_with_block(words, row, columns, begin, size, reach, *scratch, out)
-        parts.append(tuple(array[:found].copy() for array in out))
-    left, right, matches = (np.concatenate(p) for p in zip(*parts, strict=True))
+    end = min(begin + BLOCK, len(packed))
+    if reach is None:
+        slots, bits = packed.layout[0, 1:].tolist()
+        left, right, matches, _ = filled_pairs(packed.words, begin, end, slots, bits, threshold)
+    else:
+        left, right, matches, _ = block_pairs(packed.words, begin, end, reach)
     return left, right, matches
 
 
@@ -159,7 +163,7 @@ def pairs_above(packed: PackedSignatures, threshold: float, *, recall: float | N
             return _reaching(packed, candidates.left, candidates.right, threshold)
     reach = None if packed.has_empty else _reach(packed, threshold)
     work = partial(_scan, packed, threshold, reach)
-    parts = list(in_order(work, range(0, len(packed), kernel.BLOCK), threads)) or [(np.empty(0, np.int64),) * 3]
+    parts = list(in_order(work, range(0, len(packed), BLOCK), threads)) or [(np.empty(0, np.int64),) * 3]
     left, right, matches = (np.concatenate(p) for p in zip(*parts, strict=True))
     order = np.lexsort((right, left))
     left, right, matches = left[order], right[order], matches[order]

@@ -18,7 +18,7 @@ from ..values import Fingerprints, Int64Array, Pairs, UInt64Array
 from ..values.arrays import whole
 from .chunked_file import ChunkedFile
 from .fingerprints import QUERIES_AT_A_TIME, FingerprintIndex, Margins, Values, collect
-from .weak_bits import SortedTable, WeakBitIndex, WeakBits
+from .weak_bits import WeakBitIndex, WeakBits
 
 Hits = tuple[Int64Array, Int64Array, Int64Array]
 Piece = tuple[UInt64Array, Int64Array]
@@ -239,7 +239,7 @@ class FingerprintFile:
         if isinstance(index, WeakBitIndex):
             weak = index.weak_bits(min(most, len(self)))
             wanted = weak.prefixes(query, margins, 0, len(query))
-            work = partial(_search_piece, query, wanted, weak, index.radius, answered)
+            work = partial(_search_piece, query, wanted, weak, answered)
         else:
             index.add(query)._prepare()
             work = partial(_look_up_piece, index, answered)
@@ -256,14 +256,11 @@ def _until_answered(pieces: Iterator[Piece], answered: NDArray[np.bool_]) -> Ite
 
 
 def _search_piece(
-    query: UInt64Array, wanted: NDArray[np.uint32], weak: WeakBits, radius: int, answered: NDArray[np.bool_] | None,
-    piece: Piece,
-) -> Hits:  # fmt: skip
+    query: UInt64Array, wanted: NDArray[np.uint32], weak: WeakBits, answered: NDArray[np.bool_] | None, piece: Piece
+) -> Hits:
     """Probe one piece at the prefixes of the queries."""
     words, rows = piece
-    table = SortedTable.of(words, weak, ascending=True)
-    flags = np.zeros(0, np.bool_) if answered is None else answered
-    search = table.search(query, lambda start, stop: wanted[start:stop], radius, answered is not None, False, flags)
+    search = weak.search(weak.table(words, ascending=True), query, lambda start, stop: wanted[start:stop], answered)
     left, place, distance, _ = collect(search, len(query))
     return left, rows[place], distance
 

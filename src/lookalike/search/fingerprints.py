@@ -4,23 +4,38 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..core import prefix_tables, search_all
 from ..errors import IncompatibleSketchError, ParameterError
-from ..kernels import hamming as kernel
-from ..kernels.scratch import Hits, room_for
 from ..values import Fingerprints, Int64Array, Pairs, UInt64Array
 from ..values.arrays import whole
 
 QUERIES_AT_A_TIME = 8192
-QUERIES_IN_FLIGHT = 32
 MOST_ROWS = (1 << 32) - 1  # tables hold rows in 32 bits
 Values = Fingerprints | ArrayLike
 Margins = NDArray[np.float32] | NDArray[np.int8] | None
-Search = Callable[..., int]
+Found = tuple[Int64Array, Int64Array, Int64Array, int]  # query rows, stored rows, distances, and pairs compared
+Search = Callable[[int, int], Found]
+
+
+class PrefixTables(NamedTuple):
+    """Fingerprints in the order of each table's prefixes, table after table; their rows, or none where they stand in order; the
+    bucket of a prefix of table t begins at ``offsets[bases[t] + prefix - low]``."""
+
+    words: UInt64Array  # (tables * n, words)
+    rows: NDArray[np.uint32]
+    offsets: NDArray[np.uint32]
+    bases: Int64Array  # (tables + 1,)
+    low: int
+
+    @classmethod
+    def of(cls, words: UInt64Array, ranges: Int64Array, tables: int = 1) -> PrefixTables:
+        """Sort fingerprints; a prefix is made of the ``ranges`` (table, first bit, number) of its table."""
+        return cls(*prefix_tables(words, ranges, tables))
 
 
 class Growing:
@@ -160,7 +175,7 @@ class FingerprintIndex:
         """Build what searches need."""
 
     def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
-        """Return a function of (start, stop, hits, compared) that writes hits and returns their number."""
+        """Return a function that searches queries [start, stop); what it finds ascends."""
         raise NotImplementedError
 
     def _asked(self, values: Values, margins: Margins) -> tuple[UInt64Array, Margins]:
@@ -240,46 +255,14 @@ class ExhaustiveHammingIndex(FingerprintIndex):
     """
 
     def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
-        stored = self._stored
-
-        def search(start: int, stop: int, hits: Hits, compared: Int64Array) -> int:
-            compared[0] += (stop - start) * len(stored)
-            return int(kernel.search_all(query, start, stop, stored, self.radius, first_only, self_join, hits))
-
-        return search
+        stored, radius = self._stored, self.radius
+        return lambda start, stop: search_all(query, start, stop, stored, radius, first_only, self_join)
 
 
-def collect(search: Search, n: int) -> tuple[Int64Array, Int64Array, Int64Array, int]:
-    """Run a search over n queries; return (query rows, stored rows, distances) of the hits, ascending, and pairs compared."""
-    parts: list[tuple[Int64Array, ...]] = [(np.empty(0, np.int64),) * 3]
-    total = 0
-    for start in range(0, n, QUERIES_AT_A_TIME):
-        stop = min(start + QUERIES_AT_A_TIME, n)
-        room = 4 * QUERIES_AT_A_TIME  # more than enough where one hit a query is wanted
-        while True:
-            out, compared = room_for(room), np.zeros(1, np.int64)
-            found = search(start, stop, out, compared)
-            if found <= room:
-                break
-            room = found
-        total += int(compared[0])
-        parts.append(tuple(array[:found].copy() for array in out))
-    left, right, distance = (np.concatenate(p) for p in zip(*parts, strict=True))
-    order = np.lexsort((right, left))
-    return left[order], right[order], distance[order], total
-
-
-def sorted_by_prefix(words: UInt64Array, ranges: tuple[tuple[int, int], ...]) -> tuple[Any, Any]:
-    """Return (rows in the order of their prefixes, offsets of each prefix); a prefix is made of ranges (first bit, number)."""
-    n = len(words)
-    row_bits = np.uint64(max(1, int(n - 1).bit_length()))
-    entries = np.empty(n, np.uint64)
-    kernel.prefixes(words, 0, n, np.array(ranges, np.int64), entries)
-    entries <<= row_bits
-    entries |= np.arange(n, dtype=np.uint64)
-    entries.sort()
-    rows = (entries & np.uint64((1 << int(row_bits)) - 1)).astype(np.uint32)
-    entries >>= row_bits
-    offsets = np.empty((1 << sum(count for _, count in ranges)) + 1, np.uint32)
-    kernel.bucket_offsets(entries, offsets, 0)
-    return rows, offsets
+def collect(search: Search, n: int) -> Found:
+    """Run a search over n queries, some at a time: what it finds ascends."""
+    none = np.empty(0, np.int64)
+    parts = [(none, none, none, 0)]
+    parts += [search(start, min(start + QUERIES_AT_A_TIME, n)) for start in range(0, n, QUERIES_AT_A_TIME)]
+    left, right, distance, compared = zip(*parts, strict=True)
+    return np.concatenate(left), np.concatenate(right), np.concatenate(distance), sum(compared)

@@ -7,15 +7,14 @@ from functools import partial
 
 import numpy as np
 
-from ..kernels import hamming as kernel
-from ..kernels.scratch import room_for
+from ..core import join_entries, join_runs
 from ..kernels.threads import in_order
 from ..theory import blocks as theory
 from ..values import Int64Array, UInt64Array
 
 # Nanoseconds to make and sort an entry, to compare two fingerprints anywhere in memory, and two of neighbouring rows.
 NS_PER_ENTRY, NS_PER_COMPARISON, NS_PER_SCANNED = 40.0, 12.0, 2.0
-ROOM = 1 << 16
+MOST = 2**63 - 1
 
 
 def block_masks(bits: int, blocks: int | Sequence[int], choices: tuple[tuple[int, ...], ...]) -> UInt64Array:
@@ -38,23 +37,14 @@ def equal_rows(words: UInt64Array) -> tuple[Int64Array, Int64Array]:
 
 
 def _join_table(
-    words: UInt64Array, masks: UInt64Array, radius: int, limit: int | None, table: int
+    words: UInt64Array, masks: UInt64Array, radius: int, limit: int, table: int
 ) -> tuple[Int64Array, Int64Array, Int64Array, int]:
-    """Return (left, right, distance, pairs compared) of the pairs that are first found under one mask."""
-    n = len(words)
-    row_bits = np.uint64(max(1, int(n - 1).bit_length()))
-    entries = np.empty(n, np.uint64)
-    kernel.make_entries(words, masks[table], row_bits, entries)
+    """Return (left, right, distance, pairs compared) of the pairs that are first found under one mask, at most so many."""
+    row_bits = max(1, (len(words) - 1).bit_length())
+    entries = join_entries(words, masks[table], row_bits)
     entries.sort()
-    room = ROOM if limit is None else min(ROOM, limit + 1)
-    out, compared = room_for(room), np.zeros(1, np.int64)
-    parts, start, partner, total = [], 0, 1, 0
-    while start < n and (limit is None or total <= limit):
-        start, partner, count = kernel.join_runs(words, entries, row_bits, masks, table, radius, start, partner, out, compared)
-        parts.append(tuple(array[:count].copy() for array in out))
-        total += count
-    left, right, distance = (np.concatenate(p) for p in zip(*parts, strict=True))
-    return left, right, distance, int(compared[0])
+    found: tuple[Int64Array, Int64Array, Int64Array, int] = join_runs(words, entries, row_bits, masks, table, radius, limit)
+    return found
 
 
 def near_pairs(
@@ -74,12 +64,13 @@ def near_pairs(
 
     masks = block_masks(bits, *min(theory.join_designs(bits, radius), key=cost))
     masks = np.pad(masks, ((0, 0), (0, words.shape[1] - masks.shape[1])), constant_values=np.iinfo(np.uint64).max)
-    work = partial(_join_table, words, masks, radius, limit)
+    most = MOST if limit is None else limit + 1
+    work = partial(_join_table, words, masks, radius, most)
     parts, found = [], 0
     for part in in_order(work, range(len(masks)), threads):
         parts.append(part)
         found += len(part[0])
-        if limit is not None and found > limit:
+        if found >= most:
             break
     left, right, distance, compared = zip(*parts, strict=True)
     return np.concatenate(left), np.concatenate(right), np.concatenate(distance), sum(compared)
@@ -89,7 +80,7 @@ def spread_pairs(
     order: Int64Array, bounds: Int64Array, left: Int64Array, right: Int64Array, limit: int | None = None
 ) -> tuple[Int64Array, Int64Array, Int64Array]:
     """Turn pairs of groups of equal rows into pairs of rows."""
-    budget = np.iinfo(np.int64).max if limit is None else limit
+    budget = MOST if limit is None else limit
     sizes = np.diff(bounds)
     later = np.repeat(bounds[1:], sizes) - np.arange(len(order)) - 1  # in the same group
     place, number = _places(later, budget)

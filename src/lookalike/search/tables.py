@@ -6,23 +6,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..choices import Lookup, check_choice
-from ..kernels import tables as kernel
-from ..kernels.hamming import bucket_offsets, prefixes
-from ..kernels.scratch import Hits
+from ..core import manku_search, manku_tables, multi_index_search
 from ..theory import blocks as theory
 from ..theory.hamming_costs import Costs, layout_memory, layout_query
-from ..values import Int64Array, UInt64Array
+from ..values import UInt64Array
 from ..values.arrays import whole
-from .fingerprints import QUERIES_IN_FLIGHT, FingerprintIndex, Margins, Search, sorted_by_prefix
+from .fingerprints import FingerprintIndex, Margins, PrefixTables, Search
 from .self_join import block_masks
 
 MAX_PREFIX, MOST_TABLES, MOST_PROBES = 26, 16, 20_000
 Ranges = tuple[tuple[int, int], ...]
 Tables = tuple[tuple[Ranges, int], ...]
+
+
+class MankuTables(NamedTuple):
+    """The fingerprints; the leading blocks of each table, its sorted keys, their rows, and an index on the keys' upper bits."""
+
+    stored: UInt64Array
+    masks: UInt64Array  # (tables, words)
+    keys: UInt64Array  # (tables, n)
+    rows: NDArray[np.uint32]
+    offsets: NDArray[np.uint32]  # (tables, 2^bits + 1)
 
 
 class TableIndex(FingerprintIndex):
@@ -81,33 +91,12 @@ class TableIndex(FingerprintIndex):
         words = self._stored
         sizes = theory.block_sizes(self.bits or 64, self.blocks)
         masks = block_masks(sum(sizes), sizes, tuple(combinations(range(len(sizes)), self.lead)))
-        n = len(words)
-        prefix_bits = min(24, max(1, int(max(n, 2) - 1).bit_length()))
-        shift = np.uint64(64 - prefix_bits)
-        sorted_keys, rows = np.empty((self.n_tables, n), np.uint64), np.empty((self.n_tables, n), np.uint32)
-        offsets = np.empty((self.n_tables, (1 << prefix_bits) + 1), np.uint32)
-        keys = np.empty(n, np.uint64)
-        for table, mask in enumerate(masks):
-            kernel.block_keys(words, mask, keys)
-            order = np.argsort(keys, kind="stable")
-            sorted_keys[table], rows[table] = keys[order], order
-            bucket_offsets(sorted_keys[table] >> shift, offsets[table], 0)
-        self._tables = kernel.BlockTables(words, masks, sorted_keys, rows, offsets, shift)
+        prefix_bits = min(24, max(1, (len(words) - 1).bit_length()))
+        self._tables = MankuTables(words, masks, *manku_tables(words, masks, prefix_bits))
 
     def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
-        query_keys = np.empty((self.n_tables, len(query)), np.uint64)
-        tables, binary = self._tables, self.lookup == "binary"
-        for table, mask in enumerate(tables.masks):
-            kernel.block_keys(query, mask, query_keys[table])
-
-        def search(start: int, stop: int, hits: Hits, compared: Int64Array) -> int:
-            return int(
-                kernel.search_blocks(
-                    query, query_keys, start, stop, tables, binary, self.radius, first_only, self_join, hits, compared
-                )
-            )
-
-        return search
+        tables, binary, radius = self._tables, self.lookup == "binary", self.radius
+        return lambda start, stop: manku_search(query, start, stop, tables, binary, radius, first_only, self_join)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,50 +163,23 @@ def choose_layout(magnitude: int, bits: int, radius: int, recall: float, memory:
     return best if best is not None and best.cost < costs.scan * n else None
 
 
-def _flips(bits: int, most: int) -> UInt64Array:
-    """Masks of at most ``most`` of so many bits, fewest bits first."""
-    chosen = (places for size in range(most + 1) for places in combinations(range(bits), size))
-    return np.array([sum(1 << place for place in places) for places in chosen], np.uint64)
-
-
 class BlockTables(FingerprintIndex):
     """The tables of one layout over fingerprints that stay as they are: a segment of ``HammingIndex``."""
 
     def __init__(self, words: UInt64Array, *, radius: int, bits: int, layout: Layout) -> None:
         super().__init__(radius=radius, bits=bits)
         self.layout = layout
-        n, n_tables = len(words), len(layout.tables)
-        tables, rows = np.empty((n_tables, n, words.shape[1]), np.uint64), np.empty((n_tables, n), np.uint32)
-        masks = np.zeros((n_tables, words.shape[1]), np.uint64)
-        offsets, sizes = [], [0]
-        for table, (ranges, _) in enumerate(layout.tables):
-            rows[table], begins = sorted_by_prefix(words, ranges)
-            np.take(words, rows[table], axis=0, out=tables[table])
-            offsets.append(begins)
-            sizes.append(len(begins))
-            for bit in (bit for first, count in ranges for bit in range(first, first + count)):
-                masks[table, bit // 64] |= np.uint64(1 << bit % 64)
-        self._tables = kernel.Tables(tables, rows, np.concatenate(offsets), np.cumsum(sizes)[:-1], masks)
+        self._ranges = np.array([(table, *some) for table, (ranges, _) in enumerate(layout.tables) for some in ranges])
+        self._flips = np.array([flips for _, flips in layout.tables])
+        self._tables = PrefixTables.of(words, self._ranges, len(self._flips))
 
     def __len__(self) -> int:
         """Return the number of fingerprints."""
-        return int(self._tables.rows.shape[1])
+        return len(self._tables.rows) // len(self._flips)
 
     def _prepare(self) -> None:
         """Nothing is added later."""
 
     def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
-        masks = [_flips(count, most) for count, most in self.layout.shape]
-        block = kernel.Block(*(np.empty(QUERIES_IN_FLIGHT, kind) for kind in (np.int64, np.int64, np.bool_)))
-        flips = kernel.Flips(np.concatenate(masks), np.cumsum([0, *map(len, masks)]))
-        ranges = [np.array(ranges, np.int64) for ranges, _ in self.layout.tables]
-
-        def search(start: int, stop: int, hits: Hits, compared: Int64Array) -> int:
-            own = np.empty((len(ranges), stop - start), np.uint64)
-            for table in range(len(ranges)):
-                prefixes(query, start, stop, ranges[table], own[table])
-            return int(
-                kernel.search(query, own, start, stop, self._tables, flips, self.radius, first_only, block, hits, compared)
-            )
-
-        return search
+        tables, ranges, flips, radius = self._tables, self._ranges, self._flips, self.radius
+        return lambda start, stop: multi_index_search(query, start, stop, tables, ranges, flips, radius, first_only, self_join)

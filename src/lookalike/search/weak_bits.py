@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import weak_bits as kernel
-from ..kernels.hamming import bucket_offsets, prefixes
-from ..kernels.scratch import Hits
-from ..kernels.tables import Block
+from ..core import ascending_offsets, search_prefixes, weak_prefixes
 from ..theory.blocks import combinations_within
-from ..values import Int64Array, UInt64Array
+from ..values import UInt64Array
 from ..values.arrays import whole
-from .fingerprints import QUERIES_AT_A_TIME, QUERIES_IN_FLIGHT, FingerprintIndex, Margins, Search, sorted_by_prefix
+from .fingerprints import QUERIES_AT_A_TIME, FingerprintIndex, Margins, PrefixTables, Search
 
 MAX_PREFIX = 26
 
@@ -45,61 +41,31 @@ class WeakBits:
 
     def prefixes(self, query: UInt64Array, margins: Margins, start: int, stop: int) -> NDArray[np.uint32]:
         """Return the prefixes of queries [start, stop), likeliest first: uint32 of shape (stop - start, probes)."""
-        room = self.probes + self.radius + 2
-        flipped = max(1, min(self.count, self.probes - 1))
-        order, costs = np.empty(flipped, np.int64), np.empty(flipped, np.float64)
-        heap = kernel.Heap(np.empty(room, np.float64), np.empty(room, np.uint64), np.empty(room, np.int64))
-        flips, out = np.empty(self.probes, np.uint64), np.empty((stop - start, self.probes), np.uint32)
+        out = np.empty((stop - start, self.probes), np.uint32)
         for begin in range(start, stop, QUERIES_AT_A_TIME):
             some = slice(begin, min(begin + QUERIES_AT_A_TIME, stop))
-            asked = query[some]
             known = np.empty((0, 1), np.float32) if margins is None else np.ascontiguousarray(margins[some], np.float32)
-            kernel.weak_prefixes(
-                asked, known, 0, len(asked), self.first_bit, self.count, self.radius, order, costs, heap, flips,
-                out[begin - start : some.stop - start],
-            )  # fmt: skip
+            part = out[begin - start : some.stop - start]
+            weak_prefixes(query[some], known, self.first_bit, self.count, self.radius, part)
         return out
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SortedTable:
-    """Fingerprints in the order of their prefixes, their rows, and where each prefix begins."""
-
-    arrays: kernel.SortedTable
-
-    @classmethod
-    def of(cls, words: UInt64Array, weak: WeakBits, ascending: bool = False) -> SortedTable:
+    def table(self, words: UInt64Array, ascending: bool = False) -> PrefixTables:
         """Sort fingerprints; of those that ascend as numbers, which are in order, offsets cover only prefixes that occur."""
-        if ascending:
-            return cls(kernel.SortedTable(words, *_offsets_of_ascending(words, weak.first_bit, weak.count)))
-        order, begins = sorted_by_prefix(words, ((weak.first_bit, weak.count),))
-        return cls(kernel.SortedTable(words[order], order, begins, 0))
+        if not ascending:
+            return PrefixTables.of(words, np.array([[0, self.first_bit, self.count]]))
+        offsets, low = ascending_offsets(words, self.first_bit, self.count)
+        return PrefixTables(words, np.empty(0, np.uint32), offsets, np.array([0, len(offsets)]), low)
 
     def search(
-        self, query: UInt64Array, wanted: Callable[[int, int], NDArray[np.uint32]], radius: int, first_only: bool,
-        self_join: bool, answered: NDArray[np.bool_],
+        self, table: PrefixTables, query: UInt64Array, wanted: Callable[[int, int], NDArray[np.uint32]],
+        answered: NDArray[np.bool_] | None, self_join: bool = False,
     ) -> Search:  # fmt: skip
-        """Return the search of queries for the prefixes that ``wanted(start, stop)`` names."""
-        block = Block(np.empty(QUERIES_IN_FLIGHT, np.int64), np.empty(QUERIES_IN_FLIGHT, np.int64), answered)
-
-        def search(start: int, stop: int, hits: Hits, compared: Int64Array) -> int:
-            return int(
-                kernel.search_prefixes(
-                    query, wanted(start, stop), start, stop, self.arrays, radius, first_only, self_join, block, hits, compared
-                )
-            )
-
-        return search
-
-
-def _offsets_of_ascending(words: UInt64Array, first_bit: int, count: int) -> tuple[Any, Any, int]:
-    """Return (rows, offsets of the prefixes that occur, the lowest of them) of fingerprints that are sorted already."""
-    prefix = np.empty(len(words), np.uint64)
-    prefixes(words, 0, len(words), np.array([[first_bit, count]]), prefix)
-    low, high = (int(prefix[0]), int(prefix[-1])) if len(words) else (0, 0)
-    offsets = np.empty(high - low + 2, np.uint32)
-    bucket_offsets(prefix, offsets, low)
-    return np.arange(len(words), dtype=np.uint32), offsets, low
+        """Return the search of queries for the prefixes that ``wanted(start, stop)`` names; with ``answered`` for one hit of
+        each query that is not."""
+        flags = np.zeros(0, np.bool_) if answered is None else answered
+        return lambda start, stop: search_prefixes(
+            query, wanted(start, stop), start, stop, table, self.radius, answered is not None, self_join, flags
+        )
 
 
 class WeakBitIndex(FingerprintIndex):
@@ -162,9 +128,9 @@ class WeakBitIndex(FingerprintIndex):
     def _build(self) -> None:
         """Sort by the last bits."""
         self._weak = self.weak_bits(len(self))
-        self._sorted = SortedTable.of(self._stored, self._weak)
+        self._sorted = self._weak.table(self._stored)
 
     def _search(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Search:
-        answered = np.zeros(len(query) if first_only else 0, np.bool_)
+        answered = np.zeros(len(query), np.bool_) if first_only else None
         wanted = partial(self._weak.prefixes, query, margins)
-        return self._sorted.search(query, wanted, self.radius, first_only, self_join, answered)
+        return self._weak.search(self._sorted, query, wanted, answered, self_join)

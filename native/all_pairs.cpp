@@ -1,0 +1,263 @@
+// All pairs: of fingerprints and of packed sketches, each compared with each, and of fingerprints that agree under a mask.
+//
+// For packed sketches a block of rows is turned on its side: word w of all its rows lies together, so that one row is compared
+// with several at once; where all have too many mismatches, the rest of their words is left out.
+#include "hamming.h"
+
+namespace lookalike {
+
+constexpr std::int64_t BLOCK = 256, AHEAD = 16;
+
+template <int W>
+static void search_all_of(Table<const Word> queries, std::int64_t start, std::int64_t stop, Table<const Word> all,
+                          std::int64_t radius, bool first_only, bool self_join, Hits& hits) {
+  const Prints<W> query(queries), stored(all);
+  const std::int64_t n = stored.size();
+  for (std::int64_t q = start; q < stop; q++) {
+    const Word* own = query[q];
+    std::int64_t s = self_join ? q + 1 : 0;
+    hits.compared += n;
+    for (bool done = false; s < n && !done;) {
+      std::int64_t end = n;
+      if constexpr (W == 1) {  // steps of 32 rows in which no distance is small are passed over
+        constexpr int STEP = 32;
+        const Lanes wanted = Lanes::of(*own), limit = Lanes::of(Word(radius));
+        for (; s + STEP <= n; s += STEP) {
+          Lanes beyond = Lanes::of(~Word(0));
+          for (int k = 0; k < STEP; k += Lanes::N)
+            beyond = beyond & (limit - (Lanes::load(stored[s + k]) ^ wanted).popcounts());
+          if (!beyond.negative()) break;
+        }
+        end = std::min(n, s + STEP);
+      }
+      for (; s < end && !done; s++) {
+        const std::int64_t d = query.distance(own, stored[s]);
+        if (d > radius) continue;
+        hits.add({q, s, d});
+        done = first_only;
+      }
+    }
+  }
+}
+
+// Finds the stored fingerprints within the radius of queries [start, stop), the first of each or all; in a self-join, those
+// behind a query's own row.
+static Found search_all(Table<const Word> query, std::int64_t start, std::int64_t stop, Table<const Word> stored,
+                        std::int64_t radius, bool first_only, bool self_join) {
+  Hits hits;
+  with_words(query.columns(), [&](auto words) {
+    search_all_of<words>(query, start, stop, stored, radius, first_only, self_join, hits);
+  });
+  return hits.taken();
+}
+
+// What a pair must have: `most` slots that differ, or, where rows have densities, what follows from theirs.
+struct Reach {
+  Table<const std::int64_t> layout;     // first word, slots and bits of each part
+  Span<const std::int64_t> combined;    // how many slots each bit of a part is the XOR of
+  std::int64_t most;
+  double early;                         // words before which hardly a pair is decided
+  double threshold;
+  Span<const double> densities;
+  Table<const double> chances;          // A of each row and part (Theorem 1)
+
+  // Writes how many slots of a row and of each row of a block may differ: slots less those that must match, C1 + (1 - C2) R of
+  // whole ones. Combined ones tell nothing where single bits match in half of all cases or fewer: all of them may differ.
+  void allow(std::int64_t row, std::int64_t begin, std::int64_t size, Word* allowed) const {
+    for (std::int64_t j = 0; j < size; j++) {
+      const double left = densities[row], right = densities[begin + j];
+      const double share = left + right > 0.0 ? left / (left + right) : 0.5;
+      double more = 0.0;
+      for (std::int64_t p = 0; p < layout.rows(); p++) {
+        const double a = chances[row][p], b = chances[begin + j][p];
+        double matching = a * (1.0 - share) + b * share + (1.0 - a * share - b * (1.0 - share)) * threshold;
+        if (combined[p] > 1) {
+          const double rho = 2.0 * matching - 1.0;
+          double power = 1.0;
+          for (std::int64_t i = 0; i < combined[p]; i++) power *= rho;
+          matching = rho < 1e-9 ? -1e18 : (1.0 + power) / 2.0;
+        }
+        more += double(layout[p][1]) * (1.0 - matching);
+      }
+      allowed[j] = more + 1e-6 < 1e9 ? Word(std::int64_t(more + 1e-6)) : Word(1000000000);
+    }
+  }
+};
+using Reaching = std::tuple<Table<const std::int64_t>, Span<const std::int64_t>, std::int64_t, double, double,
+                            Span<const double>, Table<const double>>;
+
+// Compares a block of rows with all rows before their ends.
+class BlockPairs {
+ public:
+  BlockPairs(Table<const Word> words, const Reach& reach, Hits& hits)
+      : words_(words), reach_(reach), hits_(hits), columns_(std::size_t(words.columns() * BLOCK)) {
+    for (std::int64_t p = 0; p < reach.layout.rows(); p++) slots_ += reach.layout[p][1];
+    step_ = std::max<std::int64_t>(1, slots_ / 512);
+  }
+
+  void find(std::int64_t begin, std::int64_t size) {
+    std::fill(columns_.begin(), columns_.end(), 0);
+    for (std::int64_t j = 0; j < size; j++)
+      for (std::int64_t w = 0; w < words_.columns(); w++) columns_[w * BLOCK + j] = words_[begin + j][w];
+    for (std::int64_t j = 0; j < BLOCK; j++) allowed_[j] = j < size ? Word(reach_.most) : ~Word(0);
+    for (std::int64_t i = 0; i < begin + size; i++) {
+      if (reach_.densities.size()) reach_.allow(i, begin, size, allowed_);
+      if (count(i)) continue;
+      for (std::int64_t j = std::max<std::int64_t>(0, i + 1 - begin); j < size; j++)
+        if (std::int64_t(totals_[j]) <= std::int64_t(allowed_[j])) hits_.add({i, begin + j, slots_ - std::int64_t(totals_[j])});
+    }
+  }
+
+ private:
+  // Counts in how many slots a row differs from each of the block; returns whether from each in too many.
+  bool count(std::int64_t i) {
+    std::fill(totals_, totals_ + BLOCK, 0);
+    std::int64_t done = 0;
+    bool beyond = false;
+    for (std::int64_t p = 0; p < reach_.layout.rows(); p++) {
+      const std::int64_t first = reach_.layout[p][0], width = (reach_.layout[p][1] + 63) / 64, bits = reach_.layout[p][2];
+      for (std::int64_t begun = 0; begun < width && !beyond;) {
+        const std::int64_t stop = std::min(width, begun + step_);
+        for (std::int64_t w = first + begun; w < first + stop; w++) add(words_[i], w, bits, width);
+        done += stop - begun;
+        begun = stop;
+        if (reach_.early < double(done)) beyond = all_beyond();
+      }
+    }
+    return beyond;
+  }
+  void add(Span<const Word> row, std::int64_t w, std::int64_t bits, std::int64_t width) {
+    if (bits == 1) {
+      const Lanes own = Lanes::of(row[w]);
+      const Word* column = &columns_[w * BLOCK];
+      for (std::int64_t j = 0; j < BLOCK; j += Lanes::N)
+        (Lanes::load(totals_ + j) + (own ^ Lanes::load(column + j)).popcounts()).store(totals_ + j);
+      return;
+    }
+    constexpr std::int64_t TOGETHER = 4;
+    for (std::int64_t j = 0; j < BLOCK; j += TOGETHER * Lanes::N) {
+      Lanes differ[TOGETHER];
+      for (Lanes& some : differ) some = Lanes::of(0);
+      for (std::int64_t b = 0; b < bits; b++) {
+        const Lanes own = Lanes::of(row[w + b * width]);
+        const Word* column = &columns_[(w + b * width) * BLOCK + j];
+        for (std::int64_t k = 0; k < TOGETHER; k++) differ[k] = differ[k] | (own ^ Lanes::load(column + k * Lanes::N));
+      }
+      for (std::int64_t k = 0; k < TOGETHER; k++) {
+        Word* total = totals_ + j + k * Lanes::N;
+        (Lanes::load(total) + differ[k].popcounts()).store(total);
+      }
+    }
+  }
+  bool all_beyond() const {
+    Lanes beyond = Lanes::of(~Word(0));
+    for (std::int64_t j = 0; j < BLOCK; j += Lanes::N)
+      beyond = beyond & (Lanes::load(allowed_ + j) - Lanes::load(totals_ + j));
+    return beyond.negative();
+  }
+
+  Table<const Word> words_;
+  const Reach& reach_;
+  Hits& hits_;
+  Vector<Word> columns_;
+  std::int64_t slots_ = 0, step_;
+  alignas(64) Word totals_[BLOCK], allowed_[BLOCK];
+};
+
+// Finds the pairs of rows [begin, end) with rows before them and each other of which no more slots differ than may; counts the
+// slots that match.
+static Found block_pairs(Table<const Word> words, std::int64_t begin, std::int64_t end, Reaching reaching) {
+  const auto [layout, combined, most, early, threshold, densities, chances] = reaching;
+  const Reach reach{layout, combined, most, early, threshold, densities, chances};
+  Hits hits;
+  BlockPairs pairs(words, reach, hits);
+  for (; begin < end; begin += BLOCK) pairs.find(begin, std::min(BLOCK, end - begin));
+  return hits.taken();
+}
+
+// The same where slots may be empty, which a last plane tells: of N slots filled in a pair, M of them in both,
+// M / 2^b + (1 - 2^-b) R N must match.
+static Found filled_pairs(Table<const Word> words, std::int64_t begin, std::int64_t end, std::int64_t slots, std::int64_t bits,
+                          double threshold) {
+  const std::int64_t width = (slots + 63) / 64;
+  const double chance = 1.0 / double(Word(1) << bits);
+  Hits hits;
+  for (std::int64_t i = 0; i < end; i++) {
+    const Span<const Word> a = words[i];
+    for (std::int64_t j = std::max(i + 1, begin); j < end; j++) {
+      const Span<const Word> b = words[j];
+      std::int64_t equal = 0, both = 0, one = 0;
+      for (std::int64_t w = 0; w < width; w++) {
+        Word differ = 0;
+        for (std::int64_t k = 0; k < bits; k++) differ |= a[w + k * width] ^ b[w + k * width];
+        const Word own = a[w + bits * width], other = b[w + bits * width];
+        equal += popcount(own & other & ~differ);
+        both += popcount(own & other);
+        one += popcount(own ^ other);
+      }
+      if (double(equal) + 1e-6 >= double(both) * chance + threshold * (1.0 - chance) * double(both + one))
+        hits.add({i, j, equal});
+    }
+  }
+  return hits.taken();
+}
+
+// For each row the upper bits of a mix of its masked words, over its number in the lower `row_bits`.
+static Vector<Word> join_entries(Table<const Word> words, Span<const Word> mask, std::int64_t row_bits) {
+  Vector<Word> entries(std::size_t(words.rows()));
+  for (std::int64_t row = 0; row < words.rows(); row++) {
+    Word key = 0;
+    for (std::int64_t w = 0; w < words.columns(); w++) {
+      key = (key ^ (words[row][w] & mask[w])) * 0xFF51AFD7ED558CCD;
+      key = (key ^ key >> 33) * 0xC4CEB9FE1A85EC53;
+      key ^= key >> 29;
+    }
+    entries[row] = (key & ~low_bits(row_bits)) | Word(row);
+  }
+  return entries;
+}
+
+template <int W>
+static void join_runs_of(Table<const Word> words, Span<const Word> entries, Word low, Table<const Word> masks,
+                         std::int64_t table, std::int64_t radius, std::int64_t limit, Hits& hits) {
+  const Prints<W> prints(words), mask(masks);
+  const std::int64_t n = entries.size();
+  for (std::int64_t i = 0; i + 1 < n; i++) {
+    if (i + AHEAD + 1 < n && (entries[i + AHEAD] ^ entries[i + AHEAD + 1]) <= low) {
+      prints.prefetch(std::int64_t(entries[i + AHEAD] & low));
+      prints.prefetch(std::int64_t(entries[i + AHEAD + 1] & low));
+    }
+    for (std::int64_t j = i + 1; j < n && (entries[i] ^ entries[j]) <= low; j++) {
+      const std::int64_t a = std::int64_t(entries[i] & low), b = std::int64_t(entries[j] & low);
+      hits.compared++;
+      const std::int64_t d = prints.distance(prints[a], prints[b]);
+      if (d > radius) continue;
+      std::int64_t t = 0;
+      while (t <= table && !prints.agree_under(mask[t], prints[a], prints[b])) t++;
+      if (t != table) continue;
+      hits.add({std::min(a, b), std::max(a, b), d});
+      if (hits.size() >= limit) return;
+    }
+  }
+}
+
+// Finds the pairs within the radius among sorted entries of equal keys, at most `limit` of them. A pair is told for the first of
+// the masks (tables, words) under which it agrees: all tables tell it once.
+static Found join_runs(Table<const Word> words, Span<const Word> entries, std::int64_t row_bits, Table<const Word> masks,
+                       std::int64_t table, std::int64_t radius, std::int64_t limit) {
+  Hits hits;
+  with_words(words.columns(), [&](auto width) {
+    join_runs_of<width>(words, entries, low_bits(row_bits), masks, table, radius, limit, hits);
+  });
+  return hits.taken();
+}
+
+void define_all_pairs(nb::module_& m) {
+  define(m, "search_all", &search_all);
+  define(m, "block_pairs", &block_pairs);
+  define(m, "filled_pairs", &filled_pairs);
+  define(m, "join_entries", &join_entries);
+  define(m, "join_runs", &join_runs);
+}
+
+}  // namespace lookalike
