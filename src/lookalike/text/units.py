@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +104,19 @@ class _Rows(NamedTuple):
         return slice(self.first, self.first + len(self.sizes))
 
 
+_Some = tuple[_Rows, NDArray[Any], Int64Array]  # units of some rows, and where those of each begin
+
+
+def _together(kind: np.dtype[np.void], n: int, found: Iterable[_Some]) -> Found:
+    """Put the units of rows of ``n`` texts together."""
+    parts, counts, wholes = [np.empty(0, kind)], np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
+    for rows, units, bounds in found:
+        parts.append(units.view(kind)[:, 0])
+        counts[1:][rows.own] += np.diff(bounds)
+        wholes[rows.own] += rows.sizes
+    return Found(np.concatenate(parts), np.cumsum(counts), wholes)
+
+
 @dataclass(frozen=True)
 class Hashing:
     """Keys of windows of ``length`` words, tokens of a ``shingling``: equal if their words are.
@@ -167,13 +180,8 @@ class Blocks:
     def find(self, texts: Texts, positions: Int64Array, table: UInt64Array) -> Found:
         """Return all blocks, and the words of each text; where blocks are is not told."""
         points = secret_words(self.hashing.key, "blocks", 2) % np.uint64(PRIME)
-        parts, counts, wholes = [np.empty(0, BARE)], np.zeros(len(texts) + 1, np.int64), np.zeros(len(texts), np.int64)
-        for rows in self.hashing.rows(texts):
-            keys, bounds = core.hash_blocks(*rows.windows, points)
-            parts.append(keys.view(BARE)[:, 0])
-            counts[1:][rows.own] += np.diff(bounds)
-            wholes[rows.own] += rows.sizes
-        return Found(np.concatenate(parts), np.cumsum(counts), wholes)
+        rows = self.hashing.rows(texts)
+        return _together(BARE, len(texts), ((some, *core.hash_blocks(*some.windows, points)) for some in rows))
 
 
 @dataclass(frozen=True)
@@ -191,7 +199,9 @@ class Windows:
 
     def _starts(self, positions: Int64Array) -> Int64Array:
         """Return the number of the first block of each text; the core adds those that it has seen."""
-        return self.starts[self.documents[positions >> SOURCE_BITS] + (positions & ((1 << SOURCE_BITS) - 1))]
+        order = self.documents[positions >> SOURCE_BITS] + (positions & ((1 << SOURCE_BITS) - 1))
+        starts: Int64Array = self.starts[order]
+        return starts
 
     def keys(self, texts: Texts, positions: Int64Array) -> UInt64Array:
         """Return the first key of each window that is not known."""
@@ -200,25 +210,23 @@ class Windows:
 
     def find(self, texts: Texts, positions: Int64Array, table: UInt64Array) -> Found:
         """Return the windows that may come twice, and runs of those that are known."""
-        parts, counts, wholes = [np.empty(0, UNIT)], np.zeros(len(texts) + 1, np.int64), np.zeros(len(texts), np.int64)
         starts = self._starts(positions)
-        for rows in self.hashing.rows(texts):
-            found, bounds = core.find_windows(*rows.windows, starts[rows.own], self.bits, table)
-            units = found.view(UNIT)[:, 0]
-            if len(units):
-                _locate(rows.texts, np.repeat(np.arange(len(rows.sizes)), np.diff(bounds)), self.hashing.shingling, units)
-            for name, before in (("begin", rows.skipped), ("end", rows.skipped), ("number", rows.before)):
-                units[name] += before
-            parts.append(units)
-            counts[1:][rows.own] += np.diff(bounds)
-            wholes[rows.own] += rows.sizes
-        return Found(np.concatenate(parts), np.cumsum(counts), wholes)
+
+        def found() -> Iterator[_Some]:
+            for rows in self.hashing.rows(texts):
+                units, bounds = core.find_windows(*rows.windows, starts[rows.own], self.bits, table)
+                _locate(rows, bounds, self.hashing.shingling, units.view(UNIT)[:, 0])
+                yield rows, units, bounds
+
+        return _together(UNIT, len(texts), found())
 
 
-def _locate(texts: Texts, owner: Int64Array, shingling: Shingling, units: NDArray[np.void]) -> None:
-    """Write where units begin and end in the rows that own them; other rows are not looked at."""
-    fresh = np.diff(owner, prepend=-1) > 0  # they ascend
-    rows, which = owner[fresh], np.cumsum(fresh) - 1
-    some = concatenate([texts.slice(row, row + 1) for row in rows.tolist()])
-    last = units["number"] + units["size"] - 1
-    units["begin"], units["end"] = shingling.places(some, which, units["number"], last)
+def _locate(rows: _Rows, bounds: Int64Array, shingling: Shingling, units: NDArray[np.void]) -> None:
+    """Write where units begin and end in their texts; rows that have none are not looked at."""
+    counts = np.diff(bounds)
+    owners = np.flatnonzero(counts)
+    some = concatenate([rows.texts.slice(row, row + 1) for row in owners.tolist()])
+    owner = np.repeat(np.arange(len(owners)), counts[owners])
+    begin, end = shingling.places(some, owner, units["number"], units["number"] + units["size"] - 1)
+    units["begin"], units["end"] = begin + rows.skipped, end + rows.skipped
+    units["number"] += rows.before
