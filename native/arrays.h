@@ -1,5 +1,8 @@
 // Arrays of NumPy as spans and tables, and growing arrays that become NumPy's.
 #pragma once
+#if __has_include(<sys/mman.h>)
+#include <sys/mman.h>
+#endif
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
@@ -61,9 +64,19 @@ class Table {
   std::size_t rows_ = 0, columns_ = 0;
 };
 
-// Memory that is not cleared before it is written.
+// Memory that is not cleared before it is written, in huge pages where there are any: one of these is cleared, and found again by
+// the processor, faster than the 512 small ones in its place.
 template <class T>
 struct Raw : std::allocator<T> {
+  T* allocate(std::size_t n) {
+    T* made = std::allocator<T>::allocate(n);
+#if defined(MADV_HUGEPAGE)
+    constexpr std::uintptr_t PAGE = 4096;
+    const auto begin = (reinterpret_cast<std::uintptr_t>(made) + PAGE - 1) & ~(PAGE - 1);
+    if (n * sizeof(T) >= 2 << 20) madvise(reinterpret_cast<void*>(begin), n * sizeof(T) - PAGE, MADV_HUGEPAGE);
+#endif
+    return made;
+  }
   template <class U> struct rebind { using other = Raw<U>; };
   template <class U> void construct(U* at) noexcept { ::new (static_cast<void*>(at)) U; }
   template <class U, class... Of> void construct(U* at, Of&&... of) { ::new (static_cast<void*>(at)) U(std::forward<Of>(of)...); }

@@ -216,6 +216,7 @@ class KnownText {
       room_->text[n_text_] = SEGMENT_END;
       const auto [count, size] = common_run(folded + tail, room_->text.data() + room_->places[found].end);
       const std::int64_t run = 1 + count, past = tail + size;
+      __builtin_prefetch(&room_->places[found + run - 1]);
       const bool copies = segment_ && run <= SHORT;
       make_room_for(copies ? run : 0, copies ? past - done : 0, run);
       std::copy_n(&room_->numbers[found], run, &numbers_[written_]);
