@@ -13,6 +13,9 @@
 #include <stdexcept>
 #include <utility>
 #include <vector>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace lookalike {
 

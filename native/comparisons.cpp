@@ -15,7 +15,7 @@ namespace {
 using Word = std::uint64_t;
 
 // Numbers values by first appearance. In near-duplicates the same value mostly follows again: that is looked at first.
-class Interner {
+class ValueNumbers {
  public:
   void number(Span<const Word> values, Span<std::int32_t> out) {
     if (table_.empty()) lay_out(std::bit_ceil(Word(std::clamp<std::int64_t>(2 * values.size(), 64, 1 << 12))));
@@ -56,7 +56,7 @@ class Interner {
 
   void grow() {
     const Vector<Word> table = std::move(table_);
-    const std::vector<std::int32_t> numbers = std::move(numbers_);
+    const Vector<std::int32_t> numbers = std::move(numbers_);
     table_ = {};
     lay_out((table.size() < LARGE ? 4 : 2) * table.size());
     for (std::size_t i = 0; i < table.size(); i++) {
@@ -69,8 +69,8 @@ class Interner {
   }
 
   Vector<Word> table_;
-  std::vector<std::int32_t> numbers_;  // of the values of the table, and 1; 0: free
-  std::vector<std::int32_t> after_;    // for each number, the place in the values behind its last one, of these or earlier ones
+  Vector<std::int32_t> numbers_;  // of the values of the table, and 1; 0: free
+  Vector<std::int32_t> after_;    // for each number, the place in the values behind its last one, of these or earlier ones
   Places places_;
 };
 
@@ -100,14 +100,15 @@ class Rows {
   // Adds rows of any values.
   void add(Span<const Word> values, Span<const std::int64_t> offsets) {
     Vector<std::int32_t> numbers(values.size());
-    interner_.number(values, numbers);
-    add_numbers(numbers, offsets, interner_.size());
+    of_values_.number(values, numbers);
+    add_numbers(numbers, offsets, of_values_.size());
   }
 
   // Adds rows of numbers below `end`, with repeats.
   void add_numbers(Span<const std::int32_t> numbers, Span<const std::int64_t> offsets, std::int64_t end) {
+    if (kind_ == COSINE && words_.empty()) words_.reserve(numbers.size()), blocks_.reserve(numbers.size());
     const std::size_t wanted = kind_ == COSINE ? end : (end >> 6) + 1;
-    if (seen_.size() < wanted) seen_.resize(wanted);
+    if (seen_.size() < wanted) seen_.resize(wanted, 0);
     for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
       const auto some = numbers.part(offsets[row], offsets[row + 1] - offsets[row]);
       touched_.clear();
@@ -118,7 +119,7 @@ class Rows {
 
   // Lets go of what is needed only as long as rows are added.
   void close() {
-    interner_ = {};
+    of_values_ = {};
     seen_ = {};
     touched_ = {};
   }
@@ -252,12 +253,12 @@ class Rows {
   Vector<std::int64_t> sizes_, offsets_{0};
   Vector<std::int32_t> blocks_;
   Vector<Word> words_;
-  Interner interner_;
-  std::vector<Word> seen_;  // zeros between rows: a word for each block, or a count for each number
+  ValueNumbers of_values_;
+  Vector<Word> seen_;  // zeros between rows: a word for each block, or a count for each number
   std::vector<std::int32_t> touched_;
 };
 
-// Tells which matches, sorted by right, have a kept left; matches come in as many parts as one likes. References, orders below the
+// Tells which matches, left < right and sorted by right, have a kept left; matches come in as many parts as one likes. References, orders below the
 // boundary, are never removed.
 class Resolver {
  public:
@@ -265,19 +266,22 @@ class Resolver {
 
   Vector<std::uint8_t> resolve(Span<const std::int64_t> left, Span<const std::int64_t> right) {
     Vector<std::uint8_t> kept(left.size());
+    if (!left.size()) return kept;
+    const std::size_t words = std::size_t(right[right.size() - 1]) / 64 + 1;
+    if (words > removed_.size()) removed_.resize(std::max(words, 2 * removed_.size()), 0);
+    const Span<Word> removed = removed_;
     for (std::int64_t pair = 0; pair < left.size(); pair++) {
-      const auto a = std::size_t(left[pair]), b = std::size_t(right[pair]);
-      kept[pair] = a >= removed_.size() || !removed_[a];
-      if (!kept[pair] || right[pair] < boundary_) continue;
-      if (b >= removed_.size()) removed_.resize(std::max(b + 1, 2 * removed_.size()));
-      removed_[b] = true;
+      const std::int64_t a = left[pair], b = right[pair];
+      const Word kept_left = ~(removed[a >> 6] >> (a & 63)) & 1;
+      kept[pair] = std::uint8_t(kept_left);
+      removed[b >> 6] |= (b >= boundary_ ? kept_left : 0) << (b & 63);
     }
     return kept;
   }
 
  private:
   std::int64_t boundary_;
-  std::vector<bool> removed_;
+  Vector<Word> removed_;  // a bit for each order
 };
 
 // Cosines of pairs of rows, each of which holds ascending columns and their weights; at most 1.

@@ -93,6 +93,7 @@ std::tuple<Vector<Int>, Vector<Int>, Place> link_holders(Span<const Int> keys, S
   const auto [most, most_wide, heads, boundary, both] = rule;
   auto [begin, member, partner] = at;
   Vector<Int> looking, held;
+  looking.reserve(std::min(at_most, keys.size())), held.reserve(std::min(at_most, keys.size()));
   while (begin < keys.size()) {
     Int end = begin, references = 0;
     while (end < keys.size() && keys[end] == keys[begin]) references += holders[end++] >> SIZE_BITS < boundary;
@@ -129,6 +130,7 @@ std::tuple<Vector<Int>, Vector<Int>, Place> link_holders(Span<const Int> keys, S
 std::tuple<Vector<Int>, Vector<Int>, Vector<Int>, Vector<Int>> count_shared(Span<const Int> looking, Span<const Int> held,
                                                                             Span<const Int> needed) {
   Vector<Int> left, right, sampled, crowded;
+  for (auto* column : {&left, &right, &sampled, &crowded}) column->reserve(looking.size());
   for (Int begin = 0, end = 0; begin < looking.size(); begin = end) {
     const Int own = looking[begin] >> SIZE_BITS, size = looking[begin] & SIZE;
     Int nothing = 0;

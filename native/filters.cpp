@@ -38,10 +38,11 @@ enum Fact { EXTENT = 0, SET = 1, BEFORE = 2, BITS = 5 };
 constexpr Int WORDS = 4;  // of bits, where there are any
 constexpr Int LOW32 = 0xFFFFFFFF;
 
-// The fewest members in common of two sets that have so many together; a little less, against roundings.
-Int least_common(Int members, double threshold) {
-  return Int(std::ceil(threshold / (1.0 + threshold) * double(members) - 1e-12 * double(members)));
-}
+// The share of the members of two sets, counted together, that they have in common at a resemblance.
+double share_of(double resemblance) { return resemblance / (1.0 + resemblance); }
+
+// The least number that is at least a share of a number; a little less, against roundings.
+Int least_of(double share, Int number) { return Int(std::ceil(share * double(number) - 1e-12 * double(number))); }
 
 // Adds members to a table of counts, by the upper bits of their hashes: 64 less `shift` of them.
 void count_members(Span<const Word> values, int shift, Span<std::int32_t> counts) {
@@ -81,8 +82,8 @@ class Prefixes {
     for (; row_ + 1 < offsets_.size() && written < at_most; row_++, place_ = 0) {
       const Int begin = offsets_[row_], size = offsets_[row_ + 1] - begin;
       if (!place_) look_at(values_.part(begin, size));
-      const Int smallest = Int(std::ceil(threshold_ * double(size) - 1e-12 * double(size)));  // set that can match
-      const Int end = std::min(size, size - least_common(size + smallest, threshold_) + 1);
+      const Int smallest = least_of(threshold_, size);  // set that can match
+      const Int end = std::min(size, size - least_of(share_of(threshold_), size + smallest) + 1);
       while (place_ < end && written < at_most) {
         const Int entry = entries_[begin + place_++];
         if (entry >> 32 == 1) continue;  // nobody else has it; counts that are too large for 32 bits can be any number
@@ -162,46 +163,52 @@ class PrefixLinks {
   // Returns at most so many of the next links, the lower order on the left. None: all is done.
   std::pair<Vector<Int>, Vector<Int>> next(Int at_most) {
     Vector<Int> left, right;
+    left.reserve(at_most), right.reserve(at_most);
+    const double share = share_of(threshold_);
+    const Span<const Int> ends(ends_.data(), ends_.size());
     for (const Int n = Int(keys_.size()); smaller_ < n; smaller_++, larger_ = 0) {
       if (smaller_ >= group_end_)
         for (group_end_ = smaller_; group_end_ < n && keys_[group_end_] == keys_[smaller_];) group_end_++;
-      const bool first = !smaller_ || ends_[smaller_ - 1] == smaller_;
-      const Int size = fact(smaller_, EXTENT) >> 32, rest = size - (fact(smaller_, EXTENT) & LOW32);
-      // The set is the larger one of its pairs, at this member
-      if (rest < least_common(2 * size, threshold_)) continue;
-      larger_ = std::max(larger_, first ? smaller_ + 1 : ends_[smaller_]);
-      while (larger_ < group_end_) {
-        if (Int(left.size()) == at_most) return {std::move(left), std::move(right)};
-        const Int larger = larger_;
-        larger_ = first ? larger + 1 : ends_[larger];  // others are linked with firsts alone
-        const Int other = fact(larger, EXTENT) >> 32, least = least_common(size + other, threshold_);
+      const auto mine = facts(smaller_);
+      const bool first = !smaller_ || ends[smaller_ - 1] == smaller_;
+      const Int size = mine[EXTENT] >> 32, rest = size - (mine[EXTENT] & LOW32), order = orders_[smaller_], end = group_end_;
+      if (rest < least_of(share, 2 * size)) continue;  // the set is the larger one of its pairs, at this member
+      Int known = -1, least = 0;
+      // Others are linked with firsts alone
+      for (Int larger = std::max(larger_, first ? smaller_ + 1 : ends[smaller_]); larger < end; larger = first ? larger + 1 : ends[larger]) {
+        const auto theirs = facts(larger);
+        const Int other = theirs[EXTENT] >> 32;
+        if (other != known) least = least_of(share, size + (known = other));
         if (rest < least) break;  // as it is for all that are still larger
-        if (other - (fact(larger, EXTENT) & LOW32) < least || unequal_bits(smaller_, larger) > size + other - 2 * least) continue;
-        const Int a = orders_[smaller_], b = orders_[larger];
-        if ((a < boundary_ && b < boundary_) || met_before(smaller_, larger)) continue;
-        if (!(a < b ? first : ends_[larger - 1] == larger)) continue;
-        left.push_back(std::min(a, b));
-        right.push_back(std::max(a, b));
+        if (other - (theirs[EXTENT] & LOW32) < least || unequal_bits(mine, theirs) > size + other - 2 * least) continue;
+        const Int another = orders_[larger];
+        if ((order < boundary_ && another < boundary_) || met_before(mine, theirs)) continue;
+        if (!(order < another ? first : ends[larger - 1] == larger)) continue;
+        if (Int(left.size()) == at_most) {
+          larger_ = larger;
+          return {std::move(left), std::move(right)};
+        }
+        left.push_back(std::min(order, another));
+        right.push_back(std::max(order, another));
       }
     }
     return {std::move(left), std::move(right)};
   }
 
  private:
-  Int fact(Int member, Int column) const { return facts_[member * width_ + column]; }
+  Span<const Int> facts(Int member) const { return {facts_.data() + member * width_, std::size_t(width_)}; }
 
-  bool met_before(Int a, Int b) const {
-    for (Int i = BEFORE; i < BITS; i++)
-      for (Int j = BEFORE; j < BITS; j++)
-        if (fact(a, i) == fact(b, j) && fact(a, i)) return true;
+  static bool met_before(Span<const Int> a, Span<const Int> b) {
+    for (Int i = BEFORE; i < BITS && a[i]; i++)
+      if (a[i] == b[BEFORE] || a[i] == b[BEFORE + 1] || a[i] == b[BEFORE + 2]) return true;
     return false;
   }
 
   // In how many bits the sets of two members differ: no more than there are members of one set alone.
-  Int unequal_bits(Int a, Int b) const {
-    Int count = 0;
-    for (Int i = BITS; i < width_; i++) count += std::popcount(Word(fact(a, i) ^ fact(b, i)));
-    return count;
+  static Int unequal_bits(Span<const Int> a, Span<const Int> b) {
+    if (a.size() == BITS) return 0;
+    const auto unequal = [&](Int i) { return std::popcount(Word(a[i] ^ b[i])); };
+    return unequal(BITS) + unequal(BITS + 1) + unequal(BITS + 2) + unequal(BITS + 3);
   }
 
   Int boundary_;
@@ -237,7 +244,7 @@ class Marks {
 Vector<std::uint8_t> sift_pairs(Span<const Int> left, Span<const Int> right, const Halves& lefts, const Halves& rights,
                                 double threshold) {
   constexpr Int AT_ONCE = 16;  // entries that are looked up before it is asked whether that will do
-  const double share = threshold / (1.0 + threshold), lost = (1.0 - threshold) / (1.0 + threshold);
+  const double share = share_of(threshold), lost = (1.0 - threshold) / (1.0 + threshold);
   Vector<std::uint8_t> may(left.size());
   Marks marks;
   Int marked = -1;
@@ -257,8 +264,10 @@ Vector<std::uint8_t> sift_pairs(Span<const Int> left, Span<const Int> right, con
     }
     if (marked == left[pair]) {
       Int spare = others;
-      for (Int place = 0; place < b.size() && spare >= 0; place += AT_ONCE)
-        for (Int i = place, end = std::min(place + AT_ONCE, b.size()); i < end; i++) spare -= !marks.has(b[i]);
+      const std::uint32_t* i = b.begin();
+      for (; b.end() - i >= AT_ONCE && spare >= 0; i += AT_ONCE)
+        for (Int k = 0; k < AT_ONCE; k++) spare -= !marks.has(i[k]);
+      for (; i < b.end() && spare >= 0; i++) spare -= !marks.has(*i);
       if (spare < 0) {
         may[pair] = false;
         continue;
@@ -327,6 +336,14 @@ Vector<Int> drop_marked(Span<std::int32_t> numbers, Span<const Int> offsets, Spa
   return made;
 }
 
+// Where the values stand in a table of a size: how they spread is tested.
+Vector<Int> table_places(Span<const Word> values, Int size) {
+  const Places places(size);
+  Vector<Int> made;
+  for (const Word value : values) made.push_back(places(value));
+  return made;
+}
+
 }  // namespace
 
 void define_filters(nb::module_& m) {
@@ -336,6 +353,7 @@ void define_filters(nb::module_& m) {
   define(m, "rank_members", &rank_members);
   define(m, "sift_pairs", &sift_pairs);
   define(m, "drop_marked", &drop_marked);
+  define(m, "table_places", &table_places);
   nb::class_<Dropped>(m, "Dropped").def(nb::init<Span<const Word>>()).def("drop", &Dropped::drop, Free());
   nb::class_<Prefixes>(m, "Prefixes")
       .def("__init__",

@@ -1,10 +1,10 @@
-"""Sketches of weighted sets; cosines of vectors."""
+"""Sketches of weighted sets."""
 
 import math
 
 import numpy as np
 
-from .compiler import compiled, inlined
+from .compiler import compiled
 from .constants import FULL, GOLDEN, S32
 from .hashing import fmix64
 
@@ -62,30 +62,3 @@ def sign_darts(values, weights, offsets, seed, ranks, out):
                     low = high
                     high *= 16.0 if high < 1.0 else 2.0
             limit *= 2.0
-
-
-@inlined("float64(int64, int64, const int64[::1], const uint64[::1], const float64[::1])")
-def dot(a, b, offsets, columns, weights):
-    """Cosine of rows ``a`` and ``b``, each of which holds ascending columns and their weights; at most 1."""
-    i = offsets[a]
-    j = offsets[b]
-    i_end = offsets[a + 1]
-    j_end = offsets[b + 1]
-    total = 0.0
-    while i < i_end and j < j_end:
-        if columns[i] == columns[j]:
-            total += weights[i] * weights[j]
-            i += 1
-            j += 1
-        elif columns[i] < columns[j]:
-            i += 1
-        else:
-            j += 1
-    return min(total, 1.0)
-
-
-@compiled("void(const int64[::1], const int64[::1], const int64[::1], const uint64[::1], const float64[::1], float64[::1])")
-def compare_vectors(left, right, offsets, columns, weights, out):
-    """Write the cosine of each pair into ``out`` (float64)."""
-    for pair in range(len(left)):
-        out[pair] = dot(left[pair], right[pair], offsets, columns, weights)

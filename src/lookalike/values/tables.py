@@ -23,7 +23,7 @@ PREFIXES     key (64 bits of a hash of a shingle), order, extent (shingles of th
              them, rare ones first), set (64 bits of a hash of all of them), before, before_2, before_3 (keys of those before
              it, or 0); with bits also bits to bits_4: 256, each the parity of the number of shingles whose hashes end in its
              number
-HOLDING      key (63 bits of a hash of a shingle), holder (a document that has it: see ``kernels.containment``)
+HOLDING      key (63 bits of a hash of a shingle), holder (a document that has it: see ``native/containment.cpp``)
 LOOKING      looking (a holder of a shingle of its own sample), held (order of another one, or its own if too many hold it)
 SHARED       left, right, sampled, crowded (shingles of the sample of left = right, and how many of them tell nothing; else 0)
 PAIRS        left, right: orders, left < right, each pair once
