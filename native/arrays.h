@@ -9,6 +9,9 @@
 #include <stdexcept>
 #include <utility>
 #include <vector>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace lookalike {
 
@@ -60,9 +63,21 @@ class Table {
   std::size_t rows_ = 0, columns_ = 0;
 };
 
-// Memory that is not cleared before it is written.
+// Memory that is not cleared before it is written; large parts of it in huge pages, as NumPy has its own: most of the time of an array
+// that is new is that of its pages.
 template <class T>
 struct Raw : std::allocator<T> {
+  T* allocate(std::size_t n) {
+    T* made = std::allocator<T>::allocate(n);
+#if defined(__linux__)
+    constexpr std::size_t PAGE = 4096, LARGE = 4 << 20;
+    if (const std::size_t size = n * sizeof(T); size >= LARGE) {
+      const std::size_t before = PAGE - reinterpret_cast<std::uintptr_t>(made) % PAGE;
+      madvise(reinterpret_cast<char*>(made) + before, size - before, MADV_HUGEPAGE);
+    }
+#endif
+    return made;
+  }
   template <class U> struct rebind { using other = Raw<U>; };
   template <class U> void construct(U* at) noexcept { ::new (static_cast<void*>(at)) U; }
   template <class U, class... Of> void construct(U* at, Of&&... of) { ::new (static_cast<void*>(at)) U(std::forward<Of>(of)...); }
