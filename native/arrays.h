@@ -1,8 +1,5 @@
 // Arrays of NumPy as spans and tables, and growing arrays that become NumPy's.
 #pragma once
-#if __has_include(<sys/mman.h>)
-#include <sys/mman.h>
-#endif
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
@@ -13,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 #include <vector>
-#if defined(__linux__)
+#if __has_include(<sys/mman.h>)
 #include <sys/mman.h>
 #endif
 

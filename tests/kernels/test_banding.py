@@ -1,6 +1,6 @@
 """Candidates equal the pairs that share a key, found by dictionaries; components are those of pairs."""
 
-from itertools import combinations
+from itertools import chain, combinations, pairwise
 
 import numpy as np
 import pytest
@@ -61,9 +61,9 @@ def test_groups_come_by_key_whole_and_in_portions(rng, n, shift, most):
     groups, found = KeyGroups(column), []
     while len(rows := groups.next(most)):
         found.append(rows.tolist())
-    assert sum(found, []) == sum(groups_of(column), [])
+    assert [*chain(*found)] == [*chain(*groups_of(column))]
     assert all(len(rows) >= most for rows in found[:-1])
-    ends = [column[rows[-1]] != column[more[0]] for rows, more in zip(found, found[1:], strict=False)]
+    ends = [column[rows[-1]] != column[more[0]] for rows, more in pairwise(found)]
     assert all(ends), "a group is in one portion"
 
 
