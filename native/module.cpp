@@ -8,6 +8,7 @@ void define_characters(nb::module_& m);
 void define_comparisons(nb::module_& m);
 void define_hashes(nb::module_& m);
 void define_lookup(nb::module_& m);
+void define_normal_forms(nb::module_& m);
 void define_overlap(nb::module_& m);
 void define_search(nb::module_& m);
 void define_shingles(nb::module_& m);
@@ -35,6 +36,7 @@ NB_MODULE(CORE, m) {
   define_comparisons(m);
   define_hashes(m);
   define_lookup(m);
+  define_normal_forms(m);
   define_overlap(m);
   define_search(m);
   define_shingles(m);
