@@ -84,6 +84,7 @@ inline std::int32_t point_of_four(Bytes at) { return (at[0] & 7) << 18 | (at[1] 
 // Where in a block the characters beyond ASCII are. It begins with a character and has so many bytes at most.
 struct Shape {
   std::uint64_t leads, threes, fours;  // first bytes: all; those of characters of three bytes or more; of four
+  int first;                           // where its first byte beyond ASCII is, 64: nowhere
   int size;                            // bytes of the characters that lie in it whole
   bool sound;                          // whether these are UTF-8
 
@@ -102,6 +103,7 @@ struct Shape {
       wrong |= (block.equal(char(0xF0)) << 1 & inside & ~upper) | (block.equal(char(0xF4)) << 1 & inside & upper);
       wrong |= block.at_least(0xF5) & inside;
     }
+    first = std::countr_zero(leads | follow);
     const std::uint64_t beyond = (leads & 1ull << 63) | (threes & 3ull << 62) | (fours & 7ull << 61);
     if (beyond) size = std::countr_zero(beyond);
     sound = !wrong;
@@ -118,7 +120,7 @@ inline bool classes_fall(const Characters& of, Bytes at, const Shape& shape, int
     const int i = std::countr_zero(left);
     const bool three = shape.threes >> i & 1, four = shape.fours >> i & 1;
     const std::int32_t point = four ? point_of_four(at + i) : three ? point_of_three(at + i) : point_of_two(at + i);
-    const int order = of.combining_class(point);
+    const int order = four || of.flags()[point] & FALLS ? of.combining_class(point) : 0;
     if (i > done) last = 0;
     fall |= order && order < last;
     last = order;

@@ -182,11 +182,31 @@ inline std::uint64_t lower_ascii(std::uint64_t word) {
   return word | upper >> 2;
 }
 
+// Folds letters, digits and marks among the first `size` bytes of a block, up to what is none or changes its size; returns where
+// that is.
+inline std::int64_t fold_letters(Bytes at, const Shape& shape, std::int64_t size, const std::uint32_t* entries, std::uint8_t* to) {
+  if (!shape.sound) return std::min<std::int64_t>(size, shape.first);
+  std::uint64_t left = shape.leads & shape.whole();
+  if (shape.fours) left &= (shape.fours & -shape.fours) - 1, size = std::min<std::int64_t>(size, std::countr_zero(shape.fours));
+  for (; left; left &= left - 1) {
+    const int i = std::countr_zero(left);
+    if (i >= size) return size;
+    const bool three = shape.threes >> i & 1;
+    const std::uint32_t entry = entries[three ? point_of_three(at + i) : point_of_two(at + i)];
+    if (!(entry & (A_WORD | ALONE | A_MARK)) || entry & LONG) return i;
+    const std::uint16_t both = std::uint16_t(entry);
+    std::memcpy(to + i, &both, 2);
+    if (three) to[i + 2] = std::uint8_t(entry >> 16);
+  }
+  return std::min<std::int64_t>(size, shape.size);
+}
+
 // Writes a text with each run of white space as one blank, or if `keep_lines` as a line feed where it holds a line break, none at
 // either end. Invalid UTF-8 becomes U+FFFD. `out` has room for three bytes a byte and 80 more. Returns the bytes written.
 inline std::int64_t fold_spaces(Bytes at, Bytes end, Bytes limit, bool fold_case, bool keep_lines, const Characters& characters,
                                 std::uint8_t* out) {
   constexpr std::uint64_t TOPS = 0x8080808080808080, ABOVE_BLANK = 0x5F5F5F5F5F5F5F5F;
+  const std::uint32_t* entries = characters.entries(fold_case);
   std::uint8_t* to = out;
   int gap = 0;
   const auto end_gap = [&] {
@@ -194,21 +214,20 @@ inline std::int64_t fold_spaces(Bytes at, Bytes end, Bytes limit, bool fold_case
     gap = 0;
   };
   while (at < end) {
-    if (!gap && at + 64 <= end && (to > out || (*at != 32 && *at != 10))) {
-      const Block block = Block::load(at);
-      std::uint64_t special = block.tops() | ~block.at_least(32), blanks = block.equal(32);
+    if (!gap && (to > out || (*at != 32 && *at != 10))) {
+      const Block block = load_block(at, limit);
+      std::uint64_t special = ~block.at_least(32), blanks = block.equal(32);
       if (keep_lines) {  // a line feed alone stays one
         const std::uint64_t feeds = block.equal(10);
         special &= ~feeds;
         blanks |= feeds;
       }
       const std::uint64_t stops = special | (blanks & blanks << 1);
-      int size = std::countr_zero(stops);
+      std::int64_t size = std::min<std::int64_t>(stops ? std::countr_zero(stops) : 64, end - at);
+      (fold_case ? block.lower() : block).store(to);
+      if (block.tops()) size = fold_letters(at, Shape(block, end - at), size, entries, to);
       if (size && (at[size - 1] == 32 || at[size - 1] == 10)) size--;  // it may begin a run
       if (size) {
-        block.store(to);
-        if (fold_case)
-          for (int i = 0; i < 64; i++) to[i] += std::uint8_t(to[i] - 'A') < 26 ? 32 : 0;
         at += size, to += size;
         continue;
       }

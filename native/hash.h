@@ -80,18 +80,51 @@ inline std::int64_t hash_tokens(Bytes folded, std::int64_t size, std::uint32_t* 
   return count;
 }
 
+#if defined(__AVX512DQ__)
+using Lanes = Word __attribute__((vector_size(64)));
+#elif defined(__AVX2__)
+using Lanes = Word __attribute__((vector_size(32)));
+#else
+using Lanes = Word;  // without wider multiplications
+#endif
+
+constexpr int SHORT = sizeof(Lanes) == 64 ? 8 : 5;  // shingles of that many tokens are not rolled
+
+// Writes the hashes of `n` short shingles, a lane for each; returns whether they are short.
+template <int WIDTH = 1>
+inline bool hash_short_shingles(const Word* tokens, std::int64_t width, std::int64_t n, Word* out) {
+  if (width != WIDTH) {
+    if constexpr (WIDTH < SHORT) return hash_short_shingles<WIDTH + 1>(tokens, width, n, out);
+    return false;
+  }
+  const auto hash = [&](std::int64_t i, auto state) {
+    using All = decltype(state);
+    state = All{} + WIDTH * K3;
+    Word factor = 1;
+    for (int j = WIDTH - 1; j >= 0; j--, factor *= MULTIPLIER) {
+      All token;
+      std::memcpy(&token, tokens + i + j, sizeof(All));
+      state += token * factor;
+    }
+    state = (state ^ state >> 33) * 0xFF51AFD7ED558CCD;
+    state = (state ^ state >> 33) * 0xC4CEB9FE1A85EC53;
+    state ^= state >> 33;
+    std::memcpy(out + i, &state, sizeof(All));
+  };
+  constexpr std::int64_t AT_ONCE = sizeof(Lanes) / sizeof(Word);
+  std::int64_t i = 0;
+  for (; i + AT_ONCE <= n; i += AT_ONCE) hash(i, Lanes{});
+  for (; i < n; i++) hash(i, Word{});
+  return true;
+}
+
 // Hashes shingles of tokens; fewer tokens than the width make one, none make none. Returns how many there are.
 inline std::int64_t hash_shingles(const Word* tokens, std::int64_t count, std::int64_t width, Word* out) {
   if (!count) return 0;
   width = std::min(width, count);
-  const Word length = Word(width) * K3;
   const std::int64_t n = count - width + 1;
-  if (width == 5) {
-    constexpr Word m1 = MULTIPLIER, m2 = m1 * m1, m3 = m2 * m1, m4 = m3 * m1;
-    for (std::int64_t i = 0; i < n; i++)
-      out[i] = fmix64(tokens[i] * m4 + tokens[i + 1] * m3 + tokens[i + 2] * m2 + tokens[i + 3] * m1 + tokens[i + 4] + length);
-    return n;
-  }
+  if (hash_short_shingles(tokens, width, n, out)) return n;
+  const Word length = Word(width) * K3;
   Word leaving = 1, state = 0;
   for (std::int64_t i = 0; i < width; i++) leaving *= MULTIPLIER, state = state * MULTIPLIER + tokens[i];
   out[0] = fmix64(state + length);

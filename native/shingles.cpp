@@ -1,4 +1,5 @@
 // Shingles of texts.
+#include <array>
 #include "arrays.h"
 #include "fold.h"
 #include "hash.h"
@@ -17,13 +18,27 @@ static void forget_large(Vector<T>& kept, std::size_t most = KEPT) {
   if (kept.capacity() * sizeof(T) > most) Vector<T>().swap(kept);
 }
 
+static Word hash_point(Word point) { return mum(point ^ K0, K1); }
+
+static const auto ASCII_HASHES = [] {
+  std::array<Word, 128> hashes;
+  for (Word point = 0; point < 128; point++) hashes[point] = hash_point(point);
+  return hashes;
+}();
+
 // Hashes each code point of valid UTF-8, behind which stand eight bytes; returns how many there are.
 static std::int64_t hash_points(Bytes folded, std::int64_t size, Word* out) {
   std::int64_t count = 0;
-  for (Bytes at = folded; at < folded + size; count++) {
-    const auto [point, length] = decode(load64(at), folded + size - at);
-    out[count] = mum(Word(point) ^ K0, K1);
-    at += length;
+  for (Bytes at = folded, end = folded + size; at < end;) {
+    const Word word = load64(at);
+    if (!(word & 0x8080808080808080) && at + 8 <= end) {
+      for (int i = 0; i < 8; i++) out[count + i] = ASCII_HASHES[at[i]];
+      at += 8, count += 8;
+    } else {
+      const auto [point, length] = decode(word, end - at);
+      out[count++] = hash_point(Word(point));
+      at += length;
+    }
   }
   return count;
 }
@@ -44,9 +59,6 @@ class Tokenizer {
   // Returns the tokens of a text, until the next is asked for; up to `limit` may be read.
   Span<const Word> tokens(Bytes begin, Bytes end, Bytes limit) {
     if (unit_ == UNIT_BYTE) {
-      Scanner scanner(of_, 0);
-      scanner.next(begin, end, limit);
-      invalid |= scanner.invalid;
       Word* out = room(tokens_, end - begin);
       for (Bytes at = begin; at < end; at++) *out++ = mum(Word(*at) ^ K2, K3);
       return {tokens_.data(), std::size_t(end - begin)};
@@ -72,7 +84,7 @@ class Tokenizer {
     return {out, std::size_t(n)};
   }
 
-  bool invalid = false;  // whether there were bytes that are no UTF-8
+  bool invalid = false;  // whether there were bytes that are no UTF-8; not with bytes as units
 
  private:
   void normalize(Bytes& begin, Bytes& end, Bytes& limit) {
@@ -113,7 +125,9 @@ namespace {
 // Rows of shingles, in memory of this thread that is used again once Python does not refer to it any more.
 class Shingles {
  public:
-  Shingles(std::int64_t rows, std::int64_t width) : width_(width), values_(used_again(kept_)) {
+  // For so many rows; of that many tokens, perhaps.
+  Shingles(std::int64_t rows, std::int64_t tokens, std::int64_t width) : width_(width), values_(used_again(kept_)) {
+    values_->reserve(std::min<std::size_t>(tokens, KEPT / sizeof(Word)));
     offsets_.reserve(rows + 1);
     offsets_.push_back(0);
   }
@@ -144,13 +158,14 @@ thread_local Shared<Word> Shingles::kept_;
 }  // namespace
 
 // Returns the hashes of the shingles of texts, repeats included, where those of each begin, and whether there were bytes that are
-// no UTF-8. `flags` names the normal form and what is hidden.
+// no UTF-8 (not looked for with bytes as units). `flags` names the normal form and what is hidden.
 static std::tuple<Shared<Word>, Vector<std::int64_t>, bool> shingle_rows(
     Span<const std::uint8_t> data, Span<const std::int64_t> offsets, int unit, std::int64_t width, bool fold_case, int flags,
     const Characters& characters, const Forms& forms) {
   Tokenizer tokenizer(unit, fold_case, flags, characters, forms);
   const std::int64_t rows = offsets.size() - 1;
-  Shingles made(rows, width);
+  const std::int64_t size = offsets[rows] - offsets[0];
+  Shingles made(rows, unit == UNIT_WORD || unit == UNIT_LINE ? size / 4 : size, width);
   for (std::int64_t row = 0; row < rows; row++)
     made.add(tokenizer.tokens(data.begin() + offsets[row], data.begin() + offsets[row + 1], data.end()));
   return {made.values(), made.offsets(), tokenizer.invalid};
@@ -160,7 +175,7 @@ static std::tuple<Shared<Word>, Vector<std::int64_t>, bool> shingle_rows(
 static std::tuple<Shared<Word>, Vector<std::int64_t>> roll_rows(Span<const Word> tokens, Span<const std::int64_t> offsets,
                                                                 std::int64_t width) {
   const std::int64_t rows = offsets.size() - 1;
-  Shingles made(rows, width);
+  Shingles made(rows, offsets[rows] - offsets[0], width);
   for (std::int64_t row = 0; row < rows; row++) made.add(tokens.part(offsets[row], offsets[row + 1] - offsets[row]));
   return {made.values(), made.offsets()};
 }
