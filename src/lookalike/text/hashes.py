@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..choices import EncodingErrors, Normalization, Unit, check_choice
+from ..choices import UNITS, EncodingErrors, Normalization, Unit, check_choice
 from ..errors import InputDataError, ParameterError, from_caller
 from ..hashing import digest_secret, secret_words
 from ..kernels import digests, overlap, vocabulary
 from ..kernels.scratch import scratch
-from ..kernels.shingling import UNITS
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
 from ..wording import spelled
 from .characters import character_tables

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..choices import UNITS
 from ..hashing import digest_secret, secret_words
 from ..kernels import filters, known_text, vocabulary
 from ..kernels.scratch import scratch
-from ..kernels.shingling import UNITS
 from ..values import Int64Array, UInt64Array
 from .characters import character_tables
 from .hashes import token_rows
