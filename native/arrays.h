@@ -5,6 +5,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -103,6 +104,19 @@ struct Matrix {
   std::size_t columns;
 };
 
+// A growing array that is not given away: Python may refer to it as long as it likes.
+template <class T> using Shared = std::shared_ptr<Vector<T>>;
+
+// Empties a thread's array, or takes another where Python still refers to it: memory that is new each time costs the system more
+// than the work on it.
+template <class T>
+Shared<T> used_again(Shared<T>& kept) {
+  if (!kept || kept.use_count() > 1) kept = std::make_shared<Vector<T>>();
+  std::atomic_thread_fence(std::memory_order_acquire);
+  kept->clear();
+  return kept;
+}
+
 template <class T>
 nb::ndarray<nb::numpy, T> give(Vector<T>&& made, std::size_t columns = 0) {
   auto* held = new Vector<T>(std::move(made));
@@ -154,6 +168,18 @@ struct type_caster<std::vector<T, lookalike::Raw<T>>> {
   NB_TYPE_CASTER(Made, make_caster<Given>::Name)
   static handle from_cpp(Made&& made, rv_policy policy, cleanup_list* cleanup) {
     return make_caster<Given>::from_cpp(lookalike::give(std::move(made)), policy, cleanup);
+  }
+};
+
+template <class T>
+struct type_caster<lookalike::Shared<T>> {
+  using Given = ndarray<numpy, T>;
+  using Made = lookalike::Shared<T>;
+  NB_TYPE_CASTER(Made, make_caster<Given>::Name)
+  static handle from_cpp(Made&& made, rv_policy policy, cleanup_list* cleanup) {
+    auto* held = new Made(std::move(made));
+    capsule owner(held, [](void* p) noexcept { delete static_cast<Made*>(p); });
+    return make_caster<Given>::from_cpp(Given((*held)->data(), {(*held)->size()}, owner), policy, cleanup);
   }
 };
 

@@ -20,9 +20,6 @@ inline Word mum(Word a, Word b) {
   return Word(product) ^ Word(product >> 64);
 }
 
-// The bytes of a block that are no blanks.
-inline Word tokens_in(Bytes at) { return ~Block::load(at).equal(32); }
-
 inline Word hash_token(Bytes at, Word size) {
   Word state = K0;
   Bytes last = at;
@@ -48,14 +45,18 @@ struct BitPlaces {
 };
 inline constexpr BitPlaces BIT_PLACES;
 
-// Hashes the tokens of folded bytes, behind which stand 128 blanks; returns how many there are.
-inline std::int64_t hash_tokens(Bytes folded, std::int64_t size, std::uint32_t* edges, Word* out) {
-  std::int64_t count = 0, n = 0;
+// Edges of tokens that there is room for: those of a stretch of bytes, so many that they stay in the nearest cache.
+constexpr std::int64_t STRETCH = 4096, EDGES = STRETCH + 72;
+
+// Hashes the tokens of folded bytes, behind which stand 128 separators; returns how many there are. `edges`: room for EDGES.
+inline std::int64_t hash_tokens(Bytes folded, std::int64_t size, std::uint32_t* edges, Word* out, char separator = ' ') {
+  std::int64_t count = 0, open = -1;  // where a token begins that an earlier stretch has not ended
   Word carry = 0;
-  for (std::int64_t base = 0; base <= size;) {
-    const std::int64_t until = std::min(base + 4096, size + 1);
-    for (; base < until; base += 64) {
-      const Word tokens = tokens_in(folded + base), found = tokens ^ (tokens << 1 | carry);
+  for (std::int64_t begin = 0; begin <= size; begin += STRETCH) {
+    const int until = int(std::min(STRETCH, size + 1 - begin));
+    std::int64_t n = 0;
+    for (int base = 0; base < until; base += 64) {
+      const Word tokens = ~Block::load(folded + begin + base).equal(separator), found = tokens ^ (tokens << 1 | carry);
       carry = tokens >> 63;
       std::uint32_t* to = edges + n;
       n += std::popcount(found);
@@ -63,33 +64,67 @@ inline std::int64_t hash_tokens(Bytes folded, std::int64_t size, std::uint32_t* 
         const unsigned byte = found >> i & 255;
         const Word places = BIT_PLACES.of[byte];
 #if defined(__AVX2__)
-        _mm256_storeu_si256((__m256i*)to, _mm256_add_epi32(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(places)), _mm256_set1_epi32(int(base + i))));
+        _mm256_storeu_si256((__m256i*)to, _mm256_add_epi32(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(places)), _mm256_set1_epi32(base + i)));
 #else
         for (int k = 0; k < 8; k++) to[k] = std::uint32_t(base + i) + (places >> 8 * k & 255);
 #endif
         to += std::popcount(byte);
       }
     }
+    Bytes stretch = folded + begin;
     std::int64_t i = 0;
-    for (; i + 1 < n; i += 2) out[count++] = hash_token(folded + edges[i], edges[i + 1] - edges[i]);
-    if (i < n) edges[0] = edges[i], n = 1;
-    else n = 0;
+    if (open >= 0 && n) out[count++] = hash_token(folded + open, begin + edges[i++] - open), open = -1;
+    for (; i + 1 < n; i += 2) out[count++] = hash_token(stretch + edges[i], edges[i + 1] - edges[i]);
+    if (i < n) open = begin + edges[i];
   }
   return count;
+}
+
+#if defined(__AVX512DQ__)
+using Lanes = Word __attribute__((vector_size(64)));
+#elif defined(__AVX2__)
+using Lanes = Word __attribute__((vector_size(32)));
+#else
+using Lanes = Word;  // without wider multiplications
+#endif
+
+constexpr int SHORT = sizeof(Lanes) == 64 ? 8 : 5;  // shingles of that many tokens are not rolled
+
+// Writes the hashes of `n` short shingles, a lane for each; returns whether they are short.
+template <int WIDTH = 1>
+inline bool hash_short_shingles(const Word* tokens, std::int64_t width, std::int64_t n, Word* out) {
+  if (width != WIDTH) {
+    if constexpr (WIDTH < SHORT) return hash_short_shingles<WIDTH + 1>(tokens, width, n, out);
+    return false;
+  }
+  const auto hash = [&](std::int64_t i, auto state) {
+    using All = decltype(state);
+    state = All{} + WIDTH * K3;
+    Word factor = 1;
+    for (int j = WIDTH - 1; j >= 0; j--, factor *= MULTIPLIER) {
+      All token;
+      std::memcpy(&token, tokens + i + j, sizeof(All));
+      state += token * factor;
+    }
+    state = (state ^ state >> 33) * 0xFF51AFD7ED558CCD;
+    state = (state ^ state >> 33) * 0xC4CEB9FE1A85EC53;
+    state ^= state >> 33;
+    std::memcpy(out + i, &state, sizeof(All));
+  };
+  constexpr std::int64_t AT_ONCE = sizeof(Lanes) / sizeof(Word);
+  std::int64_t i = 0;
+  for (; i + AT_ONCE <= n; i += AT_ONCE) hash(i, Lanes{});
+  for (; i < n; i++) hash(i, Word{});
+  return true;
 }
 
 // Hashes shingles of tokens; fewer tokens than the width make one, none make none. Returns how many there are.
 inline std::int64_t hash_shingles(const Word* tokens, std::int64_t count, std::int64_t width, Word* out) {
   if (!count) return 0;
   width = std::min(width, count);
-  const Word length = Word(width) * K3;
   const std::int64_t n = count - width + 1;
-  if (width == 5) {
-    constexpr Word m1 = MULTIPLIER, m2 = m1 * m1, m3 = m2 * m1, m4 = m3 * m1;
-    for (std::int64_t i = 0; i < n; i++)
-      out[i] = fmix64(tokens[i] * m4 + tokens[i + 1] * m3 + tokens[i + 2] * m2 + tokens[i + 3] * m1 + tokens[i + 4] + length);
-    return n;
-  }
+  if (hash_short_shingles(tokens, width, n, out)) return n;
+  const Word length = Word(width) * K3;
   Word leaving = 1, state = 0;
   for (std::int64_t i = 0; i < width; i++) leaving *= MULTIPLIER, state = state * MULTIPLIER + tokens[i];
   out[0] = fmix64(state + length);

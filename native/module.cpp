@@ -11,6 +11,7 @@ void define_containment(nb::module_& m);
 void define_filters(nb::module_& m);
 void define_hashes(nb::module_& m);
 void define_lookup(nb::module_& m);
+void define_normal_forms(nb::module_& m);
 void define_overlap(nb::module_& m);
 void define_search(nb::module_& m);
 void define_shingles(nb::module_& m);
@@ -41,6 +42,7 @@ NB_MODULE(CORE, m) {
   define_filters(m);
   define_hashes(m);
   define_lookup(m);
+  define_normal_forms(m);
   define_overlap(m);
   define_search(m);
   define_shingles(m);

@@ -1,23 +1,252 @@
 // Shingles of texts.
+#include <array>
 #include "arrays.h"
 #include "fold.h"
 #include "hash.h"
+#include "normal_forms.h"
 
 namespace lookalike {
 
-static std::int64_t fold_text(Span<const std::uint8_t> data, std::int64_t begin, std::int64_t end, bool fold_case, const Characters& characters,
-                              Span<std::uint8_t> out) {
-  WordFolder folder(characters, fold_case);
-  return folder.fold(data.begin() + begin, data.begin() + end, data.end(), out.begin());
+enum Unit : int { UNIT_WORD, UNIT_CHAR, UNIT_BYTE, UNIT_LINE };
+
+// Memory that is new each time costs the system more than the work on it. Yet a single long text should not take its own to the
+// end of the job: a thread keeps arrays of so many bytes at most.
+constexpr std::size_t KEPT = 48 << 20;
+
+template <class T>
+static void forget_large(Vector<T>& kept, std::size_t most = KEPT) {
+  if (kept.capacity() * sizeof(T) > most) Vector<T>().swap(kept);
 }
-static std::int64_t fold_text_spaces(Span<const std::uint8_t> data, std::int64_t begin, std::int64_t end, bool fold_case, bool keep_lines,
-                                     const Characters& characters, Span<std::uint8_t> out) {
-  return fold_spaces(data.begin() + begin, data.begin() + end, data.end(), fold_case, keep_lines, characters, out.begin());
+
+static Word hash_point(Word point) { return mum(point ^ K0, K1); }
+
+static const auto ASCII_HASHES = [] {
+  std::array<Word, 128> hashes;
+  for (Word point = 0; point < 128; point++) hashes[point] = hash_point(point);
+  return hashes;
+}();
+
+// Hashes each code point of valid UTF-8, behind which stand eight bytes; returns how many there are.
+static std::int64_t hash_points(Bytes folded, std::int64_t size, Word* out) {
+  std::int64_t count = 0;
+  for (Bytes at = folded, end = folded + size; at < end;) {
+    const Word word = load64(at);
+    if (!(word & 0x8080808080808080) && at + 8 <= end) {
+      for (int i = 0; i < 8; i++) out[count + i] = ASCII_HASHES[at[i]];
+      at += 8, count += 8;
+    } else {
+      const auto [point, length] = decode(word, end - at);
+      out[count++] = hash_point(Word(point));
+      at += length;
+    }
+  }
+  return count;
+}
+
+namespace {
+
+// Turns texts into the hashes of their tokens.
+class Tokenizer {
+ public:
+  Tokenizer(int unit, bool fold_case, int flags, const Characters& characters, const Forms& forms)
+      : unit_(unit), fold_case_(fold_case), flags_(flags), of_(characters), normalizer_(characters, forms, flags) {}
+
+  ~Tokenizer() {
+    forget_large(folded_);
+    forget_large(tokens_);
+  }
+
+  // Returns the tokens of a text, until the next is asked for; up to `limit` may be read.
+  Span<const Word> tokens(Bytes begin, Bytes end, Bytes limit) {
+    if (unit_ == UNIT_BYTE) {
+      Word* out = room(tokens_, end - begin);
+      for (Bytes at = begin; at < end; at++) *out++ = mum(Word(*at) ^ K2, K3);
+      return {tokens_.data(), std::size_t(end - begin)};
+    }
+    std::int64_t size = 0;
+    if (unit_ == UNIT_WORD) {
+      WordFolder folder(of_, fold_case_, flags_ | (flags_ & FORMED ? FALLS : 0));
+      size = folder.fold(begin, end, limit, room(folded_, 3 * (end - begin) + 160));
+      invalid |= folder.invalid;
+      if (folder.changes & flags_ || (folder.changes & FALLS && flags_ & FORMED)) {
+        normalize(begin, end, limit);
+        size = WordFolder(of_, fold_case_).fold(begin, end, limit, room(folded_, 3 * (end - begin) + 160));
+      }
+    } else {
+      normalize(begin, end, limit);
+      size = fold_spaces(begin, end, limit, fold_case_, unit_ == UNIT_LINE, of_, room(folded_, 3 * (end - begin) + 160));
+    }
+    Word* out = room(tokens_, unit_ == UNIT_CHAR ? size : size / 2 + 1);
+    const char separator = unit_ == UNIT_LINE ? '\n' : ' ';
+    std::memset(folded_.data() + size, separator, 128);
+    const std::int64_t n =
+        unit_ == UNIT_CHAR ? hash_points(folded_.data(), size, out) : hash_tokens(folded_.data(), size, edges_, out, separator);
+    return {out, std::size_t(n)};
+  }
+
+  bool invalid = false;  // whether there were bytes that are no UTF-8; not with bytes as units
+
+ private:
+  void normalize(Bytes& begin, Bytes& end, Bytes& limit) {
+    normalizer_.begin(begin, end, limit);
+    normalizer_.add(begin, end);
+    invalid |= normalizer_.invalid();
+    if (!normalizer_.finish()) return;
+    begin = normalizer_.out.data();
+    end = limit = begin + normalizer_.out.size();
+  }
+
+  template <class T>
+  static T* room(Vector<T>& kept, std::size_t size) {
+    if (kept.size() < size) {
+      Vector<T>().swap(kept);
+      kept.resize(size + size / 4);
+    }
+    return kept.data();
+  }
+
+  const int unit_;
+  const bool fold_case_;
+  const int flags_;
+  const Characters& of_;
+  Normalizer normalizer_;
+  std::uint32_t edges_[EDGES];
+  static thread_local Vector<std::uint8_t> folded_;
+  static thread_local Vector<Word> tokens_;
+};
+
+thread_local Vector<std::uint8_t> Tokenizer::folded_;
+thread_local Vector<Word> Tokenizer::tokens_;
+
+}  // namespace
+
+namespace {
+
+// Rows of shingles, in memory of this thread that is used again once Python does not refer to it any more.
+class Shingles {
+ public:
+  // For so many rows; of that many tokens, perhaps.
+  Shingles(std::int64_t rows, std::int64_t tokens, std::int64_t width) : width_(width), values_(used_again(kept_)) {
+    values_->reserve(std::min<std::size_t>(tokens, KEPT / sizeof(Word)));
+    offsets_.reserve(rows + 1);
+    offsets_.push_back(0);
+  }
+  ~Shingles() {
+    if (kept_->capacity() * sizeof(Word) > KEPT) kept_.reset();
+  }
+
+  // Adds a row of so many tokens.
+  void add(Span<const Word> tokens) {
+    const std::size_t written = values_->size(), least = written + tokens.size();
+    if (values_->capacity() < least) values_->reserve(std::max(2 * written, least));
+    values_->resize(least);
+    values_->resize(written + hash_shingles(tokens.begin(), tokens.size(), width_, values_->data() + written));
+    offsets_.push_back(std::int64_t(values_->size()));
+  }
+  Shared<Word> values() { return values_; }
+  Vector<std::int64_t> offsets() { return std::move(offsets_); }
+
+ private:
+  const std::int64_t width_;
+  Shared<Word> values_;
+  Vector<std::int64_t> offsets_;
+  static thread_local Shared<Word> kept_;
+};
+
+thread_local Shared<Word> Shingles::kept_;
+
+}  // namespace
+
+// Returns the hashes of the shingles of texts, repeats included, where those of each begin, and whether there were bytes that are
+// no UTF-8 (not looked for with bytes as units). `flags` names the normal form and what is hidden.
+static std::tuple<Shared<Word>, Vector<std::int64_t>, bool> shingle_rows(
+    Span<const std::uint8_t> data, Span<const std::int64_t> offsets, int unit, std::int64_t width, bool fold_case, int flags,
+    const Characters& characters, const Forms& forms) {
+  Tokenizer tokenizer(unit, fold_case, flags, characters, forms);
+  const std::int64_t rows = offsets.size() - 1;
+  const std::int64_t size = offsets[rows] - offsets[0];
+  Shingles made(rows, unit == UNIT_WORD || unit == UNIT_LINE ? size / 4 : size, width);
+  for (std::int64_t row = 0; row < rows; row++)
+    made.add(tokenizer.tokens(data.begin() + offsets[row], data.begin() + offsets[row + 1], data.end()));
+  return {made.values(), made.offsets(), tokenizer.invalid};
+}
+
+// The same of rows of ready token hashes.
+static std::tuple<Shared<Word>, Vector<std::int64_t>> roll_rows(Span<const Word> tokens, Span<const std::int64_t> offsets,
+                                                                std::int64_t width) {
+  const std::int64_t rows = offsets.size() - 1;
+  Shingles made(rows, offsets[rows] - offsets[0], width);
+  for (std::int64_t row = 0; row < rows; row++) made.add(tokens.part(offsets[row], offsets[row + 1] - offsets[row]));
+  return {made.values(), made.offsets()};
+}
+
+// Copies the bytes of some rows to the places in `out` where each is to begin.
+static void gather_rows(Span<const std::uint8_t> data, Span<const std::int64_t> offsets, Span<const std::int64_t> rows,
+                        Span<const std::int64_t> begins, Span<std::uint8_t> out) {
+  for (std::int64_t i = 0; i < rows.size(); i++) {
+    const auto row = data.part(offsets[rows[i]], offsets[rows[i] + 1] - offsets[rows[i]]);
+    std::copy(row.begin(), row.end(), out.part(begins[i], row.size()).begin());
+  }
+}
+
+// Copies texts that each follow their length, four bytes, one behind the other into `out`, which may be `data` itself; a row that
+// is not `there` has none. Returns how many bytes they took, -1 if the data end before.
+static std::int64_t unpack_rows(Span<const std::uint8_t> data, Span<const std::int64_t> there, Span<std::uint8_t> out,
+                                Span<std::int64_t> offsets) {
+  std::int64_t at = 0, written = 0;
+  offsets[0] = 0;
+  for (std::int64_t row = 0; row < there.size(); row++) {
+    if (there[row]) {
+      if (at + 4 > data.size()) return -1;
+      const std::int64_t size = std::int64_t(load64(data.begin() + at, data.end()) & 0xFFFFFFFF);
+      at += 4;
+      if (size > data.size() - at) return -1;
+      std::memmove(out.part(written, size).begin(), data.begin() + at, size);
+      at += size, written += size;
+    }
+    offsets[row + 1] = written;
+  }
+  return at;
+}
+
+// Returns rows without repeats, by first appearance. Places in the table are fetched in advance, and no branch, unpredictable
+// here, tells whether a value is new. `spread` is an odd factor of this process.
+static std::tuple<Vector<Word>, Vector<std::int64_t>> distinct_rows(Span<const Word> values, Span<const std::int64_t> offsets,
+                                                                     Word spread) {
+  constexpr std::int64_t AHEAD = 24;
+  static thread_local Vector<Word> table;
+  Vector<Word> made(values.size());
+  Vector<std::int64_t> bounds(offsets.size());
+  std::int64_t written = 0;
+  bounds[0] = 0;
+  for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
+    const std::int64_t begin = offsets[row], end = offsets[row + 1];
+    const Word size = std::bit_ceil(Word(std::max<std::int64_t>(2 * (end - begin), 2)));
+    const int shift = 64 - std::countr_zero(size);
+    if (table.size() < size) table.resize(size);
+    std::fill_n(table.begin(), size, 0);
+    for (std::int64_t i = begin; i < end; i++) {
+      __builtin_prefetch(&table[values[std::min(i + AHEAD, end - 1)] * spread >> shift]);
+      const Word value = values[i] ? values[i] : K0;
+      Word place = value * spread >> shift;
+      while (table[place] && table[place] != value) place = (place + 1) & (size - 1);
+      made[written] = values[i];
+      written += !table[place];
+      table[place] = value;
+    }
+    bounds[row + 1] = written;
+  }
+  forget_large(table, KEPT / 6);
+  made.resize(written);
+  return {std::move(made), std::move(bounds)};
 }
 
 void define_shingles(nb::module_& m) {
-  define(m, "fold_words", &fold_text);
-  define(m, "fold_spaces", &fold_text_spaces);
+  define(m, "shingle_rows", &shingle_rows);
+  define(m, "roll_rows", &roll_rows);
+  define(m, "gather_rows", &gather_rows);
+  define(m, "unpack_rows", &unpack_rows);
+  define(m, "distinct_rows", &distinct_rows);
 }
 
 }  // namespace lookalike

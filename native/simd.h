@@ -34,6 +34,11 @@ struct Block {
     const __mmask64 digits = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(all, _mm512_set1_epi8('0')), _mm512_set1_epi8(10));
     return {_mm512_mask_mov_epi8(_mm512_set1_epi8(32), letters | digits, fold_case ? lower : all)};
   }
+  // Capital letters of ASCII lower-cased.
+  Block lower() const {
+    const __mmask64 upper = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(all, _mm512_set1_epi8('A')), _mm512_set1_epi8(26));
+    return {_mm512_mask_add_epi8(all, upper, all, _mm512_set1_epi8(32))};
+  }
 };
 #elif defined(__AVX2__)
 struct Block {
@@ -68,6 +73,11 @@ struct Block {
     return _mm256_blendv_epi8(blank, fold_case ? lower : x, _mm256_or_si256(letters, digits));
   }
   Block words(bool fold_case) const { return {words(low, fold_case), words(high, fold_case)}; }
+  static __m256i lower(__m256i x) {
+    const __m256i a = _mm256_sub_epi8(x, _mm256_set1_epi8('A')), upper = _mm256_cmpeq_epi8(_mm256_min_epu8(a, _mm256_set1_epi8(25)), a);
+    return _mm256_or_si256(x, _mm256_and_si256(upper, _mm256_set1_epi8(32)));
+  }
+  Block lower() const { return {lower(low), lower(high)}; }
 };
 #else
 struct Block {
@@ -116,6 +126,11 @@ struct Block {
       const std::uint64_t mask = (chosen - (chosen >> 7)) | chosen;
       made.part[i] = ((fold_case ? lower : x) & mask) | (ONES * 32 & ~mask);
     }
+    return made;
+  }
+  Block lower() const {
+    Block made;
+    for (int i = 0; i < 8; i++) made.part[i] = part[i] | (from(part[i], 'A') & ~from(part[i], 'Z' + 1) & ~part[i] & TOPS) >> 2;
     return made;
   }
 };

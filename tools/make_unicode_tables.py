@@ -101,7 +101,7 @@ def paged(**columns: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def forms() -> dict[str, np.ndarray]:
-    """How characters decompose, and which two compose, as ``kernels.normal_forms.Forms`` says; of Hangul syllables nothing."""
+    """How characters decompose, and which two compose, as native/normal_forms.h says; of Hangul syllables nothing."""
     canonical, compatible, firsts, seconds = (np.zeros(N, np.uint16) for _ in range(4))
     parts, made = [0], {}
     for point in range(N):

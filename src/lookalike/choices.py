@@ -9,6 +9,7 @@ from .errors import ParameterError
 from .wording import meant
 
 Unit = Literal["word", "char", "byte", "line"]
+UNITS = get_args(Unit)  # their places are those of native/shingles.cpp
 RepeatsUnit = Literal["line", "paragraph", "passage"]
 Normalization = Literal["NFC", "NFKC", "none"]
 EncodingErrors = Literal["strict", "replace"]

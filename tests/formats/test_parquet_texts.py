@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from naive.text import unpacked
 
 import lookalike as la
+from lookalike.core import unpack_rows
 from lookalike.formats import Columns, Limit, parquet_texts
 from lookalike.formats.sources import open_sources
-from lookalike.kernels.shingling import unpack_rows
 from lookalike.text.texts import Later
 
 CODECS = ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from naive import text as naive
 
 from lookalike.errors import IncompatibleSketchError, ParameterError
-from lookalike.text.characters import UNICODE_VERSION, character_tables, normalize
+from lookalike.text.characters import UNICODE_VERSION, native_characters, normalize
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_arrow_array, from_strings
 
@@ -175,6 +175,30 @@ def test_hashes_do_not_depend_on_where_a_word_stands(unit):
                 assert alone.tolist() == expected, core
 
 
+DAMAGE = [b"\x80", b"\xc0\x80", b"\xc1\xbf", b"\xc3", b"\xe0\x9f\xbf", b"\xe4\xb8", b"\xed\xa0\x80", b"\xf0\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xf5",
+          b"\xf0\x9f\x98"]  # fmt: skip
+
+
+@pytest.mark.parametrize("around", ["a", "\u044f", "\u4e2d", "\U0001f600"])
+def test_invalid_bytes_are_found_beside_characters_of_every_size(around):
+    """At every place of a block, at the end of a text in the middle of a buffer, too."""
+    for before in range(70):
+        for damage in DAMAGE:
+            text = around.encode() * before + damage
+            with pytest.raises(UnicodeDecodeError) as error:
+                text.decode()
+            for after in (b"", around.encode() * 70):
+                assert texts_of([text + after, b"\x80\x80\x80"]).find_invalid() == (0, error.value.start), (before, damage)
+
+
+def test_values_stay_as_they_are_when_others_are_made():
+    """What Python still refers to is not used again."""
+    first, _ = Shingling().hashes(from_strings(["one two three four five six"]))
+    kept = first.tolist()
+    Shingling().hashes(from_strings(["other words, and more of them than there were before"]))
+    assert first.tolist() == kept
+
+
 def test_letters_before_ideographs_survive_long_runs_of_ascii():
     """A block of ASCII that ends right before an ideograph loses no letter and joins no words."""
     text = "\u4e2d" + "a" * 64 + "\u4e2d" + "b" * 128 + "\u4e2d" + " " * 200
@@ -274,20 +298,17 @@ def test_invalid_bytes_are_found_where_they_are(position):
 
 @same_unicode
 def test_tables_are_those_of_the_pinned_unicode_version():
-    pages, kinds, folds, fold_bytes = character_tables()
-    parts = {"mark": 3, "single": 2, "letter": 1}
-    others = range(0xA000, 0xAC00), range(0xF900, 0x20000), range(0xE0000, 0xE0200), range(0x3000, 0x110000, 97)
-    for point in [*range(0x3400), *(point for points in others for point in points)]:
-        if 0xD800 <= point < 0xE000:
-            continue
-        c = chr(point)
-        entry = int(pages[point >> 7]) * 128 + (point & 127)
+    every = [chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000]
+    kinds = native_characters().kinds(np.array([ord(c) for c in every], np.uint32)).tolist()
+    numbers = {"mark": 3, "single": 2, "letter": 1}
+    for c, kind in zip(every, kinds, strict=True):
         part = "mark" if naive.hidden(c) else naive.part(c)
-        assert int(kinds[entry]) & 7 == parts.get(part, 4 if naive.is_space(c) else 0), hex(point)
-        assert int(kinds[entry]) >> 5 & 3 == naive.hidden(c) + 2 * (c == "\u200b"), hex(point)
-        fold = int(fold_bytes[folds[entry]])
-        folded = (fold & ((1 << 56) - 1)).to_bytes(7, "little")[: fold >> 56] if fold else c.encode()
-        assert folded == c.casefold().encode(), hex(point)
+        assert kind & 7 == numbers.get(part, 4 if naive.is_space(c) else 0), c
+        assert kind >> 5 & 3 == naive.hidden(c) + 2 * (c == "\u200b"), c
+        assert kind >> 8 == unicodedata.combining(c), c
+    text = "|".join(every)
+    folded, same = (Shingling(unit="char", width=1, normalization="none", fold_case=folds) for folds in (True, False))
+    assert found(folded, text) == found(same, text.casefold())
 
 
 def test_characters_unknown_to_the_pinned_version_stay_as_they_are():

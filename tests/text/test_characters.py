@@ -1,15 +1,12 @@
 """Normal forms are those of Python, in steps that grow as the text does."""
 
-import random
 import unicodedata
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.kernels import normal_forms
 from lookalike.text import characters
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import Texts, from_arrow_array, from_strings
@@ -48,36 +45,19 @@ def test_lone_surrogates_stay_as_they_are():
     assert characters.normalize("\udc80e\u0301\ud800\u0301", "NFC") == "\udc80\u00e9\ud800\u0301"
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_room_that_runs_out_changes_nothing(form, monkeypatch):
-    """A long run of marks, more bytes than there were, and a place that the next call goes on from."""
-    monkeypatch.setattr(characters, "POINTS", normal_forms.FEWEST_POINTS)
-    monkeypatch.setattr(characters, "MOST_POINTS", 100)
-    chance = random.Random(1)
-    texts = ["".join(chance.choices(PIECES, k=chance.choice([0, 5, 300]))) for _ in range(40)] + ["\ufb2c" * 200, "x" * 99]
-    found = characters.normalized(from_strings(texts), form)[0]
-    assert [found.row(row).decode() for row in range(len(texts))] == [unicodedata.normalize(form, text) for text in texts]
-
-
-def test_a_long_run_of_marks_is_gathered_twice_at_most(monkeypatch):
-    """Once until room runs out, once with room for as many code points as the stretch has bytes."""
-    calls, found = [], normal_forms.normalize_stretches
-    monkeypatch.setattr(normal_forms, "normalize_stretches", lambda *given: calls.append(len(given[5])) or found(*given))
-    characters.normalize("a" + "\u0301\u0316" * 50_000, "NFC")
-    assert calls == [characters.POINTS, 200_001]
+def test_a_long_run_of_marks_takes_no_longer_than_others():
+    n = 1 << 18
+    assert characters.normalize("a" + "\u0301\u0316" * n, "NFC") == "\u00e1" + "\u0316" * n + "\u0301" * (n - 1)
 
 
 @same_unicode
-def test_tables_of_normal_forms_are_those_of_the_pinned_version():
-    for form in FORMS:
-        tables = characters.form_tables(form)
-        places = tables.places[tables.pages.astype(np.int64).repeat(128) * 128 + np.tile(np.arange(128), len(tables.pages))]
-        for point in [*range(0xAC00), *range(0xD7A4, 0xD800), *range(0xE000, 0x110000)]:
-            place = places[point]
-            parts = tables.parts[place + 1 : place + 1 + tables.parts[place]] if place else [point]
-            decomposed = unicodedata.normalize(form.replace("C", "D"), chr(point))
-            assert [int(part) & 0x1FFFFF for part in parts] == [ord(part) for part in decomposed], hex(point)
-            assert not place or [int(part) >> 21 for part in parts] == [unicodedata.combining(part) for part in decomposed]
+@pytest.mark.parametrize("form", FORMS)
+def test_tables_of_normal_forms_are_those_of_the_pinned_version(form):
+    every = [chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000]
+    classes = {unicodedata.combining(c): c for c in every}
+    marks = "".join(classes[order] for order in sorted(classes, reverse=True) if order)
+    for text in ("\n".join(every), "\n".join(f"-{c}{marks}" for c in every if unicodedata.combining(c))):
+        assert characters.normalize(text, form) == unicodedata.normalize(form, text)
 
 
 ROWS = st.lists(

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..kernels.shingling import gather_rows, unpack_rows
+from ..core import gather_rows, unpack_rows
 from ..text.texts import PIECE_BYTES, Texts, concatenate
 from ..values import Int64Array
 from .parquet_pages import DICTIONARIES, DICTIONARY, LARGE, STREAMED, WHOLE, Numbers, Page, is_streamed, parts_of

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import hash_texts
+from ..core import gather_rows, hash_texts
 from ..errors import IndexFormatError
 from ..files.arrays import ArrayFile
 from ..files.layout import is_count
 from ..kernels import lookup as kernel
-from ..kernels.shingling import gather_rows
 from ..text.texts import Texts
 from ..values import Int64Array, UInt32Array, UInt64Array
 from .kind import NO_PREFIXES, Kind, Sketches

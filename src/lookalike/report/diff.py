@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import LookalikeError
-from ..kernels.folding import HIDDEN, HIDDEN_SPACE, MARK, SINGLE, SPACE, WORD
-from ..text.characters import character_tables
+from ..text.characters import HIDDEN, HIDDEN_SPACE, KIND, MARK, SINGLE, SPACE, WORD, native_characters
 from ..text.shingle import Shingling
 from ..text.texts import from_strings
 from ..values import Int64Array, UInt64Array
@@ -53,13 +52,12 @@ def _points(text: str) -> NDArray[np.uint32]:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
 
 
-def _shown(text: str, hides: int) -> tuple[NDArray[np.int64], Int64Array]:
+def _shown(text: str, hides: int) -> tuple[NDArray[np.uint16], Int64Array]:
     """Return what each character is that is not hidden, by the rules of shingles: OTHER, WORD, SINGLE, MARK or SPACE; and where
     in the text it is. One more place is the end of the text."""
-    tables, points = character_tables(), _points(text).astype(np.int64)
-    kinds = tables.kinds[tables.pages[points >> 7].astype(np.int64) * 128 + (points & 127)].astype(np.int64)
+    kinds = native_characters().kinds(_points(text))
     places = np.flatnonzero(kinds & hides == 0)
-    return kinds[places] & 7, np.append(places, len(text))
+    return kinds[places] & KIND, np.append(places, len(text))
 
 
 def words_of(text: str) -> Int64Array:
@@ -119,7 +117,7 @@ def shingles_of(text: str, shingling: Shingling) -> tuple[UInt64Array, Int64Arra
     if tokens is None or not len(tokens):
         return None
     try:
-        values = shingling.hashes(from_strings([text.encode("utf-8", "replace")]))[0].copy()
+        values = shingling.hashes(from_strings([text.encode("utf-8", "replace")]))[0]
     except LookalikeError:
         return None
     assert shingling.width is not None

@@ -12,40 +12,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import core
-from ..kernels import folding, normal_forms
-from ..kernels.scratch import scratch
 from ..values import Int64Array
 from .texts import Texts
 
 UNICODE_VERSION = "14.0.0"
-FORMS = {"none": 0, "NFC": folding.NOT_NFC, "NFKC": folding.NOT_NFKC}
-POINTS = 1 << 13  # code points between two that begin segments: room that nearly all texts get along with
-MOST_POINTS = 1 << 20  # of a long stretch that needs more: as many as it has bytes, but no more than this at once
+# What a character is to words, and flags of it, as native/characters.h has them.
+OTHER, WORD, SINGLE, MARK, SPACE = 0, 1, 2, 3, 4
+KIND, HIDDEN, HIDDEN_SPACE = 7, 1 << 5, 1 << 6
+FORMS = {"none": 0, "NFC": 1 << 3, "NFKC": 1 << 4}
 
 
-@cache
-def character_tables() -> folding.Characters:
-    """Return the character tables."""
-    content = pkgutil.get_data(__package__, f"unicode_{UNICODE_VERSION}.npz")
+def _tables(name: str) -> dict[str, NDArray[Any]]:
+    content = pkgutil.get_data(__package__, f"{name}_{UNICODE_VERSION}.npz")
     assert content is not None
-    data = np.load(BytesIO(content))
-    return folding.Characters(*(data[name] for name in folding.Characters._fields))
+    return dict(np.load(BytesIO(content)))
 
 
 @cache
 def native_characters() -> Any:
     """Return what the core knows of characters."""
-    return core.Characters(*character_tables())
+    data = _tables("unicode")
+    return core.Characters(*(data[name] for name in ("pages", "kinds", "folds", "fold_bytes")))
 
 
 @cache
-def form_tables(form: str) -> normal_forms.Forms:
-    """Return the tables of a normal form."""
-    content = pkgutil.get_data(__package__, f"forms_{UNICODE_VERSION}.npz")
-    assert content is not None
-    data = np.load(BytesIO(content))
-    places = data["canonical" if form == "NFC" else "compatible"]
-    return normal_forms.Forms(data["pages"], places, *(data[name] for name in ("parts", "firsts", "seconds", "composites")))
+def native_forms(compatible: bool) -> Any:
+    """Return what the core knows of a normal form: NFKC, or NFC."""
+    data = _tables("forms")
+    places = data["compatible" if compatible else "canonical"]
+    return core.Forms(data["pages"], places, *(data[name] for name in ("firsts", "seconds", "parts", "composites")))
+
+
+def native_form(form: str, hides: int = 0) -> tuple[int, Any, Any]:
+    """Return what functions of the core are told of a normal form, and of what is left out before."""
+    return FORMS[form] | hides, native_characters(), native_forms(form == "NFKC")
 
 
 @cache
@@ -53,9 +53,7 @@ def _unassigned() -> frozenset[int]:
     """Code points that the pinned Unicode version does not know but this interpreter's version does."""
     if unicodedata.unidata_version == UNICODE_VERSION:
         return frozenset()
-    pages, kinds, *_ = character_tables()
-    known = kinds[pages.astype(np.int64).repeat(128) * 128 + np.tile(np.arange(128), len(pages))]
-    strangers = np.flatnonzero((known & 7) == folding.OTHER)
+    strangers = np.flatnonzero(native_characters().kinds(np.arange(0x110000, dtype=np.uint32)) & KIND == OTHER)
     return frozenset(p for p in strangers.tolist() if unicodedata.category(chr(p))[0] in "LMN")
 
 
@@ -74,42 +72,12 @@ def fold(text: str) -> str:
     return "".join(c if ord(c) in unassigned else c.casefold() for c in text)
 
 
-def normalized(texts: Texts, form: str, hides: int = 0) -> tuple[Texts, int]:
-    """Return texts in a Unicode normal form, the very same where all are in it already; and the number of invalid bytes.
+def normalized(texts: Texts, form: str, hides: int = 0) -> tuple[Texts, bool]:
+    """Return texts in a Unicode normal form, the very same where all are in it already; and whether there are invalid bytes.
     Characters that came later than the pinned version of Unicode, and invalid bytes, stay as they are; what ``hides`` says
-    (``folding.HIDDEN``, ``HIDDEN_SPACE``) is left out before."""
-    flag = FORMS[form] | hides
-    where = (texts.data, texts.offsets, 0, len(texts), character_tables(), flag)
-    stretches = np.empty((64, 3), np.int64)
-    count, invalid = folding.find_unnormalized(*where, stretches)
-    if count > len(stretches):
-        stretches = np.empty((count, 3), np.int64)
-        folding.find_unnormalized(*where, stretches)
-    return (_replaced(texts, stretches[:count], form, flag) if count else texts), invalid
-
-
-def _replaced(texts: Texts, stretches: Int64Array, form: str, flag: int) -> Texts:
-    """Return texts in which some stretches (row, begin, end) are normalized; the very same where none changes by that."""
-    counts, growth, at = np.empty(256, np.int64), np.zeros(len(texts), np.int64), np.zeros(5, np.int64)
-    at[2], last = texts.offsets[0], texts.offsets[-1]
-    room, points, parts, state = texts.n_bytes + texts.n_bytes // 8, POINTS, [], normal_forms.MORE_BYTES
-    tables = flag, character_tables(), form_tables(form)
-    out = np.empty(0, np.uint8)
-    while state != normal_forms.DONE:
-        if state == normal_forms.MORE_POINTS:
-            points = max(4 * points, min(int(stretches[at[0], 2] - at[1]), MOST_POINTS))
-            room += 4 * points  # so that a long segment, once there is room for its points, is not gathered again
-        parts.append(out[: at[3]])
-        at[3], out = 0, np.empty(max(room, int(at[4])), np.uint8)
-        runs = scratch("points", points, np.uint32), scratch("ordered points", points, np.uint32)
-        runs = tuple(run[:points] for run in runs)
-        state = normal_forms.normalize_stretches(texts.data, stretches, *tables, *runs, counts, at, growth, out)
-    if at[2] == texts.offsets[0]:
-        return texts
-    data = np.concatenate([*parts, out[: at[3]], texts.data[at[2] : last]])
-    offsets = texts.offsets - texts.offsets[0]
-    offsets[1:] += np.cumsum(growth)
-    return Texts(data, offsets)
+    (``HIDDEN``, ``HIDDEN_SPACE``) is left out before."""
+    data, offsets, invalid = core.normalize_texts(texts.data, texts.offsets, *native_form(form, hides))
+    return Texts(data, offsets) if len(offsets) else texts, invalid
 
 
 def original_places(

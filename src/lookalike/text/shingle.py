@@ -13,14 +13,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .. import core
-from ..choices import Normalization, Unit, check_choice
+from ..choices import UNITS, Normalization, Unit, check_choice
+from ..core import roll_rows, shingle_rows
 from ..errors import IncompatibleSketchError, InputDataError, ParameterError, from_caller
-from ..kernels.folding import HIDDEN, HIDDEN_SPACE
-from ..kernels.scratch import scratch
-from ..kernels.shingling import EDGES, UNITS, roll_rows, shingle_rows
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import strings
-from .characters import UNICODE_VERSION, character_tables, fold, native_characters, normalize, normalized, original_places
+from .characters import (
+    HIDDEN,
+    HIDDEN_SPACE,
+    UNICODE_VERSION,
+    fold,
+    native_characters,
+    native_form,
+    normalize,
+    normalized,
+    original_places,
+)
 from .ignored import Dropping, Ignored
 from .texts import Texts, from_arrow_array
 
@@ -189,18 +197,13 @@ class Shingling:
             if strict:
                 texts.check()
             return self._tokenized(texts)
-        texts = self.normalized(texts, strict)
-        longest, room = texts.longest, texts.n_bytes
-        folded = scratch("folded", 3 * longest + 96, np.uint8)
-        if self.unit == "char" and self.fold_case:  # two bytes can fold to three characters: U+0390
-            longest, room = longest + longest // 2, room + room // 2
-        tokens = scratch("tokens", longest + 2 * EDGES, np.uint64)
-        out = scratch("values", room + len(texts), np.uint64)
-        offsets = np.empty(len(texts) + 1, np.int64)
-        unit = UNITS.index(self.unit)
-        shingle_rows(texts.data, texts.offsets, 0, len(texts), unit, self.width, self.fold_case, character_tables(),
-                     folded, tokens, offsets, out)  # fmt: skip
-        return out[: offsets[-1]], offsets
+        form = native_form(self.normalization, self._hides)
+        values, offsets, invalid = shingle_rows(
+            texts.data, texts.offsets, UNITS.index(self.unit), self.width, self.fold_case, *form
+        )
+        if strict and (invalid or self.unit == "byte"):
+            texts.check()
+        return values, offsets
 
     def places(self, texts: Texts, rows: Int64Array, first: Int64Array, last: Int64Array) -> tuple[Int64Array, Int64Array]:
         """Return where runs of tokens begin and end in their texts, in bytes.
@@ -225,9 +228,7 @@ class Shingling:
     def _tokenized(self, texts: Texts) -> tuple[UInt64Array, Int64Array]:
         """Shingle with the user's own tokenizer, one Python call a text."""
         flat, bounds = self.tokens(texts)
-        out, offsets = np.empty(len(flat) + len(texts), np.uint64), np.empty(len(texts) + 1, np.int64)
-        roll_rows(core.hash_texts(flat.data, flat.offsets), bounds, self.width, offsets, out)
-        return out[: offsets[-1]], offsets
+        return roll_rows(core.hash_texts(flat.data, flat.offsets), bounds, self.width)  # type: ignore[no-any-return]
 
     def tokens(self, texts: Texts) -> tuple[Texts, Int64Array]:
         """Return what the user's own tokenizer makes of texts: all tokens, and where in them those of each text begin.

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..core import find_invalid
 from ..errors import EncodingError, InputDataError
-from ..kernels.folding import find_invalid
 from ..values import Int64Array
 from ..values.arrow import strings as as_column
 from ..values.arrow import without_views
@@ -75,7 +75,7 @@ class Texts:
 
     def find_invalid(self) -> tuple[int, int] | None:
         """Return (row, byte offset in it) of the first byte that is not valid UTF-8, or None."""
-        row, offset = find_invalid(self.data, self.offsets, 0, len(self))
+        row, offset = find_invalid(self.data, self.offsets)
         return None if row < 0 else (row, offset)
 
     def check(self) -> None:

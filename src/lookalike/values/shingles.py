@@ -8,10 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import mix_keys
+from ..core import distinct_rows, mix_keys
 from ..errors import ParameterError
-from ..kernels.scratch import FILLED, scratch, spread
-from ..kernels.shingling import distinct_rows
+from ..kernels.scratch import spread
 from ..wording import Brief, counted
 from .arrays import Int64Array, UInt32Array, UInt64Array, keys_of, offsets_of, whole
 
@@ -149,8 +148,4 @@ class Halves(NamedTuple):
 def drop_repeats(values: UInt64Array, offsets: Int64Array) -> tuple[UInt64Array, Int64Array]:
     """Return (values, offsets) of the same rows without repeated values, in order of first appearance."""
     values = keys_of(values)
-    offsets = offsets_of(offsets, len(values))
-    longest = int(np.diff(offsets).max(initial=1))
-    table = scratch("distinct values", 1 << max(1, (2 * longest - 1).bit_length()), np.uint64, FILLED)
-    out, out_offsets = np.empty(len(values), np.uint64), np.empty(len(offsets), np.int64)
-    return out[: distinct_rows(values, offsets, spread(), table, out_offsets, out)], out_offsets
+    return distinct_rows(values, offsets_of(offsets, len(values)), spread())  # type: ignore[no-any-return]

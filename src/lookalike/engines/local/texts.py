@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core import gather_rows
 from ...errors import IndexFormatError
 from ...files.layout import Streamed
 from ...files.workspace import Workspace
-from ...kernels.shingling import gather_rows
 from ...text.texts import Texts, concatenate
 from ...values import Int64Array
 from ...values.arrays import runs
