@@ -21,11 +21,11 @@ static void search_all_of(Table<const Word> queries, std::int64_t start, std::in
       std::int64_t end = n;
       if constexpr (W == 1) {  // steps of 32 rows in which no distance is small are passed over
         constexpr int STEP = 32;
-        const Lanes wanted = Lanes::of(*own), limit = Lanes::of(Word(radius));
+        const WordLanes wanted = WordLanes::of(*own), limit = WordLanes::of(Word(radius));
         for (; s + STEP <= n; s += STEP) {
-          Lanes beyond = Lanes::of(~Word(0));
-          for (int k = 0; k < STEP; k += Lanes::N)
-            beyond = beyond & (limit - (Lanes::load(stored[s + k]) ^ wanted).popcounts());
+          WordLanes beyond = WordLanes::of(~Word(0));
+          for (int k = 0; k < STEP; k += WordLanes::N)
+            beyond = beyond & (limit - (WordLanes::load(stored[s + k]) ^ wanted).popcounts());
           if (!beyond.negative()) break;
         }
         end = std::min(n, s + STEP);
@@ -128,31 +128,31 @@ class BlockPairs {
   }
   void add(Span<const Word> row, std::int64_t w, std::int64_t bits, std::int64_t width) {
     if (bits == 1) {
-      const Lanes own = Lanes::of(row[w]);
+      const WordLanes own = WordLanes::of(row[w]);
       const Word* column = &columns_[w * BLOCK];
-      for (std::int64_t j = 0; j < BLOCK; j += Lanes::N)
-        (Lanes::load(totals_ + j) + (own ^ Lanes::load(column + j)).popcounts()).store(totals_ + j);
+      for (std::int64_t j = 0; j < BLOCK; j += WordLanes::N)
+        (WordLanes::load(totals_ + j) + (own ^ WordLanes::load(column + j)).popcounts()).store(totals_ + j);
       return;
     }
     constexpr std::int64_t TOGETHER = 4;
-    for (std::int64_t j = 0; j < BLOCK; j += TOGETHER * Lanes::N) {
-      Lanes differ[TOGETHER];
-      for (Lanes& some : differ) some = Lanes::of(0);
+    for (std::int64_t j = 0; j < BLOCK; j += TOGETHER * WordLanes::N) {
+      WordLanes differ[TOGETHER];
+      for (WordLanes& some : differ) some = WordLanes::of(0);
       for (std::int64_t b = 0; b < bits; b++) {
-        const Lanes own = Lanes::of(row[w + b * width]);
+        const WordLanes own = WordLanes::of(row[w + b * width]);
         const Word* column = &columns_[(w + b * width) * BLOCK + j];
-        for (std::int64_t k = 0; k < TOGETHER; k++) differ[k] = differ[k] | (own ^ Lanes::load(column + k * Lanes::N));
+        for (std::int64_t k = 0; k < TOGETHER; k++) differ[k] = differ[k] | (own ^ WordLanes::load(column + k * WordLanes::N));
       }
       for (std::int64_t k = 0; k < TOGETHER; k++) {
-        Word* total = totals_ + j + k * Lanes::N;
-        (Lanes::load(total) + differ[k].popcounts()).store(total);
+        Word* total = totals_ + j + k * WordLanes::N;
+        (WordLanes::load(total) + differ[k].popcounts()).store(total);
       }
     }
   }
   bool all_beyond() const {
-    Lanes beyond = Lanes::of(~Word(0));
-    for (std::int64_t j = 0; j < BLOCK; j += Lanes::N)
-      beyond = beyond & (Lanes::load(allowed_ + j) - Lanes::load(totals_ + j));
+    WordLanes beyond = WordLanes::of(~Word(0));
+    for (std::int64_t j = 0; j < BLOCK; j += WordLanes::N)
+      beyond = beyond & (WordLanes::load(allowed_ + j) - WordLanes::load(totals_ + j));
     return beyond.negative();
   }
 

@@ -21,19 +21,19 @@ constexpr Word low_bits(std::int64_t count) { return count < 64 ? (Word(1) << co
 
 // Some words that are worked on at a time.
 #if defined(__AVX512BW__)
-struct Lanes {
+struct WordLanes {
   static constexpr int N = 8;
   __m512i all;
-  static Lanes load(const Word* at) { return {_mm512_loadu_si512(at)}; }
-  static Lanes of(Word x) { return {_mm512_set1_epi64(std::int64_t(x))}; }
+  static WordLanes load(const Word* at) { return {_mm512_loadu_si512(at)}; }
+  static WordLanes of(Word x) { return {_mm512_set1_epi64(std::int64_t(x))}; }
   void store(Word* at) const { _mm512_storeu_si512(at, all); }
-  Lanes operator^(Lanes b) const { return {_mm512_xor_si512(all, b.all)}; }
-  Lanes operator|(Lanes b) const { return {_mm512_or_si512(all, b.all)}; }
-  Lanes operator&(Lanes b) const { return {_mm512_and_si512(all, b.all)}; }
-  Lanes operator+(Lanes b) const { return {_mm512_add_epi64(all, b.all)}; }
-  Lanes operator-(Lanes b) const { return {_mm512_sub_epi64(all, b.all)}; }
+  WordLanes operator^(WordLanes b) const { return {_mm512_xor_si512(all, b.all)}; }
+  WordLanes operator|(WordLanes b) const { return {_mm512_or_si512(all, b.all)}; }
+  WordLanes operator&(WordLanes b) const { return {_mm512_and_si512(all, b.all)}; }
+  WordLanes operator+(WordLanes b) const { return {_mm512_add_epi64(all, b.all)}; }
+  WordLanes operator-(WordLanes b) const { return {_mm512_sub_epi64(all, b.all)}; }
   bool negative() const { return _mm512_movepi64_mask(all) == 0xFF; }
-  Lanes popcounts() const {
+  WordLanes popcounts() const {
     const __m512i nibble = _mm512_set1_epi8(15);
     const __m512i counts = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     const __m512i low = _mm512_shuffle_epi8(counts, _mm512_and_si512(all, nibble));
@@ -42,19 +42,19 @@ struct Lanes {
   }
 };
 #elif defined(__AVX2__)
-struct Lanes {
+struct WordLanes {
   static constexpr int N = 4;
   __m256i all;
-  static Lanes load(const Word* at) { return {_mm256_loadu_si256((const __m256i*)at)}; }
-  static Lanes of(Word x) { return {_mm256_set1_epi64x(std::int64_t(x))}; }
+  static WordLanes load(const Word* at) { return {_mm256_loadu_si256((const __m256i*)at)}; }
+  static WordLanes of(Word x) { return {_mm256_set1_epi64x(std::int64_t(x))}; }
   void store(Word* at) const { _mm256_storeu_si256((__m256i*)at, all); }
-  Lanes operator^(Lanes b) const { return {_mm256_xor_si256(all, b.all)}; }
-  Lanes operator|(Lanes b) const { return {_mm256_or_si256(all, b.all)}; }
-  Lanes operator&(Lanes b) const { return {_mm256_and_si256(all, b.all)}; }
-  Lanes operator+(Lanes b) const { return {_mm256_add_epi64(all, b.all)}; }
-  Lanes operator-(Lanes b) const { return {_mm256_sub_epi64(all, b.all)}; }
+  WordLanes operator^(WordLanes b) const { return {_mm256_xor_si256(all, b.all)}; }
+  WordLanes operator|(WordLanes b) const { return {_mm256_or_si256(all, b.all)}; }
+  WordLanes operator&(WordLanes b) const { return {_mm256_and_si256(all, b.all)}; }
+  WordLanes operator+(WordLanes b) const { return {_mm256_add_epi64(all, b.all)}; }
+  WordLanes operator-(WordLanes b) const { return {_mm256_sub_epi64(all, b.all)}; }
   bool negative() const { return _mm256_movemask_pd(_mm256_castsi256_pd(all)) == 15; }
-  Lanes popcounts() const {
+  WordLanes popcounts() const {
     const __m256i nibble = _mm256_set1_epi8(15);
     const __m256i counts = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     const __m256i low = _mm256_shuffle_epi8(counts, _mm256_and_si256(all, nibble));
@@ -63,19 +63,19 @@ struct Lanes {
   }
 };
 #else
-struct Lanes {
+struct WordLanes {
   static constexpr int N = 1;
   Word all;
-  static Lanes load(const Word* at) { return {*at}; }
-  static Lanes of(Word x) { return {x}; }
+  static WordLanes load(const Word* at) { return {*at}; }
+  static WordLanes of(Word x) { return {x}; }
   void store(Word* at) const { *at = all; }
-  Lanes operator^(Lanes b) const { return {all ^ b.all}; }
-  Lanes operator|(Lanes b) const { return {all | b.all}; }
-  Lanes operator&(Lanes b) const { return {all & b.all}; }
-  Lanes operator+(Lanes b) const { return {all + b.all}; }
-  Lanes operator-(Lanes b) const { return {all - b.all}; }
+  WordLanes operator^(WordLanes b) const { return {all ^ b.all}; }
+  WordLanes operator|(WordLanes b) const { return {all | b.all}; }
+  WordLanes operator&(WordLanes b) const { return {all & b.all}; }
+  WordLanes operator+(WordLanes b) const { return {all + b.all}; }
+  WordLanes operator-(WordLanes b) const { return {all - b.all}; }
   bool negative() const { return all >> 63; }
-  Lanes popcounts() const { return {Word(popcount(all))}; }
+  WordLanes popcounts() const { return {Word(popcount(all))}; }
 };
 #endif
 

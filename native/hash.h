@@ -81,14 +81,14 @@ inline std::int64_t hash_tokens(Bytes folded, std::int64_t size, std::uint32_t* 
 }
 
 #if defined(__AVX512DQ__)
-using Lanes = Word __attribute__((vector_size(64)));
+using LongWords = Word __attribute__((vector_size(64)));
 #elif defined(__AVX2__)
-using Lanes = Word __attribute__((vector_size(32)));
+using LongWords = Word __attribute__((vector_size(32)));
 #else
-using Lanes = Word;  // without wider multiplications
+using LongWords = Word;  // without wider multiplications
 #endif
 
-constexpr int SHORT = sizeof(Lanes) == 64 ? 8 : 5;  // shingles of that many tokens are not rolled
+constexpr int SHORT = sizeof(LongWords) == 64 ? 8 : 5;  // shingles of that many tokens are not rolled
 
 // Writes the hashes of `n` short shingles, a lane for each; returns whether they are short.
 template <int WIDTH = 1>
@@ -111,9 +111,9 @@ inline bool hash_short_shingles(const Word* tokens, std::int64_t width, std::int
     state ^= state >> 33;
     std::memcpy(out + i, &state, sizeof(All));
   };
-  constexpr std::int64_t AT_ONCE = sizeof(Lanes) / sizeof(Word);
+  constexpr std::int64_t AT_ONCE = sizeof(LongWords) / sizeof(Word);
   std::int64_t i = 0;
-  for (; i + AT_ONCE <= n; i += AT_ONCE) hash(i, Lanes{});
+  for (; i + AT_ONCE <= n; i += AT_ONCE) hash(i, LongWords{});
   for (; i < n; i++) hash(i, Word{});
   return true;
 }
