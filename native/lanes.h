@@ -48,4 +48,27 @@ inline std::uint32_t mix32(std::uint32_t x) {
   return x ^ x >> 16;
 }
 
+// Words of 64 bits side by side: as many as a register holds.
+#if defined(__AVX512BW__)
+constexpr int WORDS = 8;
+#elif defined(__AVX2__)
+constexpr int WORDS = 4;
+#else
+constexpr int WORDS = 2;
+#endif
+typedef std::uint64_t Words __attribute__((vector_size(8 * WORDS)));
+
+inline Words load(const std::uint64_t* at) {
+  Words made;
+  std::memcpy(&made, at, sizeof made);
+  return made;
+}
+inline void store(std::uint64_t* at, Words x) { std::memcpy(at, &x, sizeof x); }
+
+inline Words fmix64(Words x) {
+  x = (x ^ x >> 33) * 0xFF51AFD7ED558CCDu;
+  x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53u;
+  return x ^ x >> 33;
+}
+
 }  // namespace lookalike

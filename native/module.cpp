@@ -9,6 +9,7 @@ void define_comparisons(nb::module_& m);
 void define_hashes(nb::module_& m);
 void define_lookup(nb::module_& m);
 void define_overlap(nb::module_& m);
+void define_packing(nb::module_& m);
 void define_search(nb::module_& m);
 void define_shingles(nb::module_& m);
 void define_sketches(nb::module_& m);
@@ -36,6 +37,7 @@ NB_MODULE(CORE, m) {
   define_hashes(m);
   define_lookup(m);
   define_overlap(m);
+  define_packing(m);
   define_search(m);
   define_shingles(m);
   define_sketches(m);

@@ -9,6 +9,8 @@ namespace lookalike {
 constexpr std::uint32_t EMPTY = 0xFFFFFFFF;
 constexpr Word HALF = 0x80000000, LOW32 = 0xFFFFFFFF, HIGH32 = ~LOW32;
 
+inline bool is_filled(std::uint32_t slot) { return slot != EMPTY; }
+
 // Makes k slots of the shingles of a text. A slot is a number that orders as (round, value): round 0 has the lower half of the
 // range, the later rounds, which only short texts reach, share the upper half evenly.
 class Signer {
