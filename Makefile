@@ -124,7 +124,7 @@ endurance: install
 	$(BIN)/python tests/endurance/endure.py --share $(or $(SHARE),1) --seed $(or $(SEED),0) --jobs $(JOBS)
 
 # Changes one sign, comparison or constant of a file at a time, in a copy of the last commit, and sees whether its tests notice:
-# FILE=src/lookalike/kernels/lookup.py TESTS=tests/kernels/test_lookup.py OF=50.
+# FILE=src/lookalike/index/segments.py TESTS=tests/index/test_segments.py OF=50.
 mutants: install
 	$(BIN)/python -m pip install --quiet cosmic-ray
 	rm -rf build/mutants && mkdir -p build/mutants && git archive HEAD | tar x -C build/mutants

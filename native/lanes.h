@@ -65,10 +65,31 @@ inline Words load(const std::uint64_t* at) {
 }
 inline void store(std::uint64_t* at, Words x) { std::memcpy(at, &x, sizeof x); }
 
-inline Words fmix64(Words x) {
-  x = (x ^ x >> 33) * 0xFF51AFD7ED558CCDu;
-  x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53u;
-  return x ^ x >> 33;
+// The top bits of words.
+inline unsigned tops_of(Words x) {
+#if defined(__AVX512BW__)
+  return _mm512_movepi64_mask((__m512i)x);
+#elif defined(__AVX2__)
+  return unsigned(_mm256_movemask_pd((__m256d)x));
+#elif defined(__SSE2__)
+  return unsigned(_mm_movemask_pd((__m128d)x));
+#else
+  return unsigned(x[0] >> 63 | x[1] >> 63 << 1);
+#endif
 }
+
+// The products of the lower halves of words.
+inline Words multiply_halves(Words a, Words b) {
+#if defined(__AVX512BW__)
+  return (Words)_mm512_maskz_mul_epu32(0xFF, (__m512i)a, (__m512i)b);  // without a mask GCC 12 warns in vain
+#elif defined(__AVX2__)
+  return (Words)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+  return (Words)_mm_mul_epu32((__m128i)a, (__m128i)b);
+#else
+  return (a & 0xFFFFFFFFu) * (b & 0xFFFFFFFFu);
+#endif
+}
+inline std::uint64_t multiply_halves(std::uint64_t a, std::uint64_t b) { return (a & 0xFFFFFFFF) * (b & 0xFFFFFFFF); }
 
 }  // namespace lookalike

@@ -8,7 +8,7 @@ import pytest
 from conftest import JIT_OFF
 
 import lookalike as la
-from lookalike.kernels import hashing, overlap, resemblance, scratch, shingling, signatures
+from lookalike.kernels import hashing, overlap, resemblance, scratch, shingling
 from lookalike.sketches.minhash import FastSimilarity
 from lookalike.values import drop_repeats
 
@@ -28,12 +28,6 @@ CRAFTED = {
 def by_is_new(values, spread):
     table = np.zeros(SIZE, np.uint64)
     assert all(hashing.is_new(table, value, spread) for value in values)
-    return table
-
-
-def by_gathering(values, spread):
-    table = np.zeros(SIZE, np.uint64)
-    assert signatures.gather_distinct(values, 0, len(values), spread, table, np.empty(COUNT, np.uint64)) == COUNT
     return table
 
 
@@ -63,7 +57,7 @@ def longest_run(table):
     return int(np.diff(free, prepend=free[-1] - len(table)).max()) - 1
 
 
-FILLERS = [by_is_new, by_gathering, by_numbering, by_moving, by_filling]
+FILLERS = [by_is_new, by_numbering, by_moving, by_filling]
 
 
 @pytest.mark.parametrize("fill", FILLERS)
