@@ -10,11 +10,15 @@ namespace lookalike {
 
 #if defined(__AVX512BW__)
 constexpr int LANES = 16;
-#else
+#elif defined(__AVX2__)
 constexpr int LANES = 8;
+#else
+constexpr int LANES = 4;
 #endif
+constexpr int WORDS = LANES / 2;  // of 64 bits
 typedef std::uint32_t Lanes __attribute__((vector_size(4 * LANES)));
 typedef std::int32_t Signed __attribute__((vector_size(4 * LANES)));
+typedef std::uint64_t Words __attribute__((vector_size(8 * WORDS)));
 
 inline Lanes load(const std::uint32_t* at) {
   Lanes made;
@@ -30,6 +34,8 @@ inline std::uint32_t bits_of(Signed x) {
   return _mm512_movepi32_mask((__m512i)x);
 #elif defined(__AVX2__)
   return std::uint32_t(_mm256_movemask_ps((__m256)x));
+#elif defined(__SSE2__)
+  return std::uint32_t(_mm_movemask_ps((__m128)x));
 #else
   std::uint32_t bits = 0;
   for (int i = 0; i < LANES; i++) bits |= (std::uint32_t(x[i]) >> 31) << i;
@@ -47,16 +53,6 @@ inline std::uint32_t mix32(std::uint32_t x) {
   x = (x ^ x >> 13) * 0xC2B2AE35u;
   return x ^ x >> 16;
 }
-
-// Words of 64 bits side by side: as many as a register holds.
-#if defined(__AVX512BW__)
-constexpr int WORDS = 8;
-#elif defined(__AVX2__)
-constexpr int WORDS = 4;
-#else
-constexpr int WORDS = 2;
-#endif
-typedef std::uint64_t Words __attribute__((vector_size(8 * WORDS)));
 
 inline Words load(const std::uint64_t* at) {
   Words made;
