@@ -10,9 +10,11 @@ constexpr Word K0 = 0xA0761D6478BD642F, K1 = 0xE7037ED1A0B428DB, K2 = 0x8EBC6AF0
 constexpr Word GOLDEN = 0x9E3779B97F4A7C15, ODD = 0xD6E8FEB86659FD93;
 constexpr Word MULTIPLIER = 0x9FB21C651E98DF25;  // odd, and neither 1 nor -1 modulo 8
 
-inline Word fmix64(Word x) {
-  x = (x ^ x >> 33) * 0xFF51AFD7ED558CCD;
-  x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53;
+// The finaliser of MurmurHash3, of a word or of several side by side.
+template <class W>
+inline W fmix64(W x) {
+  x = (x ^ x >> 33) * 0xFF51AFD7ED558CCDu;
+  x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53u;
   return x ^ x >> 33;
 }
 inline Word mum(Word a, Word b) {

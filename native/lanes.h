@@ -10,11 +10,15 @@ namespace lookalike {
 
 #if defined(__AVX512BW__)
 constexpr int LANES = 16;
-#else
+#elif defined(__AVX2__)
 constexpr int LANES = 8;
+#else
+constexpr int LANES = 4;
 #endif
+constexpr int WORDS = LANES / 2;  // of 64 bits
 typedef std::uint32_t Lanes __attribute__((vector_size(4 * LANES)));
 typedef std::int32_t Signed __attribute__((vector_size(4 * LANES)));
+typedef std::uint64_t Words __attribute__((vector_size(8 * WORDS)));
 
 inline Lanes load(const std::uint32_t* at) {
   Lanes made;
@@ -30,6 +34,8 @@ inline std::uint32_t bits_of(Signed x) {
   return _mm512_movepi32_mask((__m512i)x);
 #elif defined(__AVX2__)
   return std::uint32_t(_mm256_movemask_ps((__m256)x));
+#elif defined(__SSE2__)
+  return std::uint32_t(_mm_movemask_ps((__m128)x));
 #else
   std::uint32_t bits = 0;
   for (int i = 0; i < LANES; i++) bits |= (std::uint32_t(x[i]) >> 31) << i;
@@ -47,5 +53,39 @@ inline std::uint32_t mix32(std::uint32_t x) {
   x = (x ^ x >> 13) * 0xC2B2AE35u;
   return x ^ x >> 16;
 }
+
+inline Words load(const std::uint64_t* at) {
+  Words made;
+  std::memcpy(&made, at, sizeof made);
+  return made;
+}
+inline void store(std::uint64_t* at, Words x) { std::memcpy(at, &x, sizeof x); }
+
+// The top bits of words.
+inline unsigned tops_of(Words x) {
+#if defined(__AVX512BW__)
+  return _mm512_movepi64_mask((__m512i)x);
+#elif defined(__AVX2__)
+  return unsigned(_mm256_movemask_pd((__m256d)x));
+#elif defined(__SSE2__)
+  return unsigned(_mm_movemask_pd((__m128d)x));
+#else
+  return unsigned(x[0] >> 63 | x[1] >> 63 << 1);
+#endif
+}
+
+// The products of the lower halves of words.
+inline Words multiply_halves(Words a, Words b) {
+#if defined(__AVX512BW__)
+  return (Words)_mm512_maskz_mul_epu32(0xFF, (__m512i)a, (__m512i)b);  // without a mask GCC 12 warns in vain
+#elif defined(__AVX2__)
+  return (Words)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+  return (Words)_mm_mul_epu32((__m128i)a, (__m128i)b);
+#else
+  return (a & 0xFFFFFFFFu) * (b & 0xFFFFFFFFu);
+#endif
+}
+inline std::uint64_t multiply_halves(std::uint64_t a, std::uint64_t b) { return (a & 0xFFFFFFFF) * (b & 0xFFFFFFFF); }
 
 }  // namespace lookalike

@@ -13,6 +13,7 @@ void define_hashes(nb::module_& m);
 void define_lookup(nb::module_& m);
 void define_normal_forms(nb::module_& m);
 void define_overlap(nb::module_& m);
+void define_packing(nb::module_& m);
 void define_search(nb::module_& m);
 void define_shingles(nb::module_& m);
 void define_sketches(nb::module_& m);
@@ -44,6 +45,7 @@ NB_MODULE(CORE, m) {
   define_lookup(m);
   define_normal_forms(m);
   define_overlap(m);
+  define_packing(m);
   define_search(m);
   define_shingles(m);
   define_sketches(m);

@@ -3,92 +3,278 @@
 #include <algorithm>
 #include <vector>
 #include "hash.h"
+#include "lanes.h"
 
 namespace lookalike {
 
 constexpr std::uint32_t EMPTY = 0xFFFFFFFF;
 constexpr Word HALF = 0x80000000, LOW32 = 0xFFFFFFFF, HIGH32 = ~LOW32;
 
+inline bool is_filled(std::uint32_t slot) { return slot != EMPTY; }
+
 // Makes k slots of the shingles of a text. A slot is a number that orders as (round, value): round 0 has the lower half of the
 // range, the later rounds, which only short texts reach, share the upper half evenly.
 class Signer {
  public:
-  Signer(int k, Word seed) : k_(k), seed_(seed), share_(HALF / (2 * k)), salts_(k) {
-    for (int turn = 0; turn < k; turn++) salts_[turn] = fmix64(seed + turn * GOLDEN);
+  Signer(int k, Word seed) : k_(k), seed_(seed), share_(HALF / (2 * k)), salts_(k), slots_((k + 63) / 64 * 64), filled_(k + 1), open_(slots_.size() / 64 + 3) {
+    salts_[0] = fmix64(seed);
+    for (int turn = 1; turn < k; turn++) salts_[turn] = salt_of(turn);
   }
 
   void sign(const Word* values, std::int64_t n, std::uint32_t* slots) {
-    std::fill_n(slots, k_, EMPTY);
-    const Word k = k_, salt = salts_[0];
-    for (std::int64_t first = 0; first < n; first += BLOCK) {
-      const std::int64_t some = std::min<std::int64_t>(BLOCK, n - first);
-      for (std::int64_t i = 0; i < some; i++) {
-        const Word mixed = (values[first + i] ^ salt) * ODD;
-        placed_[i] = ((mixed >> 32) * k & HIGH32) | (mixed & 0x7FFFFFFF);
-      }
-      for (std::int64_t i = 0; i < some; i++) {
-        std::uint32_t& slot = slots[placed_[i] >> 32];
-        slot = std::min(slot, std::uint32_t(placed_[i]));
-      }
-    }
-    if (!n) return;
-    missing_ = int(std::count(slots, slots + k_, EMPTY));
-    if (!missing_) return;
-    if (n > 4 * k_) {  // it repeats itself
-      distinct_.assign(values, values + n);
-      std::sort(distinct_.begin(), distinct_.end());
-      n = std::unique(distinct_.begin(), distinct_.end()) - distinct_.begin();
-      values = distinct_.data();
-    }
-    fill(values, n, slots);
+    std::fill_n(slots_.data(), k_, EMPTY);
+    if (n) first_round(values, n);
+    if (n && (n < 3 * k_ || find_open())) later_rounds(values, n);
+    std::copy_n(slots_.data(), k_, slots);
   }
 
  private:
-  static constexpr int BLOCK = 512, AT_ONCE = 256;
+  static constexpr int BLOCK = 512, PAD = 8;
 
-  void place(std::int64_t count, std::uint32_t* slots) {
-    for (std::int64_t i = 0; i < count; i++) {
-      std::uint32_t& slot = slots[placed_[i] >> 32];
-      missing_ -= slot == EMPTY;
-      slot = std::min(slot, std::uint32_t(placed_[i]));
+  // Lowers slots to the numbers of hashes that were placed; without a branch, for which is smaller is unpredictable.
+  void put(std::int64_t n) {
+    std::uint32_t* const slots = slots_.data();
+#pragma GCC unroll 4
+    for (std::int64_t i = 0; i < n; i++) {
+      const Word placed = placed_[i];
+      std::uint32_t& slot = slots[placed >> 32];
+      slot = std::min(slot, std::uint32_t(placed));
     }
   }
 
-  Word placed(Word value, int turn) const {
-    const Word mixed = fmix64(value ^ salts_[turn]);
-    return ((mixed >> 32) * Word(k_) & HIGH32) | (HALF + Word(turn - 1) * share_ + ((mixed & LOW32) * share_ >> 32));
+  // Slot and number of values in round 0.
+  template <class W>
+  static W placed_first(W value, W salt, W k) {
+    const W mixed = (value ^ salt) * ODD;
+    return (multiply_halves(mixed >> 32, k) & HIGH32) | (mixed & 0x7FFFFFFFu);
   }
 
-  // A round changes no slot that an earlier one filled, so that of few values several rounds are made at a time.
-  void fill(const Word* values, std::int64_t n, std::uint32_t* slots) {
-    int turn = 1;
-    for (const int most = int(AT_ONCE / n); most >= 8 && missing_ && turn < k_;) {
-      const int rounds = std::min(most, k_ - turn);
-      for (std::int64_t i = 0; i < n; i++)
-        for (int each = 0; each < rounds; each++) placed_[i * rounds + each] = placed(values[i], turn + each);
-      place(n * rounds, slots);
-      turn += rounds;
-    }
-    for (; missing_ && turn < k_; turn++)
-      for (std::int64_t first = 0; first < n; first += BLOCK) {
+  void first_round(const Word* values, std::int64_t n) {
+    std::int64_t first = 0;
+    for (const std::int64_t few = std::min<std::int64_t>(n, 16 * k_); first < few; first += BLOCK)
+      put_all(values + first, std::min<std::int64_t>(BLOCK, n - first));
+    while (first < n) {  // of the others only those below the largest slot matter
+      const Word most = *std::max_element(slots_.begin(), slots_.begin() + k_);
+      for (const std::int64_t end = std::min(n, 2 * first); first < end; first += BLOCK) {
         const std::int64_t some = std::min<std::int64_t>(BLOCK, n - first);
-        for (std::int64_t i = 0; i < some; i++) placed_[i] = placed(values[first + i], turn);
-        place(some, slots);
+        if (most == EMPTY) put_all(values + first, some);
+        else put_below(values + first, some, most);
       }
-    for (; missing_; turn++) {
-      std::uint32_t& slot = slots[turn - k_];
+    }
+  }
+
+  void put_all(const Word* values, std::int64_t n) {
+    const Word salt = salts_[0], k = k_;
+    const Words salts = Words{} + salt, ks = Words{} + k;
+    std::int64_t i = 0;
+    for (; i + WORDS <= n; i += WORDS) store(placed_ + i, placed_first(load(values + i), salts, ks));
+    for (; i < n; i++) placed_[i] = placed_first(values[i], salt, k);
+    put(n);
+  }
+
+  // Numbers the bits of a byte, without a branch: which are set is unpredictable. Returns how many hits there are then.
+  int add_hits(unsigned byte, std::int64_t base, int count) {
+    const Word places = BIT_PLACES.of[byte];
+    std::uint32_t* const to = hits_ + count;
+#if defined(__AVX2__)
+    const __m256i all = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(std::int64_t(places)));
+    _mm256_storeu_si256((__m256i*)to, _mm256_add_epi32(all, _mm256_set1_epi32(int(base))));
+#else
+    for (int i = 0; i < 8; i++) to[i] = std::uint32_t(base) + (places >> 8 * i & 255);
+#endif
+    return count + std::popcount(byte);
+  }
+
+  void put_below(const Word* values, std::int64_t n, Word most) {
+    const Word salt = salts_[0], k = k_;
+    const Words salts = Words{} + salt, factor = Words{} + ODD, least = Words{} + (most + 1);
+    std::int64_t i = 0;
+    int count = 0;
+    for (; i + 8 <= n; i += 8) {
+      unsigned below = 0;
+      for (int j = 0; j < 8; j += WORDS)
+        below |= tops_of((multiply_halves(load(values + i + j) ^ salts, factor) & 0x7FFFFFFFu) - least) << j;
+      count = add_hits(below, i, count);
+    }
+    for (; i < n; i++) hits_[count++] = std::uint32_t(i);
+    for (i = 0; i < count; i++) placed_[i] = placed_first(values[hits_[i]], salt, k);
+    put(count);
+  }
+
+  // Finds which slots are empty; returns how many.
+  int find_open() {
+    missing_ = 0;
+    for (int i = 0; i < k_; i += 64) {
+      Word bits = 0;
+      for (int j = 0; j < 64; j += LANES) bits |= Word(bits_of(load(slots_.data() + i + j) == all(EMPTY))) << j;
+      open_[i / 64] = bits;
+      missing_ += std::popcount(bits);
+    }
+    return missing_;
+  }
+
+  // The first of the three steps of fmix64 is done of values and of salts alone: it is linear.
+  static Word begun(Word value) { return value ^ value >> 33; }
+
+  Word salt_of(int turn) const { return begun(fmix64(seed_ + turn * GOLDEN)); }
+
+  Word base_of(int turn) const { return HALF + Word(turn - 1) * share_; }
+
+  // Slot and number of begun values in a later round.
+  template <class W>
+  static W placed_later(W x, W k, W share, W base) {
+    x = x * 0xFF51AFD7ED558CCDu;
+    x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53u;
+    x ^= x >> 33;
+    return (multiply_halves(x >> 32, k) & HIGH32) | (base + (multiply_halves(x, share) >> 32));
+  }
+  Word placed(Word x, Word base) const { return placed_later<Word>(x, k_, share_, base); }
+
+  void begin(const Word* values, std::int64_t n) {
+    if (std::int64_t(mixed_.size()) < n + PAD) mixed_.resize(n + PAD);
+    for (std::int64_t i = 0; i < n; i++) mixed_[i] = begun(values[i]);
+    std::fill_n(mixed_.begin() + n, PAD, mixed_[0]);  // repeats change nothing
+  }
+
+  void later_rounds(const Word* values, std::int64_t n) {
+    int turn = 1;
+    if (n <= 32 * k_) begin(values, n);
+    if (n < 3 * k_) {
+      turn = put_rounds(n);
+    } else {
+      if (n <= 32 * k_) turn = put_open<1>(n, turn);
+      if (!missing_) return;
+      find_distinct(values, n);  // it repeats itself
+      if (distinct_.empty()) begin(values, n);
+      else begin(distinct_.data(), n = std::int64_t(distinct_.size()));
+    }
+    while (missing_ && turn < k_) turn = n < 32 ? put_open<2>(n, turn) : put_open<1>(n, turn);
+    for (turn = k_; missing_; turn++) {
+      std::uint32_t& slot = slots_[turn - k_];
       if (slot != EMPTY) continue;
-      const Word salt = fmix64(seed_ + turn * GOLDEN), base = HALF + Word(turn - 1) * share_;
-      for (std::int64_t i = 0; i < n; i++)
-        slot = std::min(slot, std::uint32_t(base + ((fmix64(values[i] ^ salt) & LOW32) * share_ >> 32)));
+      const Word salt = salt_of(turn);
+      for (std::int64_t i = 0; i < n; i++) slot = std::min(slot, std::uint32_t(placed(mixed_[i] ^ salt, base_of(turn))));
       missing_--;
+    }
+  }
+
+  // Puts all hashes of so many rounds, from round 1 on, that few slots stay open; returns the next round.
+  int put_rounds(std::int64_t n) {
+    const Words k = Words{} + Word(k_), share = Words{} + share_;
+    int end = 1 + int(std::min<std::int64_t>(k_ - 1, std::max<std::int64_t>(1, (4 * k_ - n / 2) / n))), turn = 1;
+    if (n <= 4 * WORDS) {  // several rounds side by side
+      const int at_once = int(BLOCK / n / WORDS * WORDS);
+      Words steps;
+      for (int i = 0; i < WORDS; i++) steps[i] = i * share_;
+      end = 1 + std::min((end - 1 + WORDS / 2) / WORDS, (k_ - 1) / WORDS) * WORDS;
+      for (int some; turn < end; turn += some) {
+        some = std::min(at_once, end - turn);
+        Word* to = placed_;
+        for (std::int64_t i = 0; i < n; i++)
+          for (int first = turn; first < turn + some; first += WORDS, to += WORDS)
+            store(to, placed_later(load(salts_.data() + first) ^ mixed_[i], k, share, steps + base_of(first)));
+        put(n * some);
+      }
+    } else {
+      for (; turn < end; turn++) {
+        const Words salt = Words{} + salts_[turn], base = Words{} + base_of(turn);
+        for (std::int64_t first = 0; first < n; first += BLOCK) {
+          const std::int64_t some = std::min<std::int64_t>(BLOCK, n - first);
+          for (std::int64_t i = 0; i < some; i += WORDS) store(placed_ + i, placed_later(load(mixed_.data() + first + i) ^ salt, k, share, base));
+          put(some);
+        }
+      }
+    }
+    find_open();
+    return end;
+  }
+
+  // Numbers which hashes of some values, in one round or in two, fall into open slots; returns how many. Of two rounds four values are
+  // looked at in both, then the next four.
+  template <int rounds>
+  int find_hits(const Word* at, std::int64_t n, Word salt, Word next) {
+    int count = 0;
+#if defined(__AVX2__)
+    typedef Word Four __attribute__((vector_size(32)));
+    const int* const bits = (const int*)open_.data();
+    const __m256i few_bits = _mm256_loadu_si256((const __m256i*)bits), k = _mm256_set1_epi64x(k_);
+    const bool few = k_ <= 256;
+    const auto slots_of = [&](const Word* from, Word mixed_with) {  // in the upper halves of words
+      Four x;
+      std::memcpy(&x, from, sizeof x);
+      x = (x ^ mixed_with) * 0xFF51AFD7ED558CCDu;
+      x ^= x >> 33;
+#if defined(__AVX512BW__)
+      const __m256i upper = __m256i(x * 0xC4CEB9FE1A85EC53u >> 32);
+#else
+      const __m256i high = _mm256_set1_epi64x(0xC4CEB9FE), low = _mm256_set1_epi64x(0x1A85EC53);  // of the second factor
+      const __m256i crossed = _mm256_add_epi64(_mm256_mul_epu32(__m256i(x), high), _mm256_mul_epu32(__m256i(x >> 32), low));
+      const __m256i upper = _mm256_add_epi64(crossed, _mm256_srli_epi64(_mm256_mul_epu32(__m256i(x), low), 32));
+#endif
+      return __m256(_mm256_mul_epu32(upper, k));
+    };
+    for (std::int64_t i = 0; i < n; i += 8 / rounds) {
+      const __m256 a = slots_of(at + i, salt), b = rounds == 2 ? slots_of(at + i, next) : slots_of(at + i + 4, salt);
+      const __m256i slots = _mm256_permute4x64_epi64(__m256i(_mm256_shuffle_ps(a, b, 0xDD)), 0xD8), word = _mm256_srli_epi32(slots, 5);
+      const __m256i words = few ? _mm256_permutevar8x32_epi32(few_bits, word) : _mm256_i32gather_epi32(bits, word, 4);
+      const __m256i tops = _mm256_sllv_epi32(words, _mm256_andnot_si256(slots, _mm256_set1_epi32(31)));
+      count = add_hits(unsigned(_mm256_movemask_ps(__m256(tops))), rounds * i, count);
+    }
+#else
+    for (std::int64_t i = 0; i < n; i++)
+      for (int round = 0; round < rounds; round++) {
+        const Word slot = placed(at[i] ^ (round ? next : salt), 0) >> 32;
+        hits_[count] = unsigned(rounds == 2 ? (i & ~3) << 1 | round << 2 | (i & 3) : i);
+        count += open_[slot >> 6] >> (slot & 63) & 1;
+      }
+#endif
+    return count;
+  }
+
+  // Puts the hashes of a round, or of two, into slots that no earlier round filled, and which it changes no more; returns the next round.
+  template <int rounds>
+  int put_open(std::int64_t n, int turn) {
+    const int last = std::min(turn + rounds, k_) - 1;
+    const Word salts[2] = {salts_[turn], salts_[last]}, bases[2] = {base_of(turn), base_of(last)};
+    const Word k = k_, share = share_;
+    std::uint32_t *const slots = slots_.data(), *const filled = filled_.data();
+    int count = 0;
+    for (const Word* at = mixed_.data(); n > 0; n -= BLOCK, at += BLOCK) {
+      const int hits = find_hits<rounds>(at, std::min<std::int64_t>(BLOCK, n), salts[0], salts[1]);
+      for (int i = 0; i < hits; i++) {
+        const unsigned hit = hits_[i], round = rounds == 2 ? hit >> 2 & 1 : 0;
+        const Word value = at[rounds == 2 ? (hit >> 1 & ~3u) | (hit & 3) : hit];
+        const Word placed = placed_later(value ^ salts[round], k, share, bases[round]);
+        std::uint32_t& slot = slots[placed >> 32];
+        filled[count] = std::uint32_t(placed >> 32);
+        count += slot == EMPTY;
+        slot = std::min(slot, std::uint32_t(placed));
+      }
+    }
+    for (int i = 0; i < count; i++) open_[filled[i] >> 6] &= ~(Word(1) << (filled[i] & 63));
+    missing_ -= count;
+    return last + 1;
+  }
+
+  // Finds the distinct values of a long text that repeats itself; none if there are many.
+  void find_distinct(const Word* values, std::int64_t n) {
+    distinct_.clear();
+    for (std::int64_t first = 0, some; first < n; first += some) {
+      if (std::int64_t(distinct_.size()) > 32 * k_) return distinct_.clear();
+      some = std::min(n - first, std::max<std::int64_t>(4 * k_, std::int64_t(distinct_.size())));
+      distinct_.insert(distinct_.end(), values + first, values + first + some);
+      std::sort(distinct_.begin(), distinct_.end());
+      distinct_.erase(std::unique(distinct_.begin(), distinct_.end()), distinct_.end());
     }
   }
 
   const int k_;
   const Word seed_, share_;
-  std::vector<Word> salts_, distinct_;
+  std::vector<Word> salts_, distinct_, mixed_;
+  std::vector<std::uint32_t> slots_, filled_;
+  std::vector<Word> open_;  // bits of empty slots
   Word placed_[BLOCK];
+  std::uint32_t hits_[2 * BLOCK + PAD];
   int missing_ = 0;
 };
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from . import core
 from .errors import ParameterError
-from .kernels import signatures as kernel
 from .values import UInt64Array
 from .values.arrays import MOST_SEED, keys_of, whole
 
@@ -73,7 +73,6 @@ class Permutation:
         for outside in (np.min(keys, initial=0), np.max(keys, initial=0)):
             if not 0 <= int(outside) < self.universe:
                 raise ParameterError(f"must be in [0, {self.universe})", "keys", outside)
-        out = np.empty(len(flat), np.uint64)
-        universe = np.uint64(self.universe % (1 << 64))
-        kernel.permute(flat, universe, np.uint64(self.half_bits), derive(self.seed, "permutation", ROUNDS), out)
+        rounds = derive(self.seed, "permutation", ROUNDS)
+        out: UInt64Array = core.feistel_permute(flat, self.universe % (1 << 64), self.half_bits, rounds)
         return out

@@ -203,9 +203,6 @@ def test_pieces_for_threads_change_nothing(filled, monkeypatch):
     monkeypatch.setattr("lookalike.index.answers.MOST_PREFIXES", 200)
     for threads in (1, 2):
         assert [ask(queries * 5, threads=threads) for ask in (index.query, index.first)] == plain
-    monkeypatch.setattr("lookalike.index.segments.LEAST_ROOM", 4)
-    monkeypatch.setattr("lookalike.index.segments._mine", threading.local())
-    assert [ask(queries * 5) for ask in (index.query, index.first)] == plain, "room that has to grow"
 
 
 def test_threads_that_ask_at_once_get_what_each_gets_alone(filled):

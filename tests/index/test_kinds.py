@@ -10,9 +10,9 @@ from scipy import stats
 from scipy.stats import binom
 
 import lookalike as la
+from lookalike import core
 from lookalike.files.arrays import ArrayFile
 from lookalike.index.kinds import make_kind, plan_kind
-from lookalike.kernels import packing as kernel
 from lookalike.sketches.minhash import FastSimilarity
 from lookalike.theory import bbit, mixture, shares, simhash
 from lookalike.theory.mixture import Part
@@ -174,9 +174,7 @@ def test_packed_bits_are_those_of_the_slots(rng, bits):
     kind = make_kind("minhash", bits=bits, slots=slots)
     codes = kind.sketch(values, offsets).codes
     signature = FastSimilarity(permutations=kind.plan.bands * kind.plan.rows + slots, seed=1).sign(Shingles(values, offsets))
-    wide = np.ascontiguousarray(signature.values[:, -slots:]).astype(np.uint64)
-    planes = np.zeros((20, bits), np.uint64)
-    kernel.pack_planes(wide, 0, slots, bits, True, planes, 0)
+    planes = core.pack_planes(np.ascontiguousarray(signature.values[:, -slots:]), np.array([[slots, bits, 1]]), True, False)
     expected = [[sum((plane >> i & 1) << p for p, plane in enumerate(row)) for i in range(slots)] for row in planes.tolist()]
     whole = [sum(code << 16 * place for place, code in enumerate(row)) for row in codes.tolist()]
     assert [[w >> bits * i & (1 << bits) - 1 for i in range(slots)] for w in whole] == expected

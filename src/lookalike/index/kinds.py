@@ -12,9 +12,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from .. import core
 from ..choices import Method, check_choice
 from ..errors import IncompatibleSketchError, IndexFormatError, ParameterError
-from ..kernels.packing import pack_lanes
 from ..methods.minhash import MinHashMethod
 from ..methods.simhash import SimHashMethod
 from ..planner import Plan, choose_sketch, plan
@@ -131,13 +131,9 @@ class MinHashKind(Kind):
         return np.clip(found, 0, 1), np.asarray(error, np.float64)
 
     def sketch(self, values: UInt64Array, offsets: Int64Array, asking: bool = True) -> Sketches:
-        n = len(offsets) - 1
-        made = self.method.sketch(values, offsets, np.zeros(n, np.uint64))
-        if self.bits == WORD:
-            codes = made.estimates.astype(np.uint16)
-        else:
-            codes = np.zeros((n, self.n_codes), np.uint16)
-            pack_lanes(made.estimates, self.bits, codes)
+        made = self.method.sketch(values, offsets, np.zeros(len(offsets) - 1, np.uint64))
+        whole = self.bits == WORD
+        codes = made.estimates.astype(np.uint16) if whole else core.pack_lanes(made.estimates, self.bits)
         return Sketches(made.keys, codes, offsets[1:] == offsets[:-1], self)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -11,20 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import core
 from ..core import gather_rows, hash_texts
 from ..errors import IndexFormatError
 from ..files.arrays import ArrayFile
 from ..files.layout import is_count
-from ..kernels import lookup as kernel
 from ..text.texts import Texts
 from ..values import Int64Array, UInt32Array, UInt64Array
 from .kind import NO_PREFIXES, Kind, Sketches
 
 MOST_ROWS = (1 << 32) - 1
 Cells = tuple[memoryview, memoryview]
-LEAST_ROOM = 1 << 12  # for candidates, and for matches
-MOST_KEPT = 8 << 20  # bytes, of a thread's room, until its next search
-_mine = threading.local()
+FEW = 8  # queries that look into all files at once
 NONE = np.empty(0, np.bool_)
 
 
@@ -32,30 +29,6 @@ def hash_ids(ids: Texts) -> UInt64Array:
     """Return 64 bits of each id."""
     hashes: UInt64Array = hash_texts(ids.data, ids.offsets)
     return hashes
-
-
-class Room:
-    """What the searches of a thread write into, one after the other: candidates, matches, and where runs begin and end."""
-
-    def __init__(self) -> None:
-        self._size, self._runs = LEAST_ROOM // 4, np.empty((0, 0, 0, 0), np.int64)
-        self.grow()
-
-    def grow(self) -> None:
-        """Make room for four times as many candidates and matches."""
-        self._size *= 4
-        self.near, self.hits = np.empty(self._size, np.int64), np.empty((4, self._size), np.int64)
-
-    def runs(self, *shape: int) -> Int64Array:
-        """Return room for the runs of some queries."""
-        if self._runs.shape != shape:
-            self._runs = np.empty(shape, np.int64)
-        return self._runs
-
-    @property
-    def is_large(self) -> bool:
-        """Whether its memory is not worth keeping."""
-        return 5 * self.near.nbytes + self._runs.nbytes > MOST_KEPT
 
 
 class Segment:
@@ -110,11 +83,11 @@ class Segment:
         self.file.check()
         for name, i in [*(("band", i) for i in range(self._n_tables)), ("id", 0)]:
             keys, rows, starts = (self.file.map(f"{name}_{part}-{i:02}") for part in ("keys", "rows", "starts"))
-            seen, runs = np.zeros(self.n_rows, np.bool_), np.empty(len(starts), np.uint32)
+            seen = np.zeros(self.n_rows, np.bool_)
             if len(rows) and int(rows.max()) >= self.n_rows:
                 raise self.damaged(f"the rows of {name} table {i}")
             seen[rows] = True
-            kernel.start_runs(keys, np.uint64((len(starts) - 1).bit_length() - 1), runs)
+            runs = core.start_runs(keys, (len(starts) - 1).bit_length() - 1)
             if seen.sum() != len(rows) or (keys[1:] < keys[:-1]).any() or (runs != starts).any():
                 raise self.damaged(f"the keys of {name} table {i}")
             self.file.let_go()
@@ -147,14 +120,19 @@ class Segment:
         """Their rows."""
         return np.flatnonzero(~self.removed) if len(self.removed) else np.arange(self.n_rows)
 
+    @property
+    def codes(self) -> NDArray[np.uint16]:
+        """The codes of all rows."""
+        return self.file.map("codes")
+
     @cached_property
-    def tables(self) -> kernel.Tables:
+    def tables(self) -> core.SegmentTables:
         """The tables, as they are looked up in."""
         keys, rows, starts = (
             self.file.map_stack([f"band_{part}-{table:02}" for table in range(self._n_tables)])
             for part in ("keys", "rows", "starts")
         )
-        return kernel.Tables(keys, rows, starts, np.uint64(self.prefix_bits), self.file.map("codes"), self.removed)
+        return core.SegmentTables(keys, rows, starts, self.codes, self.removed)
 
     def find_ids(self, ids: Texts, hashes: UInt64Array) -> Int64Array:
         """Return the live row of each id, or -1."""
@@ -219,15 +197,11 @@ class Segment:
 class Segments(tuple[Segment, ...]):
     """The segments of one state of an index."""
 
-    @cached_property
-    def places(self) -> Int64Array:
-        """Where their tables lie."""
-        return kernel.places_of([segment.tables for segment in self])
-
     def search(self, kind: Kind, asked: Sketches, most: int) -> Int64Array:
-        """Return the matches of some sketches: their places, segments, rows and scores, in the order and number of
-        ``kernels.lookup.search``."""
-        few = kind.probes is None and len(asked) <= kernel.AHEAD
+        """Return the matches of some sketches: their places, segments, rows and scores; of each the best first, of equal scores
+        by segment and row. With ``most`` of 1 or more each gets its best, that many; with 0 all, with -1 the first only, in the
+        first segment that has one."""
+        few = kind.probes is None and len(asked) <= FEW
         if few or len(self) < 2:
             return self._search(kind, asked, kind.prefixes(asked, self[0].prefix_bits) if self else NO_PREFIXES, most)
         parts: list[Int64Array] = []  # of many queries: starts of runs stay in a cache; prefixes are for tables of one size
@@ -247,22 +221,10 @@ class Segments(tuple[Segment, ...]):
 
     def _search(self, kind: Kind, asked: Sketches, wanted: UInt32Array, most: int) -> Int64Array:
         """Search with one set of prefixes, or none."""
-        room = getattr(_mine, "room", None) or Room()
-        n_runs = wanted.shape[1] if len(wanted) else kind.n_keys
-        runs = room.runs(len(self), min(kernel.AHEAD, len(asked)), n_runs, 2)
-        given = kernel.Asked(asked.keys, asked.codes, asked.empty, wanted)
-        parts: list[Int64Array] = []
-        query = 0
-        while query < len(asked):
-            after, count = kernel.search(
-                given, kind.radius, kind.least, kind.lane, most, self.places, room.near, runs, query, room.hits
-            )
-            if after < 0:
-                raise self[-1 - after].damaged("the tables that a query needs")
-            if count or not parts:
-                parts.append(room.hits[:, :count].copy())
-            if after == query:
-                room.grow()
-            query = after
-        _mine.room = None if room.is_large else room
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1) if parts else np.empty((4, 0), np.int64)
+        how = kind.radius, kind.least, kind.lane, most
+        tables = [segment.tables for segment in self]
+        found: Int64Array
+        damaged, found = core.look_up(tables, asked.keys, asked.codes, asked.empty, wanted, *how)
+        if damaged >= 0:
+            raise self[damaged].damaged("the tables that a query needs")
+        return found.T

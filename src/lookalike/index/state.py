@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import core
 from ..errors import IndexFormatError, ParameterError
 from ..files.arrays import ArrayFile, write_arrays
 from ..files.layout import Streamed
-from ..kernels import lookup as kernel
 from ..text.texts import Texts
 from ..values import Int64Array, UInt64Array
 from .kind import Kind, Sketches
@@ -225,9 +225,7 @@ def _sorted_tables(name: str, n_tables: int, n_keys: int, most_bits: int, key: K
             keys, rows = key(table)
             order = np.argsort(keys, kind="stable")
             keys, rows = keys[order], rows.astype(np.uint32, copy=False)[order]
-            starts = np.empty((1 << prefix_bits) + 1, np.uint32)
-            kernel.start_runs(keys, np.uint64(prefix_bits), starts)
-            last[table] = keys, rows, starts
+            last[table] = keys, rows, core.start_runs(keys, prefix_bits)
         return last[table]
 
     def pieces(table: int, part: int) -> Iterator[NDArray[Any]]:
@@ -296,8 +294,8 @@ def merge_segments(path: Path, kind: Kind, segments: list[Segment], meta: dict[s
     )
     n = int(firsts[-1])
     arrays = _tables(kind, n, n_full, merged("band"), merged("id"))
-    n_codes = segments[0].tables.codes.shape[1]
-    arrays["codes"] = Streamed(np.uint16, (n, n_codes), (s.tables.codes[part] for s, part in _parts(segments, live)))
+    n_codes = segments[0].codes.shape[1]
+    arrays["codes"] = Streamed(np.uint16, (n, n_codes), (s.codes[part] for s, part in _parts(segments, live)))
     for name in ("id", *(["text"] if segments[0].has_texts else [])):
         arrays |= _merged_texts(name, segments, live)
     write_arrays(path, arrays, meta | {"rows": n, "full": n_full})

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import core
 from ..hashing import derive
-from ..kernels import signatures as kernel
-from ..kernels.scratch import spread
 from ..theory import shares
 from ..values import Int64Array, Shingles, Signatures, UInt32Array, UInt64Array
 from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, whole
@@ -67,9 +66,9 @@ class SlotScheme(Scheme):
         values : ndarray of uint64
         offsets : ndarray of int64, shape (rows + 1,)
         """
-        return self._signed(values, offsets, np.empty((len(offsets) - 1, self.permutations), np.uint32))
+        return self._signed(values, offsets)
 
-    def _signed(self, values: UInt64Array, offsets: Int64Array, out: UInt32Array) -> UInt32Array:
+    def _signed(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
         raise NotImplementedError
 
     def sign(self, shingles: Shingles) -> Signatures:
@@ -114,10 +113,10 @@ class MinHash(SlotScheme):
     Broder, "On the resemblance and containment of documents", 1997; Li & König, WWW 2010, equations 1-3.
     """
 
-    def _signed(self, values: UInt64Array, offsets: Int64Array, out: UInt32Array) -> UInt32Array:
+    def _signed(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
         multipliers = derive(self.seed, "multipliers", self.permutations) | np.uint64(1)
         increments = derive(self.seed, "increments", self.permutations)
-        kernel.sign_independently(values, offsets, 0, len(offsets) - 1, multipliers, increments, out)
+        out: UInt32Array = core.minhash(values, offsets, multipliers, increments)
         return out
 
 
@@ -157,9 +156,6 @@ class FastSimilarity(SlotScheme):
     True
     """
 
-    def _signed(self, values: UInt64Array, offsets: Int64Array, out: UInt32Array) -> UInt32Array:
-        room = 1 << (32 * self.permutations).bit_length()
-        table, distinct = np.empty(2 * room, np.uint64), np.empty(room, np.uint64)
-        scratch = table, distinct, np.empty(512, np.uint64), np.empty(self.permutations, np.uint64)
-        kernel.sign_by_rounds(values, offsets, 0, len(offsets) - 1, np.uint64(self.seed), spread(), *scratch, out)
+    def _signed(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
+        out: UInt32Array = core.fast_similarity(values, offsets, self.permutations, self.seed)
         return out

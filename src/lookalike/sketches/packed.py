@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from .. import core
 from ..errors import ParameterError
-from ..kernels import packing as kernel
 from ..theory import bbit, likelihood, mixture
 from ..theory.mixture import Part
 from ..theory.shares import share_error
-from ..values import Float64Array, Int64Array, PackedSignatures, Signatures, UInt64Array
+from ..values import Float64Array, Int64Array, PackedSignatures, Signatures
 from ..values.arrays import number, whole
 from .permutation import PermutationMinHash
 
@@ -21,6 +21,8 @@ from .permutation import PermutationMinHash
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packing:
     """Base of packings."""
+
+    _takes_empty: ClassVar[bool] = False  # slots that are empty where others are not
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
         """Return what a signature of so many slots is packed into."""
@@ -58,31 +60,20 @@ class Packing:
         ParameterError
             If the number of slots does not suit, a document is empty, or bins are.
         """
-        slots = np.ascontiguousarray(signatures.values).astype(np.uint64)
-        scheme, layout = signatures.scheme, self.layout(slots.shape[1])
-        if getattr(scheme, "may_be_empty", False):
-            return self._pack_raw(slots, layout, signatures)
+        scheme, permutations = signatures.scheme, signatures.values.shape[1]
+        layout, raw = self.layout(permutations), getattr(scheme, "may_be_empty", False)
+        if raw and not self._takes_empty:
+            raise ParameterError("raw one-permutation bins may be empty: fill them first, or pack with BBit")
         empty = np.flatnonzero((signatures.values == np.iinfo(signatures.values.dtype).max).all(1))
-        if len(empty):
+        if len(empty) and not raw:
             raise ParameterError(
                 f"document {empty[0]} is empty, and {len(empty) - 1} more: bits cannot tell an empty set from others; "
                 "leave these documents out before signing"
             )
-        last_word, last_slots, last_bits = layout[-1].tolist()
-        words = np.zeros((len(slots), last_word + (last_slots + 63) // 64 * last_bits), np.uint64)
-        remix, begin = not isinstance(scheme, PermutationMinHash), 0
-        for part, first_word in zip(self.parts(slots.shape[1]), layout[:, 0].tolist(), strict=True):
-            end = begin + part.slots * part.combined
-            if part.combined > 1:
-                kernel.pack_xor(slots, begin, end, part.combined, remix, words, first_word)
-            else:
-                kernel.pack_planes(slots, begin, end, part.bits, remix, words, first_word)
-            begin = end
-        return PackedSignatures(words, layout, self, scheme, signatures.shingling, signatures.densities)
-
-    def _pack_raw(self, slots: UInt64Array, layout: Int64Array, signatures: Signatures) -> PackedSignatures:
-        """Pack bins some of which are empty, where a packing can."""
-        raise ParameterError("raw one-permutation bins may be empty: fill them first, or pack with BBit")
+        parts = np.array([(part.slots, part.bits, part.combined) for part in self.parts(permutations)], np.int64)
+        slots, remix = np.ascontiguousarray(signatures.values), not isinstance(scheme, PermutationMinHash)
+        words = core.pack_planes(slots, parts, remix, raw)
+        return PackedSignatures(words, layout, self, scheme, signatures.shingling, None if raw else signatures.densities, raw)
 
     def estimate(
         self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array
@@ -160,6 +151,7 @@ class BBit(Packing):
     """
 
     bits: int = 1
+    _takes_empty: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the number of bits."""
@@ -175,16 +167,6 @@ class BBit(Packing):
         permutations : int >= 1
         """
         return (Part(slots=permutations, bits=self.bits),)
-
-    def _pack_raw(self, slots: UInt64Array, layout: Int64Array, signatures: Signatures) -> PackedSignatures:
-        """Pack raw bins, with a plane more for those that are filled."""
-        filled = (signatures.values != np.iinfo(signatures.values.dtype).max).astype(np.uint64)
-        width = (slots.shape[1] + 63) // 64
-        words = np.zeros((len(slots), width * (self.bits + 1)), np.uint64)
-        kernel.pack_planes(slots, 0, slots.shape[1], self.bits, True, words, 0)
-        kernel.pack_planes(filled, 0, slots.shape[1], 1, False, words, width * self.bits)
-        made = self, signatures.scheme, signatures.shingling
-        return PackedSignatures(words, layout, *made, has_empty=True)
 
     def estimate(
         self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array

@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import core
 from ..choices import Densify, Filling, check_choice
 from ..errors import ParameterError
 from ..hashing import ROUNDS, Permutation, derive
-from ..kernels import filling
-from ..kernels import signatures as kernel
 from ..theory import one_permutation as theory
 from ..theory import shares
 from ..values import Float64Array, Int64Array, Signatures, UInt32Array, UInt64Array
@@ -82,22 +81,20 @@ class OnePermutation(SlotScheme):
         """Whether some slots can be copies of others, with which they agree: filled bins."""
         return self.densify != "none"
 
-    def _signed(self, values: UInt64Array, offsets: Int64Array, out: UInt32Array) -> UInt32Array:
-        kernel.sign_bins(values, offsets, np.uint64(self.seed), out)
-        return self._filled(out)
+    def _signed(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
+        return self._filled(core.one_permutation(values, offsets, self.permutations, self.seed))
 
     def _filled(self, bins: UInt32Array) -> UInt32Array:
-        bins = np.ascontiguousarray(bins)
-        out = np.empty_like(bins)
-        seed = derive(self.seed, "densification", 1)[0]
-        if self.densify == "rotation":
-            filling.rotate(bins, out)
-        elif self.densify == "optimal":
-            filling.fill_optimally(bins, seed, out)
-        elif self.densify == "reverse":
-            filling.fill_in_reverse(bins, seed, np.empty(bins.shape[1], np.int64), out)
-        else:
+        if self.densify == "none":
             return bins
+        bins, seed = np.ascontiguousarray(bins), int(derive(self.seed, "densification", 1)[0])
+        out: UInt32Array
+        if self.densify == "rotation":
+            out = core.densify_rotation(bins)
+        elif self.densify == "optimal":
+            out = core.densify_optimal(bins, seed)
+        else:
+            out = core.densify_reverse(bins, seed)
         return out
 
     def fill(self, signatures: Signatures, densify: Filling) -> Signatures:
@@ -218,10 +215,9 @@ class PermutationMinHash(_OfUniverse):
         return False
 
     def _sign(self, keys: UInt64Array, bounds: Int64Array) -> Signatures:
-        out = np.empty((len(bounds) - 1, self.permutations), np.uint64)
         rounds = derive(self.seed, "permutations", ROUNDS * self.permutations).reshape(self.permutations, ROUNDS)
-        half_bits = np.uint64(Permutation(universe=self.universe).half_bits)
-        kernel.sign_with_permutations(keys, bounds, np.uint64(self.universe % (1 << 64)), half_bits, rounds, out)
+        half_bits = Permutation(universe=self.universe).half_bits
+        out = core.permutation_minhash(keys, bounds, self.universe % (1 << 64), half_bits, rounds)
         densities: Float64Array = np.diff(bounds) / self.universe
         return Signatures(out, self, "integers", densities)
 
@@ -322,8 +318,7 @@ class PermutationBins(_OfUniverse):
         return Signatures(self._cut(*_members(places, offsets, self.universe)), self, "places")
 
     def _cut(self, places: UInt64Array, bounds: Int64Array) -> UInt64Array:
-        out = np.empty((len(bounds) - 1, self.permutations), np.uint64)
-        kernel.cut_places(places, bounds, np.uint64(self.universe // self.permutations), out)
+        out: UInt64Array = core.cut_places(places, bounds, self.permutations, self.universe // self.permutations)
         return out
 
     def estimate(self, left: UInt64Array, right: UInt64Array) -> tuple[Any, Any]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .. import core
 from ..errors import ParameterError
 from ..hashing import derive
-from ..kernels import simhash as kernel
 from ..values import Fingerprints, Float64Array, Shingles, UInt64Array, WeightedSets
 from ..values.arrays import MOST_SEED, whole
 
@@ -79,20 +79,11 @@ class SimHash:
         -------
         Fingerprints
         """
-        words = (self.bits + 63) // 64
-        n = len(features)
-        salt, *_ = derive(self.seed, "simhash", 1)
-        out = np.empty((n, words), np.uint64)
-        margins = np.empty((n if self.margins else 0, self.bits), np.float32)
-        ties = derive(self.seed, "simhash ties", words)
+        how = self.bits, int(derive(self.seed, "simhash", 1)[0]), derive(self.seed, "simhash ties", (self.bits + 63) // 64)
         if isinstance(features, WeightedSets):
-            weights, sums = _summable(features), np.empty(64 * words)
-            kernel.sign_weighted(features.values, weights, features.offsets, self.bits, salt, ties, sums, margins, out)
+            out, margins = core.weighted_simhash(features.values, _summable(features), features.offsets, *how, self.margins)
         else:
-            longest = int(np.diff(features.offsets).max(initial=0))
-            planes = np.empty(longest.bit_length() + 4, np.uint64)
-            mixed = np.empty(512, np.uint64)
-            kernel.sign_sets(features.values, features.offsets, self.bits, salt, ties, planes, mixed, margins, out)
+            out, margins = core.simhash(features.values, features.offsets, *how, self.margins)
         made_by = features.parameters if isinstance(features, Shingles) else "weighted"
         return Fingerprints(out, self.bits, self, made_by, margins if self.margins else None)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
+from .. import core
 from ..errors import ParameterError
-from ..kernels import weighted as kernel
 from ..values import Signatures, WeightedSets
 from .minhash import Scheme
+
+LEAST_WEIGHT = 2.0**-40
+MOST_WEIGHT = 2.0**500  # so that no sum, and no strip of weights, is infinite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,11 +67,10 @@ class DartMinHash(Scheme):
             If a weight is below 2^-40 or above 2^500.
         """
         for outside in (sets.weights.min(initial=1.0), sets.weights.max(initial=1.0)):
-            if not kernel.LEAST_WEIGHT <= outside <= kernel.MOST_WEIGHT:
+            if not LEAST_WEIGHT <= outside <= MOST_WEIGHT:
                 raise ParameterError(
                     f"weights must be at least 2^-40 (9.1e-13) and at most 2^500 (3.3e150); got {outside:g}: multiply all by a "
                     "factor"
                 )
-        out, ranks = np.empty((len(sets), self.permutations), np.uint64), np.empty(self.permutations)
-        kernel.sign_darts(sets.values, sets.weights, sets.offsets, np.uint64(self.seed), ranks, out)
+        out = core.dart_minhash(sets.values, sets.weights, sets.offsets, self.permutations, self.seed)
         return Signatures(out, self, "weighted")

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import core
 from ..errors import IncompatibleSketchError, ParameterError
-from ..kernels.packing import count_filled, count_matches
 from ..theory import xor_bits
 from ..theory.bbit import quantized
 from ..theory.mixture import Part
@@ -184,12 +184,12 @@ class PackedSignatures(Brief):
         there = self if other is None else other
         rows = np.broadcast_arrays(*pairs_of_rows(left, len(self), right, len(there)))
         a, b = (r.flatten() for r in rows)
+        pairs = self.words, a, there.words, b
+        out: Int64Array
         if self.has_empty:
-            out = np.empty((len(a), 3), np.int64)
-            count_filled(self.words, a, there.words, b, int(self.layout[0, 1]), int(self.layout[0, 2]), out)
+            out = core.count_filled(*pairs, *self.layout[0, 1:].tolist())
         else:
-            out = np.empty((len(a), len(self.layout)), np.int64)
-            count_matches(self.words, a, there.words, b, self.layout, out)
+            out = core.count_matches(*pairs, self.layout)
         return out.reshape(*rows[0].shape, out.shape[1])
 
     def estimated_resemblance(
