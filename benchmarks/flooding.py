@@ -25,17 +25,19 @@ from typing import Any
 import numpy as np
 
 import lookalike as la
-from lookalike.kernels import hashing, shingling
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import as_texts, concatenate
 
 ZERO_BITS, WIDTH = 12, 5
+# Those of ``native/hash.h``.
+K0, K1, K3 = 0xA0761D6478BD642F, 0xE7037ED1A0B428DB, np.uint64(0x589965CC75374CC3)
+MULTIPLIER = np.uint64(0x9FB21C651E98DF25)
 Documents = list[str]
 
 
 def mixed(x: np.ndarray) -> np.ndarray:
-    """Finish hashes as ``hashing.fmix64`` does."""
-    for factor in (hashing.M1, hashing.M2):
+    """Finish hashes as ``fmix64`` of ``native/hash.h`` does."""
+    for factor in (np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)):
         x = (x ^ (x >> np.uint64(33))) * factor
     return x ^ (x >> np.uint64(33))
 
@@ -48,15 +50,15 @@ def crafted(size: int) -> Documents:
     single = token_hashes(words)
     chance, chosen = np.random.default_rng(1), [0, 1, 2, 3]
     with np.errstate(over="ignore"):
-        length = np.uint64(WIDTH) * hashing.K3
+        length = np.uint64(WIDTH) * K3
         while 6 * len(chosen) < size:
             base = np.uint64(0)
             for place in chosen[-WIDTH + 1 :]:
-                base = base * shingling.MULTIPLIER + single[place]
+                base = base * MULTIPLIER + single[place]
             first = int(chance.integers(len(words)))
             for begin in (first, 0):  # from a place at random on; all, in the rare case that nothing is found there
                 some = single[begin : begin + (4 << ZERO_BITS)]
-                good = np.flatnonzero(mixed(base * shingling.MULTIPLIER + some + length) << np.uint64(64 - ZERO_BITS) == 0)
+                good = np.flatnonzero(mixed(base * MULTIPLIER + some + length) << np.uint64(64 - ZERO_BITS) == 0)
                 if len(good):
                     break
             chosen.append(begin + int(good[0]) if len(good) else first)
@@ -68,10 +70,8 @@ def crafted(size: int) -> Documents:
 
 def token_hashes(words: list[str]) -> np.ndarray:
     """Hashes of words of five bytes, which a shingle's hash is made of."""
-    data = np.frombuffer((" ".join(words) + " " * 80).encode(), np.uint8).copy()
-    out = np.empty(len(words), np.uint64)
-    shingling.hash_separated(data, len(data) - 80, 32, out)
-    return out
+    products = [(K0 ^ int.from_bytes(word.encode(), "little")) * (K1 ^ 5) for word in words]
+    return np.array([(product ^ product >> 64) & (1 << 64) - 1 for product in products], np.uint64)
 
 
 def plain(size: int, documents: int = 1) -> Documents:

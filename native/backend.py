@@ -1,4 +1,4 @@
-"""Builds the package with scikit-build-core; where there is no C++ compiler, with that of ziglang, which is fetched for the build."""
+"""Builds the package with scikit-build-core; without a C++ compiler, with that of ziglang, which is fetched for the build."""
 
 import os
 import shutil

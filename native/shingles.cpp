@@ -3,6 +3,7 @@
 #include "arrays.h"
 #include "fold.h"
 #include "hash.h"
+#include "hash_table.h"
 #include "normal_forms.h"
 
 namespace lookalike {
@@ -11,7 +12,6 @@ enum Unit : int { UNIT_WORD, UNIT_CHAR, UNIT_BYTE, UNIT_LINE };
 
 // Memory that is new each time costs the system more than the work on it. Yet a single long text should not take its own to the
 // end of the job: a thread keeps arrays of so many bytes at most.
-constexpr std::size_t KEPT = 48 << 20;
 
 template <class T>
 static void forget_large(Vector<T>& kept, std::size_t most = KEPT) {
@@ -210,9 +210,8 @@ static std::int64_t unpack_rows(Span<const std::uint8_t> data, Span<const std::i
 }
 
 // Returns rows without repeats, by first appearance. Places in the table are fetched in advance, and no branch, unpredictable
-// here, tells whether a value is new. `spread` is an odd factor of this process.
-static std::tuple<Vector<Word>, Vector<std::int64_t>> distinct_rows(Span<const Word> values, Span<const std::int64_t> offsets,
-                                                                     Word spread) {
+// here, tells whether a value is new.
+static std::tuple<Vector<Word>, Vector<std::int64_t>> distinct_rows(Span<const Word> values, Span<const std::int64_t> offsets) {
   constexpr std::int64_t AHEAD = 24;
   static thread_local Vector<Word> table;
   Vector<Word> made(values.size());
@@ -222,13 +221,13 @@ static std::tuple<Vector<Word>, Vector<std::int64_t>> distinct_rows(Span<const W
   for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
     const std::int64_t begin = offsets[row], end = offsets[row + 1];
     const Word size = std::bit_ceil(Word(std::max<std::int64_t>(2 * (end - begin), 2)));
-    const int shift = 64 - std::countr_zero(size);
+    const Places places{std::int64_t(size)};
     if (table.size() < size) table.resize(size);
     std::fill_n(table.begin(), size, 0);
     for (std::int64_t i = begin; i < end; i++) {
-      __builtin_prefetch(&table[values[std::min(i + AHEAD, end - 1)] * spread >> shift]);
+      __builtin_prefetch(&table[places(values[std::min(i + AHEAD, end - 1)])]);
       const Word value = values[i] ? values[i] : K0;
-      Word place = value * spread >> shift;
+      Word place = places(value);
       while (table[place] && table[place] != value) place = (place + 1) & (size - 1);
       made[written] = values[i];
       written += !table[place];

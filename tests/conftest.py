@@ -15,19 +15,16 @@ from hypothesis import settings
 SEED = os.environ.get("LOOKALIKE_TEST_SEED", "0")
 os.urandom = Random(SEED).randbytes
 
-from lookalike.kernels.compiler import MODE  # noqa: E402, as it draws
-
 os.environ["XDG_CACHE_HOME"] = os.devnull  # constants of this machine must not change what tests see
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="lookalike-tests-")  # nor tests the state of who runs them
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], True)
 
-settings.register_profile("lookalike", deadline=None, derandomize=True, max_examples=20 if MODE == "python" else 60)
+settings.register_profile("lookalike", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("lookalike")
 
 pytest_plugins = ["job_inputs", "weekly"]
 
 DATA = Path(__file__).parents[2] / "shared/data"
-JIT_OFF = MODE == "python"
 
 
 def pytest_collection_modifyitems(config, items):
@@ -44,13 +41,6 @@ def pytest_collection_modifyitems(config, items):
 def _same_secrets(request, monkeypatch):
     """Secrets that a test draws in this process do not depend on the tests before it."""
     monkeypatch.setattr(os, "urandom", Random(f"{SEED} {request.node.nodeid}").randbytes)
-
-
-@pytest.fixture(autouse=True)
-def _wrapping_integers():
-    """Kernels run as plain Python wrap around as compiled ones do."""
-    with np.errstate(over="ignore"):
-        yield
 
 
 @pytest.fixture

@@ -31,8 +31,6 @@ def settings(logs):
     """What a session is given; its events are logged, so that tests see what tasks send to the driver."""
     environment = {
         "PYTHONPATH": os.pathsep.join(map(str, [SOURCES, TESTS.parent, TESTS, TESTS.parent / "tools"])),
-        "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR", ""),  # the one of this process, which has compiled most of it
-        "LOOKALIKE_NO_LIBRARY": os.environ.get("LOOKALIKE_NO_LIBRARY", ""),
         "XDG_CACHE_HOME": os.devnull,
     }
     return {

@@ -2,7 +2,6 @@
 
 import json
 import re
-from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,11 +24,10 @@ def corpus(tmp_path):
 
 
 def run(*arguments, code=0):
-    """Run a command; return what it says, but for the note that kernels are being compiled, which comes once, where none are kept."""
+    """Run a command; return what it says."""
     done = CliRunner().invoke(program, [str(a) for a in arguments])
     assert done.exit_code == code, (done.output, done.exception)
-    note = re.compile("^lookalike: compiling kernels.*\n", re.MULTILINE)
-    return SimpleNamespace(**{name: note.sub("", getattr(done, name)) for name in ("output", "stdout", "stderr")})
+    return done
 
 
 def failure(capsys, *arguments):

@@ -11,13 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import JIT_OFF
 
 from lookalike.engines.memory import FLOOR
 
 ROOM = 170_000_000
 pytestmark = [
-    pytest.mark.skipif(JIT_OFF, reason="tens of megabytes of text"),
     pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not say what memory is a process's own"),
 ]
 

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import JIT_OFF
 from engine_kinds import prepare
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -26,9 +25,7 @@ few = st.lists(st.tuples(st.sampled_from(["a", "b", "日"]), st.sampled_from([" 
     lambda some: "".join(word + separator for word, separator in some)
 )
 corpora = st.lists(texts | few, max_size=12)
-LIMITS = settings(
-    max_examples=10 if JIT_OFF else 60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+LIMITS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def ranges(found, n):
@@ -144,7 +141,6 @@ def test_hostile_texts(kind, tmp_path):
         check_passages(HOSTILE[kind], tmp_path / "passages.parquet", {"threads": 1}, length)
 
 
-@pytest.mark.skipif(JIT_OFF, reason="plain Python takes hours")
 def test_a_large_line_and_a_million_equal_ones():
     large, many = b"word of a line " * (50_000_000 // 15), BANNER + b"\n"
     found = la.repeats(as_table([large, many * 1_000_000, b"start\n" + large + b"\nend", many * 3]), memory="1GB")
@@ -161,7 +157,6 @@ def _sampled(kind, n, seed):
     return "\n".join(f"{mark}{number:x}" for number in rng.integers(0, 1 << 40, n).tolist())
 
 
-@pytest.mark.skipif(JIT_OFF, reason="megabytes of text")
 @pytest.mark.parametrize(("kind", "n"), [("words", 300_000), ("ideographs", 900_000), ("accents", 250_000)])
 def test_a_text_of_megabytes_is_taken_in_parts_and_nobody_notices(kind, n):
     one, other = (_sampled(kind, some, seed) for seed, some in enumerate((n, n // 3)))

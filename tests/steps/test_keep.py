@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from conftest import JIT_OFF
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import walk as naive
@@ -12,7 +11,7 @@ import lookalike as la
 small_sets = st.lists(st.frozensets(st.integers(0, 40), max_size=12), max_size=14)
 
 
-@settings(max_examples=15 if JIT_OFF else 150)
+@settings(max_examples=150)
 @given(small_sets, st.sampled_from([0.1, 0.25, 1 / 3, 0.5, 0.6, 2 / 3, 0.75, 0.8, 1.0]))
 def test_verified_pairs_equal_set_arithmetic(sets, threshold):
     shingles = la.sketches.Shingles.from_arrays([x for s in sets for x in sorted(s)], np.cumsum([0, *map(len, sets)]))
@@ -33,7 +32,7 @@ def test_a_pair_at_the_threshold_counts(common):
         assert len(la.verify(pair, shingles, threshold=float(np.nextafter(threshold, 2)))) == 0
 
 
-@settings(max_examples=15 if JIT_OFF else 200)
+@settings(max_examples=200)
 @given(st.integers(0, 12), st.dictionaries(st.tuples(st.integers(0, 11), st.integers(0, 11)),
                                            st.sampled_from([0.0, 0.5, 0.75, 0.75, 1.0]), max_size=30))  # fmt: skip
 def test_keep_equals_twin(n, raw):

@@ -9,7 +9,6 @@ from itertools import combinations
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import JIT_OFF
 from hypothesis import example, given
 from hypothesis import strategies as st
 from naive import dedup
@@ -205,7 +204,7 @@ def test_fingerprints_of_two_words_and_of_threads(rng):
     words[30:, 1] ^= np.uint64(1) << rng.integers(0, 64, 30, dtype=np.uint64)
     lists = pa.LargeListArray.from_arrays(2 * np.arange(61), pa.array(words.ravel().view(np.int64)))
     batch = columns(order=np.arange(60), keys=lists)
-    rule = {"radius": 1, "bits": 128, "max_bucket": 4, "boundary": 0, "threads": 1 if JIT_OFF else 2}
+    rule = {"radius": 1, "bits": 128, "max_bucket": 4, "boundary": 0, "threads": 2}
     assert sorted(rows_of(near(iter([batch[:7], batch[7:]]), **rule))) == [(i, i + 30) for i in range(30)]
 
 

@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import JIT_OFF
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import sketches as naive
@@ -113,7 +112,7 @@ def test_the_key_enters_digests_alone():
     assert one.drop_columns(["digest", "within"]) == other.drop_columns(["digest", "within"])
 
 
-@settings(max_examples=15 if JIT_OFF else 80)
+@settings(max_examples=80)
 @given(st.data())
 def test_any_cut_gives_the_same_rows(data):
     texts = data.draw(st.lists(st.sampled_from(TEXTS) | st.text(max_size=12), max_size=12))

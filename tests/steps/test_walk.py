@@ -6,7 +6,6 @@ from itertools import groupby
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import JIT_OFF
 from cut_tables import batches, cuts, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -103,7 +102,7 @@ def columns_of(documents):
 
 @pytest.mark.parametrize("weight", [1, 300, 1 << 21])
 @pytest.mark.parametrize("method", [Sets(), Vectors()])
-@settings(max_examples=5 if JIT_OFF else 60)
+@settings(max_examples=60)
 @given(bundled(), st.sampled_from([0.3, 0.5, 0.8, 1.0]), st.integers(0, 12), cuts, st.sampled_from(KEYS), st.booleans())
 def test_walk_equals_twin(weight, method, documents, threshold, boundary, cut, key, every):
     old, pieces.PIECE_WEIGHT = pieces.PIECE_WEIGHT, weight
@@ -117,7 +116,7 @@ def test_walk_equals_twin(weight, method, documents, threshold, boundary, cut, k
 
 @pytest.mark.parametrize("weight", [1, 300, 1 << 21])
 @pytest.mark.parametrize("method", [Sets(), Vectors()])
-@settings(max_examples=5 if JIT_OFF else 60)
+@settings(max_examples=60)
 @given(bundled(), st.sampled_from([0.3, 0.8]), st.integers(0, 12), cuts, st.sampled_from(KEYS))
 def test_verify_compares_each_pivot_with_its_partners(weight, method, documents, threshold, boundary, cut, key):
     words = {d[1]: d[2] for d in documents}

@@ -5,7 +5,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from conftest import JIT_OFF
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import hashing as naive_hashing
@@ -41,7 +40,7 @@ def test_hashes_equal_twin(unit, width, key):
 WORDS = st.one_of(st.integers(0, (1 << 128) - 1), st.sampled_from([0, 1, (1 << 56) - 1, (1 << 112) - 1, (1 << 128) - 1]))
 
 
-@settings(max_examples=20 if JIT_OFF else 200)
+@settings(max_examples=200)
 @given(st.lists(st.lists(WORDS, max_size=30), max_size=4), st.integers(1, 20), st.binary(min_size=16, max_size=16))
 def test_any_words_equal_twin(rows, width, key):
     """The kernel, over tokens of any two words."""
@@ -75,7 +74,7 @@ def test_texts_that_have_one_hash_for_everybody_have_two_under_a_key():
 
 
 def test_a_text_longer_than_what_is_worked_on_at_once():
-    text = "a bc " * (300 if JIT_OFF else 90_000)
+    text = "a bc " * 90_000
     shingles = la.shingle(["x y", text, "bc a bc a bc"], key=KEY)
     assert shingles.sizes.tolist() == [1, 2, 1] and shingles.containment(2, 1) == 1.0
 

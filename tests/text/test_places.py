@@ -4,7 +4,6 @@ import unicodedata
 
 import numpy as np
 import pytest
-from conftest import JIT_OFF
 from naive.text import collapsed, fold, pieces, shown
 
 from lookalike.text.shingle import Shingling
@@ -33,7 +32,7 @@ def every_place(shingling, where, offsets):
 def test_a_place_holds_its_token(rng, unit, form, fold_case):
     shingling, made = (
         Shingling(unit=unit, width=1, normalization=form, fold_case=fold_case),
-        [*texts(rng, 8 if JIT_OFF else 150)],
+        [*texts(rng, 150)],
     )
     where = from_bytes(made)
     offsets = shingling.hashes(where)[1]

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from ..core.threads import in_order
 from ..errors import IncompatibleSketchError, IndexFormatError, InputDataError, ParameterError
-from ..kernels.threads import in_order
 from ..text.hashes import KeyedHashes
 from ..text.texts import PIECE_BYTES, Texts, as_texts, from_bytes, from_strings
 from ..values import Float64Array, Int64Array

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from ..core.threads import in_order
 from ..errors import ParameterError
-from ..kernels.threads import in_order
 from ..search.passages import Passages
 from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling

@@ -16,13 +16,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..core.threads import in_order
 from ..engines.memory import Memory
 from ..errors import InputDataError, ParameterError
 from ..formats.split import Split
 from ..inputs.read import Reading, leaves_out, read_texts
 from ..inputs.sketch_rows import is_saved
 from ..inputs.texts import read_again
-from ..kernels.threads import in_order
 from ..results.rows import Draw, Rows, of_reason, rows_at
 from ..search.passages import Passages
 from ..settings.settings import Settings

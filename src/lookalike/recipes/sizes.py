@@ -24,7 +24,7 @@ SHINGLE_BYTES, SHARED_PER_PAIR = 6.5, 15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speeds:
-    """Nanoseconds of processor time by ``benchmarks/speeds.py``: a busy 2.x GHz server core with AVX-512, compiled kernels."""
+    """Nanoseconds of processor time by ``benchmarks/speeds.py``: a busy 2.x GHz server core with AVX-512."""
 
     start: float = 0.55e9
     """Of a process, until it has loaded what a job needs."""

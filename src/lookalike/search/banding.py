@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..core import band_keys, band_pairs, packed_band_keys
+from ..core.threads import in_order
 from ..errors import IncompatibleSketchError, ParameterError
-from ..kernels.threads import in_order
 from ..values import Int64Array, PackedSignatures, Pairs, Signatures, UInt64Array
 from ..values.arrays import whole
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core import block_pairs, filled_pairs
+from ..core.threads import in_order
 from ..errors import ParameterError
-from ..kernels.threads import in_order
 from ..theory import packed_banding, xor_bits
 from ..theory.chance import chance_match
 from ..values import Float64Array, Int64Array, PackedSignatures, Pairs

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.threads import in_order
 from ..errors import IncompatibleSketchError, InputDataError, ParameterError
-from ..kernels.threads import in_order
 from ..values import Fingerprints, Int64Array, Pairs, UInt64Array
 from ..values.arrays import whole
 from .chunked_file import ChunkedFile

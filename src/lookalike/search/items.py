@@ -9,7 +9,7 @@ from hashlib import blake2b
 import numpy as np
 
 from ..core import fill_filter
-from ..kernels.scratch import scratch
+from ..core.scratch import scratch
 from ..text.hashes import KeyedHashes
 from ..text.texts import Texts
 from ..values import Float64Array, Int64Array, UInt64Array, drop_repeats

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from ..core import join_entries, join_runs
-from ..kernels.threads import in_order
+from ..core.threads import in_order
 from ..theory import blocks as theory
 from ..values import Int64Array, UInt64Array
 

@@ -12,9 +12,9 @@ import numpy as np
 from .. import core
 from ..choices import UNITS, EncodingErrors, Normalization, Unit, check_choice
 from ..core import begin_texts, hash_short, key_tokens
+from ..core.scratch import scratch
 from ..errors import InputDataError, ParameterError, from_caller
 from ..hashing import PRIME, digest_secret, secret_words
-from ..kernels.scratch import scratch
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
 from ..wording import spelled
 from .characters import native_characters

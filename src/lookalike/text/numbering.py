@@ -22,7 +22,7 @@ class Vocabulary:
     """Numbers the shingles of texts by first appearance: equal numbers mean equal shingles.
 
     Tokens of up to 15 bytes are compared byte by byte, shingles token by token; of longer tokens a digest under the secret
-    ``key`` of 16 bytes (see ``kernels.digests``). Two long tokens of texts of n bytes together are taken for one with a
+    ``key`` of 16 bytes (see ``native/digest.h``). Two long tokens of texts of n bytes together are taken for one with a
     probability of at most n^2 (1 + n / 2^13) / 2^125 over the choice of the key, whoever wrote them: 2^-65 for two texts of 8
     MB. The key changes no number otherwise.
     """

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from ..core import distinct_rows, mix_keys
 from ..errors import ParameterError
-from ..kernels.scratch import spread
 from ..wording import Brief, counted
 from .arrays import Int64Array, UInt32Array, UInt64Array, keys_of, offsets_of, whole
 
@@ -148,4 +147,4 @@ class Halves(NamedTuple):
 def drop_repeats(values: UInt64Array, offsets: Int64Array) -> tuple[UInt64Array, Int64Array]:
     """Return (values, offsets) of the same rows without repeated values, in order of first appearance."""
     values = keys_of(values)
-    return distinct_rows(values, offsets_of(offsets, len(values)), spread())  # type: ignore[no-any-return]
+    return distinct_rows(values, offsets_of(offsets, len(values)))  # type: ignore[no-any-return]

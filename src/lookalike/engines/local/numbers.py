@@ -12,7 +12,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...files.workspace import Workspace
-from ...kernels.constants import GOLDEN
 from ...values import Int64Array
 from ...values.arrow import to_arrow, wrapped
 from ..engine import Batches, Table
@@ -26,6 +25,7 @@ DISTINCT_BYTES = 32 << 20
 JOINED = 64  # bytes that a join may add to a row
 PACKED = "packed"
 _LOW = (1 << 32) - 1
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -133,7 +133,7 @@ def _part_of(arrays: Arrays, by: str, bound: int | None) -> NDArray[np.uint8]:
     part = np.empty(len(column), np.uint8)
     for begin in range(0, len(column), BLOCK):
         numbers = column[begin : begin + BLOCK] if by in arrays else _upper(column[begin : begin + BLOCK])
-        spread = (numbers.view(np.uint64) * GOLDEN) >> np.uint64(58) if bound is None else numbers // -(-bound // SPREAD)
+        spread = (numbers.view(np.uint64) * _GOLDEN) >> np.uint64(58) if bound is None else numbers // -(-bound // SPREAD)
         part[begin : begin + BLOCK] = spread
     return part
 

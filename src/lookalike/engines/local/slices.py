@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ...core.threads import in_order
 from ...files.workspace import Workspace
-from ...kernels.threads import in_order
 from ...text.texts import Texts
 from ...values import Int64Array
 from ...values.arrays import runs

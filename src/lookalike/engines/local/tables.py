@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ...core.threads import in_order
 from ...errors import IndexFormatError
 from ...files.workspace import Workspace
-from ...kernels.threads import in_order
 from ...values import Int64Array
 from ...values.arrays import runs
 from ...values.arrow import to_arrow

@@ -6,8 +6,8 @@ import weakref
 import numpy as np
 import pytest
 
-from lookalike.kernels.scratch import scratch
-from lookalike.kernels.threads import in_order
+from lookalike.core.scratch import scratch
+from lookalike.core.threads import in_order
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

@@ -5,7 +5,6 @@ import unicodedata
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import JIT_OFF
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import text as naive
@@ -60,14 +59,14 @@ def test_normalization_and_case_equal_twin(normalization, fold_case):
 
 
 @same_unicode
-@settings(max_examples=20 if JIT_OFF else 400)
+@settings(max_examples=400)
 @given(st.text(max_size=60), st.sampled_from(["word", "char", "byte", "line"]), st.integers(1, 6))
 def test_random_texts_equal_twin(text, unit, width):
     assert found(Shingling(unit=unit, width=width), text) == naive.hashes(text, unit, width)
 
 
 @same_unicode
-@settings(max_examples=20 if JIT_OFF else 300)
+@settings(max_examples=300)
 @given(st.text(st.characters(categories=["M", "L", "Zs"]), max_size=40), st.sampled_from(["NFC", "NFKC"]))
 def test_random_marks_equal_twin(text, form):
     shingling = Shingling(unit="char", width=1, normalization=form)
@@ -79,7 +78,7 @@ PIECES = ["a", "word", "Eightlet", "ninelette", "SIXTEENLETTERSXX", "seventeenle
 
 
 @same_unicode
-@settings(max_examples=20 if JIT_OFF else 400)
+@settings(max_examples=400)
 @given(
     st.lists(st.lists(st.sampled_from(PIECES), max_size=40), min_size=1, max_size=3),
     st.sampled_from(["word", "char", "line"]),
@@ -98,12 +97,12 @@ def test_long_texts_equal_twin(texts, unit, fold_case):
 @pytest.mark.parametrize("sizes", [(1, 2), (1, 9), (7, 30), (3000, 9000)])
 def test_stretches_equal_twin(rng, sizes):
     """As many tokens as bytes allow, and tokens that begin in one stretch of bytes and end in another."""
-    text = " ".join("x" * size for size in rng.integers(*sizes, (60 if JIT_OFF else 30_000) // sizes[0]).tolist())
+    text = " ".join("x" * size for size in rng.integers(*sizes, 30_000 // sizes[0]).tolist())
     for width in (1, 2, 5):
         assert found(Shingling(width=width), text) == naive.hashes(text, "word", width)
 
 
-@settings(max_examples=20 if JIT_OFF else 300)
+@settings(max_examples=300)
 @given(
     st.lists(st.sampled_from(["a", "a", "\n", "\n", "B", " ", "\t", "\r", "\u00e9", "\u2028"]), max_size=200),
     st.integers(0, 70),
@@ -119,7 +118,7 @@ def test_lines_equal_twin(pieces, before):
 @pytest.mark.parametrize("width", [15, 16, 17, 30])
 def test_wide_shingles_equal_twin(rng, width):
     """Up to 16 tokens coefficient by coefficient, beyond that rolled."""
-    text = " ".join(f"w{i}" for i in rng.integers(0, 50, 1200 if not JIT_OFF else 60))
+    text = " ".join(f"w{i}" for i in rng.integers(0, 50, 1200))
     assert found(Shingling(width=width), text) == naive.hashes(text, "word", width)
 
 
@@ -135,7 +134,7 @@ def in_bytes(piece):
 
 
 @same_unicode
-@settings(max_examples=20 if JIT_OFF else 400)
+@settings(max_examples=400)
 @given(
     st.lists(
         st.lists(st.tuples(st.sampled_from(ANYTHING), st.sampled_from([1, 1, 1, 2, 3, 8, 60, 61, 62, 63, 64, 65, 130])), max_size=12),
@@ -161,7 +160,7 @@ KINDS = ["abc", "7", "\u00e9", "\u4e2d", "\U00020000", "\u0e01", "\u0301", "\u30
 def test_hashes_do_not_depend_on_where_a_word_stands(unit):
     """Two characters side by side make the same shingles at every distance from the beginning and the end of a buffer."""
     shingling = Shingling(unit=unit, width=1)
-    around = [0, 63, 65] if JIT_OFF else range(131)
+    around = range(131)
     for first in map(in_bytes, KINDS):
         for second in map(in_bytes, KINDS):
             core = b"abc" + first + second + b"xyz" + first + b" one"
@@ -170,7 +169,7 @@ def test_hashes_do_not_depend_on_where_a_word_stands(unit):
             values, offsets = shingling.hashes(texts_of(data))
             expected = values[: offsets[1]].tolist()
             assert values.tolist() == expected * len(data), core
-            for text in data[:: 3 if JIT_OFF else 17]:
+            for text in data[::17]:
                 alone, _ = shingling.hashes(texts_of([text]))
                 assert alone.tolist() == expected, core
 
@@ -207,7 +206,7 @@ def test_letters_before_ideographs_survive_long_runs_of_ascii():
 
 def test_characters_that_fold_to_three_have_room():
     """Two bytes can fold to three characters; no value is written beyond an array."""
-    text = "\u0390\u03b0" * (40 if JIT_OFF else 200_000)
+    text = "\u0390\u03b0" * 200_000
     values, offsets = Shingling(unit="char", width=1).hashes(from_strings([text]))
     assert offsets.tolist() == [0, 3 * len(text)]
     assert values[:6].tolist() == naive.hashes("\u0390\u03b0", "char", 1)

@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from conftest import JIT_OFF
 from naive import families
 from naive import sketches as naive
 
@@ -19,7 +18,7 @@ def shingles(rng, sizes):
     return la.sketches.Shingles(values, np.cumsum([0, *sizes]).astype(np.int64))
 
 
-SIZES = [5, 0, 1, 2, 16, 17, 63, 64, 65] + ([] if JIT_OFF else [700, 3000])
+SIZES = [5, 0, 1, 2, 16, 17, 63, 64, 65, 700, 3000]
 
 
 @pytest.mark.parametrize("permutations", [1, 2, 63, 64, 65])
@@ -66,7 +65,7 @@ def test_long_texts_that_repeat_themselves(rng, distinct):
     """Few distinct shingles, many times over: the same slots as without repeats."""
     values = rng.integers(0, 1 << 64, distinct, dtype=np.uint64)
     values[0] = 0
-    many = np.resize(values, 400 if JIT_OFF else 20_000)
+    many = np.resize(values, 20_000)
     sets = la.sketches.Shingles(np.concatenate([values, many]), np.array([0, distinct, distinct + len(many)]))
     signed = la.sketches.FastSimilarity(permutations=64, seed=4).sign(sets).values
     assert signed[0].tolist() == signed[1].tolist() == naive.fast_similarity(values.tolist(), 64, 4)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from conftest import JIT_OFF
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import hashing as naive
@@ -24,7 +23,7 @@ def code(slot, group, i):
     return naive.fold_multiply(slot ^ group, naive.K0 + i) >> 48
 
 
-@settings(max_examples=20 if JIT_OFF else 100)
+@settings(max_examples=100)
 @given(st.data(), st.integers(1, 5), st.integers(1, 4), st.integers(0, 3))
 def test_keys_and_codes_equal_their_twins(data, bands, rows, beyond):
     slot = st.sampled_from(EDGES) | st.integers(0, (1 << 32) - 1)
@@ -39,7 +38,7 @@ def test_keys_and_codes_equal_their_twins(data, bands, rows, beyond):
 
 def test_codes_of_other_groups_and_slots_agree_by_chance_only(rng):
     """Unequal ones agree with probability 2^-16: of 40,000 pairs less than one, at most 4 (5 standard errors)."""
-    n = 20 if JIT_OFF else 400
+    n = 400
     slots = rng.integers(0, 1 << 32, (2, n, 100), dtype=np.uint32)
     _, ours = made(slots[0], np.zeros(n), 50, 2)
     _, others = made(slots[0], rng.integers(0, 1 << 63, n), 50, 2)

@@ -1,8 +1,6 @@
 """Hashes of integers and texts equal their twins."""
 
 import numpy as np
-import pytest
-from conftest import MODE
 from naive import hashing as naive
 
 from lookalike.core import hash_texts, mix_keys
@@ -33,20 +31,3 @@ def test_keys_are_mixed_one_to_one():
     mixed = mix_keys(keys).tolist()
     assert mixed == [naive.fmix64((key + naive.K0) & naive.MASK) for key in keys.tolist()]
     assert len(set(mixed)) == len(set(keys.tolist()))
-
-
-@pytest.mark.skipif(MODE == "library", reason="the library has kernels only, which hold these")
-def test_instructions_have_the_meaning_of_their_twins():
-    from numba import njit
-
-    from lookalike.kernels.compiler import load64, multiply_high, popcount, trailing_zeros
-
-    @njit
-    def run(data, a, b):
-        return multiply_high(a, b), load64(data, 1), popcount(a), trailing_zeros(b), trailing_zeros(np.uint64(0))
-
-    data = np.arange(1, 20, dtype=np.uint8)
-    high, word, count, zeros, none = run(data, np.uint64((1 << 64) - 3), np.uint64(40))
-    assert int(high) == ((1 << 64) - 3) * 40 >> 64
-    assert int(word) == int.from_bytes(bytes(range(2, 10)), "little")
-    assert (count, zeros, none) == (63, 3, 64)

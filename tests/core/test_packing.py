@@ -4,7 +4,6 @@ from time import process_time
 
 import numpy as np
 import pytest
-from conftest import JIT_OFF
 from naive import families as naive
 from packed_codes import unpack
 
@@ -30,7 +29,7 @@ def test_codes_and_matches_equal_twins(rng, permutations, bits):
     left, right = np.triu_indices(4, 1)
     expected = [sum(a == b for a, b in zip(codes[i], codes[j], strict=True)) for i, j in zip(left, right, strict=True)]
     assert packed.matches(left, right)[:, 0].tolist() == expected
-    if bits in (1, 2, 4, 8, 16) and not (JIT_OFF and bits > 4):
+    if bits in (1, 2, 4, 8, 16):
         assert naive.matches_by_table(codes[0], codes[1], bits) == expected[0]
     assert packed.matches(0, 2).tolist() == [permutations], "padding does not count"
 
@@ -168,7 +167,7 @@ def test_filling_equals_twins(rng, size):
 @pytest.mark.parametrize("densify", ["rotation", "optimal", "reverse"])
 def test_a_single_filled_bin_fills_all_in_time_in_proportion(densify):
     """Of 65,536 bins; 0.1 looked at all bins in each of t ln t rounds, for more than a minute."""
-    size = 1 << (10 if JIT_OFF else 16)
+    size = 1 << 16
     bins = np.full((2, size), 0xFFFFFFFF, np.uint32)
     bins[:, 5] = 7
     scheme = la.sketches.OnePermutation(permutations=size, densify=densify)

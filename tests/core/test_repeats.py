@@ -16,8 +16,7 @@ from naive.text import decoded, words
 
 from lookalike import core
 from lookalike.hashing import digest_secret
-from lookalike.kernels.folding import NOT_NFC
-from lookalike.text.characters import native_characters
+from lookalike.text.characters import FORMS, native_characters
 from lookalike.text.hashes import shingle_secret
 from lookalike.text.texts import from_bytes
 
@@ -61,7 +60,7 @@ COMBINING = ["a", "=", " ", "\u0338", "\u0301", "\u0327", "\u2adc", "\u1100", "\
 @given(st.lists(st.sampled_from(COMBINING), max_size=20).map("".join))
 def test_pieces_are_normalized_one_by_one(text):
     data = np.frombuffer(text.encode(), np.uint8)
-    bounds = [*core.cut_pieces(data, native_characters(), NOT_NFC).tolist(), len(data)]
+    bounds = [*core.cut_pieces(data, native_characters(), FORMS["NFC"]).tolist(), len(data)]
     assert bounds == sorted(set(bounds)) and bounds[0] == 0
     cut = [data[begin:end].tobytes().decode() for begin, end in pairwise(bounds)]
     assert "".join(unicodedata.normalize("NFC", piece) for piece in cut) == unicodedata.normalize("NFC", text)
@@ -174,4 +173,4 @@ def test_line_feeds_at_the_ends_of_blocks(size):
 @pytest.mark.parametrize("text", ["\uac00\u11c2", "\uac00\u11a8", "\u1100\u1161", "\u1112\u1175"])
 def test_conjoining_letters_are_one_piece(text):
     data = np.frombuffer(text.encode(), np.uint8)
-    assert core.cut_pieces(data, native_characters(), NOT_NFC).tolist() == [0]
+    assert core.cut_pieces(data, native_characters(), FORMS["NFC"]).tolist() == [0]
