@@ -59,6 +59,7 @@ inline Pair digest(Bytes at, std::int64_t size, const Word* secret) {
       b += Wide(first + k[2]) * (second + k[3]);
       k += 2;
     };
+#pragma GCC unroll 4
     for (; at + 16 <= stop; at += 16) add(load64(at), load64(at + 8));
     if (const int rest = int(stop - at); rest > 8) {
       add(load64(at), load64(stop - 8) >> 8 * (16 - rest));
