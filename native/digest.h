@@ -1,18 +1,23 @@
-// Keyed digests of bytes and keyed hashes of shingles, with a proof: polynomials modulo p = 2^61 - 1 at a secret point.
+// Keyed digests of bytes and keyed hashes of shingles, with a proof: polynomials modulo p = 2^61 -
+// 1 at a secret point.
 //
-// A digest is of blocks of 256 bytes. A block of words m and secret words k becomes the sum over i of (m[2i] + k[2i]) (m[2i+1] +
-// k[2i+1]) modulo 2^128, sums in brackets modulo 2^64: two blocks of one length become the same with probability 2^-64 at most (NH of
-// Black, Halevi, Krawczyk, Krovetz & Rogaway, "UMAC: fast and secure message authentication", 1999). These are the coefficients,
-// three for a block, of a polynomial that begins with a one and ends with the number of bytes: two of degree d agree with probability
-// d / p at most (Carter & Wegman, "Universal classes of hash functions", 1979). All that is done twice, with words that are shifted by
-// two and another point, so that two different texts of up to n bytes have one digest with probability (2^-64 + (3 n / 256 + 7) /
-// p)^2 at most, whoever wrote them, as long as the secret words are not known. `secret`: x, x^2, x^3 of both points, then the words.
+// A digest is of blocks of 256 bytes. A block of words m and secret words k becomes the sum over i
+// of (m[2i] + k[2i]) (m[2i+1] + k[2i+1]) modulo 2^128, sums in brackets modulo 2^64: two blocks of
+// one length become the same with probability 2^-64 at most (NH of Black, Halevi, Krawczyk, Krovetz
+// & Rogaway, "UMAC: fast and secure message authentication", 1999). These are the coefficients,
+// three for a block, of a polynomial that begins with a one and ends with the number of bytes: two
+// of degree d agree with probability d / p at most (Carter & Wegman, "Universal classes of hash
+// functions", 1979). All that is done twice, with words that are shifted by two and another point,
+// so that two different texts of up to n bytes have one digest with probability (2^-64 + (3 n / 256
+// + 7) / p)^2 at most, whoever wrote them, as long as the secret words are not known. `secret`: x,
+// x^2, x^3 of both points, then the words.
 //
-// A token is two words (`token_key`), cut into three coefficients of 56, 56 and 16 bits. A shingle's polynomial begins with a one, and
-// goes on with the coefficients of its tokens: shingles of different tokens, or of a different number of them, have different
-// polynomials, of degree 3 m at most for m tokens, which have one value at 3 m points at most of the p there are. The value is mixed
-// one to one. A token's coefficients make one number; shingles are rolled along these by powers of X = x^3. Their `secret`: x, x^2,
-// x^3 and a word for the mixing.
+// A token is two words (`token_key`), cut into three coefficients of 56, 56 and 16 bits. A
+// shingle's polynomial begins with a one, and goes on with the coefficients of its tokens: shingles
+// of different tokens, or of a different number of them, have different polynomials, of degree 3 m
+// at most for m tokens, which have one value at 3 m points at most of the p there are. The value is
+// mixed one to one. A token's coefficients make one number; shingles are rolled along these by
+// powers of X = x^3. Their `secret`: x, x^2, x^3 and a word for the mixing.
 #pragma once
 #include <algorithm>
 #include "arrays.h"
@@ -59,6 +64,7 @@ inline Pair digest(Bytes at, std::int64_t size, const Word* secret) {
       b += Wide(first + k[2]) * (second + k[3]);
       k += 2;
     };
+#pragma GCC unroll 4
     for (; at + 16 <= stop; at += 16) add(load64(at), load64(at + 8));
     if (const int rest = int(stop - at); rest > 8) {
       add(load64(at), load64(stop - 8) >> 8 * (16 - rest));
@@ -74,8 +80,9 @@ inline Pair digest(Bytes at, std::int64_t size, const Word* secret) {
   return {folded(times(value.a, secret[0]) + Word(size)), folded(times(value.b, secret[3]) + Word(size))};
 }
 
-// Two words that tell a token from all others: its bytes and their number, or of more than 15 bytes their digest. 16 bytes behind
-// it may be read. The top bit of the second word marks a digest; of no other token it is set.
+// Two words that tell a token from all others: its bytes and their number, or of more than 15 bytes
+// their digest. 16 bytes behind it may be read. The top bit of the second word marks a digest; of
+// no other token it is set.
 inline Pair token_key(Bytes at, std::int64_t size, const Word* secret) {
   if (size > 15) {
     const Pair value = digest(at, size, secret);
@@ -86,15 +93,16 @@ inline Pair token_key(Bytes at, std::int64_t size, const Word* secret) {
   return {whole ? low : low & part, (whole ? high & part : 0) | Word(size) << 56};
 }
 
-// Number of a token's key at the point whose first powers are `secret`'s first words; below 2^61 + 2^58.
+// Number of a token's key at the point whose first powers are `secret`'s first words; below 2^61 +
+// 2^58.
 inline Word token_value(Pair key, const Word* secret) {
   constexpr Word LOW56 = (Word(1) << 56) - 1;
   const Word middle = (key.a >> 56 | key.b << 8) & LOW56;
   return folded(Wide(key.a & LOW56) * secret[1] + Wide(middle) * secret[0]) + (key.b >> 48);
 }
 
-// Writes the hashes of the shingles of tokens, by the two words of each one's key; returns how many there are. Fewer tokens than
-// `width` make one shingle, none make none.
+// Writes the hashes of the shingles of tokens, by the two words of each one's key; returns how many
+// there are. Fewer tokens than `width` make one shingle, none make none.
 inline std::int64_t hash_keys(Span<const Word> keys, std::int64_t width, Span<const Word> secret, Span<Word> out) {
   thread_local Vector<Word> values;
   const std::int64_t count = keys.size() / 2, size = std::min(width, count);
@@ -108,7 +116,7 @@ inline std::int64_t hash_keys(Span<const Word> keys, std::int64_t width, Span<co
   leading = reduced(leading);
   const Word leaving = P - leading;
   out[0] = fmix64(reduced(folded(state + leading)) ^ word);
-  for (std::int64_t i = size; i < count; i++) {  // products are below 2^123 together
+  for (std::int64_t i = size; i < count; i++) {  // products are below 2^124 together
     state = folded(folded(Wide(state) * step + Wide(tokens[i - size]) * leaving) + tokens[i]);
     out[i - size + 1] = fmix64(reduced(folded(state + leading)) ^ word);
   }

@@ -7,7 +7,8 @@ namespace lookalike {
 
 using Places64 = Span<const std::int64_t>;
 
-// Mixes integers of any structure into 64-bit hashes; a bijection, so that different ones stay different.
+// Mixes integers of any structure into 64-bit hashes; a bijection, so that different ones stay
+// different.
 static Vector<Word> mix_keys(Span<const Word> keys) {
   Vector<Word> mixed(keys.size());
   std::transform(keys.begin(), keys.end(), mixed.begin(), [](Word key) { return fmix64(key + K0); });
@@ -32,8 +33,8 @@ static Vector<Word> hash_texts(Span<const std::uint8_t> data, Places64 offsets) 
   return hashes;
 }
 
-// Keyed digests of the bytes of each row, two words of 61 bits; `withins`, numbers below p for each row, are two more
-// coefficients, if there are any.
+// Keyed digests of the bytes of each row, two words of 61 bits; `withins`, numbers below p for each
+// row, are two more coefficients, if there are any.
 static Matrix<Word> digest_documents(Span<const std::uint8_t> data, Places64 offsets, Span<const Word> secret,
                                      Table<const Word> withins) {
   Matrix<Word> digests{Vector<Word>(2 * (offsets.size() - 1)), 2};
@@ -64,7 +65,8 @@ static Matrix<Word> token_keys(Span<const std::uint8_t> data, Places64 offsets, 
   return keys;
 }
 
-// Writes the hashes of the shingles of rows of token keys, with repeats: see `hash_keys`. Returns where those of rows begin.
+// Writes the hashes of the shingles of rows of token keys, with repeats: see `hash_keys`. Returns
+// where those of rows begin.
 static Vector<std::int64_t> hash_key_rows(Table<const Word> keys, Places64 offsets, std::int64_t width, Span<const Word> secret,
                                           Span<Word> out) {
   Vector<std::int64_t> bounds(offsets.size());

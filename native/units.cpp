@@ -1,4 +1,5 @@
-// What can be repeated in texts: lines, paragraphs, windows of words, blocks of these; and where tokens are.
+// What can be repeated in texts: lines, paragraphs, windows of words, blocks of these; and where
+// tokens are.
 #include <bit>
 #include <cstring>
 #include "digest.h"
@@ -11,9 +12,10 @@ using Data = Span<const std::uint8_t>;
 using Numbers = Span<const std::int64_t>;
 using Words = Span<const Word>;
 
-// Which keys come twice, perhaps: counted by a table of two bits, a power of two above 1 long. A word of the table is 32 cells: those
-// of the lower half were met, those of the upper half met again. A key has two cells of one word. A key that comes twice is always
-// found; one that comes once, rarely. By a table without words all do.
+// Which keys come twice, perhaps: counted by a table of two bits, a power of two above 1 long. A
+// word of the table is 32 cells: those of the lower half were met, those of the upper half met
+// again. A key has two cells of one word. A key that comes twice is always found; one that comes
+// once, rarely. By a table without words all do.
 template <class Of>
 class KeyCounts {
  public:
@@ -57,8 +59,8 @@ void mark_numbers(Numbers numbers, Span<std::uint8_t> bits) {
   for (const std::int64_t number : numbers) bits[number >> 3] |= std::uint8_t(1 << (number & 7));
 }
 
-// A unit: its keys (0: it is known to be removed), where it begins and ends in the bytes of its text, its number there, or that of
-// its first word, and how many numbers it takes.
+// A unit: its keys (0: it is known to be removed), where it begins and ends in the bytes of its
+// text, its number there, or that of its first word, and how many numbers it takes.
 struct Unit {
   Word key, second;
   std::int64_t begin, end, number, size;
@@ -70,8 +72,21 @@ struct Found {
   Vector<std::int64_t> bounds{0};
 
   void add(const Unit& unit) {
-    const std::int64_t numbers[] = {std::int64_t(unit.key), std::int64_t(unit.second), unit.begin, unit.end, unit.number, unit.size};
+    const std::int64_t numbers[] = {std::int64_t(unit.key), std::int64_t(unit.second), unit.begin,
+                                    unit.end,               unit.number,               unit.size};
     units.elements.insert(units.elements.end(), numbers, numbers + 6);
+  }
+  // Keeps of a row's units those that may come twice.
+  void sift(const KeyCounts<const Word>& counts) {
+    const std::int64_t begin = 6 * bounds.back(), end = std::int64_t(units.elements.size());
+    const Span<std::int64_t> row = Span<std::int64_t>(units.elements).part(begin, end - begin);
+    std::int64_t kept = 0;
+    counts.each(row.size() / 6, [&](auto i) { return Word(row[6 * i]); }, [&](auto i, Word hash) {
+      if (!counts.twice(hash)) return;
+      if (kept < 6 * i) std::copy_n(row.begin() + 6 * i, 6, row.begin() + kept);
+      kept += 6;
+    });
+    units.elements.resize(begin + kept);
   }
   void end_row() { bounds.push_back(std::int64_t(units.elements.size()) / 6); }
 };
@@ -89,8 +104,8 @@ struct WordCounter {
 // White space of ASCII within a line.
 inline bool is_blank(std::uint8_t byte) { return byte == 32 || byte == 9 || (byte >= 11 && byte <= 13); }
 
-// Calls for each line of a text with where it begins, where what is after it begins, and its content: without white space at both
-// ends.
+// Calls for each line of a text with where it begins, where what is after it begins, and its
+// content: without white space at both ends.
 template <class See>
 void each_line(Data text, See see) {
   for (Bytes at = text.begin(), next; at < text.end(); at = next) {
@@ -103,15 +118,14 @@ void each_line(Data text, See see) {
   }
 }
 
-// Finds the lines of at least so many words, or the paragraphs: runs of lines that are not blank; blank lines behind a paragraph
-// belong to it. Only those are returned whose keys may come twice, digests of the bytes without white space at both ends. Returns
-// units, where those of rows begin, and how many lines or paragraphs of each row have a word.
+// Finds the lines of at least so many words, or the paragraphs: runs of lines that are not blank;
+// blank lines behind a paragraph belong to it. Only those are returned whose keys may come twice,
+// digests of the bytes without white space at both ends. Returns units, where those of rows begin,
+// and how many lines or paragraphs of each row have a word.
 std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>> find_lines(
     Data data, Numbers offsets, std::int64_t least, bool paragraphs, const Characters& characters, Words secret, Words table) {
   Found found;
   Vector<std::int64_t> worded;
-  std::vector<Unit> units;
-  const KeyCounts counts(table);
   for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
     const Data text = data.part(offsets[row], offsets[row + 1] - offsets[row]);
     std::int64_t some = 0;
@@ -123,12 +137,11 @@ std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>> fin
       const Pair value = digest(left, right - left, secret.begin());
       unit.key = reduced(value.a);
       unit.second = reduced(value.b);
-      units.push_back(unit);
+      found.add(unit);
     };
     Unit unit{0, 0, 0, 0, -1, 1};  // a paragraph, if its end is not 0
     Bytes start = nullptr, stop = nullptr;
     bool inside = false;  // the line before is not blank
-    units.clear();
     each_line(text, [&](std::int64_t begin, std::int64_t end, Bytes left, Bytes right) {
       const bool blank = left == right;
       if (!paragraphs) {
@@ -146,12 +159,11 @@ std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>> fin
       inside = !blank;
     });
     if (unit.end) add(unit, start, stop);
-    counts.each(units.size(), [&](auto i) { return units[i].key; }, [&](auto i, Word hash) {
-      if (counts.twice(hash)) found.add(units[i]);
-    });
+    found.sift(KeyCounts(table));
     found.end_row();
     worded.push_back(some);
   }
+  if (2 * found.units.elements.size() < found.units.elements.capacity()) found.units.elements.shrink_to_fit();
   return {std::move(found.units), std::move(found.bounds), std::move(worded)};
 }
 
@@ -162,11 +174,12 @@ void hash_windows(Table<const Word> tokens, std::int64_t begin, std::int64_t end
   if (out.size()) hash_keys({tokens.begin() + 2 * begin, std::size_t(2 * (end - begin))}, length, secret, out);
 }
 
-// Whether a block begins with a window; one begins with each row, too. Texts that are equal are cut in equal places.
+// Whether a block begins with a window; one begins with each row, too. Texts that are equal are cut
+// in equal places.
 inline bool begins_block(Word key) { return (key & 31) == 0; }
 
-// Hashes blocks of windows: values of two polynomials, whose coefficients are the two keys of windows. Returns keys, and where those
-// of rows begin.
+// Hashes blocks of windows: values of two polynomials, whose coefficients are the two keys of
+// windows. Returns keys, and where those of rows begin.
 std::tuple<Matrix<Word>, Vector<std::int64_t>> hash_blocks(Table<const Word> tokens, Numbers offsets, std::int64_t length,
                                                                   Words first, Words second, Words points) {
   Matrix<Word> keys{{}, 2};
@@ -191,7 +204,8 @@ std::tuple<Matrix<Word>, Vector<std::int64_t>> hash_blocks(Table<const Word> tok
   return {std::move(keys), std::move(bounds)};
 }
 
-// Tells which windows of a row are in marked blocks; `start`, the number of the row's first block, becomes that of what follows.
+// Tells which windows of a row are in marked blocks; `start`, the number of the row's first block,
+// becomes that of what follows.
 void find_marked(Words keys, Data bits, std::int64_t& start, Vector<std::uint8_t>& marked) {
   marked.resize(keys.size());
   for (std::int64_t i = 0; i < keys.size(); i++) {
@@ -215,8 +229,8 @@ Vector<Word> unmarked_keys(Table<const Word> tokens, Numbers offsets, std::int64
   return found;
 }
 
-// Finds the windows that are in no marked block and may come twice, and runs of those that are in marked ones. Returns units, whose
-// bytes are not known yet, and where those of rows begin.
+// Finds the windows that are in no marked block and may come twice, and runs of those that are in
+// marked ones. Returns units, whose bytes are not known yet, and where those of rows begin.
 std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>> find_windows(Table<const Word> tokens, Numbers offsets,
                                                                            std::int64_t length, Words first, Words second,
                                                                            Span<std::int64_t> starts, Data bits, Words table) {
@@ -277,8 +291,8 @@ class TokenFinder {
 
 enum TokenUnit : int { WORDS, CHARACTERS, BYTES, LINES };
 
-// Returns where runs of tokens begin and end in their texts. `bounds`: where the runs of each text begin; `first`, `last`: their first
-// and last tokens, numbered from 0 in their text.
+// Returns where runs of tokens begin and end in their texts. `bounds`: where the runs of each text
+// begin; `first`, `last`: their first and last tokens, numbered from 0 in their text.
 std::tuple<Vector<std::int64_t>, Vector<std::int64_t>> find_tokens(Data data, Numbers offsets, Numbers bounds, int unit,
                                                                           bool fold_case, const Characters& characters, Numbers first,
                                                                           Numbers last) {
@@ -301,9 +315,10 @@ std::tuple<Vector<std::int64_t>, Vector<std::int64_t>> find_tokens(Data data, Nu
   return {std::move(begins), std::move(ends)};
 }
 
-// Cuts a text where its normal form is that of both sides, beside each character that the form of `flag` may change; returns where
-// pieces begin. A piece is such a character, with those that are combined with it, or a run of others. Conjoining vowels and finals
-// of Hangul are combined with what precedes them, and so is what `flag` hides.
+// Cuts a text where its normal form is that of both sides, beside each character that the form of
+// `flag` may change; returns where pieces begin. A piece is such a character, with those that are
+// combined with it, or a run of others. Conjoining vowels and finals of Hangul are combined with
+// what precedes them, and so is what `flag` hides.
 Vector<std::int64_t> cut_pieces(Data data, const Characters& characters, int flag) {
   Vector<std::int64_t> begins;
   std::int64_t previous = 0;  // where a piece could begin last
