@@ -1,8 +1,8 @@
 // Rows of a group of documents in the form in which they are compared, their exact scores, and the greedy walk.
 //
-// Shingles are numbered by first appearance, so that near-duplicates number common ones alike and densely. A set is a sparse bit
-// map (ascending block numbers, 64 bits each: a pair costs one AND and one population count a block), a vector ascending numbers
-// and their counts.
+// Shingles are numbered by first appearance, so that near-duplicates number common ones alike and densely. A set is a
+// sparse bit map (ascending block numbers, 64 bits each: a pair costs one AND and one population count a block), a
+// vector ascending numbers and their counts.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -133,10 +133,11 @@ class Rows {
     return scores;
   }
 
-  // The greedy walk: a document is removed if and only if an earlier kept one matches it. Compares each row with its partners that
-  // are kept, or with `all_pairs` also with removed ones, bundle after bundle; returns the matches: left, right, score. Bundle i has
-  // the rows from bounds[i] to bounds[i + 1], ascending in orders; partners are orders of rows before in the bundle. Orders below
-  // the boundary are references: kept, not compared with each other.
+  // The greedy walk: a document is removed if and only if an earlier kept one matches it. Compares each row with its
+  // partners that are kept, or with `all_pairs` also with removed ones, bundle after bundle; returns the matches:
+  // left, right, score. Bundle i has the rows from bounds[i] to bounds[i + 1], ascending in orders; partners are
+  // orders of rows before in the bundle. Orders below the boundary are references: kept, not compared with each
+  // other.
   std::tuple<Vector<std::int64_t>, Vector<std::int64_t>, Vector<double>> walk(
       Span<const std::int64_t> bounds, Span<const std::int64_t> orders, Span<const std::int64_t> partner_offsets,
       Span<const std::int64_t> partners, std::int64_t boundary, double threshold, bool all_pairs) const {
@@ -222,17 +223,19 @@ class Rows {
     return double(sum_common(a, b, [](Word x, Word y) { return Word(std::popcount(x & y)); }));
   }
 
-  // The root of a cosine is taken of one product in float64. So parallel vectors have a cosine of 1 and no cosine is above it, as
-  // long as sums of squares are below 2^53 (each is rounded once beyond).
+  // The root of a cosine is taken of one product in float64. So parallel vectors have a cosine of 1 and no cosine is
+  // above it, as long as sums of squares are below 2^53 (each is rounded once beyond).
   double score(std::int64_t a, std::int64_t b, double threshold) const {
     check(0 <= a && a < size() && 0 <= b && b < size());
     if (kind_ == COSINE) {
       if (!sizes_[a] || !sizes_[b]) return -1.0;
-      return double(sum_common(a, b, [](Word x, Word y) { return x * y; })) / std::sqrt(double(sizes_[a]) * double(sizes_[b]));
+      const Word dot_product = sum_common(a, b, [](Word x, Word y) { return x * y; });
+      return double(dot_product) / std::sqrt(double(sizes_[a]) * double(sizes_[b]));
     }
     if (kind_ == FINGERPRINTS) {
       std::int64_t differing = 0;
-      for (std::int64_t i = offsets_[a], j = offsets_[b]; i < offsets_[a + 1]; i++, j++) differing += std::popcount(words_[i] ^ words_[j]);
+      for (std::int64_t i = offsets_[a], j = offsets_[b]; i < offsets_[a + 1]; i++, j++)
+        differing += std::popcount(words_[i] ^ words_[j]);
       return scores_[differing];
     }
     const auto smaller = double(std::min(sizes_[a], sizes_[b])), larger = double(std::max(sizes_[a], sizes_[b]));
@@ -258,8 +261,8 @@ class Rows {
   std::vector<std::int32_t> touched_;
 };
 
-// Tells which matches, left < right and sorted by right, have a kept left; matches come in as many parts as one likes. References, orders below the
-// boundary, are never removed.
+// Tells which matches, left < right and sorted by right, have a kept left; matches come in as many parts as one
+// likes. References, orders below the boundary, are never removed.
 class Resolver {
  public:
   explicit Resolver(std::int64_t boundary) : boundary_(boundary) {}
@@ -308,8 +311,8 @@ void define_comparisons(nb::module_& m) {
   using Free = nb::call_guard<nb::gil_scoped_release>;
   nb::class_<Rows>(m, "Rows")
       .def(nb::init<std::int64_t, double>(), nb::arg("kind"), nb::arg("floor") = 0.0)
-      .def(nb::init<std::int64_t, Span<const std::int64_t>, Span<const std::int64_t>, Span<const std::int32_t>, Span<const Word>,
-                    Span<const double>>())
+      .def(nb::init<std::int64_t, Span<const std::int64_t>, Span<const std::int64_t>, Span<const std::int32_t>,
+                    Span<const Word>, Span<const double>>())
       .def("add", &Rows::add, Free())
       .def("add", &Rows::add_numbers, Free())
       .def("close", &Rows::close, Free())

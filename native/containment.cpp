@@ -1,7 +1,8 @@
-// Documents that have sampled shingles of others: samples by the smallest hashes, who holds them, and how many two share.
+// Documents that have sampled shingles of others: samples by the smallest hashes, who holds them, and how many two
+// share.
 //
-// A holder is order << SIZE_BITS | WIDE | sampled: a document that holds a shingle, and, if it is one of its own sample, the number
-// of shingles in that sample, 0 if it is not. WIDE is there for the first ones of a sample.
+// A holder is order << SIZE_BITS | WIDE | sampled: a document that holds a shingle, and, if it is one of its own
+// sample, the number of shingles in that sample, 0 if it is not. WIDE is there for the first ones of a sample.
 #include <algorithm>
 #include <bit>
 #include <tuple>
@@ -55,8 +56,8 @@ void mark_keys(Span<const Int> keys, Span<Word> words) {
 
 // Returns a key and a holder for each different shingle of each row that may be looked for: that is in the map `words`.
 //
-// Shingles are mixed with the salt to 63 bits, and with the groups, 63 bits that enter the keys of a row; a sample has `sample` of a
-// document's, of which the first `wide` are wide; those of orders from `first` on are looked for.
+// Shingles are mixed with the salt to 63 bits, and with the groups, 63 bits that enter the keys of a row; a sample
+// has `sample` of a document's, of which the first `wide` are wide; those of orders from `first` on are looked for.
 std::pair<Vector<Int>, Vector<Int>> find_holders(Span<const Word> values, Span<const Int> offsets, Span<const Word> groups,
                                                  Span<const Int> orders, Word salt, Int sample, Int wide, Int first,
                                                  Span<const Word> words) {
@@ -71,25 +72,28 @@ std::pair<Vector<Int>, Vector<Int>> find_holders(Span<const Word> values, Span<c
     }
     std::sort(hits.begin(), hits.end());
     hits.erase(std::unique(hits.begin(), hits.end()), hits.end());
-    const Int size = Int(hits.size()), sampled = orders[row] >= first ? std::min(size, sample) : 0;  // all of its sample are hits
+    const Int size = Int(hits.size());
+    const Int sampled = orders[row] >= first ? std::min(size, sample) : 0;  // all of its sample are hits
     for (Int i = 0; i < size; i++) {
       keys.push_back(Int(hits[i] ^ groups[row]));
-      holders.push_back(Int(Word(orders[row]) << SIZE_BITS) | (i < sampled ? sampled : 0) | (i < std::min(sampled, wide) ? WIDE : 0));
+      const Int mark = (i < sampled ? sampled : 0) | (i < std::min(sampled, wide) ? WIDE : 0);
+      holders.push_back(Int(Word(orders[row]) << SIZE_BITS) | mark);
     }
   }
   return {std::move(keys), std::move(holders)};
 }
 
-// Most others that hold a shingle, and a wide one, before a document is linked with the first ones alone; how many of the references,
-// orders below the boundary, and of the others these are; the boundary; whether later holders count, too.
+// Most others that hold a shingle, and a wide one, before a document is linked with the first ones alone; how many of
+// the references, orders below the boundary, and of the others these are; the boundary; whether later holders count,
+// too.
 using CrowdRule = std::tuple<Int, Int, Int, Int, bool>;
 using Place = std::tuple<Int, Int, Int>;  // group, member, partner
 
-// Returns a row for each document that looks for a shingle, and each other one that holds it: holders, and orders, its own where there
-// are too many. Rows are sorted by key and holder. At most so many come, from a place on; returns the next place. All is done when that
-// is the end.
-std::tuple<Vector<Int>, Vector<Int>, Place> link_holders(Span<const Int> keys, Span<const Int> holders, const CrowdRule& rule, Place at,
-                                                         Int at_most) {
+// Returns a row for each document that looks for a shingle, and each other one that holds it: holders, and orders,
+// its own where there are too many. Rows are sorted by key and holder. At most so many come, from a place on; returns
+// the next place. All is done when that is the end.
+std::tuple<Vector<Int>, Vector<Int>, Place> link_holders(Span<const Int> keys, Span<const Int> holders, const CrowdRule& rule,
+                                                         Place at, Int at_most) {
   const auto [most, most_wide, heads, boundary, both] = rule;
   auto [begin, member, partner] = at;
   Vector<Int> looking, held;
@@ -122,11 +126,13 @@ std::tuple<Vector<Int>, Vector<Int>, Place> link_holders(Span<const Int> keys, S
   return {std::move(looking), std::move(held), Place{begin, 0, 0}};
 }
 
-// Counts how many shingles of its sample each document shares with each other one; returns the pairs that share enough, by the number
-// of shingles in the sample: left, right, and for documents with themselves how many shingles are sampled, and how many tell nothing.
+// Counts how many shingles of its sample each document shares with each other one; returns the pairs that share
+// enough, by the number of shingles in the sample: left, right, and for documents with themselves how many shingles
+// are sampled, and how many tell nothing.
 //
-// All rows of a document come together, in the order of `held`. A shingle of which the document itself is the holder tells nothing, so
-// that one less is needed, and one at least. A document where that leaves none makes a pair with itself.
+// All rows of a document come together, in the order of `held`. A shingle of which the document itself is the holder
+// tells nothing, so that one less is needed, and one at least. A document where that leaves none makes a pair with
+// itself.
 std::tuple<Vector<Int>, Vector<Int>, Vector<Int>, Vector<Int>> count_shared(Span<const Int> looking, Span<const Int> held,
                                                                             Span<const Int> needed) {
   Vector<Int> left, right, sampled, crowded;

@@ -1,28 +1,31 @@
 // Pairs of sets that can be alike enough, by their rarest members or by short hashes of all. Neither loses a match.
 //
-// By rarest members: a prefix filter with positions. Let all members be in one order; here, rare ones come first. Two sets of a
-// and b members with a resemblance of at least t have n >= t (a + b) / (1 + t) members in common. If the first of these is at
-// place i of one set and at place j of the other, counted from 0, then n <= min(a - i, b - j). This bound decides for every member
-// that two sets share whether it can be the first one of a pair that reaches the threshold. The smaller set of such a pair has it
-// among its first a - 2 t a / (1 + t) + 1 members. Members that many sets have are mostly beyond these, and link nobody. No match
-// is lost, whatever the order is. (Prefixes: Bayardo, Ma & Srikant, WWW 2007; positions: Xiao, Wang, Lin & Yu, WWW 2008.)
+// By rarest members: a prefix filter with positions. Let all members be in one order; here, rare ones come first. Two
+// sets of a and b members with a resemblance of at least t have n >= t (a + b) / (1 + t) members in common. If the
+// first of these is at place i of one set and at place j of the other, counted from 0, then n <= min(a - i, b - j).
+// This bound decides for every member that two sets share whether it can be the first one of a pair that reaches the
+// threshold. The smaller set of such a pair has it among its first a - 2 t a / (1 + t) + 1 members. Members that many
+// sets have are mostly beyond these, and link nobody. No match is lost, whatever the order is. (Prefixes: Bayardo, Ma
+// & Srikant, WWW 2007; positions: Xiao, Wang, Lin & Yu, WWW 2008.)
 //
-// Small sets are also told apart by bits. Each member turns one of 256 bits of its set; sets that differ in d bits differ in at
-// least d members, and those of a match differ in at most a + b - 2 n (Sandes, Teodoro & Melo, Information Systems 88, 2020).
+// Small sets are also told apart by bits. Each member turns one of 256 bits of its set; sets that differ in d bits
+// differ in at least d members, and those of a match differ in at most a + b - 2 n (Sandes, Teodoro & Melo,
+// Information Systems 88, 2020).
 //
-// By short hashes: a row is the ascending upper halves of the distinct 64-bit hashes of a set's members, so that it may be shorter
-// than the set: members can share a hash, but no more of them than there were repeats, of members or of hashes, that the row was
-// made without.
+// By short hashes: a row is the ascending upper halves of the distinct 64-bit hashes of a set's members, so that it
+// may be shorter than the set: members can share a hash, but no more of them than there were repeats, of members or
+// of hashes, that the row was made without.
 //
 // Let two sets have c members in common, of a and b, and rows of a - x and b - y entries. The rows then have at least
-// c - min(x, y) entries in common. Where c / (a + b - c) reaches t, c is at least t (a + b) / (1 + t), and so these are at least
-// t / (1 + t) times the entries of both rows, less (1 - t) / (1 + t) min(x, y). That is no matter of chance: it holds whatever the
-// hashes are.
+// c - min(x, y) entries in common. Where c / (a + b - c) reaches t, c is at least t (a + b) / (1 + t), and so these
+// are at least t / (1 + t) times the entries of both rows, less (1 - t) / (1 + t) min(x, y). That is no matter of
+// chance: it holds whatever the hashes are.
 #include <nanobind/stl/vector.h>
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
+#include <tuple>
 #include "arrays.h"
 #include "hash.h"
 #include "hash_table.h"
@@ -32,8 +35,8 @@ namespace {
 
 using Int = std::int64_t;
 
-// What is known of a member of a set, by columns: the size of the set << 32 | the place of the member, a hash of the set, the
-// members before it, or 0, and perhaps the bits of the set.
+// What is known of a member of a set, by columns: the size of the set << 32 | the place of the member, a hash of the
+// set, the members before it, or 0, and perhaps the bits of the set.
 enum Fact { EXTENT = 0, SET = 1, BEFORE = 2, BITS = 5 };
 constexpr Int WORDS = 4;  // of bits, where there are any
 constexpr Int LOW32 = 0xFFFFFFFF;
@@ -73,7 +76,8 @@ class Prefixes {
       : values_(values), offsets_(offsets), orders_(orders), entries_(rank_members(values, offsets, counts, shift)),
         threshold_(threshold), columns_(2 + BITS + (with_bits ? WORDS : 0)) {}
 
-  // Returns at most so many of the next members, the columns of which are rows: key, order of the set, facts. None: all is done.
+  // Returns at most so many of the next members, the columns of which are rows: key, order of the set, facts. None:
+  // all is done.
   Matrix<Int> next(Int at_most) {
     at_most = std::min(at_most, Int(entries_.size()));
     Matrix<Int> made{Vector<Int>(std::size_t(columns_ * at_most)), 0};
@@ -131,20 +135,22 @@ class Prefixes {
 
 // Links sets that share a member; members come in any order, those of one set once.
 //
-// Two sets that also share one of the few members before were linked there: otherwise near-copies would be linked at every member.
-// With `firsts`, only the first of equal sets, by the order in which they come, is linked with sets of higher orders: n equal sets
-// make n - 1 links. Orders below the boundary are references, which are not linked with each other.
+// Two sets that also share one of the few members before were linked there: otherwise near-copies would be linked at
+// every member. With `firsts`, only the first of equal sets, by the order in which they come, is linked with sets of
+// higher orders: n equal sets make n - 1 links. Orders below the boundary are references, which are not linked with
+// each other.
 class PrefixLinks {
  public:
-  PrefixLinks(Span<const Int> keys, Span<const Int> orders, const std::vector<Span<const Int>>& facts, Int boundary, double threshold,
-              bool firsts)
+  PrefixLinks(Span<const Int> keys, Span<const Int> orders, const std::vector<Span<const Int>>& facts, Int boundary,
+              double threshold, bool firsts)
       : boundary_(boundary), threshold_(threshold), width_(Int(facts.size())) {
     struct Ranked {
       Int key, extent, set, row;
       auto operator<=>(const Ranked&) const = default;
     };
     Vector<Ranked> ranked(keys.size());
-    for (Int row = 0; row < keys.size(); row++) ranked[row] = {keys[row], facts[EXTENT][row], firsts ? facts[SET][row] : row, row};
+    for (Int row = 0; row < keys.size(); row++)
+      ranked[row] = {keys[row], facts[EXTENT][row], firsts ? facts[SET][row] : row, row};
     std::sort(ranked.begin(), ranked.end());
     keys_.reserve(ranked.size()), orders_.reserve(ranked.size()), facts_.reserve(ranked.size() * width_);
     for (const Ranked& one : ranked) {
@@ -155,7 +161,8 @@ class PrefixLinks {
     ends_.resize(ranked.size());
     for (Int i = Int(ranked.size()) - 1, end = i + 1; i >= 0; i--) {
       ends_[i] = end;
-      if (!i || ranked[i].key != ranked[i - 1].key || ranked[i].extent != ranked[i - 1].extent || ranked[i].set != ranked[i - 1].set)
+      if (!i || std::tie(ranked[i].key, ranked[i].extent, ranked[i].set) !=
+                    std::tie(ranked[i - 1].key, ranked[i - 1].extent, ranked[i - 1].set))
         end = i;
     }
   }
@@ -174,8 +181,8 @@ class PrefixLinks {
       const Int size = mine[EXTENT] >> 32, rest = size - (mine[EXTENT] & LOW32), order = orders_[smaller_], end = group_end_;
       if (rest < least_of(share, 2 * size)) continue;  // the set is the larger one of its pairs, at this member
       Int known = -1, least = 0;
-      // Others are linked with firsts alone
-      for (Int larger = std::max(larger_, first ? smaller_ + 1 : ends[smaller_]); larger < end; larger = first ? larger + 1 : ends[larger]) {
+      const auto after = [&](Int member) { return first ? member + 1 : ends[member]; };  // others are linked with firsts alone
+      for (Int larger = std::max(larger_, after(smaller_)); larger < end; larger = after(larger)) {
         const auto theirs = facts(larger);
         const Int other = theirs[EXTENT] >> 32;
         if (other != known) least = least_of(share, size + (known = other));
@@ -199,8 +206,8 @@ class PrefixLinks {
   Span<const Int> facts(Int member) const { return {facts_.data() + member * width_, std::size_t(width_)}; }
 
   static bool met_before(Span<const Int> a, Span<const Int> b) {
-    for (Int i = BEFORE; i < BITS && a[i]; i++)
-      if (a[i] == b[BEFORE] || a[i] == b[BEFORE + 1] || a[i] == b[BEFORE + 2]) return true;
+    for (Int i = BEFORE; i < BITS; i++)
+      if (a[i] && (a[i] == b[BEFORE] || a[i] == b[BEFORE + 1] || a[i] == b[BEFORE + 2])) return true;
     return false;
   }
 
@@ -239,8 +246,8 @@ class Marks {
 
 // Tells for each pair of a row of `lefts` and one of `rights` whether their sets may reach a resemblance.
 //
-// Pairs of one left row that follow each other share a map of the lowest 16 bits of its entries: an entry of a right row that is
-// not in the map has no equal, and most pairs are settled by these. The rest is merged.
+// Pairs of one left row that follow each other share a map of the lowest 16 bits of its entries: an entry of a right
+// row that is not in the map has no equal, and most pairs are settled by these. The rest is merged.
 Vector<std::uint8_t> sift_pairs(Span<const Int> left, Span<const Int> right, const Halves& lefts, const Halves& rights,
                                 double threshold) {
   constexpr Int AT_ONCE = 16;  // entries that are looked up before it is asked whether that will do
@@ -255,7 +262,8 @@ Vector<std::uint8_t> sift_pairs(Span<const Int> left, Span<const Int> right, con
     };
     const auto a = row_of(lefts, left[pair]), b = row_of(rights, right[pair]);
     const Int total = a.size() + b.size(), hidden = std::min(std::get<2>(lefts)[left[pair]], std::get<2>(rights)[right[pair]]);
-    // The fewest entries in common that will do; a little less, or roundings would leave out pairs exactly at the threshold.
+    // The fewest entries in common that will do; a little less, or roundings would leave out pairs exactly at the
+    // threshold.
     const Int least = Int(std::ceil(share * double(total) - lost * double(hidden) - 1e-12 * double(total)));
     Int missing = a.size() - least, others = b.size() - least;  // entries that need no equal
     if (marked != left[pair] && pair + 1 < left.size() && left[pair + 1] == left[pair]) {
@@ -321,7 +329,8 @@ class Dropped {
   Places places_;
 };
 
-// Moves the numbers of each row that are not marked to the front; those beyond the end of the marks are not. Returns the new offsets.
+// Moves the numbers of each row that are not marked to the front; those beyond the end of the marks are not. Returns
+// the new offsets.
 Vector<Int> drop_marked(Span<std::int32_t> numbers, Span<const Int> offsets, Span<const bool> marked) {
   Vector<Int> made{0};
   Int written = 0;
@@ -365,9 +374,8 @@ void define_filters(nb::module_& m) {
       .def("next", &Prefixes::next, Free());
   nb::class_<PrefixLinks>(m, "PrefixLinks")
       .def("__init__",
-           [](PrefixLinks* made, Ints keys, Ints orders, const std::vector<Ints>& facts, Int boundary, double threshold, bool firsts) {
-             new (made) PrefixLinks(keys, orders, facts, boundary, threshold, firsts);
-           },
+           [](PrefixLinks* made, Ints keys, Ints orders, const std::vector<Ints>& facts, Int boundary, double threshold,
+              bool firsts) { new (made) PrefixLinks(keys, orders, facts, boundary, threshold, firsts); },
            Free())
       .def("next", &PrefixLinks::next, Free());
 }

@@ -174,5 +174,5 @@ class Kind(ABC):
 
     def measure(self, values: UInt64Array, offsets: Int64Array, left: Int64Array, right: Int64Array) -> Float64Array:
         """Return the exact scores of pairs of documents, all of which are given by their shingle hashes."""
-        rows = self.method.comparable([(values, offsets)])
-        return np.clip(rows.compare(left, right, 0.0), 0.0, 1.0)
+        scores: Float64Array = self.method.comparable([(values, offsets)]).compare(left, right, 0.0)
+        return scores.clip(0.0, 1.0)
