@@ -7,6 +7,7 @@
 namespace lookalike {
 
 constexpr std::int64_t BLOCK = 256, AHEAD = 16;
+constexpr std::int64_t MOST_SUMMED = 31;  // words whose bits a byte counts
 
 template <int W>
 static void search_all_of(Table<const Word> queries, std::int64_t start, std::int64_t stop, Table<const Word> all,
@@ -25,7 +26,7 @@ static void search_all_of(Table<const Word> queries, std::int64_t start, std::in
         for (; s + STEP <= n; s += STEP) {
           WordLanes beyond = WordLanes::of(~Word(0));
           for (int k = 0; k < STEP; k += WordLanes::N)
-            beyond = beyond & (limit - (WordLanes::load(stored[s + k]) ^ wanted).popcounts());
+            beyond = beyond & (limit - (WordLanes::load(stored[s + k]) ^ wanted).byte_counts().sums());
           if (!beyond.negative()) break;
         }
         end = std::min(n, s + STEP);
@@ -93,6 +94,7 @@ class BlockPairs {
       : words_(words), reach_(reach), hits_(hits), columns_(std::size_t(words.columns() * BLOCK)) {
     for (std::int64_t p = 0; p < reach.layout.rows(); p++) slots_ += reach.layout[p][1];
     step_ = std::max<std::int64_t>(1, slots_ / 512);
+    first_ = std::max(step_, std::int64_t(std::min(reach.early, 1e6)) + 1);
   }
 
   void find(std::int64_t begin, std::int64_t size) {
@@ -114,45 +116,47 @@ class BlockPairs {
     std::fill(totals_, totals_ + BLOCK, 0);
     std::int64_t done = 0;
     bool beyond = false;
-    for (std::int64_t p = 0; p < reach_.layout.rows(); p++) {
+    for (std::int64_t p = 0; p < reach_.layout.rows() && !beyond; p++) {
       const std::int64_t first = reach_.layout[p][0], width = (reach_.layout[p][1] + 63) / 64, bits = reach_.layout[p][2];
       for (std::int64_t begun = 0; begun < width && !beyond;) {
-        const std::int64_t stop = std::min(width, begun + step_);
-        for (std::int64_t w = first + begun; w < first + stop; w++) add(words_[i], w, bits, width);
+        const std::int64_t stop = std::min({width, begun + std::max(step_, first_ - done), begun + MOST_SUMMED});
+        beyond = bits == 1 ? add<1>(words_[i], first + begun, first + stop, 1, width)
+                          : add<0>(words_[i], first + begun, first + stop, bits, width);
         done += stop - begun;
         begun = stop;
-        if (reach_.early < double(done)) beyond = all_beyond();
       }
     }
     return beyond;
   }
-  void add(Span<const Word> row, std::int64_t w, std::int64_t bits, std::int64_t width) {
-    if (bits == 1) {
-      const WordLanes own = WordLanes::of(row[w]);
-      const Word* column = &columns_[w * BLOCK];
-      for (std::int64_t j = 0; j < BLOCK; j += WordLanes::N)
-        (WordLanes::load(totals_ + j) + (own ^ WordLanes::load(column + j)).popcounts()).store(totals_ + j);
-      return;
-    }
+  // Adds the slots of some words of a part, `width` words to a bit; returns whether each row of the block is beyond.
+  template <int BITS>
+  bool add(Span<const Word> row, std::int64_t begin, std::int64_t end, std::int64_t bits, std::int64_t width) {
     constexpr std::int64_t TOGETHER = 4;
+    WordLanes beyond = WordLanes::of(~Word(0));
     for (std::int64_t j = 0; j < BLOCK; j += TOGETHER * WordLanes::N) {
-      WordLanes differ[TOGETHER];
-      for (WordLanes& some : differ) some = WordLanes::of(0);
-      for (std::int64_t b = 0; b < bits; b++) {
-        const WordLanes own = WordLanes::of(row[w + b * width]);
-        const Word* column = &columns_[(w + b * width) * BLOCK + j];
-        for (std::int64_t k = 0; k < TOGETHER; k++) differ[k] = differ[k] | (own ^ WordLanes::load(column + k * WordLanes::N));
+      WordLanes counts[TOGETHER], differ[TOGETHER];
+#pragma GCC unroll 4
+      for (std::int64_t k = 0; k < TOGETHER; k++) counts[k] = WordLanes::of(0);
+      for (std::int64_t w = begin; w < end; w++) {
+#pragma GCC unroll 4
+        for (std::int64_t k = 0; k < TOGETHER; k++) differ[k] = WordLanes::of(0);
+        for (std::int64_t b = 0; b < (BITS ? BITS : bits); b++) {
+          const WordLanes own = WordLanes::of(row[w + b * width]);
+          const Word* column = &columns_[(w + b * width) * BLOCK + j];
+#pragma GCC unroll 4
+          for (std::int64_t k = 0; k < TOGETHER; k++) differ[k] = differ[k] | (own ^ WordLanes::load(column + k * WordLanes::N));
+        }
+#pragma GCC unroll 4
+        for (std::int64_t k = 0; k < TOGETHER; k++) counts[k] = counts[k] + differ[k].byte_counts();
       }
+#pragma GCC unroll 4
       for (std::int64_t k = 0; k < TOGETHER; k++) {
-        Word* total = totals_ + j + k * WordLanes::N;
-        (WordLanes::load(total) + differ[k].popcounts()).store(total);
+        const std::int64_t at = j + k * WordLanes::N;
+        const WordLanes total = WordLanes::load(totals_ + at) + counts[k].sums();
+        total.store(totals_ + at);
+        beyond = beyond & (WordLanes::load(allowed_ + at) - total);
       }
     }
-  }
-  bool all_beyond() const {
-    WordLanes beyond = WordLanes::of(~Word(0));
-    for (std::int64_t j = 0; j < BLOCK; j += WordLanes::N)
-      beyond = beyond & (WordLanes::load(allowed_ + j) - WordLanes::load(totals_ + j));
     return beyond.negative();
   }
 
@@ -160,7 +164,7 @@ class BlockPairs {
   const Reach& reach_;
   Hits& hits_;
   Vector<Word> columns_;
-  std::int64_t slots_ = 0, step_;
+  std::int64_t slots_ = 0, step_, first_;
   alignas(64) Word totals_[BLOCK], allowed_[BLOCK];
 };
 

@@ -8,18 +8,26 @@
 
 namespace lookalike {
 
-inline std::int64_t popcount(Word x) {
-#if defined(__x86_64__) && !defined(__POPCNT__)
+// How many bits of each byte are set, and the sum of all bytes.
+constexpr Word bytes_counted(Word x) {
   x -= x >> 1 & 0x5555555555555555;
   x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
-  return std::int64_t((x + (x >> 4) & 0x0F0F0F0F0F0F0F0F) * 0x0101010101010101 >> 56);
+  return (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F;
+}
+constexpr Word bytes_summed(Word x) {
+  constexpr Word EVEN = 0x00FF00FF00FF00FF;
+  return ((x & EVEN) + (x >> 8 & EVEN)) * 0x0001000100010001 >> 48;
+}
+inline std::int64_t popcount(Word x) {
+#if defined(__x86_64__) && !defined(__POPCNT__)
+  return std::int64_t(bytes_counted(x) * 0x0101010101010101 >> 56);
 #else
   return std::popcount(x);
 #endif
 }
 constexpr Word low_bits(std::int64_t count) { return count < 64 ? (Word(1) << count) - 1 : ~Word(0); }
 
-// Some words that are worked on at a time.
+// Some words that are worked on at a time. `byte_counts` counts the bits of each byte, `sums` adds up the bytes of each word.
 #if defined(__AVX512BW__)
 struct WordLanes {
   static constexpr int N = 8;
@@ -33,13 +41,14 @@ struct WordLanes {
   WordLanes operator+(WordLanes b) const { return {_mm512_add_epi64(all, b.all)}; }
   WordLanes operator-(WordLanes b) const { return {_mm512_sub_epi64(all, b.all)}; }
   bool negative() const { return _mm512_movepi64_mask(all) == 0xFF; }
-  WordLanes popcounts() const {
+  WordLanes byte_counts() const {
     const __m512i nibble = _mm512_set1_epi8(15);
-    const __m512i counts = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    const __m512i counts = _mm512_maskz_broadcast_i32x4(0xFFFF, _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     const __m512i low = _mm512_shuffle_epi8(counts, _mm512_and_si512(all, nibble));
     const __m512i high = _mm512_shuffle_epi8(counts, _mm512_and_si512(_mm512_srli_epi16(all, 4), nibble));
-    return {_mm512_sad_epu8(_mm512_add_epi8(low, high), _mm512_setzero_si512())};
+    return {_mm512_add_epi8(low, high)};
   }
+  WordLanes sums() const { return {_mm512_sad_epu8(all, _mm512_setzero_si512())}; }
 };
 #elif defined(__AVX2__)
 struct WordLanes {
@@ -54,13 +63,14 @@ struct WordLanes {
   WordLanes operator+(WordLanes b) const { return {_mm256_add_epi64(all, b.all)}; }
   WordLanes operator-(WordLanes b) const { return {_mm256_sub_epi64(all, b.all)}; }
   bool negative() const { return _mm256_movemask_pd(_mm256_castsi256_pd(all)) == 15; }
-  WordLanes popcounts() const {
+  WordLanes byte_counts() const {
     const __m256i nibble = _mm256_set1_epi8(15);
     const __m256i counts = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     const __m256i low = _mm256_shuffle_epi8(counts, _mm256_and_si256(all, nibble));
     const __m256i high = _mm256_shuffle_epi8(counts, _mm256_and_si256(_mm256_srli_epi16(all, 4), nibble));
-    return {_mm256_sad_epu8(_mm256_add_epi8(low, high), _mm256_setzero_si256())};
+    return {_mm256_add_epi8(low, high)};
   }
+  WordLanes sums() const { return {_mm256_sad_epu8(all, _mm256_setzero_si256())}; }
 };
 #else
 struct WordLanes {
@@ -75,7 +85,8 @@ struct WordLanes {
   WordLanes operator+(WordLanes b) const { return {all + b.all}; }
   WordLanes operator-(WordLanes b) const { return {all - b.all}; }
   bool negative() const { return all >> 63; }
-  WordLanes popcounts() const { return {Word(popcount(all))}; }
+  WordLanes byte_counts() const { return {bytes_counted(all)}; }
+  WordLanes sums() const { return {bytes_summed(all)}; }
 };
 #endif
 
