@@ -144,7 +144,7 @@ def _dataset(data: Any) -> pa.Table | Streamed:
 
 def _scanned(data: Any, names: list[str] | None) -> Iterator[pa.RecordBatch]:
     """Read a data set of Arrow, little ahead."""
-    return data.to_batches(columns=names, batch_size=READ_ROWS, batch_readahead=1, fragment_readahead=1)  # type: ignore[no-any-return]
+    return data.to_batches(columns=names, batch_size=READ_ROWS, batch_readahead=1, fragment_readahead=1)
 
 
 def _spooled(batches: Iterable[pa.RecordBatch], schema_of: Callable[[], pa.Schema]) -> Streamed:

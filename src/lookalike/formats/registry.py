@@ -65,7 +65,7 @@ def _loaded(name: str, entry: Any) -> Format:
     from .format import Format
 
     if entry is None:
-        return import_module(f".{name}", __package__).FORMAT  # type: ignore[no-any-return]
+        return import_module(f".{name}", __package__).FORMAT
     try:
         form = entry.load()
     except (ImportError, AttributeError) as error:

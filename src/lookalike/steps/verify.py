@@ -147,4 +147,4 @@ def halves(texts: Texts, shingling: Shingling, key: bytes) -> Halves:
 
 def sift(left: Int64Array, right: Int64Array, lefts: Halves, rights: Halves, threshold: float) -> NDArray[np.bool_]:
     """Tell of each pair, a row of ``lefts`` and one of ``rights``, whether its resemblance may reach the threshold."""
-    return sift_pairs(left, right, lefts, rights, threshold).view(np.bool_)  # type: ignore[no-any-return]
+    return sift_pairs(left, right, lefts, rights, threshold).view(np.bool_)

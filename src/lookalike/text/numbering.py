@@ -39,7 +39,7 @@ class Vocabulary:
         """Return the numbers of the shingles of some texts, with repeats: (numbers, offsets)."""
         for offsets, keys in token_rows(self._shingling, self._points, texts):
             self._known.add(offsets, keys)
-        return self._known.take()  # type: ignore[no-any-return]
+        return self._known.take()
 
 
 class KnownText:
@@ -57,7 +57,7 @@ class KnownText:
     def number(self, texts: Texts) -> tuple[Int32Array, Int64Array]:
         """Return the numbers of the shingles of some texts, with repeats: (numbers, offsets)."""
         texts = self._shingling.normalized(texts)
-        return self._known.number(texts.data, texts.offsets, native_characters())  # type: ignore[no-any-return]
+        return self._known.number(texts.data, texts.offsets, native_characters())
 
 
 class Counting:

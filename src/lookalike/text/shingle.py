@@ -228,7 +228,7 @@ class Shingling:
     def _tokenized(self, texts: Texts) -> tuple[UInt64Array, Int64Array]:
         """Shingle with the user's own tokenizer, one Python call a text."""
         flat, bounds = self.tokens(texts)
-        return roll_rows(core.hash_texts(flat.data, flat.offsets), bounds, self.width)  # type: ignore[no-any-return]
+        return roll_rows(core.hash_texts(flat.data, flat.offsets), bounds, self.width)
 
     def tokens(self, texts: Texts) -> tuple[Texts, Int64Array]:
         """Return what the user's own tokenizer makes of texts: all tokens, and where in them those of each text begin.

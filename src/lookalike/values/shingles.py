@@ -147,4 +147,4 @@ class Halves(NamedTuple):
 def drop_repeats(values: UInt64Array, offsets: Int64Array) -> tuple[UInt64Array, Int64Array]:
     """Return (values, offsets) of the same rows without repeated values, in order of first appearance."""
     values = keys_of(values)
-    return distinct_rows(values, offsets_of(offsets, len(values)))  # type: ignore[no-any-return]
+    return distinct_rows(values, offsets_of(offsets, len(values)))
