@@ -70,7 +70,7 @@ class KnownText {
 
   // By place also the numbers of shingles; `table` finds the places of shingles. `folded`: the text that is read.
   struct Room {
-    TagTable table;
+    TagTable<Tagged> table;
     Vector<Place> places;
     Vector<std::int32_t> numbers;
     Vector<std::uint8_t> text, folded;
@@ -94,7 +94,7 @@ class KnownText {
 
   // Makes room for so many places, bytes and numbers more.
   void make_room_for(std::int64_t n_places, std::int64_t n_bytes, std::int64_t n_numbers) {
-    if (n_places_ + n_places > std::int64_t(TagTable::LOW)) throw std::length_error("texts are too long to number their shingles");
+    if (n_places_ + n_places > std::int64_t(Tagged::MOST)) throw std::length_error("texts are too long to number their shingles");
     grow(room_->places, n_places_ + n_places);
     grow(room_->numbers, n_places_ + n_places);
     grow(room_->text, n_text_ + n_bytes + BEYOND);
@@ -249,9 +249,9 @@ class KnownText {
     std::int64_t begin = done, shift = n_text_ - (segment_ ? done : ends_[i]), found = 0;  // from bytes of the text to known ones
     while (i < n) {
       const std::int64_t first = i - context_;
-      Word& entry = room_->table.find(tags_[first], [&](std::uint64_t place) { return same(std::int64_t(place), first); });
+      Tagged& entry = room_->table.find(tags_[first], [&](Tagged known) { return same(std::int64_t(known.number()), first); });
       tail = ends_[i++];
-      found = std::int64_t(entry & TagTable::LOW);
+      found = std::int64_t(entry.number());
       if (found) break;
       if (!segment_) {
         if (last) room_->places[last].next = std::uint64_t(n_places_ + context_);
@@ -261,7 +261,7 @@ class KnownText {
       }
       room_->places[n_places_] = {keys_[i - 1], tail + shift, std::uint64_t(n_places_ + 1)};
       room_->numbers[n_places_] = numbers_[written_++] = std::int32_t(n_shingles_++);
-      entry = (tags_[first] & ~TagTable::LOW) | std::uint64_t(n_places_);
+      entry = {tags_[first], std::uint64_t(n_places_)};
       last = n_places_++;
       done = tail;
     }
