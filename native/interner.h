@@ -7,12 +7,13 @@
 
 namespace lookalike {
 
-// No hash decides: keys that hold a token's bytes are compared, and the numbers of a shingle's tokens; hashes, under a secret of four
-// words, say only where to look.
+// No hash decides: keys that hold a token's bytes are compared, and the numbers of a shingle's tokens; hashes, under a secret
+// of four words, say only where to look.
 class Interner {
  public:
   Interner(std::int64_t width, Span<const Word> secret)
-      : width_(width), multiplier_(secret[2] | 1), square_(multiplier_ * multiplier_), secret_{secret[0], secret[1], secret[3]} {}
+      : width_(width), multiplier_(secret[2] | 1), square_(multiplier_ * multiplier_),
+        secret_{secret[0], secret[1], secret[3]} {}
 
   // Numbers the shingles of rows of token keys; fewer tokens than the width make one shingle, none make none.
   void add(Span<const std::int64_t> offsets, Table<const Word> keys) {
@@ -115,7 +116,8 @@ class Interner {
   TagTable<Housed> shingles_;
   std::int64_t size_ = 0;
   Vector<Pair> token_keys_;
-  Vector<std::int32_t> known_ids_, ids_, numbers_;
+  Vector<std::int32_t> known_ids_;  // tokens of shingles, which overlap where these do in a text
+  Vector<std::int32_t> ids_, numbers_;
   Vector<std::int64_t> offsets_{0};
 };
 

@@ -37,8 +37,8 @@ class Housed : public Tagged {
 template <class Entry>
 class TagTable {
  public:
-  // Forgets all, and makes room for so many numbers; up to four times as many if it has the memory: to clear that costs less than to
-  // grow.
+  // Forgets all, and makes room for so many numbers; up to four times as many if it has the memory: to clear that costs less
+  // than to grow.
   void reset(std::int64_t expected) {
     const std::uint64_t least = std::bit_ceil(std::uint64_t(std::max<std::int64_t>(2 * expected, 2)));
     const std::uint64_t size = std::clamp<std::uint64_t>(std::bit_floor(entries_.capacity()), least, 4 * least);
