@@ -82,8 +82,8 @@ class KnownText {
     Vector<std::int32_t> numbers;
     Vector<std::uint8_t> text, folded;
     std::int64_t bytes() const {
-      const std::size_t others = sizeof(Place) * places.capacity() + 4 * numbers.capacity() + text.capacity() + folded.capacity();
-      return table.bytes() + std::int64_t(others);
+      const std::size_t by_place = sizeof(Place) * places.capacity() + 4 * numbers.capacity();
+      return table.bytes() + std::int64_t(by_place + text.capacity() + folded.capacity());
     }
   };
 
