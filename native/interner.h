@@ -7,12 +7,13 @@
 
 namespace lookalike {
 
-// No hash decides: keys that hold a token's bytes are compared, and the numbers of a shingle's tokens; hashes, under a secret of four
-// words, say only where to look. What followed a shingle last time, in near-duplicates mostly the same, is looked at before.
+// No hash decides: keys that hold a token's bytes are compared, and the numbers of a shingle's tokens; hashes, under a secret
+// of four words, say only where to look.
 class Interner {
  public:
   Interner(std::int64_t width, Span<const Word> secret)
-      : width_(width), multiplier_(secret[2] | 1), square_(multiplier_ * multiplier_), secret_{secret[0], secret[1], secret[3]} {}
+      : width_(width), multiplier_(secret[2] | 1), square_(multiplier_ * multiplier_),
+        secret_{secret[0], secret[1], secret[3]} {}
 
   // Numbers the shingles of rows of token keys; fewer tokens than the width make one shingle, none make none.
   void add(Span<const std::int64_t> offsets, Table<const Word> keys) {
@@ -20,10 +21,12 @@ class Interner {
       tokens_.reset(std::max<std::int64_t>(keys.rows() / 16, 64));
       shingles_.reset(std::max<std::int64_t>(keys.rows() / 4, 256));
     }
-    ids_.resize(keys.rows());
     make_room(numbers_, keys.rows());
     for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
-      number(keys, offsets[row], offsets[row + 1]);
+      const std::int64_t begin = offsets[row], count = offsets[row + 1] - begin;
+      grow(ids_, count);
+      for (std::int64_t i = 0; i < count; i++) ids_[i] = token({keys[begin + i][0], keys[begin + i][1]});
+      if (count) number({ids_.data(), std::size_t(count)});
       offsets_.push_back(std::int64_t(numbers_.size()));
     }
   }
@@ -35,93 +38,86 @@ class Interner {
   }
 
   // How many shingles have a number.
-  std::int64_t size() const { return std::int64_t(known_.size()) - 1; }
+  std::int64_t size() const { return size_; }
 
  private:
-  // A shingle by its number plus one: where its tokens begin in `known_ids_`, its last one, and what came after it last, or 0.
-  struct Shingle {
-    std::int64_t home;
-    std::uint32_t last, after;
-  };
+  static constexpr std::int64_t TOGETHER = 64;  // shingles whose look-ups do not wait for each other
 
-  void number(Table<const Word> keys, std::int64_t begin, std::int64_t end) {
-    const std::int64_t size = std::min(width_, end - begin);
-    std::uint32_t previous = 0;
-    for (std::int64_t i = begin; i < end; i++) {
-      const Pair key{keys[i][0], keys[i][1]};
-      if (const std::uint32_t after = known_[previous].after) {
-        const std::uint32_t token = known_[after].last;
-        if (is(token, key)) {
-          ids_[i] = std::int32_t(token);
-          numbers_.push_back(std::int32_t(after - 1));
-          previous = after;
-          continue;
-        }
-      }
-      ids_[i] = std::int32_t(token_of(key));
-      if (i + 1 - size < begin) continue;
-      const std::uint32_t shingle = shingle_of({ids_.data() + i + 1 - size, std::size_t(size)}, previous);
-      known_[previous].after = previous ? shingle : 0;
-      numbers_.push_back(std::int32_t(shingle - 1));
-      previous = shingle;
-    }
-  }
-
-  bool is(std::uint64_t token, Pair key) const { return token_keys_[token].a == key.a && token_keys_[token].b == key.b; }
-
-  std::uint32_t token_of(Pair key) {
-    tokens_.reserve(std::int64_t(token_keys_.size()) + 1);
+  // The number of a token.
+  std::int32_t token(Pair key) {
     const Word hash = fmix64(mum(key.a ^ secret_[0], key.b ^ secret_[1]));
-    Word& entry = tokens_.find(hash, [&](std::uint64_t number) { return is(number - 1, key); });
-    if (!entry) {
+    tokens_.reserve(std::int64_t(token_keys_.size()) + 1);
+    auto& entry = tokens_.find(hash, [&](const auto& found) {
+      const Pair& known = token_keys_[found.number() - 1];
+      return known.a == key.a && known.b == key.b;
+    });
+    if (entry.free()) {
       token_keys_.push_back(key);
-      entry = (hash & ~TagTable::LOW) | token_keys_.size();
+      entry = {hash, token_keys_.size()};
     }
-    return std::uint32_t(entry) - 1;
+    return std::int32_t(entry.number() - 1);
   }
 
-  std::uint32_t shingle_of(Span<const std::int32_t> ids, std::uint32_t previous) {
-    shingles_.reserve(std::int64_t(known_.size()));
+  // Numbers the shingles of a row's tokens.
+  void number(Span<const std::int32_t> ids) {
+    const std::int64_t size = std::min(width_, ids.size()), n = ids.size() - size + 1;
+    Word hashes[TOGETHER];
+    std::int64_t before = -1;
+    for (std::int64_t first = 0; first < n; first += TOGETHER) {
+      const std::int64_t some = std::min(n - first, TOGETHER);
+      shingles_.reserve(size_ + some);
+      for (std::int64_t i = 0; i < some; i++) {
+        hashes[i] = hash(ids.part(first + i, size));
+        shingles_.prefetch(hashes[i]);
+      }
+      for (std::int64_t i = 0; i < some; i++) __builtin_prefetch(known_ids_.data() + shingles_.first(hashes[i]).home());
+      for (std::int64_t i = 0; i < some; i++) {
+        const Span<const std::int32_t> own = ids.part(first + i, size);
+        auto& entry = shingles_.find(hashes[i], [&](const auto& found) { return same(found.home(), own); });
+        if (entry.free()) entry = {hashes[i], Word(++size_), remember(own, before)};
+        before = entry.home();
+        numbers_.push_back(std::int32_t(entry.number() - 1));
+      }
+    }
+  }
+
+  Word hash(Span<const std::int32_t> ids) const {
     Word hash = secret_[2];
     std::int64_t i = 0;
     for (; i + 1 < ids.size(); i += 2)  // two at a time: multiplications wait for each other
       hash = hash * square_ + (Word(ids[i]) * multiplier_ + Word(ids[i + 1]));
     if (i < ids.size()) hash = hash * multiplier_ + Word(ids[i]);
-    hash = fmix64(hash);
-    Word& entry = shingles_.find(hash, [&](std::uint64_t number) { return same(known_[number].home, ids); });
-    if (!entry) {
-      entry = (hash & ~TagTable::LOW) | known_.size();
-      remember(ids, previous);
-    }
-    return std::uint32_t(entry);
+    return fmix64(hash);
   }
 
   // Whether the tokens of a known shingle are these, and -1 from there to the width.
   bool same(std::int64_t home, Span<const std::int32_t> ids) const {
-    for (std::int64_t i = 0; i < width_; i++)
-      if (known_ids_[home + i] != (i < ids.size() ? ids[i] : -1)) return false;
-    return true;
+    const std::int32_t* known = &known_ids_[home];
+    std::int32_t unequal = ids.size() < width_ && known[ids.size()] != -1;
+    for (std::int64_t i = 0; i < ids.size(); i++) unequal |= known[i] ^ ids[i];
+    return !unequal;
   }
 
-  // Gives the next number to a shingle; its tokens overlap those of the one before where that was the last to get one.
-  void remember(Span<const std::int32_t> ids, std::uint32_t previous) {
+  // Keeps the tokens of a shingle; they overlap those of the one before where that was the last to be kept.
+  std::int64_t remember(Span<const std::int32_t> ids, std::int64_t before) {
     const std::int64_t filled = std::int64_t(known_ids_.size());
-    const bool goes_on = previous && known_[previous].home + width_ == filled;
-    if (goes_on) {
+    if (before >= 0 && before + width_ == filled) {
       known_ids_.push_back(ids[ids.size() - 1]);
-    } else {
-      known_ids_.insert(known_ids_.end(), ids.begin(), ids.end());
-      known_ids_.resize(filled + width_, -1);
+      return before + 1;
     }
-    known_.push_back({goes_on ? filled - width_ + 1 : filled, std::uint32_t(ids[ids.size() - 1]), 0});
+    known_ids_.insert(known_ids_.end(), ids.begin(), ids.end());
+    known_ids_.resize(filled + width_, -1);
+    return filled;
   }
 
   const std::int64_t width_;
   const Word multiplier_, square_, secret_[3];
-  TagTable tokens_, shingles_;
+  TagTable<Tagged> tokens_;
+  TagTable<Housed> shingles_;
+  std::int64_t size_ = 0;
   Vector<Pair> token_keys_;
-  Vector<Shingle> known_{{0, 0, 0}};
-  Vector<std::int32_t> known_ids_, ids_, numbers_;
+  Vector<std::int32_t> known_ids_;  // tokens of shingles, which overlap where these do in a text
+  Vector<std::int32_t> ids_, numbers_;
   Vector<std::int64_t> offsets_{0};
 };
 

@@ -8,12 +8,15 @@
 
 namespace lookalike {
 
-// A text is compared byte by byte with what came before, from the place on where the text before went on from there; only what
-// differs is tokenised and looked up. No hash decides: a shingle that is found in the table is compared by the keys of its tokens. In
-// a run from there on the bytes between two ends of tokens are equal, and so are the tokens before it: its shingles are too.
+// A text is compared byte by byte with what came before, from the place on where the text before went on from there; only
+// what differs is tokenised and looked up. No hash decides: a shingle that is found in the table is compared by the keys of
+// its tokens. In a run from there on the bytes between two ends of tokens are equal, and so are the tokens before it: its
+// shingles are too. (Folded text may have more than one separator between two tokens; runs end where their number differs,
+// and no number depends on that.)
 //
-// Every place of known text stands for a token and for the shingle that ends with it. The first `width - 1` places of a segment are
-// context: of them known text holds keys only, and no shingle. A byte that folded text never holds ends each segment.
+// Every place of known text stands for a token and for the shingle that ends with it. The first `width - 1` places of a
+// segment are context: of them known text holds keys only, and no shingle. A byte that folded text never holds ends each
+// segment.
 class KnownText {
  public:
   KnownText(bool lines, std::int64_t width, bool fold_case, Span<const Word> points, Span<const Word> secret)
@@ -55,13 +58,17 @@ class KnownText {
   std::int64_t size() const { return n_shingles_; }
 
  private:
-  static constexpr std::int64_t FEW = 8, MANY = 32;  // tokens that are looked up together, at first and after several that were new
-  static constexpr std::int64_t SHORT = 8;  // tokens of a known run that is written into the segment that is open: no end of it for them
-  static constexpr std::int64_t BEYOND = 256;         // bytes that may be read, or written, behind a folded text and known text
-  static constexpr std::int64_t MOST_KEPT = 16 << 20;  // bytes of room that a thread uses again; new memory costs as much as the work
+  // Tokens that are looked up together, at first and after several that were new.
+  static constexpr std::int64_t FEW = 8, MANY = 32;
+  // Tokens of a known run that is written into the segment that is open: no end of it for their sake.
+  static constexpr std::int64_t SHORT = 8;
+  // Bytes that may be read, or written, behind a folded text and known text.
+  static constexpr std::int64_t BEYOND = 256;
+  // Bytes of room that a thread uses again; memory that is new each time costs as much as the work.
+  static constexpr std::int64_t MOST_KEPT = 16 << 20;
   static constexpr std::uint8_t SEGMENT_END = 0xFF, ROW_END = 0xFE;  // no bytes of UTF-8
 
-  // A token's key, where in the text it ends, and the place that a text went on with last, mostly the next one. Place 0 is none.
+  // A token's key, where in the text it ends, and the place that a text went on with last, mostly the next one. 0 is none.
   struct Place {
     Pair key;
     std::int64_t end;
@@ -70,12 +77,13 @@ class KnownText {
 
   // By place also the numbers of shingles; `table` finds the places of shingles. `folded`: the text that is read.
   struct Room {
-    TagTable table;
+    TagTable<Tagged> table;
     Vector<Place> places;
     Vector<std::int32_t> numbers;
     Vector<std::uint8_t> text, folded;
     std::int64_t bytes() const {
-      return table.bytes() + std::int64_t(sizeof(Place) * places.capacity() + 4 * numbers.capacity() + text.capacity() + folded.capacity());
+      const std::size_t by_place = sizeof(Place) * places.capacity() + 4 * numbers.capacity();
+      return table.bytes() + std::int64_t(by_place + text.capacity() + folded.capacity());
     }
   };
 
@@ -94,7 +102,8 @@ class KnownText {
 
   // Makes room for so many places, bytes and numbers more.
   void make_room_for(std::int64_t n_places, std::int64_t n_bytes, std::int64_t n_numbers) {
-    if (n_places_ + n_places > std::int64_t(TagTable::LOW)) throw std::length_error("texts are too long to number their shingles");
+    if (n_places_ + n_places > std::int64_t(Tagged::MOST))
+      throw std::length_error("the texts are too long to number their shingles");
     grow(room_->places, n_places_ + n_places);
     grow(room_->numbers, n_places_ + n_places);
     grow(room_->text, n_text_ + n_bytes + BEYOND);
@@ -139,8 +148,8 @@ class KnownText {
     std::int64_t count, size;
   };
 
-  // How many tokens from two ends of tokens on are alike, and how many bytes these take: those that end before the first difference.
-  // There is one: a text and known text end with bytes of their own.
+  // How many tokens from two ends of tokens on are alike, and how many bytes these take: those that end before the first
+  // difference. There is one: a text and known text end with bytes of their own.
   Run common_run(Bytes text, Bytes known) const {
     Run run{0, 0};
     Word carry = 0;
@@ -242,16 +251,18 @@ class KnownText {
     end_segment();
   }
 
-  // Numbers shingles that end with the tokens from `i` on till one is known, and returns its place, or 0; `tail`: where it ends.
-  std::int64_t number_new(Bytes folded, std::int64_t& done, std::int64_t& last, std::int64_t& i, std::int64_t n, std::int64_t& tail) {
+  // Numbers shingles that end with the tokens from `i` on till one is known; returns its place, or 0. `tail`: where it ends.
+  std::int64_t number_new(Bytes folded, std::int64_t& done, std::int64_t& last, std::int64_t& i, std::int64_t n,
+                          std::int64_t& tail) {
     room_->table.reserve(n_shingles_ + n - i);
     make_room_for(n - i + context_, ends_[n - 1] - done + 2, n - i);
-    std::int64_t begin = done, shift = n_text_ - (segment_ ? done : ends_[i]), found = 0;  // from bytes of the text to known ones
+    const std::int64_t shift = n_text_ - (segment_ ? done : ends_[i]);  // from bytes of the text to those of known text
+    std::int64_t begin = done, found = 0;
     while (i < n) {
       const std::int64_t first = i - context_;
-      Word& entry = room_->table.find(tags_[first], [&](std::uint64_t place) { return same(std::int64_t(place), first); });
+      Tagged& entry = room_->table.find(tags_[first], [&](Tagged known) { return same(std::int64_t(known.number()), first); });
       tail = ends_[i++];
-      found = std::int64_t(entry & TagTable::LOW);
+      found = std::int64_t(entry.number());
       if (found) break;
       if (!segment_) {
         if (last) room_->places[last].next = std::uint64_t(n_places_ + context_);
@@ -261,7 +272,7 @@ class KnownText {
       }
       room_->places[n_places_] = {keys_[i - 1], tail + shift, std::uint64_t(n_places_ + 1)};
       room_->numbers[n_places_] = numbers_[written_++] = std::int32_t(n_shingles_++);
-      entry = (tags_[first] & ~TagTable::LOW) | std::uint64_t(n_places_);
+      entry = {tags_[first], std::uint64_t(n_places_)};
       last = n_places_++;
       done = tail;
     }
@@ -274,11 +285,12 @@ class KnownText {
   const std::uint8_t separator_;
   const std::vector<Word> points_;
   const Word secret_[4];
-  Vector<Pair> keys_;  // of tokens read ahead; where these end, hashes of the shingles that begin there
+  Vector<Pair> keys_;  // of tokens read ahead; where these end; hashes of the shingles that begin there
   Vector<std::int64_t> ends_;
   Vector<Word> tags_;
   std::unique_ptr<Room> room_;
-  std::int64_t n_shingles_ = 0, n_places_ = 1, n_text_ = 0, segment_ = 0, written_ = 0;  // `segment_`: where the open one begins, or 0
+  std::int64_t n_shingles_ = 0, n_places_ = 1, n_text_ = 0, written_ = 0;
+  std::int64_t segment_ = 0;  // where the one begins that is being written, or 0
   Vector<std::int32_t> numbers_;
 };
 

@@ -8,33 +8,57 @@
 
 namespace lookalike {
 
-// An entry is the upper half of a hash, the tag, and a number above 0; a free one is 0. Hashes are under a secret.
+// The upper half of a hash, the tag, and a number above 0; 0: free. Hashes are under a secret.
+class Tagged {
+ public:
+  static constexpr std::uint64_t MOST = 0xFFFFFFFF;
+  Tagged() = default;
+  Tagged(std::uint64_t hash, std::uint64_t number) : word_((hash & ~MOST) | number) {}
+  bool free() const { return !word_; }
+  bool has_tag(std::uint64_t hash) const { return (word_ ^ hash) <= MOST; }
+  std::uint64_t tag() const { return word_ >> 32; }
+  std::uint64_t number() const { return word_ & MOST; }
+
+ private:
+  std::uint64_t word_ = 0;
+};
+
+// The same, and where what it stands for is kept.
+class Housed : public Tagged {
+ public:
+  Housed() = default;
+  Housed(std::uint64_t hash, std::uint64_t number, std::int64_t home) : Tagged(hash, number), home_(home) {}
+  std::int64_t home() const { return home_; }
+
+ private:
+  std::int64_t home_ = 0;
+};
+
+template <class Entry>
 class TagTable {
  public:
-  static constexpr std::uint64_t LOW = 0xFFFFFFFF;
-
-  // Forgets all, and makes room for so many numbers; up to four times as many if it has the memory: to clear that costs less than to
-  // grow.
+  // Forgets all, and makes room for so many numbers; up to four times as many if it has the memory: to clear that costs less
+  // than to grow.
   void reset(std::int64_t expected) {
     const std::uint64_t least = std::bit_ceil(std::uint64_t(std::max<std::int64_t>(2 * expected, 2)));
     const std::uint64_t size = std::clamp<std::uint64_t>(std::bit_floor(entries_.capacity()), least, 4 * least);
-    entries_.clear();
-    entries_.resize(size);
-    std::fill(entries_.begin(), entries_.end(), 0);
+    entries_.assign(size, Entry());
     mask_ = size - 1;
   }
 
-  // The entry of a hash whose number is the right one, or the free one where it belongs.
+  // The entry of a hash that is the right one, or the free one where it belongs.
   template <class Right>
-  std::uint64_t& find(std::uint64_t hash, Right right) {
-    const std::uint64_t tag = hash & ~LOW;
+  Entry& find(std::uint64_t hash, Right right) {
     for (std::uint64_t place = hash >> 32 & mask_;; place = (place + 1) & mask_) {
-      std::uint64_t& entry = entries_[place];
-      if (!entry || ((entry & ~LOW) == tag && right(entry & LOW))) return entry;
+      Entry& entry = entries_[place];
+      if (entry.free() || (entry.has_tag(hash) && right(entry))) return entry;
     }
   }
 
-  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&entries_[hash >> 32 & mask_]); }
+  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&first(hash)); }
+
+  // The entry at the first place of a hash, whatever it is.
+  const Entry& first(std::uint64_t hash) const { return entries_[hash >> 32 & mask_]; }
 
   // Makes room for so many numbers in all: half of the entries stay free.
   void reserve(std::int64_t count) {
@@ -42,28 +66,26 @@ class TagTable {
   }
 
   std::int64_t size() const { return std::int64_t(entries_.size()); }
-  std::int64_t room() const { return size() / 2; }
-  std::int64_t bytes() const { return std::int64_t(8 * entries_.capacity()); }
+  std::int64_t bytes() const { return std::int64_t(sizeof(Entry) * entries_.capacity()); }
 
  private:
-  static constexpr std::uint64_t LARGE = 1 << 20, MOST = 1ull << 32;  // from LARGE on it is doubled, no more
+  static constexpr std::uint64_t LARGE = 1 << 20;  // entries from which on it is doubled, no more
 
   void grow() {
-    if (entries_.size() >= MOST) throw std::length_error("there are too many different shingles to number them");
-    Vector<std::uint64_t> larger;
-    larger.resize(entries_.size() * (entries_.size() < LARGE ? 4 : 2));
-    std::fill(larger.begin(), larger.end(), 0);
+    if (entries_.size() > Tagged::MOST) throw std::length_error("there are too many different shingles to number them");
+    Vector<Entry> larger;
+    larger.assign(entries_.size() * (entries_.size() < LARGE ? 4 : 2), Entry());
     mask_ = larger.size() - 1;
-    for (const std::uint64_t entry : entries_) {
-      if (!entry) continue;
-      std::uint64_t place = entry >> 32 & mask_;
-      while (larger[place]) place = (place + 1) & mask_;
+    for (const Entry& entry : entries_) {
+      if (entry.free()) continue;
+      std::uint64_t place = entry.tag() & mask_;
+      while (!larger[place].free()) place = (place + 1) & mask_;
       larger[place] = entry;
     }
     entries_ = std::move(larger);
   }
 
-  Vector<std::uint64_t> entries_;
+  Vector<Entry> entries_;
   std::uint64_t mask_ = 0;
 };
 

@@ -9,8 +9,8 @@ namespace lookalike {
 // Which of 64 bytes are no separators, as bits.
 inline Word token_bytes(Bytes at, char separator) { return ~Block::load(at).equal(separator); }
 
-// Writes the keys of the tokens that stand between separators in so many folded bytes, behind which stand 80 separators; returns
-// how many there are: half as many as there are bytes, rounded up, at most.
+// Writes the keys of the tokens that stand between separators in so many folded bytes, behind which stand 80 separators;
+// returns how many there are: half as many as there are bytes, rounded up, at most.
 inline std::int64_t key_separated(Bytes folded, std::int64_t size, char separator, const Word* points, Word* out) {
   const Word* const first = out;
   std::int64_t start = 0;

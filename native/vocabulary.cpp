@@ -8,44 +8,46 @@ namespace lookalike {
 
 enum Unit { WORDS, CHARACTERS, BYTES, LINES };
 
+// Writes the keys of all characters of folded bytes, behind which eight more may be read; returns how many there are.
+static std::int64_t key_characters(Bytes folded, std::int64_t size, Word* out) {
+  std::int64_t count = 0;
+  for (std::int64_t at = 0; at < size; count++) {
+    const auto [point, length] = decode(load64(folded + at), size - at);
+    *out++ = Word(point), *out++ = 1;
+    at += length;
+  }
+  return count;
+}
+
 // Keys of the tokens of rows from `row` on, till there are `most` or more: (where those of each row begin, keys).
-static std::tuple<Vector<std::int64_t>, Matrix<Word>> key_tokens(Span<const std::uint8_t> data, Span<const std::int64_t> offsets,
-                                                                 std::int64_t row, int unit, bool fold_case,
-                                                                 const Characters& characters, Span<const Word> points,
-                                                                 std::int64_t most) {
+static std::tuple<Vector<std::int64_t>, Matrix<Word>> key_tokens(
+    Span<const std::uint8_t> data, Span<const std::int64_t> offsets, std::int64_t row, int unit, bool fold_case,
+    const Characters& characters, Span<const Word> points, std::int64_t most) {
   WordFolder folder(characters, fold_case);
   Vector<std::int64_t> bounds{0};
   Vector<Word> keys;
   Vector<std::uint8_t> folded;
   std::int64_t count = 0;
-  const auto room_for = [&](std::int64_t more) {
-    grow(keys, 2 * (count + more));
-    return keys.data() + 2 * count;
-  };
   for (; row + 1 < offsets.size() && count < most; row++) {
-    const Bytes begin = data.begin() + offsets[row], end = data.begin() + offsets[row + 1];
-    if (unit == BYTES) {
-      Word* out = room_for(end - begin);
-      for (Bytes at = begin; at < end; at++) *out++ = *at, *out++ = 1;
-      count += end - begin;
+    Bytes begin = data.begin() + offsets[row], end = data.begin() + offsets[row + 1], at = begin;
+    std::int64_t size = end - begin;
+    if (unit != BYTES) {
+      const std::uint8_t separator = unit == LINES ? 10 : 32;
+      grow(folded, 3 * size + 256);
+      size = unit == WORDS ? folder.fold(begin, end, data.end(), folded.data())
+                           : fold_spaces(begin, end, data.end(), fold_case, unit == LINES, characters, folded.data());
+      std::fill_n(folded.data() + size, 80, separator);
+      at = folded.data();
+    }
+    const bool separated = unit == WORDS || unit == LINES;
+    grow(keys, 2 * (count + (separated ? (size + 1) / 2 : size)));
+    Word* out = keys.data() + 2 * count;
+    if (separated) {
+      count += key_separated(at, size, unit == LINES ? 10 : 32, points.begin(), out);
+    } else if (unit == CHARACTERS) {
+      count += key_characters(at, size, out);
     } else {
-      grow(folded, 3 * (end - begin) + 192);
-      Bytes at = folded.data();
-      const std::int64_t size = unit == WORDS ? folder.fold(begin, end, data.end(), folded.data())
-                                              : fold_spaces(begin, end, data.end(), fold_case, unit == LINES, characters, folded.data());
-      if (unit == CHARACTERS) {
-        std::fill_n(folded.data() + size, 8, 0);
-        Word* out = room_for(size);
-        for (std::int64_t i = 0; i < size; count++) {
-          const auto [point, length] = decode(load64(at + i), size - i);
-          *out++ = Word(point), *out++ = 1;
-          i += length;
-        }
-      } else {
-        const std::uint8_t separator = unit == WORDS ? ' ' : '\n';
-        std::fill_n(folded.data() + size, 128, separator);
-        count += key_separated(at, size, separator, points.begin(), room_for((size + 1) / 2));
-      }
+      for (; at < end; count++) *out++ = *at++, *out++ = 1;
     }
     bounds.push_back(count);
   }
