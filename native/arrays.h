@@ -85,6 +85,13 @@ struct Raw : std::allocator<T> {
 // A growing array, which becomes one of NumPy when it is returned.
 template <class T> using Vector = std::vector<T, Raw<T>>;
 
+// Shortens an array, which then takes at most twice the memory that it needs.
+template <class T>
+void cut_off(Vector<T>& made, std::size_t size) {
+  made.resize(size);
+  if (made.capacity() > 2 * size) made.shrink_to_fit();
+}
+
 // The same with rows of so many elements.
 template <class T>
 struct Matrix {

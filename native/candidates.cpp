@@ -11,6 +11,40 @@ using Counts = Table<const std::int32_t>;
 using Longs = Span<const std::int64_t>;
 using Pairs = std::tuple<Vector<std::int64_t>, Vector<std::int64_t>>;
 
+// Pairs that grow in number.
+class Growing {
+ public:
+  explicit Growing(std::size_t expected = 0) : expected_(expected) {}
+
+  // Where the next ones are to be written, at most so many; and that so many were.
+  std::pair<std::int64_t*, std::int64_t*> room(std::int64_t more) {
+    const std::size_t wanted = size_ + more;
+    if (wanted > left_.size()) {
+      left_.resize(std::max({wanted, 2 * left_.size(), expected_}));
+      right_.resize(left_.size());
+    }
+    return {left_.data() + size_, right_.data() + size_};
+  }
+  void advance(std::int64_t by) { size_ += by; }
+  void add(std::int64_t left, std::int64_t right) {
+    const auto [to_left, to_right] = room(1);
+    *to_left = left;
+    *to_right = right;
+    advance(1);
+  }
+  std::int64_t size() const { return std::int64_t(size_); }
+  // The pairs, in little more memory than they need.
+  Pairs finished() {
+    cut_off(left_, size_);
+    cut_off(right_, size_);
+    return {std::move(left_), std::move(right_)};
+  }
+
+ private:
+  Vector<std::int64_t> left_, right_;
+  std::size_t size_ = 0, expected_;
+};
+
 // An array that an object holds.
 template <class T> using Held = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T> static Span<T> span(const Held<T>& held) { return held.is_valid() ? Span<T>(held.data(), held.shape(0)) : Span<T>(); }
@@ -165,23 +199,27 @@ class EqualKeys {
 
 // The pairs of rows that share a key of a band, left < right, but those that share one of an earlier band.
 static Pairs band_pairs(Table<const Word> keys, std::int64_t band) {
-  Pairs found;
+  Growing found;
   EqualKeys groups(keys, band);
   const auto link = [&](Longs rows) {
     for (std::int64_t j = 1; j < rows.size(); j++) {
+      const Span<const Word> b = keys[rows[j]];
+      const auto [left, right] = found.room(j);
+      std::int64_t made = 0;
       for (std::int64_t i = 0; i < j; i++) {
-        const Span<const Word> a = keys[rows[i]], b = keys[rows[j]];
+        const Span<const Word> a = keys[rows[i]];
         std::int64_t first = 0;
         while (first < band && a[first] != b[first]) first++;
-        if (first < band) continue;
-        std::get<0>(found).push_back(rows[i]);
-        std::get<1>(found).push_back(rows[j]);
+        left[made] = rows[i];
+        right[made] = rows[j];
+        made += first == band;
       }
+      found.advance(made);
     }
   };
   while (groups.next_part(link)) {
   }
-  return found;
+  return found.finished();
 }
 
 // Rows of equal keys, group after group, for Python.
@@ -235,6 +273,14 @@ static void find_roots(Span<std::int64_t> parents) {
 
 // ------------------------------------------------------------------------------------------------------------- links of groups
 
+// Few elements, mostly.
+template <class T, class U>
+static void append(Vector<T>& held, Span<U> more) {
+  std::size_t size = held.size();
+  held.resize(size + more.size());
+  for (const U element : more) held[size++] = element;
+}
+
 // With whom a member of a group is linked: the first `near` members, and those after `skipped` more, `count` together; and perhaps
 // with itself.
 struct Partners {
@@ -243,10 +289,16 @@ struct Partners {
 };
 
 // Links of the members of groups with earlier members. Groups come in pieces, of equal keys that follow each other, and links go in
-// portions of at most so many. A group holds orders, ascending, so that references, those below a boundary, come first.
+// portions of at most so many. A group holds orders, ascending, so that references, those below a boundary, come first. A rule has
+//   bool grow(group, begin, end)     called when these rows of the piece came to the group: whether members can be linked at once
+//   Partners partners(group, member)
+//   void trim(group)                 leaves those members that later ones may be linked with
+//   void clear()                     called when a group is done with
+template <class Rule>
 class GroupLinks {
  public:
-  virtual ~GroupLinks() = default;
+  template <class... Of>
+  explicit GroupLinks(Of... of) : rule{of...} {}
 
   // Goes on with the next piece, once the links of the one before were fetched.
   void add(Held<const std::int64_t> keys, Held<const std::int64_t> orders) {
@@ -261,67 +313,66 @@ class GroupLinks {
 
   // The next links of what was added, at most so many; no link: these were all.
   Pairs next(std::int64_t most) {
-    Pairs out;
-    while (std::int64_t(std::get<0>(out).size()) < most && (linkable_ ? link(out, most) : take())) {
+    Growing out(std::min(expected_, most));
+    while (out.size() < most && (linkable_ ? link(out, most) : take())) {
     }
-    return out;
+    if (out.size()) expected_ = out.size();
+    return out.finished();
   }
 
- protected:
-  // Notes that rows of the piece were added to the group; returns whether its members can be linked before it is complete.
-  virtual bool grow(std::int64_t begin, std::int64_t end) = 0;
-  virtual Partners partners(std::int64_t member) const = 0;
-  // Leaves those members that later ones may be linked with.
-  virtual void trim() = 0;
-  virtual void clear() { group_.clear(); }
-
-  Vector<std::int64_t> group_;
+  Rule rule;
 
  private:
   // Takes what the piece has of a group; returns whether there was anything.
   bool take() {
     const Longs keys = span(keys_);
-    if (row_ == keys.size() && !(ended_ && open_)) return false;
-    if (open_ && (row_ == keys.size() || keys[row_] != key_)) {
+    const std::int64_t begin = row_;
+    if (begin == keys.size() && !(ended_ && open_)) return false;
+    if (open_ && (begin == keys.size() || keys[begin] != key_)) {
       complete_ = linkable_ = true;
       return true;
     }
-    key_ = keys[row_];
-    std::int64_t end = row_ + 1;
-    while (end < keys.size() && keys[end] == key_) end++;
-    complete_ = end < keys.size();
-    if (!complete_ || end - row_ > 1 || open_) {  // else it is alone
-      open_ = true;
-      const Longs own = span(orders_).part(row_, end - row_);
-      group_.insert(group_.end(), own.begin(), own.end());
-      linkable_ = grow(row_, end) || complete_;
-    }
-    row_ = end;
+    key_ = keys[begin];
+    do row_++;
+    while (row_ < keys.size() && keys[row_] == key_);
+    complete_ = row_ < keys.size();
+    if (complete_ && row_ - begin == 1 && !open_) return true;  // it is alone
+    open_ = true;
+    append(group_, span(orders_).part(begin, row_ - begin));
+    linkable_ = rule.grow(group_, begin, row_) || complete_;
     return true;
   }
 
   // Links members of the group until all are, or the portion is full.
-  bool link(Pairs& out, std::int64_t most) {
-    auto& [left, right] = out;
+  bool link(Growing& out, std::int64_t most) {
     for (; member_ < std::int64_t(group_.size()); member_++, partner_ = 0) {
-      const auto [near, skipped, count, itself] = partners(member_);
-      const std::int64_t order = group_[member_], made = left.size(), total = count + itself;
-      const std::int64_t end = std::min(total, partner_ + most - made);
-      left.resize(made + end - partner_);
-      right.resize(left.size(), order);
-      for (std::int64_t to = made; partner_ < end; partner_++)
-        left[to++] = partner_ == count ? order : group_[partner_ < near ? partner_ : partner_ + skipped];
-      if (partner_ < total) return true;
+      const auto [near, skipped, count, itself] = rule.partners(group_, member_);
+      const std::int64_t total = count + itself, end = std::min(total, partner_ + most - out.size());
+      auto [left, right] = out.room(end - partner_);
+      out.advance(end - partner_);
+      const std::int64_t* const group = group_.data();
+      for (; partner_ < end; partner_++) {
+        *left++ = partner_ < near ? group[partner_] : partner_ < count ? group[partner_ + skipped] : group[member_];
+        *right++ = group[member_];
+      }
+      if (end < total) return true;
     }
     linkable_ = false;
-    complete_ ? clear() : trim();
     open_ = !complete_;
+    if (complete_) {
+      group_.clear();
+      rule.clear();
+    } else {
+      rule.trim(group_);
+    }
     member_ = group_.size();
     return true;
   }
 
   Held<const std::int64_t> keys_, orders_;
+  Vector<std::int64_t> group_;
   std::int64_t row_ = 0, key_ = 0, member_ = 0, partner_ = 0;  // the next row, and what is linked next
+  std::int64_t expected_ = 0;                                  // as many links as the portion before had
   bool open_ = false, linkable_ = false, complete_ = false, ended_ = false;  // open: the piece before had some of the group
 };
 
@@ -329,73 +380,58 @@ constexpr std::int64_t NO_CROWDS = INT64_MAX;
 
 // Of a small bucket all pairs but those of two references. One of more than `crowd` members is a crowd, of which the first `heads`
 // references and the first others are linked with all after them, and each member with itself.
-class BucketLinks : public GroupLinks {
- public:
-  BucketLinks(std::int64_t crowd, std::int64_t heads, std::int64_t boundary) : crowd_(crowd), heads_(heads), boundary_(boundary) {}
+struct BucketRule {
+  const std::int64_t crowd, heads, boundary;
+  std::int64_t references = 0;
+  bool crowded = false;
 
- private:
-  bool grow(std::int64_t, std::int64_t) override {
-    while (references_ < std::int64_t(group_.size()) && group_[references_] < boundary_) references_++;
-    crowded_ |= std::int64_t(group_.size()) > crowd_;
-    return crowded_ || crowd_ == NO_CROWDS;
+  bool grow(Longs group, std::int64_t, std::int64_t) {
+    while (references < group.size() && group[references] < boundary) references++;
+    crowded |= group.size() > crowd;
+    return crowded || crowd == NO_CROWDS;
   }
-  Partners partners(std::int64_t member) const override {
-    if (member < references_) return {0, 0, 0, crowded_};
-    if (!crowded_) return {member, 0, member, false};
-    const std::int64_t near = std::min(references_, heads_);
-    return {near, references_ - near, near + std::min(member - references_, heads_), true};
+  Partners partners(Longs, std::int64_t member) const {
+    if (member < references) return {0, 0, 0, crowded};
+    if (!crowded) return {member, 0, member, false};
+    const std::int64_t near = std::min(references, heads);
+    return {near, references - near, near + std::min(member - references, heads), true};
   }
-  void trim() override {
-    if (!crowded_) return;
-    const std::int64_t kept = std::min(references_, heads_);
-    if (std::int64_t(group_.size()) > references_ + heads_) group_.resize(references_ + heads_);
-    group_.erase(group_.begin() + kept, group_.begin() + references_);
-    references_ = kept;
+  void trim(Vector<std::int64_t>& group) {
+    if (!crowded) return;
+    const std::int64_t kept = std::min(references, heads);
+    group.resize(std::min(std::int64_t(group.size()), references + heads));
+    group.erase(group.begin() + kept, group.begin() + references);
+    references = kept;
   }
-  void clear() override {
-    GroupLinks::clear();
-    references_ = 0;
-    crowded_ = false;
+  void clear() {
+    references = 0;
+    crowded = false;
   }
-
-  const std::int64_t crowd_, heads_, boundary_;
-  std::int64_t references_ = 0;
-  bool crowded_ = false;
 };
+using BucketLinks = GroupLinks<BucketRule>;
 
 // Each holder of a code with earlier ones: with all if the code is within its budget, else with the first `heads`; references with
-// none. The first `kept` holders of a code that goes on are kept.
-class HolderLinks : public GroupLinks {
- public:
-  HolderLinks(std::int64_t heads, std::int64_t boundary, std::int64_t kept) : heads_(heads), boundary_(boundary), kept_(kept) {}
-  void add_holders(Held<const std::int64_t> codes, Held<const std::int64_t> orders, Held<const bool> within) {
-    added_ = std::move(within);
-    add(std::move(codes), std::move(orders));
-  }
+// none. The first `kept` holders of a code that goes on are kept. `added`: whether the code of each row of the piece is within.
+struct HolderRule {
+  const std::int64_t heads, boundary, kept;
+  Held<const bool> added = {};
+  Vector<std::uint8_t> within = {};
 
- private:
-  bool grow(std::int64_t begin, std::int64_t end) override {
-    const Span<const bool> own = span(added_).part(begin, end - begin);
-    within_.insert(within_.end(), own.begin(), own.end());
+  bool grow(Longs, std::int64_t begin, std::int64_t end) {
+    append(within, span(added).part(begin, end - begin));
     return true;
   }
-  Partners partners(std::int64_t member) const override {
-    const std::int64_t count = group_[member] < boundary_ ? 0 : within_[member] ? member : std::min(member, heads_);
+  Partners partners(Longs group, std::int64_t member) const {
+    const std::int64_t count = group[member] < boundary ? 0 : within[member] ? member : std::min(member, heads);
     return {count, 0, count, false};
   }
-  void trim() override {
-    group_.resize(std::min(std::int64_t(group_.size()), kept_));
-    within_.resize(group_.size());
+  void trim(Vector<std::int64_t>& group) {
+    group.resize(std::min(std::int64_t(group.size()), kept));
+    within.resize(group.size());
   }
-  void clear() override {
-    GroupLinks::clear();
-    within_.clear();
-  }
-
-  const std::int64_t heads_, boundary_, kept_;
-  Held<const bool> added_;
-  Vector<std::uint8_t> within_;
+  void clear() { within.clear(); }
 };
+using HolderLinks = GroupLinks<HolderRule>;
 
 // Links of the members of two groups each, but those of two references: group i has the orders from `offsets[i]` on, ascending.
 class CrossLinks {
@@ -406,8 +442,7 @@ class CrossLinks {
 
   // The next links, at most so many.
   Pairs next(std::int64_t most) {
-    Pairs out;
-    auto& [left, right] = out;
+    Growing out;
     const Longs offsets = span(offsets_), first = span(first_), second = span(second_);
     const auto members = [&](std::int64_t group) { return span(orders_).part(offsets[group], offsets[group + 1] - offsets[group]); };
     for (; pair_ < first.size(); pair_++, i_ = 0) {
@@ -417,13 +452,12 @@ class CrossLinks {
         for (; j_ < theirs.size(); j_++) {
           const std::int64_t b = theirs[j_];
           if (a < boundary_ && b < boundary_) continue;
-          if (std::int64_t(left.size()) == most) return out;
-          left.push_back(std::min(a, b));
-          right.push_back(std::max(a, b));
+          if (out.size() == most) return out.finished();
+          out.add(std::min(a, b), std::max(a, b));
         }
       }
     }
-    return out;
+    return out.finished();
   }
 
  private:
@@ -438,20 +472,35 @@ class CrossLinks {
 static void count_codes(Codes codes, Table<std::int32_t> counts) {
   for (std::int64_t slot = 0; slot < codes.columns(); slot++) {
     const Span<std::int32_t> own = counts[slot];
-    for (std::int64_t row = 0; row < codes.rows(); row++) own[codes[row][slot]]++;
+    const std::uint16_t* code = codes.begin() + slot;
+    std::int64_t row = 0;
+    for (; row + 4 <= codes.rows(); row += 4, code += 4 * codes.columns()) {
+      const std::int64_t a = code[0], b = code[codes.columns()], c = code[2 * codes.columns()], d = code[3 * codes.columns()];
+      own[a]++;
+      own[b]++;
+      own[c]++;
+      own[d]++;
+    }
+    for (; row < codes.rows(); row++) own[codes[row][slot]]++;
   }
 }
 
 // The codes of a row with the smallest counts from 2 on.
 class RarestCodes {
  public:
-  RarestCodes(Counts counts, std::int64_t chosen) : counts_(counts), best_(chosen) {}
+  RarestCodes(Counts counts, std::int64_t chosen) : counts_(counts), own_(counts.rows()), best_(chosen) {}
 
-  // Finds those of a count of at most `most`: (count << 20 | slot), ascending.
-  Longs of(Span<const std::uint16_t> codes, std::int64_t most) {
+  // Looks up the counts of the codes of a row, all at once: most are in no cache.
+  Span<const std::int32_t> look(Span<const std::uint16_t> codes) {
+    for (std::int64_t slot = 0; slot < codes.size(); slot++) own_[slot] = counts_[slot][codes[slot]];
+    return {own_.data(), own_.size()};
+  }
+
+  // Those of a count of at most `most`: (count << 20 | slot), ascending.
+  Longs up_to(std::int64_t most) {
     std::size_t used = 0;
-    for (std::int64_t slot = 0; slot < codes.size(); slot++) {
-      const std::int64_t count = counts_[slot][codes[slot]], entry = count << 20 | slot;
+    for (std::size_t slot = 0; slot < own_.size(); slot++) {
+      const std::int64_t count = own_[slot], entry = count << 20 | std::int64_t(slot);
       if (count < 2 || count > most || (used == best_.size() && (!used || entry >= best_[used - 1]))) continue;
       if (used < best_.size()) used++;
       std::size_t place = used - 1;
@@ -465,6 +514,7 @@ class RarestCodes {
 
  private:
   Counts counts_;
+  Vector<std::int32_t> own_;
   Vector<std::int64_t> best_;
 };
 
@@ -476,7 +526,8 @@ static std::tuple<Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_
   RarestCodes rarest(counts, chosen);
   for (std::int64_t row = 0; row < codes.rows(); row++) {
     std::int64_t spent = 0;
-    for (const std::int64_t entry : rarest.of(codes[row], INT64_MAX)) {
+    rarest.look(codes[row]);
+    for (const std::int64_t entry : rarest.up_to(INT64_MAX)) {
       const std::int64_t slot = rarest.slot(entry), count = rarest.count(entry);
       spent += count;
       keys.push_back(slot << 16 | codes[row][slot]);
@@ -492,11 +543,11 @@ static std::tuple<Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_
 // none, nor does one of a count above `most`; `taken` of the others do.
 static Pairs choose_couples(Codes codes, Longs orders, Counts counts, std::int64_t chosen, std::int64_t budget, std::int64_t taken,
                             std::int64_t most) {
-  Pairs found;
-  auto& [keys, holders] = found;
+  Growing found;
   RarestCodes rarest(counts, chosen + taken);
   for (std::int64_t row = 0; row < codes.rows(); row++) {
-    const Longs best = rarest.of(codes[row], std::max(most, budget));  // no other code matters
+    rarest.look(codes[row]);
+    const Longs best = rarest.up_to(std::max(most, budget));  // no other code matters
     std::int64_t begin = 0, spent = 0;
     while (begin < std::min(best.size(), chosen) && spent + rarest.count(best[begin]) <= budget) spent += rarest.count(best[begin++]);
     std::int64_t end = begin;
@@ -506,12 +557,11 @@ static Pairs choose_couples(Codes codes, Longs orders, Counts counts, std::int64
         const Word first = rarest.slot(best[i]), second = rarest.slot(best[j]);
         if (first >= second) continue;
         const Word couple = (first << 16 | codes[row][first]) << 32 | second << 16 | codes[row][second];
-        keys.push_back(std::int64_t(mum(couple, K0) >> 32));
-        holders.push_back(orders[row]);
+        found.add(std::int64_t(mum(couple, K0) >> 32), orders[row]);
       }
     }
   }
-  return found;
+  return found.finished();
 }
 
 // Which codes of each row are single or within its budget, and which bands may be crowds: those of more than `most` members, so that
@@ -524,17 +574,17 @@ static std::tuple<Matrix<std::uint8_t>, Matrix<std::uint8_t>> mark_own(Codes cod
   RarestCodes rarest(counts, chosen);
   for (std::int64_t document = 0; document < codes.rows(); document++) {
     const Span<std::uint8_t> mine = Span<std::uint8_t>(own.elements).part(document * slots, slots);
+    const Span<const std::int32_t> found = rarest.look(codes[document]);
     for (std::int64_t band = 0; band < bands; band++) {
       bool all = true;
       for (std::int64_t slot = band * rows; slot < (band + 1) * rows; slot++) {
-        const std::int64_t count = counts[slot][codes[document][slot]];
-        mine[slot] = count < 2;
-        all &= count > most;
+        mine[slot] = found[slot] < 2;
+        all &= found[slot] > most;
       }
       crowded.elements[document * bands + band] = all;
     }
     std::int64_t spent = 0;
-    for (const std::int64_t entry : rarest.of(codes[document], budget)) {
+    for (const std::int64_t entry : rarest.up_to(budget)) {
       spent += rarest.count(entry);
       if (spent <= budget) mine[rarest.slot(entry)] = 1;
     }
@@ -578,8 +628,8 @@ static Pairs cut_pairs(Longs left, Longs right, std::pair<std::int64_t, std::int
   const auto [left_withins, left_within, right_withins, right_within] = withins;
   const auto [left_codes, left_code, right_codes, right_code] = codes;
   const std::int64_t width = (slots + 15) / 16 * 8;
-  Pairs found;
-  auto& [out_left, out_right] = found;
+  Growing found;
+  auto [to_left, to_right] = found.room(left.size());
   for (std::int64_t pair = 0; pair < left.size(); pair++) {
     const auto now = std::pair(left[pair], right[pair]);
     if (std::exchange(before, now) == now || now.first == now.second || now.second < boundary) continue;
@@ -589,10 +639,11 @@ static Pairs cut_pairs(Longs left, Longs right, std::pair<std::int64_t, std::int
     if (slots && equal_nibbles(left_codes.part(left_code[pair], width).begin(), right_codes.part(right_code[pair], width).begin(),
                                slots) < least)
       continue;
-    out_left.push_back(now.first);
-    out_right.push_back(now.second);
+    *to_left++ = now.first;
+    *to_right++ = now.second;
   }
-  return found;
+  found.advance(to_left - found.room(0).first);
+  return found.finished();
 }
 
 void define_candidates(nb::module_& m) {
@@ -622,7 +673,10 @@ void define_candidates(nb::module_& m) {
       .def("next", &BucketLinks::next, unlocked);
   nb::class_<HolderLinks>(m, "HolderLinks")
       .def(nb::init<Long, Long, Long>())
-      .def("add", &HolderLinks::add_holders, array("codes"), array("orders"), array("within"))
+      .def("add", [](HolderLinks& links, Array codes, Array orders, Held<const bool> within) {
+        links.rule.added = std::move(within);
+        links.add(std::move(codes), std::move(orders));
+      }, array("codes"), array("orders"), array("within"))
       .def("next", &HolderLinks::next, unlocked);
   nb::class_<CrossLinks>(m, "CrossLinks")
       .def(nb::init<Array, Array, Array, Array, Long>(), array("orders"), array("offsets"), array("first"), array("second"),

@@ -59,15 +59,19 @@ static std::tuple<Vector<std::int64_t>, Vector<std::int32_t>> find_values(Words 
   const auto [table, numbers, factor] = index;
   const std::int64_t n = values.size();
   const Probe probe(factor, table.size());
-  std::tuple<Vector<std::int64_t>, Vector<std::int32_t>> found;
+  Vector<std::int64_t> places(n);
+  Vector<std::int32_t> out(n);
+  std::int64_t count = 0;
   for (std::int64_t i = 0; i < n; i++) {
     __builtin_prefetch(table.begin() + probe.first(values[std::min(i + AHEAD, n - 1)]));
     const Word place = probe(table, not_zero(values[i]));
     if (!table[place]) continue;
-    std::get<0>(found).push_back(i);
-    std::get<1>(found).push_back(numbers[place]);
+    places[count] = i;
+    out[count++] = numbers[place];
   }
-  return found;
+  cut_off(places, count);
+  cut_off(out, count);
+  return {std::move(places), std::move(out)};
 }
 
 // Inverts passages, of which each has so many of the numbers, below `distinct`: where the list of each number begins, the passages in
