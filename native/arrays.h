@@ -80,7 +80,9 @@ struct Raw : std::allocator<T> {
   }
   template <class U> struct rebind { using other = Raw<U>; };
   template <class U> void construct(U* at) noexcept { ::new (static_cast<void*>(at)) U; }
-  template <class U, class... Of> void construct(U* at, Of&&... of) { ::new (static_cast<void*>(at)) U(std::forward<Of>(of)...); }
+  template <class U, class... Of> void construct(U* at, Of&&... of) {
+    ::new (static_cast<void*>(at)) U(std::forward<Of>(of)...);
+  }
 };
 // A growing array, which becomes one of NumPy when it is returned.
 template <class T> using Vector = std::vector<T, Raw<T>>;
@@ -95,6 +97,13 @@ void make_room(Vector<T>& held, std::size_t more) {
 template <class T>
 void grow(Vector<T>& held, std::int64_t size) {
   if (std::int64_t(held.size()) < size) held.resize(std::max(2 * held.size(), std::size_t(size)));
+}
+
+// Shortens an array, which then takes at most twice the memory that it needs.
+template <class T>
+void cut_off(Vector<T>& made, std::size_t size) {
+  made.resize(size);
+  if (made.capacity() > 2 * size) made.shrink_to_fit();
 }
 
 // The same with rows of so many elements.
@@ -125,7 +134,8 @@ nb::ndarray<nb::numpy, T> give(Vector<T>&& made, std::size_t columns = 0) {
   return nb::ndarray<nb::numpy, T>(held->data(), columns ? 2 : 1, shape, owner);
 }
 
-// Lets Python call a function of spans, tables and numbers, without the interpreter's lock. Arrays must have just the declared types.
+// Lets Python call a function of spans, tables and numbers, without the interpreter's lock. Arrays must have just the declared
+// types.
 template <class Function>
 void define(nb::module_& m, const char* name, Function function) {
   m.def(name, function, nb::call_guard<nb::gil_scoped_release>());

@@ -8,50 +8,87 @@ namespace lookalike {
 
 using Codes = Table<const std::uint16_t>;
 using Counts = Table<const std::int32_t>;
-using Longs = Span<const std::int64_t>;
-using Pairs = std::tuple<Vector<std::int64_t>, Vector<std::int64_t>>;
+using Long = std::int64_t;
+using Longs = Span<const Long>;
+using Pairs = std::tuple<Vector<Long>, Vector<Long>>;
+
+// Pairs that grow in number.
+class Growing {
+ public:
+  explicit Growing(std::size_t expected = 0) : expected_(expected) {}
+
+  // Where the next ones are to be written, at most so many; and that so many were.
+  std::pair<Long*, Long*> room(Long more) {
+    const std::size_t wanted = size_ + more;
+    if (wanted > left_.size()) {
+      left_.resize(std::max({wanted, 2 * left_.size(), expected_}));
+      right_.resize(left_.size());
+    }
+    return {left_.data() + size_, right_.data() + size_};
+  }
+  void advance(Long by) { size_ += by; }
+  void add(Long left, Long right) {
+    const auto [to_left, to_right] = room(1);
+    *to_left = left;
+    *to_right = right;
+    advance(1);
+  }
+  Long size() const { return Long(size_); }
+  // The pairs, in little more memory than they need.
+  Pairs finished() {
+    cut_off(left_, size_);
+    cut_off(right_, size_);
+    return {std::move(left_), std::move(right_)};
+  }
+
+ private:
+  Vector<Long> left_, right_;
+  std::size_t size_ = 0, expected_;
+};
 
 // An array that an object holds.
 template <class T> using Held = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T> static Span<T> span(const Held<T>& held) { return held.is_valid() ? Span<T>(held.data(), held.shape(0)) : Span<T>(); }
+template <class T> static Span<T> span(const Held<T>& held) {
+  return held.is_valid() ? Span<T>(held.data(), held.shape(0)) : Span<T>();
+}
 
-// ---------------------------------------------------------------------------------------------------------------- keys of bands
+// ----------------------------------------------------------------------------------- keys of bands
 
 // Two rows by a 64-bit key of each band of `rows` slots; those of different groups get different keys.
 template <class Slot>
-static Matrix<Word> band_keys(Table<const Slot> slots, Span<const Word> groups, std::int64_t bands, std::int64_t rows) {
+static Matrix<Word> band_keys(Table<const Slot> slots, Span<const Word> groups, Long bands, Long rows) {
   Matrix<Word> keys{Vector<Word>(slots.rows() * bands), std::size_t(bands)};
   Word* out = keys.elements.data();
-  for (std::int64_t document = 0; document < slots.rows(); document++) {
+  for (Long document = 0; document < slots.rows(); document++) {
     const Span<const Slot> own = slots[document];
-    for (std::int64_t band = 0; band < bands; band++) {
+    for (Long band = 0; band < bands; band++) {
       Word state = K0 ^ groups[document];
-      for (std::int64_t i = band * rows; i < (band + 1) * rows; i++) state = mum(state ^ own[i], K0 + Word(band));
+      for (Long i = band * rows; i < (band + 1) * rows; i++) state = mum(state ^ own[i], K0 + Word(band));
       *out++ = fmix64(state);
     }
   }
   return keys;
 }
 
-// Keys of bands of packed slots. `places` has of each slot word and bit of its first plane, its planes, and the words from one plane
-// to the next.
-static Matrix<Word> packed_band_keys(Table<const Word> words, Table<const std::int64_t> places, std::int64_t bands,
-                                     std::int64_t rows) {
+// Keys of bands of packed slots. `places` has of each slot word and bit of its first plane, its planes, and the words from one
+// plane to the next.
+static Matrix<Word> packed_band_keys(Table<const Word> words, Table<const Long> places, Long bands,
+                                     Long rows) {
   Matrix<Word> keys{Vector<Word>(words.rows() * bands), std::size_t(bands)};
   Word* out = keys.elements.data();
-  for (std::int64_t document = 0; document < words.rows(); document++) {
+  for (Long document = 0; document < words.rows(); document++) {
     const Span<const Word> own = words[document];
-    for (std::int64_t band = 0; band < bands; band++) {
+    for (Long band = 0; band < bands; band++) {
       Word state = K0, code = 0;
-      std::int64_t used = 0;
-      for (std::int64_t i = band * rows; i < (band + 1) * rows; i++) {
+      Long used = 0;
+      for (Long i = band * rows; i < (band + 1) * rows; i++) {
         const Longs place = places[i];
         if (used + place[2] > 64) {
           state = mum(state ^ code, K0 + Word(band));
           code = 0;
           used = 0;
         }
-        for (std::int64_t b = 0; b < place[2]; b++) code = code << 1 | (own[place[0] + b * place[3]] >> place[1] & 1);
+        for (Long b = 0; b < place[2]; b++) code = code << 1 | (own[place[0] + b * place[3]] >> place[1] & 1);
         used += place[2];
       }
       *out++ = fmix64(state ^ code);
@@ -60,10 +97,10 @@ static Matrix<Word> packed_band_keys(Table<const Word> words, Table<const std::i
   return keys;
 }
 
-// Keys of bands, and a 16-bit code of each of their slots; both differ between groups. The two products of a slot do not wait for each
-// other, so that the codes cost little beside the keys.
+// Keys of bands, and a 16-bit code of each of their slots; both differ between groups. The two products of a slot do not wait
+// for each other, so that the codes cost little beside the keys.
 static std::tuple<Matrix<Word>, Matrix<std::uint16_t>> keys_and_codes(Table<const std::uint32_t> slots, Span<const Word> groups,
-                                                                      std::int64_t bands, std::int64_t rows) {
+                                                                      Long bands, Long rows) {
   const std::size_t n = slots.rows(), width = bands * rows;
   Matrix<Word> keys{Vector<Word>(n * bands), std::size_t(bands)};
   Matrix<std::uint16_t> codes{Vector<std::uint16_t>(n * width), width};
@@ -72,9 +109,9 @@ static std::tuple<Matrix<Word>, Matrix<std::uint16_t>> keys_and_codes(Table<cons
   for (std::size_t document = 0; document < n; document++) {
     const Span<const std::uint32_t> own = slots[document];
     const Word group = groups[document];
-    for (std::int64_t band = 0; band < bands; band++) {
+    for (Long band = 0; band < bands; band++) {
       Word state = K0 ^ group;
-      for (std::int64_t i = band * rows; i < (band + 1) * rows; i++) {
+      for (Long i = band * rows; i < (band + 1) * rows; i++) {
         state = mum(state ^ own[i], K0 + Word(band));
         *code++ = std::uint16_t(mum(own[i] ^ group, K0 + Word(i)) >> 48);
       }
@@ -84,21 +121,24 @@ static std::tuple<Matrix<Word>, Matrix<std::uint16_t>> keys_and_codes(Table<cons
   return {std::move(keys), std::move(codes)};
 }
 
-// --------------------------------------------------------------------------------------------------------- rows that share a key
+// --------------------------------------------------------------------------- rows that share a key
 
-// Rows of equal keys, found part by part. Keys are divided by their upper bits, so that a part stays in the nearest cache. There an
-// entry is what follows in the key, its lowest bits replaced by the row: it lacks some of the key's lowest bits, and rows whose keys
-// differ only there are told apart by the keys.
+// Rows of equal keys, found part by part. Keys are divided by their upper bits, so that a part stays in the nearest cache.
+// There an entry is what follows in the key, its lowest bits replaced by the row: it lacks some of the key's lowest bits, and
+// rows whose keys differ only there are told apart by the keys.
 class EqualKeys {
  public:
-  EqualKeys(Table<const Word> keys, std::int64_t band)
-      : keys_(keys), band_(band), row_bits_(std::max(1, int(std::bit_width(Word(keys.rows()))))), part_bits_(std::max(0, row_bits_ - DIGIT)),
+  EqualKeys(Table<const Word> keys, Long band)
+      : keys_(keys),
+        band_(band),
+        row_bits_(std::max(1, int(std::bit_width(Word(keys.rows()))))),
+        part_bits_(std::max(0, row_bits_ - DIGIT)),
         entries_(keys.rows()), ends_(std::size_t(1) << part_bits_, 0), places_(1 << DIGIT), sorted_(LARGE) {
     const Word mask = (Word(1) << row_bits_) - 1;
     const auto part_of = [this](Word key) { return (key >> 1) >> (63 - part_bits_); };
-    for (std::int64_t row = 0; row < keys.rows(); row++) ends_[part_of(key(row))]++;
+    for (Long row = 0; row < keys.rows(); row++) ends_[part_of(key(row))]++;
     begin_places(ends_);
-    for (std::int64_t row = 0; row < keys.rows(); row++)
+    for (Long row = 0; row < keys.rows(); row++)
       entries_[ends_[part_of(key(row))]++] = (key(row) << part_bits_ & ~mask) | Word(row);
   }
 
@@ -106,16 +146,16 @@ class EqualKeys {
   template <class Visit>
   bool next_part(Visit visit) {
     if (part_ == ends_.size()) return false;
-    const std::int64_t begin = part_ ? ends_[part_ - 1] : 0;
+    const Long begin = part_ ? ends_[part_ - 1] : 0;
     const Span<Word> some = sorted(Span<Word>(entries_).part(begin, ends_[part_++] - begin));
-    const auto row_of = [mask = (Word(1) << row_bits_) - 1](Word entry) { return std::int64_t(entry & mask); };
+    const auto row_of = [mask = (Word(1) << row_bits_) - 1](Word entry) { return Long(entry & mask); };
     for (Word *at = some.begin(), *stop; at < some.end(); at = stop) {
       for (stop = at + 1; stop < some.end() && !((*stop ^ *at) >> row_bits_);) stop++;
       if (stop - at < 2) continue;
       rows_.resize(stop - at);
       std::transform(at, stop, rows_.begin(), row_of);
-      if (std::any_of(rows_.begin(), rows_.end(), [&](std::int64_t row) { return key(row) != key(rows_[0]); }))
-        std::stable_sort(rows_.begin(), rows_.end(), [this](std::int64_t a, std::int64_t b) { return key(a) < key(b); });
+      if (std::any_of(rows_.begin(), rows_.end(), [&](Long row) { return key(row) != key(rows_[0]); }))
+        std::stable_sort(rows_.begin(), rows_.end(), [this](Long a, Long b) { return key(a) < key(b); });
       for (std::size_t from = 0, to; from < rows_.size(); from = to) {
         for (to = from + 1; to < rows_.size() && key(rows_[to]) == key(rows_[from]);) to++;
         if (to - from > 1) visit(Longs(rows_.data() + from, to - from));
@@ -126,12 +166,12 @@ class EqualKeys {
 
  private:
   static constexpr int DIGIT = 12;  // bits; as many rows are the mean of a part
-  static constexpr std::int64_t LARGE = 16 << DIGIT;
+  static constexpr Long LARGE = 16 << DIGIT;
 
-  Word key(std::int64_t row) const { return keys_[row][band_]; }
-  static void begin_places(Span<std::int64_t> counts) {
-    std::int64_t sum = 0;
-    for (std::int64_t& count : counts) sum += std::exchange(count, sum);
+  Word key(Long row) const { return keys_[row][band_]; }
+  static void begin_places(Span<Long> counts) {
+    Long sum = 0;
+    for (Long& count : counts) sum += std::exchange(count, sum);
   }
 
   Span<Word> sorted(Span<Word> part) {
@@ -145,43 +185,48 @@ class EqualKeys {
     begin_places(places_);
     for (const Word entry : part) sorted_[places_[digit(entry)]++] = entry;
     const Span<Word> out = Span<Word>(sorted_).part(0, part.size());
-    std::int64_t begin = 0;
-    for (const std::int64_t end : places_) {  // hardly ever more than one entry, but those of equal keys, which are in order
-      if (end - begin > 1 && !std::is_sorted(&out[begin], &out[begin] + (end - begin))) std::sort(&out[begin], &out[begin] + (end - begin));
+    Long begin = 0;
+    for (const Long end : places_) {  // hardly ever more than one entry, but those of equal keys, which are in order
+      const Span<Word> some = out.part(begin, end - begin);
+      if (end - begin > 1 && !std::is_sorted(some.begin(), some.end())) std::sort(some.begin(), some.end());
       begin = end;
     }
     return out;
   }
 
   const Table<const Word> keys_;
-  const std::int64_t band_;
+  const Long band_;
   const int row_bits_, part_bits_;
   Vector<Word> entries_;
-  Vector<std::int64_t> ends_, places_;
+  Vector<Long> ends_, places_;
   Vector<Word> sorted_;
-  Vector<std::int64_t> rows_;
+  Vector<Long> rows_;
   std::size_t part_ = 0;
 };
 
 // The pairs of rows that share a key of a band, left < right, but those that share one of an earlier band.
-static Pairs band_pairs(Table<const Word> keys, std::int64_t band) {
-  Pairs found;
+static Pairs band_pairs(Table<const Word> keys, Long band) {
+  Growing found;
   EqualKeys groups(keys, band);
   const auto link = [&](Longs rows) {
-    for (std::int64_t j = 1; j < rows.size(); j++) {
-      for (std::int64_t i = 0; i < j; i++) {
-        const Span<const Word> a = keys[rows[i]], b = keys[rows[j]];
-        std::int64_t first = 0;
+    for (Long j = 1; j < rows.size(); j++) {
+      const Span<const Word> b = keys[rows[j]];
+      const auto [left, right] = found.room(j);
+      Long made = 0;
+      for (Long i = 0; i < j; i++) {
+        const Span<const Word> a = keys[rows[i]];
+        Long first = 0;
         while (first < band && a[first] != b[first]) first++;
-        if (first < band) continue;
-        std::get<0>(found).push_back(rows[i]);
-        std::get<1>(found).push_back(rows[j]);
+        left[made] = rows[i];
+        right[made] = rows[j];
+        made += first == band;
       }
+      found.advance(made);
     }
   };
   while (groups.next_part(link)) {
   }
-  return found;
+  return found.finished();
 }
 
 // Rows of equal keys, group after group, for Python.
@@ -191,10 +236,10 @@ class KeyGroups {
       : keys_(keys), groups_({keys.data(), keys.shape(0), 1}, 0) {}
 
   // The rows of the next groups of two or more, about so many; none: that is all.
-  Vector<std::int64_t> next(std::int64_t most) {
-    Vector<std::int64_t> out;
+  Vector<Long> next(Long most) {
+    Vector<Long> out;
     const auto add = [&](Longs rows) { out.insert(out.end(), rows.begin(), rows.end()); };
-    while (std::int64_t(out.size()) < most && groups_.next_part(add)) {
+    while (Long(out.size()) < most && groups_.next_part(add)) {
     }
     return out;
   }
@@ -205,9 +250,9 @@ class KeyGroups {
 };
 
 // The bounds of each run of two or more equal keys.
-static Matrix<std::int64_t> equal_runs(Longs keys) {
-  Matrix<std::int64_t> bounds{{}, 2};
-  for (std::int64_t begin = 0, end; begin < keys.size(); begin = end) {
+static Matrix<Long> equal_runs(Longs keys) {
+  Matrix<Long> bounds{{}, 2};
+  for (Long begin = 0, end; begin < keys.size(); begin = end) {
     for (end = begin + 1; end < keys.size() && keys[end] == keys[begin];) end++;
     if (end - begin > 1) bounds.elements.insert(bounds.elements.end(), {begin, end});
   }
@@ -215,41 +260,56 @@ static Matrix<std::int64_t> equal_runs(Longs keys) {
 }
 
 // The root of a row, the smallest of its component; on the way every second parent is shortened.
-static std::int64_t find_root(Span<std::int64_t> parents, std::int64_t row) {
+static Long find_root(Span<Long> parents, Long row) {
   for (; parents[row] != row; row = parents[row]) parents[row] = parents[parents[row]];
   return row;
 }
 
 // Brings the two rows of each pair into one component.
-static void join_pairs(Longs left, Longs right, Span<std::int64_t> parents) {
-  for (std::int64_t pair = 0; pair < left.size(); pair++) {
-    const std::int64_t a = find_root(parents, left[pair]), b = find_root(parents, right[pair]);
+static void join_pairs(Longs left, Longs right, Span<Long> parents) {
+  for (Long pair = 0; pair < left.size(); pair++) {
+    const Long a = find_root(parents, left[pair]), b = find_root(parents, right[pair]);
     parents[std::max(a, b)] = std::min(a, b);
   }
 }
 
 // Replaces each row's parent, which is never larger than the row, by the root of its component.
-static void find_roots(Span<std::int64_t> parents) {
-  for (std::int64_t& parent : parents) parent = parents[parent];
+static void find_roots(Span<Long> parents) {
+  for (Long& parent : parents) parent = parents[parent];
 }
 
-// ------------------------------------------------------------------------------------------------------------- links of groups
+// --------------------------------------------------------------------------------- links of groups
 
-// With whom a member of a group is linked: the first `near` members, and those after `skipped` more, `count` together; and perhaps
-// with itself.
+// Few elements, mostly.
+template <class T, class U>
+static void append(Vector<T>& held, Span<U> more) {
+  std::size_t size = held.size();
+  held.resize(size + more.size());
+  for (const U element : more) held[size++] = element;
+}
+
+// With whom a member of a group is linked: the first `near` members, and those after `skipped` more, `count` together; and
+// perhaps with itself.
 struct Partners {
-  std::int64_t near, skipped, count;
+  Long near, skipped, count;
   bool itself;
 };
 
-// Links of the members of groups with earlier members. Groups come in pieces, of equal keys that follow each other, and links go in
-// portions of at most so many. A group holds orders, ascending, so that references, those below a boundary, come first.
+// Links of the members of groups with earlier members. Groups come in pieces, of equal keys that follow each other, and links
+// go in portions of at most so many. A group holds orders, ascending, so that references, those below a boundary, come first. A
+// rule has
+//   bool grow(group, begin, end)     called when these rows came to the group; whether members can be linked at once
+//   Partners partners(group, member)
+//   void trim(group)                 leaves those members that later ones may be linked with
+//   void clear()                     called when a group is done with
+template <class Rule>
 class GroupLinks {
  public:
-  virtual ~GroupLinks() = default;
+  template <class... Of>
+  explicit GroupLinks(Of... of) : rule{of...} {}
 
   // Goes on with the next piece, once the links of the one before were fetched.
-  void add(Held<const std::int64_t> keys, Held<const std::int64_t> orders) {
+  void add(Held<const Long> keys, Held<const Long> orders) {
     keys_ = std::move(keys);
     orders_ = std::move(orders);
     row_ = 0;
@@ -260,198 +320,196 @@ class GroupLinks {
   }
 
   // The next links of what was added, at most so many; no link: these were all.
-  Pairs next(std::int64_t most) {
-    Pairs out;
-    while (std::int64_t(std::get<0>(out).size()) < most && (linkable_ ? link(out, most) : take())) {
+  Pairs next(Long most) {
+    Growing out(std::min(expected_, most));
+    while (out.size() < most && (linkable_ ? link(out, most) : take())) {
     }
-    return out;
+    if (out.size()) expected_ = out.size();
+    return out.finished();
   }
 
- protected:
-  // Notes that rows of the piece were added to the group; returns whether its members can be linked before it is complete.
-  virtual bool grow(std::int64_t begin, std::int64_t end) = 0;
-  virtual Partners partners(std::int64_t member) const = 0;
-  // Leaves those members that later ones may be linked with.
-  virtual void trim() = 0;
-  virtual void clear() { group_.clear(); }
-
-  Vector<std::int64_t> group_;
+  Rule rule;
 
  private:
   // Takes what the piece has of a group; returns whether there was anything.
   bool take() {
     const Longs keys = span(keys_);
-    if (row_ == keys.size() && !(ended_ && open_)) return false;
-    if (open_ && (row_ == keys.size() || keys[row_] != key_)) {
+    const Long begin = row_;
+    if (begin == keys.size() && !(ended_ && open_)) return false;
+    if (open_ && (begin == keys.size() || keys[begin] != key_)) {
       complete_ = linkable_ = true;
       return true;
     }
-    key_ = keys[row_];
-    std::int64_t end = row_ + 1;
-    while (end < keys.size() && keys[end] == key_) end++;
-    complete_ = end < keys.size();
-    if (!complete_ || end - row_ > 1 || open_) {  // else it is alone
-      open_ = true;
-      const Longs own = span(orders_).part(row_, end - row_);
-      group_.insert(group_.end(), own.begin(), own.end());
-      linkable_ = grow(row_, end) || complete_;
-    }
-    row_ = end;
+    key_ = keys[begin];
+    do row_++;
+    while (row_ < keys.size() && keys[row_] == key_);
+    complete_ = row_ < keys.size();
+    if (complete_ && row_ - begin == 1 && !open_) return true;  // it is alone
+    open_ = true;
+    append(group_, span(orders_).part(begin, row_ - begin));
+    linkable_ = rule.grow(group_, begin, row_) || complete_;
     return true;
   }
 
   // Links members of the group until all are, or the portion is full.
-  bool link(Pairs& out, std::int64_t most) {
-    auto& [left, right] = out;
-    for (; member_ < std::int64_t(group_.size()); member_++, partner_ = 0) {
-      const auto [near, skipped, count, itself] = partners(member_);
-      const std::int64_t order = group_[member_], made = left.size(), total = count + itself;
-      const std::int64_t end = std::min(total, partner_ + most - made);
-      left.resize(made + end - partner_);
-      right.resize(left.size(), order);
-      for (std::int64_t to = made; partner_ < end; partner_++)
-        left[to++] = partner_ == count ? order : group_[partner_ < near ? partner_ : partner_ + skipped];
-      if (partner_ < total) return true;
+  bool link(Growing& out, Long most) {
+    for (; member_ < Long(group_.size()); member_++, partner_ = 0) {
+      const auto [near, skipped, count, itself] = rule.partners(group_, member_);
+      const Long total = count + itself, end = std::min(total, partner_ + most - out.size());
+      auto [left, right] = out.room(end - partner_);
+      out.advance(end - partner_);
+      const Long* const group = group_.data();
+      for (; partner_ < end; partner_++) {
+        *left++ = partner_ < near ? group[partner_] : partner_ < count ? group[partner_ + skipped] : group[member_];
+        *right++ = group[member_];
+      }
+      if (end < total) return true;
     }
     linkable_ = false;
-    complete_ ? clear() : trim();
     open_ = !complete_;
+    if (complete_) {
+      group_.clear();
+      rule.clear();
+    } else {
+      rule.trim(group_);
+    }
     member_ = group_.size();
     return true;
   }
 
-  Held<const std::int64_t> keys_, orders_;
-  std::int64_t row_ = 0, key_ = 0, member_ = 0, partner_ = 0;  // the next row, and what is linked next
+  Held<const Long> keys_, orders_;
+  Vector<Long> group_;
+  Long row_ = 0, key_ = 0, member_ = 0, partner_ = 0;  // the next row, and what is linked next
+  Long expected_ = 0;                                  // as many links as the portion before had
   bool open_ = false, linkable_ = false, complete_ = false, ended_ = false;  // open: the piece before had some of the group
 };
 
-constexpr std::int64_t NO_CROWDS = INT64_MAX;
+constexpr Long NO_CROWDS = INT64_MAX;
 
-// Of a small bucket all pairs but those of two references. One of more than `crowd` members is a crowd, of which the first `heads`
-// references and the first others are linked with all after them, and each member with itself.
-class BucketLinks : public GroupLinks {
- public:
-  BucketLinks(std::int64_t crowd, std::int64_t heads, std::int64_t boundary) : crowd_(crowd), heads_(heads), boundary_(boundary) {}
+// Of a small bucket all pairs but those of two references. One of more than `crowd` members is a crowd, of which the first
+// `heads` references and the first others are linked with all after them, and each member with itself.
+struct BucketRule {
+  const Long crowd, heads, boundary;
+  Long references = 0;
+  bool crowded = false;
 
- private:
-  bool grow(std::int64_t, std::int64_t) override {
-    while (references_ < std::int64_t(group_.size()) && group_[references_] < boundary_) references_++;
-    crowded_ |= std::int64_t(group_.size()) > crowd_;
-    return crowded_ || crowd_ == NO_CROWDS;
+  bool grow(Longs group, Long, Long) {
+    while (references < group.size() && group[references] < boundary) references++;
+    crowded |= group.size() > crowd;
+    return crowded || crowd == NO_CROWDS;
   }
-  Partners partners(std::int64_t member) const override {
-    if (member < references_) return {0, 0, 0, crowded_};
-    if (!crowded_) return {member, 0, member, false};
-    const std::int64_t near = std::min(references_, heads_);
-    return {near, references_ - near, near + std::min(member - references_, heads_), true};
+  Partners partners(Longs, Long member) const {
+    if (member < references) return {0, 0, 0, crowded};
+    if (!crowded) return {member, 0, member, false};
+    const Long near = std::min(references, heads);
+    return {near, references - near, near + std::min(member - references, heads), true};
   }
-  void trim() override {
-    if (!crowded_) return;
-    const std::int64_t kept = std::min(references_, heads_);
-    if (std::int64_t(group_.size()) > references_ + heads_) group_.resize(references_ + heads_);
-    group_.erase(group_.begin() + kept, group_.begin() + references_);
-    references_ = kept;
+  void trim(Vector<Long>& group) {
+    if (!crowded) return;
+    const Long kept = std::min(references, heads);
+    group.resize(std::min(Long(group.size()), references + heads));
+    group.erase(group.begin() + kept, group.begin() + references);
+    references = kept;
   }
-  void clear() override {
-    GroupLinks::clear();
-    references_ = 0;
-    crowded_ = false;
+  void clear() {
+    references = 0;
+    crowded = false;
   }
-
-  const std::int64_t crowd_, heads_, boundary_;
-  std::int64_t references_ = 0;
-  bool crowded_ = false;
 };
+using BucketLinks = GroupLinks<BucketRule>;
 
-// Each holder of a code with earlier ones: with all if the code is within its budget, else with the first `heads`; references with
-// none. The first `kept` holders of a code that goes on are kept.
-class HolderLinks : public GroupLinks {
- public:
-  HolderLinks(std::int64_t heads, std::int64_t boundary, std::int64_t kept) : heads_(heads), boundary_(boundary), kept_(kept) {}
-  void add_holders(Held<const std::int64_t> codes, Held<const std::int64_t> orders, Held<const bool> within) {
-    added_ = std::move(within);
-    add(std::move(codes), std::move(orders));
-  }
+// Each holder of a code with earlier ones: with all if the code is within its budget, else with the first `heads`; references
+// with none. The first `kept` holders of a code that goes on are kept. `added`: whether the code of each row of the piece is
+// within.
+struct HolderRule {
+  const Long heads, boundary, kept;
+  Held<const bool> added = {};
+  Vector<std::uint8_t> within = {};
 
- private:
-  bool grow(std::int64_t begin, std::int64_t end) override {
-    const Span<const bool> own = span(added_).part(begin, end - begin);
-    within_.insert(within_.end(), own.begin(), own.end());
+  bool grow(Longs, Long begin, Long end) {
+    append(within, span(added).part(begin, end - begin));
     return true;
   }
-  Partners partners(std::int64_t member) const override {
-    const std::int64_t count = group_[member] < boundary_ ? 0 : within_[member] ? member : std::min(member, heads_);
+  Partners partners(Longs group, Long member) const {
+    const Long count = group[member] < boundary ? 0 : within[member] ? member : std::min(member, heads);
     return {count, 0, count, false};
   }
-  void trim() override {
-    group_.resize(std::min(std::int64_t(group_.size()), kept_));
-    within_.resize(group_.size());
+  void trim(Vector<Long>& group) {
+    group.resize(std::min(Long(group.size()), kept));
+    within.resize(group.size());
   }
-  void clear() override {
-    GroupLinks::clear();
-    within_.clear();
-  }
-
-  const std::int64_t heads_, boundary_, kept_;
-  Held<const bool> added_;
-  Vector<std::uint8_t> within_;
+  void clear() { within.clear(); }
 };
+using HolderLinks = GroupLinks<HolderRule>;
 
 // Links of the members of two groups each, but those of two references: group i has the orders from `offsets[i]` on, ascending.
 class CrossLinks {
  public:
-  CrossLinks(Held<const std::int64_t> orders, Held<const std::int64_t> offsets, Held<const std::int64_t> first,
-             Held<const std::int64_t> second, std::int64_t boundary)
+  CrossLinks(Held<const Long> orders, Held<const Long> offsets, Held<const Long> first,
+             Held<const Long> second, Long boundary)
       : orders_(orders), offsets_(offsets), first_(first), second_(second), boundary_(boundary) {}
 
   // The next links, at most so many.
-  Pairs next(std::int64_t most) {
-    Pairs out;
-    auto& [left, right] = out;
+  Pairs next(Long most) {
+    Growing out;
     const Longs offsets = span(offsets_), first = span(first_), second = span(second_);
-    const auto members = [&](std::int64_t group) { return span(orders_).part(offsets[group], offsets[group + 1] - offsets[group]); };
+    const auto members = [&](Long group) { return span(orders_).part(offsets[group], offsets[group + 1] - offsets[group]); };
     for (; pair_ < first.size(); pair_++, i_ = 0) {
       const Longs ours = members(first[pair_]), theirs = members(second[pair_]);
       for (; i_ < ours.size(); i_++, j_ = 0) {
-        const std::int64_t a = ours[i_];
+        const Long a = ours[i_];
         for (; j_ < theirs.size(); j_++) {
-          const std::int64_t b = theirs[j_];
+          const Long b = theirs[j_];
           if (a < boundary_ && b < boundary_) continue;
-          if (std::int64_t(left.size()) == most) return out;
-          left.push_back(std::min(a, b));
-          right.push_back(std::max(a, b));
+          if (out.size() == most) return out.finished();
+          out.add(std::min(a, b), std::max(a, b));
         }
       }
     }
-    return out;
+    return out.finished();
   }
 
  private:
-  const Held<const std::int64_t> orders_, offsets_, first_, second_;
-  const std::int64_t boundary_;
-  std::int64_t pair_ = 0, i_ = 0, j_ = 0;
+  const Held<const Long> orders_, offsets_, first_, second_;
+  const Long boundary_;
+  Long pair_ = 0, i_ = 0, j_ = 0;
 };
 
-// --------------------------------------------------------------------------------------------------------------- rare codes
+// -------------------------------------------------------------------------------------- rare codes
 
 // Adds the codes of each row to a table of counts, slot by slot: a slot's counts stay in a cache.
 static void count_codes(Codes codes, Table<std::int32_t> counts) {
-  for (std::int64_t slot = 0; slot < codes.columns(); slot++) {
+  for (Long slot = 0; slot < codes.columns(); slot++) {
     const Span<std::int32_t> own = counts[slot];
-    for (std::int64_t row = 0; row < codes.rows(); row++) own[codes[row][slot]]++;
+    const std::uint16_t* code = codes.begin() + slot;
+    Long row = 0;
+    for (; row + 4 <= codes.rows(); row += 4, code += 4 * codes.columns()) {
+      const Long a = code[0], b = code[codes.columns()], c = code[2 * codes.columns()], d = code[3 * codes.columns()];
+      own[a]++;
+      own[b]++;
+      own[c]++;
+      own[d]++;
+    }
+    for (; row < codes.rows(); row++) own[codes[row][slot]]++;
   }
 }
 
 // The codes of a row with the smallest counts from 2 on.
 class RarestCodes {
  public:
-  RarestCodes(Counts counts, std::int64_t chosen) : counts_(counts), best_(chosen) {}
+  RarestCodes(Counts counts, Long chosen) : counts_(counts), own_(counts.rows()), best_(chosen) {}
 
-  // Finds those of a count of at most `most`: (count << 20 | slot), ascending.
-  Longs of(Span<const std::uint16_t> codes, std::int64_t most) {
+  // Looks up the counts of the codes of a row, all at once: most are in no cache.
+  Span<const std::int32_t> look(Span<const std::uint16_t> codes) {
+    for (Long slot = 0; slot < codes.size(); slot++) own_[slot] = counts_[slot][codes[slot]];
+    return {own_.data(), own_.size()};
+  }
+
+  // Those of a count of at most `most`: (count << 20 | slot), ascending.
+  Longs up_to(Long most) {
     std::size_t used = 0;
-    for (std::int64_t slot = 0; slot < codes.size(); slot++) {
-      const std::int64_t count = counts_[slot][codes[slot]], entry = count << 20 | slot;
+    for (std::size_t slot = 0; slot < own_.size(); slot++) {
+      const Long count = own_[slot], entry = count << 20 | Long(slot);
       if (count < 2 || count > most || (used == best_.size() && (!used || entry >= best_[used - 1]))) continue;
       if (used < best_.size()) used++;
       std::size_t place = used - 1;
@@ -460,24 +518,26 @@ class RarestCodes {
     }
     return {best_.data(), used};
   }
-  static std::int64_t slot(std::int64_t entry) { return entry & 0xFFFFF; }
-  static std::int64_t count(std::int64_t entry) { return entry >> 20; }
+  static Long slot(Long entry) { return entry & 0xFFFFF; }
+  static Long count(Long entry) { return entry >> 20; }
 
  private:
   Counts counts_;
-  Vector<std::int64_t> best_;
+  Vector<std::int32_t> own_;
+  Vector<Long> best_;
 };
 
 // The codes that each row holds, the rarest first: (code, order, count, whether it is within the budget).
-static std::tuple<Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::uint8_t>> choose_codes(
-    Codes codes, Longs orders, Counts counts, std::int64_t chosen, std::int64_t budget) {
-  Vector<std::int64_t> keys, holders, sizes;
+static std::tuple<Vector<Long>, Vector<Long>, Vector<Long>, Vector<std::uint8_t>> choose_codes(
+    Codes codes, Longs orders, Counts counts, Long chosen, Long budget) {
+  Vector<Long> keys, holders, sizes;
   Vector<std::uint8_t> within;
   RarestCodes rarest(counts, chosen);
-  for (std::int64_t row = 0; row < codes.rows(); row++) {
-    std::int64_t spent = 0;
-    for (const std::int64_t entry : rarest.of(codes[row], INT64_MAX)) {
-      const std::int64_t slot = rarest.slot(entry), count = rarest.count(entry);
+  for (Long row = 0; row < codes.rows(); row++) {
+    Long spent = 0;
+    rarest.look(codes[row]);
+    for (const Long entry : rarest.up_to(INT64_MAX)) {
+      const Long slot = rarest.slot(entry), count = rarest.count(entry);
       spent += count;
       keys.push_back(slot << 16 | codes[row][slot]);
       holders.push_back(orders[row]);
@@ -488,53 +548,53 @@ static std::tuple<Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_
   return {std::move(keys), std::move(holders), std::move(sizes), std::move(within)};
 }
 
-// Couples of the codes of each row: (32 bits of a hash, order). Those of the first `chosen` codes that are within the budget enter
-// none, nor does one of a count above `most`; `taken` of the others do.
-static Pairs choose_couples(Codes codes, Longs orders, Counts counts, std::int64_t chosen, std::int64_t budget, std::int64_t taken,
-                            std::int64_t most) {
-  Pairs found;
-  auto& [keys, holders] = found;
+// Couples of the codes of each row: (32 bits of a hash, order). Those of the first `chosen` codes that are within the budget
+// enter none, nor does one of a count above `most`; `taken` of the others do.
+static Pairs choose_couples(Codes codes, Longs orders, Counts counts, Long chosen, Long budget, Long taken,
+                            Long most) {
+  Growing found;
   RarestCodes rarest(counts, chosen + taken);
-  for (std::int64_t row = 0; row < codes.rows(); row++) {
-    const Longs best = rarest.of(codes[row], std::max(most, budget));  // no other code matters
-    std::int64_t begin = 0, spent = 0;
-    while (begin < std::min(best.size(), chosen) && spent + rarest.count(best[begin]) <= budget) spent += rarest.count(best[begin++]);
-    std::int64_t end = begin;
+  for (Long row = 0; row < codes.rows(); row++) {
+    rarest.look(codes[row]);
+    const Longs best = rarest.up_to(std::max(most, budget));  // no other code matters
+    Long begin = 0, spent = 0;
+    for (; begin < std::min(best.size(), chosen) && spent + rarest.count(best[begin]) <= budget; begin++)
+      spent += rarest.count(best[begin]);
+    Long end = begin;
     while (end < std::min(best.size(), begin + taken) && rarest.count(best[end]) <= most) end++;
-    for (std::int64_t i = begin; i < end; i++) {
-      for (std::int64_t j = begin; j < end; j++) {
+    for (Long i = begin; i < end; i++) {
+      for (Long j = begin; j < end; j++) {
         const Word first = rarest.slot(best[i]), second = rarest.slot(best[j]);
         if (first >= second) continue;
         const Word couple = (first << 16 | codes[row][first]) << 32 | second << 16 | codes[row][second];
-        keys.push_back(std::int64_t(mum(couple, K0) >> 32));
-        holders.push_back(orders[row]);
+        found.add(Long(mum(couple, K0) >> 32), orders[row]);
       }
     }
   }
-  return found;
+  return found.finished();
 }
 
-// Which codes of each row are single or within its budget, and which bands may be crowds: those of more than `most` members, so that
-// each code of the band is in as many rows.
-static std::tuple<Matrix<std::uint8_t>, Matrix<std::uint8_t>> mark_own(Codes codes, Counts counts, std::int64_t bands,
-                                                                       std::int64_t chosen, std::int64_t budget, std::int64_t most) {
-  const std::int64_t slots = counts.rows(), rows = slots / bands;
+// Which codes of each row are single or within its budget, and which bands may be crowds: those of more than `most` members, so
+// that each code of the band is in as many rows.
+static std::tuple<Matrix<std::uint8_t>, Matrix<std::uint8_t>> mark_own(Codes codes, Counts counts, Long bands,
+                                                                       Long chosen, Long budget, Long most) {
+  const Long slots = counts.rows(), rows = slots / bands;
   Matrix<std::uint8_t> own{Vector<std::uint8_t>(codes.rows() * slots), std::size_t(slots)};
   Matrix<std::uint8_t> crowded{Vector<std::uint8_t>(codes.rows() * bands), std::size_t(bands)};
   RarestCodes rarest(counts, chosen);
-  for (std::int64_t document = 0; document < codes.rows(); document++) {
+  for (Long document = 0; document < codes.rows(); document++) {
     const Span<std::uint8_t> mine = Span<std::uint8_t>(own.elements).part(document * slots, slots);
-    for (std::int64_t band = 0; band < bands; band++) {
+    const Span<const std::int32_t> found = rarest.look(codes[document]);
+    for (Long band = 0; band < bands; band++) {
       bool all = true;
-      for (std::int64_t slot = band * rows; slot < (band + 1) * rows; slot++) {
-        const std::int64_t count = counts[slot][codes[document][slot]];
-        mine[slot] = count < 2;
-        all &= count > most;
+      for (Long slot = band * rows; slot < (band + 1) * rows; slot++) {
+        mine[slot] = found[slot] < 2;
+        all &= found[slot] > most;
       }
       crowded.elements[document * bands + band] = all;
     }
-    std::int64_t spent = 0;
-    for (const std::int64_t entry : rarest.of(codes[document], budget)) {
+    Long spent = 0;
+    for (const Long entry : rarest.up_to(budget)) {
       spent += rarest.count(entry);
       if (spent <= budget) mine[rarest.slot(entry)] = 1;
     }
@@ -542,15 +602,17 @@ static std::tuple<Matrix<std::uint8_t>, Matrix<std::uint8_t>> mark_own(Codes cod
   return {std::move(own), std::move(crowded)};
 }
 
-// ---------------------------------------------------------------------------------------------------------------- cut of links
+// ------------------------------------------------------------------------------------ cut of links
 
-// Writes the nibbles of each row, the lowest four bits of its codes, into words: that of slot i at bit 4 (i mod 16) of word i / 16.
+// Writes the nibbles of each row, the lowest four bits of its codes, into words: that of slot i at bit 4 (i mod 16) of word i /
+// 16.
 static void pack_nibbles(Codes codes, Table<Word> out) {
-  for (std::int64_t row = 0; row < codes.rows(); row++) {
+  for (Long row = 0; row < codes.rows(); row++) {
     const Span<const std::uint16_t> own = codes[row];
-    for (std::int64_t word = 0; word < out.columns(); word++) {
+    for (Long word = 0; word < out.columns(); word++) {
       Word packed = 0;
-      for (std::int64_t slot = std::min(own.size(), 16 * word + 16) - 1; slot >= 16 * word; slot--) packed = packed << 4 | (own[slot] & 15);
+      for (Long slot = std::min(own.size(), 16 * word + 16) - 1; slot >= 16 * word; slot--)
+        packed = packed << 4 | (own[slot] & 15);
       out[row][word] = packed;
     }
   }
@@ -560,9 +622,9 @@ static void pack_nibbles(Codes codes, Table<Word> out) {
 using Sides = std::tuple<Span<const std::uint8_t>, Longs, Span<const std::uint8_t>, Longs>;
 
 // In how many of some slots nibbles are equal.
-static std::int64_t equal_nibbles(Bytes a, Bytes b, std::int64_t slots) {
-  std::int64_t same = slots;
-  for (std::int64_t word = 0; word < (slots + 15) >> 4; word++) {
+static Long equal_nibbles(Bytes a, Bytes b, Long slots) {
+  Long same = slots;
+  for (Long word = 0; word < (slots + 15) >> 4; word++) {
     Word x = load64(a + 8 * word) ^ load64(b + 8 * word);
     x |= x >> 1;
     x |= x >> 2;
@@ -571,28 +633,31 @@ static std::int64_t equal_nibbles(Bytes a, Bytes b, std::int64_t slots) {
   return same;
 }
 
-// The pairs that stay: none that is the one before, `before` at first, or of one document, or of two references, or whose `withins`,
-// of so many bytes, differ, or of whose nibbles fewer than `least` agree. Without slots, or bytes, these are not compared.
-static Pairs cut_pairs(Longs left, Longs right, std::pair<std::int64_t, std::int64_t> before, std::int64_t boundary, Sides withins,
-                       std::int64_t bytes, Sides codes, std::int64_t slots, std::int64_t least) {
+// The pairs that stay: none that is the one before, `before` at first, or of one document, or of two references, or whose
+// `withins`, of so many bytes, differ, or of whose nibbles fewer than `least` agree. Without slots, or bytes, these are not
+// compared.
+static Pairs cut_pairs(Longs left, Longs right, std::pair<Long, Long> before, Long boundary, Sides withins,
+                       Long bytes, Sides codes, Long slots, Long least) {
   const auto [left_withins, left_within, right_withins, right_within] = withins;
   const auto [left_codes, left_code, right_codes, right_code] = codes;
-  const std::int64_t width = (slots + 15) / 16 * 8;
-  Pairs found;
-  auto& [out_left, out_right] = found;
-  for (std::int64_t pair = 0; pair < left.size(); pair++) {
+  const Long width = (slots + 15) / 16 * 8;
+  Growing found;
+  auto [to_left, to_right] = found.room(left.size());
+  for (Long pair = 0; pair < left.size(); pair++) {
     const auto now = std::pair(left[pair], right[pair]);
     if (std::exchange(before, now) == now || now.first == now.second || now.second < boundary) continue;
     if (bytes && std::memcmp(left_withins.part(left_within[pair], bytes).begin(),
                              right_withins.part(right_within[pair], bytes).begin(), bytes))
       continue;
-    if (slots && equal_nibbles(left_codes.part(left_code[pair], width).begin(), right_codes.part(right_code[pair], width).begin(),
-                               slots) < least)
-      continue;
-    out_left.push_back(now.first);
-    out_right.push_back(now.second);
+    if (slots) {
+      const Bytes a = left_codes.part(left_code[pair], width).begin(), b = right_codes.part(right_code[pair], width).begin();
+      if (equal_nibbles(a, b, slots) < least) continue;
+    }
+    *to_left++ = now.first;
+    *to_right++ = now.second;
   }
-  return found;
+  found.advance(to_left - found.room(0).first);
+  return found.finished();
 }
 
 void define_candidates(nb::module_& m) {
@@ -610,11 +675,12 @@ void define_candidates(nb::module_& m) {
   define(m, "mark_own", &mark_own);
   define(m, "pack_nibbles", &pack_nibbles);
   define(m, "cut_pairs", &cut_pairs);
-  using Long = std::int64_t;
   using Array = Held<const Long>;
   const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
   const nb::call_guard<nb::gil_scoped_release> unlocked;
-  nb::class_<KeyGroups>(m, "KeyGroups").def(nb::init<Held<const Word>>(), array("keys")).def("next", &KeyGroups::next, unlocked);
+  nb::class_<KeyGroups>(m, "KeyGroups")
+      .def(nb::init<Held<const Word>>(), array("keys"))
+      .def("next", &KeyGroups::next, unlocked);
   nb::class_<BucketLinks>(m, "BucketLinks")
       .def(nb::init<Long, Long, Long>())
       .def("add", &BucketLinks::add, array("keys"), array("orders"))
@@ -622,7 +688,10 @@ void define_candidates(nb::module_& m) {
       .def("next", &BucketLinks::next, unlocked);
   nb::class_<HolderLinks>(m, "HolderLinks")
       .def(nb::init<Long, Long, Long>())
-      .def("add", &HolderLinks::add_holders, array("codes"), array("orders"), array("within"))
+      .def("add", [](HolderLinks& links, Array codes, Array orders, Held<const bool> within) {
+        links.rule.added = std::move(within);
+        links.add(std::move(codes), std::move(orders));
+      }, array("codes"), array("orders"), array("within"))
       .def("next", &HolderLinks::next, unlocked);
   nb::class_<CrossLinks>(m, "CrossLinks")
       .def(nb::init<Array, Array, Array, Array, Long>(), array("orders"), array("offsets"), array("first"), array("second"),

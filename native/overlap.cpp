@@ -1,5 +1,6 @@
-// Shingles of passages that are known beforehand in documents: where they are, which passages these make up, and what of a document
-// that is. A *hit* is a shingle of a document that a passage has: its number, and the token that it begins with; hits of a row ascend.
+// Shingles of passages that are known beforehand in documents: where they are, which passages these make up, and what of a
+// document that is. A *hit* is a shingle of a document that a passage has: its number, and the token that it begins with; hits
+// of a row ascend.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -11,7 +12,8 @@
 namespace lookalike {
 
 using Ints = Span<const std::int32_t>;
-using Longs = Span<const std::int64_t>;
+using Long = std::int64_t;
+using Longs = Span<const Long>;
 using Words = Span<const Word>;
 
 // A table of values, 0: free, their numbers, and the factor by which it is looked up, in any process.
@@ -21,7 +23,7 @@ using Index = std::tuple<Words, Ints, Word>;
 struct Probe {
   Word factor, mask;
   int shift;
-  Probe(Word factor, std::int64_t size) : factor(factor), mask(size - 1), shift(64 - std::countr_zero(Word(size))) {}
+  Probe(Word factor, Long size) : factor(factor), mask(size - 1), shift(64 - std::countr_zero(Word(size))) {}
   Word first(Word value) const { return value * factor >> shift; }
   template <class T>
   Word operator()(Span<T> table, Word value) const {
@@ -32,17 +34,17 @@ struct Probe {
 };
 static Word not_zero(Word value) { return value ? value : K0; }
 
-constexpr std::int64_t AHEAD = 24;  // values whose places in a table are fetched meanwhile
+constexpr Long AHEAD = 24;  // values whose places in a table are fetched meanwhile
 
 // Numbers values by first appearance: (table of the values, the number of each value, how many are distinct).
-static std::tuple<std::tuple<Vector<Word>, Vector<std::int32_t>, Word>, Vector<std::int32_t>, std::int64_t> index_values(Words values) {
-  const std::int64_t n = values.size();
+static std::tuple<std::tuple<Vector<Word>, Vector<std::int32_t>, Word>, Vector<std::int32_t>, Long> index_values(Words values) {
+  const Long n = values.size();
   Vector<Word> table(std::max<Word>(16, std::bit_ceil(Word(2 * n + 1))), 0);
   Vector<std::int32_t> numbers(table.size()), out(n);
   const Probe probe(spread(), table.size());
   const Span<Word> places(table);
   std::int32_t count = 0;
-  for (std::int64_t i = 0; i < n; i++) {
+  for (Long i = 0; i < n; i++) {
     __builtin_prefetch(table.data() + probe.first(values[std::min(i + AHEAD, n - 1)]), 1);
     const Word value = not_zero(values[i]), place = probe(places, value);
     if (!places[place]) {
@@ -55,45 +57,49 @@ static std::tuple<std::tuple<Vector<Word>, Vector<std::int32_t>, Word>, Vector<s
 }
 
 // The places and the numbers of those values that are in a table.
-static std::tuple<Vector<std::int64_t>, Vector<std::int32_t>> find_values(Words values, Index index) {
+static std::tuple<Vector<Long>, Vector<std::int32_t>> find_values(Words values, Index index) {
   const auto [table, numbers, factor] = index;
-  const std::int64_t n = values.size();
+  const Long n = values.size();
   const Probe probe(factor, table.size());
-  std::tuple<Vector<std::int64_t>, Vector<std::int32_t>> found;
-  for (std::int64_t i = 0; i < n; i++) {
+  Vector<Long> places(n);
+  Vector<std::int32_t> out(n);
+  Long count = 0;
+  for (Long i = 0; i < n; i++) {
     __builtin_prefetch(table.begin() + probe.first(values[std::min(i + AHEAD, n - 1)]));
     const Word place = probe(table, not_zero(values[i]));
     if (!table[place]) continue;
-    std::get<0>(found).push_back(i);
-    std::get<1>(found).push_back(numbers[place]);
+    places[count] = i;
+    out[count++] = numbers[place];
   }
-  return found;
+  cut_off(places, count);
+  cut_off(out, count);
+  return {std::move(places), std::move(out)};
 }
 
-// Inverts passages, of which each has so many of the numbers, below `distinct`: where the list of each number begins, the passages in
-// these lists, where the distinct numbers of each passage begin, and these, in the order of their first appearance.
-static std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>, Vector<std::int32_t>> invert_passages(
-    Ints numbers, Longs lengths, std::int64_t distinct) {
-  Vector<std::int64_t> offsets(distinct + 1, 0), bounds(lengths.size() + 1, 0);
+// Inverts passages, of which each has so many of the numbers, below `distinct`: where the list of each number begins, the
+// passages in these lists, where the distinct numbers of each passage begin, and these, in the order of their first appearance.
+static std::tuple<Vector<Long>, Vector<std::int32_t>, Vector<Long>, Vector<std::int32_t>> invert_passages(
+    Ints numbers, Longs lengths, Long distinct) {
+  Vector<Long> offsets(distinct + 1, 0), bounds(lengths.size() + 1, 0);
   Vector<std::int32_t> last(distinct, -1), members;
-  std::int64_t i = 0;
-  for (std::int64_t passage = 0; passage < lengths.size(); passage++) {
-    for (const std::int64_t end = i + lengths[passage]; i < end; i++) {
+  Long i = 0;
+  for (Long passage = 0; passage < lengths.size(); passage++) {
+    for (const Long end = i + lengths[passage]; i < end; i++) {
       if (std::exchange(last[numbers[i]], passage) == passage) continue;
       offsets[numbers[i] + 1]++;
       members.push_back(numbers[i]);
     }
     bounds[passage + 1] = members.size();
   }
-  for (std::int64_t number = 0; number < distinct; number++) offsets[number + 1] += offsets[number];
-  Vector<std::int64_t> ends(offsets.begin(), offsets.end() - 1);
+  for (Long number = 0; number < distinct; number++) offsets[number + 1] += offsets[number];
+  Vector<Long> ends(offsets.begin(), offsets.end() - 1);
   Vector<std::int32_t> lists(members.size());
-  for (std::int64_t passage = 0; passage < lengths.size(); passage++)
+  for (Long passage = 0; passage < lengths.size(); passage++)
     for (i = bounds[passage]; i < bounds[passage + 1]; i++) lists[ends[members[i]]++] = passage;
   return {std::move(offsets), std::move(lists), std::move(bounds), std::move(members)};
 }
 
-// ------------------------------------------------------------------------------------------------------------ short texts
+// ------------------------------------------------------------------------------------- short texts
 
 using Keys = Table<const Word>;  // of tokens, two words each
 
@@ -106,8 +112,9 @@ static Word beginning(Word first, Word second) { return (first * 0xFF51AFD7ED558
 static Vector<Word> begin_texts(Keys keys, Longs offsets, Words secret, bool pairs) {
   Vector<Word> out(offsets.size() - 1, 0);
   for (std::size_t row = 0; row < out.size(); row++) {
-    const std::int64_t at = offsets[row];
-    if (offsets[row + 1] - at > pairs) out[row] = beginning(value_of(keys[at], secret), pairs ? value_of(keys[at + 1], secret) : 0);
+    const Long at = offsets[row];
+    if (offsets[row + 1] - at <= pairs) continue;
+    out[row] = beginning(value_of(keys[at], secret), pairs ? value_of(keys[at + 1], secret) : 0);
   }
   return out;
 }
@@ -120,25 +127,25 @@ static Vector<Word> fill_filter(Words values) {
   return out;
 }
 
-// Where in rows of token keys a short text may be, and the hash that it has, for each of some numbers of tokens, ascending. `known`: a
-// filter of what these texts begin with.
-static std::tuple<Vector<std::int64_t>, Vector<Word>> hash_short(Keys keys, Longs offsets, Words secret, Longs lengths, bool pairs,
-                                                                 Words known) {
+// Where in rows of token keys a short text may be, and the hash that it has, for each of some numbers of tokens, ascending.
+// `known`: a filter of what these texts begin with.
+static std::tuple<Vector<Long>, Vector<Word>> hash_short(Keys keys, Longs offsets, Words secret, Longs lengths, bool pairs,
+                                                         Words known) {
   static thread_local Vector<Word> tokens;
-  std::tuple<Vector<std::int64_t>, Vector<Word>> found;
+  std::tuple<Vector<Long>, Vector<Word>> found;
   const int shift = 64 - std::countr_zero(Word(64 * known.size()));
   const Word step = secret[2];
-  for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
-    const std::int64_t begin = offsets[row], size = offsets[row + 1] - begin;
+  for (Long row = 0; row + 1 < offsets.size(); row++) {
+    const Long begin = offsets[row], size = offsets[row + 1] - begin;
     tokens.resize(size + 1);
-    for (std::int64_t i = 0; i < size; i++) tokens[i] = value_of(keys[begin + i], secret);
+    for (Long i = 0; i < size; i++) tokens[i] = value_of(keys[begin + i], secret);
     tokens[size] = 0;
-    for (std::int64_t i = 0; i + lengths[0] <= size; i++) {
+    for (Long i = 0; i + lengths[0] <= size; i++) {
       const Word place = beginning(tokens[i], pairs ? tokens[i + 1] : 0) >> shift;
       if (!(known[place >> 6] >> (place & 63) & 1)) continue;
       Word leading = 1, state = 0;
-      std::int64_t done = 0;
-      for (const std::int64_t length : lengths) {
+      Long done = 0;
+      for (const Long length : lengths) {
         if (i + length > size) break;
         for (; done < length; done++) {
           leading = folded(times(leading, step));
@@ -149,17 +156,18 @@ static std::tuple<Vector<std::int64_t>, Vector<Word>> hash_short(Keys keys, Long
       }
     }
   }
-  if (std::int64_t(tokens.capacity() * sizeof(Word)) > KEPT) tokens = {};
+  if (Long(tokens.capacity() * sizeof(Word)) > KEPT) tokens = {};
   return found;
 }
 
-// -------------------------------------------------------------------------------------------------------------- matches
+// ----------------------------------------------------------------------------------------- matches
 
 // Numbers that are zeros at first. Memory is touched only where something is written: few of many passages have a hit.
 template <class T>
 class Zeros {
  public:
-  explicit Zeros(std::int64_t size) : held_(static_cast<T*>(std::calloc(std::max<std::int64_t>(size, 1), sizeof(T)))), size_(size) {
+  explicit Zeros(Long size)
+      : held_(static_cast<T*>(std::calloc(std::max<Long>(size, 1), sizeof(T)))), size_(size) {
     if (!held_) throw std::bad_alloc();
   }
   T& operator[](std::size_t i) const { return check(i < size_), held_.get()[i]; }
@@ -172,40 +180,40 @@ class Zeros {
   std::size_t size_;
 };
 
-// An inverted list: the passages of value i are `lists[offsets[i]:offsets[i + 1]]`, gone through up to `scanned[i]`; those after that,
-// ascending, match no row by such values alone. Passage i has the distinct values `members[bounds[i]:bounds[i + 1]]`, of which
-// `hidden[i]` are in lists that are not gone through for it.
+// An inverted list: the passages of value i are `lists[offsets[i]:offsets[i + 1]]`, gone through up to `scanned[i]`; those
+// after that, ascending, match no row by such values alone. Passage i has the distinct values `members[bounds[i]:bounds[i +
+// 1]]`, of which `hidden[i]` are in lists that are not gone through for it.
 using Lists = std::tuple<Longs, Ints, Longs, Longs, Longs, Ints>;
 
-// Matches rows of hits, those of row i from `bounds[i]` on: (rows, passages, common values); which hits a matching passage has; and
-// which are the first of their number in a row, but in no passage that matches by `covers` common values or more, if that is not 0. A
-// pair matches when the common values, divided by those of the passage, reach the threshold.
-static std::tuple<Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::uint8_t>, Vector<std::uint8_t>>
-match_passages(Longs bounds, Ints found, Lists passages, double threshold, std::int64_t covers) {
+// Matches rows of hits, those of row i from `bounds[i]` on: (rows, passages, common values); which hits a matching passage has;
+// and which are the first of their number in a row, but in no passage that matches by `covers` common values or more, if that
+// is not 0. A pair matches when the common values, divided by those of the passage, reach the threshold.
+static std::tuple<Vector<Long>, Vector<Long>, Vector<Long>, Vector<std::uint8_t>, Vector<std::uint8_t>>
+match_passages(Longs bounds, Ints found, Lists passages, double threshold, Long covers) {
   const auto [offsets, lists, scanned, hidden, starts, members] = passages;
-  Vector<std::int64_t> out_rows, out_passages, out_common;
+  Vector<Long> out_rows, out_passages, out_common;
   Vector<std::uint8_t> needed(found.size()), outside(found.size());
   Zeros<std::int32_t> common(hidden.size());
-  Zeros<std::int64_t> seen(scanned.size());
+  Zeros<Long> seen(scanned.size());
   Vector<std::int32_t> touched, later;  // passages, and numbers some of whose passages are not gone through
-  for (std::int64_t row = 0; row + 1 < bounds.size(); row++) {
-    const std::int64_t base = 3 * row, begin = bounds[row], end = bounds[row + 1];
+  for (Long row = 0; row + 1 < bounds.size(); row++) {
+    const Long base = 3 * row, begin = bounds[row], end = bounds[row + 1];
     touched.clear();
     later.clear();
-    for (std::int64_t i = begin; i < end; i++) {
+    for (Long i = begin; i < end; i++) {
       const std::int32_t number = found[i];
       outside[i] = seen[number] <= base;
       if (!outside[i]) continue;
       seen[number] = base + 1;
       if (scanned[number] < offsets[number + 1]) later.push_back(number);
-      for (std::int64_t j = offsets[number]; j < scanned[number]; j++)
+      for (Long j = offsets[number]; j < scanned[number]; j++)
         if (!common[lists[j]]++) touched.push_back(lists[j]);
     }
     for (const std::int32_t passage : touched) {
-      const std::int64_t size = starts[passage + 1] - starts[passage];
-      std::int64_t both = std::exchange(common[passage], 0);
+      const Long size = starts[passage + 1] - starts[passage];
+      Long both = std::exchange(common[passage], 0);
       if (hidden[passage] && !later.empty()) {
-        const std::int64_t most = both + std::min<std::int64_t>(hidden[passage], later.size());
+        const Long most = both + std::min<Long>(hidden[passage], later.size());
         if (double(most) < threshold * double(size) * (1.0 - 1e-12)) continue;
         for (const std::int32_t number : later)
           both += std::binary_search(lists.begin() + scanned[number], lists.begin() + offsets[number + 1], passage);
@@ -214,13 +222,13 @@ match_passages(Longs bounds, Ints found, Lists passages, double threshold, std::
       out_rows.push_back(row);
       out_passages.push_back(passage);
       out_common.push_back(both);
-      const std::int64_t mark = base + (0 < covers && covers <= both ? 3 : 2);
-      for (std::int64_t j = starts[passage]; j < starts[passage + 1]; j++) {
-        std::int64_t& state = seen[members[j]];
+      const Long mark = base + (0 < covers && covers <= both ? 3 : 2);
+      for (Long j = starts[passage]; j < starts[passage + 1]; j++) {
+        Long& state = seen[members[j]];
         if (base < state && state < mark) state = mark;
       }
     }
-    for (std::int64_t i = begin; i < end; i++) {
+    for (Long i = begin; i < end; i++) {
       needed[i] = seen[found[i]] > base + 1;
       outside[i] &= seen[found[i]] < base + 3;
     }
@@ -233,50 +241,50 @@ using Hits = std::tuple<Longs, Longs, Longs, Longs>;
 
 // Judges matches by their values that are not `commonplace`, and finds the pieces of the text that they are.
 //
-// Row i has the hits from `bounds[i]` on, and matches the passages `chosen` from `match_bounds[i]` on. A match stands if the threshold
-// is reached by values that are not commonplace. Its hits make pieces: two of them are one piece if they begin at most `near` tokens
-// apart. Pieces of commonplace hits alone do not count. Returned are, for each match, begin and end of its longest piece (-1: it does
-// not stand) and how many of all its values were found; and for each hit how many pieces begin there, less those that end there, and the
-// end of what the hit adds to one, or 0.
-static std::tuple<Matrix<std::int64_t>, Matrix<std::int64_t>> judge_matches(Longs bounds, Hits hits, Longs match_bounds, Longs chosen,
-                                                                            Lists passages, Span<const bool> commonplace,
-                                                                            double threshold, std::int64_t near) {
+// Row i has the hits from `bounds[i]` on, and matches the passages `chosen` from `match_bounds[i]` on. A match stands if the
+// threshold is reached by values that are not commonplace. Its hits make pieces: two of them are one piece if they begin at
+// most `near` tokens apart. Pieces of commonplace hits alone do not count. Returned are, for each match, begin and end of its
+// longest piece (-1: it does not stand) and how many of all its values were found; and for each hit how many pieces begin
+// there, less those that end there, and the end of what the hit adds to one, or 0.
+static std::tuple<Matrix<Long>, Matrix<Long>> judge_matches(Longs bounds, Hits hits, Longs match_bounds, Longs chosen,
+                                                            Lists passages, Span<const bool> commonplace,
+                                                                            double threshold, Long near) {
   const auto [numbers, tokens, begins, ends] = hits;
   const Longs starts = std::get<4>(passages);
   const Ints members = std::get<5>(passages);
-  Matrix<std::int64_t> out{Vector<std::int64_t>(3 * chosen.size()), 3}, pieces{Vector<std::int64_t>(2 * numbers.size(), 0), 2};
-  const Span<std::int64_t> found(out.elements), parts(pieces.elements);
-  Zeros<std::int64_t> seen(commonplace.size());
-  std::int64_t stamp = 0;
-  for (std::int64_t row = 0; row + 1 < bounds.size(); row++) {
-    for (std::int64_t match = match_bounds[row]; match < match_bounds[row + 1]; match++) {
+  Matrix<Long> out{Vector<Long>(3 * chosen.size()), 3}, pieces{Vector<Long>(2 * numbers.size(), 0), 2};
+  const Span<Long> found(out.elements), parts(pieces.elements);
+  Zeros<Long> seen(commonplace.size());
+  Long stamp = 0;
+  for (Long row = 0; row + 1 < bounds.size(); row++) {
+    for (Long match = match_bounds[row]; match < match_bounds[row + 1]; match++) {
       stamp += 2;
-      std::int64_t rare = 0, both = 0, rare_both = 0;
-      for (std::int64_t i = starts[chosen[match]]; i < starts[chosen[match] + 1]; i++) {
+      Long rare = 0, both = 0, rare_both = 0;
+      for (Long i = starts[chosen[match]]; i < starts[chosen[match] + 1]; i++) {
         seen[members[i]] = stamp;
         rare += !commonplace[members[i]];
       }
-      for (std::int64_t i = bounds[row]; i < bounds[row + 1]; i++) {
+      for (Long i = bounds[row]; i < bounds[row + 1]; i++) {
         if (seen[numbers[i]] != stamp) continue;
         seen[numbers[i]] = stamp + 1;
         both++;
         rare_both += !commonplace[numbers[i]];
       }
-      std::int64_t *const from = &found[3 * match], *const to = &found[3 * match + 1];
+      Long *const from = &found[3 * match], *const to = &found[3 * match + 1];
       *from = *to = -1;
       found[3 * match + 2] = both;
       if (!rare_both || double(rare_both) / double(rare) < threshold) continue;
-      std::int64_t begin = -1, last = -1, longest = -1;
+      Long begin = -1, last = -1, longest = -1;
       bool counts = false;
-      for (std::int64_t i = bounds[row]; i <= bounds[row + 1]; i++) {
+      for (Long i = bounds[row]; i <= bounds[row + 1]; i++) {
         const bool inside = i < bounds[row + 1] && seen[numbers[i]] > stamp;
         if (i < bounds[row + 1] && !inside) continue;
         if (begin >= 0 && (!inside || tokens[i] - tokens[last] > near)) {
           if (counts) {
             parts[2 * begin]++;
             parts[2 * last]--;
-            std::int64_t end = 0;
-            for (std::int64_t j = begin; j <= last; j++)
+            Long end = 0;
+            for (Long j = begin; j <= last; j++)
               if (seen[numbers[j]] > stamp) end = std::max(end, parts[2 * j + 1] = ends[j]);
             if (end - begins[begin] > longest) {
               longest = end - begins[begin];

@@ -109,14 +109,16 @@ class KeyedHashes:
 
     def begun(self, offsets: Int64Array, keys: UInt64Array, pairs: bool) -> UInt64Array:
         """Return what rows of tokens are known by if they are short: the token that each begins with, or two, ``pairs``."""
-        return begin_texts(keys, offsets, self._secret, pairs)
+        found: UInt64Array = begin_texts(keys, offsets, self._secret, pairs)
+        return found
 
     def short(
         self, offsets: Int64Array, keys: UInt64Array, lengths: Int64Array, pairs: bool, known: UInt64Array
     ) -> tuple[Int64Array, UInt64Array]:
         """Return (tokens, hashes) of what may be short texts in rows of tokens, of one of the ``lengths`` and, by the filter
         ``known``, of a known beginning."""
-        return hash_short(keys, offsets, self._secret, lengths, pairs, known)
+        places, values = hash_short(keys, offsets, self._secret, lengths, pairs, known)
+        return places, values
 
 
 @from_caller
