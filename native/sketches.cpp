@@ -28,15 +28,37 @@ static Matrix<T> each_row(Values values, Offsets offsets, std::int64_t columns, 
   return out;
 }
 
-// The minima of k multiply-shift hashes of the upper 32 bits of well-mixed values.
+// The minima of k multiply-shift hashes of the upper 32 bits of well-mixed values. Those of 64 bits are compared, as signed numbers,
+// whose upper halves are the slots.
 static Matrix<Slots> minhash(Values values, Offsets offsets, Values multipliers, Values increments) {
-  return each_row<Slots>(values, offsets, multipliers.size(), [&](Values of_row, Span<Slots> slots) {
-    const Word* const a = multipliers.begin();
-    const Word* const b = increments.begin();
-    const std::int64_t k = slots.size();
-    Slots* const least = slots.begin();
-    for (const Word value : of_row)
-      for (std::int64_t j = 0; j < k; j++) least[j] = std::min(least[j], Slots((a[j] * (value >> 32) + b[j]) >> 32));
+  typedef std::int64_t Minima __attribute__((vector_size(8 * WORDS)));
+  constexpr std::int64_t SIDE = 4 * WORDS, TOP = std::numeric_limits<std::int64_t>::min();
+  const std::int64_t k = multipliers.size(), padded = (k + SIDE - 1) / SIDE * SIDE;
+  std::vector<Word> a(padded), b(padded), minima(padded);
+  std::copy(multipliers.begin(), multipliers.end(), a.begin());
+  for (std::int64_t j = 0; j < k; j++) b[j] = increments[j] ^ Word(TOP);
+  return each_row<Slots>(values, offsets, k, [&](Values of_row, Span<Slots> slots) {
+    for (std::int64_t j = 0; j < padded; j += SIDE) {
+      Words factors[4], added[4];
+      Minima least[4];
+      for (int i = 0; i < 4; i++) {
+        factors[i] = load(&a[j + i * WORDS]), added[i] = load(&b[j + i * WORDS]);
+        least[i] = Minima{} + ~TOP;
+      }
+      for (const Word value : of_row)
+        for (int i = 0; i < 4; i++) {
+          const Words key = Words{} + (value >> 32);
+#if defined(__AVX512BW__)
+          const Words product = factors[i] * key;
+#else
+          const Words product = (multiply_halves(factors[i] >> 32, key) << 32) + multiply_halves(factors[i], key);
+#endif
+          const Minima found = Minima(product + added[i]);
+          least[i] = found < least[i] ? found : least[i];
+        }
+      for (int i = 0; i < 4; i++) store(&minima[j + i * WORDS], Words(least[i]));
+    }
+    for (std::int64_t j = 0; j < k; j++) slots[j] = Slots((minima[j] ^ Word(TOP)) >> 32);
   });
 }
 
@@ -273,13 +295,22 @@ static Prints weighted_simhash(Values values, Span<const double> weights, Offset
                                bool margins) {
   const std::int64_t rows = offsets.size() - 1, words = words_of(bits);
   Prints out = prints_of(rows, bits, margins);
+  typedef double Doubles __attribute__((vector_size(8 * WORDS)));
+  Words lanes;
+  for (int lane = 0; lane < WORDS; lane++) lanes[lane] = lane;
   for (std::int64_t row = 0; row < rows; row++)
     for (std::int64_t word = 0; word < words; word++) {
       const Word mask = fmix64(salt + Word(word) * GOLDEN);
       double sums[64] = {};
       for (std::int64_t i = offsets[row]; i < offsets[row + 1]; i++) {
-        const Word opposite = ~fmix64(values[i] ^ mask), weight = std::bit_cast<Word>(weights[i]);
-        for (int j = 0; j < 64; j++) sums[j] += std::bit_cast<double>(weight ^ (opposite >> j) << 63);
+        const Words opposite = Words{} + ~fmix64(values[i] ^ mask), weight = Words{} + std::bit_cast<Word>(weights[i]);
+        for (int j = 0; j < 64; j += WORDS) {
+          const Doubles more = Doubles(weight ^ (opposite >> (lanes + Word(j)) << 63));
+          Doubles sum;
+          std::memcpy(&sum, sums + j, sizeof sum);
+          sum += more;
+          std::memcpy(sums + j, &sum, sizeof sum);
+        }
       }
       Word value = 0;
       const int wanted = int(std::min<std::int64_t>(64, bits - word * 64));
