@@ -150,12 +150,13 @@ dist: install
 	$(BIN)/python -m build --quiet
 	$(BIN)/python tools/try_wheel.py dist/*.whl
 
-# The package beside other tools, on shared/data of the folder above; writes docs/benchmarks.md and figures of the README.
+# The package beside other tools, also on other scripts, on shared/data of the folder above; writes docs/benchmarks.md and figures of
+# the README.
 # QUICK=1: little of each corpus, and nothing is written.
 bench: install
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	OMP_NUM_THREADS=1 RAYON_NUM_THREADS=1 POLARS_MAX_THREADS=1 \
-		$(BIN)/python benchmarks/end_to_end.py $(if $(QUICK),--quick)
+		sh -ec 'for one in scripts end_to_end; do $(BIN)/python benchmarks/$$one.py $(if $(QUICK),--quick); done'
 
 # Indexes of fingerprints; SIZE=6e7 for the size of the thesis (needs 20 GB).
 bench-hamming: install

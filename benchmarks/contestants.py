@@ -11,6 +11,7 @@ import resource
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ import pyarrow.parquet as pq
 
 THRESHOLD = 0.8
 WORD = re.compile(r"\w+")
+# Python's letters are no marks: as lookalike has them, words with the marks of Arabic, Hindi and Thai, and each letter a word without spaces.
+MARKS = "\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+MARKED, CHARACTERS = re.compile(rf"[\w{MARKS}]+"), re.compile(rf"[0-9]+|\w[{MARKS}]*")
 
 
 class Clock:
@@ -47,9 +51,9 @@ def _processor_time() -> float:
 Contestant = Callable[[Path, Path, Clock], np.ndarray]
 
 
-def word_shingles(text: str) -> set[str]:
+def word_shingles(text: str, word: re.Pattern[str] = WORD) -> set[str]:
     """Five-word shingles, as the peers' users make them in Python."""
-    words = WORD.findall(text.lower())
+    words = word.findall(text.lower())
     return {" ".join(words[i : i + 5]) for i in range(max(1, len(words) - 4))} if words else set()
 
 
@@ -86,12 +90,12 @@ def of_texts(flag: Callable[[list[str]], np.ndarray]) -> Contestant:
     return run
 
 
-def rensa(texts: list[str]) -> np.ndarray:
+def rensa(texts: list[str], word: re.Pattern[str] = WORD) -> np.ndarray:
     """`RMinHashDeduplicator` as rensa's documentation shows it, on full sets of shingles."""
     from rensa import RMinHashDeduplicator
 
     judge = RMinHashDeduplicator(threshold=THRESHOLD, num_perm=128, use_lsh=True)
-    return np.array(judge.add_pairs((str(i), list(word_shingles(text))) for i, text in enumerate(texts)), np.bool_)
+    return np.array(judge.add_pairs((str(i), list(word_shingles(text, word))) for i, text in enumerate(texts)), np.bool_)
 
 
 def rensa_rho(texts: list[str]) -> np.ndarray:
@@ -118,12 +122,12 @@ def datasketch(texts: list[str]) -> np.ndarray:
     return np.array(keep)
 
 
-def gaoya(texts: list[str]) -> np.ndarray:
-    """`MinHashStringIndex`, query before insert, with its own tokenizer of five words."""
+def gaoya(texts: list[str], analyzer: str = "word") -> np.ndarray:
+    """`MinHashStringIndex`, query before insert, with its own tokenizer of five words or characters."""
     from gaoya.minhash import MinHashStringIndex
 
     index = MinHashStringIndex(hash_size=32, jaccard_threshold=THRESHOLD, num_bands=16, band_size=8, lowercase=True,
-                               analyzer="word", ngram_range=(5, 5))  # fmt: skip
+                               analyzer=analyzer, ngram_range=(5, 5))  # fmt: skip
     keep = []
     for i, text in enumerate(texts):
         keep.append(not index.query(text))
@@ -211,5 +215,9 @@ CONTESTANTS: dict[str, Contestant] = {
     "lookalike, 2 threads": lookalike(threads=2), "rensa": of_texts(rensa), "rensa, rho": of_texts(rensa_rho),
     "gaoya": of_texts(gaoya), "FastSketchLSH": of_texts(fast_sketch_lsh), "datasketch": of_texts(datasketch),
     "text-dedup": text_dedup, "datatrove": datatrove,
+}  # fmt: skip
+OF_SCRIPTS: dict[str, Contestant] = {
+    "rensa, marks": of_texts(partial(rensa, word=MARKED)), "rensa, characters": of_texts(partial(rensa, word=CHARACTERS)),
+    "gaoya, characters": of_texts(partial(gaoya, analyzer="char")),
 }  # fmt: skip
 ONCE, FLAGS_ALL = ("datasketch", "datatrove"), ("rensa, rho",)

@@ -29,7 +29,7 @@ import page
 import parts
 import pyarrow as pa
 import pyarrow.parquet as pq
-from contestants import CONTESTANTS, FLAGS_ALL, ONCE, THRESHOLD, Clock
+from contestants import CONTESTANTS, FLAGS_ALL, OF_SCRIPTS, ONCE, THRESHOLD, Clock
 
 WARM = ["one two three four five six seven eight"] * 3 + ["nine ten eleven twelve thirteen fourteen fifteen"]
 OURS = ["floor", "lookalike", "lookalike, estimates", "lookalike, 2 threads"]
@@ -53,7 +53,7 @@ def work(name: str, path: str, out: str) -> None:
         for step, source in (("warm", write_texts(Path(folder) / "warm.parquet", WARM)), ("job", Path(path))):
             idle, clock = resident(), Clock()
             (Path(folder) / step).mkdir()
-            keep = CONTESTANTS[name](source, Path(folder) / step, clock)
+            keep = (CONTESTANTS | OF_SCRIPTS)[name](source, Path(folder) / step, clock)
     own = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) * 1024
     peak = max(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
     np.save(out, keep)
@@ -103,10 +103,13 @@ def rounded(run: dict) -> dict:
     return json.loads(json.dumps(run), parse_float=lambda x: round(float(x), 4))
 
 
-def measure(corpus: str, path: Path, names: list[str], repeats: int) -> list[dict]:
-    """Run the contestants in turns and judge them; return a record of each."""
+def measure(
+    corpus: str, path: Path, names: list[str], repeats: int, neighbours: dict[int, list[int]] | None = None
+) -> list[dict]:
+    """Run the contestants in turns and judge them, by the truth of a sample unless another is given; return a record of each."""
     texts = pq.read_table(path, columns=["text"])["text"].to_pylist()
-    mb, neighbours = sum(len(t.encode()) for t in texts) / 1e6, truth(texts)
+    mb = sum(len(t.encode()) for t in texts) / 1e6
+    neighbours = truth(texts) if neighbours is None else neighbours
     runs: dict[str, list[dict]] = {name: [] for name in names}
     out = []
     with tempfile.TemporaryDirectory() as folder:
@@ -171,6 +174,20 @@ def all_corpora(data: Path, folder: Path, quick: bool) -> list[dict]:
     return measured
 
 
+def about() -> dict[str, str]:
+    """Return what a file of results says of the machine and the code."""
+    machine = f"{page.processor()}, {os.cpu_count()} processors, Python {platform.python_version()}"
+    commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=page.ROOT, text=True).strip()
+    return {"machine": machine, "kernels": "of a wheel", "commit": commit, "date": time.strftime("%Y-%m-%d")}
+
+
+def keep(path: Path, records: list[dict]) -> None:
+    """Write figures, and the pages that are made of them."""
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    for written, text in page.written().items():
+        written.write_text(text)
+
+
 def main() -> None:
     """Measure and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -182,19 +199,13 @@ def main() -> None:
     missing = [name for name in ("policies", "licences") if not (given.data / f"{name}.parquet").exists()]
     if missing:
         sys.exit(f"{given.data}: {', '.join(missing)}.parquet must be there, with a column `text`")
-    machine = f"{page.processor()}, {os.cpu_count()} processors, Python {platform.python_version()}"
     with tempfile.TemporaryDirectory() as folder:
-        commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=page.ROOT, text=True).strip()
-        about = {"machine": machine, "kernels": "of a wheel", "commit": commit, "date": time.strftime("%Y-%m-%d")}
-        records = [about, *all_corpora(given.data, Path(folder), given.quick)]
+        records = [about(), *all_corpora(given.data, Path(folder), given.quick)]
     if given.quick:
         print(page.end_to_end(records))
         return
     records.append({"sections": parts.sections()})
-    page.RESULTS.parent.mkdir(exist_ok=True)
-    page.RESULTS.write_text("".join(json.dumps(record) + "\n" for record in records))
-    for path, text in page.written().items():
-        path.write_text(text)
+    keep(page.RESULTS, records)
 
 
 if __name__ == "__main__":

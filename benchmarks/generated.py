@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterator
+from itertools import count, islice
 
 import numpy as np
 import pyarrow as pa
@@ -36,28 +38,32 @@ def edited(rng: np.random.Generator, words: np.ndarray, kind: str, share: float,
     return np.concatenate([words, fresh[:size]])
 
 
+def by_zipf(rng: np.random.Generator, known: np.ndarray) -> Callable[[int], np.ndarray]:
+    """What draws words, the first ones most often."""
+    ranks = np.arange(1, len(known) + 1) ** -1.05
+    chances = np.cumsum(ranks / ranks.sum())
+    return lambda size: known[np.searchsorted(chances, rng.random(size))]
+
+
+def near_copies(rng: np.random.Generator, draw: Callable[[int], np.ndarray]) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield documents as words without end, each with the number of its family: a third are near-copies of an earlier one."""
+    originals: list[np.ndarray] = []
+    for number in count():
+        if originals and rng.random() < 0.33:
+            family = int(rng.integers(0, len(originals)))
+            share = float(rng.uniform(0.02, 0.5))
+            words = edited(rng, originals[family], EDITS[number % len(EDITS)], share, draw(len(originals[family])))
+        else:
+            words, family = draw(int(np.clip(rng.lognormal(5.9, 0.7), 30, 5000))), len(originals)
+            originals.append(words)
+        yield family, words
+
+
 def write(path: str, documents: int = 40_000, seed: int = 1) -> None:
     """Write a parquet file: documents of Zipf-distributed words, a third of them near-copies of earlier ones."""
     rng = np.random.default_rng(seed)
-    known = vocabulary(rng)
-    ranks = np.arange(1, len(known) + 1) ** -1.05
-    chances = np.cumsum(ranks / ranks.sum())
-
-    def draw(size: int) -> np.ndarray:
-        return known[np.searchsorted(chances, rng.random(size))]
-
-    originals: list[np.ndarray] = []
-    texts = []
-    for number in range(documents):
-        if originals and rng.random() < 0.33:
-            source = originals[int(rng.integers(0, len(originals)))]
-            share = float(rng.uniform(0.02, 0.5))
-            words = edited(rng, source, EDITS[number % len(EDITS)], share, draw(len(source)))
-        else:
-            words = draw(int(np.clip(rng.lognormal(5.9, 0.7), 30, 5000)))
-            originals.append(words)
-        texts.append(" ".join(words.tolist()).capitalize() + ".")
-    pq.write_table(pa.table({"text": texts}), path)
+    made = islice(near_copies(rng, by_zipf(rng, vocabulary(rng))), documents)
+    pq.write_table(pa.table({"text": [" ".join(words.tolist()).capitalize() + "." for _, words in made]}), path)
 
 
 def retouched(texts: list[str], copies: int = 4, seed: int = 4) -> list[str]:

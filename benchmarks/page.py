@@ -14,6 +14,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks/results/end_to_end.jsonl"
 LABELED = ROOT / "benchmarks/results/quality.jsonl"
+SCRIPTS = ROOT / "benchmarks/results/scripts.jsonl"  # its section is on the page once it is there
 SHOWN = ("## Start-up",)  # sections that are on the page
 PHASES = ("read", "compute", "write")
 THRESHOLD = 0.8
@@ -96,6 +97,21 @@ def end_to_end(records: list[Record]) -> str:
     )  # fmt: skip
 
 
+def scripts(records: list[Record]) -> str:
+    """Render the tables of other scripts: each tool beside us, and shingles alone."""
+    beside, alone = [], []
+    for name in dict.fromkeys(r["corpus"] for r in records[1:]):
+        found = {tool.partition(",")[0]: record for tool, record in of_corpus(records, name).items()}
+        ours, others = found["lookalike"], [found["gaoya"], found["rensa"]]
+        shares = [f"{r[share]:.4f}" for share in ("recall", "precision") for r in (ours, *others)]
+        size = [f"{ours['documents']:,}", f"{ours['mb']:.0f}", f"{rate(ours):.0f}"]
+        beside.append([name, *size, *(f"{times(r, ours):.1f}" for r in others), *shares])
+        alone.append([name, *(f"{value:.0f}" for value in ours["shingling"].values())])
+    heads = [f"{share}, {tool}" for share in ("recall", "precision") for tool in ("lookalike", "gaoya", "rensa")]
+    return SECTION.format(machine=records[0]["machine"], alone=table(["MB/s", "words", "words, under a key", "characters"], alone),
+                          beside=table(["", "documents", "MB", "MB/s", "gaoya, x", "rensa, x", *heads], beside))  # fmt: skip
+
+
 def readme(records: list[Record]) -> dict[str, str]:
     """Return what the README says, by the mark that it has there."""
     corpora = {
@@ -152,9 +168,10 @@ def written() -> dict[Path, str]:
     records = of_file(RESULTS)
     parts = [part.strip() + "\n" for part in re.split(r"^(?=## )", records[-1]["sections"], flags=re.MULTILINE) if part]
     shown = [part for part in parts if part.startswith(SHOWN)]
+    others = [scripts(of_file(SCRIPTS))] if SCRIPTS.exists() else []
     first, quality = ROOT / "README.md", ROOT / "docs/quality.md"
     return {
-        ROOT / "docs/benchmarks.md": "\n".join([end_to_end(records), *shown]),
+        ROOT / "docs/benchmarks.md": "\n".join([end_to_end(records), *others, *shown]),
         RESULTS.with_name("parts.md"): "\n".join(
             ["# Parts of lookalike beside others\n", *(p for p in parts if p not in shown)]
         ),
@@ -204,6 +221,17 @@ Each licence four times, with one word in 20, 60 or 300 changed.
 Words by Zipf's law; a third are near-duplicates of earlier ones, of five kinds, with resemblances of about 0.4 to 0.98.
 
 {drawn}"""
+SECTION = """## Other scripts
+
+Measured on {machine}, as above. Generated texts: words of syllables of the script by Zipf's law, with the punctuation, numbers and spaces (Chinese,
+Japanese and Thai: none) of the language; a third are near-duplicates of earlier ones, and all of them count for recall and precision.
+Resemblance is that of tokens made in Python. The poems are real, of classical Chinese.
+rensa is given the same tokens; gaoya makes its own, words at ASCII punctuation and spaces, or characters where there are no spaces.
+
+{beside}
+Shingles alone, megabytes of text a second of one processor:
+
+{alone}"""
 
 if __name__ == "__main__":
     for path, text in written().items():

@@ -206,6 +206,12 @@ def load_result(folder: str | Path, held: bool = True, trust: Trusted = ()) -> d
 
 def _settings_in(folder: Path, said: _Result) -> Settings:
     """Return the settings of a result, if they can be those of a job, and the summary can be told."""
+    if unknown := said.settings.keys() - {field.name for field in fields(Settings)}:
+        names = ", ".join(sorted(unknown))
+        raise InputDataError(
+            f"saved by lookalike {said.lookalike}, with settings that {__version__} does not have: {names}",
+            folder / DESCRIPTION,
+        )
     try:
         given = {"overrides": None, "ignore": None} | said.settings
         if given["overrides"] is not None:
