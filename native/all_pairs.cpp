@@ -164,7 +164,7 @@ class BlockPairs {
   const Reach& reach_;
   Hits& hits_;
   Vector<Word> columns_;
-  std::int64_t slots_ = 0, step_, first_;
+  std::int64_t slots_ = 0, step_, first_;  // words that are added before it is looked whether all are beyond; of the first time
   alignas(64) Word totals_[BLOCK], allowed_[BLOCK];
 };
 
@@ -245,8 +245,8 @@ static void join_runs_of(Table<const Word> words, Span<const Word> entries, Word
   }
 }
 
-// Finds the pairs within the radius among sorted entries of equal keys, at most `limit` of them. A pair is told for the first of
-// the masks (tables, words) under which it agrees: all tables tell it once.
+// Finds the pairs within the radius among sorted entries of equal keys, at most `limit` of them. A pair is told for the first
+// of the masks (tables, words) under which it agrees: all tables tell it once.
 static Found join_runs(Table<const Word> words, Span<const Word> entries, std::int64_t row_bits, Table<const Word> masks,
                        std::int64_t table, std::int64_t radius, std::int64_t limit) {
   Hits hits;

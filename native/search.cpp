@@ -1,5 +1,5 @@
-// Search of fingerprints in sorted tables: by prefixes, some of whose bits may be flipped (Norouzi et al., CVPR 2012; weak bits),
-// and by equal blocks (Manku et al., WWW 2007).
+// Search of fingerprints in sorted tables: by prefixes, some of whose bits may be flipped (Norouzi et al., CVPR 2012; weak
+// bits), and by equal blocks (Manku et al., WWW 2007).
 #include <atomic>
 #include "weak_bits.h"
 
@@ -23,7 +23,7 @@ static std::int64_t prefix_bits(Ranges ranges, std::int64_t table) {
   return bits;
 }
 
-// Fingerprints in the order of each table's prefixes, table after table; their rows, or none where they stand in their order; the
+// Fingerprints in the order of each table's prefixes, table after table; their rows, or none where they stand in order; the
 // bucket of a prefix of table t begins at offsets[bases[t] + prefix - low].
 struct PrefixTables {
   Table<const Word> words;
@@ -156,8 +156,8 @@ class Given {
   std::int64_t start_;
 };
 
-// Finds the stored fingerprints within the radius in the buckets that are probed. Queries go in blocks, each probe in three turns:
-// the cache lines of one are on their way while the next query is looked at.
+// Finds the stored fingerprints within the radius in the buckets that are probed. Queries go in blocks, each probe in three
+// turns: the cache lines of one are on their way while the next query is looked at.
 template <int W, class Probes>
 static void search_prefixes_of(Table<const Word> queries, std::int64_t start, std::int64_t stop, const PrefixTables& tables,
                                Probes& probes, std::int64_t radius, bool self_join, const Answered& answered, Hits& hits) {
@@ -265,7 +265,8 @@ static void weak_prefixes(Table<const Word> query, Table<const float> margins, s
     const Word prefix = bits_at(query[q].begin(), first_bit, bits);
     for (std::int64_t p = 0; p < out.columns(); p++) {
       Word flipped = prefix;
-      for (Word chosen = p < n ? sets[p] : 0; chosen; chosen &= chosen - 1) flipped ^= Word(1) << order[std::countr_zero(chosen)];
+      for (Word chosen = p < n ? sets[p] : 0; chosen; chosen &= chosen - 1)
+        flipped ^= Word(1) << order[std::countr_zero(chosen)];
       out[q][p] = p < n ? std::uint32_t(flipped) : ~std::uint32_t(0);  // no prefix
     }
   }

@@ -66,6 +66,18 @@ def test_pairs_are_those_of_all_estimates(rng, packing):
     check_pairs(dense.with_quantized_densities(4))
 
 
+@pytest.mark.parametrize("slots", [1, 63, 64, 65, 600])
+@pytest.mark.parametrize("n", [0, 1, 2, 255, 256, 257])
+def test_sizes_of_blocks_and_words(rng, n, slots):
+    """Rows about as many as a block has, slots about as many as a word; rows that are equal, and that have nothing in common."""
+    signatures = planted(rng, n // 2, slots, 0.8, n % 2)
+    signatures.values[: n // 3] = signatures.values[:1]
+    packed = la.sketches.BBit(bits=1 + n % 2).pack(signatures)
+    if n > 1:
+        check_pairs(packed)
+    assert n > 1 or not len(la.search.pairs_above(packed, 0.0))
+
+
 @pytest.mark.parametrize("bits", [1, 2, 7])
 def test_pairs_of_raw_bins_are_those_of_all_estimates(rng, bits):
     """Also of sets with fewer members than bins, and of an empty one, with which all is nan or 0."""
