@@ -144,7 +144,7 @@ class Signer {
     if (n < 3 * k_) {
       turn = put_rounds(n);
     } else {
-      if (n <= 32 * k_) turn = put_open<1>(n, turn);
+      while (n <= 32 * k_ && missing_ && turn < std::min(4, k_)) turn = put_open<1>(n, turn);
       if (!missing_) return;
       find_distinct(values, n);  // it repeats itself
       if (distinct_.empty()) begin(values, n);
