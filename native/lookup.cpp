@@ -1,7 +1,8 @@
-// Look-up in sorted tables, in files, of keys in ascending order, the row of each, and where each run of keys that begin alike starts.
-// A row is found if some table holds a key of it that differs from the query's in at most `radius` bits and begins alike: with radius 0
-// equal band keys, else fingerprints turned so that one block comes first. Or a query says with which prefixes such a fingerprint may
-// begin in one table, or in a few, which take turns: its own, and those with weak bits flipped.
+// Look-up in sorted tables, in files, of keys in ascending order, the row of each, and where each run of keys that begin
+// alike starts. A row is found if some table holds a key of it that differs from the query's in at most `radius` bits and
+// begins alike: with radius 0 equal band keys, else fingerprints turned so that one block comes first. Or a query says with
+// which prefixes such a fingerprint may begin in one table, or in a few, which take turns: its own, and those with weak bits
+// flipped.
 #include <algorithm>
 #include <bit>
 #include <nanobind/stl/vector.h>
@@ -26,8 +27,8 @@ static Vector<Row> start_runs(Span<const Word> keys, int prefix_bits) {
   return out;
 }
 
-// The tables of one file, a row each: keys, rows, where runs start; the codes of all rows; which of these are removed, or none. The
-// arrays may lie in a file that somebody else wrote: what is read of them is looked at before it is used.
+// The tables of one file, a row each: keys, rows, where runs start; the codes of all rows; which of these are removed, or
+// none. The arrays may lie in a file that somebody else wrote: what is read of them is looked at before it is used.
 class SegmentTables {
  public:
   template <class T> using Stack = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
@@ -35,7 +36,8 @@ class SegmentTables {
   using Removed = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
   SegmentTables(Stack<Word> keys, Stack<Row> rows, Stack<Row> starts, Codes codes, Removed removed)
-      : keys_(keys), rows_(rows), starts_(starts), codes_(codes), removed_(removed), prefix_bits(std::bit_width(starts.shape(1)) - 1) {
+      : keys_(keys), rows_(rows), starts_(starts), codes_(codes), removed_(removed),
+        prefix_bits(std::bit_width(starts.shape(1)) - 1) {
     const bool fit = rows.shape(0) == keys.shape(0) && starts.shape(0) == keys.shape(0) && rows.shape(1) == keys.shape(1) &&
                      starts.shape(1) == (std::size_t(1) << prefix_bits) + 1 && has_plain_rows(keys) && has_plain_rows(rows) &&
                      has_plain_rows(starts) && (removed.shape(0) == 0 || removed.shape(0) == codes.shape(0));
@@ -69,9 +71,9 @@ struct Queries {
   Table<const std::uint32_t> wanted;
 };
 
-// How rows are compared with queries: in how many bits keys may differ; the least score of a match; the bits of a code, of which it has
-// one a lane; and with 1 or more, a query gets its best matches, that many, with 0 all, with -1 the first only, in the first file that
-// has one.
+// How rows are compared with queries: in how many bits keys may differ; the least score of a match; the bits of a code, of
+// which it has one a lane; and with 1 or more, a query gets its best matches, that many, with 0 all, with -1 the first only,
+// in the first file that has one.
 struct Rule {
   int radius;
   std::int64_t least;
@@ -112,12 +114,13 @@ class LookUp {
     return -1;
   }
 
-  Vector<std::int64_t> found;  // query, file, row and score of each match: of each query the best first, of equal scores by file and row
+  // Query, file, row and score of each match: of each query the best first, of equal scores by file and row.
+  Vector<std::int64_t> found;
 
  private:
-  static constexpr std::int64_t AHEAD = 8;    // queries whose runs are fetched at once
+  static constexpr std::int64_t AHEAD = 8;     // queries whose runs are fetched at once
   static constexpr std::size_t FEW_ROWS = 64;  // that many may wait to be sorted among those of other tables
-  static constexpr int ROW_BITS = 46;          // of the number of a row among those of all files, which fit into 2^47 bytes of addresses
+  static constexpr int ROW_BITS = 46;          // of the number of a row among those of all files: 2^47 bytes have addresses
 
   struct Run {
     std::int64_t begin, end;
@@ -125,21 +128,22 @@ class LookUp {
 
   Run* runs(std::size_t file, std::int64_t query) { return runs_.data() + (std::int64_t(file) * AHEAD + query) * n_runs_; }
 
-  // Notes the prefixes of some queries, and asks for the starts of their runs. A look at a table waits for memory twice; this many at
-  // once take hardly longer than one.
+  // Notes the prefixes of some queries, and asks for the starts of their runs. A look at a table waits for memory twice; this
+  // many at once take hardly longer than one.
   void fetch_starts(std::int64_t begin, std::int64_t end, std::size_t file) {
     const SegmentTables& tables = *files_[file];
     for (std::int64_t query = begin; query < end; query++)
       for (std::int64_t i = 0; i < n_runs_; i++) {  // many runs of one table; otherwise a run of each table
         const std::int64_t table = i % n_tables_;
-        const Word prefix = asked_.wanted.rows() ? asked_.wanted[query][i] : prefix_of(asked_.keys[query][table], tables.prefix_bits);
+        const Word prefix =
+            asked_.wanted.rows() ? asked_.wanted[query][i] : prefix_of(asked_.keys[query][table], tables.prefix_bits);
         runs(file, query - begin)[i].begin = std::int64_t(prefix);
         __builtin_prefetch(tables.starts(table).begin() + prefix);
       }
   }
 
-  // Finds where the runs of some queries start and end, and asks for their keys, and not for their rows: few runs hold the key of a
-  // query.
+  // Finds where the runs of some queries start and end, and asks for their keys, and not for their rows: few runs hold the
+  // key of a query.
   void fetch_runs(std::int64_t count, std::size_t file) {
     const SegmentTables& tables = *files_[file];
     for (std::int64_t query = 0; query < count; query++)
@@ -151,7 +155,8 @@ class LookUp {
       }
   }
 
-  // How many codes of a row and a query are equal, or, of codes of fewer than 16 bits, minus how many differ: any of their bits does.
+  // How many codes of a row and a query are equal, or, of codes of fewer than 16 bits, minus how many differ: any of their
+  // bits does.
   std::int64_t score_of(const std::uint16_t* row, const std::uint16_t* query) const {
     std::int64_t score = 0, j = 0;
     if (rule_.lane == 16) {
@@ -180,8 +185,8 @@ class LookUp {
     return score;
   }
 
-  // The last of the first `most` rows with the query's key in table 0, if the scores of all these are as high as need be, or -1. Rows
-  // that are removed do not count. Of many copies a query needs no more.
+  // The last of the first `most` rows with the query's key in table 0, if the scores of all these are as high as need be, or
+  // -1. Rows that are removed do not count. Of many copies a query needs no more.
   std::int64_t last_needed(std::int64_t query, const SegmentTables& tables, Run run) const {
     const Word key = asked_.keys[query][0];
     const Span<const Word> keys = tables.keys(0);
@@ -224,8 +229,8 @@ class LookUp {
     return true;
   }
 
-  // Sorts the rows from `known` on into those before, once each; returns how many there are then. Copies have the same rows in every
-  // table, where they ascend.
+  // Sorts the rows from `known` on into those before, once each; returns how many there are then. Copies have the same rows
+  // in every table, where they ascend.
   std::size_t join_rows(std::size_t known) {
     const auto middle = near_.begin() + std::ptrdiff_t(known);
     if (!std::is_sorted(middle, near_.end())) std::sort(middle, near_.end());
@@ -266,8 +271,8 @@ class LookUp {
 
 // Looks up queries in files; returns the number of a file that is damaged, or -1, and rows of (query, file, row, score).
 static std::pair<std::int64_t, Matrix<std::int64_t>> look_up(
-    const std::vector<const SegmentTables*>& files, Table<const Word> keys, Table<const std::uint16_t> codes, Span<const bool> empty,
-    Table<const std::uint32_t> wanted, int radius, std::int64_t least, int lane, std::int64_t most) {
+    const std::vector<const SegmentTables*>& files, Table<const Word> keys, Table<const std::uint16_t> codes,
+    Span<const bool> empty, Table<const std::uint32_t> wanted, int radius, std::int64_t least, int lane, std::int64_t most) {
   LookUp search(files, {keys, codes, empty, wanted}, {radius, least, lane, most});
   const std::int64_t damaged = search.run();
   return {damaged, {std::move(search.found), 4}};

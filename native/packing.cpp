@@ -1,6 +1,6 @@
-// Slots packed to a few bits, and how many of them agree. Bits are kept as planes: bit j of the slots 0..63 of a row is one 64-bit
-// word, and so on. Two rows differ in a slot where the planes differ in any bit: an OR of XORs, whose population count is the number
-// of mismatches, for any number of bits.
+// Slots packed to a few bits, and how many of them agree. Bits are kept as planes: bit j of the slots 0..63 of a row is one
+// 64-bit word, and so on. Two rows differ in a slot where the planes differ in any bit: an OR of XORs, whose population count
+// is the number of mismatches, for any number of bits.
 #include <algorithm>
 #include <bit>
 #include "arrays.h"
@@ -36,8 +36,8 @@ static void slice(const Word (&codes)[64], std::int64_t bits, std::int64_t width
   }
 }
 
-// Packs slots to planes. Parts, one after another, are rows of (slots that are stored, bits of each, slots that are combined in each
-// by XOR). With `filled` a last plane tells which slots are not empty, that is of the highest value there is.
+// Packs slots to planes. Parts, one after another, are rows of (slots that are stored, bits of each, slots that are combined
+// in each by XOR). With `filled` a last plane tells which slots are not empty, that is of the highest value there is.
 template <class T>
 static Matrix<Word> pack_planes(Table<const T> slots, Parts parts, bool remix, bool filled) {
   std::int64_t words = filled ? width_of(slots.columns()) : 0;
@@ -54,7 +54,8 @@ static Matrix<Word> pack_planes(Table<const T> slots, Parts parts, bool remix, b
         Word codes[64] = {};
         const std::int64_t some = std::min<std::int64_t>(64, stored - first);
         for (std::int64_t i = 0; i < some; i++)
-          for (std::int64_t c = 0; c < combined; c++, slot++) codes[i] ^= remix ? fmix64(of_row[slot] ^ salts[slot]) : of_row[slot];
+          for (std::int64_t c = 0; c < combined; c++, slot++)
+            codes[i] ^= remix ? fmix64(of_row[slot] ^ salts[slot]) : of_row[slot];
         slice(codes, bits, width, to++);
       }
       to += width * (bits - 1);
@@ -69,8 +70,8 @@ static Matrix<Word> pack_planes(Table<const T> slots, Parts parts, bool remix, b
   return out;
 }
 
-// Writes `bits` bits (1, 2, 4 or 8) of each slot, mixed with its place, side by side into words of 16. The lowest bits of a word are
-// those of the first of its slots.
+// Writes `bits` bits (1, 2, 4 or 8) of each slot, mixed with its place, side by side into words of 16. The lowest bits of a
+// word are those of the first of its slots.
 static Matrix<std::uint16_t> pack_lanes(Table<const std::uint32_t> slots, std::int64_t bits) {
   const std::int64_t lanes = 16 / bits, words = (slots.columns() + lanes - 1) / lanes;
   const std::vector<Word> salts = salts_of(slots.columns());
@@ -113,10 +114,10 @@ static Matrix<std::int64_t> count_matches(Planes left_words, Rows left_rows, Pla
   return out;
 }
 
-// Matches where some slots are empty: (equal and filled in both, filled in both, filled in one) of each pair. The plane after the
-// `bits` planes tells which slots are filled.
-static Matrix<std::int64_t> count_filled(Planes left_words, Rows left_rows, Planes right_words, Rows right_rows, std::int64_t slots,
-                                         std::int64_t bits) {
+// Matches where some slots are empty: (equal and filled in both, filled in both, filled in one) of each pair. The plane after
+// the `bits` planes tells which slots are filled.
+static Matrix<std::int64_t> count_filled(Planes left_words, Rows left_rows, Planes right_words, Rows right_rows,
+                                         std::int64_t slots, std::int64_t bits) {
   const std::int64_t width = width_of(slots);
   Matrix<std::int64_t> out{Vector<std::int64_t>(left_rows.size() * 3), 3};
   std::int64_t* to = out.elements.data();

@@ -16,7 +16,9 @@ inline bool is_filled(std::uint32_t slot) { return slot != EMPTY; }
 // range, the later rounds, which only short texts reach, share the upper half evenly.
 class Signer {
  public:
-  Signer(int k, Word seed) : k_(k), seed_(seed), share_(HALF / (2 * k)), salts_(k), slots_((k + 63) / 64 * 64), filled_(k + 1), open_(slots_.size() / 64 + 3) {
+  Signer(int k, Word seed)
+      : k_(k), seed_(seed), share_(HALF / (2 * k)), salts_(k), slots_((k + 63) / 64 * 64), filled_(k + 1),
+        open_(slots_.size() / 64 + 3) {
     salts_[0] = fmix64(seed);
     for (int turn = 1; turn < k; turn++) salts_[turn] = salt_of(turn);
   }
@@ -142,7 +144,7 @@ class Signer {
     if (n < 3 * k_) {
       turn = put_rounds(n);
     } else {
-      if (n <= 32 * k_) turn = put_open<1>(n, turn);
+      while (n <= 32 * k_ && missing_ && turn < std::min(4, k_)) turn = put_open<1>(n, turn);
       if (!missing_) return;
       find_distinct(values, n);  // it repeats itself
       if (distinct_.empty()) begin(values, n);
@@ -180,7 +182,9 @@ class Signer {
         const Words salt = Words{} + salts_[turn], base = Words{} + base_of(turn);
         for (std::int64_t first = 0; first < n; first += BLOCK) {
           const std::int64_t some = std::min<std::int64_t>(BLOCK, n - first);
-          for (std::int64_t i = 0; i < some; i += WORDS) store(placed_ + i, placed_later(load(mixed_.data() + first + i) ^ salt, k, share, base));
+          const Word* const from = mixed_.data() + first;
+          for (std::int64_t i = 0; i < some; i += WORDS)
+            store(placed_ + i, placed_later(load(from + i) ^ salt, k, share, base));
           put(some);
         }
       }
@@ -189,8 +193,8 @@ class Signer {
     return end;
   }
 
-  // Numbers which hashes of some values, in one round or in two, fall into open slots; returns how many. Of two rounds four values are
-  // looked at in both, then the next four.
+  // Numbers which hashes of some values, in one round or in two, fall into open slots; returns how many. Of two rounds four
+  // values are looked at in both, then the next four.
   template <int rounds>
   int find_hits(const Word* at, std::int64_t n, Word salt, Word next) {
     int count = 0;
@@ -215,7 +219,8 @@ class Signer {
     };
     for (std::int64_t i = 0; i < n; i += 8 / rounds) {
       const __m256 a = slots_of(at + i, salt), b = rounds == 2 ? slots_of(at + i, next) : slots_of(at + i + 4, salt);
-      const __m256i slots = _mm256_permute4x64_epi64(__m256i(_mm256_shuffle_ps(a, b, 0xDD)), 0xD8), word = _mm256_srli_epi32(slots, 5);
+      const __m256i slots = _mm256_permute4x64_epi64(__m256i(_mm256_shuffle_ps(a, b, 0xDD)), 0xD8);
+      const __m256i word = _mm256_srli_epi32(slots, 5);
       const __m256i words = few ? _mm256_permutevar8x32_epi32(few_bits, word) : _mm256_i32gather_epi32(bits, word, 4);
       const __m256i tops = _mm256_sllv_epi32(words, _mm256_andnot_si256(slots, _mm256_set1_epi32(31)));
       count = add_hits(unsigned(_mm256_movemask_ps(__m256(tops))), rounds * i, count);
@@ -231,7 +236,8 @@ class Signer {
     return count;
   }
 
-  // Puts the hashes of a round, or of two, into slots that no earlier round filled, and which it changes no more; returns the next round.
+  // Puts the hashes of a round, or of two, into slots that no earlier round filled, and which it changes no more; returns the
+  // next round.
   template <int rounds>
   int put_open(std::int64_t n, int turn) {
     const int last = std::min(turn + rounds, k_) - 1;

@@ -28,8 +28,8 @@ static Matrix<T> each_row(Values values, Offsets offsets, std::int64_t columns, 
   return out;
 }
 
-// The minima of k multiply-shift hashes of the upper 32 bits of well-mixed values. Those of 64 bits are compared, as signed numbers,
-// whose upper halves are the slots.
+// The minima of k multiply-shift hashes of the upper 32 bits of well-mixed values. Those of 64 bits are compared, as signed
+// numbers, whose upper halves are the slots.
 static Matrix<Slots> minhash(Values values, Offsets offsets, Values multipliers, Values increments) {
   typedef std::int64_t Minima __attribute__((vector_size(8 * WORDS)));
   constexpr std::int64_t SIDE = 4 * WORDS, TOP = std::numeric_limits<std::int64_t>::min();
@@ -94,7 +94,8 @@ template <class Fill>
 static Matrix<Slots> densify(Table<const Slots> bins, Fill fill) {
   const std::size_t columns = bins.columns();
   Matrix<Slots> out{Vector<Slots>(bins.begin(), bins.begin() + bins.rows() * columns), columns};
-  for (std::int64_t row = 0; row < bins.rows(); row++) fill(bins[row], Span<Slots>(out.elements.data() + row * columns, columns));
+  for (std::int64_t row = 0; row < bins.rows(); row++)
+    fill(bins[row], Span<Slots>(out.elements.data() + row * columns, columns));
   return out;
 }
 
@@ -117,8 +118,8 @@ static std::int64_t other_bin(std::int64_t bin, Word attempt, Word seed, std::in
   return place_of(fmix64(seed + (attempt << 32) + Word(bin) * GOLDEN), bins);
 }
 
-// Lets each empty bin try random bins until it meets a filled one, whose value it copies. Time: bins / filled tries for each empty
-// bin; with one filled bin there is nothing to try.
+// Lets each empty bin try random bins until it meets a filled one, whose value it copies. Time: bins / filled tries for each
+// empty bin; with one filled bin there is nothing to try.
 static Matrix<Slots> densify_optimal(Table<const Slots> bins, Word seed) {
   return densify(bins, [seed](Span<const Slots> slots, Span<Slots> out) {
     const std::int64_t filled = std::count_if(slots.begin(), slots.end(), is_filled);
@@ -131,8 +132,8 @@ static Matrix<Slots> densify_optimal(Table<const Slots> bins, Word seed) {
   });
 }
 
-// Lets filled bins write into random bins, round after round in the order of bins, until none is empty. Time: about t ln t writes a
-// row of t bins, however many are filled.
+// Lets filled bins write into random bins, round after round in the order of bins, until none is empty. Time: about t ln t
+// writes a row of t bins, however many are filled.
 static Matrix<Slots> densify_reverse(Table<const Slots> bins, Word seed) {
   std::vector<std::int64_t> filled;
   return densify(bins, [&](Span<const Slots> slots, Span<Slots> out) {
@@ -169,15 +170,16 @@ static Vector<Word> feistel_permute(Values keys, Word universe, Word half_bits, 
 }
 
 // The least image of each row under each of k keyed permutations.
-static Matrix<Word> permutation_minhash(Values values, Offsets offsets, Word universe, Word half_bits, Table<const Word> round_keys) {
+static Matrix<Word> permutation_minhash(Values values, Offsets offsets, Word universe, Word half_bits,
+                                        Table<const Word> round_keys) {
   return each_row<Word>(values, offsets, round_keys.rows(), [&](Values of_row, Span<Word> slots) {
     for (std::int64_t j = 0; j < slots.size(); j++)
       for (const Word value : of_row) slots[j] = std::min(slots[j], permuted(value, universe, half_bits, round_keys[j]));
   });
 }
 
-// Counters of the bits of words in all places: bit j of each counter is a word, a plane, of which the lowest comes first. Full adders
-// add sixteen words to four planes, and the carry ripples through the others.
+// Counters of the bits of words in all places: bit j of each counter is a word, a plane, of which the lowest comes first.
+// Full adders add sixteen words to four planes, and the carry ripples through the others.
 class BitCounters {
  public:
   // Forgets what was counted, and counts the hashes of a set.
@@ -267,11 +269,12 @@ static std::int64_t words_of(std::int64_t bits) { return (bits + 63) / 64; }
 
 // Room for fingerprints, and for the sums of their bits if these are kept.
 static Prints prints_of(std::int64_t rows, std::int64_t bits, bool margins) {
-  return {{Vector<Word>(rows * words_of(bits)), std::size_t(words_of(bits))}, {Vector<float>(margins ? rows * bits : 0), std::size_t(bits)}};
+  const std::size_t words = words_of(bits);
+  return {{Vector<Word>(rows * words), words}, {Vector<float>(margins ? rows * bits : 0), std::size_t(bits)}};
 }
 
-// SimHash (Charikar, STOC 2002) of sets, all features of weight 1: fingerprints, and the sums whose signs they are; a sum of zero
-// takes its bit from `ties`.
+// SimHash (Charikar, STOC 2002) of sets, all features of weight 1: fingerprints, and the sums whose signs they are; a sum of
+// zero takes its bit from `ties`.
 static Prints simhash(Values values, Offsets offsets, std::int64_t bits, Word salt, Values ties, bool margins) {
   const std::int64_t rows = offsets.size() - 1, words = words_of(bits);
   Prints out = prints_of(rows, bits, margins);
@@ -291,8 +294,8 @@ static Prints simhash(Values values, Offsets offsets, std::int64_t bits, Word sa
 }
 
 // The same of weighted features.
-static Prints weighted_simhash(Values values, Span<const double> weights, Offsets offsets, std::int64_t bits, Word salt, Values ties,
-                               bool margins) {
+static Prints weighted_simhash(Values values, Span<const double> weights, Offsets offsets, std::int64_t bits, Word salt,
+                               Values ties, bool margins) {
   const std::int64_t rows = offsets.size() - 1, words = words_of(bits);
   Prints out = prints_of(rows, bits, margins);
   typedef double Doubles __attribute__((vector_size(8 * WORDS)));
@@ -329,9 +332,9 @@ static double uniform(Word key, Word turn) {
   return std::min((double(fmix64(key + turn * GOLDEN) >> 11) + 0.5) * UNIT, 1 - UNIT);
 }
 
-// DartMinHash (Christiani, 2020): a slot is the first dart to hit it below the weights. Darts of an element are a Poisson process over
-// weight and rank, in strips of weight [0, 2^-40), [2^-40, 2^-36), ... [2^-4, 1), [1, 2), [2, 4) and so on, by rank in each. Those of
-// ranks below a limit are thrown, which doubles until all slots are hit.
+// DartMinHash (Christiani, 2020): a slot is the first dart to hit it below the weights. Darts of an element are a Poisson
+// process over weight and rank, in strips of weight [0, 2^-40), [2^-40, 2^-36), ... [2^-4, 1), [1, 2), [2, 4) and so on, by
+// rank in each. Those of ranks below a limit are thrown, which doubles until all slots are hit.
 static Matrix<Word> dart_minhash(Values values, Span<const double> weights, Offsets offsets, std::int64_t k, Word seed) {
   constexpr double NEVER = std::numeric_limits<double>::infinity();
   std::vector<double> ranks(k);

@@ -21,7 +21,7 @@ def shingles(rng, sizes):
 SIZES = [5, 0, 1, 2, 16, 17, 63, 64, 65, 700, 3000]
 
 
-@pytest.mark.parametrize("permutations", [1, 2, 63, 64, 65])
+@pytest.mark.parametrize("permutations", [1, 2, 63, 64, 65, 257])
 @pytest.mark.parametrize("seed", [0, 1, (1 << 64) - 1])
 def test_fast_similarity_equals_twin(rng, permutations, seed):
     sets = shingles(rng, SIZES)
@@ -61,11 +61,12 @@ def test_order_and_repeats_do_not_matter(rng):
 
 
 @pytest.mark.parametrize("distinct", [1, 3, 40])
-def test_long_texts_that_repeat_themselves(rng, distinct):
+@pytest.mark.parametrize("size", [150, 200, 1000, 20_000])
+def test_long_texts_that_repeat_themselves(rng, distinct, size):
     """Few distinct shingles, many times over: the same slots as without repeats."""
     values = rng.integers(0, 1 << 64, distinct, dtype=np.uint64)
     values[0] = 0
-    many = np.resize(values, 20_000)
+    many = np.resize(values, size)
     sets = la.sketches.Shingles(np.concatenate([values, many]), np.array([0, distinct, distinct + len(many)]))
     signed = la.sketches.FastSimilarity(permutations=64, seed=4).sign(sets).values
     assert signed[0].tolist() == signed[1].tolist() == naive.fast_similarity(values.tolist(), 64, 4)
