@@ -10,6 +10,9 @@
 #include <stdexcept>
 #include <utility>
 #include <vector>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace lookalike {
 
@@ -61,9 +64,19 @@ class Table {
   std::size_t rows_ = 0, columns_ = 0;
 };
 
-// Memory that is not cleared before it is written.
+// Memory that is not cleared before it is written; much of it comes in large pages, where the system has them: at its first touch
+// a page costs more than what is written to it.
 template <class T>
 struct Raw : std::allocator<T> {
+  T* allocate(std::size_t n) {
+    T* made = std::allocator<T>::allocate(n);
+#if defined(__linux__)
+    constexpr std::size_t PAGE = 4096, LEAST = 4 << 20;
+    const std::size_t before = -reinterpret_cast<std::uintptr_t>(made) % PAGE;
+    if (n * sizeof(T) >= LEAST) madvise(reinterpret_cast<char*>(made) + before, n * sizeof(T) - before, MADV_HUGEPAGE);
+#endif
+    return made;
+  }
   template <class U> struct rebind { using other = Raw<U>; };
   template <class U> void construct(U* at) noexcept { ::new (static_cast<void*>(at)) U; }
   template <class U, class... Of> void construct(U* at, Of&&... of) { ::new (static_cast<void*>(at)) U(std::forward<Of>(of)...); }
