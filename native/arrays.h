@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -84,7 +85,16 @@ struct Raw : std::allocator<T> {
 // A growing array, which becomes one of NumPy when it is returned.
 template <class T> using Vector = std::vector<T, Raw<T>>;
 
-// The same with rows of so many elements.
+// Its own `insert` copies elements one by one.
+template <class T>
+void append(Vector<T>& to, const T* begin, const T* end) {
+  if (begin == end) return;
+  const std::size_t size = to.size();
+  to.resize(size + (end - begin));
+  std::memcpy(to.data() + size, begin, (end - begin) * sizeof(T));
+}
+
+// A growing array of rows of so many elements.
 template <class T>
 struct Matrix {
   Vector<T> elements;
