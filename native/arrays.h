@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -106,7 +107,16 @@ void cut_off(Vector<T>& made, std::size_t size) {
   if (made.capacity() > 2 * size) made.shrink_to_fit();
 }
 
-// The same with rows of so many elements.
+// Its own `insert` copies elements one by one.
+template <class T>
+void append(Vector<T>& to, const T* begin, const T* end) {
+  if (begin == end) return;
+  const std::size_t size = to.size();
+  to.resize(size + (end - begin));
+  std::memcpy(to.data() + size, begin, (end - begin) * sizeof(T));
+}
+
+// A growing array of rows of so many elements.
 template <class T>
 struct Matrix {
   Vector<T> elements;

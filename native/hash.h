@@ -1,5 +1,7 @@
 // Hashes: mixers, tokens, shingles.
 #pragma once
+#include <algorithm>
+#include <utility>
 #include <vector>
 #include "simd.h"
 
@@ -90,6 +92,7 @@ using LongWords = Word __attribute__((vector_size(32)));
 using LongWords = Word;  // without wider multiplications
 #endif
 
+constexpr Word power_of_multiplier(int n) { return n ? MULTIPLIER * power_of_multiplier(n - 1) : 1; }
 constexpr int SHORT = sizeof(LongWords) == 64 ? 8 : 5;  // shingles of that many tokens are not rolled
 
 // Writes the hashes of `n` short shingles, a lane for each; returns whether they are short.
@@ -101,13 +104,14 @@ inline bool hash_short_shingles(const Word* tokens, std::int64_t width, std::int
   }
   const auto hash = [&](std::int64_t i, auto state) {
     using All = decltype(state);
-    state = All{} + WIDTH * K3;
-    Word factor = 1;
-    for (int j = WIDTH - 1; j >= 0; j--, factor *= MULTIPLIER) {
-      All token;
-      std::memcpy(&token, tokens + i + j, sizeof(All));
-      state += token * factor;
-    }
+    const auto token = [&](int j) {
+      All lanes;
+      std::memcpy(&lanes, tokens + i + j, sizeof(All));
+      return lanes;
+    };
+    [&]<int... j>(std::integer_sequence<int, j...>) {
+      state = ((token(j) * power_of_multiplier(WIDTH - 1 - j)) + ...) + WIDTH * K3;
+    }(std::make_integer_sequence<int, WIDTH>{});
     state = (state ^ state >> 33) * 0xFF51AFD7ED558CCD;
     state = (state ^ state >> 33) * 0xC4CEB9FE1A85EC53;
     state ^= state >> 33;

@@ -97,7 +97,7 @@ std::int64_t Normalizer::add(Bytes begin, Bytes end) {
 
 bool Normalizer::finish() {
   if (copied_ == begin_) return false;
-  out.insert(out.end(), copied_, end_);
+  append(out, copied_, end_);
   return true;
 }
 
@@ -146,8 +146,8 @@ Bytes Normalizer::normalize_segment(Bytes begin, Bytes end, std::int64_t& growth
   for (const std::uint32_t point : points_) append_utf8(point, encoded_);
   if (std::equal(encoded_.begin(), encoded_.end(), begin, at)) return at;
   if (copied_ == begin_) out.reserve((end_ - begin_) / 8 * 9 + 64);
-  out.insert(out.end(), copied_, begin);
-  out.insert(out.end(), encoded_.begin(), encoded_.end());
+  append(out, copied_, begin);
+  append(out, encoded_.data(), encoded_.data() + encoded_.size());
   growth += std::int64_t(encoded_.size()) - (at - begin);
   copied_ = at;
   return at;
