@@ -6,7 +6,7 @@ import weakref
 import numpy as np
 import pytest
 
-from lookalike.core.scratch import scratch
+from lookalike.core.scratch import KEPT, scratch
 from lookalike.core.threads import in_order
 
 
@@ -91,8 +91,8 @@ def test_an_item_is_let_go_once_it_is_worked_on():
 def test_arrays_are_kept_by_name_and_thread_unless_they_are_large():
     first = scratch("of a test", 100, np.int64)
     assert len(first) >= 100 and scratch("of a test", 50, np.int64) is first
-    large = scratch("of a test", 1000, np.int64, 8000)
-    assert len(large) >= 1000 and scratch("of a test", 100, np.int64) is first
+    large = scratch("of a test", 1 + KEPT // 8, np.int64)
+    assert len(large) > KEPT // 8 and scratch("of a test", 100, np.int64) is first
     larger = scratch("of a test", 1000, np.int64)
     assert scratch("of a test", 1000, np.int64) is larger is not large
     others = []
