@@ -65,8 +65,8 @@ class Table {
   std::size_t rows_ = 0, columns_ = 0;
 };
 
-// Memory that is not cleared before it is written; much of it comes in large pages, where the system has them: at its first touch
-// a page costs more than what is written to it.
+// Memory that is not cleared before it is written; much of it comes in large pages, where the system has them: at its
+// first touch a page costs more than what is written to it.
 template <class T>
 struct Raw : std::allocator<T> {
   T* allocate(std::size_t n) {
@@ -104,8 +104,8 @@ struct Matrix {
 // A growing array that is not given away: Python may refer to it as long as it likes.
 template <class T> using Shared = std::shared_ptr<Vector<T>>;
 
-// Empties a thread's array, or takes another where Python still refers to it: memory that is new each time costs the system more
-// than the work on it.
+// Empties a thread's array, or takes another where Python still refers to it: memory that is new each time costs the
+// system more than the work on it.
 template <class T>
 Shared<T> used_again(Shared<T>& kept) {
   if (!kept || kept.use_count() > 1) kept = std::make_shared<Vector<T>>();
@@ -122,7 +122,8 @@ nb::ndarray<nb::numpy, T> give(Vector<T>&& made, std::size_t columns = 0) {
   return nb::ndarray<nb::numpy, T>(held->data(), columns ? 2 : 1, shape, owner);
 }
 
-// Lets Python call a function of spans, tables and numbers, without the interpreter's lock. Arrays must have just the declared types.
+// Lets Python call a function of spans, tables and numbers, without the interpreter's lock. Arrays must have just the
+// declared types.
 template <class Function>
 void define(nb::module_& m, const char* name, Function function) {
   m.def(name, function, nb::call_guard<nb::gil_scoped_release>());

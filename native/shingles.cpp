@@ -9,8 +9,8 @@ namespace lookalike {
 
 enum Unit : int { UNIT_WORD, UNIT_CHAR, UNIT_BYTE, UNIT_LINE };
 
-// Memory that is new each time costs the system more than the work on it. Yet a single long text should not take its own to the
-// end of the job: a thread keeps arrays of so many bytes at most.
+// Memory that is new each time costs the system more than the work on it. Yet a single long text should not take its
+// own to the end of the job: a thread keeps arrays of so many bytes at most.
 constexpr std::size_t KEPT = 48 << 20;
 
 template <class T>
@@ -157,8 +157,8 @@ thread_local Shared<Word> Shingles::kept_;
 
 }  // namespace
 
-// Returns the hashes of the shingles of texts, repeats included, where those of each begin, and whether there were bytes that are
-// no UTF-8 (not looked for with bytes as units). `flags` names the normal form and what is hidden.
+// Returns the hashes of the shingles of texts, repeats included, where those of each begin, and whether there were
+// bytes that are no UTF-8 (not looked for with bytes as units). `flags` names the normal form and what is hidden.
 static std::tuple<Shared<Word>, Vector<std::int64_t>, bool> shingle_rows(
     Span<const std::uint8_t> data, Span<const std::int64_t> offsets, int unit, std::int64_t width, bool fold_case, int flags,
     const Characters& characters, const Forms& forms) {
@@ -189,8 +189,8 @@ static void gather_rows(Span<const std::uint8_t> data, Span<const std::int64_t> 
   }
 }
 
-// Copies texts that each follow their length, four bytes, one behind the other into `out`, which may be `data` itself; a row that
-// is not `there` has none. Returns how many bytes they took, -1 if the data end before.
+// Copies texts that each follow their length, four bytes, one behind the other into `out`, which may be `data`
+// itself; a row that is not `there` has none. Returns how many bytes they took, -1 if the data end before.
 static std::int64_t unpack_rows(Span<const std::uint8_t> data, Span<const std::int64_t> there, Span<std::uint8_t> out,
                                 Span<std::int64_t> offsets) {
   std::int64_t at = 0, written = 0;
