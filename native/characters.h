@@ -13,8 +13,8 @@ constexpr int KIND = 7, NOT_NFC = 1 << 3, NOT_NFKC = 1 << 4, HIDDEN = 1 << 5, HI
 constexpr int FORMED = NOT_NFC | NOT_NFKC, HIDES = HIDDEN | HIDDEN_SPACE;
 constexpr int FALLS = 1 << 7;  // of texts: combining classes fall somewhere
 
-// An entry: three bytes of the folded character, a bit of what it is to words, and these. Behind them, `FLAGS` up, those of its
-// kind but HIDDEN_SPACE, then whether it has a combining class.
+// An entry: three bytes of the folded character, a bit of what it is to words, and these. Behind them, `FLAGS` up,
+// those of its kind but HIDDEN_SPACE, then whether it has a combining class.
 constexpr std::uint32_t A_WORD = 1u << 24, ALONE = 1u << 25, A_MARK = 1u << 26, LONG = 1u << 27, ORDERED = 1u << 31;
 constexpr int FLAGS = 25;
 
@@ -79,7 +79,9 @@ inline Block load_block(Bytes at, Bytes limit) {
 
 inline std::int32_t point_of_two(Bytes at) { return (at[0] & 0x1F) << 6 | (at[1] & 0x3F); }
 inline std::int32_t point_of_three(Bytes at) { return (at[0] & 0xF) << 12 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F); }
-inline std::int32_t point_of_four(Bytes at) { return (at[0] & 7) << 18 | (at[1] & 0x3F) << 12 | (at[2] & 0x3F) << 6 | (at[3] & 0x3F); }
+inline std::int32_t point_of_four(Bytes at) {
+  return (at[0] & 7) << 18 | (at[1] & 0x3F) << 12 | (at[2] & 0x3F) << 6 | (at[3] & 0x3F);
+}
 
 // Where in a block the characters beyond ASCII are. It begins with a character and has so many bytes at most.
 struct Shape {
@@ -112,7 +114,8 @@ struct Shape {
   std::uint64_t whole() const { return size == 64 ? ~0ull : (1ull << size) - 1; }
 };
 
-// Whether combining classes fall among the characters of a sound block; `last` is the class before it, and becomes its last one.
+// Whether combining classes fall among the characters of a sound block; `last` is the class before it, and becomes
+// its last one.
 inline bool classes_fall(const Characters& of, Bytes at, const Shape& shape, int& last) {
   bool fall = false;
   int done = 0;

@@ -68,7 +68,8 @@ inline std::int64_t hash_tokens(Bytes folded, std::int64_t size, std::uint32_t* 
         const unsigned byte = found >> i & 255;
         const Word places = BIT_PLACES.of[byte];
 #if defined(__AVX2__)
-        _mm256_storeu_si256((__m256i*)to, _mm256_add_epi32(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(places)), _mm256_set1_epi32(base + i)));
+        const __m256i wide = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(places));
+        _mm256_storeu_si256((__m256i*)to, _mm256_add_epi32(wide, _mm256_set1_epi32(base + i)));
 #else
         for (int k = 0; k < 8; k++) to[k] = std::uint32_t(base + i) + (places >> 8 * k & 255);
 #endif

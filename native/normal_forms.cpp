@@ -1,5 +1,6 @@
-// From UTF-8 to UTF-8 in a Unicode normal form. It is done for segments: a character that begins one is normal and composes with
-// nothing before it. A number stands for each of its characters: its class above its code point, or a byte that is no UTF-8.
+// From UTF-8 to UTF-8 in a Unicode normal form. It is done for segments: a character that begins one is normal and
+// composes with nothing before it. A number stands for each of its characters: its class above its code point, or a
+// byte that is no UTF-8.
 #include "normal_forms.h"
 
 namespace lookalike {
@@ -42,7 +43,8 @@ Bytes Scanner::next(Bytes at, Bytes end, Bytes limit) {
     if (shape.sound) {
       int seen = 0;
       // Of Cyrillic, and of ideographs but rare ones, no character changes.
-      const std::uint64_t quiet = (block.at_least(0xD0) & ~block.at_least(0xD2)) | (block.at_least(0xE4) & ~block.at_least(0xEA));
+      const std::uint64_t quiet = (block.at_least(0xD0) & ~block.at_least(0xD2)) |
+                                  (block.at_least(0xE4) & ~block.at_least(0xEA));
       const std::uint64_t left = shape.leads & ~quiet & shape.whole();
       for (std::uint64_t twos = left & ~shape.threes; twos; twos &= twos - 1)
         seen |= flags_of[point_of_two(at + std::countr_zero(twos))];
@@ -206,9 +208,11 @@ void Normalizer::compose() {
   points_.resize(left);
 }
 
-// Returns texts in a normal form, their offsets, and whether they hold bytes that are no UTF-8; no offsets: they are in it already.
+// Returns texts in a normal form, their offsets, and whether they hold bytes that are no UTF-8; no offsets: they are
+// in it already.
 static std::tuple<Vector<std::uint8_t>, Vector<std::int64_t>, bool> normalize_texts(
-    Span<const std::uint8_t> data, Span<const std::int64_t> offsets, int flags, const Characters& characters, const Forms& forms) {
+    Span<const std::uint8_t> data, Span<const std::int64_t> offsets, int flags, const Characters& characters,
+    const Forms& forms) {
   Normalizer normalizer(characters, forms, flags);
   const std::int64_t rows = offsets.size() - 1;
   Vector<std::int64_t> made(offsets.size());
@@ -245,8 +249,8 @@ static std::pair<std::int64_t, std::int64_t> find_invalid(Span<const std::uint8_
 void define_normal_forms(nb::module_& m) {
   using Shorts = Span<const std::uint16_t>;
   nb::class_<Forms>(m, "Forms")
-      .def("__init__", [](Forms* made, Shorts pages, Shorts places, Shorts firsts, Shorts seconds, Span<const std::uint32_t> parts,
-                          Table<const std::uint32_t> composites) {
+      .def("__init__", [](Forms* made, Shorts pages, Shorts places, Shorts firsts, Shorts seconds,
+                          Span<const std::uint32_t> parts, Table<const std::uint32_t> composites) {
         const auto all = [](auto array) { return std::vector(array.begin(), array.end()); };
         const std::uint32_t* first = composites.begin();
         new (made) Forms{all(pages), all(places), all(firsts), all(seconds), all(parts),

@@ -24,9 +24,11 @@ struct Forms {
 // combining classes that fall.
 class Scanner {
  public:
-  Scanner(const Characters& characters, int flags) : of_(characters), flags_(flags), stop_(flags | (flags & FORMED ? FALLS : 0)) {}
+  Scanner(const Characters& characters, int flags)
+      : of_(characters), flags_(flags), stop_(flags | (flags & FORMED ? FALLS : 0)) {}
 
-  // Returns where at the latest such a thing begins, 64 bytes before it at most, or the end; what stands before `at` plays no part.
+  // Returns where at the latest such a thing begins, 64 bytes before it at most, or the end; what stands before `at`
+  // plays no part.
   Bytes next(Bytes at, Bytes end, Bytes limit);
   bool invalid = false;  // whether there were bytes that are no UTF-8
 
@@ -35,8 +37,8 @@ class Scanner {
   const int flags_, stop_;
 };
 
-// Brings texts into a normal form, without what is hidden, in steps that grow as they do, whatever they hold. Bytes that are no
-// UTF-8 stay as they are.
+// Brings texts into a normal form, without what is hidden, in steps that grow as they do, whatever they hold. Bytes
+// that are no UTF-8 stay as they are.
 class Normalizer {
  public:
   Normalizer(const Characters& characters, const Forms& forms, int flags);

@@ -74,7 +74,8 @@ struct Block {
   }
   Block words(bool fold_case) const { return {words(low, fold_case), words(high, fold_case)}; }
   static __m256i lower(__m256i x) {
-    const __m256i a = _mm256_sub_epi8(x, _mm256_set1_epi8('A')), upper = _mm256_cmpeq_epi8(_mm256_min_epu8(a, _mm256_set1_epi8(25)), a);
+    const __m256i a = _mm256_sub_epi8(x, _mm256_set1_epi8('A'));
+    const __m256i upper = _mm256_cmpeq_epi8(_mm256_min_epu8(a, _mm256_set1_epi8(25)), a);
     return _mm256_or_si256(x, _mm256_and_si256(upper, _mm256_set1_epi8(32)));
   }
   Block lower() const { return {lower(low), lower(high)}; }
