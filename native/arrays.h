@@ -63,8 +63,8 @@ class Table {
   std::size_t rows_ = 0, columns_ = 0;
 };
 
-// Memory that is not cleared before it is written; large parts of it in huge pages, as NumPy has its own: most of the time of an array
-// that is new is that of its pages.
+// Memory that is not cleared before it is written; large parts of it in huge pages, as NumPy has its own: most of the time of
+// an array that is new is that of its pages.
 template <class T>
 struct Raw : std::allocator<T> {
   T* allocate(std::size_t n) {
@@ -80,10 +80,19 @@ struct Raw : std::allocator<T> {
   }
   template <class U> struct rebind { using other = Raw<U>; };
   template <class U> void construct(U* at) noexcept { ::new (static_cast<void*>(at)) U; }
-  template <class U, class... Of> void construct(U* at, Of&&... of) { ::new (static_cast<void*>(at)) U(std::forward<Of>(of)...); }
+  template <class U, class... Of> void construct(U* at, Of&&... of) {
+    ::new (static_cast<void*>(at)) U(std::forward<Of>(of)...);
+  }
 };
 // A growing array, which becomes one of NumPy when it is returned.
 template <class T> using Vector = std::vector<T, Raw<T>>;
+
+// Shortens an array, which then takes at most twice the memory that it needs.
+template <class T>
+void cut_off(Vector<T>& made, std::size_t size) {
+  made.resize(size);
+  if (made.capacity() > 2 * size) made.shrink_to_fit();
+}
 
 // The same with rows of so many elements.
 template <class T>
@@ -100,7 +109,8 @@ nb::ndarray<nb::numpy, T> give(Vector<T>&& made, std::size_t columns = 0) {
   return nb::ndarray<nb::numpy, T>(held->data(), columns ? 2 : 1, shape, owner);
 }
 
-// Lets Python call a function of spans, tables and numbers, without the interpreter's lock. Arrays must have just the declared types.
+// Lets Python call a function of spans, tables and numbers, without the interpreter's lock. Arrays must have just the declared
+// types.
 template <class Function>
 void define(nb::module_& m, const char* name, Function function) {
   m.def(name, function, nb::call_guard<nb::gil_scoped_release>());
