@@ -1,3 +1,3 @@
 """The settings of all other tests."""
 
-from conftest import _same_secrets, _wrapping_integers, data, rng  # noqa: F401
+from conftest import _same_secrets, data, rng  # noqa: F401
