@@ -34,6 +34,7 @@ demo: $(BIN)/lookalike
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror native/*.cpp native/*.h
 	$(BIN)/mypy
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/python tools/check_types.py

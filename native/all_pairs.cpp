@@ -46,21 +46,20 @@ static void search_all_of(Table<const Word> queries, std::int64_t start, std::in
 static Found search_all(Table<const Word> query, std::int64_t start, std::int64_t stop, Table<const Word> stored,
                         std::int64_t radius, bool first_only, bool self_join) {
   Hits hits;
-  with_words(query.columns(), [&](auto words) {
-    search_all_of<words>(query, start, stop, stored, radius, first_only, self_join, hits);
-  });
+  with_words(query.columns(),
+             [&](auto words) { search_all_of<words>(query, start, stop, stored, radius, first_only, self_join, hits); });
   return hits.taken();
 }
 
 // What a pair must have: `most` slots that differ, or, where rows have densities, what follows from theirs.
 struct Reach {
-  Table<const std::int64_t> layout;     // first word, slots and bits of each part
-  Span<const std::int64_t> combined;    // how many slots each bit of a part is the XOR of
+  Table<const std::int64_t> layout;   // first word, slots and bits of each part
+  Span<const std::int64_t> combined;  // how many slots each bit of a part is the XOR of
   std::int64_t most;
-  double early;                         // words before which hardly a pair is decided
+  double early;  // words before which hardly a pair is decided
   double threshold;
   Span<const double> densities;
-  Table<const double> chances;          // A of each row and part (Theorem 1)
+  Table<const double> chances;  // A of each row and part (Theorem 1)
 
   // Writes how many slots of a row and of each row of a block may differ: slots less those that must match, C1 + (1 - C2) R of
   // whole ones. Combined ones tell nothing where single bits match in half of all cases or fewer: all of them may differ.
@@ -121,7 +120,7 @@ class BlockPairs {
       for (std::int64_t begun = 0; begun < width && !beyond;) {
         const std::int64_t stop = std::min({width, begun + std::max(step_, first_ - done), begun + MOST_SUMMED});
         beyond = bits == 1 ? add<1>(words_[i], first + begun, first + stop, 1, width)
-                          : add<0>(words_[i], first + begun, first + stop, bits, width);
+                           : add<0>(words_[i], first + begun, first + stop, bits, width);
         done += stop - begun;
         begun = stop;
       }
@@ -144,7 +143,8 @@ class BlockPairs {
           const WordLanes own = WordLanes::of(row[w + b * width]);
           const Word* column = &columns_[(w + b * width) * BLOCK + j];
 #pragma GCC unroll 4
-          for (std::int64_t k = 0; k < TOGETHER; k++) differ[k] = differ[k] | (own ^ WordLanes::load(column + k * WordLanes::N));
+          for (std::int64_t k = 0; k < TOGETHER; k++)
+            differ[k] = differ[k] | (own ^ WordLanes::load(column + k * WordLanes::N));
         }
 #pragma GCC unroll 4
         for (std::int64_t k = 0; k < TOGETHER; k++) counts[k] = counts[k] + differ[k].byte_counts();
@@ -250,9 +250,8 @@ static void join_runs_of(Table<const Word> words, Span<const Word> entries, Word
 static Found join_runs(Table<const Word> words, Span<const Word> entries, std::int64_t row_bits, Table<const Word> masks,
                        std::int64_t table, std::int64_t radius, std::int64_t limit) {
   Hits hits;
-  with_words(words.columns(), [&](auto width) {
-    join_runs_of<width>(words, entries, low_bits(row_bits), masks, table, radius, limit, hits);
-  });
+  with_words(words.columns(),
+             [&](auto width) { join_runs_of<width>(words, entries, low_bits(row_bits), masks, table, radius, limit, hits); });
   return hits.taken();
 }
 

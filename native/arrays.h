@@ -66,8 +66,8 @@ class Table {
   std::size_t rows_ = 0, columns_ = 0;
 };
 
-// Memory that is not cleared before it is written, in huge pages where there are any: one of these is cleared, and found again by
-// the processor, faster than the 512 small ones in its place.
+// Memory that is not cleared before it is written, in huge pages where there are any: one of these is cleared, and found again
+// by the processor, faster than the 512 small ones in its place.
 template <class T>
 struct Raw : std::allocator<T> {
   T* allocate(std::size_t n) {
@@ -79,14 +79,22 @@ struct Raw : std::allocator<T> {
 #endif
     return made;
   }
-  template <class U> struct rebind { using other = Raw<U>; };
-  template <class U> void construct(U* at) noexcept { ::new (static_cast<void*>(at)) U; }
-  template <class U, class... Of> void construct(U* at, Of&&... of) {
+  template <class U>
+  struct rebind {
+    using other = Raw<U>;
+  };
+  template <class U>
+  void construct(U* at) noexcept {
+    ::new (static_cast<void*>(at)) U;
+  }
+  template <class U, class... Of>
+  void construct(U* at, Of&&... of) {
     ::new (static_cast<void*>(at)) U(std::forward<Of>(of)...);
   }
 };
 // A growing array, which becomes one of NumPy when it is returned.
-template <class T> using Vector = std::vector<T, Raw<T>>;
+template <class T>
+using Vector = std::vector<T, Raw<T>>;
 
 // Sees to it that so many elements more fit, and at least as many again.
 template <class T>
@@ -124,10 +132,11 @@ struct Matrix {
 };
 
 // A growing array that is not given away: Python may refer to it as long as it likes.
-template <class T> using Shared = std::shared_ptr<Vector<T>>;
+template <class T>
+using Shared = std::shared_ptr<Vector<T>>;
 
-// Empties a thread's array, or takes another where Python still refers to it: memory that is new each time costs the system more
-// than the work on it.
+// Empties a thread's array, or takes another where Python still refers to it: memory that is new each time costs the system
+// more than the work on it.
 template <class T>
 Shared<T> used_again(Shared<T>& kept) {
   if (!kept || kept.use_count() > 1) kept = std::make_shared<Vector<T>>();

@@ -47,8 +47,10 @@ class Growing {
 };
 
 // An array that an object holds.
-template <class T> using Held = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T> static Span<T> span(const Held<T>& held) {
+template <class T>
+using Held = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+static Span<T> span(const Held<T>& held) {
   return held.is_valid() ? Span<T>(held.data(), held.shape(0)) : Span<T>();
 }
 
@@ -72,8 +74,7 @@ static Matrix<Word> band_keys(Table<const Slot> slots, Span<const Word> groups, 
 
 // Keys of bands of packed slots. `places` has of each slot word and bit of its first plane, its planes, and the words from one
 // plane to the next.
-static Matrix<Word> packed_band_keys(Table<const Word> words, Table<const Long> places, Long bands,
-                                     Long rows) {
+static Matrix<Word> packed_band_keys(Table<const Word> words, Table<const Long> places, Long bands, Long rows) {
   Matrix<Word> keys{Vector<Word>(words.rows() * bands), std::size_t(bands)};
   Word* out = keys.elements.data();
   for (Long document = 0; document < words.rows(); document++) {
@@ -133,7 +134,10 @@ class EqualKeys {
         band_(band),
         row_bits_(std::max(1, int(std::bit_width(Word(keys.rows()))))),
         part_bits_(std::max(0, row_bits_ - DIGIT)),
-        entries_(keys.rows()), ends_(std::size_t(1) << part_bits_, 0), places_(1 << DIGIT), sorted_(LARGE) {
+        entries_(keys.rows()),
+        ends_(std::size_t(1) << part_bits_, 0),
+        places_(1 << DIGIT),
+        sorted_(LARGE) {
     const Word mask = (Word(1) << row_bits_) - 1;
     const auto part_of = [this](Word key) { return (key >> 1) >> (63 - part_bits_); };
     for (Long row = 0; row < keys.rows(); row++) ends_[part_of(key(row))]++;
@@ -224,23 +228,20 @@ static Pairs band_pairs(Table<const Word> keys, Long band) {
       found.advance(made);
     }
   };
-  while (groups.next_part(link)) {
-  }
+  while (groups.next_part(link)) {}
   return found.finished();
 }
 
 // Rows of equal keys, group after group, for Python.
 class KeyGroups {
  public:
-  explicit KeyGroups(Held<const Word> keys)
-      : keys_(keys), groups_({keys.data(), keys.shape(0), 1}, 0) {}
+  explicit KeyGroups(Held<const Word> keys) : keys_(keys), groups_({keys.data(), keys.shape(0), 1}, 0) {}
 
   // The rows of the next groups of two or more, about so many; none: that is all.
   Vector<Long> next(Long most) {
     Vector<Long> out;
     const auto add = [&](Longs rows) { out.insert(out.end(), rows.begin(), rows.end()); };
-    while (Long(out.size()) < most && groups_.next_part(add)) {
-    }
+    while (Long(out.size()) < most && groups_.next_part(add)) {}
     return out;
   }
 
@@ -322,8 +323,7 @@ class GroupLinks {
   // The next links of what was added, at most so many; no link: these were all.
   Pairs next(Long most) {
     Growing out(std::min(expected_, most));
-    while (out.size() < most && (linkable_ ? link(out, most) : take())) {
-    }
+    while (out.size() < most && (linkable_ ? link(out, most) : take())) {}
     if (out.size()) expected_ = out.size();
     return out.finished();
   }
@@ -379,8 +379,8 @@ class GroupLinks {
 
   Held<const Long> keys_, orders_;
   Vector<Long> group_;
-  Long row_ = 0, key_ = 0, member_ = 0, partner_ = 0;  // the next row, and what is linked next
-  Long expected_ = 0;                                  // as many links as the portion before had
+  Long row_ = 0, key_ = 0, member_ = 0, partner_ = 0;                        // the next row, and what is linked next
+  Long expected_ = 0;                                                        // as many links as the portion before had
   bool open_ = false, linkable_ = false, complete_ = false, ended_ = false;  // open: the piece before had some of the group
 };
 
@@ -445,8 +445,7 @@ using HolderLinks = GroupLinks<HolderRule>;
 // Links of the members of two groups each, but those of two references: group i has the orders from `offsets[i]` on, ascending.
 class CrossLinks {
  public:
-  CrossLinks(Held<const Long> orders, Held<const Long> offsets, Held<const Long> first,
-             Held<const Long> second, Long boundary)
+  CrossLinks(Held<const Long> orders, Held<const Long> offsets, Held<const Long> first, Held<const Long> second, Long boundary)
       : orders_(orders), offsets_(offsets), first_(first), second_(second), boundary_(boundary) {}
 
   // The next links, at most so many.
@@ -528,8 +527,9 @@ class RarestCodes {
 };
 
 // The codes that each row holds, the rarest first: (code, order, count, whether it is within the budget).
-static std::tuple<Vector<Long>, Vector<Long>, Vector<Long>, Vector<std::uint8_t>> choose_codes(
-    Codes codes, Longs orders, Counts counts, Long chosen, Long budget) {
+static std::tuple<Vector<Long>, Vector<Long>, Vector<Long>, Vector<std::uint8_t>> choose_codes(Codes codes, Longs orders,
+                                                                                               Counts counts, Long chosen,
+                                                                                               Long budget) {
   Vector<Long> keys, holders, sizes;
   Vector<std::uint8_t> within;
   RarestCodes rarest(counts, chosen);
@@ -550,8 +550,7 @@ static std::tuple<Vector<Long>, Vector<Long>, Vector<Long>, Vector<std::uint8_t>
 
 // Couples of the codes of each row: (32 bits of a hash, order). Those of the first `chosen` codes that are within the budget
 // enter none, nor does one of a count above `most`; `taken` of the others do.
-static Pairs choose_couples(Codes codes, Longs orders, Counts counts, Long chosen, Long budget, Long taken,
-                            Long most) {
+static Pairs choose_couples(Codes codes, Longs orders, Counts counts, Long chosen, Long budget, Long taken, Long most) {
   Growing found;
   RarestCodes rarest(counts, chosen + taken);
   for (Long row = 0; row < codes.rows(); row++) {
@@ -576,8 +575,8 @@ static Pairs choose_couples(Codes codes, Longs orders, Counts counts, Long chose
 
 // Which codes of each row are single or within its budget, and which bands may be crowds: those of more than `most` members, so
 // that each code of the band is in as many rows.
-static std::tuple<Matrix<std::uint8_t>, Matrix<std::uint8_t>> mark_own(Codes codes, Counts counts, Long bands,
-                                                                       Long chosen, Long budget, Long most) {
+static std::tuple<Matrix<std::uint8_t>, Matrix<std::uint8_t>> mark_own(Codes codes, Counts counts, Long bands, Long chosen,
+                                                                       Long budget, Long most) {
   const Long slots = counts.rows(), rows = slots / bands;
   Matrix<std::uint8_t> own{Vector<std::uint8_t>(codes.rows() * slots), std::size_t(slots)};
   Matrix<std::uint8_t> crowded{Vector<std::uint8_t>(codes.rows() * bands), std::size_t(bands)};
@@ -636,8 +635,8 @@ static Long equal_nibbles(Bytes a, Bytes b, Long slots) {
 // The pairs that stay: none that is the one before, `before` at first, or of one document, or of two references, or whose
 // `withins`, of so many bytes, differ, or of whose nibbles fewer than `least` agree. Without slots, or bytes, these are not
 // compared.
-static Pairs cut_pairs(Longs left, Longs right, std::pair<Long, Long> before, Long boundary, Sides withins,
-                       Long bytes, Sides codes, Long slots, Long least) {
+static Pairs cut_pairs(Longs left, Longs right, std::pair<Long, Long> before, Long boundary, Sides withins, Long bytes,
+                       Sides codes, Long slots, Long least) {
   const auto [left_withins, left_within, right_withins, right_within] = withins;
   const auto [left_codes, left_code, right_codes, right_code] = codes;
   const Long width = (slots + 15) / 16 * 8;
@@ -688,10 +687,13 @@ void define_candidates(nb::module_& m) {
       .def("next", &BucketLinks::next, unlocked);
   nb::class_<HolderLinks>(m, "HolderLinks")
       .def(nb::init<Long, Long, Long>())
-      .def("add", [](HolderLinks& links, Array codes, Array orders, Held<const bool> within) {
-        links.rule.added = std::move(within);
-        links.add(std::move(codes), std::move(orders));
-      }, array("codes"), array("orders"), array("within"))
+      .def(
+          "add",
+          [](HolderLinks& links, Array codes, Array orders, Held<const bool> within) {
+            links.rule.added = std::move(within);
+            links.add(std::move(codes), std::move(orders));
+          },
+          array("codes"), array("orders"), array("within"))
       .def("next", &HolderLinks::next, unlocked);
   nb::class_<CrossLinks>(m, "CrossLinks")
       .def(nb::init<Array, Array, Array, Array, Long>(), array("orders"), array("offsets"), array("first"), array("second"),

@@ -43,10 +43,11 @@ void define_characters(nb::module_& m) {
   using Shorts = Span<const std::uint16_t>;
   using namespace nb::literals;
   nb::class_<Characters>(m, "Characters")
-      .def("__init__", [](Characters* made, Shorts pages, Shorts kinds, Shorts folds, Span<const std::uint64_t> fold_bytes) {
-        new (made) Characters({pages.begin(), pages.end()}, {kinds.begin(), kinds.end()}, {folds.begin(), folds.end()},
-                              {fold_bytes.begin(), fold_bytes.end()});
-      })
+      .def("__init__",
+           [](Characters* made, Shorts pages, Shorts kinds, Shorts folds, Span<const std::uint64_t> fold_bytes) {
+             new (made) Characters({pages.begin(), pages.end()}, {kinds.begin(), kinds.end()}, {folds.begin(), folds.end()},
+                                   {fold_bytes.begin(), fold_bytes.end()});
+           })
       .def("kinds", &kinds_of, "points"_a, "Return what code points are to words, and their flags.");
 }
 

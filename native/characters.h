@@ -46,7 +46,8 @@ struct Decoded {
 };
 
 inline Decoded decode(std::uint64_t word, std::int64_t available) {
-  const int first = int(word & 255), following = int(word >> 8 & 0xFFFFFF), low = following & 0x3F, middle = following >> 8 & 0x3F;
+  const int first = int(word & 255), following = int(word >> 8 & 0xFFFFFF), low = following & 0x3F,
+            middle = following >> 8 & 0x3F;
   if (first < 0x80) return {first, 1};
   if (first < 0xC2 || first > 0xF4) return {-1, 1};
   if (first < 0xE0) {

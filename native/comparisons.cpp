@@ -94,8 +94,12 @@ class Rows {
   // Takes rows that are ready.
   Rows(std::int64_t kind, Span<const std::int64_t> sizes, Span<const std::int64_t> offsets, Span<const std::int32_t> blocks,
        Span<const Word> words, Span<const double> scores)
-      : kind_(kind), scores_(scores.begin(), scores.end()), sizes_(sizes.begin(), sizes.end()),
-        offsets_(offsets.begin(), offsets.end()), blocks_(blocks.begin(), blocks.end()), words_(words.begin(), words.end()) {}
+      : kind_(kind),
+        scores_(scores.begin(), scores.end()),
+        sizes_(sizes.begin(), sizes.end()),
+        offsets_(offsets.begin(), offsets.end()),
+        blocks_(blocks.begin(), blocks.end()),
+        words_(words.begin(), words.end()) {}
 
   // Adds rows of any values.
   void add(Span<const Word> values, Span<const std::int64_t> offsets) {

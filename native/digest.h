@@ -112,7 +112,8 @@ inline std::int64_t hash_keys(Span<const Word> keys, std::int64_t width, Span<co
   const Word step = secret[2], word = secret[3];
   for (std::int64_t i = 0; i < count; i++) tokens[i] = token_value({keys[2 * i], keys[2 * i + 1]}, secret.begin());
   Word leading = 1, state = 0;  // the power of X of the one that comes first, and of the token that stood before the first
-  for (std::int64_t i = 0; i < size; i++) leading = folded(times(leading, step)), state = folded(times(state, step) + tokens[i]);
+  for (std::int64_t i = 0; i < size; i++)
+    leading = folded(times(leading, step)), state = folded(times(state, step) + tokens[i]);
   leading = reduced(leading);
   const Word leaving = P - leading;
   out[0] = fmix64(reduced(folded(state + leading)) ^ word);

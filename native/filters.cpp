@@ -73,8 +73,12 @@ class Prefixes {
  public:
   Prefixes(Span<Int> values, Span<const Int> offsets, Span<const Int> orders, Span<const std::int32_t> counts, int shift,
            double threshold, bool with_bits)
-      : values_(values), offsets_(offsets), orders_(orders), entries_(rank_members(values, offsets, counts, shift)),
-        threshold_(threshold), columns_(2 + BITS + (with_bits ? WORDS : 0)) {}
+      : values_(values),
+        offsets_(offsets),
+        orders_(orders),
+        entries_(rank_members(values, offsets, counts, shift)),
+        threshold_(threshold),
+        columns_(2 + BITS + (with_bits ? WORDS : 0)) {}
 
   // Returns at most so many of the next members, the columns of which are rows: key, order of the set, facts. None:
   // all is done.
@@ -365,18 +369,19 @@ void define_filters(nb::module_& m) {
   define(m, "table_places", &table_places);
   nb::class_<Dropped>(m, "Dropped").def(nb::init<Span<const Word>>()).def("drop", &Dropped::drop, Free());
   nb::class_<Prefixes>(m, "Prefixes")
-      .def("__init__",
-           [](Prefixes* made, Span<Int> values, Ints offsets, Ints orders, Span<const std::int32_t> counts, int shift,
-              double threshold, bool with_bits) {
-             new (made) Prefixes(values, offsets, orders, counts, shift, threshold, with_bits);
-           },
-           Free(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+      .def(
+          "__init__",
+          [](Prefixes* made, Span<Int> values, Ints offsets, Ints orders, Span<const std::int32_t> counts, int shift,
+             double threshold,
+             bool with_bits) { new (made) Prefixes(values, offsets, orders, counts, shift, threshold, with_bits); },
+          Free(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
       .def("next", &Prefixes::next, Free());
   nb::class_<PrefixLinks>(m, "PrefixLinks")
-      .def("__init__",
-           [](PrefixLinks* made, Ints keys, Ints orders, const std::vector<Ints>& facts, Int boundary, double threshold,
-              bool firsts) { new (made) PrefixLinks(keys, orders, facts, boundary, threshold, firsts); },
-           Free())
+      .def(
+          "__init__",
+          [](PrefixLinks* made, Ints keys, Ints orders, const std::vector<Ints>& facts, Int boundary, double threshold,
+             bool firsts) { new (made) PrefixLinks(keys, orders, facts, boundary, threshold, firsts); },
+          Free())
       .def("next", &PrefixLinks::next, Free());
 }
 

@@ -6,8 +6,8 @@
 
 namespace lookalike {
 
-// Writes the words of a text, blanks between them: letters, digits and marks make words; in scripts without spaces each letter or
-// digit does, with its marks. Invalid UTF-8 separates words. `out` has room for three bytes a byte and 160 more.
+// Writes the words of a text, blanks between them: letters, digits and marks make words; in scripts without spaces each letter
+// or digit does, with its marks. Invalid UTF-8 separates words. `out` has room for three bytes a byte and 160 more.
 class WordFolder {
  public:
   // Stops where a character has one of the flags of `stop`, or combining classes fall and it has FALLS.
@@ -58,7 +58,8 @@ class WordFolder {
     std::int64_t read, written;
   };
 
-  // Folds the characters that lie whole in a block that begins with one beyond ASCII, if all are sound, up to one of four bytes.
+  // Folds the characters that lie whole in a block that begins with one beyond ASCII, if all are sound, up to one of four
+  // bytes.
   Run fold_block(Bytes at, Bytes end, Bytes limit, std::uint8_t* out) {
     const Block block = load_block(at, limit);
     Shape shape(block, end - at);
@@ -186,9 +187,10 @@ inline bool breaks_line(std::int32_t point) {
   return (point >= 10 && point <= 13) || point == 0x85 || point == 0x2028 || point == 0x2029;
 }
 
-// Folds letters, digits and marks among the first `size` bytes of a block, up to what is none or changes its size; returns where
-// that is.
-inline std::int64_t fold_letters(Bytes at, const Shape& shape, std::int64_t size, const std::uint32_t* entries, std::uint8_t* to) {
+// Folds letters, digits and marks among the first `size` bytes of a block, up to what is none or changes its size; returns
+// where that is.
+inline std::int64_t fold_letters(Bytes at, const Shape& shape, std::int64_t size, const std::uint32_t* entries,
+                                 std::uint8_t* to) {
   if (!shape.sound) return std::min<std::int64_t>(size, shape.first);
   std::uint64_t left = shape.leads & shape.whole();
   if (shape.fours) left &= (shape.fours & -shape.fours) - 1, size = std::min<std::int64_t>(size, std::countr_zero(shape.fours));
@@ -205,8 +207,8 @@ inline std::int64_t fold_letters(Bytes at, const Shape& shape, std::int64_t size
   return std::min<std::int64_t>(size, shape.size);
 }
 
-// Writes a text with each run of white space as one blank, or if `keep_lines` as a line feed where it holds a line break, none at
-// either end. Invalid UTF-8 becomes U+FFFD. `out` has room for three bytes a byte and 80 more. Returns the bytes written.
+// Writes a text with each run of white space as one blank, or if `keep_lines` as a line feed where it holds a line break, none
+// at either end. Invalid UTF-8 becomes U+FFFD. `out` has room for three bytes a byte and 80 more. Returns the bytes written.
 inline std::int64_t fold_spaces(Bytes at, Bytes end, Bytes limit, bool fold_case, bool keep_lines, const Characters& characters,
                                 std::uint8_t* out) {
   constexpr std::uint64_t TOPS = 0x8080808080808080, ABOVE_BLANK = 0x5F5F5F5F5F5F5F5F;
@@ -237,7 +239,8 @@ inline std::int64_t fold_spaces(Bytes at, Bytes end, Bytes limit, bool fold_case
       }
     }
     const std::uint64_t word = load64(at, limit);
-    const std::uint64_t special = (word | ~((word & ~TOPS) + ABOVE_BLANK)) & TOPS;  // beyond ASCII, a blank or a control character
+    const std::uint64_t special =
+        (word | ~((word & ~TOPS) + ABOVE_BLANK)) & TOPS;  // beyond ASCII, a blank or a control character
     const std::int64_t size = std::min<std::int64_t>(end - at, special ? std::countr_zero(special) >> 3 : 8);
     if (size) {
       end_gap();

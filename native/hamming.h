@@ -123,10 +123,14 @@ class Prints {
 template <class F>
 auto with_words(std::int64_t words, F f) {
   switch (words) {
-    case 1: return f(std::integral_constant<int, 1>());
-    case 2: return f(std::integral_constant<int, 2>());
-    case 4: return f(std::integral_constant<int, 4>());
-    default: return f(std::integral_constant<int, 0>());
+    case 1:
+      return f(std::integral_constant<int, 1>());
+    case 2:
+      return f(std::integral_constant<int, 2>());
+    case 4:
+      return f(std::integral_constant<int, 4>());
+    default:
+      return f(std::integral_constant<int, 0>());
   }
 }
 
@@ -155,9 +159,8 @@ class Hits {
   // Adds some in ascending order, and empties them.
   void add_sorted(std::vector<Hit>& some) {
     if (some.size() > 1)
-      std::sort(some.begin(), some.end(), [](const Hit& a, const Hit& b) {
-        return a.left != b.left ? a.left < b.left : a.right < b.right;
-      });
+      std::sort(some.begin(), some.end(),
+                [](const Hit& a, const Hit& b) { return a.left != b.left ? a.left < b.left : a.right < b.right; });
     for (const Hit& hit : some) add(hit);
     some.clear();
   }

@@ -12,7 +12,9 @@ namespace lookalike {
 class Interner {
  public:
   Interner(std::int64_t width, Span<const Word> secret)
-      : width_(width), multiplier_(secret[2] | 1), square_(multiplier_ * multiplier_),
+      : width_(width),
+        multiplier_(secret[2] | 1),
+        square_(multiplier_ * multiplier_),
         secret_{secret[0], secret[1], secret[3]} {}
 
   // Numbers the shingles of rows of token keys; fewer tokens than the width make one shingle, none make none.

@@ -20,9 +20,16 @@ namespace lookalike {
 class KnownText {
  public:
   KnownText(bool lines, std::int64_t width, bool fold_case, Span<const Word> points, Span<const Word> secret)
-      : lines_(lines), fold_case_(fold_case), width_(width), context_(width - 1), separator_(lines ? 10 : 32),
-        points_(points.begin(), points.end()), secret_{secret[0], secret[1], secret[2] | 1, secret[3]},
-        keys_(width + MANY), ends_(width + MANY), tags_(width + MANY) {}
+      : lines_(lines),
+        fold_case_(fold_case),
+        width_(width),
+        context_(width - 1),
+        separator_(lines ? 10 : 32),
+        points_(points.begin(), points.end()),
+        secret_{secret[0], secret[1], secret[2] | 1, secret[3]},
+        keys_(width + MANY),
+        ends_(width + MANY),
+        tags_(width + MANY) {}
 
   ~KnownText() {
     if (room_ && room_->bytes() <= MOST_KEPT) kept() = std::move(room_);

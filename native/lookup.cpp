@@ -31,12 +31,17 @@ static Vector<Row> start_runs(Span<const Word> keys, int prefix_bits) {
 // none. The arrays may lie in a file that somebody else wrote: what is read of them is looked at before it is used.
 class SegmentTables {
  public:
-  template <class T> using Stack = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+  template <class T>
+  using Stack = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
   using Codes = nb::ndarray<const std::uint16_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
   using Removed = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
   SegmentTables(Stack<Word> keys, Stack<Row> rows, Stack<Row> starts, Codes codes, Removed removed)
-      : keys_(keys), rows_(rows), starts_(starts), codes_(codes), removed_(removed),
+      : keys_(keys),
+        rows_(rows),
+        starts_(starts),
+        codes_(codes),
+        removed_(removed),
         prefix_bits(std::bit_width(starts.shape(1)) - 1) {
     const bool fit = rows.shape(0) == keys.shape(0) && starts.shape(0) == keys.shape(0) && rows.shape(1) == keys.shape(1) &&
                      starts.shape(1) == (std::size_t(1) << prefix_bits) + 1 && has_plain_rows(keys) && has_plain_rows(rows) &&
@@ -52,7 +57,10 @@ class SegmentTables {
   bool is_removed(Row row) const { return removed_.shape(0) && removed_.data()[row]; }
 
  private:
-  template <class T> static bool has_plain_rows(const Stack<T>& tables) { return tables.stride(1) == 1 || tables.shape(1) < 2; }
+  template <class T>
+  static bool has_plain_rows(const Stack<T>& tables) {
+    return tables.stride(1) == 1 || tables.shape(1) < 2;
+  }
 
   Stack<Word> keys_;
   Stack<Row> rows_, starts_;
@@ -84,9 +92,15 @@ struct Rule {
 class LookUp {
  public:
   LookUp(const std::vector<const SegmentTables*>& files, Queries asked, Rule rule)
-      : files_(files), asked_(asked), rule_(rule), width_(asked.codes.columns()), highest_(rule.lane == 16 ? width_ : 0),
-        n_tables_(asked.keys.columns()), n_runs_(asked.wanted.rows() ? asked.wanted.columns() : n_tables_),
-        lowest_(0xFFFF / ((Word(1) << rule.lane) - 1) * 0x0001000100010001), runs_(files.size() * AHEAD * n_runs_) {
+      : files_(files),
+        asked_(asked),
+        rule_(rule),
+        width_(asked.codes.columns()),
+        highest_(rule.lane == 16 ? width_ : 0),
+        n_tables_(asked.keys.columns()),
+        n_runs_(asked.wanted.rows() ? asked.wanted.columns() : n_tables_),
+        lowest_(0xFFFF / ((Word(1) << rule.lane) - 1) * 0x0001000100010001),
+        runs_(files.size() * AHEAD * n_runs_) {
     for (const SegmentTables* file : files) firsts_.push_back(firsts_.back() + file->n_rows());
   }
 
@@ -270,9 +284,10 @@ class LookUp {
 };
 
 // Looks up queries in files; returns the number of a file that is damaged, or -1, and rows of (query, file, row, score).
-static std::pair<std::int64_t, Matrix<std::int64_t>> look_up(
-    const std::vector<const SegmentTables*>& files, Table<const Word> keys, Table<const std::uint16_t> codes,
-    Span<const bool> empty, Table<const std::uint32_t> wanted, int radius, std::int64_t least, int lane, std::int64_t most) {
+static std::pair<std::int64_t, Matrix<std::int64_t>> look_up(const std::vector<const SegmentTables*>& files,
+                                                             Table<const Word> keys, Table<const std::uint16_t> codes,
+                                                             Span<const bool> empty, Table<const std::uint32_t> wanted,
+                                                             int radius, std::int64_t least, int lane, std::int64_t most) {
   LookUp search(files, {keys, codes, empty, wanted}, {radius, least, lane, most});
   const std::int64_t damaged = search.run();
   return {damaged, {std::move(search.found), 4}};

@@ -43,8 +43,8 @@ Bytes Scanner::next(Bytes at, Bytes end, Bytes limit) {
     if (shape.sound) {
       int seen = 0;
       // Of Cyrillic, and of ideographs but rare ones, no character changes.
-      const std::uint64_t quiet = (block.at_least(0xD0) & ~block.at_least(0xD2)) |
-                                  (block.at_least(0xE4) & ~block.at_least(0xEA));
+      const std::uint64_t quiet =
+          (block.at_least(0xD0) & ~block.at_least(0xD2)) | (block.at_least(0xE4) & ~block.at_least(0xEA));
       const std::uint64_t left = shape.leads & ~quiet & shape.whole();
       for (std::uint64_t twos = left & ~shape.threes; twos; twos &= twos - 1)
         seen |= flags_of[point_of_two(at + std::countr_zero(twos))];
@@ -84,8 +84,8 @@ std::int64_t Normalizer::add(Bytes begin, Bytes end) {
   std::int64_t growth = 0;
   for (Bytes at = begin; (at = scanner_.next(at, end, limit_)) < end;) {
     const Bytes until = std::min(at + 64, end), least = std::max(begin, copied_);
-    while (at > least && !begins(at, end))
-      do at--;
+    while (at > least && !begins(at, end)) do
+        at--;
       while (at > least && (*at & 0xC0) == 0x80);
     for (Bytes segment = at; at < until;) {  // character by character
       const auto [point, length] = decode(load64(at, limit_), end - at);
@@ -210,9 +210,10 @@ void Normalizer::compose() {
 
 // Returns texts in a normal form, their offsets, and whether they hold bytes that are no UTF-8; no offsets: they are
 // in it already.
-static std::tuple<Vector<std::uint8_t>, Vector<std::int64_t>, bool> normalize_texts(
-    Span<const std::uint8_t> data, Span<const std::int64_t> offsets, int flags, const Characters& characters,
-    const Forms& forms) {
+static std::tuple<Vector<std::uint8_t>, Vector<std::int64_t>, bool> normalize_texts(Span<const std::uint8_t> data,
+                                                                                    Span<const std::int64_t> offsets, int flags,
+                                                                                    const Characters& characters,
+                                                                                    const Forms& forms) {
   Normalizer normalizer(characters, forms, flags);
   const std::int64_t rows = offsets.size() - 1;
   Vector<std::int64_t> made(offsets.size());
@@ -253,8 +254,13 @@ void define_normal_forms(nb::module_& m) {
                           Span<const std::uint32_t> parts, Table<const std::uint32_t> composites) {
         const auto all = [](auto array) { return std::vector(array.begin(), array.end()); };
         const std::uint32_t* first = composites.begin();
-        new (made) Forms{all(pages), all(places), all(firsts), all(seconds), all(parts),
-                         {first, first + composites.rows() * composites.columns()}, std::size_t(composites.columns())};
+        new (made) Forms{all(pages),
+                         all(places),
+                         all(firsts),
+                         all(seconds),
+                         all(parts),
+                         {first, first + composites.rows() * composites.columns()},
+                         std::size_t(composites.columns())};
       });
   define(m, "normalize_texts", &normalize_texts);
   define(m, "find_invalid", &find_invalid);

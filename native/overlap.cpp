@@ -78,8 +78,9 @@ static std::tuple<Vector<Long>, Vector<std::int32_t>> find_values(Words values, 
 
 // Inverts passages, of which each has so many of the numbers, below `distinct`: where the list of each number begins, the
 // passages in these lists, where the distinct numbers of each passage begin, and these, in the order of their first appearance.
-static std::tuple<Vector<Long>, Vector<std::int32_t>, Vector<Long>, Vector<std::int32_t>> invert_passages(
-    Ints numbers, Longs lengths, Long distinct) {
+static std::tuple<Vector<Long>, Vector<std::int32_t>, Vector<Long>, Vector<std::int32_t>> invert_passages(Ints numbers,
+                                                                                                          Longs lengths,
+                                                                                                          Long distinct) {
   Vector<Long> offsets(distinct + 1, 0), bounds(lengths.size() + 1, 0);
   Vector<std::int32_t> last(distinct, -1), members;
   Long i = 0;
@@ -166,8 +167,7 @@ static std::tuple<Vector<Long>, Vector<Word>> hash_short(Keys keys, Longs offset
 template <class T>
 class Zeros {
  public:
-  explicit Zeros(Long size)
-      : held_(static_cast<T*>(std::calloc(std::max<Long>(size, 1), sizeof(T)))), size_(size) {
+  explicit Zeros(Long size) : held_(static_cast<T*>(std::calloc(std::max<Long>(size, 1), sizeof(T)))), size_(size) {
     if (!held_) throw std::bad_alloc();
   }
   T& operator[](std::size_t i) const { return check(i < size_), held_.get()[i]; }
@@ -188,8 +188,8 @@ using Lists = std::tuple<Longs, Ints, Longs, Longs, Longs, Ints>;
 // Matches rows of hits, those of row i from `bounds[i]` on: (rows, passages, common values); which hits a matching passage has;
 // and which are the first of their number in a row, but in no passage that matches by `covers` common values or more, if that
 // is not 0. A pair matches when the common values, divided by those of the passage, reach the threshold.
-static std::tuple<Vector<Long>, Vector<Long>, Vector<Long>, Vector<std::uint8_t>, Vector<std::uint8_t>>
-match_passages(Longs bounds, Ints found, Lists passages, double threshold, Long covers) {
+static std::tuple<Vector<Long>, Vector<Long>, Vector<Long>, Vector<std::uint8_t>, Vector<std::uint8_t>> match_passages(
+    Longs bounds, Ints found, Lists passages, double threshold, Long covers) {
   const auto [offsets, lists, scanned, hidden, starts, members] = passages;
   Vector<Long> out_rows, out_passages, out_common;
   Vector<std::uint8_t> needed(found.size()), outside(found.size());
@@ -247,8 +247,8 @@ using Hits = std::tuple<Longs, Longs, Longs, Longs>;
 // longest piece (-1: it does not stand) and how many of all its values were found; and for each hit how many pieces begin
 // there, less those that end there, and the end of what the hit adds to one, or 0.
 static std::tuple<Matrix<Long>, Matrix<Long>> judge_matches(Longs bounds, Hits hits, Longs match_bounds, Longs chosen,
-                                                            Lists passages, Span<const bool> commonplace,
-                                                                            double threshold, Long near) {
+                                                            Lists passages, Span<const bool> commonplace, double threshold,
+                                                            Long near) {
   const auto [numbers, tokens, begins, ends] = hits;
   const Longs starts = std::get<4>(passages);
   const Ints members = std::get<5>(passages);

@@ -34,8 +34,8 @@ struct PrefixTables {
   std::int64_t tables() const { return bases.size() - 1; }
   std::int64_t stored() const { return words.rows() / std::max<std::int64_t>(1, tables()); }
 };
-using Prefixed = std::tuple<Table<const Word>, Span<const std::uint32_t>, Span<const std::uint32_t>, Span<const std::int64_t>,
-                            std::int64_t>;
+using Prefixed =
+    std::tuple<Table<const Word>, Span<const std::uint32_t>, Span<const std::uint32_t>, Span<const std::int64_t>, std::int64_t>;
 using MadePrefixed = std::tuple<Matrix<Word>, Vector<std::uint32_t>, Vector<std::uint32_t>, Vector<std::int64_t>, std::int64_t>;
 
 // Sorts fingerprints by the prefixes of each table, equal ones by row.
@@ -149,7 +149,9 @@ class Given {
     return wanted_[first - start_ + b][i];
   }
   template <int W>
-  bool reported(const Prints<W>&, const Word*, const Word*, std::int64_t) const { return false; }
+  bool reported(const Prints<W>&, const Word*, const Word*, std::int64_t) const {
+    return false;
+  }
 
  private:
   Table<const std::uint32_t> wanted_;
@@ -305,8 +307,8 @@ static Vector<Word> manku_keys(Table<const Word> words, Span<const Word> mask) {
 
 // Sorted keys of each table, their rows, and where those with given upper bits begin.
 static std::tuple<Matrix<Word>, Matrix<std::uint32_t>, Matrix<std::uint32_t>> manku_tables(Table<const Word> words,
-                                                                                          Table<const Word> masks,
-                                                                                          std::int64_t bits) {
+                                                                                           Table<const Word> masks,
+                                                                                           std::int64_t bits) {
   const std::int64_t n = words.rows(), shift = 64 - bits, buckets = std::int64_t(1) << bits;
   const std::size_t tables = std::size_t(masks.rows());
   Matrix<Word> keys{Vector<Word>(tables * std::size_t(n)), std::size_t(n)};
@@ -339,8 +341,8 @@ static std::tuple<Matrix<Word>, Matrix<std::uint32_t>, Matrix<std::uint32_t>> ma
   return {std::move(keys), std::move(rows), std::move(offsets)};
 }
 
-using Manku = std::tuple<Table<const Word>, Table<const Word>, Table<const Word>, Table<const std::uint32_t>,
-                         Table<const std::uint32_t>>;
+using Manku =
+    std::tuple<Table<const Word>, Table<const Word>, Table<const Word>, Table<const std::uint32_t>, Table<const std::uint32_t>>;
 
 template <int W>
 static void manku_search_of(Table<const Word> queries, std::int64_t start, std::int64_t stop, const Manku& tables, bool binary,
@@ -354,8 +356,8 @@ static void manku_search_of(Table<const Word> queries, std::int64_t start, std::
     for (std::int64_t table = 0; table < mask.size() && !(first_only && !found.empty()); table++) {
       const Word key = manku_key(query, own, mask[table]);
       const Span<const Word> of_table = keys[table];
-      const Word* at = binary ? std::lower_bound(of_table.begin(), of_table.end(), key)
-                              : of_table.begin() + offsets[table][key >> shift];
+      const Word* at =
+          binary ? std::lower_bound(of_table.begin(), of_table.end(), key) : of_table.begin() + offsets[table][key >> shift];
       for (; at < of_table.end() && *at <= key; at++) {
         if (*at != key) continue;
         const std::int64_t row = rows[table][at - of_table.begin()];

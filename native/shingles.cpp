@@ -157,11 +157,12 @@ thread_local Shared<Word> Shingles::kept_;
 
 }  // namespace
 
-// Returns the hashes of the shingles of texts, repeats included, where those of each begin, and whether there were bytes that are
-// no UTF-8 (not looked for with bytes as units). `flags` names the normal form and what is hidden.
-static std::tuple<Shared<Word>, Vector<std::int64_t>, bool> shingle_rows(
-    Span<const std::uint8_t> data, Span<const std::int64_t> offsets, int unit, std::int64_t width, bool fold_case, int flags,
-    const Characters& characters, const Forms& forms) {
+// Returns the hashes of the shingles of texts, repeats included, where those of each begin, and whether there were bytes that
+// are no UTF-8 (not looked for with bytes as units). `flags` names the normal form and what is hidden.
+static std::tuple<Shared<Word>, Vector<std::int64_t>, bool> shingle_rows(Span<const std::uint8_t> data,
+                                                                         Span<const std::int64_t> offsets, int unit,
+                                                                         std::int64_t width, bool fold_case, int flags,
+                                                                         const Characters& characters, const Forms& forms) {
   Tokenizer tokenizer(unit, fold_case, flags, characters, forms);
   const std::int64_t rows = offsets.size() - 1;
   const std::int64_t size = offsets[rows] - offsets[0];
@@ -189,8 +190,8 @@ static void gather_rows(Span<const std::uint8_t> data, Span<const std::int64_t> 
   }
 }
 
-// Copies texts that each follow their length, four bytes, one behind the other into `out`, which may be `data` itself; a row that
-// is not `there` has none. Returns how many bytes they took, -1 if the data end before.
+// Copies texts that each follow their length, four bytes, one behind the other into `out`, which may be `data` itself; a row
+// that is not `there` has none. Returns how many bytes they took, -1 if the data end before.
 static std::int64_t unpack_rows(Span<const std::uint8_t> data, Span<const std::int64_t> there, Span<std::uint8_t> out,
                                 Span<std::int64_t> offsets) {
   std::int64_t at = 0, written = 0;

@@ -17,7 +17,12 @@ inline bool is_filled(std::uint32_t slot) { return slot != EMPTY; }
 class Signer {
  public:
   Signer(int k, Word seed)
-      : k_(k), seed_(seed), share_(HALF / (2 * k)), salts_(k), slots_((k + 63) / 64 * 64), filled_(k + 1),
+      : k_(k),
+        seed_(seed),
+        share_(HALF / (2 * k)),
+        salts_(k),
+        slots_((k + 63) / 64 * 64),
+        filled_(k + 1),
         open_(slots_.size() / 64 + 3) {
     salts_[0] = fmix64(seed);
     for (int turn = 1; turn < k; turn++) salts_[turn] = salt_of(turn);

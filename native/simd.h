@@ -91,7 +91,8 @@ struct Block {
   }
   void store(std::uint8_t* at) const { std::memcpy(at, part, 64); }
   static std::uint64_t gather(std::uint64_t tops) { return ((tops >> 7) * 0x0102040810204080) >> 56; }
-  template <class F> std::uint64_t each(F tops_of) const {
+  template <class F>
+  std::uint64_t each(F tops_of) const {
     std::uint64_t bits = 0;
     for (int i = 0; i < 8; i++) bits |= gather(tops_of(part[i]) & TOPS) << 8 * i;
     return bits;
@@ -100,7 +101,9 @@ struct Block {
     const std::uint64_t low = (x & ~TOPS) + ONES * (0x80 - (c & 0x7F));
     return c < 0x80 ? low | x : low & x;
   }
-  std::uint64_t tops() const { return each([](std::uint64_t x) { return x; }); }
+  std::uint64_t tops() const {
+    return each([](std::uint64_t x) { return x; });
+  }
   std::uint64_t equal(char c) const {
     return each([c](std::uint64_t x) {
       x ^= ONES * std::uint8_t(c);

@@ -65,9 +65,8 @@ static Matrix<Slots> minhash(Values values, Offsets offsets, Values multipliers,
 // Fast similarity sketches of well-mixed values, with or without repeats.
 static Matrix<Slots> fast_similarity(Values values, Offsets offsets, std::int64_t k, Word seed) {
   Signer signer(int(k), seed);
-  return each_row<Slots>(values, offsets, k, [&](Values of_row, Span<Slots> slots) {
-    signer.sign(of_row.begin(), of_row.size(), slots.begin());
-  });
+  return each_row<Slots>(values, offsets, k,
+                         [&](Values of_row, Span<Slots> slots) { signer.sign(of_row.begin(), of_row.size(), slots.begin()); });
 }
 
 // The least value of each bin of one permutation.

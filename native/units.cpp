@@ -72,8 +72,8 @@ struct Found {
   Vector<std::int64_t> bounds{0};
 
   void add(const Unit& unit) {
-    const std::int64_t numbers[] = {std::int64_t(unit.key), std::int64_t(unit.second), unit.begin,
-                                    unit.end,               unit.number,               unit.size};
+    const std::int64_t numbers[] = {
+        std::int64_t(unit.key), std::int64_t(unit.second), unit.begin, unit.end, unit.number, unit.size};
     units.elements.insert(units.elements.end(), numbers, numbers + 6);
   }
   // Keeps of a row's units those that may come twice.
@@ -81,11 +81,13 @@ struct Found {
     const std::int64_t begin = 6 * bounds.back(), end = std::int64_t(units.elements.size());
     const Span<std::int64_t> row = Span<std::int64_t>(units.elements).part(begin, end - begin);
     std::int64_t kept = 0;
-    counts.each(row.size() / 6, [&](auto i) { return Word(row[6 * i]); }, [&](auto i, Word hash) {
-      if (!counts.twice(hash)) return;
-      if (kept < 6 * i) std::copy_n(row.begin() + 6 * i, 6, row.begin() + kept);
-      kept += 6;
-    });
+    counts.each(
+        row.size() / 6, [&](auto i) { return Word(row[6 * i]); },
+        [&](auto i, Word hash) {
+          if (!counts.twice(hash)) return;
+          if (kept < 6 * i) std::copy_n(row.begin() + 6 * i, 6, row.begin() + kept);
+          kept += 6;
+        });
     units.elements.resize(begin + kept);
   }
   void end_row() { bounds.push_back(std::int64_t(units.elements.size()) / 6); }
@@ -122,8 +124,10 @@ void each_line(Data text, See see) {
 // blank lines behind a paragraph belong to it. Only those are returned whose keys may come twice,
 // digests of the bytes without white space at both ends. Returns units, where those of rows begin,
 // and how many lines or paragraphs of each row have a word.
-std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>> find_lines(
-    Data data, Numbers offsets, std::int64_t least, bool paragraphs, const Characters& characters, Words secret, Words table) {
+std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>> find_lines(Data data, Numbers offsets,
+                                                                                        std::int64_t least, bool paragraphs,
+                                                                                        const Characters& characters,
+                                                                                        Words secret, Words table) {
   Found found;
   Vector<std::int64_t> worded;
   for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
@@ -169,7 +173,7 @@ std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>> fin
 
 // Hashes the windows of so many tokens, by their keys; there are none where tokens are fewer.
 void hash_windows(Table<const Word> tokens, std::int64_t begin, std::int64_t end, std::int64_t length, Words secret,
-                         Vector<Word>& out) {
+                  Vector<Word>& out) {
   out.resize(std::max<std::int64_t>(0, end - begin - length + 1));
   if (out.size()) hash_keys({tokens.begin() + 2 * begin, std::size_t(2 * (end - begin))}, length, secret, out);
 }
@@ -181,7 +185,7 @@ inline bool begins_block(Word key) { return (key & 31) == 0; }
 // Hashes blocks of windows: values of two polynomials, whose coefficients are the two keys of
 // windows. Returns keys, and where those of rows begin.
 std::tuple<Matrix<Word>, Vector<std::int64_t>> hash_blocks(Table<const Word> tokens, Numbers offsets, std::int64_t length,
-                                                                  Words first, Words second, Words points) {
+                                                           Words first, Words second, Words points) {
   Matrix<Word> keys{{}, 2};
   Vector<std::int64_t> bounds{0};
   Vector<Word> one, two;
@@ -217,7 +221,7 @@ void find_marked(Words keys, Data bits, std::int64_t& start, Vector<std::uint8_t
 
 // Returns the first keys of windows that are in no marked block. `starts`: see `find_marked`.
 Vector<Word> unmarked_keys(Table<const Word> tokens, Numbers offsets, std::int64_t length, Words first,
-                                  Span<std::int64_t> starts, Data bits) {
+                           Span<std::int64_t> starts, Data bits) {
   Vector<Word> found, keys;
   Vector<std::uint8_t> marked;
   for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
@@ -232,8 +236,8 @@ Vector<Word> unmarked_keys(Table<const Word> tokens, Numbers offsets, std::int64
 // Finds the windows that are in no marked block and may come twice, and runs of those that are in
 // marked ones. Returns units, whose bytes are not known yet, and where those of rows begin.
 std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>> find_windows(Table<const Word> tokens, Numbers offsets,
-                                                                           std::int64_t length, Words first, Words second,
-                                                                           Span<std::int64_t> starts, Data bits, Words table) {
+                                                                    std::int64_t length, Words first, Words second,
+                                                                    Span<std::int64_t> starts, Data bits, Words table) {
   Found found;
   Vector<Word> keys, others;
   Vector<std::uint8_t> marked;
@@ -244,11 +248,13 @@ std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>> find_windows(Table<const 
     find_marked(keys, bits, starts[row], marked);
     units.clear();
     bool some = false;
-    counts.each(keys.size(), [&](auto i) { return keys[i]; }, [&](auto i, Word hash) {
-      if (marked[i] && i && marked[i - 1]) units.back().size++;
-      else if (marked[i]) units.push_back({0, 0, 0, 0, i, length});
-      else if (counts.twice(hash)) units.push_back({keys[i], 0, 0, 0, i, length}), some = true;
-    });
+    counts.each(
+        keys.size(), [&](auto i) { return keys[i]; },
+        [&](auto i, Word hash) {
+          if (marked[i] && i && marked[i - 1]) units.back().size++;
+          else if (marked[i]) units.push_back({0, 0, 0, 0, i, length});
+          else if (counts.twice(hash)) units.push_back({keys[i], 0, 0, 0, i, length}), some = true;
+        });
     if (some) hash_windows(tokens, offsets[row], offsets[row + 1], length, second, others);
     for (Unit& unit : units) {
       if (!marked[unit.number]) unit.second = others[unit.number];
@@ -294,8 +300,8 @@ enum TokenUnit : int { WORDS, CHARACTERS, BYTES, LINES };
 // Returns where runs of tokens begin and end in their texts. `bounds`: where the runs of each text
 // begin; `first`, `last`: their first and last tokens, numbered from 0 in their text.
 std::tuple<Vector<std::int64_t>, Vector<std::int64_t>> find_tokens(Data data, Numbers offsets, Numbers bounds, int unit,
-                                                                          bool fold_case, const Characters& characters, Numbers first,
-                                                                          Numbers last) {
+                                                                   bool fold_case, const Characters& characters, Numbers first,
+                                                                   Numbers last) {
   Vector<std::int64_t> begins(first.size()), ends(first.size());
   std::vector<TokenFinder::Wanted> wanted;
   for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
@@ -310,7 +316,8 @@ std::tuple<Vector<std::int64_t>, Vector<std::int64_t>> find_tokens(Data data, Nu
     if (unit == WORDS) scan_words(at, end, data.end(), characters, finder);
     else if (unit == CHARACTERS) scan_characters(at, end, data.end(), characters, fold_case, finder);
     else if (unit == LINES) scan_lines(at, end, data.end(), characters, finder);
-    else for (Bytes byte = at; byte < end; byte++) finder.open(byte, 1), finder.close(byte + 1);
+    else
+      for (Bytes byte = at; byte < end; byte++) finder.open(byte, 1), finder.close(byte + 1);
   }
   return {std::move(begins), std::move(ends)};
 }

@@ -20,9 +20,10 @@ static std::int64_t key_characters(Bytes folded, std::int64_t size, Word* out) {
 }
 
 // Keys of the tokens of rows from `row` on, till there are `most` or more: (where those of each row begin, keys).
-static std::tuple<Vector<std::int64_t>, Matrix<Word>> key_tokens(
-    Span<const std::uint8_t> data, Span<const std::int64_t> offsets, std::int64_t row, int unit, bool fold_case,
-    const Characters& characters, Span<const Word> points, std::int64_t most) {
+static std::tuple<Vector<std::int64_t>, Matrix<Word>> key_tokens(Span<const std::uint8_t> data,
+                                                                 Span<const std::int64_t> offsets, std::int64_t row, int unit,
+                                                                 bool fold_case, const Characters& characters,
+                                                                 Span<const Word> points, std::int64_t most) {
   WordFolder folder(characters, fold_case);
   Vector<std::int64_t> bounds{0};
   Vector<Word> keys;
