@@ -261,8 +261,8 @@ def test_more_documents_than_the_memory_has_room_for_are_refused(tmp_path, capsy
     monkeypatch.setattr(Memory, "batch", lambda self, most: 1000)
     path = tmp_path / "x.idx"
     run("index", "create", path)
-    code, error = failure(capsys, "index", "add", path, pages(tmp_path), "--id", "key", "--memory", "500MB")
-    assert code == 2 and "documents need " in error and "the limit is 500 MB: raise --memory" in error
+    code, error = failure(capsys, "index", "add", path, pages(tmp_path), "--id", "key", "--memory", "300MB")
+    assert code == 2 and "documents need " in error and "the limit is 300 MB: raise --memory" in error
     n = json.loads(run("index", "info", path, "--json").output)["documents"]
     assert 0 < n < 60 and f"the first {n} documents of the input were added" in error
     assert "60 in all" in run("index", "add", path, pages(tmp_path), "--id", "key", "--replace").output
