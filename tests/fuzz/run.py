@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-KINDS = ("inputs", "stores", "commands", "crafted")
+KINDS = ("core", "inputs", "stores", "commands", "crafted")
 PATIENCE = 300.0  # seconds without a line from a worker: it hangs
 
 
@@ -37,7 +37,7 @@ class Supervisor:
         while start < stop and time.monotonic() < deadline:
             program, given = Path(__file__).with_name("worker.py"), map(str, (self.kind, start, stop, self.out))
             process = subprocess.Popen([sys.executable, str(program), *given])
-            seen, heard = 0, time.monotonic() + PATIENCE  # the first case may compile
+            seen, heard = 0, time.monotonic() + PATIENCE
             while process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.1)
                 size = self.out.stat().st_size
