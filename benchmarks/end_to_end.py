@@ -31,6 +31,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from contestants import CONTESTANTS, FLAGS_ALL, OF_SCRIPTS, ONCE, THRESHOLD, Clock
 
+from lookalike.core import LEVEL
+
 WARM = ["one two three four five six seven eight"] * 3 + ["nine ten eleven twelve thirteen fourteen fifteen"]
 OURS = ["floor", "lookalike", "lookalike, estimates", "lookalike, 2 threads"]
 QUICK_BYTES = 2e6
@@ -178,7 +180,7 @@ def about() -> dict[str, str]:
     """Return what a file of results says of the machine and the code."""
     machine = f"{page.processor()}, {os.cpu_count()} processors, Python {platform.python_version()}"
     commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=page.ROOT, text=True).strip()
-    return {"machine": machine, "kernels": "of a wheel", "commit": commit, "date": time.strftime("%Y-%m-%d")}
+    return {"machine": machine, "kernels": LEVEL, "commit": commit, "date": time.strftime("%Y-%m-%d")}
 
 
 def keep(path: Path, records: list[dict]) -> None:
