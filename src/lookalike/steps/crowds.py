@@ -180,7 +180,7 @@ def prefixes_of(
     orders: Int64Array, values: UInt64Array, offsets: Int64Array, counts: NDArray[Any], threshold: float, schema: pa.Schema
 ) -> Batches:  # fmt: skip
     """Yield the rarest members of some sets, rows of ``values`` without repeats, each of which is sorted."""
-    chosen = core.Prefixes(values.view(np.int64), offsets, orders, counts, _SHIFT, threshold, schema is PREFIXES_AND_BITS)
+    chosen = core.Prefixes(values.view(np.int64), offsets, orders, counts, _SHIFT, threshold, schema == PREFIXES_AND_BITS)
     while len(columns := chosen.next(AT_A_TIME)):
         yield batch_of(schema, *columns)
 
