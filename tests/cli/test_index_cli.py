@@ -59,7 +59,7 @@ def test_a_life(tmp_path, corpus, capsys):
     run("index", "query", path, corpus, "--first", "-o", tmp_path / "found.csv")
     assert (tmp_path / "found.csv").read_text().splitlines()[0] == "query,id,estimated_resemblance,standard_error,resemblance"
     done = run("index", "remove", path, "k1", "nobody")
-    assert done.stdout == "1 removed, 2 left\n" and "1 of the ids were not in the index" in done.stderr
+    assert done.stdout == "1 removed, 2 left\n" and "1 id not in the index" in done.stderr
     (tmp_path / "ids.txt").write_text("k2\n")
     assert run("index", "remove", path, "--from", tmp_path / "ids.txt").output == "1 removed, 1 left\n"
     assert "1 document," in run("index", "compact", path).output
