@@ -257,7 +257,7 @@ def test_the_memory_decides_how_many_documents_are_added_at_one_go(tmp_path, mon
 
 def test_more_documents_than_the_memory_has_room_for_are_refused(tmp_path, capsys, monkeypatch):
     """Where the memory was named; what was added before stays."""
-    monkeypatch.setattr("lookalike.engines.memory.BYTES_PER_ENTRY", 4_000_000)
+    monkeypatch.setattr("lookalike.engines.memory.BYTES_PER_ENTRY", 8_000_000)
     monkeypatch.setattr(Memory, "batch", lambda self, most: 1000)
     path = tmp_path / "x.idx"
     run("index", "create", path)
