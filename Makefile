@@ -24,7 +24,7 @@ $(STAMP): pyproject.toml $(CORE)
 # What the demo needs: the package, and what its report does.
 $(BIN)/lookalike: pyproject.toml $(CORE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing the package into $(VENV): half a minute."
+	@echo "Installing the package into $(VENV): one to two minutes."
 	$(BIN)/python -m pip install --quiet --editable '.[report]'
 	touch $@
 
