@@ -24,7 +24,7 @@ $(STAMP): pyproject.toml $(CORE)
 # What the demo needs: the package, and what its report does.
 $(BIN)/lookalike: pyproject.toml $(CORE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing the package into $(VENV): half a minute."
+	@echo "Installing the package into $(VENV): one to two minutes."
 	$(BIN)/python -m pip install --quiet --editable '.[report]'
 	touch $@
 
@@ -194,4 +194,5 @@ reproduce: install
 
 clean:
 	rm -rf $(VENV) src/lookalike/core/*.so demo site .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .cmake .ninja_deps .ninja_log .skbuild-info.json CMakeCache.txt CMakeFiles CMakeInit.txt build.ninja cmake_install.cmake libnanobind-static.a
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

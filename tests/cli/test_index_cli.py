@@ -59,7 +59,7 @@ def test_a_life(tmp_path, corpus, capsys):
     run("index", "query", path, corpus, "--first", "-o", tmp_path / "found.csv")
     assert (tmp_path / "found.csv").read_text().splitlines()[0] == "query,id,estimated_resemblance,standard_error,resemblance"
     done = run("index", "remove", path, "k1", "nobody")
-    assert done.stdout == "1 removed, 2 left\n" and "1 of the ids were not in the index" in done.stderr
+    assert done.stdout == "1 removed, 2 left\n" and "1 id not in the index" in done.stderr
     (tmp_path / "ids.txt").write_text("k2\n")
     assert run("index", "remove", path, "--from", tmp_path / "ids.txt").output == "1 removed, 1 left\n"
     assert "1 document," in run("index", "compact", path).output
@@ -257,7 +257,7 @@ def test_the_memory_decides_how_many_documents_are_added_at_one_go(tmp_path, mon
 
 def test_more_documents_than_the_memory_has_room_for_are_refused(tmp_path, capsys, monkeypatch):
     """Where the memory was named; what was added before stays."""
-    monkeypatch.setattr("lookalike.engines.memory.BYTES_PER_ENTRY", 4_000_000)
+    monkeypatch.setattr("lookalike.engines.memory.BYTES_PER_ENTRY", 8_000_000)
     monkeypatch.setattr(Memory, "batch", lambda self, most: 1000)
     path = tmp_path / "x.idx"
     run("index", "create", path)

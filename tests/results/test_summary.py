@@ -90,7 +90,7 @@ def test_crowds_are_told_however_little_recall_they_cost(vouched, crowded):
 
 def test_every_count_is_said():
     lines = str(summary(least_alike=[("a", "b\nc", 0.81, False), (7, 8, 0.9, True)])).splitlines()
-    assert lines[0] == "90 documents, 5.0 MB of text, against 4 reference documents"
+    assert lines[0] == "90 documents and 4 reference documents, 5.0 MB of text"
     assert [" ".join(line.split()) for line in lines[1:]] == [
         "exact duplicates removed 11",
         "near-duplicates removed 12 (resemblance >= 0.8, exact)",

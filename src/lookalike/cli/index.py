@@ -248,6 +248,8 @@ def query(
 @wait
 def remove(path: str, ids: tuple[str, ...], source: str | None, wait: bool) -> None:
     """Remove documents by their ids."""
+    from ..wording import counted
+
     wanted = [(f"{i!r}", i) for i in ids] + ([] if source is None else _ids_in(source))
     if not wanted:
         raise ParameterError("no ids: give some, or a file of ids with --from")
@@ -255,7 +257,7 @@ def remove(path: str, ids: tuple[str, ...], source: str | None, wait: bool) -> N
         n = opened.remove(_typed(wanted, opened.id_type))
         say(f"{n:,} removed, {len(opened):,} left")
         if n < len(wanted):
-            say(f"{len(wanted) - n:,} of the ids were not in the index", err=True)
+            say(f"{counted(len(wanted) - n, 'id')} not in the index", err=True)
 
 
 def _ids_in(source: str) -> list[tuple[str, str]]:

@@ -65,8 +65,8 @@ def pairs(
         return
     tell = partial(say, err=beside)
     verified = {"exact": "exact", "sketch": "ESTIMATED", "none": "NOT VERIFIED"}[summary["verified_by"]]
-    references_said = f", against {counted(summary['reference'], 'reference document')}" if summary["reference"] else ""
-    tell(f"{counted(summary['documents'], 'document')}, {text_size(summary['text_bytes'])}{references_said}")
+    references_said = f" and {counted(summary['reference'], 'reference document')}" if summary["reference"] else ""
+    tell(f"{counted(summary['documents'], 'document')}{references_said}, {text_size(summary['text_bytes'])}")
     tell(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {verified})")
     if summary["documents_skipped"]:
         tell(f"  left out {summary['documents_skipped']:>9,}   (too large or unreadable: not compared)")

@@ -143,8 +143,9 @@ class Summary:
         """Return a human-readable summary."""
         total = sum(self.seconds.values())
         lines = [
-            f"{counted(self.documents, 'document')}, {text_size(self.text_bytes)}"
-            + (f", against {counted(self.reference, 'reference document')}" if self.reference else ""),
+            counted(self.documents, "document")
+            + (f" and {counted(self.reference, 'reference document')}" if self.reference else "")
+            + f", {text_size(self.text_bytes)}",
             f"  exact duplicates removed  {self.exact_duplicates:>12,}",
             f"  near-duplicates removed   {self.near_duplicates:>12,}"
             + f"   ({self.score} >= {self.threshold:g}, {'exact' if self.verified_by == 'exact' else 'ESTIMATED'})",
@@ -166,7 +167,7 @@ class Summary:
             lines.append(f"  compared as whole pages   {self.whole_pages:>12,}   (they have hardly any main text)")
         if self.removed_by_override:
             lines.append(f"  removed by overrides      {self.removed_by_override:>12,}")
-        notes = [f"{self.spared:,} besides another one of their group"] if self.spared else []
+        notes = [f"{self.spared:,} spared by at_most"] if self.spared else []
         notes += [f"{self.kept_by_override:,} named by overrides"] if self.kept_by_override else []
         lines.append(f"  kept                      {self.kept:>12,}" + (f"   ({'; '.join(notes)})" if notes else ""))
         lines += [f"  warning: {warning}" for warning in self.warnings]
@@ -240,7 +241,7 @@ def describe_audit(audit: dict[str, Any], score: str) -> str:
     if inside:
         return f"{begin}{audit['missed']:,} inside another, and missed; {audit['found']:,} removed of all documents; {recall})"
     near = counted(audit["with_near_duplicates"], "document")
-    return f"{begin}{audit['found']:,} near-duplicates removed, {audit['missed']:,} missed; {recall}, from {near})"
+    return f"{begin}{counted(audit['found'], 'near-duplicate')} removed, {audit['missed']:,} missed; {recall}, from {near})"
 
 
 def count(decisions: Rows, n_reference: int, slices: Sequence[str] = ()) -> dict[str, Any]:
