@@ -22,6 +22,7 @@ from .parquet_pages import DICTIONARIES, DICTIONARY, LARGE, STREAMED, WHOLE, Num
 
 ROWS = 1 << 15  # whose pages are put together
 LEAST = 2 << 20  # bytes of a chunk that is worth it
+LARGEST = 8 * LARGE  # bytes of a page, where the memory suffices for one of each thread
 _NOTHING = np.zeros(0, np.uint8)
 Make = Callable[[], Texts]
 _Stored = list[tuple[Page, bytes]]
@@ -34,7 +35,7 @@ def is_paged(chunk: Any, pages: list[Page], n_rows: int, most: int) -> bool:
     return (
         chunk.total_uncompressed_size >= LEAST
         and is_streamed(chunk, pages)
-        and max(page.n_bytes for page in pages) <= min(LARGE, most // 2)
+        and max(page.n_bytes for page in pages) <= max(min(LARGE, most // 2), min(LARGEST, most // 8))
         and sum(page.n_values for page in data) == n_rows <= 2 * plain
     )
 
