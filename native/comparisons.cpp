@@ -82,7 +82,7 @@ enum Kind : std::int64_t { JACCARD = 0, COSINE = -1, FINGERPRINTS = -2, CONTAINM
 // JACCARD       members                   ascending blocks   64 members each     common members / members of both
 // CONTAINMENT   members                   ascending blocks   64 members each     common members / members of the second row
 // OVERLAP       members                   ascending blocks   64 members each     common members / members of the smaller row
-// slots > 0     slots                     ascending blocks   64 members each     equal slots / slots; members: (place, slot)
+// slots > 0     slots                     none               two slots each      equal slots / slots
 // COSINE        sum of squared counts, p  ascending numbers  counts              dot product / sqrt(p q)
 // FINGERPRINTS  1                         none               the bits            scores[differing bits]
 //
@@ -242,6 +242,14 @@ class Rows {
         differing += std::popcount(words_[i] ^ words_[j]);
       return scores_[differing];
     }
+    if (kind_ > 0) {
+      std::int64_t equal = -(kind_ % 2);  // half of the last word is no slot
+      for (std::int64_t i = offsets_[a], j = offsets_[b]; i < offsets_[a + 1]; i++, j++) {
+        const Word differing = words_[i] ^ words_[j];
+        equal += !std::uint32_t(differing) + !(differing >> 32);
+      }
+      return double(equal) / double(kind_);
+    }
     const auto smaller = double(std::min(sizes_[a], sizes_[b])), larger = double(std::max(sizes_[a], sizes_[b]));
     if (kind_ <= CONTAINMENT) {
       const double whole = kind_ == CONTAINMENT ? double(sizes_[b]) : smaller;
@@ -251,7 +259,7 @@ class Rows {
     }
     if (larger == 0 || smaller / larger < threshold) return -1.0;
     const double common = intersection(a, b);
-    return common / (kind_ > 0 ? double(kind_) : smaller + larger - common);
+    return common / (smaller + larger - common);
   }
 
   std::int64_t kind_;

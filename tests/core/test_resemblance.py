@@ -7,7 +7,7 @@ import pytest
 from naive import walk as naive
 
 from lookalike.core import Rows
-from lookalike.methods.comparable import CONTAINMENT, JACCARD, OVERLAP, rows_of_pieces, sets_of_signatures, sets_of_values
+from lookalike.methods.comparable import CONTAINMENT, JACCARD, OVERLAP, rows_of_pieces, rows_of_signatures, sets_of_values
 
 
 def arrays(sets):
@@ -67,12 +67,13 @@ def test_pieces_make_the_same_sets_as_one(rng):
     assert rows_of_pieces(pieces).compare(*pairs, 0.0).tolist() == sets_of_values(values, offsets).compare(*pairs, 0.0).tolist()
 
 
-def test_signatures_as_sets_count_equal_slots(rng):
-    signatures = rng.integers(0, 3, (6, 50), dtype=np.uint32)
-    sets = sets_of_signatures(signatures)
+@pytest.mark.parametrize("slots", [1, 49, 50])
+def test_signatures_count_equal_slots(rng, slots):
+    signatures = rng.integers(0, 3, (6, slots), dtype=np.uint32)
+    rows = rows_of_signatures(signatures)
     left, right = np.triu_indices(6, 1)
     expected = (signatures[left] == signatures[right]).mean(1)
-    assert sets.compare(left, right, 0.0).tolist() == expected.tolist()
+    assert rows.compare(left, right, 0.0).tolist() == expected.tolist()
 
 
 def test_rows_of_numbers_in_any_order(rng):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import walk as naive
 
-from lookalike.methods.comparable import COSINE, fingerprints_of_words, rows_of_pieces, sets_of_signatures
+from lookalike.methods.comparable import COSINE, fingerprints_of_words, rows_of_pieces, rows_of_signatures
 from lookalike.steps import batches as pieces
 from lookalike.steps.verify import verify
 from lookalike.steps.walk import name, walk
@@ -37,7 +37,7 @@ class Sets:
         return rows_of_pieces(pieces)
 
     def estimable(self, estimates):
-        return sets_of_signatures(estimates)
+        return rows_of_signatures(estimates)
 
     def score(self, a, b):
         return naive.resemblance(set(a), set(b)) if a else -1.0

@@ -16,12 +16,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..core import gather_rows, unpack_rows
-from ..text.texts import PIECE_BYTES, Texts, concatenate
+from ..text.texts import PIECE_BYTES, Texts
 from ..values import Int64Array
 from .parquet_pages import DICTIONARIES, DICTIONARY, LARGE, STREAMED, WHOLE, Numbers, Page, is_streamed, parts_of
 
 ROWS = 1 << 15  # whose pages are put together
 LEAST = 2 << 20  # bytes of a chunk that is worth it
+LARGEST = 8 * LARGE  # bytes of a page, where the memory suffices for one of each thread
 _NOTHING = np.zeros(0, np.uint8)
 Make = Callable[[], Texts]
 _Stored = list[tuple[Page, bytes]]
@@ -34,7 +35,7 @@ def is_paged(chunk: Any, pages: list[Page], n_rows: int, most: int) -> bool:
     return (
         chunk.total_uncompressed_size >= LEAST
         and is_streamed(chunk, pages)
-        and max(page.n_bytes for page in pages) <= min(LARGE, most // 2)
+        and max(page.n_bytes for page in pages) <= max(min(LARGE, most // 2), min(LARGEST, most // 8))
         and sum(page.n_values for page in data) == n_rows <= 2 * plain
     )
 
@@ -81,15 +82,17 @@ def _opened(
 
 def _unpacked(pages: _Stored, codec: str, nullable: bool) -> Texts:
     """Make the texts of plain pages."""
-    made = []
-    for page, stored in pages:
-        data, there, _ = _opened(page, stored, codec, nullable, False)
-        out = data if data.flags.writeable else np.empty(len(data), np.uint8)
-        offsets = np.empty(page.n_values + 1, np.int64)
-        if unpack_rows(data, there, out, offsets) != len(data):
+    opened = [_opened(page, stored, codec, nullable, False)[:2] for page, stored in pages]
+    in_place = len(opened) == 1 and opened[0][0].flags.writeable
+    out = opened[0][0] if in_place else np.empty(sum(len(data) for data, _ in opened), np.uint8)
+    offsets, row, begin = np.zeros(1 + sum(len(there) for _, there in opened), np.int64), 0, 0
+    for data, there in opened:
+        own = offsets[row : row + len(there) + 1]
+        if unpack_rows(data, there, out[begin:], own) != len(data):
             raise OSError("the values of a page are damaged")
-        made.append(Texts(out, offsets))
-    return concatenate(made)
+        own += begin
+        row, begin = row + len(there), int(own[-1])
+    return Texts(out, offsets)
 
 
 def _looked_up(page: Page, stored: bytes, codec: str, nullable: bool, known: Texts | None) -> Iterator[tuple[int, Make]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Rows, mix_keys
+from ..core import Rows
 from ..theory import simhash
 from ..values import Int64Array, UInt32Array, UInt64Array
 
@@ -34,20 +34,19 @@ def rows_of_pieces(pieces: Pieces, kind: int = JACCARD, floor: float = 0.0) -> R
     return rows
 
 
-def sets_of_values(values: UInt64Array, offsets: Int64Array, slots: int = JACCARD) -> Rows:
-    """Pack rows of values; repeats within a row count once.
-
-    With ``slots`` above 0 the rows are signatures of that length: the members are (place, value) pairs, and what counts is the
-    share of equal slots.
-    """
-    return rows_of_pieces([(values, offsets)], slots)
+def sets_of_values(values: UInt64Array, offsets: Int64Array) -> Rows:
+    """Pack rows of values; repeats within a row count once."""
+    return rows_of_pieces([(values, offsets)])
 
 
-def sets_of_signatures(signatures: UInt32Array) -> Rows:
-    """Treat the slots of signatures, each with its place, as members."""
+def rows_of_signatures(signatures: UInt32Array) -> Rows:
+    """Take the slots of signatures, of which the share of equal ones counts."""
     n, slots = signatures.shape
-    placed = signatures.astype(np.uint64) | (np.arange(slots, dtype=np.uint64) << np.uint64(32))
-    return sets_of_values(mix_keys(placed.ravel()), np.arange(0, n * slots + 1, slots, dtype=np.int64), slots)
+    if slots % 2:
+        signatures = np.pad(signatures, ((0, 0), (0, 1)))
+    words = signatures.ravel().view(np.uint64)
+    offsets = np.arange(n + 1) * ((slots + 1) // 2)
+    return Rows(slots, np.full(n, slots), offsets, np.empty(0, np.int32), words, np.empty(0))
 
 
 def fingerprints_of_words(words: UInt64Array, bits: int) -> Rows:

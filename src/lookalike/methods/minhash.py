@@ -16,7 +16,7 @@ from ..sketches.minhash import FastSimilarity
 from ..theory import shares
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrow import to_arrow
-from .comparable import Pieces, rows_of_pieces, sets_of_signatures
+from .comparable import Pieces, rows_of_pieces, rows_of_signatures
 from .method import Sketched
 
 _scheme = lru_cache(64)(FastSimilarity)  # an index signs one text at a time
@@ -71,7 +71,7 @@ class MinHashMethod:
 
     def estimable(self, estimates: UInt32Array) -> Rows:
         """Make slots ready for estimates."""
-        return sets_of_signatures(estimates)
+        return rows_of_signatures(estimates)
 
     def columns(self, score: Float64Array, distance: Int64Array, missing: NDArray[np.bool_]) -> dict[str, pa.Array]:
         """Return the columns that state scores, null where ``missing``: measured, or estimated with the standard error."""

@@ -119,7 +119,8 @@ class LocalEngine:
         if isinstance(right, Documents):
             return self._with_texts(left, on, prefix)
         wide = any(pa.types.is_fixed_size_binary(field.type) for field in right.schema)
-        known = isinstance(right, Stored) and right.ranked and (right.in_one or not wide)
+        near = on == "order" and not self.workspace.on_disk  # each row is asked for about once
+        known = isinstance(right, Stored) and right.ranked and (right.in_one or not wide or near)
         side = right if isinstance(right, Stored) and known else self._dense(own(right))
         fields = [field for field in right.schema if field.name != "order"]
         whole = on != "order" and how == "inner" and side.in_one  # pairs name a document many times
