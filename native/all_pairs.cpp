@@ -22,12 +22,10 @@ static void search_all_of(Table<const Word> queries, std::int64_t start, std::in
       std::int64_t end = n;
       if constexpr (W == 1) {  // steps of 32 rows in which no distance is small are passed over
         constexpr int STEP = 32;
-        const WordLanes wanted = WordLanes::of(*own), limit = WordLanes::of(Word(radius));
         for (; s + STEP <= n; s += STEP) {
-          WordLanes beyond = WordLanes::of(~Word(0));
-          for (int k = 0; k < STEP; k += WordLanes::N)
-            beyond = beyond & (limit - (WordLanes::load(stored[s + k]) ^ wanted).byte_counts().sums());
-          if (!beyond.negative()) break;
+          Words beyond = ~Words{};
+          for (int k = 0; k < STEP; k += WORDS) beyond &= Word(radius) - byte_sums(byte_counts(load(stored[s + k]) ^ *own));
+          if (!all_negative(beyond)) break;
         }
         end = std::min(n, s + STEP);
       }
@@ -131,33 +129,29 @@ class BlockPairs {
   template <int BITS>
   bool add(Span<const Word> row, std::int64_t begin, std::int64_t end, std::int64_t bits, std::int64_t width) {
     constexpr std::int64_t TOGETHER = 4;
-    WordLanes beyond = WordLanes::of(~Word(0));
-    for (std::int64_t j = 0; j < BLOCK; j += TOGETHER * WordLanes::N) {
-      WordLanes counts[TOGETHER], differ[TOGETHER];
-#pragma GCC unroll 4
-      for (std::int64_t k = 0; k < TOGETHER; k++) counts[k] = WordLanes::of(0);
+    Words beyond = ~Words{};
+    for (std::int64_t j = 0; j < BLOCK; j += TOGETHER * WORDS) {
+      Words counts[TOGETHER] = {};
       for (std::int64_t w = begin; w < end; w++) {
-#pragma GCC unroll 4
-        for (std::int64_t k = 0; k < TOGETHER; k++) differ[k] = WordLanes::of(0);
+        Words differ[TOGETHER] = {};
         for (std::int64_t b = 0; b < (BITS ? BITS : bits); b++) {
-          const WordLanes own = WordLanes::of(row[w + b * width]);
+          const Word own = row[w + b * width];
           const Word* column = &columns_[(w + b * width) * BLOCK + j];
 #pragma GCC unroll 4
-          for (std::int64_t k = 0; k < TOGETHER; k++)
-            differ[k] = differ[k] | (own ^ WordLanes::load(column + k * WordLanes::N));
+          for (std::int64_t k = 0; k < TOGETHER; k++) differ[k] |= own ^ load(column + k * WORDS);
         }
 #pragma GCC unroll 4
-        for (std::int64_t k = 0; k < TOGETHER; k++) counts[k] = counts[k] + differ[k].byte_counts();
+        for (std::int64_t k = 0; k < TOGETHER; k++) counts[k] += byte_counts(differ[k]);
       }
 #pragma GCC unroll 4
       for (std::int64_t k = 0; k < TOGETHER; k++) {
-        const std::int64_t at = j + k * WordLanes::N;
-        const WordLanes total = WordLanes::load(totals_ + at) + counts[k].sums();
-        total.store(totals_ + at);
-        beyond = beyond & (WordLanes::load(allowed_ + at) - total);
+        const std::int64_t at = j + k * WORDS;
+        const Words total = load(totals_ + at) + byte_sums(counts[k]);
+        store(totals_ + at, total);
+        beyond &= load(allowed_ + at) - total;
       }
     }
-    return beyond.negative();
+    return all_negative(beyond);
   }
 
   Table<const Word> words_;
@@ -206,18 +200,11 @@ static Found filled_pairs(Table<const Word> words, std::int64_t begin, std::int6
   return hits.taken();
 }
 
-// For each row the upper bits of a mix of its masked words, over its number in the lower `row_bits`.
+// For each row the upper bits of its key under a mask, over its number in the lower `row_bits`.
 static Vector<Word> join_entries(Table<const Word> words, Span<const Word> mask, std::int64_t row_bits) {
-  Vector<Word> entries(std::size_t(words.rows()));
-  for (std::int64_t row = 0; row < words.rows(); row++) {
-    Word key = 0;
-    for (std::int64_t w = 0; w < words.columns(); w++) {
-      key = (key ^ (words[row][w] & mask[w])) * 0xFF51AFD7ED558CCD;
-      key = (key ^ key >> 33) * 0xC4CEB9FE1A85EC53;
-      key ^= key >> 29;
-    }
-    entries[row] = (key & ~low_bits(row_bits)) | Word(row);
-  }
+  Vector<Word> entries = keys_under(words, mask);
+  Word row = 0;
+  for (Word& entry : entries) entry = (entry & ~low_bits(row_bits)) | row++;
   return entries;
 }
 
@@ -235,10 +222,7 @@ static void join_runs_of(Table<const Word> words, Span<const Word> entries, Word
       const std::int64_t a = std::int64_t(entries[i] & low), b = std::int64_t(entries[j] & low);
       hits.compared++;
       const std::int64_t d = prints.distance(prints[a], prints[b]);
-      if (d > radius) continue;
-      std::int64_t t = 0;
-      while (t <= table && !prints.agree_under(mask[t], prints[a], prints[b])) t++;
-      if (t != table) continue;
+      if (d > radius || !mask.first_agree(table, prints[a], prints[b])) continue;
       hits.add({std::min(a, b), std::max(a, b), d});
       if (hits.size() >= limit) return;
     }

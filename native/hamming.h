@@ -1,23 +1,52 @@
-// Fingerprints and packed sketches as rows of 64-bit words: distances, vectors of words, and what a search finds.
+// Fingerprints and packed sketches as rows of 64-bit words: bits that are set or differ, keys, and what a search finds.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <tuple>
 #include <type_traits>
 #include "arrays.h"
 #include "hash.h"
+#include "lanes.h"
 
 namespace lookalike {
 
-// How many bits of each byte are set, and the sum of all bytes.
-constexpr Word bytes_counted(Word x) {
+// How many bits of each byte are set, in a word or in several.
+template <class T>
+constexpr T bytes_counted(T x) {
   x -= x >> 1 & 0x5555555555555555;
   x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
   return (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F;
 }
-constexpr Word bytes_summed(Word x) {
+inline Words byte_counts(Words x) {
+#if defined(__AVX512BW__)
+  const __m512i nibble = _mm512_set1_epi8(15), high = _mm512_and_si512(_mm512_srli_epi16((__m512i)x, 4), nibble);
+  const __m512i counts = _mm512_maskz_broadcast_i32x4(0xFFFF, _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+  const __m512i low = _mm512_and_si512((__m512i)x, nibble);
+  return (Words)_mm512_add_epi8(_mm512_shuffle_epi8(counts, low), _mm512_shuffle_epi8(counts, high));
+#elif defined(__AVX2__)
+  const __m256i nibble = _mm256_set1_epi8(15), high = _mm256_and_si256(_mm256_srli_epi16((__m256i)x, 4), nibble);
+  const __m256i counts = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+  const __m256i low = _mm256_and_si256((__m256i)x, nibble);
+  return (Words)_mm256_add_epi8(_mm256_shuffle_epi8(counts, low), _mm256_shuffle_epi8(counts, high));
+#else
+  return bytes_counted(x);
+#endif
+}
+// The sum of the bytes of each word.
+inline Words byte_sums(Words x) {
+#if defined(__AVX512BW__)
+  return (Words)_mm512_sad_epu8((__m512i)x, _mm512_setzero_si512());
+#elif defined(__AVX2__)
+  return (Words)_mm256_sad_epu8((__m256i)x, _mm256_setzero_si256());
+#elif defined(__SSE2__)
+  return (Words)_mm_sad_epu8((__m128i)x, _mm_setzero_si128());
+#else
   constexpr Word EVEN = 0x00FF00FF00FF00FF;
   return ((x & EVEN) + (x >> 8 & EVEN)) * 0x0001000100010001 >> 48;
+#endif
 }
+inline bool all_negative(Words x) { return tops_of(x) == (1u << WORDS) - 1; }
+
 inline std::int64_t popcount(Word x) {
 #if defined(__x86_64__) && !defined(__POPCNT__)
   return std::int64_t(bytes_counted(x) * 0x0101010101010101 >> 56);
@@ -26,69 +55,6 @@ inline std::int64_t popcount(Word x) {
 #endif
 }
 constexpr Word low_bits(std::int64_t count) { return count < 64 ? (Word(1) << count) - 1 : ~Word(0); }
-
-// Some words that are worked on at a time. `byte_counts` counts the bits of each byte, `sums` adds up the bytes of each word.
-#if defined(__AVX512BW__)
-struct WordLanes {
-  static constexpr int N = 8;
-  __m512i all;
-  static WordLanes load(const Word* at) { return {_mm512_loadu_si512(at)}; }
-  static WordLanes of(Word x) { return {_mm512_set1_epi64(std::int64_t(x))}; }
-  void store(Word* at) const { _mm512_storeu_si512(at, all); }
-  WordLanes operator^(WordLanes b) const { return {_mm512_xor_si512(all, b.all)}; }
-  WordLanes operator|(WordLanes b) const { return {_mm512_or_si512(all, b.all)}; }
-  WordLanes operator&(WordLanes b) const { return {_mm512_and_si512(all, b.all)}; }
-  WordLanes operator+(WordLanes b) const { return {_mm512_add_epi64(all, b.all)}; }
-  WordLanes operator-(WordLanes b) const { return {_mm512_sub_epi64(all, b.all)}; }
-  bool negative() const { return _mm512_movepi64_mask(all) == 0xFF; }
-  WordLanes byte_counts() const {
-    const __m512i nibble = _mm512_set1_epi8(15);
-    const __m512i counts = _mm512_maskz_broadcast_i32x4(0xFFFF, _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
-    const __m512i low = _mm512_shuffle_epi8(counts, _mm512_and_si512(all, nibble));
-    const __m512i high = _mm512_shuffle_epi8(counts, _mm512_and_si512(_mm512_srli_epi16(all, 4), nibble));
-    return {_mm512_add_epi8(low, high)};
-  }
-  WordLanes sums() const { return {_mm512_sad_epu8(all, _mm512_setzero_si512())}; }
-};
-#elif defined(__AVX2__)
-struct WordLanes {
-  static constexpr int N = 4;
-  __m256i all;
-  static WordLanes load(const Word* at) { return {_mm256_loadu_si256((const __m256i*)at)}; }
-  static WordLanes of(Word x) { return {_mm256_set1_epi64x(std::int64_t(x))}; }
-  void store(Word* at) const { _mm256_storeu_si256((__m256i*)at, all); }
-  WordLanes operator^(WordLanes b) const { return {_mm256_xor_si256(all, b.all)}; }
-  WordLanes operator|(WordLanes b) const { return {_mm256_or_si256(all, b.all)}; }
-  WordLanes operator&(WordLanes b) const { return {_mm256_and_si256(all, b.all)}; }
-  WordLanes operator+(WordLanes b) const { return {_mm256_add_epi64(all, b.all)}; }
-  WordLanes operator-(WordLanes b) const { return {_mm256_sub_epi64(all, b.all)}; }
-  bool negative() const { return _mm256_movemask_pd(_mm256_castsi256_pd(all)) == 15; }
-  WordLanes byte_counts() const {
-    const __m256i nibble = _mm256_set1_epi8(15);
-    const __m256i counts = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
-    const __m256i low = _mm256_shuffle_epi8(counts, _mm256_and_si256(all, nibble));
-    const __m256i high = _mm256_shuffle_epi8(counts, _mm256_and_si256(_mm256_srli_epi16(all, 4), nibble));
-    return {_mm256_add_epi8(low, high)};
-  }
-  WordLanes sums() const { return {_mm256_sad_epu8(all, _mm256_setzero_si256())}; }
-};
-#else
-struct WordLanes {
-  static constexpr int N = 1;
-  Word all;
-  static WordLanes load(const Word* at) { return {*at}; }
-  static WordLanes of(Word x) { return {x}; }
-  void store(Word* at) const { *at = all; }
-  WordLanes operator^(WordLanes b) const { return {all ^ b.all}; }
-  WordLanes operator|(WordLanes b) const { return {all | b.all}; }
-  WordLanes operator&(WordLanes b) const { return {all & b.all}; }
-  WordLanes operator+(WordLanes b) const { return {all + b.all}; }
-  WordLanes operator-(WordLanes b) const { return {all - b.all}; }
-  bool negative() const { return all >> 63; }
-  WordLanes byte_counts() const { return {bytes_counted(all)}; }
-  WordLanes sums() const { return {bytes_summed(all)}; }
-};
-#endif
 
 // Rows of W words, or of as many as their table says where W is 0.
 template <int W>
@@ -109,10 +75,23 @@ class Prints {
     for (std::int64_t w = 0; w < words(); w++) d += popcount((a[w] ^ b[w]) & mask[w]);
     return d;
   }
-  bool agree_under(const Word* mask, const Word* a, const Word* b) const {
-    Word differ = 0;
-    for (std::int64_t w = 0; w < words(); w++) differ |= (a[w] ^ b[w]) & mask[w];
-    return !differ;
+  // The bits of a row under a mask, mixed to one key.
+  Word key_under(const Word* mask, const Word* row) const {
+    constexpr Word M1 = 0xFF51AFD7ED558CCD, M2 = 0xC4CEB9FE1A85EC53;
+    Word key = 0;
+    for (std::int64_t w = 0; w < words(); w++) {
+      Word value = row[w] & mask[w];
+      value = (value ^ value >> 33) * M1;
+      key = (key ^ value ^ value >> 33) * M2;
+      key ^= key >> 29;
+    }
+    return key;
+  }
+  // Of masks: tells whether two rows agree under one of them, and under none before it.
+  bool first_agree(std::int64_t mask, const Word* a, const Word* b) const {
+    std::int64_t first = 0;
+    while (first <= mask && distance_under((*this)[first], a, b)) first++;
+    return first == mask;
   }
 
  private:
@@ -132,6 +111,16 @@ auto with_words(std::int64_t words, F f) {
     default:
       return f(std::integral_constant<int, 0>());
   }
+}
+
+// The keys of all rows under a mask.
+inline Vector<Word> keys_under(Table<const Word> words, Span<const Word> mask) {
+  Vector<Word> keys(std::size_t(words.rows()));
+  with_words(words.columns(), [&](auto width) {
+    const Prints<width> prints(words);
+    for (std::int64_t row = 0; row < words.rows(); row++) keys[row] = prints.key_under(mask.begin(), prints[row]);
+  });
+  return keys;
 }
 
 // Up to 63 bits of a row from bit `start` on.

@@ -3,16 +3,11 @@
 // begins alike: with radius 0 equal band keys, else fingerprints turned so that one block comes first. Or a query says with
 // which prefixes such a fingerprint may begin in one table, or in a few, which take turns: its own, and those with weak bits
 // flipped.
-#include <algorithm>
-#include <bit>
 #include <nanobind/stl/vector.h>
-#include "arrays.h"
-#include "lanes.h"
-#include "simd.h"
+#include "hamming.h"
 
 namespace lookalike {
 
-using Word = std::uint64_t;
 using Row = std::uint32_t;
 
 static Word prefix_of(Word key, int bits) { return key >> 1 >> (63 - bits); }
@@ -42,7 +37,7 @@ class SegmentTables {
         starts_(starts),
         codes_(codes),
         removed_(removed),
-        prefix_bits(std::bit_width(starts.shape(1)) - 1) {
+        prefix_bits(std::bit_width(starts.shape(1) | 1) - 1) {
     const bool fit = rows.shape(0) == keys.shape(0) && starts.shape(0) == keys.shape(0) && rows.shape(1) == keys.shape(1) &&
                      starts.shape(1) == (std::size_t(1) << prefix_bits) + 1 && has_plain_rows(keys) && has_plain_rows(rows) &&
                      has_plain_rows(starts) && (removed.shape(0) == 0 || removed.shape(0) == codes.shape(0));
@@ -194,7 +189,7 @@ class LookUp {
       std::memcpy(&b, query + j, bytes);
       Word differ = a ^ b;
       for (int fold = 1; fold < rule_.lane; fold *= 2) differ |= differ >> fold;
-      score -= std::popcount(differ & lowest_);
+      score -= popcount(differ & lowest_);
     }
     return score;
   }
@@ -232,7 +227,7 @@ class LookUp {
       if (i == 0 && rule_.radius == 0 && rule_.most && std::abs(rule_.most) < run.end - run.begin)
         bound = last_needed(query, tables, run);
       for (std::int64_t place = run.begin; place < run.end; place++) {
-        if (std::popcount(keys[place] ^ key) > rule_.radius) continue;
+        if (popcount(keys[place] ^ key) > rule_.radius) continue;
         if (bound >= 0 && rows[place] > bound) break;  // rows of a key ascend
         near_.push_back(rows[place]);
         __builtin_prefetch(tables.codes(rows[place]));

@@ -3,28 +3,17 @@
 
 namespace lookalike {
 
-void define_all_pairs(nb::module_& m);
-void define_candidates(nb::module_& m);
-void define_characters(nb::module_& m);
-void define_comparisons(nb::module_& m);
-void define_containment(nb::module_& m);
-void define_filters(nb::module_& m);
-void define_hashes(nb::module_& m);
-void define_lookup(nb::module_& m);
-void define_normal_forms(nb::module_& m);
-void define_overlap(nb::module_& m);
-void define_packing(nb::module_& m);
-void define_search(nb::module_& m);
-void define_shingles(nb::module_& m);
-void define_sketches(nb::module_& m);
-void define_units(nb::module_& m);
-void define_vocabulary(nb::module_& m);
+using Define = void(nb::module_&);
+Define define_all_pairs, define_candidates, define_characters, define_comparisons, define_containment, define_filters,
+    define_hashes, define_lookup, define_normal_forms, define_overlap, define_packing, define_search, define_shingles,
+    define_sketches, define_units, define_vocabulary;
 
 static int best_level() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("aes")) return 1;
-  return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") ? 4 : 3;
+#define HAS __builtin_cpu_supports
+  if (!HAS("avx2") || !HAS("bmi") || !HAS("bmi2") || !HAS("fma") || !HAS("popcnt") || !HAS("aes") || !HAS("pclmul")) return 1;
+  return HAS("avx512f") && HAS("avx512bw") && HAS("avx512cd") && HAS("avx512dq") && HAS("avx512vl") ? 4 : 3;
 #else
   return 1;
 #endif
@@ -35,20 +24,8 @@ static int best_level() {
 NB_MODULE(CORE, m) {
   using namespace lookalike;
   m.def("best_level", &best_level);
-  define_all_pairs(m);
-  define_candidates(m);
-  define_characters(m);
-  define_comparisons(m);
-  define_containment(m);
-  define_filters(m);
-  define_hashes(m);
-  define_lookup(m);
-  define_normal_forms(m);
-  define_overlap(m);
-  define_packing(m);
-  define_search(m);
-  define_shingles(m);
-  define_sketches(m);
-  define_units(m);
-  define_vocabulary(m);
+  for (Define* define : {define_all_pairs, define_candidates, define_characters, define_comparisons, define_containment,
+                         define_filters, define_hashes, define_lookup, define_normal_forms, define_overlap, define_packing,
+                         define_search, define_shingles, define_sketches, define_units, define_vocabulary})
+    define(m);
 }

@@ -1,7 +1,8 @@
-// Search of fingerprints in sorted tables: by prefixes, some of whose bits may be flipped (Norouzi et al., CVPR 2012; weak
-// bits), and by equal blocks (Manku et al., WWW 2007).
+// Search of fingerprints in sorted tables: by prefixes, some of whose bits may be flipped, any (Norouzi et al., CVPR 2012) or
+// the likeliest (probabilistic SimHash matching, or query-directed probing: Lv et al., VLDB 2007), and by equal blocks (Manku
+// et al., WWW 2007).
 #include <atomic>
-#include "weak_bits.h"
+#include "hamming.h"
 
 namespace lookalike {
 
@@ -38,6 +39,16 @@ using Prefixed =
     std::tuple<Table<const Word>, Span<const std::uint32_t>, Span<const std::uint32_t>, Span<const std::int64_t>, std::int64_t>;
 using MadePrefixed = std::tuple<Matrix<Word>, Vector<std::uint32_t>, Vector<std::uint32_t>, Vector<std::int64_t>, std::int64_t>;
 
+// Sorts rows into buckets, those of one in order: writes where each begins, and puts the rows, the last first, into places.
+template <class BucketOf, class Put>
+static void sort_rows(std::int64_t rows, Span<std::uint32_t> begins, BucketOf bucket_of, Put put) {
+  std::fill(begins.begin(), begins.end(), 0);
+  for (std::int64_t row = 0; row < rows; row++) begins[bucket_of(row)]++;
+  std::uint32_t total = 0;
+  for (std::uint32_t& begin : begins) begin = total += begin;  // where each ends
+  while (rows--) put(rows, --begins[bucket_of(rows)]);
+}
+
 // Sorts fingerprints by the prefixes of each table, equal ones by row.
 static MadePrefixed prefix_tables(Table<const Word> words, Ranges ranges, std::int64_t tables) {
   const std::int64_t n = words.rows(), width = words.columns();
@@ -49,16 +60,11 @@ static MadePrefixed prefix_tables(Table<const Word> words, Ranges ranges, std::i
     bases.push_back(base + buckets + 1);
     offsets.resize(std::size_t(bases.back()));
     const Span<std::uint32_t> begins = Span<std::uint32_t>(offsets).part(std::size_t(base), std::size_t(buckets + 1));
-    std::fill(begins.begin(), begins.end(), 0);
-    for (std::int64_t row = 0; row < n; row++) begins[prefix_of(words[row].begin(), ranges, table)]++;
-    std::uint32_t total = 0;
-    for (std::uint32_t& begin : begins) begin = total += begin;  // where each ends: from there rows are written, the last first
-    for (std::int64_t row = n - 1; row >= 0; row--) {
-      const Span<const Word> print = words[row];
-      const std::int64_t place = table * n + --begins[prefix_of(print.begin(), ranges, table)];
-      rows[place] = std::uint32_t(row);
-      std::copy(print.begin(), print.end(), &sorted.elements[place * width]);
-    }
+    const auto bucket_of = [&](std::int64_t row) { return prefix_of(words[row].begin(), ranges, table); };
+    sort_rows(n, begins, bucket_of, [&](std::int64_t row, std::int64_t place) {
+      rows[table * n + place] = std::uint32_t(row);
+      std::copy(words[row].begin(), words[row].end(), &sorted.elements[(table * n + place) * width]);
+    });
   }
   return {std::move(sorted), std::move(rows), std::move(offsets), std::move(bases), 0};
 }
@@ -78,21 +84,20 @@ static std::pair<Vector<std::uint32_t>, std::int64_t> ascending_offsets(Table<co
   return {std::move(offsets), low};
 }
 
-// Which queries have an answer; threads may share it.
+// Which queries have an answer and are left out, or none where all answers are wanted; threads may share it.
 class Answered {
  public:
-  Answered(Span<bool> flags, bool used) : flags_(flags), used_(used) {}
+  explicit Answered(Span<bool> flags) : flags_(flags) {}
   bool operator[](std::int64_t query) const {
-    return used_ && std::atomic_ref<bool>(flags_[query]).load(std::memory_order_relaxed);
+    return flags_.size() && std::atomic_ref<bool>(flags_[query]).load(std::memory_order_relaxed);
   }
   bool note(std::int64_t query) const {
-    if (used_) std::atomic_ref<bool>(flags_[query]).store(true, std::memory_order_relaxed);
-    return used_;
+    if (flags_.size()) std::atomic_ref<bool>(flags_[query]).store(true, std::memory_order_relaxed);
+    return flags_.size();
   }
 
  private:
   Span<bool> flags_;
-  bool used_;
 };
 
 // Probes of a table: the query's own prefix, and those with a bit or two flipped, fewest first.
@@ -214,12 +219,12 @@ static void search_prefixes_of(Table<const Word> queries, std::int64_t start, st
 
 template <class Probes>
 static Found search_tables(Table<const Word> query, std::int64_t start, std::int64_t stop, const Prefixed& prefixed,
-                           Probes probes, std::int64_t radius, bool self_join, const Answered& answered) {
+                           Probes probes, std::int64_t radius, bool self_join, Span<bool> answered) {
   const auto [words, rows, offsets, bases, low] = prefixed;
   const PrefixTables tables{words, rows, offsets, bases, low};
   Hits hits;
   with_words(query.columns(), [&](auto width) {
-    search_prefixes_of<width>(query, start, stop, tables, probes, radius, self_join, answered, hits);
+    search_prefixes_of<width>(query, start, stop, tables, probes, radius, self_join, Answered(answered), hits);
   });
   return hits.taken();
 }
@@ -229,16 +234,69 @@ static Found multi_index_search(Table<const Word> query, std::int64_t start, std
                                 Span<const std::int64_t> most, std::int64_t radius, bool first_only, bool self_join) {
   const std::size_t n = std::size_t(first_only ? query.rows() : 0);
   const auto flags = std::make_unique<bool[]>(n);
-  const Answered answered({flags.get(), n}, first_only);
-  return search_tables(query, start, stop, tables, Flips(query, ranges, most), radius, self_join, answered);
+  return search_tables(query, start, stop, tables, Flips(query, ranges, most), radius, self_join, {flags.get(), n});
 }
 
-// Searches queries [start, stop) in a table at prefixes that are given for each of them. With `first_only` those answered are
-// left out, and noted.
+// Searches queries [start, stop) in a table at prefixes that are given for each of them. With `answered` those
+// are left out that are, and noted with the first that is found.
 static Found search_prefixes(Table<const Word> query, Table<const std::uint32_t> wanted, std::int64_t start, std::int64_t stop,
-                             Prefixed tables, std::int64_t radius, bool first_only, bool self_join, Span<bool> answered) {
-  return search_tables(query, start, stop, tables, Given(wanted, start), radius, self_join, Answered(answered, first_only));
+                             Prefixed tables, std::int64_t radius, bool self_join, Span<bool> answered) {
+  return search_tables(query, start, stop, tables, Given(wanted, start), radius, self_join, answered);
 }
+
+// Finds the cheapest sets of at most `most` bits, as masks over ascending costs of up to 64. Each set comes once: the empty one
+// first; from a set whose last bit is i come the set with i + 1 in its place and, while it has room, the set with i + 1 added.
+// Neither is cheaper.
+class FlipSets {
+ public:
+  // Writes as many sets as there are, and there is room for; returns how many.
+  std::int64_t find(Span<const double> costs, std::int64_t most, Span<Word> out) {
+    const std::int64_t n = costs.size();
+    heap_.clear();
+    std::int64_t written = 0;
+    if (out.size()) out[written++] = 0;
+    if (n && most > 0) heap_.push_back({costs[0], 1});
+    while (written < out.size() && !heap_.empty()) {
+      const Set best = heap_.front();
+      out[written++] = best.flips;
+      pop();
+      const std::int64_t last = 63 - std::countl_zero(best.flips);
+      if (last + 1 == n) continue;
+      const Word own = Word(1) << last, next = own << 1;
+      const double cost = best.cost + costs[last + 1];
+      push({cost - costs[last], (best.flips ^ own) | next});
+      if (popcount(best.flips) < most) push({cost, best.flips | next});
+    }
+    return written;
+  }
+
+ private:
+  struct Set {
+    double cost;
+    Word flips;
+  };
+  void pop() {
+    const Set moved = heap_.back();
+    heap_.pop_back();
+    const std::size_t size = heap_.size();
+    if (!size) return;
+    std::size_t i = 0;
+    for (std::size_t child; (child = 2 * i + 1) < size; i = child) {
+      if (child + 1 < size && heap_[child + 1].cost < heap_[child].cost) child++;
+      if (heap_[child].cost >= moved.cost) break;
+      heap_[i] = heap_[child];
+    }
+    heap_[i] = moved;
+  }
+  void push(Set set) {
+    std::size_t i = heap_.size();
+    heap_.push_back(set);
+    for (; i && heap_[(i - 1) / 2].cost > set.cost; i = (i - 1) / 2) heap_[i] = heap_[(i - 1) / 2];
+    heap_[i] = set;
+  }
+
+  std::vector<Set> heap_;
+};
 
 // Writes the prefixes of some queries to probe, likeliest first, as many as a row of `out` holds. A prefix has `bits` bits from
 // `first_bit` on, of which up to `most` are flipped, those of small margin first; without margins (no rows) bits are flipped in
@@ -281,30 +339,6 @@ static Vector<Word> cheapest_flip_sets(Span<const double> costs, std::int64_t mo
   return sets;
 }
 
-// The bits of a row under a mask of whole words, mixed to one key.
-template <int W>
-static Word manku_key(const Prints<W>& prints, const Word* row, const Word* mask) {
-  constexpr Word M1 = 0xFF51AFD7ED558CCD, M2 = 0xC4CEB9FE1A85EC53;
-  Word key = 0;
-  for (std::int64_t w = 0; w < prints.words(); w++) {
-    Word value = row[w] & mask[w];
-    value = (value ^ value >> 33) * M1;
-    key = (key ^ value ^ value >> 33) * M2;
-    key ^= key >> 29;
-  }
-  return key;
-}
-
-// The keys of some fingerprints under a mask of blocks.
-static Vector<Word> manku_keys(Table<const Word> words, Span<const Word> mask) {
-  Vector<Word> keys(std::size_t(words.rows()));
-  with_words(words.columns(), [&](auto width) {
-    const Prints<width> prints(words);
-    for (std::int64_t row = 0; row < words.rows(); row++) keys[row] = manku_key(prints, prints[row], mask.begin());
-  });
-  return keys;
-}
-
 // Sorted keys of each table, their rows, and where those with given upper bits begin.
 static std::tuple<Matrix<Word>, Matrix<std::uint32_t>, Matrix<std::uint32_t>> manku_tables(Table<const Word> words,
                                                                                            Table<const Word> masks,
@@ -316,19 +350,15 @@ static std::tuple<Matrix<Word>, Matrix<std::uint32_t>, Matrix<std::uint32_t>> ma
   Matrix<std::uint32_t> offsets{Vector<std::uint32_t>(tables * std::size_t(buckets + 1)), std::size_t(buckets + 1)};
   std::vector<std::pair<Word, std::uint32_t>> bucket;
   for (std::int64_t table = 0; table < masks.rows(); table++) {
-    const Vector<Word> own = manku_keys(words, masks[table]);
+    const Vector<Word> own = keys_under(words, masks[table]);
     Word* const key = keys.elements.data() + table * n;
     std::uint32_t* const row_of = rows.elements.data() + table * n;
     const Span<std::uint32_t> begins(offsets.elements.data() + table * (buckets + 1), std::size_t(buckets + 1));
-    std::fill(begins.begin(), begins.end(), 0);
-    for (const Word k : own) begins[k >> shift]++;
-    std::uint32_t total = 0;
-    for (std::uint32_t& begin : begins) begin = total += begin;
-    for (std::int64_t row = n - 1; row >= 0; row--) {
-      const std::uint32_t place = --begins[own[row] >> shift];
+    const auto bucket_of = [&](std::int64_t row) { return own[row] >> shift; };
+    sort_rows(n, begins, bucket_of, [&](std::int64_t row, std::int64_t place) {
       key[place] = own[row];
       row_of[place] = std::uint32_t(row);
-    }
+    });
     for (std::int64_t b = 0; b < buckets; b++) {
       const std::uint32_t begin = begins[b], end = begins[b + 1];
       if (std::is_sorted(key + begin, key + end)) continue;
@@ -354,7 +384,7 @@ static void manku_search_of(Table<const Word> queries, std::int64_t start, std::
   for (std::int64_t q = start; q < stop; q++) {
     const Word* own = query[q];
     for (std::int64_t table = 0; table < mask.size() && !(first_only && !found.empty()); table++) {
-      const Word key = manku_key(query, own, mask[table]);
+      const Word key = query.key_under(mask[table], own);
       const Span<const Word> of_table = keys[table];
       const Word* at =
           binary ? std::lower_bound(of_table.begin(), of_table.end(), key) : of_table.begin() + offsets[table][key >> shift];
@@ -363,10 +393,7 @@ static void manku_search_of(Table<const Word> queries, std::int64_t start, std::
         const std::int64_t row = rows[table][at - of_table.begin()];
         hits.compared++;
         const std::int64_t d = stored.distance(own, stored[row]);
-        if (d > radius || (self_join && row <= q)) continue;
-        bool earlier = false;
-        for (std::int64_t t = 0; t < table && !earlier; t++) earlier = stored.agree_under(mask[t], own, stored[row]);
-        if (earlier) continue;
+        if (d > radius || (self_join && row <= q) || !mask.first_agree(table, own, stored[row])) continue;
         found.push_back({q, row, d});
         if (first_only) break;
       }
@@ -393,7 +420,7 @@ void define_search(nb::module_& m) {
   define(m, "search_prefixes", &search_prefixes);
   define(m, "weak_prefixes", &weak_prefixes);
   define(m, "cheapest_flip_sets", &cheapest_flip_sets);
-  define(m, "manku_keys", &manku_keys);
+  define(m, "manku_keys", &keys_under);
   define(m, "manku_tables", &manku_tables);
   define(m, "manku_search", &manku_search);
 }

@@ -297,7 +297,19 @@ def test_what_ascends_is_told_from_what_does_not(rng, n, n_words):
         words = rng.integers(0, 2, (n, n_words), dtype=np.uint64)
         numbers = [sum(int(word) << (64 * place) for place, word in enumerate(row)) for row in words]
         ascend = numbers == sorted(numbers)
-        assert _ascend(words) == ascend
-        assert _ascend(words[sort_rows(words)])
+        assert _ascend(words, 64 * n_words) == ascend
+        assert _ascend(words[sort_rows(words)], 64 * n_words)
         seen.add(ascend)
     assert seen == {True} or n > 1
+
+
+@pytest.mark.parametrize("bits", [60, 100])
+def test_bits_that_fingerprints_do_not_have_are_damage(tmp_path, bits):
+    """They would stand in no prefix: what ascends as numbers would have prefixes that do not."""
+    words = np.zeros((2, (bits + 63) // 64), np.uint64)
+    words[:, -1] = (1 << bits % 64) - 1, 1 << bits % 64
+    ChunkedFile(tmp_path / "x", {"bits": bits}).append(words)
+    file = la.search.FingerprintFile(tmp_path / "x", bits=bits)
+    for using in methods(bits):
+        with pytest.raises(la.errors.InputDataError, match="damaged: the batch of rows 0 to 1"):
+            file.query(words[:1], using)

@@ -52,6 +52,19 @@ def test_pairs_are_those_that_the_prefixes_probed_hold(rng, tmp_path, bits, pref
     assert (file.first(queries, la.search.WeakBitIndex(**make), margins) >= 0).tolist() == (first >= 0).tolist()
 
 
+@pytest.mark.parametrize("bits", [7, 32, 60, 128])
+def test_the_bits_are_those_of_the_file(rng, tmp_path, bits):
+    """With margins, which have one for each bit, and without; in an index of its own the bits are those of what is added."""
+    words = planted(rng, 150, bits, 2)
+    queries, margins = near_queries(rng, words[:60], bits, 2)
+    file = la.search.FingerprintFile(tmp_path / "seen.fps", bits=bits)
+    file.append(words)
+    make = {"radius": 2, "prefix_bits": min(bits, 9), "probes": 5}
+    for some in (margins, None):
+        expected = triples(la.search.WeakBitIndex(**make, bits=bits).add(words).query(queries, some))
+        assert triples(file.query(queries, la.search.WeakBitIndex(**make), some)) == expected != []
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_pieces_of_a_file_have_a_table_each(rng, tmp_path, threads):
     """Many pieces, each with prefixes for its own size: what they hold together is what a search of all at once finds."""

@@ -66,9 +66,9 @@ def counted_searches() -> Iterator[Counter[str]]:
         return _found([(*pair, d) for pair, d in hits.items()], compared)
 
     def search_prefixes(
-        query: Any, wanted: Any, start: int, stop: int, held: Any, radius: int, first_only: bool, self_join: bool, answered: Any
+        query: Any, wanted: Any, start: int, stop: int, held: Any, radius: int, self_join: bool, answered: Any
     ) -> Any:
-        hits, compared = [], 0
+        hits, compared, first_only = [], 0, len(answered) > 0
         for q in range(start, stop):
             for prefix in wanted[q - start].tolist():
                 if first_only and answered[q]:

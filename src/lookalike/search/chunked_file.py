@@ -29,8 +29,10 @@ def sort_rows(words: UInt64Array) -> Int64Array:
     return np.lexsort(words.T) if words.shape[1] > 1 else np.argsort(words[:, 0], kind="stable")
 
 
-def _ascend(words: UInt64Array) -> bool:
-    """Tell whether fingerprints ascend as numbers: searches index with their prefixes."""
+def _ascend(words: UInt64Array, bits: int) -> bool:
+    """Tell whether fingerprints ascend as numbers of so many bits: searches index with their prefixes."""
+    if bits % 64 and (words[-1:, -1] >> np.uint64(bits % 64)).any():
+        return False
     equal: Any = True
     for column in words.T[::-1]:
         if (equal & (column[1:] < column[:-1])).any():
@@ -130,9 +132,10 @@ class ChunkedFile:
 
     def _parts(self, stream: BinaryIO, section: Section, first_row: int, most: int) -> Iterator[tuple[UInt64Array, Int64Array]]:
         """Read one batch, at most so many rows at a time."""
+        bits = self.header["bits"]
         words, rows = (read_pieces(stream, self.path, FINGERPRINTS, section, name, most) for name in ("words", "rows"))
         for some, places in zip(words, rows, strict=True):
-            if not _ascend(some):
+            if not _ascend(some, bits):
                 after = first_row + _count(section)
                 raise InputDataError(f"damaged: the batch of rows {first_row:,} to {after - 1:,} is not in order", self.path)
             yield some, places.astype(np.int64) + first_row

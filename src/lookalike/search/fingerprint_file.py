@@ -232,6 +232,8 @@ class FingerprintFile:
             raise ParameterError(f"memory must be at least 2^20, threads at least 1; got {memory} and {threads}")
         self._words(values)
         index = copy.deepcopy(using)
+        index._words(values, False)
+        index.bits = self.bits
         query, margins = index._asked(values, margins)
         most = max(1024, memory // (2 * threads + 1) // (24 * query.shape[1] + 40))
         if not len(query) or not len(self):

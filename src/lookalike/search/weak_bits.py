@@ -64,7 +64,7 @@ class WeakBits:
         each query that is not."""
         flags = np.zeros(0, np.bool_) if answered is None else answered
         return lambda start, stop: search_prefixes(
-            query, wanted(start, stop), start, stop, table, self.radius, answered is not None, self_join, flags
+            query, wanted(start, stop), start, stop, table, self.radius, self_join, flags
         )
 
 
