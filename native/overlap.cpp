@@ -253,15 +253,13 @@ static std::tuple<Matrix<Long>, Matrix<Long>> judge_matches(Longs bounds, Hits h
   const Ints members = std::get<5>(passages);
   Matrix<Long> out{Vector<Long>(3 * chosen.size()), 3}, pieces{Vector<Long>(2 * numbers.size(), 0), 2};
   const Span<Long> found(out.elements), parts(pieces.elements);
-  Zeros<Long> firsts(commonplace.size());       // one above the first hit of each number; of another row it is below this one's
-  Vector<Long> others(numbers.size(), 0), own;  // one above the next hit of the same number; the hits of a match
-  Vector<Word> marked;                          // bits of these
+  // One above the first hit of each number, and above the next hit of the same number; of another row it is at most the base.
+  Zeros<Long> firsts(commonplace.size());
+  Vector<Long> others(numbers.size()), own;  // the hits of a match
+  Vector<Word> marked;                       // bits of these
   for (Long row = 0; row + 1 < bounds.size(); row++) {
     const Long base = bounds[row];
-    for (Long i = bounds[row + 1]; i-- > base;) {
-      const Long next = std::exchange(firsts[numbers[i]], i + 1);
-      if (next > base) others[i] = next;
-    }
+    for (Long i = bounds[row + 1]; i-- > base;) others[i] = std::exchange(firsts[numbers[i]], i + 1);
     marked.resize((bounds[row + 1] - base + 63) / 64, 0);
     for (Long match = match_bounds[row]; match < match_bounds[row + 1]; match++) {
       const Ints passage = members.part(starts[chosen[match]], starts[chosen[match] + 1] - starts[chosen[match]]);
