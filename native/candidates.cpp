@@ -250,16 +250,6 @@ class KeyGroups {
   EqualKeys groups_;
 };
 
-// The bounds of each run of two or more equal keys.
-static Matrix<Long> equal_runs(Longs keys) {
-  Matrix<Long> bounds{{}, 2};
-  for (Long begin = 0, end; begin < keys.size(); begin = end) {
-    for (end = begin + 1; end < keys.size() && keys[end] == keys[begin];) end++;
-    if (end - begin > 1) bounds.elements.insert(bounds.elements.end(), {begin, end});
-  }
-  return bounds;
-}
-
 // The root of a row, the smallest of its component; on the way every second parent is shortened.
 static Long find_root(Span<Long> parents, Long row) {
   for (; parents[row] != row; row = parents[row]) parents[row] = parents[parents[row]];
@@ -665,7 +655,6 @@ void define_candidates(nb::module_& m) {
   define(m, "packed_band_keys", &packed_band_keys);
   define(m, "keys_and_codes", &keys_and_codes);
   define(m, "band_pairs", &band_pairs);
-  define(m, "equal_runs", &equal_runs);
   define(m, "join_pairs", &join_pairs);
   define(m, "find_roots", &find_roots);
   define(m, "count_codes", &count_codes);
