@@ -56,69 +56,64 @@ static Span<T> span(const Held<T>& held) {
 
 // ----------------------------------------------------------------------------------- keys of bands
 
-// Two rows by a 64-bit key of each band of `rows` slots; those of different groups get different keys.
+// A 64-bit key of each band of each document, of what a function makes of both.
+template <class StateOf>
+static Matrix<Word> keys_of(Long documents, Long bands, StateOf state_of) {
+  Matrix<Word> keys{Vector<Word>(documents * bands), std::size_t(bands)};
+  Word* out = keys.elements.data();
+  for (Long document = 0; document < documents; document++)
+    for (Long band = 0; band < bands; band++) *out++ = fmix64(state_of(document, band));
+  return keys;
+}
+
+// Keys of bands of `rows` slots; those of different groups are different.
 template <class Slot>
 static Matrix<Word> band_keys(Table<const Slot> slots, Span<const Word> groups, Long bands, Long rows) {
-  Matrix<Word> keys{Vector<Word>(slots.rows() * bands), std::size_t(bands)};
-  Word* out = keys.elements.data();
-  for (Long document = 0; document < slots.rows(); document++) {
-    const Span<const Slot> own = slots[document];
-    for (Long band = 0; band < bands; band++) {
-      Word state = K0 ^ groups[document];
-      for (Long i = band * rows; i < (band + 1) * rows; i++) state = mum(state ^ own[i], K0 + Word(band));
-      *out++ = fmix64(state);
-    }
-  }
-  return keys;
+  return keys_of(slots.rows(), bands, [&](Long document, Long band) {
+    Word state = K0 ^ groups[document];
+    for (const Slot slot : slots[document].part(band * rows, rows)) state = mum(state ^ slot, K0 + Word(band));
+    return state;
+  });
 }
 
 // Keys of bands of packed slots. `places` has of each slot word and bit of its first plane, its planes, and the words from one
 // plane to the next.
 static Matrix<Word> packed_band_keys(Table<const Word> words, Table<const Long> places, Long bands, Long rows) {
-  Matrix<Word> keys{Vector<Word>(words.rows() * bands), std::size_t(bands)};
-  Word* out = keys.elements.data();
-  for (Long document = 0; document < words.rows(); document++) {
+  return keys_of(words.rows(), bands, [&](Long document, Long band) {
     const Span<const Word> own = words[document];
-    for (Long band = 0; band < bands; band++) {
-      Word state = K0, code = 0;
-      Long used = 0;
-      for (Long i = band * rows; i < (band + 1) * rows; i++) {
-        const Longs place = places[i];
-        if (used + place[2] > 64) {
-          state = mum(state ^ code, K0 + Word(band));
-          code = 0;
-          used = 0;
-        }
-        for (Long b = 0; b < place[2]; b++) code = code << 1 | (own[place[0] + b * place[3]] >> place[1] & 1);
-        used += place[2];
+    Word state = K0, code = 0;
+    Long used = 0;
+    for (Long i = band * rows; i < (band + 1) * rows; i++) {
+      const Long first = places[i][0], bit = places[i][1], planes = places[i][2], step = places[i][3];
+      if (used + planes > 64) {
+        state = mum(state ^ code, K0 + Word(band));
+        code = 0;
+        used = 0;
       }
-      *out++ = fmix64(state ^ code);
+      for (Long b = 0; b < planes; b++) code = code << 1 | (own[first + b * step] >> bit & 1);
+      used += planes;
     }
-  }
-  return keys;
+    return state ^ code;
+  });
 }
 
 // Keys of bands, and a 16-bit code of each of their slots; both differ between groups. The two products of a slot do not wait
 // for each other, so that the codes cost little beside the keys.
 static std::tuple<Matrix<Word>, Matrix<std::uint16_t>> keys_and_codes(Table<const std::uint32_t> slots, Span<const Word> groups,
                                                                       Long bands, Long rows) {
-  const std::size_t n = slots.rows(), width = bands * rows;
-  Matrix<Word> keys{Vector<Word>(n * bands), std::size_t(bands)};
-  Matrix<std::uint16_t> codes{Vector<std::uint16_t>(n * width), width};
-  Word* key = keys.elements.data();
+  const std::size_t width = bands * rows;
+  Matrix<std::uint16_t> codes{Vector<std::uint16_t>(slots.rows() * width), width};
   std::uint16_t* code = codes.elements.data();
-  for (std::size_t document = 0; document < n; document++) {
+  Matrix<Word> keys = keys_of(slots.rows(), bands, [&](Long document, Long band) {
     const Span<const std::uint32_t> own = slots[document];
     const Word group = groups[document];
-    for (Long band = 0; band < bands; band++) {
-      Word state = K0 ^ group;
-      for (Long i = band * rows; i < (band + 1) * rows; i++) {
-        state = mum(state ^ own[i], K0 + Word(band));
-        *code++ = std::uint16_t(mum(own[i] ^ group, K0 + Word(i)) >> 48);
-      }
-      *key++ = fmix64(state);
+    Word state = K0 ^ group;
+    for (Long i = band * rows; i < (band + 1) * rows; i++) {
+      state = mum(state ^ own[i], K0 + Word(band));
+      *code++ = std::uint16_t(mum(own[i] ^ group, K0 + Word(i)) >> 48);
     }
-  }
+    return state;
+  });
   return {std::move(keys), std::move(codes)};
 }
 
@@ -271,14 +266,6 @@ static void find_roots(Span<Long> parents) {
 
 // --------------------------------------------------------------------------------- links of groups
 
-// Few elements, mostly.
-template <class T, class U>
-static void append(Vector<T>& held, Span<U> more) {
-  std::size_t size = held.size();
-  held.resize(size + more.size());
-  for (const U element : more) held[size++] = element;
-}
-
 // With whom a member of a group is linked: the first `near` members, and those after `skipped` more, `count` together; and
 // perhaps with itself.
 struct Partners {
@@ -336,7 +323,8 @@ class GroupLinks {
     complete_ = row_ < keys.size();
     if (complete_ && row_ - begin == 1 && !open_) return true;  // it is alone
     open_ = true;
-    append(group_, span(orders_).part(begin, row_ - begin));
+    const Longs more = span(orders_).part(begin, row_ - begin);
+    group_.insert(group_.end(), more.begin(), more.end());
     linkable_ = rule.grow(group_, begin, row_) || complete_;
     return true;
   }
@@ -417,7 +405,8 @@ struct HolderRule {
   Vector<std::uint8_t> within = {};
 
   bool grow(Longs, Long begin, Long end) {
-    append(within, span(added).part(begin, end - begin));
+    const Span<const bool> more = span(added).part(begin, end - begin);
+    within.insert(within.end(), more.begin(), more.end());
     return true;
   }
   Partners partners(Longs group, Long member) const {
