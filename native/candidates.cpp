@@ -656,7 +656,7 @@ void define_candidates(nb::module_& m) {
   const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
   const nb::call_guard<nb::gil_scoped_release> unlocked;
   nb::class_<KeyGroups>(m, "KeyGroups")
-      .def(nb::init<Held<const Word>>(), array("keys"))
+      .def(nb::init<Held<const Word>>(), array("keys"), unlocked)
       .def("next", &KeyGroups::next, unlocked);
   nb::class_<BucketLinks>(m, "BucketLinks")
       .def(nb::init<Long, Long, Long>())
