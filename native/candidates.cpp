@@ -582,18 +582,20 @@ static std::tuple<Matrix<std::uint8_t>, Matrix<std::uint8_t>> mark_own(Codes cod
 
 // ------------------------------------------------------------------------------------ cut of links
 
-// Writes the nibbles of each row, the lowest four bits of its codes, into words: that of slot i at bit 4 (i mod 16) of word i /
-// 16.
-static void pack_nibbles(Codes codes, Table<Word> out) {
+// The nibbles of each row, the lowest four bits of its codes: that of slot i at bit 4 (i mod 16) of word i / 16.
+static Matrix<Word> pack_nibbles(Codes codes) {
+  const std::size_t words = (codes.columns() + 15) / 16;
+  Matrix<Word> out{Vector<Word>(codes.rows() * words), words};
+  Word* to = out.elements.data();
   for (Long row = 0; row < codes.rows(); row++) {
     const Span<const std::uint16_t> own = codes[row];
-    for (Long word = 0; word < out.columns(); word++) {
+    for (Long first = 0; first < own.size(); first += 16) {
       Word packed = 0;
-      for (Long slot = std::min(own.size(), 16 * word + 16) - 1; slot >= 16 * word; slot--)
-        packed = packed << 4 | (own[slot] & 15);
-      out[row][word] = packed;
+      for (Long slot = std::min(own.size(), first + 16); slot-- > first;) packed = packed << 4 | (own[slot] & 15);
+      *to++ = packed;
     }
   }
+  return out;
 }
 
 // The bytes of both documents of each pair: a flat array, and where in it those of a pair begin.
