@@ -436,11 +436,10 @@ class CrossLinks {
       const Longs ours = members(first[pair_]), theirs = members(second[pair_]);
       for (; i_ < ours.size(); i_++, j_ = 0) {
         const Long a = ours[i_];
+        if (a < boundary_) j_ = std::max(j_, std::lower_bound(theirs.begin(), theirs.end(), boundary_) - theirs.begin());
         for (; j_ < theirs.size(); j_++) {
-          const Long b = theirs[j_];
-          if (a < boundary_ && b < boundary_) continue;
           if (out.size() == most) return out.finished();
-          out.add(std::min(a, b), std::max(a, b));
+          out.add(std::min(a, theirs[j_]), std::max(a, theirs[j_]));
         }
       }
     }
