@@ -56,69 +56,64 @@ static Span<T> span(const Held<T>& held) {
 
 // ----------------------------------------------------------------------------------- keys of bands
 
-// Two rows by a 64-bit key of each band of `rows` slots; those of different groups get different keys.
+// A 64-bit key of each band of each document, of what a function makes of both.
+template <class StateOf>
+static Matrix<Word> keys_of(Long documents, Long bands, StateOf state_of) {
+  Matrix<Word> keys{Vector<Word>(documents * bands), std::size_t(bands)};
+  Word* out = keys.elements.data();
+  for (Long document = 0; document < documents; document++)
+    for (Long band = 0; band < bands; band++) *out++ = fmix64(state_of(document, band));
+  return keys;
+}
+
+// Keys of bands of `rows` slots; those of different groups are different.
 template <class Slot>
 static Matrix<Word> band_keys(Table<const Slot> slots, Span<const Word> groups, Long bands, Long rows) {
-  Matrix<Word> keys{Vector<Word>(slots.rows() * bands), std::size_t(bands)};
-  Word* out = keys.elements.data();
-  for (Long document = 0; document < slots.rows(); document++) {
-    const Span<const Slot> own = slots[document];
-    for (Long band = 0; band < bands; band++) {
-      Word state = K0 ^ groups[document];
-      for (Long i = band * rows; i < (band + 1) * rows; i++) state = mum(state ^ own[i], K0 + Word(band));
-      *out++ = fmix64(state);
-    }
-  }
-  return keys;
+  return keys_of(slots.rows(), bands, [&](Long document, Long band) {
+    Word state = K0 ^ groups[document];
+    for (const Slot slot : slots[document].part(band * rows, rows)) state = mum(state ^ slot, K0 + Word(band));
+    return state;
+  });
 }
 
 // Keys of bands of packed slots. `places` has of each slot word and bit of its first plane, its planes, and the words from one
 // plane to the next.
 static Matrix<Word> packed_band_keys(Table<const Word> words, Table<const Long> places, Long bands, Long rows) {
-  Matrix<Word> keys{Vector<Word>(words.rows() * bands), std::size_t(bands)};
-  Word* out = keys.elements.data();
-  for (Long document = 0; document < words.rows(); document++) {
+  return keys_of(words.rows(), bands, [&](Long document, Long band) {
     const Span<const Word> own = words[document];
-    for (Long band = 0; band < bands; band++) {
-      Word state = K0, code = 0;
-      Long used = 0;
-      for (Long i = band * rows; i < (band + 1) * rows; i++) {
-        const Longs place = places[i];
-        if (used + place[2] > 64) {
-          state = mum(state ^ code, K0 + Word(band));
-          code = 0;
-          used = 0;
-        }
-        for (Long b = 0; b < place[2]; b++) code = code << 1 | (own[place[0] + b * place[3]] >> place[1] & 1);
-        used += place[2];
+    Word state = K0, code = 0;
+    Long used = 0;
+    for (Long i = band * rows; i < (band + 1) * rows; i++) {
+      const Long first = places[i][0], bit = places[i][1], planes = places[i][2], step = places[i][3];
+      if (used + planes > 64) {
+        state = mum(state ^ code, K0 + Word(band));
+        code = 0;
+        used = 0;
       }
-      *out++ = fmix64(state ^ code);
+      for (Long b = 0; b < planes; b++) code = code << 1 | (own[first + b * step] >> bit & 1);
+      used += planes;
     }
-  }
-  return keys;
+    return state ^ code;
+  });
 }
 
 // Keys of bands, and a 16-bit code of each of their slots; both differ between groups. The two products of a slot do not wait
 // for each other, so that the codes cost little beside the keys.
 static std::tuple<Matrix<Word>, Matrix<std::uint16_t>> keys_and_codes(Table<const std::uint32_t> slots, Span<const Word> groups,
                                                                       Long bands, Long rows) {
-  const std::size_t n = slots.rows(), width = bands * rows;
-  Matrix<Word> keys{Vector<Word>(n * bands), std::size_t(bands)};
-  Matrix<std::uint16_t> codes{Vector<std::uint16_t>(n * width), width};
-  Word* key = keys.elements.data();
+  const std::size_t width = bands * rows;
+  Matrix<std::uint16_t> codes{Vector<std::uint16_t>(slots.rows() * width), width};
   std::uint16_t* code = codes.elements.data();
-  for (std::size_t document = 0; document < n; document++) {
+  Matrix<Word> keys = keys_of(slots.rows(), bands, [&](Long document, Long band) {
     const Span<const std::uint32_t> own = slots[document];
     const Word group = groups[document];
-    for (Long band = 0; band < bands; band++) {
-      Word state = K0 ^ group;
-      for (Long i = band * rows; i < (band + 1) * rows; i++) {
-        state = mum(state ^ own[i], K0 + Word(band));
-        *code++ = std::uint16_t(mum(own[i] ^ group, K0 + Word(i)) >> 48);
-      }
-      *key++ = fmix64(state);
+    Word state = K0 ^ group;
+    for (Long i = band * rows; i < (band + 1) * rows; i++) {
+      state = mum(state ^ own[i], K0 + Word(band));
+      *code++ = std::uint16_t(mum(own[i] ^ group, K0 + Word(i)) >> 48);
     }
-  }
+    return state;
+  });
   return {std::move(keys), std::move(codes)};
 }
 
@@ -250,16 +245,6 @@ class KeyGroups {
   EqualKeys groups_;
 };
 
-// The bounds of each run of two or more equal keys.
-static Matrix<Long> equal_runs(Longs keys) {
-  Matrix<Long> bounds{{}, 2};
-  for (Long begin = 0, end; begin < keys.size(); begin = end) {
-    for (end = begin + 1; end < keys.size() && keys[end] == keys[begin];) end++;
-    if (end - begin > 1) bounds.elements.insert(bounds.elements.end(), {begin, end});
-  }
-  return bounds;
-}
-
 // The root of a row, the smallest of its component; on the way every second parent is shortened.
 static Long find_root(Span<Long> parents, Long row) {
   for (; parents[row] != row; row = parents[row]) parents[row] = parents[parents[row]];
@@ -280,14 +265,6 @@ static void find_roots(Span<Long> parents) {
 }
 
 // --------------------------------------------------------------------------------- links of groups
-
-// Few elements, mostly.
-template <class T, class U>
-static void append(Vector<T>& held, Span<U> more) {
-  std::size_t size = held.size();
-  held.resize(size + more.size());
-  for (const U element : more) held[size++] = element;
-}
 
 // With whom a member of a group is linked: the first `near` members, and those after `skipped` more, `count` together; and
 // perhaps with itself.
@@ -346,7 +323,8 @@ class GroupLinks {
     complete_ = row_ < keys.size();
     if (complete_ && row_ - begin == 1 && !open_) return true;  // it is alone
     open_ = true;
-    append(group_, span(orders_).part(begin, row_ - begin));
+    const Longs more = span(orders_).part(begin, row_ - begin);
+    group_.insert(group_.end(), more.begin(), more.end());
     linkable_ = rule.grow(group_, begin, row_) || complete_;
     return true;
   }
@@ -427,7 +405,8 @@ struct HolderRule {
   Vector<std::uint8_t> within = {};
 
   bool grow(Longs, Long begin, Long end) {
-    append(within, span(added).part(begin, end - begin));
+    const Span<const bool> more = span(added).part(begin, end - begin);
+    within.insert(within.end(), more.begin(), more.end());
     return true;
   }
   Partners partners(Longs group, Long member) const {
@@ -457,11 +436,10 @@ class CrossLinks {
       const Longs ours = members(first[pair_]), theirs = members(second[pair_]);
       for (; i_ < ours.size(); i_++, j_ = 0) {
         const Long a = ours[i_];
+        if (a < boundary_) j_ = std::max(j_, std::lower_bound(theirs.begin(), theirs.end(), boundary_) - theirs.begin());
         for (; j_ < theirs.size(); j_++) {
-          const Long b = theirs[j_];
-          if (a < boundary_ && b < boundary_) continue;
           if (out.size() == most) return out.finished();
-          out.add(std::min(a, b), std::max(a, b));
+          out.add(std::min(a, theirs[j_]), std::max(a, theirs[j_]));
         }
       }
     }
@@ -603,18 +581,20 @@ static std::tuple<Matrix<std::uint8_t>, Matrix<std::uint8_t>> mark_own(Codes cod
 
 // ------------------------------------------------------------------------------------ cut of links
 
-// Writes the nibbles of each row, the lowest four bits of its codes, into words: that of slot i at bit 4 (i mod 16) of word i /
-// 16.
-static void pack_nibbles(Codes codes, Table<Word> out) {
+// The nibbles of each row, the lowest four bits of its codes: that of slot i at bit 4 (i mod 16) of word i / 16.
+static Matrix<Word> pack_nibbles(Codes codes) {
+  const std::size_t words = (codes.columns() + 15) / 16;
+  Matrix<Word> out{Vector<Word>(codes.rows() * words), words};
+  Word* to = out.elements.data();
   for (Long row = 0; row < codes.rows(); row++) {
     const Span<const std::uint16_t> own = codes[row];
-    for (Long word = 0; word < out.columns(); word++) {
+    for (Long first = 0; first < own.size(); first += 16) {
       Word packed = 0;
-      for (Long slot = std::min(own.size(), 16 * word + 16) - 1; slot >= 16 * word; slot--)
-        packed = packed << 4 | (own[slot] & 15);
-      out[row][word] = packed;
+      for (Long slot = std::min(own.size(), first + 16); slot-- > first;) packed = packed << 4 | (own[slot] & 15);
+      *to++ = packed;
     }
   }
+  return out;
 }
 
 // The bytes of both documents of each pair: a flat array, and where in it those of a pair begin.
@@ -665,7 +645,6 @@ void define_candidates(nb::module_& m) {
   define(m, "packed_band_keys", &packed_band_keys);
   define(m, "keys_and_codes", &keys_and_codes);
   define(m, "band_pairs", &band_pairs);
-  define(m, "equal_runs", &equal_runs);
   define(m, "join_pairs", &join_pairs);
   define(m, "find_roots", &find_roots);
   define(m, "count_codes", &count_codes);
@@ -678,7 +657,7 @@ void define_candidates(nb::module_& m) {
   const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
   const nb::call_guard<nb::gil_scoped_release> unlocked;
   nb::class_<KeyGroups>(m, "KeyGroups")
-      .def(nb::init<Held<const Word>>(), array("keys"))
+      .def(nb::init<Held<const Word>>(), array("keys"), unlocked)
       .def("next", &KeyGroups::next, unlocked);
   nb::class_<BucketLinks>(m, "BucketLinks")
       .def(nb::init<Long, Long, Long>())

@@ -25,7 +25,6 @@ inline Lanes load(const std::uint32_t* at) {
   std::memcpy(&made, at, sizeof made);
   return made;
 }
-inline void store(std::uint32_t* at, Lanes x) { std::memcpy(at, &x, sizeof x); }
 inline Lanes all(std::uint32_t x) { return x - Lanes{}; }
 
 // Which lanes of a comparison hold, as bits.
@@ -41,17 +40,6 @@ inline std::uint32_t bits_of(Signed x) {
   for (int i = 0; i < LANES; i++) bits |= (std::uint32_t(x[i]) >> 31) << i;
   return bits;
 #endif
-}
-
-inline Lanes mix32(Lanes x) {
-  x = (x ^ x >> 16) * 0x85EBCA6Bu;
-  x = (x ^ x >> 13) * 0xC2B2AE35u;
-  return x ^ x >> 16;
-}
-inline std::uint32_t mix32(std::uint32_t x) {
-  x = (x ^ x >> 16) * 0x85EBCA6Bu;
-  x = (x ^ x >> 13) * 0xC2B2AE35u;
-  return x ^ x >> 16;
 }
 
 inline Words load(const std::uint64_t* at) {

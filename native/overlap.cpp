@@ -181,7 +181,7 @@ class Zeros {
 };
 
 // An inverted list: the passages of value i are `lists[offsets[i]:offsets[i + 1]]`, gone through up to `scanned[i]`; those
-// after that, ascending, match no row by such values alone. Passage i has the distinct values `members[bounds[i]:bounds[i +
+// after that match no row by such values alone. Passage i has the distinct values `members[bounds[i]:bounds[i +
 // 1]]`, of which `hidden[i]` are in lists that are not gone through for it.
 using Lists = std::tuple<Longs, Ints, Longs, Longs, Longs, Ints>;
 
@@ -195,36 +195,35 @@ static std::tuple<Vector<Long>, Vector<Long>, Vector<Long>, Vector<std::uint8_t>
   Vector<std::uint8_t> needed(found.size()), outside(found.size());
   Zeros<std::int32_t> common(hidden.size());
   Zeros<Long> seen(scanned.size());
-  Vector<std::int32_t> touched, later;  // passages, and numbers some of whose passages are not gone through
+  Vector<std::int32_t> touched;
   for (Long row = 0; row + 1 < bounds.size(); row++) {
     const Long base = 3 * row, begin = bounds[row], end = bounds[row + 1];
+    Long later = 0;  // numbers some of whose passages are not gone through
     touched.clear();
-    later.clear();
     for (Long i = begin; i < end; i++) {
       const std::int32_t number = found[i];
       outside[i] = seen[number] <= base;
       if (!outside[i]) continue;
       seen[number] = base + 1;
-      if (scanned[number] < offsets[number + 1]) later.push_back(number);
+      later += scanned[number] < offsets[number + 1];
       for (Long j = offsets[number]; j < scanned[number]; j++)
         if (!common[lists[j]]++) touched.push_back(lists[j]);
     }
     for (const std::int32_t passage : touched) {
-      const Long size = starts[passage + 1] - starts[passage];
+      const Ints own = members.part(starts[passage], starts[passage + 1] - starts[passage]);
+      const double size = double(own.size());
       Long both = std::exchange(common[passage], 0);
-      if (hidden[passage] && !later.empty()) {
-        const Long most = both + std::min<Long>(hidden[passage], later.size());
-        if (double(most) < threshold * double(size) * (1.0 - 1e-12)) continue;
-        for (const std::int32_t number : later)
-          both += std::binary_search(lists.begin() + scanned[number], lists.begin() + offsets[number + 1], passage);
+      if (hidden[passage] && later) {
+        if (double(both + std::min(hidden[passage], later)) < threshold * size * (1.0 - 1e-12)) continue;
+        both = std::count_if(own.begin(), own.end(), [&](std::int32_t number) { return seen[number] > base; });
       }
-      if (!(double(both) / double(size) >= threshold)) continue;
+      if (!(double(both) / size >= threshold)) continue;
       out_rows.push_back(row);
       out_passages.push_back(passage);
       out_common.push_back(both);
       const Long mark = base + (0 < covers && covers <= both ? 3 : 2);
-      for (Long j = starts[passage]; j < starts[passage + 1]; j++) {
-        Long& state = seen[members[j]];
+      for (const std::int32_t number : own) {
+        Long& state = seen[number];
         if (base < state && state < mark) state = mark;
       }
     }
@@ -254,51 +253,59 @@ static std::tuple<Matrix<Long>, Matrix<Long>> judge_matches(Longs bounds, Hits h
   const Ints members = std::get<5>(passages);
   Matrix<Long> out{Vector<Long>(3 * chosen.size()), 3}, pieces{Vector<Long>(2 * numbers.size(), 0), 2};
   const Span<Long> found(out.elements), parts(pieces.elements);
-  Zeros<Long> seen(commonplace.size());
-  Long stamp = 0;
+  // One above the first hit of each number, and above the next hit of the same number; of another row it is at most the base.
+  Zeros<Long> firsts(commonplace.size());
+  Vector<Long> others(numbers.size()), own;  // the hits of a match
+  Vector<Word> marked;                       // bits of these
   for (Long row = 0; row + 1 < bounds.size(); row++) {
+    const Long base = bounds[row];
+    for (Long i = bounds[row + 1]; i-- > base;) others[i] = std::exchange(firsts[numbers[i]], i + 1);
+    marked.resize((bounds[row + 1] - base + 63) / 64, 0);
     for (Long match = match_bounds[row]; match < match_bounds[row + 1]; match++) {
-      stamp += 2;
+      const Ints passage = members.part(starts[chosen[match]], starts[chosen[match] + 1] - starts[chosen[match]]);
       Long rare = 0, both = 0, rare_both = 0;
-      for (Long i = starts[chosen[match]]; i < starts[chosen[match] + 1]; i++) {
-        seen[members[i]] = stamp;
-        rare += !commonplace[members[i]];
-      }
-      for (Long i = bounds[row]; i < bounds[row + 1]; i++) {
-        if (seen[numbers[i]] != stamp) continue;
-        seen[numbers[i]] = stamp + 1;
-        both++;
-        rare_both += !commonplace[numbers[i]];
+      for (const std::int32_t number : passage) {
+        const bool common = commonplace[number], there = firsts[number] > base;
+        rare += !common;
+        both += there;
+        rare_both += there && !common;
       }
       Long *const from = &found[3 * match], *const to = &found[3 * match + 1];
       *from = *to = -1;
       found[3 * match + 2] = both;
       if (!rare_both || double(rare_both) / double(rare) < threshold) continue;
-      Long begin = -1, last = -1, longest = -1;
-      bool counts = false;
-      for (Long i = bounds[row]; i <= bounds[row + 1]; i++) {
-        const bool inside = i < bounds[row + 1] && seen[numbers[i]] > stamp;
-        if (i < bounds[row + 1] && !inside) continue;
-        if (begin >= 0 && (!inside || tokens[i] - tokens[last] > near)) {
-          if (counts) {
-            parts[2 * begin]++;
-            parts[2 * last]--;
-            Long end = 0;
-            for (Long j = begin; j <= last; j++)
-              if (seen[numbers[j]] > stamp) end = std::max(end, parts[2 * j + 1] = ends[j]);
-            if (end - begins[begin] > longest) {
-              longest = end - begins[begin];
-              *from = begins[begin];
-              *to = end;
-            }
-          }
-          begin = -1;
-          counts = false;
+      Long least = marked.size(), most = 0;
+      for (const std::int32_t number : passage)
+        for (Long hit = firsts[number]; hit > base; hit = others[hit - 1]) {
+          const Long place = hit - 1 - base, word = place / 64;
+          marked[word] |= Word(1) << place % 64;
+          least = std::min(least, word);
+          most = std::max(most, word);
         }
-        if (!inside) continue;
-        if (begin < 0) begin = i;
-        last = i;
-        counts |= !commonplace[numbers[i]];
+      own.clear();
+      for (Long word = least; word <= most; word++)
+        for (Word bits = std::exchange(marked[word], 0); bits; bits &= bits - 1)
+          own.push_back(base + 64 * word + std::countr_zero(bits));
+      Long longest = -1;
+      for (auto next = own.begin(); next != own.end();) {
+        const auto begin = next;
+        const Long first = *begin;
+        Long last = first, end = 0;
+        bool counts = false;
+        for (; next != own.end() && tokens[*next] - tokens[last] <= near; next++) {
+          last = *next;
+          end = std::max(end, ends[last]);
+          counts |= !commonplace[numbers[last]];
+        }
+        if (!counts) continue;
+        parts[2 * first]++;
+        parts[2 * last]--;
+        std::for_each(begin, next, [&](Long hit) { parts[2 * hit + 1] = ends[hit]; });
+        if (end - begins[first] > longest) {
+          longest = end - begins[first];
+          *from = begins[first];
+          *to = end;
+        }
       }
     }
   }

@@ -1,4 +1,4 @@
-// Signatures: fast similarity sketching (Dahlgaard, Knudsen & Thorup, FOCS 2017), band keys and codes.
+// Signatures: fast similarity sketching (Dahlgaard, Knudsen & Thorup, FOCS 2017).
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -288,17 +288,5 @@ class Signer {
   std::uint32_t hits_[2 * BLOCK + PAD];
   int missing_ = 0;
 };
-
-// A key of each band of slots, and a code of 16 bits of each slot; both differ between groups.
-inline void band_keys(const std::uint32_t* slots, Word group, int bands, int rows, Word* keys, std::uint16_t* codes) {
-  for (int band = 0; band < bands; band++) {
-    Word state = K0 ^ group;
-    for (int i = band * rows; i < (band + 1) * rows; i++) {
-      state = mum(state ^ slots[i], K0 + band);
-      codes[i] = std::uint16_t(mum(slots[i] ^ group, K0 + i) >> 48);
-    }
-    keys[band] = fmix64(state);
-  }
-}
 
 }  // namespace lookalike

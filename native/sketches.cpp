@@ -264,65 +264,61 @@ class BitCounters {
 
 using Prints = std::pair<Matrix<Word>, Matrix<float>>;
 
-static std::int64_t words_of(std::int64_t bits) { return (bits + 63) / 64; }
-
-// Room for fingerprints, and for the sums of their bits if these are kept.
-static Prints prints_of(std::int64_t rows, std::int64_t bits, bool margins) {
-  const std::size_t words = words_of(bits);
-  return {{Vector<Word>(rows * words), words}, {Vector<float>(margins ? rows * bits : 0), std::size_t(bits)}};
+// Fingerprints, and if `margins` the sums of their bits. A function makes the word of a number of the features from some place
+// on, which it mixes with a mask, and writes that many sums, if it is told where.
+template <class WordOf>
+static Prints prints_of(Offsets offsets, std::int64_t bits, Word salt, bool margins, WordOf word_of) {
+  const std::int64_t rows = offsets.size() - 1, words = (bits + 63) / 64;
+  Prints out{{Vector<Word>(rows * words), std::size_t(words)}, {Vector<float>(margins ? rows * bits : 0), std::size_t(bits)}};
+  for (std::int64_t row = 0; row < rows; row++)
+    for (std::int64_t word = 0; word < words; word++) {
+      float* const sums = margins ? out.second.elements.data() + row * bits + word * 64 : nullptr;
+      const int wanted = int(std::min<std::int64_t>(64, bits - word * 64));
+      const Word mask = fmix64(salt + Word(word) * GOLDEN),
+                 made = word_of(offsets[row], offsets[row + 1], word, mask, wanted, sums);
+      out.first.elements[row * words + word] = made & FULL >> (64 - wanted);
+    }
+  return out;
 }
 
 // SimHash (Charikar, STOC 2002) of sets, all features of weight 1: fingerprints, and the sums whose signs they are; a sum of
 // zero takes its bit from `ties`.
 static Prints simhash(Values values, Offsets offsets, std::int64_t bits, Word salt, Values ties, bool margins) {
-  const std::int64_t rows = offsets.size() - 1, words = words_of(bits);
-  Prints out = prints_of(rows, bits, margins);
   BitCounters counters;
-  for (std::int64_t row = 0; row < rows; row++) {
-    const Values of_row = values.part(offsets[row], offsets[row + 1] - offsets[row]);
-    const std::int64_t n = of_row.size();
-    for (std::int64_t word = 0; word < words; word++) {
-      counters.count(of_row, fmix64(salt + Word(word) * GOLDEN));
-      const auto [more, equal] = counters.compare(Word(n / 2));  // the sum is twice the counter less n
-      const int wanted = int(std::min<std::int64_t>(64, bits - word * 64));
-      out.first.elements[row * words + word] = (more | (n % 2 ? 0 : equal & ties[word])) & FULL >> (64 - wanted);
-      for (int j = 0; margins && j < wanted; j++) out.second.elements[row * bits + word * 64 + j] = float(2 * counters[j] - n);
-    }
-  }
-  return out;
+  const auto word_of = [&](std::int64_t begin, std::int64_t end, std::int64_t word, Word mask, int wanted, float* sums) {
+    const std::int64_t n = end - begin;
+    counters.count(values.part(begin, n), mask);
+    for (int j = 0; sums && j < wanted; j++) sums[j] = float(2 * counters[j] - n);
+    const auto [more, equal] = counters.compare(Word(n / 2));  // the sum is twice the counter less n
+    return more | (n % 2 ? 0 : equal & ties[word]);
+  };
+  return prints_of(offsets, bits, salt, margins, word_of);
 }
 
 // The same of weighted features.
 static Prints weighted_simhash(Values values, Span<const double> weights, Offsets offsets, std::int64_t bits, Word salt,
                                Values ties, bool margins) {
-  const std::int64_t rows = offsets.size() - 1, words = words_of(bits);
-  Prints out = prints_of(rows, bits, margins);
   typedef double Doubles __attribute__((vector_size(8 * WORDS)));
   Words lanes;
   for (int lane = 0; lane < WORDS; lane++) lanes[lane] = lane;
-  for (std::int64_t row = 0; row < rows; row++)
-    for (std::int64_t word = 0; word < words; word++) {
-      const Word mask = fmix64(salt + Word(word) * GOLDEN);
-      double sums[64] = {};
-      for (std::int64_t i = offsets[row]; i < offsets[row + 1]; i++) {
-        const Words opposite = Words{} + ~fmix64(values[i] ^ mask), weight = Words{} + std::bit_cast<Word>(weights[i]);
-        for (int j = 0; j < 64; j += WORDS) {
-          const Doubles more = Doubles(weight ^ (opposite >> (lanes + Word(j)) << 63));
-          Doubles sum;
-          std::memcpy(&sum, sums + j, sizeof sum);
-          sum += more;
-          std::memcpy(sums + j, &sum, sizeof sum);
-        }
+  const auto word_of = [&](std::int64_t begin, std::int64_t end, std::int64_t word, Word mask, int wanted, float* margin) {
+    double sums[64] = {};
+    for (std::int64_t i = begin; i < end; i++) {
+      const Words opposite = Words{} + ~fmix64(values[i] ^ mask), weight = Words{} + std::bit_cast<Word>(weights[i]);
+      for (int j = 0; j < 64; j += WORDS) {
+        const Doubles more = Doubles(weight ^ (opposite >> (lanes + Word(j)) << 63));
+        Doubles sum;
+        std::memcpy(&sum, sums + j, sizeof sum);
+        sum += more;
+        std::memcpy(sums + j, &sum, sizeof sum);
       }
-      Word value = 0;
-      const int wanted = int(std::min<std::int64_t>(64, bits - word * 64));
-      for (int j = 0; j < wanted; j++) {
-        value |= (sums[j] > 0 ? 1 : sums[j] < 0 ? 0 : ties[word] >> j & 1) << j;
-        if (margins) out.second.elements[row * bits + word * 64 + j] = float(sums[j]);
-      }
-      out.first.elements[row * words + word] = value;
     }
-  return out;
+    Word value = 0;
+    for (int j = 0; j < wanted; j++) value |= (sums[j] > 0 ? 1 : sums[j] < 0 ? 0 : ties[word] >> j & 1) << j;
+    if (margin) std::copy_n(sums, wanted, margin);
+    return value;
+  };
+  return prints_of(offsets, bits, salt, margins, word_of);
 }
 
 // A number in (0, 1) for a key and a turn.
@@ -337,10 +333,8 @@ static double uniform(Word key, Word turn) {
 static Matrix<Word> dart_minhash(Values values, Span<const double> weights, Offsets offsets, std::int64_t k, Word seed) {
   constexpr double NEVER = std::numeric_limits<double>::infinity();
   std::vector<double> ranks(k);
-  const double* weight = weights.begin();
   return each_row<Word>(values, offsets, k, [&](Values of_row, Span<Word> slots) {
-    const Span<const double> heights(weight, of_row.size());
-    weight += of_row.size();
+    const Span<const double> heights = weights.part(of_row.begin() - values.begin(), of_row.size());
     const double total = std::accumulate(heights.begin(), heights.end(), 0.0);
     if (total == 0) return;
     std::int64_t hit = 0;

@@ -5,7 +5,7 @@ from itertools import chain, combinations, pairwise
 import numpy as np
 import pytest
 
-from lookalike.core import KeyGroups, equal_runs, find_roots, join_pairs
+from lookalike.core import KeyGroups, find_roots, join_pairs
 from lookalike.search.banding import find_candidates
 
 
@@ -65,12 +65,6 @@ def test_groups_come_by_key_whole_and_in_portions(rng, n, shift, most):
     assert all(len(rows) >= most for rows in found[:-1])
     ends = [column[rows[-1]] != column[more[0]] for rows, more in pairwise(found)]
     assert all(ends), "a group is in one portion"
-
-
-@pytest.mark.parametrize("keys, runs", [([], []), ([3], []), ([3, 3], [[0, 2]]), ([1, 2, 2, 3, 1, 1, 1], [[1, 3], [4, 7]])])
-def test_runs_of_equal_keys(keys, runs):
-    found = equal_runs(np.array(keys, np.int64))
-    assert found.shape == (len(runs), 2) and found.tolist() == runs
 
 
 def test_one_stranger_hides_no_pair():

@@ -119,11 +119,12 @@ def test_short_texts_have_the_hashes_that_they_have_alone(rng, pairs):
     assert len(places) < len(lengths) * len(keys), "the filter passes some only"
 
 
-def test_judgements_equal_loops(rng):
+@pytest.mark.parametrize("n", [25, 64, 130])
+def test_judgements_equal_loops(rng, n):
     passages = [np.unique(rng.integers(0, 30, 9)) for _ in range(7)]
     distinct, _, known = lists_of(passages)
     commonplace = rng.random(len(distinct)) < 0.4
-    rows = [np.sort(rng.choice(200, 25, replace=False)) for _ in range(12)]  # tokens that hits begin with
+    rows = [np.sort(rng.choice(8 * n, n, replace=False)) for _ in range(12)]  # tokens that hits begin with
     numbers = [rng.integers(0, len(distinct), len(row)) for row in rows]
     chosen = [np.flatnonzero(rng.random(7) < 0.7) for _ in rows]
     bounds, match_bounds = (np.cumsum([0, *map(len, some)]) for some in (rows, chosen))

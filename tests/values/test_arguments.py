@@ -211,7 +211,7 @@ def test_packed_words_are_enough_for_their_layout():
     for words, layout in (
         (packed.words[:, :3], packed.layout), (packed.words, [[0, 128, 3]]), (packed.words, [[1, 128, 2]]), (packed.words, [[0, 0, 2]]),
         (packed.words, [0, 128, 2]), (packed.words.astype(np.int64), packed.layout), (packed.words[0], packed.layout),
-        (packed.words, [[-1, 128, 2]]),
+        (packed.words, [[-1, 128, 2]]), (packed.words, [[0, 2**63 - 1, 1]]), (packed.words, [[2**62, 2**62, 64]]),
     ):  # fmt: skip
         with pytest.raises(la.errors.ParameterError):
             la.sketches.PackedSignatures(words, np.array(layout), *made_by)

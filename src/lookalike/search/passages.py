@@ -51,7 +51,7 @@ NO_HITS = Hits(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int3
 
 class Lists(NamedTuple):
     """An inverted list: ``lists[offsets[i]:offsets[i + 1]]`` are the passages that have shingle i, gone through up to
-    ``scanned[i]``; passages after that, ascending, match no row by such shingles alone, of which they have ``hidden``. Passage
+    ``scanned[i]``; passages after that match no row by such shingles alone, of which they have ``hidden``. Passage
     i has the distinct shingles ``members[bounds[i]:bounds[i + 1]]``."""
 
     offsets: Int64Array

@@ -34,10 +34,8 @@ def nibbles(rows: Batches, slots: int) -> Batches:
     """Pack the lowest four bits of each code of documents, two codes a byte: what the cut compares."""
     width = packed_width(slots)
     for batch in rows:
-        codes = as_words(batch["code"], 2 * slots, np.uint16)
-        out = np.empty((len(codes), width // WORD_BYTES), np.uint64)
-        pack_nibbles(codes, out)
-        packed = pa.Array.from_buffers(pa.binary(width), len(codes), [None, pa.py_buffer(out)])
+        out = pack_nibbles(as_words(batch["code"], 2 * slots, np.uint16))
+        packed = pa.Array.from_buffers(pa.binary(width), len(out), [None, pa.py_buffer(out)])
         columns = [packed if name == "code" else batch[name] for name in batch.schema.names]
         yield pa.RecordBatch.from_arrays(columns, schema=nibbles_schema(batch.schema, slots))
 

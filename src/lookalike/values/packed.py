@@ -84,9 +84,9 @@ class PackedSignatures(Brief):
         n, n_words = self.words.shape
         if layout.shape[1] != 3 or not len(layout) or (layout < (0, 1, 1)).any() or (layout[:, 2] > 64).any():
             raise ParameterError(f"layout must have a row (first word, slots, bits) for each part; got {layout.tolist()}")
-        ends = layout[:, 0] + (layout[:, 1] + 63) // 64 * (layout[:, 2] + self.has_empty)
-        if ends.max() > n_words:
-            raise ParameterError(f"the layout needs {ends.max()} words per document; got {n_words}")
+        needed = max(first + (slots + 63) // 64 * (bits + self.has_empty) for first, slots, bits in layout.tolist())
+        if needed > n_words:
+            raise ParameterError(f"the layout needs {needed} words per document; got {n_words}")
         if self.densities is not None and np.shape(self.densities) != (n,):
             raise ParameterError(f"densities must be one for each of {n} rows; got shape {np.shape(self.densities)}")
         if self.density_bits is not None:
