@@ -225,13 +225,14 @@ static std::tuple<Vector<Word>, Vector<std::int64_t>> distinct_rows(Span<const W
     const Places places{std::int64_t(size)};
     if (table.size() < size) table.resize(size);
     std::fill_n(table.begin(), size, 0);
+    bool zero = false;  // whether there was one: in the table it is a free place
     for (std::int64_t i = begin; i < end; i++) {
       __builtin_prefetch(&table[places(values[std::min(i + AHEAD, end - 1)])]);
-      const Word value = values[i] ? values[i] : K0;
+      const Word value = values[i];
       Word place = places(value);
       while (table[place] && table[place] != value) place = (place + 1) & (size - 1);
-      made[written] = values[i];
-      written += !table[place];
+      made[written] = value;
+      written += !table[place] && (value || !std::exchange(zero, true));
       table[place] = value;
     }
     bounds[row + 1] = written;
