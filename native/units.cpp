@@ -295,8 +295,6 @@ class TokenFinder {
   std::int64_t count_ = 0, begin_ = 0;
 };
 
-enum TokenUnit : int { WORDS, CHARACTERS, BYTES, LINES };
-
 // Returns where runs of tokens begin and end in their texts. `bounds`: where the runs of each text
 // begin; `first`, `last`: their first and last tokens, numbered from 0 in their text.
 std::tuple<Vector<std::int64_t>, Vector<std::int64_t>> find_tokens(Data data, Numbers offsets, Numbers bounds, int unit,
