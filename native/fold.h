@@ -6,6 +6,9 @@
 
 namespace lookalike {
 
+// What texts consist of.
+enum TokenUnit : int { WORDS, CHARACTERS, BYTES, LINES };
+
 // Writes the words of a text, blanks between them: letters, digits and marks make words; in scripts without spaces each letter
 // or digit does, with its marks. Invalid UTF-8 separates words. `out` has room for three bytes a byte and 160 more.
 class WordFolder {

@@ -8,8 +8,6 @@
 
 namespace lookalike {
 
-enum Unit : int { UNIT_WORD, UNIT_CHAR, UNIT_BYTE, UNIT_LINE };
-
 // Memory that is new each time costs the system more than the work on it. Yet a single long text should not take its own to the
 // end of the job: a thread keeps arrays of so many bytes at most.
 
@@ -58,13 +56,13 @@ class Tokenizer {
 
   // Returns the tokens of a text, until the next is asked for; up to `limit` may be read.
   Span<const Word> tokens(Bytes begin, Bytes end, Bytes limit) {
-    if (unit_ == UNIT_BYTE) {
+    if (unit_ == BYTES) {
       Word* out = room(tokens_, end - begin);
       for (Bytes at = begin; at < end; at++) *out++ = mum(Word(*at) ^ K2, K3);
       return {tokens_.data(), std::size_t(end - begin)};
     }
     std::int64_t size = 0;
-    if (unit_ == UNIT_WORD) {
+    if (unit_ == WORDS) {
       WordFolder folder(of_, fold_case_, flags_ | (flags_ & FORMED ? FALLS : 0));
       size = folder.fold(begin, end, limit, room(folded_, 3 * (end - begin) + 160));
       invalid |= folder.invalid;
@@ -74,13 +72,13 @@ class Tokenizer {
       }
     } else {
       normalize(begin, end, limit);
-      size = fold_spaces(begin, end, limit, fold_case_, unit_ == UNIT_LINE, of_, room(folded_, 3 * (end - begin) + 160));
+      size = fold_spaces(begin, end, limit, fold_case_, unit_ == LINES, of_, room(folded_, 3 * (end - begin) + 160));
     }
-    Word* out = room(tokens_, unit_ == UNIT_CHAR ? size : size / 2 + 1);
-    const char separator = unit_ == UNIT_LINE ? '\n' : ' ';
+    Word* out = room(tokens_, unit_ == CHARACTERS ? size : size / 2 + 1);
+    const char separator = unit_ == LINES ? '\n' : ' ';
     std::memset(folded_.data() + size, separator, 128);
-    const std::int64_t n =
-        unit_ == UNIT_CHAR ? hash_points(folded_.data(), size, out) : hash_tokens(folded_.data(), size, edges_, out, separator);
+    const std::int64_t n = unit_ == CHARACTERS ? hash_points(folded_.data(), size, out)
+                                               : hash_tokens(folded_.data(), size, edges_, out, separator);
     return {out, std::size_t(n)};
   }
 
@@ -166,7 +164,7 @@ static std::tuple<Shared<Word>, Vector<std::int64_t>, bool> shingle_rows(Span<co
   Tokenizer tokenizer(unit, fold_case, flags, characters, forms);
   const std::int64_t rows = offsets.size() - 1;
   const std::int64_t size = offsets[rows] - offsets[0];
-  Shingles made(rows, unit == UNIT_WORD || unit == UNIT_LINE ? size / 4 : size, width);
+  Shingles made(rows, unit == WORDS || unit == LINES ? size / 4 : size, width);
   for (std::int64_t row = 0; row < rows; row++)
     made.add(tokenizer.tokens(data.begin() + offsets[row], data.begin() + offsets[row + 1], data.end()));
   return {made.values(), made.offsets(), tokenizer.invalid};
@@ -225,13 +223,14 @@ static std::tuple<Vector<Word>, Vector<std::int64_t>> distinct_rows(Span<const W
     const Places places{std::int64_t(size)};
     if (table.size() < size) table.resize(size);
     std::fill_n(table.begin(), size, 0);
+    bool zero = false;  // whether there was one: in the table it is a free place
     for (std::int64_t i = begin; i < end; i++) {
       __builtin_prefetch(&table[places(values[std::min(i + AHEAD, end - 1)])]);
-      const Word value = values[i] ? values[i] : K0;
+      const Word value = values[i];
       Word place = places(value);
       while (table[place] && table[place] != value) place = (place + 1) & (size - 1);
-      made[written] = values[i];
-      written += !table[place];
+      made[written] = value;
+      written += !table[place] && (value || !std::exchange(zero, true));
       table[place] = value;
     }
     bounds[row + 1] = written;

@@ -167,7 +167,7 @@ std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>> fin
     found.end_row();
     worded.push_back(some);
   }
-  if (2 * found.units.elements.size() < found.units.elements.capacity()) found.units.elements.shrink_to_fit();
+  cut_off(found.units.elements, found.units.elements.size());
   return {std::move(found.units), std::move(found.bounds), std::move(worded)};
 }
 
@@ -209,12 +209,12 @@ std::tuple<Matrix<Word>, Vector<std::int64_t>> hash_blocks(Table<const Word> tok
 }
 
 // Tells which windows of a row are in marked blocks; `start`, the number of the row's first block,
-// becomes that of what follows.
+// becomes that of what follows. Of a file that has changed meanwhile there may be more blocks than bits.
 void find_marked(Words keys, Data bits, std::int64_t& start, Vector<std::uint8_t>& marked) {
   marked.resize(keys.size());
   for (std::int64_t i = 0; i < keys.size(); i++) {
     start += i && begins_block(keys[i]);
-    marked[i] = bits[start >> 3] >> (start & 7) & 1;
+    marked[i] = start >> 3 < bits.size() && bits[start >> 3] >> (start & 7) & 1;
   }
   start += keys.size() > 0;
 }
@@ -294,8 +294,6 @@ class TokenFinder {
   const Wanted *at_, *stop_;
   std::int64_t count_ = 0, begin_ = 0;
 };
-
-enum TokenUnit : int { WORDS, CHARACTERS, BYTES, LINES };
 
 // Returns where runs of tokens begin and end in their texts. `bounds`: where the runs of each text
 // begin; `first`, `last`: their first and last tokens, numbered from 0 in their text.

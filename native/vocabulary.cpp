@@ -6,8 +6,6 @@
 
 namespace lookalike {
 
-enum Unit { WORDS, CHARACTERS, BYTES, LINES };
-
 // Writes the keys of all characters of folded bytes, behind which eight more may be read; returns how many there are.
 static std::int64_t key_characters(Bytes folded, std::int64_t size, Word* out) {
   std::int64_t count = 0;

@@ -60,6 +60,13 @@ def everything():
     yield np.array([str(la.decontaminate(texts, against=texts[1:3], width=2, threshold=0.2).matches.to_pylist())])
 
 
+def test_zero_is_a_value_like_any_other():
+    """A free place of a table holds a zero; no value may stand for it."""
+    values = np.array([0, 0xA0761D6478BD642F, 0, 5, 0xA0761D6478BD642F, 0, 0], np.uint64)
+    found, offsets = drop_repeats(values, np.array([0, 6, 7]))
+    assert (found.tolist(), offsets.tolist()) == ([0, 0xA0761D6478BD642F, 5, 0], [0, 3, 4])
+
+
 def test_each_process_draws_a_factor_and_no_result_depends_on_it():
     code = (
         f"import sys; sys.path.insert(0, {str(__file__.rpartition('/')[0])!r}); import test_spread as t; "

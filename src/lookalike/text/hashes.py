@@ -24,7 +24,6 @@ from .texts import Texts, as_texts
 
 LEAST_KEY, MOST_KEY = 16, 64  # bytes
 AT_A_TIME = 1 << 16  # tokens that are worked on together: these stay in a cache
-BEYOND = 16  # bytes that kernels may read behind a text
 TokenRows = tuple[Int64Array, UInt64Array]  # offsets of some rows, keys of their tokens
 
 
