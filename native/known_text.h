@@ -143,11 +143,13 @@ class KnownText {
   // Hashes all shingles of tokens that were read, and asks for what they need of the table.
   void hash_ahead(std::int64_t count) {
     for (std::int64_t i = 0; i < count; i++) tags_[i] = mum(keys_[i].a ^ secret_[0], keys_[i].b ^ secret_[1]);
+    Word state = 0, leaving = 1;
+    for (std::int64_t i = 0; i < context_; i++) state = state * secret_[2] + tags_[i], leaving *= secret_[2];
     for (std::int64_t i = 0; i + context_ < count; i++) {
-      Word tag = secret_[3];
-      for (std::int64_t j = i; j <= i + context_; j++) tag = tag * secret_[2] + tags_[j];
-      tags_[i] = fmix64(tag);
+      state = state * secret_[2] + tags_[i + context_];
+      const Word first = std::exchange(tags_[i], fmix64(state + secret_[3]));
       room_->table.prefetch(tags_[i]);
+      state -= first * leaving;
     }
   }
 
