@@ -18,7 +18,7 @@ using Word = std::uint64_t;
 class ValueNumbers {
  public:
   void number(Span<const Word> values, Span<std::int32_t> out) {
-    if (table_.empty()) lay_out(std::bit_ceil(Word(std::clamp<std::int64_t>(2 * values.size(), 64, 1 << 12))));
+    if (entries_.empty()) lay_out(std::bit_ceil(Word(std::clamp<std::int64_t>(2 * values.size(), 64, 1 << 12))));
     std::int64_t expected = 0;
     for (std::int64_t i = 0; i < values.size(); i++) {
       if (0 < expected && expected < i && values[expected] == values[i]) {
@@ -33,44 +33,42 @@ class ValueNumbers {
   std::int64_t size() const { return std::int64_t(after_.size()); }
 
  private:
-  static constexpr std::size_t LARGE = 1 << 20;  // places from which on a table is doubled, no more
+  static constexpr std::size_t LARGE = 1 << 20;  // entries from which on a table is doubled, no more
+
+  struct Entry {
+    Word value;
+    std::uint32_t number;  // from 1 on; 0: free
+  };
 
   std::int32_t find_or_insert(Word value) {
-    std::size_t place = places_(value);
-    for (; numbers_[place]; place = (place + 1) & (table_.size() - 1))
-      if (table_[place] == value) return numbers_[place] - 1;
-    if (2 * after_.size() == table_.size()) {
-      grow();
-      for (place = places_(value); numbers_[place];) place = (place + 1) & (table_.size() - 1);
+    if (2 * after_.size() >= entries_.size()) lay_out((entries_.size() < LARGE ? 4 : 2) * entries_.size());
+    Entry& entry = entry_of(value);
+    if (!entry.number) {
+      after_.push_back(0);
+      entry = {value, std::uint32_t(after_.size())};
     }
-    table_[place] = value;
-    after_.push_back(0);
-    return (numbers_[place] = std::int32_t(after_.size())) - 1;
+    return std::int32_t(entry.number - 1);
+  }
+
+  // The entry of a value, or the free one where it belongs.
+  Entry& entry_of(Word value) {
+    std::size_t place = places_(value);
+    while (entries_[place].number && entries_[place].value != value) place = (place + 1) & (entries_.size() - 1);
+    return entries_[place];
   }
 
   void lay_out(std::size_t size) {
-    table_.resize(size);
-    numbers_.assign(size, 0);
+    if (size > Word(1) << 32) throw std::length_error("there are too many different values to number them");
+    Vector<Entry> others;
+    others.assign(size, Entry());
+    entries_.swap(others);
     places_ = Places(std::int64_t(size));
+    for (const Entry& entry : others)
+      if (entry.number) entry_of(entry.value) = entry;
   }
 
-  void grow() {
-    const Vector<Word> table = std::move(table_);
-    const Vector<std::int32_t> numbers = std::move(numbers_);
-    table_ = {};
-    lay_out((table.size() < LARGE ? 4 : 2) * table.size());
-    for (std::size_t i = 0; i < table.size(); i++) {
-      if (!numbers[i]) continue;
-      std::size_t place = places_(table[i]);
-      while (numbers_[place]) place = (place + 1) & (table_.size() - 1);
-      table_[place] = table[i];
-      numbers_[place] = numbers[i];
-    }
-  }
-
-  Vector<Word> table_;
-  Vector<std::int32_t> numbers_;  // of the values of the table, and 1; 0: free
-  Vector<std::int32_t> after_;    // for each number, the place in the values behind its last one, of these or earlier ones
+  Vector<Entry> entries_;
+  Vector<std::int32_t> after_;  // for each number, the place in the values behind its last one, of these or earlier ones
   Places places_;
 };
 

@@ -217,9 +217,9 @@ class PrefixLinks {
 
   // In how many bits the sets of two members differ: no more than there are members of one set alone.
   static Int unequal_bits(Span<const Int> a, Span<const Int> b) {
-    if (a.size() == BITS) return 0;
-    const auto unequal = [&](Int i) { return std::popcount(Word(a[i] ^ b[i])); };
-    return unequal(BITS) + unequal(BITS + 1) + unequal(BITS + 2) + unequal(BITS + 3);
+    Int unequal = 0;
+    for (Int i = BITS; i < a.size(); i++) unequal += std::popcount(Word(a[i] ^ b[i]));
+    return unequal;
   }
 
   Int boundary_;
@@ -301,9 +301,8 @@ Vector<std::uint8_t> sift_pairs(Span<const Int> left, Span<const Int> right, con
 // Values that are dropped from rows; 0 is none of them.
 class Dropped {
  public:
-  explicit Dropped(Span<const Word> values) {
-    table_.resize(std::bit_ceil(Word(std::max<Int>(64, 4 * values.size()))));
-    places_ = Places(Int(table_.size()));
+  explicit Dropped(Span<const Word> values)
+      : table_(std::bit_ceil(Word(std::max<Int>(64, 4 * values.size())))), places_(Int(table_.size())) {
     for (const Word value : values) table_[place_of(value)] = value;
   }
 

@@ -1,11 +1,8 @@
-// Hash tables of 64-bit values by open addressing, in places that nobody can foresee.
+// Places of 64-bit values in hash tables that nobody can foresee.
 #pragma once
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <random>
-#include <utility>
-#include "arrays.h"
 
 namespace lookalike {
 
@@ -33,60 +30,6 @@ class Places {
  private:
   std::uint64_t spread_ = spread();
   int shift_;
-};
-
-// A set of integers, which grows.
-template <class Value = std::uint64_t>
-class Distinct {
- public:
-  explicit Distinct(std::int64_t expected = 0) { reset(expected); }
-
-  // Forgets all values, and makes room for so many.
-  void reset(std::int64_t expected = 0) {
-    if (std::int64_t(table_.capacity() * sizeof(Value)) > KEPT) table_ = {};
-    lay_out(std::bit_ceil(std::uint64_t(std::max<std::int64_t>(8, 2 * expected))));
-    count_ = 0;
-    has_zero_ = false;
-  }
-
-  // Puts a value in; returns whether it is new.
-  bool insert(Value value) {
-    if (!value) return !std::exchange(has_zero_, true);
-    for (std::int64_t place = places_(value);; place = (place + 1) & mask_) {
-      if (table_[place] == value) return false;
-      if (table_[place]) continue;
-      table_[place] = value;
-      if (2 * ++count_ > mask_) grow();
-      return true;
-    }
-  }
-
-  void prefetch(Value value) const { __builtin_prefetch(table_.data() + places_(value), 1); }
-  std::int64_t size() const { return count_ + has_zero_; }
-
- private:
-  void lay_out(std::uint64_t size) {
-    table_.assign(size, 0);
-    places_ = Places(std::int64_t(size));
-    mask_ = std::int64_t(size) - 1;
-  }
-
-  void grow() {
-    const Vector<Value> smaller = std::move(table_);
-    table_ = {};
-    lay_out(2 * smaller.size());
-    for (const Value value : smaller) {
-      if (!value) continue;
-      std::int64_t place = places_(value);
-      while (table_[place]) place = (place + 1) & mask_;
-      table_[place] = value;
-    }
-  }
-
-  Vector<Value> table_;  // 0: free
-  Places places_;
-  std::int64_t mask_ = 0, count_ = 0;
-  bool has_zero_ = false;
 };
 
 }  // namespace lookalike

@@ -26,9 +26,10 @@ class Interner {
     make_room(numbers_, keys.rows());
     for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
       const std::int64_t begin = offsets[row], count = offsets[row + 1] - begin;
-      grow(ids_, count);
+      ids_.resize(count);
       for (std::int64_t i = 0; i < count; i++) ids_[i] = token({keys[begin + i][0], keys[begin + i][1]});
-      if (count) number({ids_.data(), std::size_t(count)});
+      if (count && count < width_) ids_.push_back(-1);  // no token has this number
+      if (count) number(ids_);
       offsets_.push_back(std::int64_t(numbers_.size()));
     }
   }
@@ -92,10 +93,11 @@ class Interner {
     return fmix64(hash);
   }
 
-  // Whether the tokens of a known shingle are these, and -1 from there to the width.
+  // Whether the tokens of a known shingle are these.
   bool same(std::int64_t home, Span<const std::int32_t> ids) const {
+    if (home + ids.size() > std::int64_t(known_ids_.size())) return false;
     const std::int32_t* known = &known_ids_[home];
-    std::int32_t unequal = ids.size() < width_ && known[ids.size()] != -1;
+    std::int32_t unequal = 0;
     for (std::int64_t i = 0; i < ids.size(); i++) unequal |= known[i] ^ ids[i];
     return !unequal;
   }
@@ -107,8 +109,7 @@ class Interner {
       known_ids_.push_back(ids[ids.size() - 1]);
       return before + 1;
     }
-    known_ids_.insert(known_ids_.end(), ids.begin(), ids.end());
-    known_ids_.resize(filled + width_, -1);
+    append(known_ids_, ids.begin(), ids.end());
     return filled;
   }
 

@@ -16,20 +16,20 @@ namespace lookalike {
 //
 // Every place of known text stands for a token and for the shingle that ends with it. The first `width - 1` places of a
 // segment are context: of them known text holds keys only, and no shingle. A byte that folded text never holds ends each
-// segment.
+// segment. A text shorter than a shingle is one shingle of its tokens and of the key 0, which no token has.
 class KnownText {
  public:
   KnownText(bool lines, std::int64_t width, bool fold_case, Span<const Word> points, Span<const Word> secret)
       : lines_(lines),
         fold_case_(fold_case),
         width_(width),
-        context_(width - 1),
         separator_(lines ? 10 : 32),
         points_(points.begin(), points.end()),
         secret_{secret[0], secret[1], secret[2] | 1, secret[3]},
         keys_(width + MANY),
         ends_(width + MANY),
-        tags_(width + MANY) {}
+        tags_(width + MANY),
+        n_places_(width) {}
 
   ~KnownText() {
     if (room_ && room_->bytes() <= MOST_KEPT) kept() = std::move(room_);
@@ -103,8 +103,8 @@ class KnownText {
     room_ = std::move(kept());
     if (!room_) room_ = std::make_unique<Room>();
     room_->table.reset(std::clamp<std::int64_t>(std::bit_floor(std::uint64_t(n_bytes) / 32 | 1), 256, 1 << 16));
-    room_->places.resize(std::max<std::size_t>(room_->places.size(), 256));
-    room_->places[0] = {};
+    grow(room_->places, std::max<std::int64_t>(n_places_, 256));
+    std::fill_n(room_->places.begin(), n_places_, Place());
   }
 
   // Makes room for so many places, bytes and numbers more.
@@ -143,11 +143,13 @@ class KnownText {
   // Hashes all shingles of tokens that were read, and asks for what they need of the table.
   void hash_ahead(std::int64_t count) {
     for (std::int64_t i = 0; i < count; i++) tags_[i] = mum(keys_[i].a ^ secret_[0], keys_[i].b ^ secret_[1]);
-    for (std::int64_t i = 0; i + width_ <= count; i++) {
-      Word tag = secret_[3];
-      for (std::int64_t j = i; j < i + width_; j++) tag = tag * secret_[2] + tags_[j];
-      tags_[i] = fmix64(tag);
+    Word state = 0, leaving = 1;
+    for (std::int64_t i = 0; i < context_; i++) state = state * secret_[2] + tags_[i], leaving *= secret_[2];
+    for (std::int64_t i = 0; i + context_ < count; i++) {
+      state = state * secret_[2] + tags_[i + context_];
+      const Word first = std::exchange(tags_[i], fmix64(state + secret_[3]));
       room_->table.prefetch(tags_[i]);
+      state -= first * leaving;
     }
   }
 
@@ -178,7 +180,7 @@ class KnownText {
   bool same(std::int64_t place, std::int64_t first) const {
     const Place* known = &room_->places[place - context_];
     Word unequal = 0;
-    for (std::int64_t j = 0; j < width_; j++)
+    for (std::int64_t j = 0; j <= context_; j++)
       unequal |= (known[j].key.a ^ keys_[first + j].a) | (known[j].key.b ^ keys_[first + j].b);
     return !unequal;
   }
@@ -199,6 +201,7 @@ class KnownText {
 
   // Numbers the shingles of one text.
   void walk(Bytes folded, std::int64_t length) {
+    context_ = width_ - 1;
     std::int64_t done = 0, last = 0, ahead = FEW;  // where the last token ends that has its number, its place in known text
     std::int64_t i = 0, n = 0;                     // of the tokens read ahead, the next one; and how many there are
     while (true) {
@@ -218,7 +221,7 @@ class KnownText {
           if (next) n = read_tokens(folded, ends_[i], length, n, context_ + ahead);
           if (last)
             for (std::int64_t j = 0; j < context_; j++) keys_[j] = room_->places[last - context_ + 1 + j].key;
-          for (; n < width_; n++) keys_[n] = {0, 0}, ends_[n] = length;  // a text shorter than a shingle; no token has this key
+          if (n < width_) keys_[n] = {0, 0}, ends_[n] = length, context_ = n++;
           hash_ahead(n);
           i = context_;
         }
@@ -288,7 +291,7 @@ class KnownText {
   }
 
   const bool lines_, fold_case_;
-  const std::int64_t width_, context_;
+  const std::int64_t width_;
   const std::uint8_t separator_;
   const std::vector<Word> points_;
   const Word secret_[4];
@@ -296,7 +299,9 @@ class KnownText {
   Vector<std::int64_t> ends_;
   Vector<Word> tags_;
   std::unique_ptr<Room> room_;
-  std::int64_t n_shingles_ = 0, n_places_ = 1, n_text_ = 0, written_ = 0;
+  std::int64_t n_places_;  // the first ones are of nothing: no shingle that is compared begins before
+  std::int64_t n_shingles_ = 0, n_text_ = 0, written_ = 0;
+  std::int64_t context_ = 0;  // of the text that is read
   std::int64_t segment_ = 0;  // where the one begins that is being written, or 0
   Vector<std::int32_t> numbers_;
 };

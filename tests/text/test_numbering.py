@@ -1,5 +1,7 @@
 """Numbers of shingles against sets of tuples of tokens: the shingles themselves, in plain Python."""
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, product
 
@@ -169,6 +171,36 @@ def test_comparing_decides_whatever_the_hash(monkeypatch, rng):
                 check(texts + texts[:4], shingling, KEYS[1], [5])
                 numbers, _ = Vocabulary(shingling, KEYS[1]).number(from_strings(texts))
                 assert numbers.tolist() == numbered_twin(texts, shingling)[0]
+
+
+@pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
+def test_texts_shorter_than_a_shingle_are_told_from_its_parts(unit):
+    words = "abcdefg"
+    texts = [(" ", "\n")[unit == "line"].join(words[begin:end]) for begin in range(7) for end in range(begin + 1, 8)]
+    for width in (2, 3, 6, 1000):
+        check([*texts, *texts[::-1]], Shingling(unit=unit, width=width), KEYS[1], [20])
+
+
+NUMBERING = """
+import sys
+from lookalike.engines.memory import peak_memory
+from lookalike.text.numbering import numbering
+from lookalike.text.shingle import Shingling
+from lookalike.text.texts import from_strings
+
+known, texts = numbering(Shingling(unit=sys.argv[1], width=1 << 12), bytes(16)), from_strings([str(i) for i in range(10_000)])
+before = peak_memory()
+known.number(texts)
+print(len(known), peak_memory() - before)
+"""
+
+
+@pytest.mark.parametrize("unit", ["word", "char"])
+def test_short_texts_take_little_memory_whatever_the_width(unit):
+    done = subprocess.run([sys.executable, "-c", NUMBERING, unit], capture_output=True, text=True, check=True)
+    known, taken = map(int, done.stdout.split())
+    assert known == 10_000
+    assert taken < 30_000_000
 
 
 @pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
