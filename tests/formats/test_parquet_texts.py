@@ -14,8 +14,9 @@ from naive.text import unpacked
 import lookalike as la
 from lookalike.core import unpack_rows
 from lookalike.formats import Columns, Limit, parquet_texts
+from lookalike.formats.parquet_pages import DICTIONARIES, Page
 from lookalike.formats.sources import open_sources
-from lookalike.text.texts import Later
+from lookalike.text.texts import Later, from_strings
 
 CODECS = ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]
 KINDS = [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()]
@@ -154,6 +155,14 @@ def test_damaged_pages(tmp_path, small, codec, dictionary, threads):
             assert str(error).startswith(str(path))
             refused += 1
     assert refused > 0 or codec == "none"
+
+
+def test_numbers_in_a_dictionary_have_32_bits_at_most():
+    """Those of more could be below zero, where no value is looked up."""
+    stored = bytes([64, 3]) + b"\xff" * 64  # a run of eight numbers that are packed
+    page = Page(0, 0, len(stored), len(stored), 8, DICTIONARIES[0], 0, 0, False)
+    with pytest.raises(OSError, match="the numbers of a page are damaged"):
+        list(parquet_texts._looked_up(page, stored, "UNCOMPRESSED", False, from_strings(["a", "b"])))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

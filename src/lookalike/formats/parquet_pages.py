@@ -287,6 +287,8 @@ def parts_of(
                     raise OSError("the levels of a page are damaged")
                 levels[i] = stream.read(n_bytes)
     packed = stream.read(left) if looked_up else b""
+    if packed and packed[0] > 32:  # bits of a number
+        raise OSError("the numbers of a page are damaged")
     repeated, defined = (
         Numbers(data, highest.bit_length(), page.n_values) for data, highest in zip(levels, (deepest, full), strict=True)
     )
