@@ -194,5 +194,4 @@ reproduce: install
 
 clean:
 	rm -rf $(VENV) src/lookalike/core/*.so demo site .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
-	rm -rf .cmake .ninja_deps .ninja_log .skbuild-info.json CMakeCache.txt CMakeFiles CMakeInit.txt build.ninja cmake_install.cmake libnanobind-static.a
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

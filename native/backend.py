@@ -20,3 +20,12 @@ def get_requires_for_build_wheel(config_settings=None):
 def get_requires_for_build_editable(config_settings=None):
     """Return what the build needs besides."""
     return [*_build.get_requires_for_build_editable(config_settings), *(["ziglang"] if _NO_COMPILER else [])]
+
+
+def build_editable(*given, **named):
+    """Build in place, and take away what that leaves in the root."""
+    made = _build.build_editable(*given, **named)
+    for name in (".cmake", ".ninja_deps", ".ninja_log", ".skbuild-info.json", "CMakeCache.txt", "CMakeFiles", "CMakeInit.txt",
+                 "build.ninja", "cmake_install.cmake", "libnanobind-static.a"):  # fmt: skip
+        shutil.rmtree(name) if os.path.isdir(name) else os.path.exists(name) and os.remove(name)
+    return made
