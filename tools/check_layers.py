@@ -18,8 +18,8 @@ THEORY_IMPORTS = {"lookalike", "numpy", "typing", "__future__", "collections", "
                   "itertools"}  # fmt: skip
 MOST_PARAMETERS = 10
 # Nodes of the syntax tree and bytes of all Python of a folder: they only fall.
-TOTALS = {"src": (512_740, 2_838_000), "tests": (638_300, 2_873_300)}
-NATIVE = 5_500  # lines of C++
+TOTALS = {"src": (448_470, 2_528_850), "tests": (635_160, 2_853_890)}
+NATIVE = 6_890  # lines of C++
 # Places of each habit.
 MOST = {
     "parameters of type Any": 0,
