@@ -135,11 +135,10 @@ class Rows {
     return scores;
   }
 
-  // The greedy walk: a document is removed if and only if an earlier kept one matches it. Compares each row with its
-  // partners that are kept, or with `all_pairs` also with removed ones, bundle after bundle; returns the matches:
-  // left, right, score. Bundle i has the rows from bounds[i] to bounds[i + 1], ascending in orders; partners are
-  // orders of rows before in the bundle. Orders below the boundary are references: kept, not compared with each
-  // other.
+  // The greedy walk: a document is removed if and only if an earlier kept one matches it. Compares each row with its partners
+  // that are kept, or with `all_pairs` also with removed ones, bundle after bundle; returns the matches: left, right, score.
+  // Bundle i has the rows from bounds[i] to bounds[i + 1], ascending in orders; partners are orders of rows before in the
+  // bundle. Orders below the boundary are references: kept, not compared with each other.
   std::tuple<Vector<std::int64_t>, Vector<std::int64_t>, Vector<double>> walk(
       Span<const std::int64_t> bounds, Span<const std::int64_t> orders, Span<const std::int64_t> partner_offsets,
       Span<const std::int64_t> partners, std::int64_t boundary, double threshold, bool all_pairs) const {

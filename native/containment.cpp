@@ -1,5 +1,4 @@
-// Documents that have sampled shingles of others: samples by the smallest hashes, who holds them, and how many two
-// share.
+// Documents that have sampled shingles of others: samples by the smallest hashes, who holds them, and how many two share.
 //
 // A holder is order << SIZE_BITS | WIDE | sampled: a document that holds a shingle, and, if it is one of its own
 // sample, the number of shingles in that sample, 0 if it is not. WIDE is there for the first ones of a sample.
@@ -83,9 +82,8 @@ std::pair<Vector<Int>, Vector<Int>> find_holders(Span<const Word> values, Span<c
   return {std::move(keys), std::move(holders)};
 }
 
-// Most others that hold a shingle, and a wide one, before a document is linked with the first ones alone; how many of
-// the references, orders below the boundary, and of the others these are; the boundary; whether later holders count,
-// too.
+// Most others that hold a shingle, and a wide one, before a document is linked with the first ones alone; how many of the
+// references, orders below the boundary, and of the others these are; the boundary; whether later holders count, too.
 using CrowdRule = std::tuple<Int, Int, Int, Int, bool>;
 using Place = std::tuple<Int, Int, Int>;  // group, member, partner
 
@@ -130,9 +128,8 @@ std::tuple<Vector<Int>, Vector<Int>, Place> link_holders(Span<const Int> keys, S
 // enough, by the number of shingles in the sample: left, right, and for documents with themselves how many shingles
 // are sampled, and how many tell nothing.
 //
-// All rows of a document come together, in the order of `held`. A shingle of which the document itself is the holder
-// tells nothing, so that one less is needed, and one at least. A document where that leaves none makes a pair with
-// itself.
+// All rows of a document come together, in the order of `held`. A shingle of which the document itself is the holder tells
+// nothing, so that one less is needed, and one at least. A document where that leaves none makes a pair with itself.
 std::tuple<Vector<Int>, Vector<Int>, Vector<Int>, Vector<Int>> count_shared(Span<const Int> looking, Span<const Int> held,
                                                                             Span<const Int> needed) {
   Vector<Int> left, right, sampled, crowded;

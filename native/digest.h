@@ -1,23 +1,19 @@
-// Keyed digests of bytes and keyed hashes of shingles, with a proof: polynomials modulo p = 2^61 -
-// 1 at a secret point.
+// Keyed digests of bytes and keyed hashes of shingles, with a proof: polynomials modulo p = 2^61 - 1 at a secret point.
 //
-// A digest is of blocks of 256 bytes. A block of words m and secret words k becomes the sum over i
-// of (m[2i] + k[2i]) (m[2i+1] + k[2i+1]) modulo 2^128, sums in brackets modulo 2^64: two blocks of
-// one length become the same with probability 2^-64 at most (NH of Black, Halevi, Krawczyk, Krovetz
-// & Rogaway, "UMAC: fast and secure message authentication", 1999). These are the coefficients,
-// three for a block, of a polynomial that begins with a one and ends with the number of bytes: two
-// of degree d agree with probability d / p at most (Carter & Wegman, "Universal classes of hash
-// functions", 1979). All that is done twice, with words that are shifted by two and another point,
-// so that two different texts of up to n bytes have one digest with probability (2^-64 + (3 n / 256
-// + 7) / p)^2 at most, whoever wrote them, as long as the secret words are not known. `secret`: x,
-// x^2, x^3 of both points, then the words.
+// A digest is of blocks of 256 bytes. A block of words m and secret words k becomes the sum over i of (m[2i] + k[2i]) (m[2i+1]
+// + k[2i+1]) modulo 2^128, sums in brackets modulo 2^64: two blocks of one length become the same with probability 2^-64 at
+// most (NH of Black, Halevi, Krawczyk, Krovetz & Rogaway, "UMAC: fast and secure message authentication", 1999). These are the
+// coefficients, three for a block, of a polynomial that begins with a one and ends with the number of bytes: two of degree d
+// agree with probability d / p at most (Carter & Wegman, "Universal classes of hash functions", 1979). All that is done twice,
+// with words that are shifted by two and another point, so that two different texts of up to n bytes have one digest with
+// probability (2^-64 + (3 n / 256 + 7) / p)^2 at most, whoever wrote them, as long as the secret words are not known. `secret`:
+// x, x^2, x^3 of both points, then the words.
 //
-// A token is two words (`token_key`), cut into three coefficients of 56, 56 and 16 bits. A
-// shingle's polynomial begins with a one, and goes on with the coefficients of its tokens: shingles
-// of different tokens, or of a different number of them, have different polynomials, of degree 3 m
-// at most for m tokens, which have one value at 3 m points at most of the p there are. The value is
-// mixed one to one. A token's coefficients make one number; shingles are rolled along these by
-// powers of X = x^3. Their `secret`: x, x^2, x^3 and a word for the mixing.
+// A token is two words (`token_key`), cut into three coefficients of 56, 56 and 16 bits. A shingle's polynomial begins with a
+// one, and goes on with the coefficients of its tokens: shingles of different tokens, or of a different number of them, have
+// different polynomials, of degree 3 m at most for m tokens, which have one value at 3 m points at most of the p there are. The
+// value is mixed one to one. A token's coefficients make one number; shingles are rolled along these by powers of X = x^3.
+// Their `secret`: x, x^2, x^3 and a word for the mixing.
 #pragma once
 #include <algorithm>
 #include "arrays.h"
@@ -37,6 +33,7 @@ inline Word reduced(Word value) { return value >= P ? value - P : value; }
 
 struct Pair {
   Word a, b;
+  bool operator==(const Pair&) const = default;
 };
 
 inline Word next_value(Word value, Wide sum, const Word* x) {
@@ -80,9 +77,8 @@ inline Pair digest(Bytes at, std::int64_t size, const Word* secret) {
   return {folded(times(value.a, secret[0]) + Word(size)), folded(times(value.b, secret[3]) + Word(size))};
 }
 
-// Two words that tell a token from all others: its bytes and their number, or of more than 15 bytes
-// their digest. 16 bytes behind it may be read. The top bit of the second word marks a digest; of
-// no other token it is set.
+// Two words that tell a token from all others: its bytes and their number, or of more than 15 bytes their digest. 16 bytes
+// behind it may be read. The top bit of the second word marks a digest; of no other token it is set.
 inline Pair token_key(Bytes at, std::int64_t size, const Word* secret) {
   if (size > 15) {
     const Pair value = digest(at, size, secret);
@@ -93,8 +89,7 @@ inline Pair token_key(Bytes at, std::int64_t size, const Word* secret) {
   return {whole ? low : low & part, (whole ? high & part : 0) | Word(size) << 56};
 }
 
-// Number of a token's key at the point whose first powers are `secret`'s first words; below 2^61 +
-// 2^58.
+// Number of a token's key at the point whose first powers are `secret`'s first words; below 2^61 + 2^58.
 inline Word token_value(Pair key, const Word* secret) {
   constexpr Word LOW56 = (Word(1) << 56) - 1;
   const Word middle = (key.a >> 56 | key.b << 8) & LOW56;
@@ -121,7 +116,7 @@ inline std::int64_t hash_keys(Span<const Word> keys, std::int64_t width, Span<co
     state = folded(folded(Wide(state) * step + Wide(tokens[i - size]) * leaving) + tokens[i]);
     out[i - size + 1] = fmix64(reduced(folded(state + leading)) ^ word);
   }
-  if (8 * count > KEPT) values = {};
+  if (std::int64_t(8 * values.capacity()) > KEPT) values = {};
   return count - size + 1;
 }
 

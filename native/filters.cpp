@@ -8,9 +8,8 @@
 // sets have are mostly beyond these, and link nobody. No match is lost, whatever the order is. (Prefixes: Bayardo, Ma
 // & Srikant, WWW 2007; positions: Xiao, Wang, Lin & Yu, WWW 2008.)
 //
-// Small sets are also told apart by bits. Each member turns one of 256 bits of its set; sets that differ in d bits
-// differ in at least d members, and those of a match differ in at most a + b - 2 n (Sandes, Teodoro & Melo,
-// Information Systems 88, 2020).
+// Small sets are also told apart by bits. Each member turns one of 256 bits of its set; sets that differ in d bits differ in at
+// least d members, and those of a match differ in at most a + b - 2 n (Sandes, Teodoro & Melo, Information Systems 88, 2020).
 //
 // By short hashes: a row is the ascending upper halves of the distinct 64-bit hashes of a set's members, so that it
 // may be shorter than the set: members can share a hash, but no more of them than there were repeats, of members or
@@ -139,10 +138,9 @@ class Prefixes {
 
 // Links sets that share a member; members come in any order, those of one set once.
 //
-// Two sets that also share one of the few members before were linked there: otherwise near-copies would be linked at
-// every member. With `firsts`, only the first of equal sets, by the order in which they come, is linked with sets of
-// higher orders: n equal sets make n - 1 links. Orders below the boundary are references, which are not linked with
-// each other.
+// Two sets that also share one of the few members before were linked there: otherwise near-copies would be linked at every
+// member. With `firsts`, only the first of equal sets, by the order in which they come, is linked with sets of higher orders: n
+// equal sets make n - 1 links. Orders below the boundary are references, which are not linked with each other.
 class PrefixLinks {
  public:
   PrefixLinks(Span<const Int> keys, Span<const Int> orders, const std::vector<Span<const Int>>& facts, Int boundary,
@@ -266,8 +264,7 @@ Vector<std::uint8_t> sift_pairs(Span<const Int> left, Span<const Int> right, con
     };
     const auto a = row_of(lefts, left[pair]), b = row_of(rights, right[pair]);
     const Int total = a.size() + b.size(), hidden = std::min(std::get<2>(lefts)[left[pair]], std::get<2>(rights)[right[pair]]);
-    // The fewest entries in common that will do; a little less, or roundings would leave out pairs exactly at the
-    // threshold.
+    // The fewest entries in common that will do; a little less, or roundings would leave out pairs exactly at the threshold.
     const Int least = Int(std::ceil(share * double(total) - lost * double(hidden) - 1e-12 * double(total)));
     Int missing = a.size() - least, others = b.size() - least;  // entries that need no equal
     if (marked != left[pair] && pair + 1 < left.size() && left[pair + 1] == left[pair]) {

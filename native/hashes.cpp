@@ -7,8 +7,7 @@ namespace lookalike {
 
 using Places64 = Span<const std::int64_t>;
 
-// Mixes integers of any structure into 64-bit hashes; a bijection, so that different ones stay
-// different.
+// Mixes integers of any structure into 64-bit hashes; a bijection, so that different ones stay different.
 static Vector<Word> mix_keys(Span<const Word> keys) {
   Vector<Word> mixed(keys.size());
   std::transform(keys.begin(), keys.end(), mixed.begin(), [](Word key) { return fmix64(key + K0); });
@@ -33,40 +32,42 @@ static Vector<Word> hash_texts(Span<const std::uint8_t> data, Places64 offsets) 
   return hashes;
 }
 
+// Makes two words of the bytes of each row.
+template <class PairOf>
+static Matrix<Word> pairs_of_rows(Span<const std::uint8_t> data, Places64 offsets, PairOf pair_of) {
+  Matrix<Word> pairs{Vector<Word>(2 * (offsets.size() - 1)), 2};
+  for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
+    const Pair pair = pair_of(row, data.part(offsets[row], offsets[row + 1] - offsets[row]));
+    pairs.elements[2 * row] = pair.a;
+    pairs.elements[2 * row + 1] = pair.b;
+  }
+  return pairs;
+}
+
 // Keyed digests of the bytes of each row, two words of 61 bits; `withins`, numbers below p for each
 // row, are two more coefficients, if there are any.
 static Matrix<Word> digest_documents(Span<const std::uint8_t> data, Places64 offsets, Span<const Word> secret,
                                      Table<const Word> withins) {
-  Matrix<Word> digests{Vector<Word>(2 * (offsets.size() - 1)), 2};
-  for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
-    const auto text = data.part(offsets[row], offsets[row + 1] - offsets[row]);
+  return pairs_of_rows(data, offsets, [&](std::int64_t row, Span<const std::uint8_t> text) {
     Pair value = digest(text.begin(), text.size(), secret.begin());
     if (withins.rows())
       for (const Word within : withins[row])
         value = {folded(times(value.a, secret[0]) + within), folded(times(value.b, secret[3]) + within)};
-    digests.elements[2 * row] = reduced(value.a);
-    digests.elements[2 * row + 1] = reduced(value.b);
-  }
-  return digests;
+    return Pair{reduced(value.a), reduced(value.b)};
+  });
 }
 
 // The keys of rows, each a token: see `token_key`.
 static Matrix<Word> token_keys(Span<const std::uint8_t> data, Places64 offsets, Span<const Word> secret) {
-  Matrix<Word> keys{Vector<Word>(2 * (offsets.size() - 1)), 2};
-  for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
-    const auto token = data.part(offsets[row], offsets[row + 1] - offsets[row]);
+  return pairs_of_rows(data, offsets, [&](std::int64_t, Span<const std::uint8_t> token) {
     std::uint8_t padded[16] = {};
     Bytes at = token.begin();
     if (token.size() <= 15 && data.end() - at < 16) std::copy(at, token.end(), padded), at = padded;
-    const Pair key = token_key(at, token.size(), secret.begin());
-    keys.elements[2 * row] = key.a;
-    keys.elements[2 * row + 1] = key.b;
-  }
-  return keys;
+    return token_key(at, token.size(), secret.begin());
+  });
 }
 
-// Writes the hashes of the shingles of rows of token keys, with repeats: see `hash_keys`. Returns
-// where those of rows begin.
+// Writes the hashes of the shingles of rows of token keys, with repeats: see `hash_keys`. Returns where those of rows begin.
 static Vector<std::int64_t> hash_key_rows(Table<const Word> keys, Places64 offsets, std::int64_t width, Span<const Word> secret,
                                           Span<Word> out) {
   Vector<std::int64_t> bounds(offsets.size());

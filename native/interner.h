@@ -50,10 +50,7 @@ class Interner {
   std::int32_t token(Pair key) {
     const Word hash = fmix64(mum(key.a ^ secret_[0], key.b ^ secret_[1]));
     tokens_.reserve(std::int64_t(token_keys_.size()) + 1);
-    auto& entry = tokens_.find(hash, [&](const auto& found) {
-      const Pair& known = token_keys_[found.number() - 1];
-      return known.a == key.a && known.b == key.b;
-    });
+    auto& entry = tokens_.find(hash, [&](const auto& found) { return token_keys_[found.number() - 1] == key; });
     if (entry.free()) {
       token_keys_.push_back(key);
       entry = {hash, token_keys_.size()};

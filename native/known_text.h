@@ -213,7 +213,7 @@ class KnownText {
         n = read_tokens(folded, done, length, i, i + (next ? 1 : context_ - i + ahead));
         if (n == i) break;
       }
-      if (next && room_->places[next].key.a == keys_[i].a && room_->places[next].key.b == keys_[i].b) {
+      if (next && room_->places[next].key == keys_[i]) {
         found = next;
         tail = ends_[i++];
       } else {

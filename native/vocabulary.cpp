@@ -30,8 +30,8 @@ static std::tuple<Vector<std::int64_t>, Matrix<Word>> key_tokens(Span<const std:
   for (; row + 1 < offsets.size() && count < most; row++) {
     Bytes begin = data.begin() + offsets[row], end = data.begin() + offsets[row + 1], at = begin;
     std::int64_t size = end - begin;
+    const std::uint8_t separator = unit == LINES ? 10 : 32;
     if (unit != BYTES) {
-      const std::uint8_t separator = unit == LINES ? 10 : 32;
       grow(folded, 3 * size + 256);
       size = unit == WORDS ? folder.fold(begin, end, data.end(), folded.data())
                            : fold_spaces(begin, end, data.end(), fold_case, unit == LINES, characters, folded.data());
@@ -42,7 +42,7 @@ static std::tuple<Vector<std::int64_t>, Matrix<Word>> key_tokens(Span<const std:
     grow(keys, 2 * (count + (separated ? (size + 1) / 2 : size)));
     Word* out = keys.data() + 2 * count;
     if (separated) {
-      count += key_separated(at, size, unit == LINES ? 10 : 32, points.begin(), out);
+      count += key_separated(at, size, separator, points.begin(), out);
     } else if (unit == CHARACTERS) {
       count += key_characters(at, size, out);
     } else {
