@@ -15,7 +15,7 @@ def test_week_after_week(crawl, capsys):
         capsys, "dedup", "w1", "--against", "history", "--set", "save_sketches=history/w1", "-t", "0.6", "--width", 1
     )
     kept = pq.read_metadata("history/w0/sketches-00000.parquet").num_rows
-    assert code == 0 and f"against {kept} reference documents" in out and out.endswith("written: history/w1\n")
+    assert code == 0 and f" and {kept} reference documents" in out and out.endswith("written: history/w1\n")
     assert "nothing was written" not in err
     given = ("w2", "-t", "0.6", "--width", 1, "--json", "--quiet")
     code, out, _ = run(
