@@ -72,7 +72,7 @@ class KnownText {
   // Bytes that may be read, or written, behind a folded text and known text.
   static constexpr std::int64_t BEYOND = 256;
   // Bytes of room that a thread uses again; memory that is new each time costs as much as the work.
-  static constexpr std::int64_t MOST_KEPT = 48 << 20;
+  static constexpr std::int64_t MOST_KEPT = 16 << 20;
   static constexpr std::uint8_t SEGMENT_END = 0xFF, ROW_END = 0xFE;  // no bytes of UTF-8
 
   // A token's key, where in the text it ends, and the place that a text went on with last, mostly the next one. 0 is none.

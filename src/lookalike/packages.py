@@ -57,7 +57,7 @@ def extras() -> dict[str, bool]:
 
     needs: dict[str, set[str]] = {}
     for line in (line for one in distributions(name="lookalike") for line in one.requires or ()):
-        if found := re.match(r"([\w.-]+).*extra == ['\"](\w+)", line):
-            needs.setdefault(found[2], set()).add(found[1])
-    every = needs.pop("all", set())
-    return {extra: all(any(distributions(name=one)) for one in some) for extra, some in needs.items() if some <= every}
+        if found := re.match(r"([\w.-]+)(?:\[([\w,]+)\])?.*extra == ['\"](\w+)", line):
+            needs.setdefault(found[3], set()).update([found[1]] if found[3] != "all" else found[2].split(","))
+    users = needs.pop("all", set())
+    return {extra: all(any(distributions(name=one)) for one in some) for extra, some in needs.items() if extra in users}

@@ -175,7 +175,7 @@ def arrays(thing, seen=None):
         return []
     seen.add(id(thing))
     if isinstance(thing, np.ndarray):
-        return [thing] if thing.base is None else arrays(thing.base, seen)
+        return arrays(thing.base, seen) if isinstance(thing.base, np.ndarray) else [thing]
     if isinstance(thing, (list, tuple)):
         parts = thing
     else:
