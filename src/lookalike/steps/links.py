@@ -97,7 +97,9 @@ def near(
     most = None if boundary else limit  # pairs of references do not count
     search = partial(near_pairs, bits=bits, radius=radius, limit=most, threads=threads)
     numbers = np.repeat(np.arange(len(distinct)), np.diff(offsets))
-    links = _all_links(iter([pa.record_batch({"key": to_arrow(numbers), "order": to_arrow(members)})]), max_bucket, heads, boundary)
+    links = _all_links(
+        iter([pa.record_batch({"key": to_arrow(numbers), "order": to_arrow(members)})]), max_bucket, heads, boundary
+    )
     del numbers
     crowd = NO_CROWDS if max_bucket is None else max_bucket
     yield from at_most(chain(links, _crossings(members, offsets, distinct, crowd, heads, boundary, search)), limit)
