@@ -24,7 +24,8 @@ static void search_all_of(Table<const Word> queries, std::int64_t start, std::in
         constexpr int STEP = 32;
         for (; s + STEP <= n; s += STEP) {
           Words beyond = ~Words{};
-          for (int k = 0; k < STEP; k += WORDS) beyond &= Word(radius) - byte_sums(byte_counts(load(stored[s + k]) ^ *own));
+          for (int k = 0; k < STEP; k += WORD_LANES)
+            beyond &= Word(radius) - byte_sums(byte_counts(load(stored[s + k]) ^ *own));
           if (!all_negative(beyond)) break;
         }
         end = std::min(n, s + STEP);
@@ -130,7 +131,7 @@ class BlockPairs {
   bool add(Span<const Word> row, std::int64_t begin, std::int64_t end, std::int64_t bits, std::int64_t width) {
     constexpr std::int64_t TOGETHER = 4;
     Words beyond = ~Words{};
-    for (std::int64_t j = 0; j < BLOCK; j += TOGETHER * WORDS) {
+    for (std::int64_t j = 0; j < BLOCK; j += TOGETHER * WORD_LANES) {
       Words counts[TOGETHER] = {};
       for (std::int64_t w = begin; w < end; w++) {
         Words differ[TOGETHER] = {};
@@ -138,14 +139,14 @@ class BlockPairs {
           const Word own = row[w + b * width];
           const Word* column = &columns_[(w + b * width) * BLOCK + j];
 #pragma GCC unroll 4
-          for (std::int64_t k = 0; k < TOGETHER; k++) differ[k] |= own ^ load(column + k * WORDS);
+          for (std::int64_t k = 0; k < TOGETHER; k++) differ[k] |= own ^ load(column + k * WORD_LANES);
         }
 #pragma GCC unroll 4
         for (std::int64_t k = 0; k < TOGETHER; k++) counts[k] += byte_counts(differ[k]);
       }
 #pragma GCC unroll 4
       for (std::int64_t k = 0; k < TOGETHER; k++) {
-        const std::int64_t at = j + k * WORDS;
+        const std::int64_t at = j + k * WORD_LANES;
         const Words total = load(totals_ + at) + byte_sums(counts[k]);
         store(totals_ + at, total);
         beyond &= load(allowed_ + at) - total;

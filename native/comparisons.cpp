@@ -7,12 +7,11 @@
 #include <bit>
 #include <cmath>
 #include "arrays.h"
+#include "hash.h"
 #include "hash_table.h"
 
 namespace lookalike {
 namespace {
-
-using Word = std::uint64_t;
 
 // Numbers values by first appearance. In near-duplicates the same value mostly follows again: that is looked at first.
 class ValueNumbers {

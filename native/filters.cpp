@@ -37,8 +37,8 @@ using Int = std::int64_t;
 // What is known of a member of a set, by columns: the size of the set << 32 | the place of the member, a hash of the
 // set, the members before it, or 0, and perhaps the bits of the set.
 enum Fact { EXTENT = 0, SET = 1, BEFORE = 2, BITS = 5 };
-constexpr Int WORDS = 4;  // of bits, where there are any
-constexpr Int LOW32 = 0xFFFFFFFF;
+constexpr Int BIT_WORDS = 4;  // of bits, where there are any
+constexpr Int LOWER = 0xFFFFFFFF;
 
 // The share of the members of two sets, counted together, that they have in common at a resemblance.
 double share_of(double resemblance) { return resemblance / (1.0 + resemblance); }
@@ -77,7 +77,7 @@ class Prefixes {
         orders_(orders),
         entries_(rank_members(values, offsets, counts, shift)),
         threshold_(threshold),
-        columns_(2 + BITS + (with_bits ? WORDS : 0)) {}
+        columns_(2 + BITS + (with_bits ? BIT_WORDS : 0)) {}
 
   // Returns at most so many of the next members, the columns of which are rows: key, order of the set, facts. None:
   // all is done.
@@ -96,7 +96,7 @@ class Prefixes {
         if (entry >> 32 == 1) continue;  // nobody else has it; counts that are too large for 32 bits can be any number
         Int* to = out + written++;
         const auto put = [&](Int fact) { *std::exchange(to, to + at_most) = fact; };
-        const Int key = values_[begin + (entry & LOW32)];
+        const Int key = values_[begin + (entry & LOWER)];
         put(key);
         put(orders_[row_]);
         put(Int(Word(size) << 32) | (place_ - 1));
@@ -123,7 +123,7 @@ class Prefixes {
     Word total = 0;
     for (const Int member : set) {
       total += fmix64(Word(member));
-      bits_[member >> 6 & (WORDS - 1)] ^= Word(1) << (member & 63);
+      bits_[member >> 6 & (BIT_WORDS - 1)] ^= Word(1) << (member & 63);
     }
     set_ = Int(total);
   }
@@ -132,7 +132,7 @@ class Prefixes {
   Vector<Int> entries_;
   double threshold_;
   Int columns_, row_ = 0, place_ = 0, set_ = 0;
-  std::array<Word, WORDS> bits_ = {};
+  std::array<Word, BIT_WORDS> bits_ = {};
   std::array<Int, BITS - BEFORE> before_ = {};
 };
 
@@ -180,7 +180,7 @@ class PrefixLinks {
         for (group_end_ = smaller_; group_end_ < n && keys_[group_end_] == keys_[smaller_];) group_end_++;
       const auto mine = facts(smaller_);
       const bool first = !smaller_ || ends[smaller_ - 1] == smaller_;
-      const Int size = mine[EXTENT] >> 32, rest = size - (mine[EXTENT] & LOW32), order = orders_[smaller_], end = group_end_;
+      const Int size = mine[EXTENT] >> 32, rest = size - (mine[EXTENT] & LOWER), order = orders_[smaller_], end = group_end_;
       if (rest < least_of(share, 2 * size)) continue;  // the set is the larger one of its pairs, at this member
       Int known = -1, least = 0;
       const auto after = [&](Int member) { return first ? member + 1 : ends[member]; };  // others are linked with firsts alone
@@ -189,7 +189,7 @@ class PrefixLinks {
         const Int other = theirs[EXTENT] >> 32;
         if (other != known) least = least_of(share, size + (known = other));
         if (rest < least) break;  // as it is for all that are still larger
-        if (other - (theirs[EXTENT] & LOW32) < least || unequal_bits(mine, theirs) > size + other - 2 * least) continue;
+        if (other - (theirs[EXTENT] & LOWER) < least || unequal_bits(mine, theirs) > size + other - 2 * least) continue;
         const Int another = orders_[larger];
         if ((order < boundary_ && another < boundary_) || met_before(mine, theirs)) continue;
         if (!(order < another ? first : ends[larger - 1] == larger)) continue;

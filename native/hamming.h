@@ -45,7 +45,7 @@ inline Words byte_sums(Words x) {
   return ((x & EVEN) + (x >> 8 & EVEN)) * 0x0001000100010001 >> 48;
 #endif
 }
-inline bool all_negative(Words x) { return tops_of(x) == (1u << WORDS) - 1; }
+inline bool all_negative(Words x) { return tops_of(x) == (1u << WORD_LANES) - 1; }
 
 inline std::int64_t popcount(Word x) {
 #if defined(__x86_64__) && !defined(__POPCNT__)

@@ -15,10 +15,10 @@ constexpr int LANES = 8;
 #else
 constexpr int LANES = 4;
 #endif
-constexpr int WORDS = LANES / 2;  // of 64 bits
+constexpr int WORD_LANES = LANES / 2;  // of 64 bits
 typedef std::uint32_t Lanes __attribute__((vector_size(4 * LANES)));
 typedef std::int32_t Signed __attribute__((vector_size(4 * LANES)));
-typedef std::uint64_t Words __attribute__((vector_size(8 * WORDS)));
+typedef std::uint64_t Words __attribute__((vector_size(8 * WORD_LANES)));
 
 inline Lanes load(const std::uint32_t* at) {
   Lanes made;

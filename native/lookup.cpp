@@ -169,7 +169,7 @@ class LookUp {
   std::int64_t score_of(const std::uint16_t* row, const std::uint16_t* query) const {
     std::int64_t score = 0, j = 0;
     if (rule_.lane == 16) {
-      constexpr int AT_ONCE = 4 * WORDS;
+      constexpr int AT_ONCE = 4 * WORD_LANES;
       typedef std::uint16_t Codes __attribute__((vector_size(2 * AT_ONCE)));
       Codes equal = {};
       for (; j + AT_ONCE <= width_; j += AT_ONCE) {

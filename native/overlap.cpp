@@ -14,10 +14,10 @@ namespace lookalike {
 using Ints = Span<const std::int32_t>;
 using Long = std::int64_t;
 using Longs = Span<const Long>;
-using Words = Span<const Word>;
+using Values = Span<const Word>;
 
 // A table of values, 0: free, their numbers, and the factor by which it is looked up, in any process.
-using Index = std::tuple<Words, Ints, Word>;
+using Index = std::tuple<Values, Ints, Word>;
 
 // A place in a table of a power of two, of which each value that is looked up has one behind it or is not there.
 struct Probe {
@@ -34,10 +34,11 @@ struct Probe {
 };
 static Word not_zero(Word value) { return value ? value : K0; }
 
-constexpr Long AHEAD = 24;  // values whose places in a table are fetched meanwhile
+constexpr Long VALUES_AHEAD = 24;  // those whose places in a table are fetched meanwhile
 
 // Numbers values by first appearance: (table of the values, the number of each value, how many are distinct).
-static std::tuple<std::tuple<Vector<Word>, Vector<std::int32_t>, Word>, Vector<std::int32_t>, Long> index_values(Words values) {
+static std::tuple<std::tuple<Vector<Word>, Vector<std::int32_t>, Word>, Vector<std::int32_t>, Long> index_values(
+    Values values) {
   const Long n = values.size();
   Vector<Word> table(std::max<Word>(16, std::bit_ceil(Word(2 * n + 1))), 0);
   Vector<std::int32_t> numbers(table.size()), out(n);
@@ -45,7 +46,7 @@ static std::tuple<std::tuple<Vector<Word>, Vector<std::int32_t>, Word>, Vector<s
   const Span<Word> places(table);
   std::int32_t count = 0;
   for (Long i = 0; i < n; i++) {
-    __builtin_prefetch(table.data() + probe.first(values[std::min(i + AHEAD, n - 1)]), 1);
+    __builtin_prefetch(table.data() + probe.first(values[std::min(i + VALUES_AHEAD, n - 1)]), 1);
     const Word value = not_zero(values[i]), place = probe(places, value);
     if (!places[place]) {
       places[place] = value;
@@ -57,7 +58,7 @@ static std::tuple<std::tuple<Vector<Word>, Vector<std::int32_t>, Word>, Vector<s
 }
 
 // The places and the numbers of those values that are in a table.
-static std::tuple<Vector<Long>, Vector<std::int32_t>> find_values(Words values, Index index) {
+static std::tuple<Vector<Long>, Vector<std::int32_t>> find_values(Values values, Index index) {
   const auto [table, numbers, factor] = index;
   const Long n = values.size();
   const Probe probe(factor, table.size());
@@ -65,7 +66,7 @@ static std::tuple<Vector<Long>, Vector<std::int32_t>> find_values(Words values, 
   Vector<std::int32_t> out(n);
   Long count = 0;
   for (Long i = 0; i < n; i++) {
-    __builtin_prefetch(table.begin() + probe.first(values[std::min(i + AHEAD, n - 1)]));
+    __builtin_prefetch(table.begin() + probe.first(values[std::min(i + VALUES_AHEAD, n - 1)]));
     const Word place = probe(table, not_zero(values[i]));
     if (!table[place]) continue;
     places[count] = i;
@@ -104,13 +105,13 @@ static std::tuple<Vector<Long>, Vector<std::int32_t>, Vector<Long>, Vector<std::
 
 using Keys = Table<const Word>;  // of tokens, two words each
 
-static Word value_of(Span<const Word> key, Words secret) { return token_value({key[0], key[1]}, secret.begin()); }
+static Word value_of(Span<const Word> key, Values secret) { return token_value({key[0], key[1]}, secret.begin()); }
 
 // What two tokens that a short text begins with are known by, from their values.
 static Word beginning(Word first, Word second) { return (first * 0xFF51AFD7ED558CCD + second) * 0xC4CEB9FE1A85EC53; }
 
 // What the texts of rows of token keys begin with: two tokens, or without `pairs` one; 0 where there are fewer.
-static Vector<Word> begin_texts(Keys keys, Longs offsets, Words secret, bool pairs) {
+static Vector<Word> begin_texts(Keys keys, Longs offsets, Values secret, bool pairs) {
   Vector<Word> out(offsets.size() - 1, 0);
   for (std::size_t row = 0; row < out.size(); row++) {
     const Long at = offsets[row];
@@ -121,7 +122,7 @@ static Vector<Word> begin_texts(Keys keys, Longs offsets, Words secret, bool pai
 }
 
 // A filter of a power of two bits, of which those of values are set.
-static Vector<Word> fill_filter(Words values) {
+static Vector<Word> fill_filter(Values values) {
   Vector<Word> out(std::size_t(1) << std::max<int>(6, std::bit_width(Word(values.size()) / 4)), 0);
   const int shift = 64 - std::countr_zero(64 * out.size());
   for (const Word value : values) out[value >> shift >> 6] |= Word(1) << (value >> shift & 63);
@@ -130,8 +131,8 @@ static Vector<Word> fill_filter(Words values) {
 
 // Where in rows of token keys a short text may be, and the hash that it has, for each of some numbers of tokens, ascending.
 // `known`: a filter of what these texts begin with.
-static std::tuple<Vector<Long>, Vector<Word>> hash_short(Keys keys, Longs offsets, Words secret, Longs lengths, bool pairs,
-                                                         Words known) {
+static std::tuple<Vector<Long>, Vector<Word>> hash_short(Keys keys, Longs offsets, Values secret, Longs lengths, bool pairs,
+                                                         Values known) {
   static thread_local Vector<Word> tokens;
   std::tuple<Vector<Long>, Vector<Word>> found;
   const int shift = 64 - std::countr_zero(Word(64 * known.size()));
@@ -236,7 +237,7 @@ static std::tuple<Vector<Long>, Vector<Long>, Vector<Long>, Vector<std::uint8_t>
 }
 
 // Hits of documents: number, token that it begins with, bytes of the text.
-using Hits = std::tuple<Longs, Longs, Longs, Longs>;
+using ShingleHits = std::tuple<Longs, Longs, Longs, Longs>;
 
 // Judges matches by their values that are not `commonplace`, and finds the pieces of the text that they are.
 //
@@ -245,7 +246,7 @@ using Hits = std::tuple<Longs, Longs, Longs, Longs>;
 // most `near` tokens apart. Pieces of commonplace hits alone do not count. Returned are, for each match, begin and end of its
 // longest piece (-1: it does not stand) and how many of all its values were found; and for each hit how many pieces begin
 // there, less those that end there, and the end of what the hit adds to one, or 0.
-static std::tuple<Matrix<Long>, Matrix<Long>> judge_matches(Longs bounds, Hits hits, Longs match_bounds, Longs chosen,
+static std::tuple<Matrix<Long>, Matrix<Long>> judge_matches(Longs bounds, ShingleHits hits, Longs match_bounds, Longs chosen,
                                                             Lists passages, Span<const bool> commonplace, double threshold,
                                                             Long near) {
   const auto [numbers, tokens, begins, ends] = hits;

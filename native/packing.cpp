@@ -10,7 +10,7 @@ namespace lookalike {
 
 using Parts = Table<const std::int64_t>;
 using Planes = Table<const Word>;
-using Rows = Span<const std::int64_t>;
+using Longs = Span<const std::int64_t>;
 
 static std::int64_t width_of(std::int64_t slots) { return (slots + 63) / 64; }
 
@@ -98,7 +98,8 @@ static Word differing(const Word* left, const Word* right, std::int64_t width, s
 }
 
 // The matching slots of each pair of rows in each part: rows of (first word, slots, bits).
-static Matrix<std::int64_t> count_matches(Planes left_words, Rows left_rows, Planes right_words, Rows right_rows, Parts parts) {
+static Matrix<std::int64_t> count_matches(Planes left_words, Longs left_rows, Planes right_words, Longs right_rows,
+                                          Parts parts) {
   Matrix<std::int64_t> out{Vector<std::int64_t>(left_rows.size() * parts.rows()), std::size_t(parts.rows())};
   std::int64_t* to = out.elements.data();
   for (std::int64_t pair = 0; pair < left_rows.size(); pair++) {
@@ -116,7 +117,7 @@ static Matrix<std::int64_t> count_matches(Planes left_words, Rows left_rows, Pla
 
 // Matches where some slots are empty: (equal and filled in both, filled in both, filled in one) of each pair. The plane after
 // the `bits` planes tells which slots are filled.
-static Matrix<std::int64_t> count_filled(Planes left_words, Rows left_rows, Planes right_words, Rows right_rows,
+static Matrix<std::int64_t> count_filled(Planes left_words, Longs left_rows, Planes right_words, Longs right_rows,
                                          std::int64_t slots, std::int64_t bits) {
   const std::int64_t width = width_of(slots);
   Matrix<std::int64_t> out{Vector<std::int64_t>(left_rows.size() * 3), 3};

@@ -6,8 +6,8 @@
 
 namespace lookalike {
 
-constexpr std::int64_t IN_FLIGHT = 32;  // queries whose cache lines are on their way together
-constexpr std::int64_t LINES = 4;       // of a bucket that are asked for in advance; longer ones the processor sees by itself
+constexpr std::int64_t IN_FLIGHT = 32;   // queries whose cache lines are on their way together
+constexpr std::int64_t CACHE_LINES = 4;  // of a bucket that are asked for in advance; longer ones the processor sees by itself
 
 // Bits of prefixes: table, first bit and number of each range.
 using Ranges = Table<const std::int64_t>;
@@ -190,7 +190,7 @@ static void search_prefixes_of(Table<const Word> queries, std::int64_t start, st
         for (std::int64_t k = 0; k < count; k++) {
           ends[k] = table * n + tables.offsets[begins[k] + 1];
           begins[k] = table * n + tables.offsets[begins[k]];
-          for (std::int64_t at = begins[k]; at < std::min(ends[k], begins[k] + LINES * per_line); at += per_line)
+          for (std::int64_t at = begins[k]; at < std::min(ends[k], begins[k] + CACHE_LINES * per_line); at += per_line)
             stored.prefetch(at);
         }
         for (std::int64_t k = 0; k < count; k++) {

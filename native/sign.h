@@ -74,7 +74,7 @@ class Signer {
     const Word salt = salts_[0], k = k_;
     const Words salts = Words{} + salt, ks = Words{} + k;
     std::int64_t i = 0;
-    for (; i + WORDS <= n; i += WORDS) store(placed_ + i, placed_first(load(values + i), salts, ks));
+    for (; i + WORD_LANES <= n; i += WORD_LANES) store(placed_ + i, placed_first(load(values + i), salts, ks));
     for (; i < n; i++) placed_[i] = placed_first(values[i], salt, k);
     put(n);
   }
@@ -99,7 +99,7 @@ class Signer {
     int count = 0;
     for (; i + 8 <= n; i += 8) {
       unsigned below = 0;
-      for (int j = 0; j < 8; j += WORDS)
+      for (int j = 0; j < 8; j += WORD_LANES)
         below |= tops_of((multiply_halves(load(values + i + j) ^ salts, factor) & 0x7FFFFFFFu) - least) << j;
       count = add_hits(below, i, count);
     }
@@ -169,16 +169,16 @@ class Signer {
   int put_rounds(std::int64_t n) {
     const Words k = Words{} + Word(k_), share = Words{} + share_;
     int end = 1 + int(std::min<std::int64_t>(k_ - 1, std::max<std::int64_t>(1, (4 * k_ - n / 2) / n))), turn = 1;
-    if (n <= 4 * WORDS) {  // several rounds side by side
-      const int at_once = int(BLOCK / n / WORDS * WORDS);
+    if (n <= 4 * WORD_LANES) {  // several rounds side by side
+      const int at_once = int(BLOCK / n / WORD_LANES * WORD_LANES);
       Words steps;
-      for (int i = 0; i < WORDS; i++) steps[i] = i * share_;
-      end = 1 + std::min((end - 1 + WORDS / 2) / WORDS, (k_ - 1) / WORDS) * WORDS;
+      for (int i = 0; i < WORD_LANES; i++) steps[i] = i * share_;
+      end = 1 + std::min((end - 1 + WORD_LANES / 2) / WORD_LANES, (k_ - 1) / WORD_LANES) * WORD_LANES;
       for (int some; turn < end; turn += some) {
         some = std::min(at_once, end - turn);
         Word* to = placed_;
         for (std::int64_t i = 0; i < n; i++)
-          for (int first = turn; first < turn + some; first += WORDS, to += WORDS)
+          for (int first = turn; first < turn + some; first += WORD_LANES, to += WORD_LANES)
             store(to, placed_later(load(salts_.data() + first) ^ mixed_[i], k, share, steps + base_of(first)));
         put(n * some);
       }
@@ -188,7 +188,7 @@ class Signer {
         for (std::int64_t first = 0; first < n; first += BLOCK) {
           const std::int64_t some = std::min<std::int64_t>(BLOCK, n - first);
           const Word* const from = mixed_.data() + first;
-          for (std::int64_t i = 0; i < some; i += WORDS)
+          for (std::int64_t i = 0; i < some; i += WORD_LANES)
             store(placed_ + i, placed_later(load(from + i) ^ salt, k, share, base));
           put(some);
         }

@@ -31,8 +31,8 @@ static Matrix<T> each_row(Values values, Offsets offsets, std::int64_t columns, 
 // The minima of k multiply-shift hashes of the upper 32 bits of well-mixed values. Those of 64 bits are compared, as signed
 // numbers, whose upper halves are the slots.
 static Matrix<Slots> minhash(Values values, Offsets offsets, Values multipliers, Values increments) {
-  typedef std::int64_t Minima __attribute__((vector_size(8 * WORDS)));
-  constexpr std::int64_t SIDE = 4 * WORDS, TOP = std::numeric_limits<std::int64_t>::min();
+  typedef std::int64_t Minima __attribute__((vector_size(8 * WORD_LANES)));
+  constexpr std::int64_t SIDE = 4 * WORD_LANES, TOP = std::numeric_limits<std::int64_t>::min();
   const std::int64_t k = multipliers.size(), padded = (k + SIDE - 1) / SIDE * SIDE;
   std::vector<Word> a(padded), b(padded), minima(padded);
   std::copy(multipliers.begin(), multipliers.end(), a.begin());
@@ -42,7 +42,7 @@ static Matrix<Slots> minhash(Values values, Offsets offsets, Values multipliers,
       Words factors[4], added[4];
       Minima least[4];
       for (int i = 0; i < 4; i++) {
-        factors[i] = load(&a[j + i * WORDS]), added[i] = load(&b[j + i * WORDS]);
+        factors[i] = load(&a[j + i * WORD_LANES]), added[i] = load(&b[j + i * WORD_LANES]);
         least[i] = Minima{} + ~TOP;
       }
       for (const Word value : of_row)
@@ -56,7 +56,7 @@ static Matrix<Slots> minhash(Values values, Offsets offsets, Values multipliers,
           const Minima found = Minima(product + added[i]);
           least[i] = found < least[i] ? found : least[i];
         }
-      for (int i = 0; i < 4; i++) store(&minima[j + i * WORDS], Words(least[i]));
+      for (int i = 0; i < 4; i++) store(&minima[j + i * WORD_LANES], Words(least[i]));
     }
     for (std::int64_t j = 0; j < k; j++) slots[j] = Slots((minima[j] ^ Word(TOP)) >> 32);
   });
@@ -189,17 +189,17 @@ class BitCounters {
     const Word* at = values.begin();
     std::int64_t left = values.size();
     for (; left >= GROUP; left -= GROUP, at += GROUP) {
-      for (int i = 0; i < 16; i++) mixed_[i] = fmix64(load(at + i * WORDS) ^ mask);
+      for (int i = 0; i < 16; i++) mixed_[i] = fmix64(load(at + i * WORD_LANES) ^ mask);
       add();
     }
     if (left) {
       Word last[GROUP] = {};  // a word of zeros counts nothing
       for (std::int64_t i = 0; i < left; i++) last[i] = fmix64(at[i] ^ mask);
-      for (int i = 0; i < 16; i++) mixed_[i] = load(last + i * WORDS);
+      for (int i = 0; i < 16; i++) mixed_[i] = load(last + i * WORD_LANES);
       add();
     }
     for (int plane = 0; plane < used_; plane++) totals_[plane] = planes_[plane][0];
-    for (int lane = 1; lane < WORDS; lane++) {
+    for (int lane = 1; lane < WORD_LANES; lane++) {
       Word carry = 0;
       for (int plane = 0; plane < used_; plane++) carry = full_add(totals_[plane], planes_[plane][lane], carry);
     }
@@ -227,7 +227,7 @@ class BitCounters {
   }
 
  private:
-  static constexpr int GROUP = 16 * WORDS;
+  static constexpr int GROUP = 16 * WORD_LANES;
 
   // Adds two bits to a sum of one in each place; returns the carries.
   template <class W>
@@ -262,14 +262,15 @@ class BitCounters {
   int used_ = 0;
 };
 
-using Prints = std::pair<Matrix<Word>, Matrix<float>>;
+using Fingerprints = std::pair<Matrix<Word>, Matrix<float>>;
 
 // Fingerprints, and if `margins` the sums of their bits. A function makes the word of a number of the features from some place
 // on, which it mixes with a mask, and writes that many sums, if it is told where.
 template <class WordOf>
-static Prints prints_of(Offsets offsets, std::int64_t bits, Word salt, bool margins, WordOf word_of) {
+static Fingerprints prints_of(Offsets offsets, std::int64_t bits, Word salt, bool margins, WordOf word_of) {
   const std::int64_t rows = offsets.size() - 1, words = (bits + 63) / 64;
-  Prints out{{Vector<Word>(rows * words), std::size_t(words)}, {Vector<float>(margins ? rows * bits : 0), std::size_t(bits)}};
+  Fingerprints out{{Vector<Word>(rows * words), std::size_t(words)},
+                   {Vector<float>(margins ? rows * bits : 0), std::size_t(bits)}};
   for (std::int64_t row = 0; row < rows; row++)
     for (std::int64_t word = 0; word < words; word++) {
       float* const sums = margins ? out.second.elements.data() + row * bits + word * 64 : nullptr;
@@ -283,7 +284,7 @@ static Prints prints_of(Offsets offsets, std::int64_t bits, Word salt, bool marg
 
 // SimHash (Charikar, STOC 2002) of sets, all features of weight 1: fingerprints, and the sums whose signs they are; a sum of
 // zero takes its bit from `ties`.
-static Prints simhash(Values values, Offsets offsets, std::int64_t bits, Word salt, Values ties, bool margins) {
+static Fingerprints simhash(Values values, Offsets offsets, std::int64_t bits, Word salt, Values ties, bool margins) {
   BitCounters counters;
   const auto word_of = [&](std::int64_t begin, std::int64_t end, std::int64_t word, Word mask, int wanted, float* sums) {
     const std::int64_t n = end - begin;
@@ -296,16 +297,16 @@ static Prints simhash(Values values, Offsets offsets, std::int64_t bits, Word sa
 }
 
 // The same of weighted features.
-static Prints weighted_simhash(Values values, Span<const double> weights, Offsets offsets, std::int64_t bits, Word salt,
-                               Values ties, bool margins) {
-  typedef double Doubles __attribute__((vector_size(8 * WORDS)));
+static Fingerprints weighted_simhash(Values values, Span<const double> weights, Offsets offsets, std::int64_t bits, Word salt,
+                                     Values ties, bool margins) {
+  typedef double Doubles __attribute__((vector_size(8 * WORD_LANES)));
   Words lanes;
-  for (int lane = 0; lane < WORDS; lane++) lanes[lane] = lane;
+  for (int lane = 0; lane < WORD_LANES; lane++) lanes[lane] = lane;
   const auto word_of = [&](std::int64_t begin, std::int64_t end, std::int64_t word, Word mask, int wanted, float* margin) {
     double sums[64] = {};
     for (std::int64_t i = begin; i < end; i++) {
       const Words opposite = Words{} + ~fmix64(values[i] ^ mask), weight = Words{} + std::bit_cast<Word>(weights[i]);
-      for (int j = 0; j < 64; j += WORDS) {
+      for (int j = 0; j < 64; j += WORD_LANES) {
         const Doubles more = Doubles(weight ^ (opposite >> (lanes + Word(j)) << 63));
         Doubles sum;
         std::memcpy(&sum, sums + j, sizeof sum);

@@ -10,7 +10,7 @@ namespace {
 
 using Data = Span<const std::uint8_t>;
 using Numbers = Span<const std::int64_t>;
-using Words = Span<const Word>;
+using Values = Span<const Word>;
 
 // Which keys come twice, perhaps: counted by a table of two bits, a power of two above 1 long. A
 // word of the table is 32 cells: those of the lower half were met, those of the upper half met
@@ -49,7 +49,7 @@ class KeyCounts {
   int shift_;
 };
 
-void count_keys(Words keys, Span<Word> table) {
+void count_keys(Values keys, Span<Word> table) {
   const KeyCounts counts(table);
   counts.each(keys.size(), [&](auto i) { return keys[i]; }, [&](auto, Word hash) { counts.add(hash); });
 }
@@ -67,7 +67,7 @@ struct Unit {
 };
 
 // Units of rows, six numbers each, and where those of rows begin.
-struct Found {
+struct RepeatsFound {
   Matrix<std::int64_t> units{{}, 6};
   Vector<std::int64_t> bounds{0};
 
@@ -127,8 +127,8 @@ void each_line(Data text, See see) {
 std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>> find_lines(Data data, Numbers offsets,
                                                                                         std::int64_t least, bool paragraphs,
                                                                                         const Characters& characters,
-                                                                                        Words secret, Words table) {
-  Found found;
+                                                                                        Values secret, Values table) {
+  RepeatsFound found;
   Vector<std::int64_t> worded;
   for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
     const Data text = data.part(offsets[row], offsets[row + 1] - offsets[row]);
@@ -172,7 +172,7 @@ std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>> fin
 }
 
 // Hashes the windows of so many tokens, by their keys; there are none where tokens are fewer.
-void hash_windows(Table<const Word> tokens, std::int64_t begin, std::int64_t end, std::int64_t length, Words secret,
+void hash_windows(Table<const Word> tokens, std::int64_t begin, std::int64_t end, std::int64_t length, Values secret,
                   Vector<Word>& out) {
   out.resize(std::max<std::int64_t>(0, end - begin - length + 1));
   if (out.size()) hash_keys({tokens.begin() + 2 * begin, std::size_t(2 * (end - begin))}, length, secret, out);
@@ -185,7 +185,7 @@ inline bool begins_block(Word key) { return (key & 31) == 0; }
 // Hashes blocks of windows: values of two polynomials, whose coefficients are the two keys of
 // windows. Returns keys, and where those of rows begin.
 std::tuple<Matrix<Word>, Vector<std::int64_t>> hash_blocks(Table<const Word> tokens, Numbers offsets, std::int64_t length,
-                                                           Words first, Words second, Words points) {
+                                                           Values first, Values second, Values points) {
   Matrix<Word> keys{{}, 2};
   Vector<std::int64_t> bounds{0};
   Vector<Word> one, two;
@@ -210,7 +210,7 @@ std::tuple<Matrix<Word>, Vector<std::int64_t>> hash_blocks(Table<const Word> tok
 
 // Tells which windows of a row are in marked blocks; `start`, the number of the row's first block,
 // becomes that of what follows. Of a file that has changed meanwhile there may be more blocks than bits.
-void find_marked(Words keys, Data bits, std::int64_t& start, Vector<std::uint8_t>& marked) {
+void find_marked(Values keys, Data bits, std::int64_t& start, Vector<std::uint8_t>& marked) {
   marked.resize(keys.size());
   for (std::int64_t i = 0; i < keys.size(); i++) {
     start += i && begins_block(keys[i]);
@@ -220,7 +220,7 @@ void find_marked(Words keys, Data bits, std::int64_t& start, Vector<std::uint8_t
 }
 
 // Returns the first keys of windows that are in no marked block. `starts`: see `find_marked`.
-Vector<Word> unmarked_keys(Table<const Word> tokens, Numbers offsets, std::int64_t length, Words first,
+Vector<Word> unmarked_keys(Table<const Word> tokens, Numbers offsets, std::int64_t length, Values first,
                            Span<std::int64_t> starts, Data bits) {
   Vector<Word> found, keys;
   Vector<std::uint8_t> marked;
@@ -236,9 +236,9 @@ Vector<Word> unmarked_keys(Table<const Word> tokens, Numbers offsets, std::int64
 // Finds the windows that are in no marked block and may come twice, and runs of those that are in
 // marked ones. Returns units, whose bytes are not known yet, and where those of rows begin.
 std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>> find_windows(Table<const Word> tokens, Numbers offsets,
-                                                                    std::int64_t length, Words first, Words second,
-                                                                    Span<std::int64_t> starts, Data bits, Words table) {
-  Found found;
+                                                                    std::int64_t length, Values first, Values second,
+                                                                    Span<std::int64_t> starts, Data bits, Values table) {
+  RepeatsFound found;
   Vector<Word> keys, others;
   Vector<std::uint8_t> marked;
   std::vector<Unit> units;
