@@ -1,5 +1,8 @@
 // The module: what each file defines, and what this level is.
 #include "arrays.h"
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 namespace lookalike {
 
@@ -13,6 +16,8 @@ static int best_level() {
   __builtin_cpu_init();
 #define HAS __builtin_cpu_supports
   if (!HAS("avx2") || !HAS("bmi") || !HAS("bmi2") || !HAS("fma") || !HAS("popcnt") || !HAS("aes") || !HAS("pclmul")) return 1;
+  unsigned a, b, c, d;
+  if (!__get_cpuid(0x80000001, &a, &b, &c, &d) || !(c & bit_LZCNT)) return 1;  // not every compiler knows it by name
   return HAS("avx512f") && HAS("avx512bw") && HAS("avx512cd") && HAS("avx512dq") && HAS("avx512vl") ? 4 : 3;
 #else
   return 1;

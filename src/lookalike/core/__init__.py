@@ -18,9 +18,10 @@ def _load() -> tuple[str, Any]:
     if level and level not in LEVELS:
         raise ParameterError(f"the environment's LOOKALIKE_LEVEL is {level!r}; it is one of {', '.join(LEVELS)}, or not set")
     try:
-        if not level:
-            level = f"v{import_module('.core_v1', __name__).best_level()}"
-        return level, import_module(f".core_{level}", __name__)
+        best = f"v{import_module('.core_v1', __name__).best_level()}"
+        if level > best:
+            raise ParameterError(f"the environment's LOOKALIKE_LEVEL is {level!r}; this processor has {best} at most")
+        return level or best, import_module(f".core_{level or best}", __name__)
     except ImportError as error:
         raise MissingExtraError(
             f"the compiled core for {platform.machine()} cannot be loaded ({error}): install lookalike again"
