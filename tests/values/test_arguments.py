@@ -50,7 +50,9 @@ def test_arrays_in_any_order_of_bytes_and_any_stride_mean_their_numbers():
     spread[:, 1] = values
     locked = values.copy()
     locked.flags.writeable = False
+    bare = b" " + values.tobytes(), b" " + offsets.tobytes()  # no element lies where a processor likes it
     same = [
+        (np.frombuffer(bare[0], np.uint64, 40, 1), np.frombuffer(bare[1], np.int64, 4, 1)),
         (values.astype(">u8"), offsets.astype(">i4")),
         (spread[:, 1], offsets[::1].astype(np.uint16)),
         (locked, offsets.tolist()),
@@ -58,6 +60,7 @@ def test_arrays_in_any_order_of_bytes_and_any_stride_mean_their_numbers():
     scheme = la.sketches.FastSimilarity(permutations=16)
     for v, o in same:
         for make in (la.sketches.Shingles, la.sketches.Shingles.from_arrays):
+            assert make(v, o).values.flags.aligned and make(v, o).offsets.flags.aligned
             np.testing.assert_array_equal(scheme.sign(make(v, o)).values, scheme.sign(make(values, offsets)).values)
         for make in (la.sketches.WeightedSets, la.sketches.WeightedSets.from_arrays):
             expected = la.sketches.DartMinHash(permutations=8).sign(make(values, weights, offsets)).values
@@ -99,7 +102,9 @@ def test_rows_that_are_not_there_are_refused(compare, row):
 
 
 def test_cosines_of_several_pairs_broadcast():
-    np.testing.assert_array_equal(WEIGHTED.cosine(0, [0, 1]), [WEIGHTED.cosine(0, 0), WEIGHTED.cosine(0, 1)])
+    table = [[WEIGHTED.cosine(left, right) for right in (0, 1)] for left in (0, 1)]
+    np.testing.assert_array_equal(WEIGHTED.cosine(0, [0, 1]), table[0])
+    np.testing.assert_array_equal(WEIGHTED.cosine([[0], [1]], [0, 1]), table)
 
 
 @pytest.mark.parametrize("weight", [np.nan, np.inf, -np.inf, -1.0], ids=str)
@@ -211,7 +216,7 @@ def test_packed_words_are_enough_for_their_layout():
     for words, layout in (
         (packed.words[:, :3], packed.layout), (packed.words, [[0, 128, 3]]), (packed.words, [[1, 128, 2]]), (packed.words, [[0, 0, 2]]),
         (packed.words, [0, 128, 2]), (packed.words.astype(np.int64), packed.layout), (packed.words[0], packed.layout),
-        (packed.words, [[-1, 128, 2]]), (packed.words, [[0, 2**63 - 1, 1]]), (packed.words, [[2**62, 2**62, 64]]),
+        (packed.words, [[-1, 128, 2]]), (packed.words, [[0, 64, 2]]), (packed.words, [[0, 64, 2], [2, 64, 2]]), (packed.words, [[0, 2**63 - 1, 1]]), (packed.words, [[2**62, 2**62, 64]]),
     ):  # fmt: skip
         with pytest.raises(la.errors.ParameterError):
             la.sketches.PackedSignatures(words, np.array(layout), *made_by)
@@ -219,6 +224,14 @@ def test_packed_words_are_enough_for_their_layout():
         la.sketches.PackedSignatures(packed.words, packed.layout, *made_by, densities=np.zeros(3))
     with pytest.raises(la.errors.ParameterError, match="words per document"):
         la.sketches.PackedSignatures(packed.words, packed.layout, *made_by, has_empty=True)
+
+
+def test_bits_with_and_without_a_plane_of_filled_slots_are_not_compared():
+    packed = la.sketches.BBit().pack(la.sketches.OnePermutation().sign(SHINGLES))
+    bare = la.sketches.PackedSignatures(packed.words[:, :2], packed.layout, packed.packing, packed.scheme, packed.shingling)
+    for one, other in ((packed, bare), (bare, packed)):
+        with pytest.raises(la.errors.IncompatibleSketchError):
+            one.estimated_resemblance(1, 1, other=other)
 
 
 def test_slots_are_a_table_of_unsigned_integers():

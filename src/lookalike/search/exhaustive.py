@@ -13,7 +13,7 @@ from ..errors import ParameterError
 from ..theory import packed_banding, xor_bits
 from ..theory.chance import chance_match
 from ..values import Float64Array, Int64Array, PackedSignatures, Pairs
-from ..values.arrays import number, whole
+from ..values.arrays import native, number, whole
 from .banding import BandingIndex
 
 BLOCK = 256  # rows that are compared with all others at a time
@@ -49,7 +49,7 @@ def _reach(packed: PackedSignatures, threshold: float) -> Reach:
     combined = np.array([part.combined for part in parts], np.int64)
     if packed.densities is not None:
         chances = np.stack([chance_match(part.bits, packed.densities) for part in parts], 1)
-        densities = np.ascontiguousarray(packed.densities, np.float64)
+        densities = native(packed.densities, np.float64)
         return Reach(layout, combined, 0, 0.0, threshold, densities, np.ascontiguousarray(chances))
     slots = layout[:, 1]
     most = int((_estimates(packed) >= threshold - ROUNDING).sum()) - 1  # estimates rise with matches

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..core import ascending_offsets, search_prefixes, weak_prefixes
 from ..theory.blocks import combinations_within
 from ..values import UInt64Array
-from ..values.arrays import whole
+from ..values.arrays import native, whole
 from .fingerprints import QUERIES_AT_A_TIME, FingerprintIndex, Margins, PrefixTables, Search
 
 MAX_PREFIX = 26
@@ -44,7 +44,7 @@ class WeakBits:
         out = np.empty((stop - start, self.probes), np.uint32)
         for begin in range(start, stop, QUERIES_AT_A_TIME):
             some = slice(begin, min(begin + QUERIES_AT_A_TIME, stop))
-            known = np.empty((0, 1), np.float32) if margins is None else np.ascontiguousarray(margins[some], np.float32)
+            known = np.empty((0, 1), np.float32) if margins is None else native(margins[some], np.float32)
             part = out[begin - start : some.stop - start]
             weak_prefixes(query[some], known, self.first_bit, self.count, self.radius, part)
         return out

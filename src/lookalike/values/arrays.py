@@ -74,12 +74,17 @@ def number(name: str, value: Any, rule: str = "a number") -> float:
         raise ParameterError(f"{name} must be {rule}; got an integer of {int(value).bit_length()} bits") from None
 
 
+def native(values: Any, dtype: type) -> NDArray[Any]:
+    """Return an array as the core takes it: of native byte order, contiguous, aligned."""
+    return np.require(values, dtype, ("C", "A"))
+
+
 def keys_of(values: ArrayLike, name: str = "values") -> UInt64Array:
-    """Return one-dimensional integers as uint64, contiguous and of native byte order; negative ones modulo 2^64."""
+    """Return one-dimensional integers as uint64 for the core; negative ones modulo 2^64."""
     keys = np.asarray(values)
     if keys.ndim != 1 or (keys.size and keys.dtype.kind not in "iu"):
         raise ParameterError(f"{name} must be one-dimensional integers; got {keys.dtype} of shape {keys.shape}")
-    return np.ascontiguousarray(keys, np.uint64)
+    return native(keys, np.uint64)
 
 
 def offsets_of(offsets: ArrayLike, n: int) -> Int64Array:
@@ -97,7 +102,7 @@ def offsets_of(offsets: ArrayLike, n: int) -> Int64Array:
         )
     if bounds[0] != 0 or bounds[-1] != n:
         raise ParameterError(f"offsets must rise from 0 to the number of values, {n}; they go from {bounds[0]} to {bounds[-1]}")
-    return np.ascontiguousarray(bounds, np.int64)
+    return native(bounds, np.int64)
 
 
 def rows_of(rows: ArrayLike, n: int, name: str = "rows") -> Int64Array:
@@ -110,7 +115,7 @@ def rows_of(rows: ArrayLike, n: int, name: str = "rows") -> Int64Array:
         raise ParameterError(
             f"{name} must be in 0..{n - 1}, the rows there are; got {first}" if n else f"{name}: there are no rows"
         )
-    return np.ascontiguousarray(found, np.int64).reshape(found.shape)
+    return native(found, np.int64)
 
 
 def pairs_of_rows(left: ArrayLike, n_left: int, right: ArrayLike, n_right: int) -> tuple[Int64Array, Int64Array]:
@@ -126,11 +131,11 @@ def pairs_of_rows(left: ArrayLike, n_left: int, right: ArrayLike, n_right: int) 
 
 
 def matrix(name: str, values: Any, kinds: dict[str, type]) -> Any:
-    """Return a two-dimensional array of one of some kinds of numbers, contiguous and of native byte order. ``kinds`` maps the
-    kinds and sizes that are allowed, as in "u4", to types."""
+    """Return a two-dimensional array of one of some kinds of numbers for the core. ``kinds`` maps the kinds and sizes that are
+    allowed, as in "u4", to types."""
     array = np.asarray(values)
     dtype = kinds.get(array.dtype.str[1:])
     if array.ndim != 2 or dtype is None:
         allowed = " or ".join(np.dtype(kind).name for kind in kinds.values())
         raise ParameterError(f"{name} must be {allowed} of two dimensions; got {array.dtype} of shape {array.shape}")
-    return np.ascontiguousarray(array, dtype)
+    return native(array, dtype)

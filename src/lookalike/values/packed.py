@@ -25,6 +25,11 @@ class PackingScheme(Protocol):
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
         """Return what a signature of so many slots is packed into."""
+        ...
+
+    def layout(self, permutations: int) -> Int64Array:
+        """Return (first word, slots, bits) of each part."""
+        ...
 
     def estimate(self, matches: Any, permutations: int, density_left: Any, density_right: Any) -> tuple[Any, Any]:
         """Return (estimated resemblance, standard error) from counted matches."""
@@ -56,7 +61,8 @@ class PackedSignatures(Brief):
     Raises
     ------
     ParameterError
-        If the arrays are of other types, the words are too few for the layout, or densities no such middles.
+        If the arrays are of other types, the layout is not that of the packing, the words are too few for it, or densities no
+        such middles.
     """
 
     words: UInt64Array
@@ -82,8 +88,9 @@ class PackedSignatures(Brief):
         layout = matrix("layout", self.layout, {"i8": np.int64})
         object.__setattr__(self, "layout", layout)
         n, n_words = self.words.shape
-        if layout.shape[1] != 3 or not len(layout) or (layout < (0, 1, 1)).any() or (layout[:, 2] > 64).any():
-            raise ParameterError(f"layout must have a row (first word, slots, bits) for each part; got {layout.tolist()}")
+        wanted = self.packing.layout(self.permutations)
+        if not np.array_equal(layout, wanted):
+            raise ParameterError(f"layout must be {wanted.tolist()}, that of {self.packing}; got {layout.tolist()}")
         needed = max(first + (slots + 63) // 64 * (bits + self.has_empty) for first, slots, bits in layout.tolist())
         if needed > n_words:
             raise ParameterError(f"the layout needs {needed} words per document; got {n_words}")
@@ -156,8 +163,8 @@ class PackedSignatures(Brief):
         IncompatibleSketchError
             If it was not.
         """
-        mine = (self.packing, self.scheme, self.shingling)
-        theirs = (other.packing, other.scheme, other.shingling)
+        mine = (self.packing, self.scheme, self.shingling, self.has_empty)
+        theirs = (other.packing, other.scheme, other.shingling, other.has_empty)
         if mine != theirs:
             raise IncompatibleSketchError(f"sketches of {mine} cannot be compared with those of {theirs}")
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..wording import Brief, counted
-from .arrays import Float64Array, Int64Array, whole
+from .arrays import Float64Array, Int64Array, native, whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,7 +61,7 @@ class Pairs(Brief):
                     f"{name} must be {'numbers' if 'f' in kinds else 'integers'}, one for each of {np.size(self.left)} pairs; "
                     f"got {column.dtype} of shape {column.shape}"
                 )
-            object.__setattr__(self, name, np.ascontiguousarray(column, np.float64 if "f" in kinds else np.int64))
+            object.__setattr__(self, name, native(column, np.float64 if "f" in kinds else np.int64))
 
     def check_rows(self, ordered: bool = False) -> None:
         """Raise ParameterError unless both sides are rows of the ``n_rows`` documents.

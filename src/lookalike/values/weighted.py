@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..core import compare_vectors, mix_keys
 from ..errors import ParameterError
 from ..wording import Brief, counted
-from .arrays import Float64Array, Int64Array, UInt64Array, keys_of, offsets_of, pairs_of_rows, whole
+from .arrays import Float64Array, Int64Array, UInt64Array, keys_of, native, offsets_of, pairs_of_rows, whole
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -96,19 +96,20 @@ class WeightedSets(Brief):
 
         Parameters
         ----------
-        left, right : int, or array_like of int, shape (n_pairs,)
+        left, right : int or array_like of int
+            Row numbers, broadcast against each other.
 
         Returns
         -------
-        float, or ndarray of float64, shape (n_pairs,)
+        float or ndarray of float64
 
         Raises
         ------
         ParameterError
             If there is no such row.
         """
-        sides = pairs_of_rows(left, len(self), right, len(self))
-        a, b = (np.ascontiguousarray(side) for side in np.broadcast_arrays(*map(np.atleast_1d, sides)))
+        rows = np.broadcast_arrays(*pairs_of_rows(left, len(self), right, len(self)))
+        a, b = (side.flatten() for side in rows)
         row, sizes = np.repeat(np.arange(len(self)), np.diff(self.offsets)), np.diff(self.offsets)
         largest = np.zeros(len(self))
         np.maximum.at(largest, row, self.weights)
@@ -117,7 +118,7 @@ class WeightedSets(Brief):
         unit /= np.repeat(lengths, sizes)
         out = compare_vectors(a, b, self.offsets, self.values, unit)
         out[(lengths[a] == 0) | (lengths[b] == 0)] = np.nan
-        return out if np.ndim(left) or np.ndim(right) else float(out[0])
+        return out.reshape(rows[0].shape)[()]
 
     def _aligned(self, left: int, right: int) -> tuple[Float64Array, Float64Array]:
         """Weights of both rows over the union of their elements."""
@@ -157,7 +158,7 @@ def _amounts(weights: ArrayLike, n: int, least: float = 0.0) -> Float64Array:
     found = np.asarray(weights)
     if found.shape != (n,) or (n and found.dtype.kind not in "iuf"):
         raise ParameterError(f"weights must be numbers, one for each of {n} values; got {found.dtype} of shape {found.shape}")
-    amounts = np.ascontiguousarray(found, np.float64)
+    amounts = native(found, np.float64)
     bad = np.flatnonzero(~(np.isfinite(amounts) & (amounts >= least)))
     if len(bad):
         rule = "positive" if least > 0.0 else "not negative"
