@@ -97,9 +97,11 @@ test-levels: install
 	for level in v1 v3; do LOOKALIKE_LEVEL=$$level $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) $(OF_CORE) || exit 1; done
 
 # The core with a check of each index, under sanitizers of addresses and of undefined behaviour; and then of threads.
-# Without `site`, the editable installation does not stand before them.
+# Without `site`, the editable installation does not stand before them. An exception needs its library loaded as early; parsers
+# of pages are processes of little memory, in which no sanitizer starts.
 SANITIZED := $(CURDIR)/build/sanitized
 PACKAGES = $(shell $(BIN)/python -c "import sysconfig; print(sysconfig.get_paths()['purelib'])")
+LIBRARY = $$($(or $(CXX),c++) -print-file-name=$(1).so)
 sanitize: install
 	$(BIN)/python -m pip install --quiet cmake ninja nanobind
 	for what in address,undefined thread; do \
@@ -108,9 +110,9 @@ sanitize: install
 			-DCMAKE_BUILD_TYPE=Release -DLEVELS=v3 -DCHECKED=ON -DSANITIZE=$$what -DMODULES=$(SANITIZED)/$$what/lookalike/core && \
 		cmake --build $(SANITIZED)/$$what/build || exit 1; \
 	done
-	LD_PRELOAD=$$($(or $(CXX),c++) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 LOOKALIKE_LEVEL=v3 \
-		PYTHONPATH=$(SANITIZED)/address,undefined:$(PACKAGES) $(BIN)/python -S -m pytest -q -m "not slow" $(OF_CORE)
-	LD_PRELOAD=$$($(or $(CXX),c++) -print-file-name=libtsan.so) TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" LOOKALIKE_LEVEL=v3 \
+	LD_PRELOAD="$(call LIBRARY,libasan) $(call LIBRARY,libstdc++)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 LOOKALIKE_LEVEL=v3 \
+		PYTHONPATH=$(SANITIZED)/address,undefined:$(PACKAGES) $(BIN)/python -S -m pytest -q -m "not slow" --ignore tests/text/test_html.py $(OF_CORE)
+	LD_PRELOAD="$(call LIBRARY,libtsan) $(call LIBRARY,libstdc++)" TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" LOOKALIKE_LEVEL=v3 \
 		PYTHONPATH=$(SANITIZED)/thread:$(PACKAGES) $(BIN)/python -S -m pytest -q -m "not slow" tests/core/test_threads.py
 
 test-extras-serve:
