@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from pathlib import Path
 
 from scikit_build_core import build as _build
 from scikit_build_core.build import *  # noqa: F403
@@ -10,6 +11,8 @@ from scikit_build_core.build import *  # noqa: F403
 _NO_COMPILER = "CXX" not in os.environ and not any(map(shutil.which, ("c++", "g++", "clang++")))
 if _NO_COMPILER:
     os.environ["CXX"] = f"{sys.executable} -m ziglang c++"
+for _old in sorted(Path("build/kept").glob("*/whole"), key=os.path.getmtime)[:-4]:  # see CMakeLists.txt
+    shutil.rmtree(_old.parent, ignore_errors=True)
 
 
 def get_requires_for_build_wheel(config_settings=None):
