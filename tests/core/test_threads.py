@@ -8,6 +8,9 @@ import pytest
 
 from lookalike.core.scratch import KEPT, scratch
 from lookalike.core.threads import in_order
+from lookalike.methods.comparable import sets_of_values
+from lookalike.text.shingle import Shingling
+from lookalike.text.texts import from_strings
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -100,3 +103,13 @@ def test_arrays_are_kept_by_name_and_thread_unless_they_are_large():
     thread.start()
     thread.join()
     assert others[0] is not larger
+
+
+def test_threads_get_the_same_from_the_core():
+    """What they share is only read, and what one of them uses again is nothing that another still has."""
+    texts, shingling, left = from_strings([f"{i} é " * (i % 9) + "b c d e f" for i in range(200)]), Shingling(), np.arange(199)
+    values, offsets = (array.copy() for array in shingling.hashes(texts))
+    rows = sets_of_values(values, offsets)
+    scores = rows.compare(left, left + 1, 0.0)
+    for found, compared in in_order(lambda _: (shingling.hashes(texts)[0], rows.compare(left, left + 1, 0.0)), range(99), 4):
+        assert np.array_equal(found, values) and np.array_equal(compared, scores)
