@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from corpora import planted
+from json_lines import write_lines
 
 import lookalike as la
 from lookalike.engines import memory as memory_module
@@ -44,7 +45,7 @@ def files(tmp_path):
     """A reference file and two input files; an id of the reference comes again in the input."""
 
     def write(name, rows):
-        (tmp_path / name).write_text("".join(json.dumps({"id": i, "text": t}) + "\n" for i, t in rows))
+        write_lines(tmp_path / name, ({"id": i, "text": t} for i, t in rows))
         return tmp_path / name
 
     old = write("old.jsonl", [("p", A), ("q", A)])

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from document_files import pdf
+from json_lines import write_lines
 
 import lookalike as la
 from lookalike.cli.main import main, program
@@ -76,7 +77,7 @@ def stage(tmp_path_factory):
     questions = "".join(json.dumps({"qid": n, "question": text}) + "\n" for n, text in enumerate(notes))
     (folder / "questions.jsonl").write_text(questions)
     nested = ({"doc": {"text": row["text"], "meta": {"id": row["id"]}}} for row in rows)
-    (folder / "nested.jsonl").write_text("".join(json.dumps(row) + "\n" for row in nested))
+    write_lines(folder / "nested.jsonl", nested)
     (folder / "template.txt").write_text(notes[0])
     tutorial: dict = {}
     with contextlib.chdir(folder):
@@ -93,7 +94,7 @@ def stage(tmp_path_factory):
     (folder / "evals").mkdir()
     (folder / "evals/easy.jsonl").write_text(lines)
     answers = ({"question": text, "choices": ["w1 w2", "w3"], "answer": "w3"} for text in notes)
-    (folder / "qa.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
+    write_lines(folder / "qa.jsonl", answers)
     (folder / "books").mkdir()
     for name in ("a.txt", "b.txt", "code/x.py", "logs/x.log", "notes/x.md", "books/x.txt"):
         (folder / name).write_text(notes[0])

@@ -1,11 +1,11 @@
 """What starting loads: help, completion, and a small job load nothing that they do not need. No test here measures time."""
 
-import json
 import os
 import subprocess
 import sys
 
 import pytest
+from json_lines import write_lines
 
 # Each takes tens of milliseconds, or hundreds, to load.
 LARGE = {
@@ -116,7 +116,7 @@ def test_a_small_job_in_python_loads_what_it_needs():
 
 @pytest.mark.parametrize("extra", [[], ["--quiet"], ["--json"], ["--annotate"]], ids=lambda extra: " ".join(extra) or "plain")
 def test_a_small_job_on_the_command_line_loads_what_it_needs(extra, tmp_path):
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+    write_lines(tmp_path / "in.jsonl", TEXTS)
     arguments = ["dedup", str(tmp_path / "in.jsonl"), "-o", str(tmp_path / "out.jsonl"), *extra]
     modules, _ = loaded(RUN.format(arguments=arguments))
     assert len((tmp_path / "out.jsonl").read_text().splitlines()) == (3 if "--annotate" in extra else 2)
@@ -126,7 +126,7 @@ def test_a_small_job_on_the_command_line_loads_what_it_needs(extra, tmp_path):
 def test_a_job_with_crowds_and_candidates_does_not_load_what_arrow_would(tmp_path):
     """Arrow loads pandas, where that is installed, for its first array of NumPy."""
     texts = [f"{i // 400} template of many words that all pages share " + f"{i} own " * (i % 7) for i in range(1200)]
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    write_lines(tmp_path / "in.jsonl", texts)
     job = f"({str(tmp_path / 'in.jsonl')!r}, threshold=0.5)"
     modules, _ = loaded(f"import lookalike as la\nprint(la.dedup{job}.summary.seconds); la.pairs{job}\n")
     assert not {name for name in modules if "pandas" in name}

@@ -1,10 +1,13 @@
 """Documents of several weeks, and what a job against saved sketches must say: what it says against the kept documents."""
 
 import random
+from contextlib import closing
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+import lookalike as la
 
 TOLD = ["id", "bytes", "kept", "reason", "duplicate_of", "duplicate_is_reference", "cluster", "n_exact", "n_duplicates"]
 SCORES = ["resemblance", "standard_error", "distance"]
@@ -81,6 +84,11 @@ def written(table, folder, name):
         paths.append(folder / f"{name}-{part}.parquet")
         pq.write_table(some, paths[-1], row_group_size=7)
     return paths
+
+
+def job(data, **given):
+    """The result of a job, which is closed behind it."""
+    return closing(la.dedup(data, **HOW | {"threads": 1} | given))
 
 
 def said(result):

@@ -1,7 +1,5 @@
 """Commands, run in the process of the tests."""
 
-import json
-
 import pytest
 
 from lookalike.cli.main import main
@@ -20,13 +18,6 @@ def run(captured, *arguments):
     out, err = captured.readouterr()
     assert code == 70 or "Traceback" not in err
     return code, out, err
-
-
-def lines(path, rows):
-    """Write rows, or texts, as JSON lines; return the path."""
-    rows = [{"text": row} if isinstance(row, str) else row for row in rows]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
 
 
 def contents(folder):

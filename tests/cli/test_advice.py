@@ -6,9 +6,10 @@ import sys
 import traceback
 
 import pytest
-from cli.commands import lines, run
+from cli.commands import run
 from hypothesis import given
 from hypothesis import strategies as st
+from json_lines import write_lines
 
 import lookalike as la
 from lookalike.wording import for_command_line, speak_of_keys, spoken
@@ -62,7 +63,7 @@ BAD = [
 @pytest.mark.parametrize(("named", "options", "said"), BAD, ids=[said for *_, said in BAD])
 def test_each_reader_gets_its_own_words(named, options, said, tmp_path, capsys):
     (tmp_path / "in").mkdir()
-    lines(tmp_path / "in/x.jsonl", ["one two three"])
+    write_lines(tmp_path / "in/x.jsonl", ["one two three"])
     code, _, err = run(capsys, "dedup", tmp_path / "in", *options)
     err = re.sub("--set [a-z_]+=", "", err)
     assert code in (1, 2) and re.search(said, err) and not re.search(r"\([a-z_]+=|\b[a-z]+_[a-z_]+\b|\b[a-z]+=", err), err
@@ -95,7 +96,7 @@ def test_the_prefix_is_one(tmp_path, capsys):
     ],
 )
 def test_what_was_probably_meant_is_said(given, said, tmp_path, capsys):
-    code, _, err = run(capsys, "dedup", lines(tmp_path / "x.jsonl", ["one"]), *given)
+    code, _, err = run(capsys, "dedup", write_lines(tmp_path / "x.jsonl", ["one"]), *given)
     assert code == 2 and said in err
 
 
@@ -114,7 +115,7 @@ def test_files_without_text_lead_nobody_in_a_circle(tmp_path, capsys):
 
 def test_crowds_are_helped_by_options_that_there_are(tmp_path, capsys):
     header = " ".join(f"header{i}" for i in range(60))
-    path = lines(tmp_path / "x.jsonl", [f"{header} {' '.join(f'w{n}-{k}' for k in range(8))}" for n in range(40)])
+    path = write_lines(tmp_path / "x.jsonl", [f"{header} {' '.join(f'w{n}-{k}' for k in range(8))}" for n in range(40)])
     code, out, _ = run(capsys, "dedup", path, "--set", "max_bucket=5", "-t", "0.9")
     assert (
         code == 0
@@ -135,7 +136,7 @@ def test_crowds_are_helped_by_options_that_there_are(tmp_path, capsys):
 def test_recall_1_is_named_where_it_is_likely_to_take_less_time(tmp_path, capsys, more, words, advised):
     """Half of the documents in crowds, and texts that are short."""
     header = " ".join(f"header{i}" for i in range(10 * words))
-    path = lines(tmp_path / "x.jsonl", [f"{header} {' '.join(f'w{n}-{k}' for k in range(words))}" for n in range(40)])
+    path = write_lines(tmp_path / "x.jsonl", [f"{header} {' '.join(f'w{n}-{k}' for k in range(words))}" for n in range(40)])
     code, out, _ = run(capsys, "dedup", path, "--set", "max_bucket=5", "-t", "0.9", *more)
     assert code == 0 and ("often take less time with --recall 1" in out) is advised
 
@@ -143,7 +144,7 @@ def test_recall_1_is_named_where_it_is_likely_to_take_less_time(tmp_path, capsys
 def test_a_saved_result_can_be_decided_again(tmp_path, capsys):
     words = [f"w{i}" for i in range(30)]
     texts = [" ".join(words), " ".join([*words, "x"]), " ".join(words[3:])]
-    path = lines(tmp_path / "x.jsonl", texts)
+    path = write_lines(tmp_path / "x.jsonl", texts)
     assert run(capsys, "dedup", path, "-t", "0.5", "--set", "evidence=all", "--save", tmp_path / "all")[0] == 0
     assert la.Result.load(tmp_path / "all").rethreshold(0.95).summary.near_duplicates == 1
     assert run(capsys, "dedup", path, "-t", "0.5", "--save", tmp_path / "some")[0] == 0
@@ -155,18 +156,20 @@ def test_pairs_say_that_nothing_is_removed(tmp_path, capsys):
     _, out, _ = run(capsys, "pairs", "--help")
     assert "removed" not in out and "max_bucket" not in out
     _, out, _ = run(
-        capsys, "pairs", lines(tmp_path / "x.jsonl", ["one two three four five six"] * 9 + ["one two three four five seven"])
+        capsys,
+        "pairs",
+        write_lines(tmp_path / "x.jsonl", ["one two three four five six"] * 9 + ["one two three four five seven"]),
     )
     assert "pairs compared (identical texts count as one)" in out or "pair compared (of identical" in out
 
 
 def test_an_estimate_is_said_to_be_one(tmp_path, capsys):
-    _, out, _ = run(capsys, "plan", lines(tmp_path / "x.jsonl", ["one two three"] * 50))
+    _, out, _ = run(capsys, "plan", write_lines(tmp_path / "x.jsonl", ["one two three"] * 50))
     assert "dedup of about " in out
 
 
 def test_a_small_job_needs_no_word_on_the_disk(tmp_path, capsys):
-    _, _, err = run(capsys, "dedup", lines(tmp_path / "x.jsonl", ["one two three"]), "--work", tmp_path / "job")
+    _, _, err = run(capsys, "dedup", write_lines(tmp_path / "x.jsonl", ["one two three"]), "--work", tmp_path / "job")
     assert "GB" not in err
 
 
@@ -178,7 +181,7 @@ def deep(call):
 
 
 def test_an_error_leads_to_the_line_of_its_caller(tmp_path, monkeypatch):
-    path = lines(tmp_path / "x.jsonl", ["one two three"])
+    path = write_lines(tmp_path / "x.jsonl", ["one two three"])
     result = la.dedup(path)
     index = la.Index.create(tmp_path / "i")
     calls = [
@@ -219,7 +222,7 @@ def test_an_argument_that_is_missing_is_said_of_the_function():
 
 
 def test_what_a_traceback_shows(tmp_path):
-    program = f"import lookalike as la\nla.dedup({str(lines(tmp_path / 'x.jsonl', ['one']))!r}, text='nope')\n"
+    program = f"import lookalike as la\nla.dedup({str(write_lines(tmp_path / 'x.jsonl', ['one']))!r}, text='nope')\n"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stderr.count("File ") == 2 and "During handling" not in done.stderr
     assert done.stderr.splitlines()[-1].endswith("name another with text=")

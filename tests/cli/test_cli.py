@@ -10,7 +10,8 @@ from pathlib import Path
 
 import click
 import pytest
-from cli.commands import lines, run
+from cli.commands import run
+from json_lines import read_lines, write_lines
 
 import lookalike as la
 from lookalike.cli.config import PRESETS
@@ -22,7 +23,7 @@ ROWS = [{"id": "a", "text": A}, {"id": "b", "text": "unlike"}, {"id": "c", "text
 
 @pytest.fixture
 def corpus(tmp_path):
-    return lines(tmp_path / "in.jsonl", ROWS)
+    return write_lines(tmp_path / "in.jsonl", ROWS)
 
 
 def test_dedup_prints_a_summary_and_writes_nothing(capfd, corpus, tmp_path):
@@ -38,14 +39,14 @@ def test_dedup_prints_a_summary_and_writes_nothing(capfd, corpus, tmp_path):
 def test_identical_texts_are_compared_once(capfd, tmp_path):
     """So that more documents can be removed than pairs were verified, which the summary explains."""
     said = "1 candidate pair, 1 verified (identical texts count as one)"
-    assert said in run(capfd, "dedup", lines(tmp_path / "in.jsonl", [A, *[f"{A} more"] * 5]))[1]
+    assert said in run(capfd, "dedup", write_lines(tmp_path / "in.jsonl", [A, *[f"{A} more"] * 5]))[1]
 
 
 def test_dedup_writes(capfd, corpus, tmp_path):
     target = tmp_path / "out.jsonl"
     code, out, _ = run(capfd, "dedup", corpus, "--id", "id", "-o", target)
     assert code == 0 and f"written: {target}" in out
-    assert [json.loads(line)["id"] for line in target.read_text().splitlines()] == ["a", "b"]
+    assert [row["id"] for row in read_lines(target)] == ["a", "b"]
     provenance = json.loads((tmp_path / "out.jsonl_lookalike.json").read_text())
     assert provenance["lookalike"] == la.__version__
     code, _, err = run(capfd, "dedup", corpus, "-o", target)
@@ -55,7 +56,7 @@ def test_dedup_writes(capfd, corpus, tmp_path):
 
 def test_annotate(capfd, corpus, tmp_path):
     run(capfd, "dedup", corpus, "--id", "id", "--annotate", "-o", tmp_path / "out.jsonl")
-    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    rows = read_lines(tmp_path / "out.jsonl")
     assert [(row["keep"], row["duplicate_of"], row["cluster"]) for row in rows] == [
         (True, None, "a"), (True, None, "b"), (False, "a", "a"), (False, "a", "a")]  # fmt: skip
 

@@ -6,10 +6,11 @@ import tomllib
 
 import click
 import pytest
+from json_lines import write_lines
 
 from lookalike.cli.main import program
 
-from .commands import lines, run
+from .commands import run
 
 TEXTS = ["One two three four five", "one two three four six", "one two three four five", "seven eight"]
 
@@ -17,7 +18,7 @@ TEXTS = ["One two three four five", "one two three four six", "one two three fou
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    lines(tmp_path / "in.jsonl", TEXTS)
+    write_lines(tmp_path / "in.jsonl", TEXTS)
     return tmp_path
 
 
@@ -117,7 +118,7 @@ def test_mistakes_on_the_command_line_are_named(corpus, capsys, words, said):
     ],
 )
 def test_a_job_is_repeated_by_its_record(corpus, capsys, words):
-    lines(corpus / "other.jsonl", TEXTS[1:])
+    write_lines(corpus / "other.jsonl", TEXTS[1:])
     words = words.split()
     more = words[1:3] if "--against" in words else []
     first, again = ("first.jsonl", "again.jsonl")

@@ -8,6 +8,7 @@ import sys
 import pyarrow.parquet as pq
 import pytest
 from cli.commands import run
+from json_lines import read_lines, write_lines
 
 QUESTION = "what is the capital of the old country of France"
 ROWS = [
@@ -19,9 +20,9 @@ ROWS = [
 @pytest.fixture
 def train(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    write_lines(tmp_path / "train.jsonl", ROWS)
     tests = [{"question": QUESTION, "qid": "q1"}, {"question": "", "qid": "q2"}, {"question": "Yes or no?", "qid": "q3"}]
-    (tmp_path / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in tests))
+    write_lines(tmp_path / "test.jsonl", tests)
     return ["decontaminate", "train.jsonl", "--against", "test.jsonl", "--against-text", "question"]
 
 
@@ -66,16 +67,16 @@ def test_benchmarks_fields_and_masks(capfd, train, tmp_path):
         {"q": QUESTION, "answer": "Paris", "of": "geo"}, {"q": "two and two", "answer": "four", "of": "\x1bmath"},
         {"q": "how much is two and two", "answer": None, "of": "\x1bmath"},
     ]  # fmt: skip
-    (tmp_path / "qa.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
+    write_lines(tmp_path / "qa.jsonl", items)
     command = [*train[:2], "--against", "qa.jsonl", "--against-text", "q", "--against-text", "answer", "--benchmark", "of"]
     code, out, _ = run(capfd, *command, "-o", "masked.jsonl", "--mask", "[removed]", "--matches", "m.jsonl")
     assert code == 0 and out.splitlines()[-4:-2] == [
         "  geo: 1 of 1 contaminated (100.0%), 0 with answer; in 1 document",
         "  \\x1bmath: 0 of 2 contaminated (0.0%), 0 with answer; in 0 documents",
     ]  # fmt: skip
-    left = [json.loads(line)["text"] for line in (tmp_path / "masked.jsonl").read_text().splitlines()]
+    left = [row["text"] for row in read_lines(tmp_path / "masked.jsonl")]
     assert left == ["the teacher asked [removed] and nobody knew", ROWS[1]["text"]]
-    (match,) = map(json.loads, (tmp_path / "m.jsonl").read_text().splitlines())
+    (match,) = read_lines(tmp_path / "m.jsonl")
     assert ROWS[0]["text"][match["begin"] : match["end"]] == QUESTION and match["answer_found"] == 0.0
 
 
@@ -145,7 +146,7 @@ def test_a_document_that_is_too_large_is_named_or_skipped(capfd, train, tmp_path
         skipping = ("--set", "max_document=2kB", "--on-error", "skip", "--id", "url", "--against-id", "qid", "--force")
         code, out, _ = run(capfd, *train, *skipping, "-o", "clean.jsonl", *annotate)
         assert code == 0 and "  skipped                 1   (too large or unreadable: not compared, not written)" in out
-        assert [json.loads(line)["url"] for line in (tmp_path / "clean.jsonl").read_text().splitlines()] == kept
+        assert [row["url"] for row in read_lines(tmp_path / "clean.jsonl")] == kept
 
 
 def test_a_reference_document_is_never_skipped(capfd, train, tmp_path):

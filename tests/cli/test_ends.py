@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from cli.commands import run
+from json_lines import parse_lines, read_lines, write_lines
 
 import lookalike as la
 
@@ -18,9 +19,7 @@ TEXT = " ".join(f"word{i}" for i in range(60))
 
 @pytest.fixture
 def corpus(tmp_path):
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(json.dumps({"id": f"\x1b[31m{i}", "text": f"{TEXT} {i}"}) + "\n" for i in range(3)))
-    return path
+    return write_lines(tmp_path / "in.jsonl", ({"id": f"\x1b[31m{i}", "text": f"{TEXT} {i}"} for i in range(3)))
 
 
 @pytest.mark.parametrize("command", ["dedup", "pairs"])
@@ -43,11 +42,11 @@ def test_documents_on_standard_output(capfd, corpus, tmp_path):
         (code, out) == (0, lines) and err.startswith("3 documents, ") and err.endswith(f"written: {tmp_path / 'page.html'}\n")
     )
     code, out, err = run(capfd, "dedup", corpus, "-o", "-", "-t", "0.5", "--annotate", "--id", "id", "--json")
-    assert [json.loads(line)["keep"] for line in out.splitlines()] == [True, False, False]
+    assert [row["keep"] for row in parse_lines(out)] == [True, False, False]
     assert code == 0 and json.loads(err)["kept"] == 1
     assert run(capfd, "dedup", corpus, "-o", "-", "-t", "0.5", "--quiet") == (0, lines.splitlines(True)[0], "")
     code, out, err = run(capfd, "pairs", corpus, "-o", "-", "-t", "0.5")
-    assert [sorted(json.loads(line)) for line in out.splitlines()] == [["left_id", "resemblance", "right_id"]] * 3
+    assert [sorted(row) for row in parse_lines(out)] == [["left_id", "resemblance", "right_id"]] * 3
     assert code == 0 and err.startswith("3 documents, ") and "written" not in err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.jsonl", "page.html"]
 
@@ -84,7 +83,7 @@ def test_closed_streams_do_no_harm(corpus, tmp_path, closed):
     target = tmp_path / "out.jsonl"
     command = f'"$0" -m lookalike dedup "$1" --threshold 1 --id id --annotate -o "$2" {closed}'
     assert subprocess.run(["sh", "-c", command, sys.executable, str(corpus), str(target)], capture_output=True).returncode == 0
-    assert [set(json.loads(line)) >= {"keep", "cluster"} for line in target.read_text().splitlines()] == [True] * 3
+    assert [set(row) >= {"keep", "cluster"} for row in read_lines(target)] == [True] * 3
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full is a thing of Linux")

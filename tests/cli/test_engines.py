@@ -4,7 +4,8 @@ import json
 import sys
 
 import pytest
-from cli.commands import lines, run
+from cli.commands import run
+from json_lines import write_lines
 
 from lookalike.cli.spark import check_options
 from lookalike.errors import ParameterError
@@ -14,7 +15,7 @@ TEXTS = [" ".join(f"word{i}" for i in range(40)), "unlike it"] * 3
 
 @pytest.fixture
 def corpus(tmp_path):
-    return lines(tmp_path / "in.jsonl", TEXTS)
+    return write_lines(tmp_path / "in.jsonl", TEXTS)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from cli.commands import run
+from json_lines import write_lines
 
 import lookalike as la
 
@@ -18,7 +19,7 @@ def corpus(tmp_path, monkeypatch):
     """Three files, of which the second vanishes."""
     monkeypatch.chdir(tmp_path)
     for name, texts in FILES.items():
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+        write_lines(tmp_path / f"{name}.jsonl", texts)
     return ["a.jsonl", "b.jsonl", "c.jsonl"]
 
 
@@ -77,7 +78,7 @@ def test_a_message_names_the_sources_that_lose_most(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for number, copies in enumerate([9, 0, 10, *range(8, -1, -1), 10]):
         texts = [f"own text {number} {row}" if row < copies else PAGE for row in range(10)]
-        (tmp_path / f"f{number:02}.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+        write_lines(tmp_path / f"f{number:02}.jsonl", texts)
     (tmp_path / "a.jsonl").write_text(json.dumps({"text": PAGE}) + "\n")
     with pytest.raises(la.errors.TooManyRemovedError) as caught:
         la.dedup(".", fail_if_removed=0.99)
@@ -96,7 +97,7 @@ def test_every_value_of_a_column_is_guarded(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("lookalike.results.slices.LISTED", 3)
     rows = [{"text": f"text {i}", "site": f"s{i // 3}"} for i in range(18)]
     rows += [{"text": "text 0", "site": "zlast"}, {"text": "text 3", "site": "zlast"}, {"text": "other", "site": None}]
-    (tmp_path / "many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(tmp_path / "many.jsonl", rows)
     code, _, err = run(capsys, "dedup", "many.jsonl", "--fail-if-removed", "site:0.5", "-o", "out.jsonl")
     assert code == 1 and "2 of 2 documents (100.0%) with site zlast would be removed" in err
     assert not (tmp_path / "out.jsonl").exists()

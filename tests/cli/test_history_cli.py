@@ -7,6 +7,7 @@ import shutil
 import pyarrow.parquet as pq
 import pytest
 from cli.commands import contents, run
+from json_lines import parse_lines, read_lines
 
 import lookalike as la
 from lookalike.files import publication
@@ -115,7 +116,7 @@ def test_list_check_forget_and_compact(crawl, capsys):
     for number in range(3):
         week(capsys, number, "--set", "history_texts=false")
     code, out, _ = run(capsys, "history", "list", "history", "--json")
-    listed = [json.loads(line) for line in out.splitlines()]
+    listed = parse_lines(out)
     assert code == 0 and [one["name"] for one in listed] == ["000001", "000002", "000003"]
     assert listed[0]["inputs"] == ["w0/p-0.parquet", "w0/p-1.parquet"] and listed[0]["documents"] > 5
     code, out, _ = run(capsys, "history", "list", "history")
@@ -180,7 +181,7 @@ def test_counts_of_all_weeks(crawl, capsys):
     rows = counted_weeks(capsys)
     top = sorted(rows, key=lambda row: (-row["n_duplicates"], -row["n_sources"]))[:3]
     code, out, err = run(capsys, "history", "counts", "history", "--top", 3, "--json")
-    assert code == 0 and [json.loads(line) for line in out.splitlines()] == top and not err
+    assert code == 0 and parse_lines(out) == top and not err
     code, out, _ = run(capsys, "history", "counts", "history", "--top", 1)
     head, line = out.splitlines()
     assert head.split() == ["duplicates", "exact", "sources", "generation", "id"]
@@ -189,9 +190,9 @@ def test_counts_of_all_weeks(crawl, capsys):
         code, out, _ = run(capsys, "history", "counts", "history", "-o", name)
         assert code == 0 and out == f"{len(rows)} documents written: {name}\n"
     assert pq.read_table("counts.parquet").to_pylist() == rows
-    assert [json.loads(line) for line in (crawl / "counts.jsonl").read_text().splitlines()] == rows
+    assert read_lines(crawl / "counts.jsonl") == rows
     code, out, err = run(capsys, "history", "counts", "history", "-o", "-")
-    assert code == 0 and [json.loads(line) for line in out.splitlines()] == rows and "documents written" in err
+    assert code == 0 and parse_lines(out) == rows and "documents written" in err
 
 
 def test_counts_that_are_refused(crawl, capsys):
@@ -206,7 +207,7 @@ def test_counts_that_are_refused(crawl, capsys):
         assert code and said in err
     code, out, err = run(capsys, "history", "counts", "history", "--json")
     assert code == 0 and err == "not counted: jobs that ran without counts (000001)\n"
-    assert {json.loads(line)["n_sources"] for line in out.splitlines()} == {0}
+    assert {row["n_sources"] for row in parse_lines(out)} == {0}
     assert run(capsys, "history", "counts", "history") == (0, "", err)
     code, _, err = run(capsys, "dedup", "w1", *HOW, "--history", "history", "--set", "counts=true", "-o", "fresh/w1")
     assert code == 0

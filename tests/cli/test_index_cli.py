@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from json_lines import parse_lines, write_lines
 
 import lookalike as la
 from lookalike.cli.index import _shown
@@ -18,9 +19,7 @@ TEXTS = ["the quick brown fox jumps over the lazy dog", "pack my box with five d
 
 @pytest.fixture
 def corpus(tmp_path):
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(json.dumps({"text": text, "key": f"k{i}"}) + "\n" for i, text in enumerate(TEXTS)))
-    return path
+    return write_lines(tmp_path / "in.jsonl", ({"text": text, "key": f"k{i}"} for i, text in enumerate(TEXTS)))
 
 
 def run(*arguments, code=0):
@@ -54,7 +53,7 @@ def test_a_life(tmp_path, corpus, capsys):
     assert run("index", "add", path, corpus, "--id", "key", "--replace").output == "0 documents more, 3 in all\n"
     done = run("index", "query", path, corpus, "--id", "key")
     assert done.stderr == "3 documents looked up, 3 matches\n"
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    rows = parse_lines(done.stdout)
     assert [(row["query"], row["id"], row["resemblance"]) for row in rows] == [(f"k{i}", f"k{i}", 1.0) for i in range(3)]
     run("index", "query", path, corpus, "--first", "-o", tmp_path / "found.csv")
     assert (tmp_path / "found.csv").read_text().splitlines()[0] == "query,id,estimated_resemblance,standard_error,resemblance"
@@ -143,7 +142,7 @@ def test_errors(tmp_path, corpus, capsys):
 
 def test_ids_of_integers_are_written_as_they_are(tmp_path, capsys):
     """A number that is only read as an id of the index, and is not written as one, removes nothing."""
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": t, "key": 9 + i}) + "\n" for i, t in enumerate(TEXTS)))
+    write_lines(tmp_path / "in.jsonl", ({"text": t, "key": 9 + i} for i, t in enumerate(TEXTS)))
     path = tmp_path / "x.idx"
     run("index", "create", path)
     run("index", "add", path, tmp_path / "in.jsonl", "--id", "key")
@@ -234,8 +233,7 @@ def test_a_folder_that_is_no_index_stays_as_it_is(tmp_path, corpus, capsys):
 def pages(folder, n=60):
     path = folder / "pages.jsonl"
     rows = [{"text": " ".join(f"w{i}x{j}" for j in range(20)), "key": f"p{i}"} for i in range(n)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return write_lines(path, rows)
 
 
 def test_the_memory_decides_how_many_documents_are_added_at_one_go(tmp_path, monkeypatch):

@@ -5,7 +5,8 @@ import subprocess
 import sys
 
 import pytest
-from cli.commands import lines, run, status
+from cli.commands import run, status
+from json_lines import parse_lines, read_lines, write_lines
 
 import lookalike as la
 from lookalike.cli.messages import fitted
@@ -23,7 +24,7 @@ ROWS = [
 @pytest.fixture
 def job(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in ROWS))
+    write_lines(tmp_path / "in.jsonl", ({"id": id, "text": text} for id, text in ROWS))
     la.dedup("in.jsonl", id="id", threshold=0.6, empty="drop").save("job")
     return tmp_path / "job"
 
@@ -43,7 +44,7 @@ def test_groups_as_a_table(job, capsys):
 
 def test_groups_as_json(job, capsys):
     assert status("show", "job", "--json") == 0
-    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    first, second = parse_lines(capsys.readouterr().out)
     assert first | {"resemblance": None, "least_alike": None} == {
         "kept": "first", "is_reference": False, "documents": 4, "exact": 1, "resemblance": None, "least_alike": None
     }  # fmt: skip
@@ -68,7 +69,7 @@ def test_scores_are_called_as_in_the_table_of_removals(job, capsys, how, key):
 def test_containment_has_its_own_name(job, capsys):
     la.dedup("in.jsonl", id="id", threshold=0.6, measure="containment").save("inside")
     assert status("show", "inside", "--json") == 0
-    first, _ = map(json.loads, capsys.readouterr().out.splitlines())
+    first, _ = parse_lines(capsys.readouterr().out)
     assert "resemblance" not in first and first["kept"] == "nearer"
     assert first["containment"] == {"least": 31 / 36, "median": 1.0, "greatest": 1.0}
     assert first["least_alike"] == [
@@ -125,7 +126,7 @@ def test_documents_removed_by_key(job, capsys):
     """What the commands say of them, which have no score."""
     urls = ["u", "v", None, None, "u", "u", "v"]
     rows = [{"id": id, "text": text, "url": url, "n": 1} for (id, text), url in zip(ROWS, urls, strict=False)]
-    (job.parent / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(job.parent / "in.jsonl", rows)
     given = ["--id", "id", "-t", 0.6, "--key", "url", "--key", "n", "--keep", "n:2,1; first", "--force"]
     assert status("dedup", "in.jsonl", *given, "--save", "job", "--json") == 0
     told = json.loads(capsys.readouterr().out)
@@ -137,7 +138,7 @@ def test_documents_removed_by_key(job, capsys):
     out = capsys.readouterr().out
     assert "6 removed because of it, 1 of them exact duplicates" in out and "\n  copy     copy\n  key      alone\n" in out
     assert status("show", "job", "--json") == 0
-    (group,) = map(json.loads, capsys.readouterr().out.splitlines())
+    (group,) = parse_lines(capsys.readouterr().out)
     assert (group["documents"], group["exact"]) == (7, 1)
     assert status("dedup", "in.jsonl", "--key", "nope") == 1 and "'nope' is missing" in capsys.readouterr().err
     assert status("dedup", "in.jsonl", "--keep", "last; longest") == 2
@@ -162,7 +163,7 @@ def test_an_id_of_an_input_and_of_a_reference(job, tmp_path, capsys):
     (tmp_path / "old.jsonl").write_text(json.dumps({"id": "near", "text": BASE}) + "\n")
     la.dedup("in.jsonl", against="old.jsonl", id="id", threshold=0.6, verify="sketch").save("two")
     assert status("show", "two", "near", "--json", "--no-texts") == 0
-    new, old = map(json.loads, capsys.readouterr().out.splitlines())
+    new, old = parse_lines(capsys.readouterr().out)
     assert new["source"] == "in.jsonl" and new["keeper"]["is_reference"] and 0 < new["standard_error"] < 0.1
     assert old["source"] == "old.jsonl" and old["reason"] == "reference" and old["n_exact"] == 2
     assert status("show", "two", "near") == 0
@@ -240,13 +241,13 @@ def test_texts_of_somebody_elses_result_need_trust(job, capsys, monkeypatch):
 def test_two_saved_results(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rows = [{"id": f"d{i}", "text": f"one two three four five six seven {i % 3}"} for i in range(6)]
-    lines(tmp_path / "a.jsonl", rows)
-    lines(tmp_path / "b.jsonl", [*rows[1:], {"id": "new", "text": "something else"}])
+    write_lines(tmp_path / "a.jsonl", rows)
+    write_lines(tmp_path / "b.jsonl", [*rows[1:], {"id": "new", "text": "something else"}])
     for name, more in (("a", []), ("b", ["-t", "0.5"])):
         assert run(capsys, "dedup", f"{name}.jsonl", "--id", "id", "--save", name, "--quiet", *more)[0] == 0
     code, out, _ = run(capsys, "show", "b", "--against", "a", "-o", "changes.jsonl")
     assert code == 0 and out.splitlines()[0].split() == ["only", "in", "b", "1"] and out.endswith("written: changes.jsonl\n")
-    changed = [json.loads(line) for line in (tmp_path / "changes.jsonl").read_text().splitlines()]
+    changed = read_lines(tmp_path / "changes.jsonl")
     by_id = {row["id"]: row["change"] for row in changed}
     assert by_id == {"d2": "removed", "d3": "moved", "d5": "moved", "new": "came", "d0": "went"} | (
         {"d4": by_id["d4"]} if "d4" in by_id else {}

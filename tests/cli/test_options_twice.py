@@ -1,8 +1,9 @@
 """Options that are given twice, of which the first would be lost, and empty names, which would mean the current folder."""
 
 import pytest
+from json_lines import write_lines
 
-from .commands import lines, run
+from .commands import run
 
 TWICE = [
     ("dedup", ["x.jsonl", "-t", "0.8", "-t", "0.9"], "-t / --threshold"),
@@ -24,7 +25,7 @@ def test_an_option_that_takes_one_value_is_given_once(capsys, tmp_path, monkeypa
 
 
 def test_flags_and_options_of_several_values_can_be_repeated(capsys, tmp_path):
-    path = lines(tmp_path / "x.jsonl", [{"a": "1", "b": "2", "text": "one two"}])
+    path = write_lines(tmp_path / "x.jsonl", [{"a": "1", "b": "2", "text": "one two"}])
     assert run(capsys, "dedup", path, "--json", "--json", "--key", "a", "--key", "b", "--text", "text")[0] == 0
     assert run(capsys, "dedup", tmp_path, "--glob", "*.jsonl", "--glob", "*.md")[0] == 0
 

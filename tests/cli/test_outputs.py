@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from cli.commands import contents, lines, run, status
+from cli.commands import contents, run, status
+from json_lines import parse_lines, write_lines
 from weekly import weeks
 
 from lookalike.files.disk import SIDECAR
@@ -24,7 +25,7 @@ def folder(crawl, capsys):
     assert run(capsys, "dedup", "w0", *HOW, "--set", "save_sketches=history/w0", "--quiet")[0] == 0
     ids = weeks(1)[1]["id"].to_pylist()
     lines = [{"id": ids[0], "action": "keep"}, {"id": ids[1], "action": "remove"}]
-    (crawl / "overrides.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_lines(crawl / "overrides.jsonl", lines)
     return crawl
 
 
@@ -152,7 +153,7 @@ def test_what_is_shown_of_documents_that_were_decided_by_hand(folder, capsys):
 
 def test_removals_for_saved_references_are_shown_with_their_texts(folder, capsys):
     run(capsys, "dedup", "w1", *HOW, "--against", "history", "--save", "job")
-    groups = map(json.loads, run(capsys, "show", "job", "--json")[1].splitlines())
+    groups = parse_lines(run(capsys, "show", "job", "--json")[1])
     group = next(one for one in groups if one["is_reference"] and one["resemblance"])
     code, out, _ = run(capsys, "show", "job", group["least_alike"][0]["id"])
     assert code == 0 and f"kept       {group['kept']}\n" in out and "{+" in out
@@ -191,7 +192,7 @@ TEXT = " ".join(f"word{i}" for i in range(40))
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return lines(tmp_path / "in.jsonl", (TEXT, TEXT + " more", "else"))
+    return write_lines(tmp_path / "in.jsonl", (TEXT, TEXT + " more", "else"))
 
 
 def test_a_report_and_an_audit(corpus, tmp_path, capsys):

@@ -1,12 +1,12 @@
 """``--removed``: only what was removed, with the reasons."""
 
-import json
 import signal
 
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from cli.commands import lines, run, status
+from cli.commands import run, status
+from json_lines import parse_lines, read_lines, write_lines
 
 import lookalike as la
 from lookalike.files.publication import Publication
@@ -24,7 +24,7 @@ GONE = [("b", "a", 1.0), ("c", "a", 12 / 13)]
 
 @pytest.fixture
 def corpus(tmp_path):
-    return lines(tmp_path / "in.jsonl", ROWS)
+    return write_lines(tmp_path / "in.jsonl", ROWS)
 
 
 def read(path):
@@ -32,7 +32,7 @@ def read(path):
         return pq.read_table(path).to_pylist()
     if path.suffix == ".csv":
         return pyarrow.csv.read_csv(path).to_pylist()
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return read_lines(path)
 
 
 @pytest.mark.parametrize("name", ["gone.jsonl", "gone.parquet", "gone.csv", "gone/in.jsonl"])
@@ -50,7 +50,7 @@ def test_the_removed_rows_with_the_columns_of_annotations(corpus, tmp_path, name
 
 
 def test_all_reasons_are_there(corpus, tmp_path):
-    lines(tmp_path / "known.jsonl", [{"id": "r", "text": ROWS[3]["text"]}])
+    write_lines(tmp_path / "known.jsonl", [{"id": "r", "text": ROWS[3]["text"]}])
     (tmp_path / "overrides.jsonl").write_text('{"id": "a", "action": "remove"}\n')
     more = ["--against", tmp_path / "known.jsonl", "--set", "empty=drop", "--overrides", tmp_path / "overrides.jsonl"]
     assert status("dedup", corpus, "--id", "id", *more, "--removed", tmp_path / "gone.jsonl") == 0
@@ -61,7 +61,7 @@ def test_all_reasons_are_there(corpus, tmp_path):
 
 def test_on_standard_output_rows_alone(corpus, tmp_path, capsys):
     code, out, err = run(capsys, "dedup", corpus, "--id", "id", "--removed", "-")
-    assert code == 0 and [json.loads(line)["id"] for line in out.splitlines()] == ["b", "c"] and "kept" in err
+    assert code == 0 and [row["id"] for row in parse_lines(out)] == ["b", "c"] and "kept" in err
     code, out, err = run(capsys, "dedup", corpus, "--removed", "-", "-o", "-")
     assert code == 2 and "both print rows" in err and not out
 
@@ -93,7 +93,7 @@ def test_texts_have_no_columns(tmp_path, capsys):
 
 
 def test_a_column_of_that_name_is_refused_while_it_is_read(tmp_path, capsys):
-    lines(tmp_path / "in.jsonl", [{"text": "one", "keep": 1}])
+    write_lines(tmp_path / "in.jsonl", [{"text": "one", "keep": 1}])
     code, _, err = run(capsys, "dedup", tmp_path / "in.jsonl", "--removed", tmp_path / "gone.jsonl")
     assert code == 1 and "'keep' already exists" in err and not (tmp_path / "gone.jsonl").exists()
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from cli.commands import run
+from json_lines import parse_lines, read_lines
 
 BANNER = "We use cookies on this site"
 ROWS = [
@@ -39,7 +40,7 @@ def test_lines(capfd, pages, tmp_path):
     written = (tmp_path / "clean.jsonl").read_text().splitlines(keepends=True)
     assert [written[0], written[2]] == [pages[0], pages[3]]  # byte for byte
     assert json.loads(written[1]) == {"text": "Pears are green.", "url": "u2"}
-    (row,) = map(json.loads, (tmp_path / "repeated.jsonl").read_text().splitlines())
+    (row,) = read_lines(tmp_path / "repeated.jsonl")
     assert row == {"text": BANNER, "count": 3, "documents": 3, "id": "u1", "begin": 0}
     said = json.loads((tmp_path / "clean.jsonl_lookalike.json").read_text())
     assert said["parameters"]["min_words"] == 5 and said["summary"]["removed_lines"] == 2
@@ -47,7 +48,7 @@ def test_lines(capfd, pages, tmp_path):
 
 def test_lines_over_a_count_go_everywhere(capfd, pages, tmp_path):
     assert run(capfd, "repeats", "pages.jsonl", "--drop-over", "2", "-o", "clean.jsonl", "--quiet") == (0, "", "")
-    texts = [json.loads(line)["text"] for line in (tmp_path / "clean.jsonl").read_text().splitlines()]
+    texts = [row["text"] for row in read_lines(tmp_path / "clean.jsonl")]
     assert texts == ["Apples are red.", "Pears are green.", ""]
     code, out, _ = run(capfd, "repeats", "pages.jsonl", "--drop-over", "3", "--json")
     assert code == 0 and json.loads(out) == {
@@ -71,11 +72,11 @@ def test_passages(capfd, pages, tmp_path):
     assert (tmp_path / "removed.csv").read_text().splitlines() == [
         "id,begin,end,words,text", f"pages.jsonl:2,0,27,6,{BANNER}", f"pages.jsonl:3,0,27,6,{BANNER}",
     ]  # fmt: skip
-    texts = [json.loads(line)["text"] for line in (tmp_path / "clean.jsonl").read_text().splitlines()]
+    texts = [row["text"] for row in read_lines(tmp_path / "clean.jsonl")]
     assert texts == [ROWS[0]["text"], "\nPears are green.", ""]
     code, out, err = run(capfd, *command, "--mask", "[...]", "-o", "-")
     assert code == 0 and err.startswith("4 documents\n") and "dropped" not in err
-    assert [json.loads(line)["text"] for line in out.splitlines()] == [ROWS[0]["text"], "[...]\nPears are green.", "[...]", ""]
+    assert [row["text"] for row in parse_lines(out)] == [ROWS[0]["text"], "[...]\nPears are green.", "[...]", ""]
     assert json.loads(run(capfd, *command, "--mask", "", "-o", "masked.jsonl", "--json")[1])["dropped"] == 0
     assert json.loads((tmp_path / "masked.jsonl_lookalike.json").read_text())["summary"]["dropped"] == 0
 

@@ -9,6 +9,7 @@ import sys
 
 import pyarrow.parquet as pq
 import pytest
+from json_lines import read_lines, write_lines
 
 import lookalike as la
 from lookalike.cli.main import main
@@ -25,9 +26,9 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in").mkdir()
     rows = [{"id": f"{NASTY}{i}", NASTY: f"{TEXT} {i} {NASTY}", "text": f"{TEXT} {i}"} for i in range(3)]
-    (tmp_path / "in" / FILE).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(tmp_path / "in" / FILE, rows)
     (tmp_path / "in" / f"{NASTY}.xyz").write_text("left out")
-    (tmp_path / "few.jsonl").write_text("".join(json.dumps({"id": f"{NASTY}{i}", "text": "one"}) + "\n" for i in range(2)))
+    write_lines(tmp_path / "few.jsonl", ({"id": f"{NASTY}{i}", "text": "one"} for i in range(2)))
     (tmp_path / "same.jsonl").write_text(2 * (json.dumps({"id": NASTY, "text": TEXT}) + "\n"))
     (tmp_path / "broken.jsonl").write_text(f'{{"text": {NASTY}\n')
     return tmp_path
@@ -137,7 +138,7 @@ def test_nothing_of_an_index_steers_a_terminal(capfd, folder):
 def test_files_and_pipes_keep_every_byte(folder):
     ids = [f"{NASTY}{i}" for i in range(3)]
     la.dedup("in", id="id", threshold=0.5).write("out.jsonl", annotate=True)
-    written = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
+    written = read_lines(folder / "out.jsonl")
     assert [row["id"] for row in written] == ids and [row["duplicate_of"] for row in written] == [None, ids[0], ids[0]]
     assert all(NASTY in row for row in written)
     la.dedup("in", threshold=0.5).write("out.parquet", annotate=True)

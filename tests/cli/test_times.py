@@ -5,7 +5,8 @@ import re
 import time
 
 import pytest
-from cli.commands import lines, run
+from cli.commands import run
+from json_lines import write_lines
 
 import lookalike as la
 from lookalike.engines.memory import peak_memory
@@ -17,7 +18,7 @@ TEXTS = [" ".join(f"w{(n * 7 + k) % 50}" for k in range(40)) for n in range(60)]
 def test_the_time_is_that_of_the_whole_command(more, tmp_path, monkeypatch, capsys):
     pytest.importorskip("jinja2")
     monkeypatch.chdir(tmp_path)
-    lines(tmp_path / "x.jsonl", TEXTS)
+    write_lines(tmp_path / "x.jsonl", TEXTS)
     began = time.perf_counter()
     _, out, _ = run(capsys, "dedup", "x.jsonl", *more)
     whole = time.perf_counter() - began
@@ -28,7 +29,7 @@ def test_the_time_is_that_of_the_whole_command(more, tmp_path, monkeypatch, caps
 def test_what_is_done_with_the_result_is_a_stage_of_its_own(tmp_path, monkeypatch, capsys):
     pytest.importorskip("jinja2")
     monkeypatch.chdir(tmp_path)
-    lines(tmp_path / "x.jsonl", TEXTS)
+    write_lines(tmp_path / "x.jsonl", TEXTS)
     _, out, _ = run(
         capsys, "dedup", "x.jsonl", "--json", "--set", "audit=20", "--save", "saved", "--report", "page.html", "-o", "out.jsonl"
     )
@@ -37,7 +38,7 @@ def test_what_is_done_with_the_result_is_a_stage_of_its_own(tmp_path, monkeypatc
 
 @pytest.mark.parametrize("command", ["dedup", "pairs"])
 def test_json_has_the_same_figures(command, tmp_path, capsys):
-    path = lines(tmp_path / "x.jsonl", TEXTS)
+    path = write_lines(tmp_path / "x.jsonl", TEXTS)
     began = time.perf_counter()
     _, out, _ = run(capsys, command, path, "--json")
     whole = time.perf_counter() - began

@@ -1,11 +1,11 @@
 """``exclude``: which files of a folder, glob, archive or table are left out, counted and named."""
 
-import json
 import zipfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from json_lines import parse_lines
 
 import lookalike as la
 from lookalike.cli.main import main
@@ -137,7 +137,7 @@ def test_an_index_takes_it(folder, tmp_path, capsys):
     assert "5 documents more" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["index", "query", index, str(folder), "--set", "exclude=*.json", "--set", "exclude=old"])
-    assert {json.loads(line)["query"].rpartition("/")[2] for line in capsys.readouterr().out.splitlines()} == {
+    assert {row["query"].rpartition("/")[2] for row in parse_lines(capsys.readouterr().out)} == {
         "a.txt", "old.txt", "d.md"
     }  # fmt: skip
 

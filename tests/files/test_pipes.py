@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from json_lines import parse_lines
 
 import lookalike as la
 from lookalike.cli.main import main
@@ -72,7 +73,7 @@ def test_every_command_reads_all_of_a_pipe(corpus, tmp_path, monkeypatch, capfd,
     corpus.with_suffix(".txt").write_bytes(LINES)
     la.Index.create("empty").close()
     with la.Index.create("full") as index:
-        rows = [json.loads(row) for row in LINES.splitlines()] if "full" in line else []
+        rows = parse_lines(LINES) if "full" in line else []
         index.add([row["id"] for row in rows], [row["text"] for row in rows])
     given = [str(fed(tmp_path / f"pipe{i}")) if word == "PIPE" else word for i, word in enumerate(line.split())]
     with pytest.raises(SystemExit) as ended:

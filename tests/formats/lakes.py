@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from json_lines import write_lines
 
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
@@ -124,7 +125,7 @@ def delta_log(folder, files, fields, features=(), partitions=(), configuration=N
         stats = json.dumps({"numRecords": claims or len(table)})
         added = {"path": name, "size": path.stat().st_size, "modificationTime": 1, "dataChange": True, "partitionValues": {}}
         lines.append({"add": added | {"stats": stats} | more})
-    (folder / "_delta_log" / f"{0:020}.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_lines(folder / "_delta_log" / f"{0:020}.json", lines)
     return folder
 
 

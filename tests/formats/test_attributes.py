@@ -6,6 +6,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from json_lines import parse_lines, write_lines
 
 import lookalike as la
 from lookalike.cli.main import main
@@ -22,14 +23,14 @@ def corpus(tmp_path):
     (folder / "wiki").mkdir(parents=True)
     rows = [{"id": f"d{n}", "text": text, "source": "made"} for n, text in enumerate(TEXTS)]
     (folder / "wiki/0.json.gz").write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows[:3]).encode()))
-    (folder / "wiki/1.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows[3:6]))
+    write_lines(folder / "wiki/1.jsonl", rows[3:6])
     pq.write_table(pa.Table.from_pylist(rows[6:]), folder / "2.parquet")
     return tmp_path / "corpus"
 
 
 def lines(path):
     content = path.read_bytes()
-    return [json.loads(line) for line in (gzip.decompress(content) if path.suffix == ".gz" else content).splitlines()]
+    return parse_lines(gzip.decompress(content) if path.suffix == ".gz" else content)
 
 
 def test_each_row_has_its_line_in_a_file_of_the_same_name(corpus):

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_lines import read_lines
 from row_files import MOMENT, WORDS, column_file, converted, parquet
 
 import lookalike as la
@@ -157,7 +158,7 @@ def test_numbers_that_json_lacks_are_refused_there(tmp_path, value):
 
 READERS = {
     "csv": lambda at: list(csv.DictReader(io.StringIO(at.read_bytes().decode(), newline=""), strict=True)),
-    "jsonl": lambda at: [json.loads(line) for line in at.read_bytes().splitlines()],
+    "jsonl": read_lines,
     "parquet": lambda at: pq.read_table(at).to_pylist(),
 }
 

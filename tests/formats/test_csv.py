@@ -14,6 +14,7 @@ import pytest
 from formats.format_samples import packed
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_lines import read_lines
 from listing import find_pairs
 from row_files import read
 
@@ -101,7 +102,7 @@ def test_short_rows_are_padded_before_columns_are_added(tmp_path, end):
     assert [(row["b"], row["c"], row["keep"]) for row in found] == [("1", "2", "true"), ("1", "", "true"), ("", "", "true")]
     assert [row["cluster"] for row in found] == [f"{source}:{i}" for i in (1, 2, 3)]
     result.write(tmp_path / "all.jsonl")
-    objects = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
+    objects = read_lines(tmp_path / "all.jsonl")
     assert [(row["b"], row["c"]) for row in objects] == [("1", "2"), ("1", None), (None, None)]
 
 
@@ -136,7 +137,7 @@ def test_byte_order_marks_stay_at_the_beginning(tmp_path, first):
     la.dedup([one, two], id="id").write(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_bytes() == first + b"id,text\n1," + A.encode() + b"\n" + row
     la.dedup([one, two], id="id").write(tmp_path / "out.jsonl")
-    assert [json.loads(line)["id"] for line in (tmp_path / "out.jsonl").read_text().splitlines()] == ["1", "\ufeff2"]
+    assert [row["id"] for row in read_lines(tmp_path / "out.jsonl")] == ["1", "\ufeff2"]
 
 
 def test_files_of_other_columns(tmp_path):

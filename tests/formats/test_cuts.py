@@ -1,7 +1,5 @@
 """Rows of which a part of the text is left out: in every format, and where one is converted into another."""
 
-import json
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,6 +8,7 @@ from formats.format_samples import SAMPLES, TESTED
 from formats.test_protocol import ROWS, contents, texts, written
 from hypothesis import given
 from hypothesis import strategies as st
+from json_lines import read_lines, write_lines
 
 import lookalike as la
 from lookalike.formats.cuts import Cuts
@@ -140,11 +139,11 @@ def test_text_inside_another_field(tmp_path, suffix):
     if suffix == "parquet":
         pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
     else:
-        (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        write_lines(tmp_path / "in.jsonl", rows)
     (selection,) = selections(tmp_path / f"in.{suffix}", "doc.in.text", mask=np.ones(len(ROWS), np.bool_))
     write_rows(tmp_path / f"out.{suffix}", [selection], {})
     path = tmp_path / f"out.{suffix}"
-    found = pq.read_table(path).to_pylist() if suffix == "parquet" else list(map(json.loads, path.read_text().splitlines()))
+    found = pq.read_table(path).to_pylist() if suffix == "parquet" else read_lines(path)
     for i, row in enumerate(rows):
         if row["doc"] is not None and ranges_of(i, ROWS[i]["text"]):
             row["doc"]["in"]["text"] = shortened(i, ROWS[i]["text"], "")

@@ -1,12 +1,12 @@
 """Delta tables as other programs write them, and as nobody should."""
 
-import json
 import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from formats.lakes import column, delta_log, read, rows_of, vector
+from json_lines import read_lines, write_lines
 
 import lookalike as la
 from lookalike.formats.sources import open_sources
@@ -104,7 +104,7 @@ def strange(tmp_path):
 
 def commit(folder, *actions, name=f"{1:020}.json"):
     """Add a file to the log of a table."""
-    (folder / "_delta_log" / name).write_text("".join(json.dumps(action) + "\n" for action in actions))
+    write_lines(folder / "_delta_log" / name, actions)
 
 
 def deleting(kind, place):
@@ -168,7 +168,7 @@ def test_links_and_pipes_in_a_table(strange, tmp_path, name):
 
 def test_a_checkpoint_with_parts(strange, tmp_path):
     """What is in the folder is read, as is a table that a link leads to."""
-    log = [json.loads(line) for line in (strange / f"_delta_log/{0:020}.json").read_text().splitlines()]
+    log = read_lines(strange / f"_delta_log/{0:020}.json")
     (strange / "_delta_log/_sidecars").mkdir()
     added = {name: value for name, value in log[2]["add"].items() if name != "stats"}
     pq.write_table(

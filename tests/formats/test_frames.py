@@ -1,6 +1,5 @@
 """Frames and data sets of other libraries are read as they are, some rows at a time."""
 
-import json
 import tracemalloc
 
 import numpy as np
@@ -10,6 +9,7 @@ import pyarrow as pa
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
+from json_lines import read_lines
 
 import lookalike as la
 from lookalike.formats import frames
@@ -54,7 +54,7 @@ class Dataset:
 
 def written(result, path):
     result.write(path, force=True)
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return read_lines(path)
 
 
 @pytest.fixture

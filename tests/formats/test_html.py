@@ -1,10 +1,10 @@
 """Files of web pages: a document each, of any encoding, compared by their text, copied as they are."""
 
 import gzip
-import json
 import shutil
 
 import pytest
+from json_lines import read_lines
 
 import lookalike as la
 from lookalike.text.html import page_of
@@ -42,7 +42,7 @@ def test_a_site(site, tmp_path, how):
     assert {p.name: p.read_bytes() for p in (tmp_path / "out").glob("*ml")} == {
         name: (site / name).read_bytes() for name in ("a.html", "d.xhtml")
     }
-    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    rows = read_lines(tmp_path / "out.jsonl")
     assert rows[0]["text"].startswith("Paragraph 0 says that the river number 0 rises") and rows[0]["id"] == f"{site}/a.html"
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from json_lines import read_lines
 
 import lookalike as la
 from lookalike.formats.memory import list_split, own_id, table_split
@@ -54,7 +55,7 @@ def test_values_that_json_does_not_have_are_compared(column):
 def test_dicts_need_not_have_the_same_fields(tmp_path):
     result = la.dedup([{"text": A, "x": 1}, {"y": "z", "text": "something else"}])
     result.write(tmp_path / "out.jsonl")
-    names = [list(json.loads(line)) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    names = [list(row) for row in read_lines(tmp_path / "out.jsonl")]
     assert names == [["text", "x"], ["y", "text"]]
     assert result.clean().to_pylist() == [{"text": A, "x": 1, "y": None}, {"text": "something else", "x": None, "y": "z"}]
 

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_lines import write_lines
 from row_files import MOMENT, WORDS, column_file, parquet
 
 import lookalike as la
@@ -228,8 +229,7 @@ def test_writing_reads_each_row_a_fixed_number_of_times(tmp_path, monkeypatch):
 def test_an_input_that_changes_while_it_is_written_is_an_error(tmp_path, monkeypatch):
     from lookalike.formats.jsonl import JsonLines
 
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(json.dumps({"text": f"{word} xxx"}) + "\n" for word in WORDS))
+    path = write_lines(tmp_path / "in.jsonl", (f"{word} xxx" for word in WORDS))
     result = la.dedup(path)
     lines = JsonLines.lines
 

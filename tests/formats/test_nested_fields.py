@@ -1,10 +1,9 @@
 """Fields inside others are named with points, in all formats that have them; a column whose name has points comes first."""
 
-import json
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from json_lines import read_lines, write_lines
 
 import lookalike as la
 from lookalike.formats.columnar import column_of, leaves_of, names_of, path_of
@@ -20,7 +19,7 @@ DOTTED = [{"doc": {"text": "the same"}, "doc.text": row["doc"]["text"]} for row 
 
 
 def as_jsonl(rows, folder):
-    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(folder / "rows.jsonl", rows)
     return folder / "rows.jsonl"
 
 
@@ -41,7 +40,7 @@ def test_text_ids_priorities_and_groups(form, tmp_path):
     assert la.dedup(data, text="doc.text", within="doc.at.n").keep.all()
     assert la.pairs(data, text="doc.text", id="n")["right_id"].to_pylist() == [3]
     result.write(tmp_path / "out.jsonl")
-    assert [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()] == ROWS[1:]
+    assert read_lines(tmp_path / "out.jsonl") == ROWS[1:]
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -5,6 +5,7 @@ import json
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
+from json_lines import write_lines
 
 import lookalike as la
 
@@ -53,5 +54,5 @@ def test_all_formats(tmp_path, form):
 
 def test_the_folder_counts_before_the_rows(tmp_path):
     (tmp_path / "n=1").mkdir()
-    (tmp_path / "n=1/a.jsonl").write_text("".join(json.dumps({"text": TEXTS[0], "n": n}) + "\n" for n in (1, 2)))
+    write_lines(tmp_path / "n=1/a.jsonl", ({"text": TEXTS[0], "n": n} for n in (1, 2)))
     assert la.dedup(tmp_path / "n=1", within="n").kept.num_rows == 1

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from json_lines import read_lines
 
 import lookalike as la
 
@@ -33,7 +34,7 @@ def test_what_can_be_read_once_is_written_whole(once, tmp_path):
     assert result.keep.tolist() == [True, True, False]
     for _ in range(2):
         result.write(tmp_path / "out.jsonl", force=True)
-        assert [json.loads(line)["text"] for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [A, B]
+        assert [row["text"] for row in read_lines(tmp_path / "out.jsonl")] == [A, B]
 
 
 @pytest.mark.parametrize("once", ONCE)
@@ -48,7 +49,7 @@ def test_every_function_reads_iterators(once):
 def test_a_stream_of_record_batches_is_a_table(tmp_path):
     result = la.dedup(pa.table({"text": TEXTS, "n": [1, 2, 3]}).to_reader(1))
     result.write(tmp_path / "out.jsonl")
-    assert [json.loads(line)["n"] for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [1, 2]
+    assert [row["n"] for row in read_lines(tmp_path / "out.jsonl")] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ def test_missing_texts_of_pandas_are_empty():
 def test_an_index_of_pandas_becomes_no_column(tmp_path):
     frame = pd.DataFrame({"text": TEXTS, "n": [1, 2, 3]}, index=[7, 8, 9])
     la.dedup(frame[frame.n > 1]).write(tmp_path / "out.jsonl")
-    assert [list(json.loads(line)) for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [["text", "n"]] * 2
+    assert [list(row) for row in read_lines(tmp_path / "out.jsonl")] == [["text", "n"]] * 2
 
 
 @pytest.fixture

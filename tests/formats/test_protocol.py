@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from formats.format_samples import SAMPLES, TESTED, packed, sample
+from json_lines import parse_lines
 
 import lookalike as la
 from lookalike.files import streams
@@ -118,7 +119,7 @@ def test_another_process_reads_pickled_splits(tmp_path, toy):
         [sys.executable, "-c", code], input=pickle.dumps(splits), capture_output=True, check=True,
         env=os.environ | {"PYTHONPATH": path},
     )  # fmt: skip
-    assert list(map(json.loads, done.stdout.splitlines())) == [[name, values(ROWS)] for name, _ in suffixes()]
+    assert parse_lines(done.stdout) == [[name, values(ROWS)] for name, _ in suffixes()]
     again = pickle.loads(pickle.dumps(splits))
     assert all(one.form is other.form and one.places == other.places for one, other in zip(splits, again, strict=True))
 

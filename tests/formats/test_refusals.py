@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from json_lines import write_lines
 
 import lookalike as la
 from lookalike.formats.writers import check_output
@@ -89,7 +90,7 @@ def test_many_batches(tmp_path, rng, form):
     elif form == "parquet":
         pq.write_table(pa.table({"text": texts}), path)
     else:
-        path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+        write_lines(path, texts)
     result = la.dedup(path)
     assert np.flatnonzero(~result.keep).tolist() == [n - 1]
     result.write(tmp_path / "out.csv")

@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import json
 import logging
 import lzma
 import re
@@ -12,6 +11,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 import zstandard
+from json_lines import read_lines
 
 import lookalike as la
 from lookalike.files.streams import read_blocks
@@ -85,7 +85,7 @@ def test_documents_and_records(tmp_path, suffix, threads):
     assert not written
     assert la.dedup(tmp_path / "out").kept.num_rows == 3
     result.write(tmp_path / "out.jsonl")
-    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    rows = read_lines(tmp_path / "out.jsonl")
     assert [row["uri"] for row in rows] == ["http://a/1", "http://a/3", "http://a/6"] and rows[0]["text"] == STORY
     assert rows[0]["content_type"] == "text/html" and rows[2]["text"].startswith("Grüße")
     assert la.dedup(path, boilerplate=True, threshold=1.0).kept.num_rows == 6

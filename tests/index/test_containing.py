@@ -5,6 +5,7 @@ import random
 
 import pytest
 from cli.commands import status
+from json_lines import parse_lines, write_lines
 
 import lookalike as la
 from lookalike.index import containing
@@ -99,14 +100,14 @@ def test_an_index_without_texts_says_what_is_needed(tmp_path):
 def test_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     page = " ".join(f"word{i}" for i in range(50))
-    (tmp_path / "pages.jsonl").write_text("".join(json.dumps({"id": i, "text": f"{page} {i} more"}) + "\n" for i in "ab"))
+    write_lines(tmp_path / "pages.jsonl", ({"id": i, "text": f"{page} {i} more"} for i in "ab"))
     (tmp_path / "asked.jsonl").write_text(json.dumps({"id": "part", "text": page[70:230]}) + "\n")
     assert status("index", "create", "ix", "--keep-text") == status("index", "add", "ix", "pages.jsonl", "--id", "id") == 0
     capsys.readouterr()
     query = ["index", "query", "ix", "asked.jsonl", "--id", "id"]
     assert status(*query) == 0 and capsys.readouterr().out == ""
     assert status(*query, "--measure", "containment") == 0
-    out = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    out = parse_lines(capsys.readouterr().out)
     assert [(row["query"], row["id"]) for row in out] == [("part", "a"), ("part", "b")]
     assert out[0].keys() == {"query", "id", "containment"} and 0.9 <= out[0]["containment"] < 1
     assert status(*query, "--measure", "containment", "-t", "1") == 0 and capsys.readouterr().out == ""

@@ -1,8 +1,7 @@
 """Keep policies: what order each list of them means, and which are refused."""
 
-import json
-
 import pytest
+from json_lines import write_lines
 
 import lookalike as la
 from lookalike.inputs.keep_order import KeepOrder, Priority
@@ -70,6 +69,6 @@ def test_values_are_text_or_what_text_reads_as(form, tmp_path):
     if form == "csv":
         path.write_text("text,v\n" + "".join(f"{text},{v}\n" for v in values))
     else:
-        path.write_text("".join(json.dumps({"text": text, "v": v}) + "\n" for v in values))
+        write_lines(path, ({"text": text, "v": v} for v in values))
     for keep, kept in (("v:1,2", 4), ("v:true", 2), ("v:3", 0), ("v:2.0,1", 1), ("v:3; last", 4), ("v:true,other; last", 2)):
         assert la.dedup(path, keep=keep).keep.tolist().index(True) == kept, keep

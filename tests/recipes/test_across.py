@@ -6,8 +6,9 @@ from contextlib import closing
 
 import pyarrow as pa
 import pytest
-from cli.commands import lines, status
+from cli.commands import status
 from engine_kinds import LOCAL, prepare
+from json_lines import write_lines
 from listing import find_pairs
 
 import lookalike as la
@@ -94,7 +95,7 @@ def test_an_audit_compares_what_the_job_does():
 
 def test_the_command_line(tmp_path):
     rows = [{"text": text, "author": author} for text, author in ((PAGE, "a"), (PAGE, "a"), (PAGE + "!", "b"))]
-    path, out = lines(tmp_path / "posts.jsonl", rows), tmp_path / "out.jsonl"
+    path, out = write_lines(tmp_path / "posts.jsonl", rows), tmp_path / "out.jsonl"
     assert status("dedup", path, "--set", "across=author", "-o", out) == 0
     assert out.read_text().splitlines() == path.read_text().splitlines()[:2]
     (sidecar,) = tmp_path.glob("*lookalike.json")

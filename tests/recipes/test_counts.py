@@ -8,6 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from json_lines import read_lines, write_lines
 
 import lookalike as la
 
@@ -42,7 +43,7 @@ def test_counts_of_the_kept_documents(result):
 def test_written_rows_have_them(tmp_path, result, suffix):
     result.write(tmp_path / f"out.{suffix}")
     if suffix == "jsonl":
-        rows = list(map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines()))
+        rows = read_lines(tmp_path / "out.jsonl")
     elif suffix == "parquet":
         rows = pq.read_table(tmp_path / "out.parquet").to_pylist()
     else:
@@ -60,16 +61,16 @@ def test_all_rows_have_them_with_annotations(result):
 
 
 def test_attributes_have_them(tmp_path):
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    write_lines(tmp_path / "in.jsonl", ROWS)
     with closing(la.dedup(tmp_path / "in.jsonl", id="id", counts=True)) as result:
         result.write(tmp_path / "out", attributes=True)
-    told = [json.loads(line) for line in (tmp_path / "out/in.jsonl").read_text().splitlines()]
+    told = read_lines(tmp_path / "out/in.jsonl")
     assert [row["attributes"]["n_duplicates"] for row in told] == [4, 0, 0, 0, 0, 0]
 
 
 def test_without_a_column_each_file_is_a_source(tmp_path):
     for name, rows in (("x", ROWS[:3]), ("y", ROWS[3:])):
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        write_lines(tmp_path / f"{name}.jsonl", rows)
     (tmp_path / "z.txt").write_text(LONG)
     (tmp_path / "z2.txt").write_text(LONG)
     with closing(la.dedup(tmp_path, counts=True)) as result:

@@ -9,6 +9,7 @@ import pytest
 from engine_kinds import cut_small, spill
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_lines import read_lines, write_lines
 from naive import overlap as naive
 
 import lookalike as la
@@ -110,7 +111,7 @@ def test_removal_and_annotation(tmp_path):
     result.write(tmp_path / "clean.parquet")
     assert pq.read_table(tmp_path / "clean.parquet").to_pylist() == table.slice(1, 1).to_pylist()
     result.write(tmp_path / "all.jsonl", annotate=True)
-    rows = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
+    rows = read_lines(tmp_path / "all.jsonl")
     assert [row["overlap_with"] for row in rows] == ["q", None, "q"]
     assert rows[0]["containment"] == 1.0 and 0.1 < rows[0]["resemblance"] < 0.8 and rows[2]["resemblance"] == 1.0
     result.write(tmp_path / "out", annotate=True)
@@ -129,11 +130,6 @@ def test_a_passage_of_a_long_document_is_found(rng):
 
 QUESTION = "what is the capital of the old country of France"
 PAGE = f"the teacher asked the class {QUESTION} and nobody knew the answer to that, " + " ".join(f"word{i}" for i in range(500))
-
-
-def write_lines(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
 
 
 def test_each_corpus_has_its_own_columns(tmp_path):
@@ -356,7 +352,7 @@ def test_pieces_are_masked_and_the_rest_stays(tmp_path):
         result = la.decontaminate(path, against=[item], threshold=0.5)
         for mask in ("", "[…]"):
             result.write(tmp_path / "out.jsonl", mask=mask, force=True)
-            left = [json.loads(line)["text"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+            left = [row["text"] for row in read_lines(tmp_path / "out.jsonl")]
             assert left == [
                 f"né: {mask} and rich country of France? No. {mask}", "nothing of the kind", mask, f"e\u0301 {mask} e\u0301"
             ], path  # fmt: skip

@@ -4,7 +4,8 @@ import unicodedata
 
 import pyarrow as pa
 import pytest
-from cli.commands import lines, run
+from cli.commands import run
+from json_lines import write_lines
 
 import lookalike as la
 
@@ -128,7 +129,7 @@ def test_on_the_command_line(capfd, tmp_path):
     texts = [PLAIN, marked(PLAIN, "\u00ad")]
     for name, text in zip("ab", texts, strict=True):
         (tmp_path / f"{name}.txt").write_text(text)
-    assert run(capfd, "dedup", lines(tmp_path / "x.jsonl", texts), "-o", tmp_path / "kept.jsonl", "--quiet")[0] == 0
+    assert run(capfd, "dedup", write_lines(tmp_path / "x.jsonl", texts), "-o", tmp_path / "kept.jsonl", "--quiet")[0] == 0
     assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == 1
     code, out, _ = run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt", "--diff")
     assert code == 0 and "{+\u27e8U+00AD\u27e9Die" in out and "1.0000" in out

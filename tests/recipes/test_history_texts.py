@@ -1,6 +1,5 @@
 """A folder of what was seen keeps the texts that later jobs compare: the inputs of earlier weeks can go, or change."""
 
-import json
 import shutil
 
 import pyarrow as pa
@@ -8,6 +7,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from cli.commands import run
+from json_lines import write_lines
 
 import lookalike as la
 
@@ -17,7 +17,7 @@ SECOND = {"b0": FIRST["a0"], "b1": FIRST["a1"] + " more", "b2": "nothing like th
 
 
 def as_jsonl(path, texts):
-    path.write_text("".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in texts.items()))
+    write_lines(path, ({"id": name, "text": text} for name, text in texts.items()))
 
 
 def begun(folder, monkeypatch):

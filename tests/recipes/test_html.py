@@ -1,12 +1,12 @@
 """Web pages are compared by their text."""
 
-import json
 import time
 from functools import partial
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from json_lines import write_lines
 
 import lookalike as la
 from lookalike.extraction import parsers
@@ -134,8 +134,7 @@ def test_slow_pages_are_left_out(little_time, tmp_path, caplog):
     """Other pages are not kept waiting."""
     slow = "<p>x" * 2_000_000 + page("a")
     pages = [page("a"), slow, page("a") + "<!--" + " " * SMALL_PAGE + "-->", page("b", article="<p>Other words</p>")]
-    path = tmp_path / "pages.jsonl"
-    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in pages))
+    path = write_lines(tmp_path / "pages.jsonl", pages)
     result = la.dedup(path, html=True)
     assert result.decisions["reason"].to_pylist() == ["kept", "skipped", "exact", "kept"]
     why = f"{path}:2 takes more than 0.5 seconds of processor time to parse"

@@ -7,13 +7,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from engine_kinds import KINDS, prepare
+from json_lines import write_lines
 
 import lookalike as la
 
 
 def lines(path, ids):
-    path.write_text("".join(json.dumps({"text": f"text {i}", "id": value}) + "\n" for i, value in enumerate(ids)))
-    return path
+    return write_lines(path, ({"text": f"text {i}", "id": value} for i, value in enumerate(ids)))
 
 
 @pytest.mark.parametrize(

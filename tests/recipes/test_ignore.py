@@ -7,8 +7,9 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from cli.commands import lines, run, status
+from cli.commands import run, status
 from engine_kinds import LOCAL, prepare
+from json_lines import write_lines
 from listing import find_pairs
 
 import lookalike as la
@@ -101,7 +102,7 @@ def test_an_audit_measures_what_the_job_does():
 def test_files_of_any_format_can_be_ignored(tmp_path):
     texts = pages()
     (tmp_path / "template.txt").write_text(" ".join(TEMPLATE.split()[:30]))
-    lines(tmp_path / "more.jsonl", [" ".join(TEMPLATE.split()[27:])])
+    write_lines(tmp_path / "more.jsonl", [" ".join(TEMPLATE.split()[27:])])
     whole = la.dedup(texts, ignore=[TEMPLATE], **HOW)
     parts = la.dedup(texts, ignore=[tmp_path / "template.txt", tmp_path / "more.jsonl"], **HOW)
     one = la.dedup(texts, ignore=str(tmp_path / "template.txt"), **HOW).settings.ignore
@@ -120,7 +121,7 @@ def test_what_can_not_be_ignored_is_refused(tmp_path):
 
 
 def test_the_command_line_and_what_it_writes(tmp_path, capfd):
-    path, template = lines(tmp_path / "pages.jsonl", pages()), tmp_path / "template.txt"
+    path, template = write_lines(tmp_path / "pages.jsonl", pages()), tmp_path / "template.txt"
     template.write_text(TEMPLATE)
     out, saved = tmp_path / "out.jsonl", tmp_path / "saved"
     command = ["dedup", path, "-t", "0.6", "--set", f"ignore={template}", "--threads", 1]
@@ -138,7 +139,7 @@ def test_the_command_line_and_what_it_writes(tmp_path, capfd):
     assert f"--set ignore={template}" in (tmp_path / "again.html").read_text()
     code, said, _ = run(capfd, "pairs", path, "-t", "0.6", "--set", f"ignore={template}", "-o", "-")
     assert code == 0 and said.count('{"left_id"') == len(find_pairs(pages(), None, ignore=[TEMPLATE], **HOW).table)
-    more = lines(tmp_path / "more.jsonl", [TEMPLATE])
+    more = write_lines(tmp_path / "more.jsonl", [TEMPLATE])
     for job in ("dedup", "pairs"):
         assert status(job, path, "--set", f"ignore={more}", "-o", more, "--force") == 1
         assert json.loads(more.read_text()) == {"text": TEMPLATE}
@@ -152,7 +153,7 @@ def test_a_report_names_texts_in_memory(tmp_path):
 
 def test_saved_sketches_are_of_the_same_shingles(tmp_path):
     texts = [text for text in pages() if text not in ("", TEMPLATE)]
-    first = lines(tmp_path / "first.jsonl", texts[:80])
+    first = write_lines(tmp_path / "first.jsonl", texts[:80])
     with closing(la.dedup(first, ignore=[TEMPLATE], **HOW)) as result:
         result.save_sketches(tmp_path / "history")
         result.write(tmp_path / "kept.jsonl")
@@ -167,7 +168,7 @@ def test_saved_sketches_are_of_the_same_shingles(tmp_path):
 
 
 def test_a_job_that_is_resumed_ignores_the_same(tmp_path):
-    path = lines(tmp_path / "pages.jsonl", pages())
+    path = write_lines(tmp_path / "pages.jsonl", pages())
     work = tmp_path / "work"
     result = la.dedup(path, ignore=[TEMPLATE], work=work, **HOW)
     shutil.copytree(work, tmp_path / "crashed")

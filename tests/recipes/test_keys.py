@@ -5,6 +5,7 @@ from contextlib import closing
 
 import pyarrow as pa
 import pytest
+from json_lines import read_lines
 
 import lookalike as la
 from lookalike.inputs.ids import document_keys
@@ -48,7 +49,7 @@ def test_the_first_of_a_key_stands_for_the_others(tmp_path):
     assert "3</b> removed by key" in " ".join(page.split()) or "removed by key" in page
     assert result.settings.to_dict()["key"] == "url" and "key" not in la.Settings().to_dict()
     result.write(tmp_path / "out.jsonl", annotate=True)
-    written = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    written = read_lines(tmp_path / "out.jsonl")
     assert [row["resemblance"] for row in written] == [None, score, None, None, None, None, None]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from json_lines import write_lines
 from same_results import same_job
 
 import lookalike as la
@@ -88,8 +89,7 @@ def test_html_is_extracted_once(tmp_path, small_parts, monkeypatch):
 
     body = " ".join(f"word{i}" for i in range(120))
     pages = [f"<html><body><main><p>{body} {i % 2}</p></main></body></html>" for i in range(6)]
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(json.dumps({"text": page}) + "\n" for page in pages))
+    path = write_lines(tmp_path / "in.jsonl", pages)
     whole = la.dedup(path, html=True)
     count = []
     extract = html.read_page

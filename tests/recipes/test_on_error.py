@@ -13,6 +13,7 @@ import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
 from cli.commands import run
+from json_lines import parse_lines, read_lines
 
 import lookalike as la
 
@@ -125,7 +126,7 @@ def test_a_bad_file_ends_no_job(tmp_path, suffix):
         result = la.dedup(data, on_error="skip", **named)
         assert result.summary.exact_duplicates == 1
         result.write(place_of / "out.jsonl", annotate=place % 2 == 1)
-        rows = [json.loads(line) for line in (place_of / "out.jsonl").read_bytes().splitlines()]
+        rows = read_lines(place_of / "out.jsonl")
         assert GOOD[0]["text"] in [row["text"] for row in rows]
         assert len(rows) == (result.summary.documents - result.summary.documents_skipped if place % 2 else result.summary.kept)
         if not named:
@@ -239,7 +240,7 @@ def test_integers_stay_integers_beside_a_row_that_is_left_out(tmp_path, row, cap
     saved = tmp_path / "saved"
     code, told, _ = run(capsys, "dedup", tmp_path / "in.jsonl", "--id", "id", "--on-error", "skip", "--annotate", "-o", "-",
                         "--save", saved)  # fmt: skip
-    rows = [json.loads(line) for line in told.splitlines()]
+    rows = parse_lines(told)
     assert code == 0 and [row["id"] for row in rows] == [*range(7)] and rows[2]["duplicate_of"] == 1
     result = la.Result.load(saved)
     assert result.decisions["id"].type == result.pairs["left_id"].type == pa.int64()
@@ -256,7 +257,7 @@ def test_rows_of_columns_are_left_out_alone(tmp_path, ids):
             result = la.dedup(data, id="id", on_error="skip")
             assert result.kept["id"].to_pylist() == ids[::3] and result.summary.documents_skipped == 2
             result.write(tmp_path / "out.jsonl", force=True)
-            assert [json.loads(line)["id"] for line in (tmp_path / "out.jsonl").read_bytes().splitlines()] == ids[::3]
+            assert [row["id"] for row in read_lines(tmp_path / "out.jsonl")] == ids[::3]
 
 
 def test_a_damaged_row_group_leaves_the_others(tmp_path):

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from corpora import planted
 from engine_kinds import KINDS, prepare
+from json_lines import read_lines, write_lines
 from same_results import same
 
 import lookalike as la
@@ -39,7 +40,7 @@ def reasons(result):
 def file_of(path, texts, ids=None):
     """A file of JSON lines, and its digest."""
     rows = [{"text": text} | ({} if ids is None else {"id": ids[i]}) for i, text in enumerate(texts)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(path, rows)
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
@@ -101,8 +102,8 @@ def test_what_is_written(tmp_path):
     result.write(tmp_path / "all.jsonl", annotate=True)
     result.save(tmp_path / "saved")
     loaded = la.Result.load(tmp_path / "saved")
-    assert [json.loads(line)["text"] for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [A, A2]
-    rows = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
+    assert [row["text"] for row in read_lines(tmp_path / "out.jsonl")] == [A, A2]
+    rows = read_lines(tmp_path / "all.jsonl")
     assert [row["keep"] for row in rows] == [True, False, True, False]
     assert [row["cluster"] is None for row in rows] == [False, False, False, True]
     written = json.loads((tmp_path / "out.jsonl_lookalike.json").read_text())

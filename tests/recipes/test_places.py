@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from faulty_store import failing
+from json_lines import write_lines
 from object_store import environment, held, new_bucket, put_folder
 
 import lookalike as la
@@ -39,7 +40,7 @@ def corpus(tmp_path_factory):
         if number % 100:
             pq.write_table(pa.Table.from_pylist(some), local / f"{name}.parquet", row_group_size=20)
         else:
-            (local / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in some))
+            write_lines(local / f"{name}.jsonl", some)
     with environment():
         yield local, str(put_folder(local, new_bucket() / "in").parent)
 

@@ -1,11 +1,10 @@
 """References: every pair with one is listed, and everything that names a document says whether it is one."""
 
-import json
-
 import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from json_lines import read_lines, write_lines
 from listing import find_pairs
 from naive import walk as naive
 
@@ -54,17 +53,12 @@ def test_pairs_against_references_are_those_of_brute_force(references, inputs, w
         assert cut.summary["cut_by_max_pairs"] == (len(expected) > limit)
 
 
-def write(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
 @pytest.fixture
 def files(tmp_path):
     """A reference and an input that share the id "p", and a file without documents."""
-    old = write(tmp_path / "old.jsonl", [{"id": "p", "text": BASES[0]}, {"id": "q", "text": "unlike all others"}])
+    old = write_lines(tmp_path / "old.jsonl", [{"id": "p", "text": BASES[0]}, {"id": "q", "text": "unlike all others"}])
     new = [{"id": "p", "text": BASES[1]}, {"id": "r", "text": BASES[1] + " more"}, {"id": "s", "text": BASES[0] + " more"}]
-    return old, write(tmp_path / "new.jsonl", [*new, {"id": "t", "text": ""}]), write(tmp_path / "empty.jsonl", [])
+    return old, write_lines(tmp_path / "new.jsonl", [*new, {"id": "t", "text": ""}]), write_lines(tmp_path / "empty.jsonl", [])
 
 
 def test_an_id_of_a_reference_is_told_from_the_same_id_of_the_input(files, tmp_path):
@@ -81,7 +75,7 @@ def test_an_id_of_a_reference_is_told_from_the_same_id_of_the_input(files, tmp_p
     assert [(row["cluster"], row["cluster_is_reference"]) for row in annotations] == [
         ("p", False), ("p", False), ("p", True), (None, None)]  # fmt: skip
     result.write(tmp_path / "out.jsonl", annotate=True)
-    written = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    written = read_lines(tmp_path / "out.jsonl")
     assert [{name: row[name] for name in annotations[0]} for row in written] == annotations
 
 
@@ -115,7 +109,7 @@ def test_an_empty_reference_file_changes_nothing_but_the_columns(files, tmp_path
 
 def test_a_column_that_annotation_would_add_is_refused(files, tmp_path):
     old, _, _ = files
-    taken = write(tmp_path / "taken.jsonl", [{"text": "a b", "duplicate_source": 1}])
+    taken = write_lines(tmp_path / "taken.jsonl", [{"text": "a b", "duplicate_source": 1}])
     with pytest.raises(la.errors.InputDataError, match="duplicate_source"):
         la.dedup(taken, against=old, annotate=True)
     with pytest.raises(la.errors.InputDataError, match="duplicate_source"):

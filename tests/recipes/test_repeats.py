@@ -1,13 +1,12 @@
 """Repeated lines, paragraphs and passages: against their twins, whatever memory, threads and batches are."""
 
-import json
-
 import numpy as np
 import pyarrow as pa
 import pytest
 from engine_kinds import prepare
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from json_lines import read_lines
 from naive.repeats import repeated_lines, repeated_passages
 
 import lookalike as la
@@ -231,10 +230,10 @@ def test_what_is_for_another_unit_is_refused(tmp_path):
 def test_a_mask_takes_the_place_of_a_passage_and_drops_nothing(tmp_path):
     found = la.repeats([BANNER.decode(), f"So: {BANNER.decode()}.", BANNER.decode()], unit="passage", length=6)
     found.write(tmp_path / "out.jsonl", mask="[same]")
-    texts = [json.loads(line)["text"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    texts = [row["text"] for row in read_lines(tmp_path / "out.jsonl")]
     assert texts == [BANNER.decode(), "So: [same].", "[same]"]
     found.write_list(tmp_path / "removed.jsonl")
-    listed = [json.loads(line) for line in (tmp_path / "removed.jsonl").read_text().splitlines()]
+    listed = read_lines(tmp_path / "removed.jsonl")
     assert [(row["id"], row["begin"], row["end"], row["words"], row["text"]) for row in listed] == [
         (1, 4, 4 + len(BANNER), 6, BANNER.decode()), (2, 0, len(BANNER), 6, BANNER.decode()),
     ]  # fmt: skip

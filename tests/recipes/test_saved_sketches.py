@@ -3,14 +3,13 @@
 import json
 import os
 import shutil
-from contextlib import closing
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from engine_kinds import KINDS, prepare
-from weekly import HOW, VARIANTS, said, weeks, written
+from weekly import HOW, VARIANTS, job, said, weeks, written
 
 import lookalike as la
 from lookalike.files.descriptions import checksum_of
@@ -24,8 +23,8 @@ THREAD = {"threads": 1}
 
 def run(data, *, kind="local", monkeypatch=None, against=None, save=None, write=None, **given):
     """What a job says; its kept documents, or their sketches, are written."""
-    how = THREAD if kind == "local" else prepare(kind, monkeypatch)
-    with closing(la.dedup(data, against=against, **HOW | given, **how)) as result:
+    how = {} if kind == "local" else prepare(kind, monkeypatch)
+    with job(data, against=against, **given, **how) as result:
         if save is not None:
             result.save_sketches(save)
         if write is not None:
@@ -169,7 +168,7 @@ def test_other_jobs_and_thresholds(files, tmp_path):
 
 def test_results_say_where_a_saved_document_lies(files, tmp_path):
     run(files[0], save=tmp_path / "history", id=None)
-    with closing(la.dedup(files[1], against=tmp_path / "history", **HOW | {"id": None}, **THREAD)) as result:
+    with job(files[1], against=tmp_path / "history", id=None) as result:
         found = [row for row in result.removed.to_pylist() if row["duplicate_is_reference"]]
     texts = {f"{path}:{i + 1}": text for path in files[0] for i, text in enumerate(pq.read_table(path)["text"].to_pylist())}
     assert found and all(
@@ -274,7 +273,7 @@ def test_where_sketches_may_go(files, tmp_path):
     run(files[0], save=tmp_path / "history" / "w0")
     with pytest.raises(la.errors.OutputError, match="w0 exists; pass force=True"):
         run(files[1], save=tmp_path / "history" / "w0")
-    with closing(la.dedup(files[1], against=tmp_path / "history", **HOW, **THREAD)) as result:
+    with job(files[1], against=tmp_path / "history") as result:
         with pytest.raises(la.errors.OutputError, match="w0 is, or holds, the sketches that this job is run against"):
             result.save_sketches(tmp_path / "history" / "w0", force=True)
         (tmp_path / "history" / "notes.txt").write_text("mine")
@@ -282,7 +281,7 @@ def test_where_sketches_may_go(files, tmp_path):
         run(files[1], against=tmp_path / "history")
     with pytest.raises(la.errors.InputDataError, match="is both an input and a reference"):
         run(files[0], against=tmp_path / "history" / "w0")
-    with closing(la.dedup(files[1], **HOW, **THREAD)) as result:
+    with job(files[1]) as result:
         result.save_sketches(tmp_path / "history" / "w0", force=True)
         result.save(tmp_path / "result")
     with pytest.raises(la.errors.ParameterError, match="was loaded or unpickled, and does not have the sketches"):

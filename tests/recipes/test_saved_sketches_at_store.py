@@ -2,12 +2,12 @@
 
 import json
 import shutil
-from contextlib import closing
 
 import pyarrow as pa
 import pytest
+import weekly
 from object_store import held, put_folder
-from weekly import HOW, said, weeks, written
+from weekly import said, weeks, written
 
 import lookalike as la
 from lookalike.files.disk import SIDECAR
@@ -34,8 +34,8 @@ def files(tmp_path, bucket):
     return [[str(bucket / "in" / path.name) for path in some] for some in (first, *paths)]
 
 
-def job(data, against=None):
-    return closing(la.dedup(data, against=str(against) if isinstance(against, Url) else against, threads=1, **HOW))
+def job(data, against=None, **given):
+    return weekly.job(data, against=str(against) if isinstance(against, Url) else against, **given)
 
 
 def saved(data, folder, against=None, force=False):
@@ -71,8 +71,7 @@ def test_counts_are_saved_beside_them(files, bucket, tmp_path):
     """The same bytes as on a disk, and a later job counts for what is on the store."""
     for seen in (bucket / "history", tmp_path / "history"):
         for week, some in enumerate(files[:2]):
-            more = {"against": str(seen) if isinstance(seen, Url) else seen} if week else {}
-            with closing(la.dedup(some, counts=True, source="site", threads=1, **HOW, **more)) as result:
+            with job(some, seen if week else None, counts=True, source="site") as result:
                 result.save_sketches(f"{seen}/w{week}")
     first, second = ((bucket / f"history/w{week}/{ROWS}/counts.parquet").read_bytes() for week in range(2))
     assert first == (tmp_path / "history/w0/sketches-counts.parquet").read_bytes()

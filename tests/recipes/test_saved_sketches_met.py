@@ -1,11 +1,10 @@
 """Saved sketches meet overrides, audits and saved results: all say what they say against the documents themselves."""
 
 import os
-from contextlib import closing
 
 import pytest
 from engine_kinds import FRAMES, prepare
-from weekly import HOW, said, weeks, written
+from weekly import HOW, job, said, weeks, written
 
 import lookalike as la
 from lookalike.files.atomic import create_temporary
@@ -25,9 +24,9 @@ def history(files, tmp_path_factory):
     folder = tmp_path_factory.mktemp("history")
     against, clean = None, []
     for i, some in enumerate(files[:2]):
-        with closing(la.dedup(some, against=against, **HOW, threads=1)) as result:
+        with job(some, against=against) as result:
             overrides = by_hand(result)
-        with closing(la.dedup(some, against=against, overrides=overrides, **HOW, threads=1)) as result:
+        with job(some, against=against, overrides=overrides) as result:
             result.save_sketches(folder / "sketches" / f"w{i}")
             clean.append(folder / "clean" / f"w{i}")
             result.write(clean[-1])
@@ -46,13 +45,13 @@ def by_hand(result):
 @pytest.mark.parametrize("evidence", ["keepers", "all"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_overrides_of_a_job_against_saved_sketches(kind, evidence, files, history, monkeypatch):
-    given = {**HOW, "evidence": evidence}
-    with closing(la.dedup(files[2], against=history[1], **given, threads=1)) as result:
+    given = {"evidence": evidence}
+    with job(files[2], against=history[1], **given) as result:
         given["overrides"] = by_hand(result)
-    with closing(la.dedup(files[2], against=history[1], **given, threads=1)) as result:
+    with job(files[2], against=history[1], **given) as result:
         wanted, higher = said(result), said(result.rethreshold(0.8))
     assert {"override", "reference"} <= {row["reason"] for row in wanted[0]}
-    with closing(la.dedup(files[2], against=history[0], **given, **prepare(kind, monkeypatch))) as result:
+    with job(files[2], against=history[0], **given, **prepare(kind, monkeypatch)) as result:
         assert said(result) == wanted
         assert said(result.rethreshold(0.8)) == higher
 
@@ -60,13 +59,13 @@ def test_overrides_of_a_job_against_saved_sketches(kind, evidence, files, histor
 @pytest.mark.parametrize("within", [None, "site"])
 def test_an_audit_reads_the_texts_of_saved_references(within, files, tmp_path):
     """Two bands of six rows miss many pairs, also such of references."""
-    given = {**HOW, "within": within, "bands": 2, "rows": 6, "threads": 1}
-    with closing(la.dedup(files[0], **given)) as result:
+    given = {"within": within, "bands": 2, "rows": 6}
+    with job(files[0], **given) as result:
         result.save_sketches(tmp_path / "sketches")
         result.write(tmp_path / "clean")
     audits = []
     for against in ("sketches", "clean"):
-        with closing(la.dedup(files[1], against=tmp_path / against, **given)) as result:
+        with job(files[1], against=tmp_path / against, **given) as result:
             audits.append(result.audit(1000))
             n_references = result.summary.reference
     assert audits[0] == audits[1]
@@ -74,11 +73,10 @@ def test_an_audit_reads_the_texts_of_saved_references(within, files, tmp_path):
 
 
 def test_groups_that_were_not_saved_are_not_audited(files, tmp_path):
-    given = {**HOW, "within": "site", "threads": 1}
-    with closing(la.dedup(weeks(1)[0], **given)) as result:
+    with job(weeks(1)[0], within="site") as result:
         result.save_sketches(tmp_path / "sketches")
     with (
-        closing(la.dedup(files[1], against=tmp_path / "sketches", **given)) as result,
+        job(files[1], against=tmp_path / "sketches", within="site") as result,
         pytest.raises(la.errors.ParameterError, match="came from no file"),
     ):
         result.audit(10)
@@ -89,23 +87,23 @@ def test_texts_of_saved_references_of_a_saved_result(saved, files, history, tmp_
     against = history[0]
     if saved == "of values in memory":
         against = tmp_path / "sketches"
-        with closing(la.dedup(weeks(1)[0], **HOW, threads=1)) as result:
+        with job(weeks(1)[0]) as result:
             result.save_sketches(against)
     text_of = {row["id"]: row["text"] or "" for table in weeks(1) for row in table.to_pylist()}
-    with closing(la.dedup(files[2], against=against, **HOW, threads=1)) as result:
+    with job(files[2], against=against) as result:
         result.save(tmp_path / "job")
-    job = la.Result.open(tmp_path / "job")
-    ids = job.decisions["id"].to_pylist()
-    texts = job.texts(range(len(ids)))
+    opened = la.Result.open(tmp_path / "job")
+    ids = opened.decisions["id"].to_pylist()
+    texts = opened.texts(range(len(ids)))
     assert [text.decode() for text in texts.values()] == [text_of[id] for id in ids]
-    assert job.inputs.places(0) == [] and job.inputs.places(int(job.decisions["position"][-1].as_py()) >> 40)
+    assert opened.inputs.places(0) == [] and opened.inputs.places(int(opened.decisions["position"][-1].as_py()) >> 40)
 
 
 def test_sketches_of_a_saved_result_that_changed(files, tmp_path):
     for name in ("sketches", "others"):
-        with closing(la.dedup(files[0], **HOW, threads=1)) as result:
+        with job(files[0]) as result:
             result.save_sketches(tmp_path / name)
-    with closing(la.dedup(files[2], against=tmp_path / "sketches", **HOW, threads=1)) as result:
+    with job(files[2], against=tmp_path / "sketches") as result:
         result.save(tmp_path / "job")
     (tmp_path / "sketches").rename(tmp_path / "old")
     with pytest.raises(la.errors.InputDataError, match=r"sketches\.json: the input no longer exists"):
@@ -139,7 +137,7 @@ def test_saved_documents_that_are_too_large_for_a_later_job(files, history):
 
 
 def test_a_page_names_the_folders_of_saved_references(files, history, tmp_path):
-    with closing(la.dedup(files[2], against=history[0], **HOW, threads=1)) as result:
+    with job(files[2], against=history[0]) as result:
         result.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert (
@@ -150,7 +148,7 @@ def test_a_page_names_the_folders_of_saved_references(files, history, tmp_path):
 def test_a_folder_that_a_killed_run_was_about_to_replace(files, tmp_path):
     """Its week is not passed over in silence; the next run of that week puts it back."""
     for week in range(2):
-        with closing(la.dedup(files[week], against=tmp_path / "history" if week else None, **HOW, threads=1)) as result:
+        with job(files[week], against=tmp_path / "history" if week else None) as result:
             result.save_sketches(tmp_path / "history" / f"w{week}")
     temporary, lock = create_temporary(tmp_path / "history" / "w0", folder=True)
     temporary.rmdir()
@@ -160,7 +158,7 @@ def test_a_folder_that_a_killed_run_was_about_to_replace(files, tmp_path):
         la.errors.InputDataError, match=r"history/w0 is missing: a run was killed .* or rename .*/\.w0\..*\.old to w0"
     ):
         la.dedup(files[2], against=tmp_path / "history", **HOW)
-    with closing(la.dedup(files[0], **HOW, threads=1)) as result, pytest.raises(la.errors.OutputError, match="w0 exists"):
+    with job(files[0]) as result, pytest.raises(la.errors.OutputError, match="w0 exists"):
         result.save_sketches(tmp_path / "history" / "w0")
     la.dedup(files[2], against=tmp_path / "history", **HOW).close()
 

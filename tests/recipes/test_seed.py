@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from cli.commands import lines, run
+from cli.commands import run
+from json_lines import write_lines
 from listing import find_pairs
 
 import lookalike as la
@@ -13,7 +14,7 @@ TEXTS = ["one two three four five six", "One two, three four five six", "quite a
 
 @pytest.fixture
 def path(tmp_path):
-    return lines(tmp_path / "in.jsonl", TEXTS)
+    return write_lines(tmp_path / "in.jsonl", TEXTS)
 
 
 def test_the_settings_have_a_number_of_64_bits_each_time_another():

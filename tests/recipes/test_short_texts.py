@@ -4,7 +4,8 @@ import json
 import random
 
 import pytest
-from cli.commands import lines, run
+from cli.commands import run
+from json_lines import write_lines
 
 import lookalike as la
 
@@ -19,7 +20,7 @@ def test_most_texts_are_short(tmp_path, capsys):
     assert "30 of 30 texts are no longer than a shingle of 5 words" in warning and ADVICE in warning
     assert "30 of 59 texts" in la.dedup([*NAMES, *LONG[:29]]).summary.warnings[0]
     assert la.dedup([*NAMES, *LONG]).summary.warnings == []
-    path = lines(tmp_path / "names.jsonl", NAMES)
+    path = write_lines(tmp_path / "names.jsonl", NAMES)
     said = warning.partition("; otherwise")[0].replace(ADVICE, "--preset records")
     assert f"  warning: {said}" in run(capsys, "dedup", path)[1]
     assert json.loads(run(capsys, "dedup", path, "--json")[1])["warnings"][0].startswith(said)

@@ -8,7 +8,8 @@ import pyarrow.feather
 import pyarrow.orc
 import pyarrow.parquet as pq
 import pytest
-from cli.commands import lines, run
+from cli.commands import run
+from json_lines import parse_lines, read_lines, write_lines
 
 import lookalike as la
 
@@ -41,7 +42,7 @@ def as_csv(rows):
 @pytest.fixture
 def files(tmp_path):
     """The same rows in files of several formats."""
-    lines(tmp_path / "in.jsonl", ROWS)
+    write_lines(tmp_path / "in.jsonl", ROWS)
     (tmp_path / "in.json").write_text(json.dumps(ROWS))
     (tmp_path / "in.csv").write_text(as_csv(filled(ROWS)))
     table = pa.Table.from_pylist(filled(ROWS))
@@ -63,7 +64,7 @@ def test_texts_of_several_columns_are_joined(files, suffix):
     assert result.kept["id"].to_pylist() == KEPT and result.summary.empty == 1
     assert result.provenance["parameters"]["text"] == ("title", "body")
     result.write(files / "out.jsonl")
-    assert [json.loads(line)["key"] for line in (files / "out.jsonl").read_text().splitlines()] == KEPT
+    assert [row["key"] for row in read_lines(files / "out.jsonl")] == KEPT
 
 
 @pytest.mark.parametrize("rows", [ROWS, pa.Table.from_pylist(filled(ROWS)), {r["key"]: BODY for r in ROWS}, [BODY] * 8])
@@ -88,7 +89,9 @@ def test_the_join_is_a_blank_line_and_the_order_is_the_given_one(tmp_path):
 
 
 def test_fields_inside_others_are_joined(tmp_path):
-    path = lines(tmp_path / "in.jsonl", [{"key": r["key"], "doc": {k: v for k, v in r.items() if k != "key"}} for r in ROWS])
+    path = write_lines(
+        tmp_path / "in.jsonl", [{"key": r["key"], "doc": {k: v for k, v in r.items() if k != "key"}} for r in ROWS]
+    )
     assert la.dedup(path, text=["doc.title", "doc.body"], id="key").kept["id"].to_pylist() == KEPT
 
 
@@ -99,7 +102,7 @@ def test_a_column_that_no_row_has_is_named(files, capsys):
     with pytest.raises(la.errors.InputDataError, match="row 1: field .title. is missing; fields found: key"):
         la.dedup([{"title": "a b"}, {"key": 1}], text=["title", "body"])
     with pytest.raises(la.errors.InputDataError, match="row 2: field 'title' must be a string or null; found 7"):
-        la.dedup(lines(files / "odd.jsonl", [ROWS[0], {"title": 7, "body": "a"}]), text=["title", "body"])
+        la.dedup(write_lines(files / "odd.jsonl", [ROWS[0], {"title": 7, "body": "a"}]), text=["title", "body"])
     for wrong, said in ((["title", "title"], "names a column twice"), ([], "at least"), ([1], "list of str"), (None, "a str")):
         with pytest.raises(la.errors.ParameterError, match=said):
             la.dedup(ROWS, text=wrong)
@@ -123,7 +126,7 @@ def test_pairs_and_indexes_take_several_columns(files, capsys):
     assert run(capsys, "index", "create", files / "x.idx")[0] == 0
     assert "8 documents more" in run(capsys, "index", "add", files / "x.idx", files / "in.jsonl", *BOTH, "--id", "key")[1]
     _, out, _ = run(capsys, "index", "query", files / "x.idx", files / "in.csv", *BOTH, "--id", "key")
-    found = {(row["query"], row["id"]) for row in map(json.loads, out.splitlines())}
+    found = {(row["query"], row["id"]) for row in parse_lines(out)}
     assert {("a", "c"), ("d", "g")} <= found and not {("a", "b"), ("a", "d")} & found
 
 

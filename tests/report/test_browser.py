@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from browsers import needed, opened, violations
 from conftest import DATA
+from json_lines import read_lines
 from listing import find_pairs
 from waiting import until
 
@@ -153,7 +154,7 @@ def test_a_sample_is_judged_by_keyboard_and_exported(browser, page, tmp_path):
         assert download.value.suggested_filename == "overrides.jsonl"
         data = json.loads(tab.locator("#data").text_content())
         sample = [pair for pair in data["pairs"] if pair["audit"]]
-        lines = [json.loads(line) for line in (tmp_path / "overrides.jsonl").read_text().splitlines()]
+        lines = read_lines(tmp_path / "overrides.jsonl")
         wanted = [data["documents"][sample[i]["right"]]["id"] for i in (1, 6)]
         assert [(line["id"], line["action"], line["input"]) for line in lines] == [(i, "keep", "in memory") for i in wanted]
 

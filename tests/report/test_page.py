@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from json_lines import write_lines
 
 import lookalike as la
 from lookalike.report import page
@@ -60,7 +61,7 @@ def nasty(tmp_path_factory):
     folder = tmp_path_factory.mktemp("nasty")
     column = "<b>&{{ 7*7 }}"
     rows = [{column: NASTY * 3 + f" word{i // 2} " + "x" * (i % 2), "id": f"{NASTY}{i}"} for i in range(6)]
-    (folder / "a<b>.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(folder / "a<b>.jsonl", rows)
     result = la.dedup(folder / "a<b>.jsonl", text=column, id="id", threshold=0.3)
     assert result.summary.near_duplicates >= 3
     result.report(folder / "page.html", title=NASTY)

@@ -8,6 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from corpora import planted
+from json_lines import read_lines
 from listing import find_pairs
 
 import lookalike as la
@@ -59,7 +60,7 @@ def test_every_pair_of_the_page_is_one_of_the_list(listed, corpus, tmp_path, kin
     assert len(re.findall("<h2>", page)) == 9 and len(data["pairs"]) >= 20
     texts = {}
     for file in corpus.glob("*.jsonl"):
-        texts |= {row["id"]: row["text"] for row in map(json.loads, file.read_text().splitlines())}
+        texts |= {row["id"]: row["text"] for row in read_lines(file)}
     for pair in data["pairs"]:
         left, right = (data["documents"][pair[side]]["id"] for side in ("left", "right"))
         assert known[left, right] == pair["score"]

@@ -8,6 +8,7 @@ import shlex
 import pyarrow as pa
 import pytest
 from engine_kinds import KINDS, prepare
+from json_lines import read_lines, write_lines
 
 import lookalike as la
 from lookalike.cli.main import main
@@ -47,7 +48,7 @@ def test_the_texts_are_those_of_the_documents(run, corpus, tmp_path):
     data = data_of(tmp_path / "page.html")
     texts = {}
     for file in corpus.glob("*.jsonl"):
-        texts |= {row["id"]: row["text"] for row in map(json.loads, file.read_text().splitlines())}
+        texts |= {row["id"]: row["text"] for row in read_lines(file)}
     for pair in data["pairs"]:
         for side in ("left", "right"):
             rows = [row[0 if side == "left" else -1] for row in pair["compared"]["rows"] if not isinstance(row, int)]
@@ -99,9 +100,7 @@ def test_recalls_that_differ_are_explained(run, tmp_path):
 
 def test_lists_show_how_texts_begin(run, corpus, tmp_path):
     page = report(run(), tmp_path)
-    texts = {
-        row["id"]: row["text"] for file in corpus.glob("*.jsonl") for row in map(json.loads, file.read_text().splitlines())
-    }
+    texts = {row["id"]: row["text"] for file in corpus.glob("*.jsonl") for row in read_lines(file)}
     shown = re.findall(
         r'<bdi class="mono">(\w+)</bdi> <span class="soft">\(<bdi>[^<]*</bdi>\)</span> <bdi class="begins">“(.*?)…”', page
     )
@@ -185,7 +184,7 @@ def test_a_group_of_copies_says_so(tmp_path):
 
 def test_a_loaded_result_has_the_texts_of_files_that_are_as_they_were(tmp_path):
     file = tmp_path / "a.jsonl"
-    file.write_text("".join(json.dumps({"text": f"one two three four five word{i}"}) + "\n" for i in range(4)))
+    write_lines(file, (f"one two three four five word{i}" for i in range(4)))
     la.dedup(file, threshold=0.3).save(tmp_path / "saved")
     result = la.Result.load(tmp_path / "saved")
     page = report(result, tmp_path)

@@ -1,12 +1,12 @@
 """Results: their tables, what annotation adds, other thresholds, and what is left of one that is closed."""
 
-import json
 import pickle
 from collections import Counter
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from json_lines import write_lines
 from same_results import TABLES, VARIANTS, corpus, same
 
 import lookalike as la
@@ -150,7 +150,7 @@ TABLE = pa.table({"text": [A, "b", A], "n": [1, 2, 3]}, metadata={"made": "here"
 
 @pytest.mark.parametrize("annotate", [False, True])
 def test_the_table_is_what_would_be_written(annotate, tmp_path):
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in TABLE.to_pylist()))
+    write_lines(tmp_path / "in.jsonl", TABLE.to_pylist())
     for data in (TABLE, tmp_path / "in.jsonl", TABLE.to_pylist(), [TABLE["text"][0].as_py(), "b"]):
         result = la.dedup(data)
         result.write(tmp_path / "out.parquet", annotate=annotate, force=True)

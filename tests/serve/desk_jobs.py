@@ -1,9 +1,9 @@
 """Saved results for the pages of the service: a plain one, and one of documents that would do something."""
 
-import json
 import random
 from contextlib import contextmanager
 
+from json_lines import write_lines
 from serve.served import Server
 
 import lookalike as la
@@ -19,7 +19,7 @@ HOSTILE = [
 
 def write(path, rows):
     """Write rows as JSON lines."""
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(path, rows)
 
 
 def changed(rng, text, n):

@@ -1,12 +1,12 @@
 """The pages in Chromium: a text is looked up, removals are judged by keyboard and taken back, hostile documents do nothing."""
 
-import json
 import os
 import re
 import time
 
 import pytest
 from browsers import needed, opened, playwright, violations
+from json_lines import read_lines
 from serve.desk_jobs import HOSTILE, hostile, plain, served, write
 
 import lookalike as la
@@ -145,7 +145,7 @@ def test_ten_are_judged_by_keyboard_one_is_taken_back_and_a_restart_forgets_noth
         tab.keyboard.press("k")
         playwright.expect(tab.locator("#note")).to_have_value("")
         playwright.expect(tab.locator("[data-judgement=keep]")).to_have_attribute("aria-pressed", "true")
-    lines = [json.loads(line) for line in (folder / "overrides.jsonl").read_text().splitlines()]
+    lines = read_lines(folder / "overrides.jsonl")
     assert sorted(line["id"] for line in lines) == sorted(names[i] for i in (0, 4, 8))
     assert {(line["action"], len(line["sha256"])) for line in lines} == {("keep", 64)}
     with served(folder) as address, opened(browser, address) as tab:
@@ -229,7 +229,7 @@ def test_keys_are_shown_and_are_no_keys_of_fields(browser, job):
 
 
 def test_the_list_shows_how_texts_begin(browser, job):
-    texts = {row["id"]: row["text"] for row in map(json.loads, (job[1].parent / "b.jsonl").read_text().splitlines())}
+    texts = {row["id"]: row["text"] for row in read_lines(job[1].parent / "b.jsonl")}
     with opened(browser, job[0]) as tab:
         names = listed(tab)
         playwright.expect(tab.locator("#rows .begins")).to_have_count(50)

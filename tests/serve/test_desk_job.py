@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 
 import pytest
+from json_lines import read_lines, write_lines
 from serve.desk_jobs import hostile, plain, write
 from waiting import MINUTES
 
@@ -77,7 +78,7 @@ def test_texts_of_a_whole_page_are_read_at_once(desk, monkeypatch):
 
 def test_a_list_shows_how_texts_begin_though_they_are_not_held(desk, monkeypatch, tmp_path):
     monkeypatch.setattr("lookalike.serve.desk_job.HELD_BYTES", 3_000)
-    texts = {row["id"]: row["text"] for row in map(json.loads, (tmp_path / "b.jsonl").read_text().splitlines())}
+    texts = {row["id"]: row["text"] for row in read_lines(tmp_path / "b.jsonl")}
     some = {row["row"]: row["name"] for row in rows(desk, n=20, kind="near")}
     for row in list(some)[:3]:
         begins = desk.pair(row, list(some))["begins"]
@@ -107,9 +108,7 @@ def test_without_its_texts_a_pair_says_why(desk, tmp_path):
 def test_one_input_that_is_gone_hides_no_pair_of_others(tmp_path):
     texts = ["one two three four five six seven eight nine ten " * 3, "eleven twelve thirteen fourteen fifteen sixteen " * 3]
     for name, text in zip("ab", texts, strict=True):
-        (tmp_path / f"{name}.jsonl").write_text(
-            "".join(json.dumps({"id": f"{name}{i}", "text": text + " x" * i}) + "\n" for i in range(2))
-        )
+        write_lines(tmp_path / f"{name}.jsonl", ({"id": f"{name}{i}", "text": text + " x" * i} for i in range(2)))
     la.dedup([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], id="id", threshold=0.5).save(tmp_path / "job")
     (tmp_path / "a.jsonl").unlink()
     desk = Desk(tmp_path / "job")
@@ -172,7 +171,7 @@ def test_judgements_are_there_after_a_restart(folder, tmp_path):
     assert [row["row"] for row in listed] == [row["row"] for row in some[:4]] and listed[0]["note"] == "look"
     assert len(rows(again, judged="none", n=200)) == 63
     digest = sha256((tmp_path / "b.jsonl").read_bytes()).hexdigest()
-    lines = [json.loads(line) for line in (folder / "overrides.jsonl").read_text().splitlines()]
+    lines = read_lines(folder / "overrides.jsonl")
     name = again.result.provenance["inputs"][1]["name"]
     assert sorted(line["id"] for line in lines) == sorted(row["name"] for row in some[:4])
     assert all(line == {"id": line["id"], "action": "keep", "input": name, "sha256": digest} for line in lines)

@@ -1,9 +1,9 @@
 """A review on the disk: judgements survive restarts and torn lines, overrides follow, and others' lines stay."""
 
-import json
 import os
 
 import pytest
+from json_lines import read_lines
 
 import lookalike as la
 from lookalike.serve.desk_review import Judgement, Removed, Review
@@ -36,7 +36,7 @@ def open_review(tmp_path):
 
 def overrides(folder):
     path = folder / "overrides.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else None
+    return read_lines(path) if path.exists() else None
 
 
 def kept(folder):
@@ -52,7 +52,7 @@ def test_what_is_kept_is_written_as_the_report_exports_it(open_review, tmp_path)
     review.judge([3], KEEP)
     review.judge([1], Judgement("duplicate", "clear"))
     assert overrides(tmp_path) == [{"id": "id3", "action": "keep", "input": "a.jsonl", "sha256": "ab"}]
-    lines = [json.loads(line) for line in (tmp_path / "review.jsonl").read_text().splitlines()]
+    lines = read_lines(tmp_path / "review.jsonl")
     assert lines[0]["judgement"] == "keep"
     assert lines[1] == {"row": 1, "id": "id1", "duplicate_of": "id1001", "note": "clear",
         "judgement": "duplicate", "undo": False, "more": False}  # fmt: skip

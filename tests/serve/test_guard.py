@@ -1,11 +1,11 @@
 """Who is let in, and what is refused before a body is read."""
 
 import asyncio
-import json
 from hashlib import sha256
 from types import SimpleNamespace
 
 import pytest
+from json_lines import read_lines
 from serve.served import ask
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
@@ -254,7 +254,7 @@ def test_failures_say_nothing_of_texts(tmp_path):
         app = app_of(log=Log(file.fileno()))
         answer = ask(app, path="/v1/fail", headers={"x-request-id": "seven"})
         app.log.flush()
-    lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    lines = read_lines(tmp_path / "log")
     assert problem(answer) == 500 and "nobody" not in answer.text + str(lines)
     assert [line["event"] for line in lines] == ["failure", "request"]
     assert lines[0]["error"] == "RuntimeError" and lines[0]["id"] == "seven" and "test_guard.py" in lines[0]["places"][-1]

@@ -4,12 +4,9 @@ import json
 import logging
 import os
 
+from json_lines import read_lines
+
 from lookalike.serve.log import FLUSH_LINES, Handler, Log
-
-
-def read(path):
-    """Return the lines of a log."""
-    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def test_lines_are_gathered_and_all_written(tmp_path):
@@ -20,13 +17,13 @@ def test_lines_are_gathered_and_all_written(tmp_path):
             log.request(f"r{i}", "127.0.0.1", "GET", "/healthz", 200, 0.1, 0, 18)
         assert path.read_bytes() == b""
         log.request("last", "127.0.0.1", "GET", "/healthz", 200, 0.1, 0, 18)
-        assert len(read(path)) == FLUSH_LINES and read(path)[-1]["id"] == "last"
+        assert len(read_lines(path)) == FLUSH_LINES and read_lines(path)[-1]["id"] == "last"
         log.say("ended")
-        assert read(path)[-1]["event"] == "ended"
+        assert read_lines(path)[-1]["event"] == "ended"
         quiet = Log(file.fileno(), requests=False)
         quiet.request("none", "127.0.0.1", "GET", "/healthz", 200, 0.1, 0, 18)
         quiet.flush()
-        assert len(read(path)) == FLUSH_LINES + 1
+        assert len(read_lines(path)) == FLUSH_LINES + 1
 
 
 def test_lines_are_whole_where_a_pipe_takes_a_part(monkeypatch):
@@ -55,7 +52,7 @@ def test_messages_of_libraries_are_not_quoted(tmp_path):
             except ValueError:
                 logger.exception("failed with secret" if name == "asyncio" else "failed")
     assert "secret" not in path.read_text()
-    first, second, third, fourth = read(path)
+    first, second, third, fourth = read_lines(path)
     assert first["message"] == "Invalid request from %s" and first["level"] == "WARNING" and third["message"] == ""
     assert second["error"] == fourth["error"] == "ValueError" and second["message"] == "failed"
     assert all(line["event"] == "library" for line in (first, second, third, fourth))

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from corpora import planted
+from json_lines import write_lines
 
 import lookalike as la
 from lookalike.cli.main import main
@@ -36,7 +37,7 @@ def corpus(folder, rng):
         stream.writelines(json.dumps({"text": text}) + "\n" for text in texts[1::3])
     (folder / "in/c.csv").write_text("n,text\n" + "".join(f'{i},"{text}"\n' for i, text in enumerate(texts[2::3])))
     (folder / "in/d.jsonl").write_text("")
-    (folder / "ref.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts[::7]))
+    write_lines(folder / "ref.jsonl", texts[::7])
 
 
 @pytest.mark.parametrize(

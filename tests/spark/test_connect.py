@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from corpora import planted
 from java_home import java_home
+from json_lines import write_lines
 
 import lookalike as la
 
@@ -21,8 +22,7 @@ def test_a_frame_of_connect_is_deduplicated_as_a_file(tmp_path, rng):
         if importlib.util.find_spec(name) is None:
             pytest.skip(f"{name} is not installed")
     texts = planted(rng, n_families=20)
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(json.dumps({"name": f"d{i:05}", "text": text}) + "\n" for i, text in enumerate(texts)))
+    path = write_lines(tmp_path / "in.jsonl", ({"name": f"d{i:05}", "text": text} for i, text in enumerate(texts)))
     here = la.dedup(path, id="name")
     environment = os.environ | {"JAVA_HOME": str(java_home()), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     done = subprocess.run(

@@ -1,12 +1,12 @@
 """The text of web pages: all characters that are data, and which blocks are main text."""
 
 import html
-import json
 import random
 from html.parser import HTMLParser
 
 import pytest
 from document_files import epub
+from json_lines import read_lines
 
 import lookalike as la
 from lookalike.text.html import page_of
@@ -82,7 +82,7 @@ def test_answers_in_single_characters_make_texts_differ(tmp_path):
     result = la.dedup(tmp_path, threshold=1.0)
     assert result.keep.tolist() == [True, True, False]
     result.write(tmp_path / "kept.jsonl")
-    rows = [json.loads(line)["text"] for line in (tmp_path / "kept.jsonl").read_text().splitlines()]
+    rows = [row["text"] for row in read_lines(tmp_path / "kept.jsonl")]
     assert [bare(row)[-4:] for row in rows] == ["有装備無", "無装備有"]
 
 
@@ -216,5 +216,5 @@ def test_chapters_of_books_are_read_like_pages(tmp_path):
     result = la.dedup(tmp_path, threshold=1.0)
     assert result.keep.tolist() == [True, False, False, True, False, False]
     result.write(tmp_path / "kept.jsonl")
-    first, second = ((json.loads(line)["text"]) for line in (tmp_path / "kept.jsonl").read_text().splitlines())
+    first, second = (row["text"] for row in read_lines(tmp_path / "kept.jsonl"))
     assert bare(first) == bare(f"{TEXT}男{TEXT}") and bare(second) == bare(f"良よい{TEXT}男{TEXT}")
