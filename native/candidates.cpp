@@ -338,6 +338,7 @@ class GroupLinks {
   // From now on two are linked only if `least` of some slots agree in their nibbles, which each order has a row of.
   void compare(Held<const Word> nibbles, Long slots, Long least) {
     nibbles_ = std::move(nibbles);
+    rows_ = span(nibbles_);
     slots_ = slots;
     least_ = least;
   }
@@ -368,7 +369,8 @@ class GroupLinks {
     complete_ = row_ < keys.size();
     if (complete_ && row_ - begin == 1 && !open_) return true;  // it is alone
     open_ = true;
-    const Longs more = span(orders_).part(begin, row_ - begin);
+    const Longs orders = span(orders_), more = orders.part(begin, row_ - begin);
+    for (Long at = begin + AHEAD; least_ && at < std::min(row_ + AHEAD, orders.size()); at++) __builtin_prefetch(row(orders[at]));
     group_.insert(group_.end(), more.begin(), more.end());
     linkable_ = rule.grow(group_, begin, row_) || complete_;
     return true;
@@ -403,13 +405,14 @@ class GroupLinks {
   }
 
   bool agree(Long one, Long other) const {
-    const Long words = nibble_words(slots_);
-    const auto row = [&](Long order) { return Bytes(span(nibbles_).part(order * words, words).begin()); };
     return equal_nibbles(row(one), row(other), slots_) >= least_;
   }
+  Bytes row(Long order) const { return Bytes(rows_.part(order * nibble_words(slots_), nibble_words(slots_)).begin()); }
 
   Held<const Long> keys_, orders_;
+  static constexpr Long AHEAD = 32;  // rows of nibbles that are fetched meanwhile
   Held<const Word> nibbles_;
+  Span<const Word> rows_;
   Long slots_ = 0, least_ = 0;
   Vector<Long> group_;
   Long row_ = 0, key_ = 0, member_ = 0, partner_ = 0;                        // the next row, and what is linked next
