@@ -1,5 +1,6 @@
 // Candidates: keys of bands, the rows that share one, links of the members of buckets, rare codes, and the cut of links.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include "arrays.h"
 #include "hash.h"
@@ -245,6 +246,28 @@ class KeyGroups {
   EqualKeys groups_;
 };
 
+// Sorts numbers by their digits, those that differ anywhere; returns how many are distinct, which then come first.
+static Long sort_distinct(Span<Long> values) {
+  constexpr int DIGIT = 11, DIGITS = 6;
+  constexpr Word SIGN = Word(1) << 63;
+  const auto digit = [](Long value, int i) { return (Word(value) ^ SIGN) >> (i * DIGIT) & ((1 << DIGIT) - 1); };
+  Vector<std::array<Long, 1 << DIGIT>> places(DIGITS);
+  for (auto& counts : places) counts.fill(0);
+  for (const Long value : values)
+    for (int i = 0; i < DIGITS; i++) places[i][digit(value, i)]++;
+  Vector<Long> held(values.size());
+  Span<Long> from = values, to = held;
+  for (int i = 0; i < DIGITS && values.size(); i++) {
+    if (places[i][digit(values[0], i)] == values.size()) continue;
+    Long sum = 0;
+    for (Long& count : places[i]) sum += std::exchange(count, sum);
+    for (const Long value : from) to[places[i][digit(value, i)]++] = value;
+    std::swap(from, to);
+  }
+  if (from.begin() != values.begin()) std::copy(from.begin(), from.end(), values.begin());
+  return std::unique(values.begin(), values.end()) - values.begin();
+}
+
 // The root of a row, the smallest of its component; on the way every second parent is shortened.
 static Long find_root(Span<Long> parents, Long row) {
   for (; parents[row] != row; row = parents[row]) parents[row] = parents[parents[row]];
@@ -265,6 +288,21 @@ static void find_roots(Span<Long> parents) {
 }
 
 // --------------------------------------------------------------------------------- links of groups
+
+// Words of 16 nibbles each that hold those of some slots.
+static Long nibble_words(Long slots) { return (slots + 15) / 16; }
+
+// In how many of some slots nibbles are equal.
+static Long equal_nibbles(Bytes a, Bytes b, Long slots) {
+  Long same = slots;
+  for (Long word = 0; word < nibble_words(slots); word++) {
+    Word x = load64(a + 8 * word) ^ load64(b + 8 * word);
+    x |= x >> 1;
+    x |= x >> 2;
+    same -= std::popcount(x & 0x1111111111111111);
+  }
+  return same;
+}
 
 // With whom a member of a group is linked: the first `near` members, and those after `skipped` more, `count` together; and
 // perhaps with itself.
@@ -297,6 +335,14 @@ class GroupLinks {
     add({}, {});
   }
 
+  // From now on two are linked only if `least` of some slots agree in their nibbles, which each order has a row of.
+  void compare(Held<const Word> nibbles, Long slots, Long least) {
+    nibbles_ = std::move(nibbles);
+    rows_ = span(nibbles_);
+    slots_ = slots;
+    least_ = least;
+  }
+
   // The next links of what was added, at most so many; no link: these were all.
   Pairs next(Long most) {
     Growing out(std::min(expected_, most));
@@ -323,7 +369,8 @@ class GroupLinks {
     complete_ = row_ < keys.size();
     if (complete_ && row_ - begin == 1 && !open_) return true;  // it is alone
     open_ = true;
-    const Longs more = span(orders_).part(begin, row_ - begin);
+    const Longs orders = span(orders_), more = orders.part(begin, row_ - begin);
+    for (Long at = begin + AHEAD; least_ && at < std::min(row_ + AHEAD, orders.size()); at++) __builtin_prefetch(row(orders[at]));
     group_.insert(group_.end(), more.begin(), more.end());
     linkable_ = rule.grow(group_, begin, row_) || complete_;
     return true;
@@ -334,13 +381,15 @@ class GroupLinks {
     for (; member_ < Long(group_.size()); member_++, partner_ = 0) {
       const auto [near, skipped, count, itself] = rule.partners(group_, member_);
       const Long total = count + itself, end = std::min(total, partner_ + most - out.size());
-      auto [left, right] = out.room(end - partner_);
-      out.advance(end - partner_);
+      const auto [left, right] = out.room(end - partner_);
       const Long* const group = group_.data();
+      Long made = 0;
       for (; partner_ < end; partner_++) {
-        *left++ = partner_ < near ? group[partner_] : partner_ < count ? group[partner_ + skipped] : group[member_];
-        *right++ = group[member_];
+        left[made] = partner_ < near ? group[partner_] : partner_ < count ? group[partner_ + skipped] : group[member_];
+        right[made] = group[member_];
+        made += !least_ || agree(left[made], right[made]);
       }
+      out.advance(made);
       if (end < total) return true;
     }
     linkable_ = false;
@@ -355,7 +404,16 @@ class GroupLinks {
     return true;
   }
 
+  bool agree(Long one, Long other) const {
+    return equal_nibbles(row(one), row(other), slots_) >= least_;
+  }
+  Bytes row(Long order) const { return Bytes(rows_.part(order * nibble_words(slots_), nibble_words(slots_)).begin()); }
+
   Held<const Long> keys_, orders_;
+  static constexpr Long AHEAD = 32;  // rows of nibbles that are fetched meanwhile
+  Held<const Word> nibbles_;
+  Span<const Word> rows_;
+  Long slots_ = 0, least_ = 0;
   Vector<Long> group_;
   Long row_ = 0, key_ = 0, member_ = 0, partner_ = 0;                        // the next row, and what is linked next
   Long expected_ = 0;                                                        // as many links as the portion before had
@@ -583,7 +641,7 @@ static std::tuple<Matrix<std::uint8_t>, Matrix<std::uint8_t>> mark_own(Codes cod
 
 // The nibbles of each row, the lowest four bits of its codes: that of slot i at bit 4 (i mod 16) of word i / 16.
 static Matrix<Word> pack_nibbles(Codes codes) {
-  const std::size_t words = (codes.columns() + 15) / 16;
+  const std::size_t words = nibble_words(codes.columns());
   Matrix<Word> out{Vector<Word>(codes.rows() * words), words};
   Word* to = out.elements.data();
   for (Long row = 0; row < codes.rows(); row++) {
@@ -600,18 +658,6 @@ static Matrix<Word> pack_nibbles(Codes codes) {
 // The bytes of both documents of each pair: a flat array, and where in it those of a pair begin.
 using Sides = std::tuple<Span<const std::uint8_t>, Longs, Span<const std::uint8_t>, Longs>;
 
-// In how many of some slots nibbles are equal.
-static Long equal_nibbles(Bytes a, Bytes b, Long slots) {
-  Long same = slots;
-  for (Long word = 0; word < (slots + 15) >> 4; word++) {
-    Word x = load64(a + 8 * word) ^ load64(b + 8 * word);
-    x |= x >> 1;
-    x |= x >> 2;
-    same -= std::popcount(x & 0x1111111111111111);
-  }
-  return same;
-}
-
 // The pairs that stay: none that is the one before, `before` at first, or of one document, or of two references, or whose
 // `withins`, of so many bytes, differ, or of whose nibbles fewer than `least` agree. Without slots, or bytes, these are not
 // compared.
@@ -619,7 +665,7 @@ static Pairs cut_pairs(Longs left, Longs right, std::pair<Long, Long> before, Lo
                        Sides codes, Long slots, Long least) {
   const auto [left_withins, left_within, right_withins, right_within] = withins;
   const auto [left_codes, left_code, right_codes, right_code] = codes;
-  const Long width = (slots + 15) / 16 * 8;
+  const Long width = 8 * nibble_words(slots);
   Growing found;
   auto [to_left, to_right] = found.room(left.size());
   for (Long pair = 0; pair < left.size(); pair++) {
@@ -644,6 +690,7 @@ void define_candidates(nb::module_& m) {
   define(m, "band_keys", &band_keys<std::uint64_t>);
   define(m, "packed_band_keys", &packed_band_keys);
   define(m, "keys_and_codes", &keys_and_codes);
+  define(m, "sort_distinct", &sort_distinct);
   define(m, "band_pairs", &band_pairs);
   define(m, "join_pairs", &join_pairs);
   define(m, "find_roots", &find_roots);
@@ -655,6 +702,7 @@ void define_candidates(nb::module_& m) {
   define(m, "cut_pairs", &cut_pairs);
   using Array = Held<const Long>;
   const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
+  const auto nibbles = array("nibbles");
   const nb::call_guard<nb::gil_scoped_release> unlocked;
   nb::class_<KeyGroups>(m, "KeyGroups")
       .def(nb::init<Held<const Word>>(), array("keys"), unlocked)
@@ -663,6 +711,7 @@ void define_candidates(nb::module_& m) {
       .def(nb::init<Long, Long, Long>())
       .def("add", &BucketLinks::add, array("keys"), array("orders"))
       .def("end", &BucketLinks::end)
+      .def("compare", &BucketLinks::compare, nibbles, nb::arg("slots"), nb::arg("least"))
       .def("next", &BucketLinks::next, unlocked);
   nb::class_<HolderLinks>(m, "HolderLinks")
       .def(nb::init<Long, Long, Long>())
@@ -673,6 +722,7 @@ void define_candidates(nb::module_& m) {
             links.add(std::move(codes), std::move(orders));
           },
           array("codes"), array("orders"), array("within"))
+      .def("compare", &HolderLinks::compare, nibbles, nb::arg("slots"), nb::arg("least"))
       .def("next", &HolderLinks::next, unlocked);
   nb::class_<CrossLinks>(m, "CrossLinks")
       .def(nb::init<Array, Array, Array, Array, Long>(), array("orders"), array("offsets"), array("first"), array("second"),

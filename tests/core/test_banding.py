@@ -5,7 +5,7 @@ from itertools import chain, combinations, pairwise
 import numpy as np
 import pytest
 
-from lookalike.core import KeyGroups, find_roots, join_pairs
+from lookalike.core import KeyGroups, find_roots, join_pairs, sort_distinct
 from lookalike.search.banding import find_candidates
 
 
@@ -65,6 +65,15 @@ def test_groups_come_by_key_whole_and_in_portions(rng, n, shift, most):
     assert all(len(rows) >= most for rows in found[:-1])
     ends = [column[rows[-1]] != column[more[0]] for rows, more in pairwise(found)]
     assert all(ends), "a group is in one portion"
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5000])
+@pytest.mark.parametrize("low, high", [(0, 1), (-5, 5), (1 << 40, (1 << 40) + 3000), (-(1 << 63), (1 << 63) - 1)])
+def test_distinct_numbers_come_sorted(rng, n, low, high):
+    numbers = rng.integers(low, high, n)
+    distinct = np.unique(numbers)
+    assert sort_distinct(numbers) == len(distinct)
+    assert np.array_equal(numbers[: len(distinct)], distinct)
 
 
 def test_one_stranger_hides_no_pair():

@@ -13,10 +13,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from naive import dedup
 from steps import naive_crowds as naive
-from steps.made import columns, cut_at, grouped, places, rows_of
+from steps.made import code_column, columns, cut_at, grouped, places, rows_of
 
 from lookalike.steps import links as linking
 from lookalike.steps.links import at_most, bucket, head_places, near, same_texts
+from lookalike.steps.pairs import nibbles_by_order
 from lookalike.values.tables import LINKS
 
 
@@ -90,6 +91,20 @@ def test_any_cut_gives_the_links_of_buckets(bucket_groups, rule, places, room):
         patch.setattr(linking, "AT_A_TIME", room)
         found = rows_of(bucket(iter(cut_at(grouped(bucket_groups), places)), **rule), LINKS)
     assert found == expected(bucket_groups, rule)
+
+
+@given(bucket_groups, bucket_rules, places, st.integers(0, 18), st.integers(1, 18), st.integers(0, 1 << 32))
+def test_links_can_be_cut_while_they_are_made(bucket_groups, rule, places, least, slots, seed):
+    least = min(least, slots)
+    codes = np.random.default_rng(seed).integers(0, 2, (41, slots), np.uint16)
+    rows = (columns(order=[i], code=code_column(codes[i : i + 1], slots)) for i in range(41))
+    by_order = nibbles_by_order(slots, 41)
+    total = by_order.start()
+    for row in rows:
+        by_order.add(total, row)
+    found = bucket(iter(cut_at(grouped(bucket_groups), places)), **rule, nibbles=(total.reshape(-1), slots, least))
+    agree = [(a, b) for a, b in expected(bucket_groups, rule) if (codes[a] == codes[b]).sum() >= least]
+    assert rows_of(found, LINKS) == agree
 
 
 @given(bucket_groups, bucket_rules, places, st.integers(0, 30))

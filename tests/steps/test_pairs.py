@@ -21,8 +21,8 @@ from lookalike.steps.pairs import (
     cut,
     distinct,
     each_once,
-    nibbles,
     nibbles_schema,
+    pack_codes,
     packed_width,
     sides,
 )
@@ -34,7 +34,7 @@ def test_any_cut_packs_the_lowest_four_bits_of_each_code(data, slots, kind, plac
     code = st.lists(st.sampled_from([0, 1, 15, 16, 0x8421, 0xFFF0, 0xFFFF]), min_size=slots, max_size=slots)
     codes = data.draw(st.lists(code, max_size=8))
     batch = columns(order=np.arange(len(codes)) + 7, code=code_column(codes, slots, kind))
-    step = pickle.loads(pickle.dumps(partial(nibbles, slots=slots)))
+    step = pickle.loads(pickle.dumps(partial(pack_codes, slots=slots)))
     found = list(step(iter(cut_at(batch, places))))
     assert all(some.schema == nibbles_schema(batch.schema, slots) for some in found)
     rows = [tuple(row.values()) for some in found for row in some.to_pylist()]

@@ -176,6 +176,10 @@ class Engine(Protocol):
         """Remove what was kept: no table is asked for rows any more."""
         ...
 
+    def has_room(self, n_bytes: int) -> bool:
+        """Tell whether an array of so many bytes, which steps share, fits beside what the job holds."""
+        ...
+
     @property
     def joins_in_place(self) -> bool:
         """Whether the rows of a join are in the order and groups of its left table, and ranked rows in that of positions."""

@@ -22,6 +22,7 @@ _LISTS = (
     (pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list), (pa.types.is_list_view, pa.list_view),
     (pa.types.is_large_list_view, pa.large_list_view),
 )  # fmt: skip
+KEPT = 16  # this part of the room for rows may be kept of what was freed
 UNREAD = b"lookalike unread"
 """What the metadata of tables name that stand for rows that cannot be read."""
 
@@ -211,7 +212,7 @@ def selected_schema(selection: Selection, form: ColumnarFormat) -> pa.Schema:
 
 def selected_tables(selection: Selection, form: ColumnarFormat, converted: bool = False) -> Iterator[pa.Table]:
     """Yield the selected rows as Arrow tables, texts cut, additions appended."""
-    row, additions = 0, selection.additions()
+    row, freed, additions = 0, 0, selection.additions()
     selection.split.check_unchanged()
     for table in (form.tables_to_convert if converted else form.tables)(selection.split):
         if selection.split.limit.faults:
@@ -229,10 +230,13 @@ def selected_tables(selection: Selection, form: ColumnarFormat, converted: bool 
             del added
         mask, row = selection.mask[row:end], end
         chosen = table if mask.all() else _filtered(table, mask)
+        freed += table.nbytes
         del table  # not held while the next is read, nor beside what is chosen of it
         yield chosen
         del chosen
-        pa.default_memory_pool().release_unused()  # of what was freed much would be kept
+        if freed > selection.split.limit.room // KEPT:  # of what was freed much would be kept
+            pa.default_memory_pool().release_unused()
+            freed = 0
         if selection.split.limit.faults and row >= selection.last:
             break
     selection.check_count(row)

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import unpack_rows
 from .parquet_pages import DICTIONARIES, DICTIONARY, PIECE, Page, Stream, pages_of, parts_of
 
 _PREFIXED = 7  # DELTA_BYTE_ARRAY: a value is how much of the one before begins it, and what follows
@@ -79,9 +80,7 @@ def _bytes_of_value(page: Page) -> float:
 
 def _lengths_in(stream: Stream, page: Page) -> NDArray[np.int64]:
     """Return the bytes of each value in a dictionary page."""
-    data, at = stream.read(page.n_bytes), 0
-    lengths = np.zeros(page.n_values, np.int64)
-    for i in range(page.n_values):
-        n_bytes = int.from_bytes(data[at : at + 4], "little")
-        at, lengths[i] = at + 4 + n_bytes, n_bytes
-    return lengths
+    data, offsets = np.frombuffer(bytearray(stream.read(page.n_bytes)), np.uint8), np.empty(page.n_values + 1, np.int64)
+    if unpack_rows(data, np.ones(page.n_values, np.int64), data, offsets) < 0:
+        raise OSError("the values of a page are damaged")
+    return np.diff(offsets)

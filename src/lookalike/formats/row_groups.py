@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..errors import InputDataError
 from ..files.ahead import Range, want
 from ..text.texts import Later
+from ..values.arrow import strings
 from .columnar import leaves_of
 from .page_sizes import bytes_per_row, held_of, longest_value
 from .parquet_pages import DICTIONARY, HEADER, LARGE, Page, TooLong, chunk_begin, is_streamed, pages_of, values_of
@@ -323,7 +324,7 @@ class RowGroups:
                 del value
                 if size > BATCH_BYTES or end == len(other):
                     columns = {name: other.column(name).slice(begin, end - begin) for name in others}
-                    columns[field.name] = _column(texts, field.type)
+                    columns[field.name] = strings(texts, field.type)
                     texts.clear()
                     made = [columns[f.name] for f in wanted]
                     yield pa.RecordBatch.from_arrays(made, schema=pa.schema(wanted, schema.metadata)), left_out
@@ -341,10 +342,3 @@ class RowGroups:
         n = self._metadata.row_group(number).num_rows
         for begin in range(0, n, rows):
             yield range(begin, min(n, begin + rows))
-
-
-def _column(values: list[bytes | None], kind: pa.DataType) -> pa.Array:
-    wide = pa.array(values, pa.large_binary())
-    if pa.types.is_large_string(kind) or pa.types.is_string(kind):
-        wide = wide.view(pa.large_string())
-    return wide.cast(kind)

@@ -38,9 +38,9 @@ from ..steps.crowds import (
     shingle_counts,
 )
 from ..steps.exact import by_key, exact, keyless, led, not_by_key
-from ..steps.links import HEADS, NO_CROWDS, bucket, near, same_texts
+from ..steps.links import HEADS, NO_CROWDS, Nibbles, bucket, near, same_texts
 from ..steps.override import Overriding
-from ..steps.pairs import MEMBERS, across, cut, each_once, nibbles, nibbles_schema
+from ..steps.pairs import MEMBERS, across, cut, each_once, nibbles_by_order, nibbles_schema, pack_codes, packed_width
 from ..steps.sketch import sketch, sketches_schema
 from ..steps.totals import LONGER, N_ROWS, REFERENCES, SHORT, SKIPPED, SKIPPED_REFERENCES, N
 from ..steps.totals import documents as document_counts
@@ -200,7 +200,8 @@ def search(
         counts, n_links = np.zeros((0, 0), np.int32), 0
         pairs = _cut(engine, live, _with_same_texts(engine, live, found, settings), settings, boundary)
     else:
-        pairs, crowded, counts, n_links = _candidates(engine, live, documents, settings, key, boundary)
+        nibbles = _nibbles(engine, live, settings, int(totals[N]))
+        pairs, crowded, counts, n_links = _candidates(engine, live, documents, settings, key, boundary, nibbles)
     lap("candidates")
     return Searched(documents, sketches, leaders, live, crowded, pairs, totals, counts, n_links)
 
@@ -220,8 +221,18 @@ def _with_keys(engine: Engine, leaders: Table, of_keys: Table, boundary: int) ->
     return engine.store(engine.union(engine.map(leaders, not_by_key, schema), followed), "leaders-and-keys")
 
 
+def _nibbles(engine: Engine, live: Table, settings: Searching, n: int) -> Nibbles | None:
+    """Return what cuts links while they are made, where there is room for it; without it they are cut at the end."""
+    slots, least = settings.method.n_codes, settings.least
+    if not slots or not least or settings.limit is not None or settings.reaching is not None:
+        return None
+    if not engine.has_room(n * packed_width(slots)):
+        return None
+    return engine.fold(live.select(["order", "code"]), nibbles_by_order(slots, n)).reshape(-1), slots, least
+
+
 def _candidates(
-    engine: Engine, live: Table, documents: Table, settings: Searching, key: bytes, boundary: int
+    engine: Engine, live: Table, documents: Table, settings: Searching, key: bytes, boundary: int, nibbles: Nibbles | None
 ) -> tuple[Table, Table, NDArray[Any], int]:
     """Return (pairs, crowded documents, counts of their codes, number of links if it is limited)."""
     method, reaching = settings.method, settings.reaching
@@ -231,7 +242,7 @@ def _candidates(
         links = _prefixed(engine, some, documents, settings, key, boundary, method.threshold)
         none = engine.rows(no_rows(MARKS))
         return _cut(engine, live, links, settings, boundary), none, np.zeros((0, 0), np.int32), 0
-    met = engine.meet(_links(engine, live, settings, boundary, grouped), "left", "right", once=True)
+    met = engine.meet(_links(engine, live, settings, boundary, grouped, nibbles), "left", "right", once=True)
     links = engine.store(met, "links")  # each once: bands repeat them
     codes = method.n_codes
     coded = ["order", *(["code"] if codes and reaching is None else []), *(grouped if reaching is not None else [])]
@@ -244,24 +255,27 @@ def _candidates(
         if reaching is not None:
             found = engine.union(links, _prefixed(engine, crowded, documents, settings, key, boundary, reaching))
         else:
-            found, counts = _rarely(engine, links, crowded, settings, boundary)
+            found, counts = _rarely(engine, links, crowded, settings, boundary, nibbles)
     found = _with_same_texts(engine, live, found, settings)
     n_links = count_rows(engine, links) if settings.limit is not None else 0
-    return _cut(engine, live, found, settings, boundary), crowded, counts, n_links
+    return _cut(engine, live, found, settings, boundary, nibbles, met=found is links), crowded, counts, n_links
 
 
-def _cut(engine: Engine, live: Table, found: Table, settings: Searching, boundary: int) -> Table:
-    """Return the pairs to compare: each link once, and only those that can match."""
-    codes = settings.method.n_codes
+def _cut(
+    engine: Engine, live: Table, found: Table, settings: Searching, boundary: int, nibbles: Nibbles | None = None,
+    met: bool = False,
+) -> Table:  # fmt: skip
+    """Return the pairs to compare: each link once, and only those that can match; ``nibbles`` have cut them, ``met``: once."""
+    codes = settings.method.n_codes if nibbles is None else 0
     grouped, apart = ([name for name in (column,) if name in live.schema.names] for column in ("within", "across"))
     compared = ["order", *(["code"] if codes and settings.least else []), *grouped, *apart]
-    both = engine.meet(found, "left", "right", once=True)
+    both = found if met and engine.joins_in_place else engine.meet(found, "left", "right", once=True)
     if not engine.joins_in_place:  # what is joined may be parted: each link comes once before that
         both = engine.map(both, each_once, LINKS)
     if len(compared) > 1:
         sides = live.select(compared)
         if "code" in compared:
-            sides = engine.map(sides, partial(nibbles, slots=codes), nibbles_schema(sides.schema, codes))
+            sides = engine.map(sides, partial(pack_codes, slots=codes), nibbles_schema(sides.schema, codes))
         both = engine.join(engine.join(both, sides, "left", "inner"), sides, "right", "inner")
     if apart:
         both = engine.map(both, across, both.schema)
@@ -320,13 +334,17 @@ def _with_same_texts(engine: Engine, live: Table, found: Table, settings: Search
     return engine.union(found, engine.map(same, same_texts, LINKS))
 
 
-def _rarely(engine: Engine, links: Table, crowded: Table, settings: Searching, boundary: int) -> tuple[Table, NDArray[Any]]:
+def _rarely(
+    engine: Engine, links: Table, crowded: Table, settings: Searching, boundary: int, nibbles: Nibbles | None
+) -> tuple[Table, NDArray[Any]]:
     """Return links with those of crowded documents that share rare codes, and the counts of codes."""
     counts = engine.fold(crowded, code_counts(settings.method.n_codes))
     holders = engine.map(crowded, partial(hold, counts=counts), HOLDERS)
-    found = engine.union(links, engine.map(engine.meet(holders, "code", "order"), partial(rare, boundary=boundary), LINKS))
+    found = engine.union(
+        links, engine.map(engine.meet(holders, "code", "order"), partial(rare, boundary=boundary, nibbles=nibbles), LINKS)
+    )
     couples = engine.map(crowded, partial(couple, counts=counts), COUPLES)
-    twice = partial(bucket, max_bucket=settings.max_bucket, boundary=boundary, heads=CODE_HEADS)
+    twice = partial(bucket, max_bucket=settings.max_bucket, boundary=boundary, heads=CODE_HEADS, nibbles=nibbles)
     return engine.union(found, engine.map(engine.meet(couples, "key", "order"), twice, LINKS)), counts
 
 
@@ -342,7 +360,9 @@ def _prefixed(
     return engine.map(engine.meet(engine.map(texts, choosing, schema), "key", "order"), linking, LINKS)
 
 
-def _links(engine: Engine, live: Table, settings: Searching, boundary: int, grouped: list[str]) -> Table:
+def _links(
+    engine: Engine, live: Table, settings: Searching, boundary: int, grouped: list[str], nibbles: Nibbles | None
+) -> Table:
     """Link documents that meet."""
     if settings.method.meets == "all":
         rows = engine.meet(live.select(["order", "keys", *grouped]), None, "order")
@@ -354,6 +374,6 @@ def _links(engine: Engine, live: Table, settings: Searching, boundary: int, grou
     rows = engine.meet(live.select(["order", "keys"]), "keys", "order")
     linking = partial(
         bucket, max_bucket=settings.max_bucket, boundary=boundary, limit=settings.limit,
-        heads=HEADS if settings.reaching is None else 0,
+        heads=HEADS if settings.reaching is None else 0, nibbles=nibbles,
     )  # fmt: skip
     return engine.map(rows, linking, LINKS)

@@ -20,7 +20,7 @@ from ..values import Int64Array, UInt64Array, drop_repeats
 from ..values.arrow import alone, to_arrow, to_numpy
 from ..values.tables import COUPLES, HOLDERS, LINKS, PREFIXES, PREFIXES_AND_BITS
 from .batches import DIGEST_BYTES, Batches, as_words, batch_of, flags, gather, ints, longest
-from .links import batches_of
+from .links import Nibbles, batches_of
 from .totals import Total
 
 MARKS = pa.schema([("order", pa.int64())])
@@ -90,7 +90,7 @@ def couple(
 
 
 def rare(
-    rows: Iterator[pa.RecordBatch], boundary: int, heads: int = CODE_HEADS, budget: int = BUDGET
+    rows: Iterator[pa.RecordBatch], boundary: int, heads: int = CODE_HEADS, budget: int = BUDGET, nibbles: Nibbles | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Link each holder of a code with earlier ones: with all if the code is within its budget, else with the first ``heads``.
 
@@ -101,6 +101,8 @@ def rare(
     Held: the first ``budget`` holders of the last code of a batch; no code within a budget has more.
     """
     links = core.HolderLinks(heads, boundary, max(budget, heads))
+    if nibbles:
+        links.compare(*nibbles)
     for batch in rows:
         links.add(ints(batch, "code"), ints(batch, "order"), to_numpy(batch["within_budget"]))
         yield from batches_of(links)

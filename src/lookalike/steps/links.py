@@ -22,6 +22,8 @@ from .pairs import differ
 AT_A_TIME = 1 << 18
 HEADS = 8
 NO_CROWDS = (1 << 63) - 1
+Nibbles = tuple[UInt64Array, int, int]
+"""What tells while links are made which ones will not be compared: rows of nibbles by order, slots, how many must agree."""
 _Search = Callable[[UInt64Array], tuple[Int64Array, Int64Array, Int64Array, int]]
 
 
@@ -50,8 +52,9 @@ def head_places(orders: Int64Array, heads: int, boundary: int) -> Int64Array:
 
 
 def bucket(
-    rows: Iterator[pa.RecordBatch], max_bucket: int | None, boundary: int, limit: int | None = None, heads: int = HEADS
-) -> Iterator[pa.RecordBatch]:
+    rows: Iterator[pa.RecordBatch], max_bucket: int | None, boundary: int, limit: int | None = None, heads: int = HEADS,
+    nibbles: Nibbles | None = None,
+) -> Iterator[pa.RecordBatch]:  # fmt: skip
     """Link the members of each bucket; stop after ``limit`` links of two documents.
 
     A bucket with more than ``max_bucket`` members is a crowd, whose first ``heads`` references and first others are linked with
@@ -62,12 +65,16 @@ def bucket(
     A bucket of n small members yields n (n - 1) / 2 links; a crowd at most 2 ``heads`` + 1 a member. A batch has at most 2^18
     links. Held: the last bucket of a batch, of a crowd its heads.
     """
-    return at_most(_all_links(rows, max_bucket, heads, boundary), limit)
+    return at_most(_all_links(rows, max_bucket, heads, boundary, nibbles), limit)
 
 
-def _all_links(rows: Iterator[pa.RecordBatch], max_bucket: int | None, heads: int, boundary: int) -> Iterator[pa.RecordBatch]:
+def _all_links(
+    rows: Iterator[pa.RecordBatch], max_bucket: int | None, heads: int, boundary: int, nibbles: Nibbles | None = None
+) -> Iterator[pa.RecordBatch]:
     """Yield the links of all buckets; None: none is a crowd."""
     links = BucketLinks(NO_CROWDS if max_bucket is None else max_bucket, heads, boundary)
+    if nibbles:
+        links.compare(*nibbles)
     for batch in rows:
         links.add(ints(batch, "key"), ints(batch, "order"))
         yield from batches_of(links)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -11,6 +14,7 @@ from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import LINKS, PAIRS
 from .batches import DIGEST_BYTES, Batches, as_words, batch_of, ints, row_starts, starts_of
+from .totals import Total
 
 AT_A_TIME = 1 << 21
 MEMBERS = pa.schema([("order", pa.int64())])
@@ -30,7 +34,7 @@ def nibbles_schema(codes: pa.Schema, slots: int) -> pa.Schema:
     return pa.schema([field.with_type(kind) if field.name == "code" else field for field in codes])
 
 
-def nibbles(rows: Batches, slots: int) -> Batches:
+def pack_codes(rows: Batches, slots: int) -> Batches:
     """Pack the lowest four bits of each code of documents, two codes a byte: what the cut compares."""
     width = packed_width(slots)
     for batch in rows:
@@ -38,6 +42,15 @@ def nibbles(rows: Batches, slots: int) -> Batches:
         packed = pa.Array.from_buffers(pa.binary(width), len(out), [None, pa.py_buffer(out)])
         columns = [packed if name == "code" else batch[name] for name in batch.schema.names]
         yield pa.RecordBatch.from_arrays(columns, schema=nibbles_schema(batch.schema, slots))
+
+
+def _add_nibbles(total: NDArray[Any], batch: pa.RecordBatch, slots: int) -> None:
+    total[to_numpy(batch["order"])] += pack_nibbles(as_words(batch["code"], 2 * slots, np.uint16))
+
+
+def nibbles_by_order(slots: int, n: int) -> Total:
+    """Return what puts the nibbles of n documents in rows by order: uint64 of shape (n, words)."""
+    return Total(partial(_add_nibbles, slots=slots), (n, packed_width(slots) // WORD_BYTES), dtype=np.uint64)
 
 
 def cut(rows: Batches, slots: int, least: int, boundary: int) -> Batches:

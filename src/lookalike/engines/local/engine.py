@@ -220,10 +220,13 @@ class LocalEngine:
     def _make_room(self, n_bytes: int) -> None:
         """Move all to the disk if so many bytes more are too many."""
         self._valve.check()
+        if not (self.workspace.on_disk or self.has_room(n_bytes)):
+            self.spill()
+
+    def has_room(self, n_bytes: int) -> bool:
         held = self._documents.held if self._documents is not None else None
         text_bytes = 0 if held is None else held.n_bytes
-        if not self.workspace.on_disk and text_bytes + self._stored_bytes + n_bytes > self.memory.held:
-            self.spill()
+        return not self.workspace.on_disk and text_bytes + self._stored_bytes + n_bytes <= self.memory.held
 
     def components(self, pairs: Table) -> Closed:
         """Return bundles of connected documents; components that do not fit the memory are left out."""

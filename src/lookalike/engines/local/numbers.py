@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ...core import sort_distinct
 from ...files.workspace import Workspace
 from ...values import Int64Array
 from ...values.arrow import to_arrow, wrapped
@@ -85,10 +86,7 @@ def _distinct(arrays: Arrays) -> Arrays:
     name, packed = next(iter(arrays.items()))
     if not name.startswith(PACKED):
         return arrays
-    packed.sort()
-    fresh = np.ones(len(packed), np.bool_)
-    np.not_equal(packed[1:], packed[:-1], out=fresh[1:])
-    return {name: packed[fresh]}
+    return {name: packed[: sort_distinct(packed)].copy()}
 
 
 def joined(parts: list[Arrays]) -> Arrays:

@@ -227,6 +227,10 @@ class SparkEngine:
     def union(self, first: Table, second: Table) -> SparkTable:
         return union(own(first), own(second).select(first.schema.names))
 
+    def has_room(self, n_bytes: int) -> bool:
+        """Tell that nothing is shared: steps run in tasks."""
+        return False
+
     def fold(self, rows: Table, fold: Fold) -> NDArray[Any]:
         """Add rows up in the tasks, then the sums of the tasks in a few others, and in one."""
         rows, start = own(rows), fold.start()
