@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -65,6 +66,14 @@ class Table {
   T* begin_ = nullptr;
   std::size_t rows_ = 0, columns_ = 0;
 };
+
+// An array that is held.
+template <class T>
+using Held = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+inline Span<T> span(const Held<T>& held) {
+  return held.is_valid() ? Span<T>(held.data(), held.shape(0)) : Span<T>();
+}
 
 // Memory that is not cleared before it is written, in huge pages where there are any: one of these is cleared, and found again
 // by the processor, faster than the 512 small ones in its place.

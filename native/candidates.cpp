@@ -47,14 +47,6 @@ class Growing {
   std::size_t size_ = 0, expected_;
 };
 
-// An array that an object holds.
-template <class T>
-using Held = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-static Span<T> span(const Held<T>& held) {
-  return held.is_valid() ? Span<T>(held.data(), held.shape(0)) : Span<T>();
-}
-
 // ----------------------------------------------------------------------------------- keys of bands
 
 // A 64-bit key of each band of each document, of what a function makes of both.
@@ -370,7 +362,8 @@ class GroupLinks {
     if (complete_ && row_ - begin == 1 && !open_) return true;  // it is alone
     open_ = true;
     const Longs orders = span(orders_), more = orders.part(begin, row_ - begin);
-    for (Long at = begin + AHEAD; least_ && at < std::min(row_ + AHEAD, orders.size()); at++) __builtin_prefetch(row(orders[at]));
+    for (Long at = begin + AHEAD; least_ && at < std::min(row_ + AHEAD, orders.size()); at++)
+      __builtin_prefetch(row(orders[at]));
     group_.insert(group_.end(), more.begin(), more.end());
     linkable_ = rule.grow(group_, begin, row_) || complete_;
     return true;
@@ -404,9 +397,7 @@ class GroupLinks {
     return true;
   }
 
-  bool agree(Long one, Long other) const {
-    return equal_nibbles(row(one), row(other), slots_) >= least_;
-  }
+  bool agree(Long one, Long other) const { return equal_nibbles(row(one), row(other), slots_) >= least_; }
   Bytes row(Long order) const { return Bytes(rows_.part(order * nibble_words(slots_), nibble_words(slots_)).begin()); }
 
   Held<const Long> keys_, orders_;

@@ -4,6 +4,7 @@
 #include <tuple>
 #include "arrays.h"
 #include "tag_table.h"
+#include "text_folder.h"
 #include "tokens.h"
 
 namespace lookalike {
@@ -19,11 +20,11 @@ namespace lookalike {
 // segment. A text shorter than a shingle is one shingle of its tokens and of the key 0, which no token has.
 class KnownText {
  public:
-  KnownText(bool lines, std::int64_t width, bool fold_case, Span<const Word> points, Span<const Word> secret)
-      : lines_(lines),
+  KnownText(int unit, std::int64_t width, bool fold_case, Span<const Word> points, Span<const Word> secret)
+      : unit_(unit),
         fold_case_(fold_case),
         width_(width),
-        separator_(lines ? 10 : 32),
+        separator_(unit == LINES ? 10 : 32),
         points_(points.begin(), points.end()),
         secret_{secret[0], secret[1], secret[2] | 1, secret[3]},
         keys_(width + MANY),
@@ -38,20 +39,17 @@ class KnownText {
   // Numbers the shingles of texts: (numbers with repeats, where those of each text begin). Fewer tokens than the width make one
   // shingle, none make none.
   std::tuple<Vector<std::int32_t>, Vector<std::int64_t>> number(Span<const std::uint8_t> data, Span<const std::int64_t> offsets,
-                                                                const Characters& characters) {
+                                                                int flags, const Characters& characters, const Forms& forms) {
     const std::int64_t size = offsets[offsets.size() - 1] - offsets[0];
     if (!room_) take_room(size);
     numbers_.resize(size / 4 + 64);
     written_ = 0;
     Vector<std::int64_t> ends{0};
-    WordFolder folder(characters, fold_case_);
+    TextFolder folder(unit_, fold_case_, flags, characters, forms);
     Bytes bytes = data.begin();
     for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
-      Bytes from = bytes + offsets[row], to = bytes + offsets[row + 1];
       Vector<std::uint8_t>& folded = room_->folded;
-      grow(folded, 3 * (to - from) + BEYOND);
-      const std::int64_t length = lines_ ? fold_spaces(from, to, data.end(), fold_case_, true, characters, folded.data())
-                                         : folder.fold(from, to, data.end(), folded.data());
+      const std::int64_t length = folder.fold(bytes + offsets[row], bytes + offsets[row + 1], data.end(), folded);
       std::fill_n(folded.data() + length, 64, separator_);
       std::fill_n(folded.data() + length + 64, 64, ROW_END);
       walk(folded.data(), length);
@@ -69,7 +67,7 @@ class KnownText {
   static constexpr std::int64_t FEW = 8, MANY = 32;
   // Tokens of a known run that is written into the segment that is open: no end of it for their sake.
   static constexpr std::int64_t SHORT = 8;
-  // Bytes that may be read, or written, behind a folded text and known text.
+  // Bytes that may be read, or written, behind known text.
   static constexpr std::int64_t BEYOND = 256;
   // Bytes of room that a thread uses again; memory that is new each time costs as much as the work.
   static constexpr std::int64_t MOST_KEPT = 16 << 20;
@@ -290,7 +288,8 @@ class KnownText {
     return found;
   }
 
-  const bool lines_, fold_case_;
+  const int unit_;
+  const bool fold_case_;
   const std::int64_t width_;
   const std::uint8_t separator_;
   const std::vector<Word> points_;

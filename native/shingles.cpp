@@ -1,10 +1,9 @@
 // Shingles of texts.
 #include <array>
 #include "arrays.h"
-#include "fold.h"
 #include "hash.h"
 #include "hash_table.h"
-#include "normal_forms.h"
+#include "text_folder.h"
 
 namespace lookalike {
 
@@ -47,7 +46,7 @@ namespace {
 class Tokenizer {
  public:
   Tokenizer(int unit, bool fold_case, int flags, const Characters& characters, const Forms& forms)
-      : unit_(unit), fold_case_(fold_case), flags_(flags), of_(characters), normalizer_(characters, forms, flags) {}
+      : unit_(unit), folder_(unit, fold_case, flags, characters, forms) {}
 
   ~Tokenizer() {
     forget_large(folded_);
@@ -57,24 +56,12 @@ class Tokenizer {
   // Returns the tokens of a text, until the next is asked for; up to `limit` may be read.
   Span<const Word> tokens(Bytes begin, Bytes end, Bytes limit) {
     if (unit_ == BYTES) {
-      Word* out = room(tokens_, end - begin);
+      Word* out = room(end - begin);
       for (Bytes at = begin; at < end; at++) *out++ = mum(Word(*at) ^ K2, K3);
       return {tokens_.data(), std::size_t(end - begin)};
     }
-    std::int64_t size = 0;
-    if (unit_ == WORDS) {
-      WordFolder folder(of_, fold_case_, flags_ | (flags_ & FORMED ? FALLS : 0));
-      size = folder.fold(begin, end, limit, room(folded_, 3 * (end - begin) + 160));
-      invalid |= folder.invalid;
-      if (folder.changes & flags_ || (folder.changes & FALLS && flags_ & FORMED)) {
-        normalize(begin, end, limit);
-        size = WordFolder(of_, fold_case_).fold(begin, end, limit, room(folded_, 3 * (end - begin) + 160));
-      }
-    } else {
-      normalize(begin, end, limit);
-      size = fold_spaces(begin, end, limit, fold_case_, unit_ == LINES, of_, room(folded_, 3 * (end - begin) + 160));
-    }
-    Word* out = room(tokens_, unit_ == CHARACTERS ? size : size / 2 + 1);
+    const std::int64_t size = folder_.fold(begin, end, limit, folded_);
+    Word* out = room(unit_ == CHARACTERS ? size : size / 2 + 1);
     const char separator = unit_ == LINES ? '\n' : ' ';
     std::memset(folded_.data() + size, separator, 128);
     const std::int64_t n = unit_ == CHARACTERS ? hash_points(folded_.data(), size, out)
@@ -82,32 +69,20 @@ class Tokenizer {
     return {out, std::size_t(n)};
   }
 
-  bool invalid = false;  // whether there were bytes that are no UTF-8; not with bytes as units
+  // Whether there were bytes that are no UTF-8; not with bytes as units.
+  bool invalid() const { return folder_.invalid; }
 
  private:
-  void normalize(Bytes& begin, Bytes& end, Bytes& limit) {
-    normalizer_.begin(begin, end, limit);
-    normalizer_.add(begin, end);
-    invalid |= normalizer_.invalid();
-    if (!normalizer_.finish()) return;
-    begin = normalizer_.out.data();
-    end = limit = begin + normalizer_.out.size();
-  }
-
-  template <class T>
-  static T* room(Vector<T>& kept, std::size_t size) {
-    if (kept.size() < size) {
-      Vector<T>().swap(kept);
-      kept.resize(size + size / 4);
+  static Word* room(std::size_t size) {
+    if (tokens_.size() < size) {
+      tokens_ = {};
+      tokens_.resize(size + size / 4);
     }
-    return kept.data();
+    return tokens_.data();
   }
 
   const int unit_;
-  const bool fold_case_;
-  const int flags_;
-  const Characters& of_;
-  Normalizer normalizer_;
+  TextFolder folder_;
   std::uint32_t edges_[EDGES];
   static thread_local Vector<std::uint8_t> folded_;
   static thread_local Vector<Word> tokens_;
@@ -167,7 +142,7 @@ static std::tuple<Shared<Word>, Vector<std::int64_t>, bool> shingle_rows(Span<co
   Shingles made(rows, unit == WORDS || unit == LINES ? size / 4 : size, width);
   for (std::int64_t row = 0; row < rows; row++)
     made.add(tokenizer.tokens(data.begin() + offsets[row], data.begin() + offsets[row + 1], data.end()));
-  return {made.values(), made.offsets(), tokenizer.invalid};
+  return {made.values(), made.offsets(), tokenizer.invalid()};
 }
 
 // The same of rows of ready token hashes.
@@ -179,13 +154,23 @@ static std::tuple<Shared<Word>, Vector<std::int64_t>> roll_rows(Span<const Word>
   return {made.values(), made.offsets()};
 }
 
-// Copies the bytes of some rows to the places in `out` where each is to begin.
-static void gather_rows(Span<const std::uint8_t> data, Span<const std::int64_t> offsets, Span<const std::int64_t> rows,
-                        Span<const std::int64_t> begins, Span<std::uint8_t> out) {
+// Copies texts of several parts together, row rows[i] of part parts[i]; a row below 0 is empty.
+static std::pair<Vector<std::uint8_t>, Vector<std::int64_t>> gather_rows(const std::vector<Held<const std::uint8_t>>& data,
+                                                                         const std::vector<Held<const std::int64_t>>& offsets,
+                                                                         Span<const std::int64_t> parts,
+                                                                         Span<const std::int64_t> rows) {
+  Vector<std::int64_t> begins{0};
+  std::vector<Span<const std::uint8_t>> texts;
   for (std::int64_t i = 0; i < rows.size(); i++) {
-    const auto row = data.part(offsets[rows[i]], offsets[rows[i] + 1] - offsets[rows[i]]);
-    std::copy(row.begin(), row.end(), out.part(begins[i], row.size()).begin());
+    const std::int64_t part = parts[i], row = rows[i];
+    check(std::size_t(part) < data.size());
+    const std::int64_t begin = row < 0 ? 0 : span(offsets[part])[row], end = row < 0 ? 0 : span(offsets[part])[row + 1];
+    texts.push_back(span(data[part]).part(begin, end - begin));
+    begins.push_back(begins[i] + end - begin);
   }
+  Vector<std::uint8_t> made(begins.back());
+  for (std::size_t i = 0; i < texts.size(); i++) std::copy(texts[i].begin(), texts[i].end(), made.data() + begins[i]);
+  return {std::move(made), std::move(begins)};
 }
 
 // Copies texts that each follow their length, four bytes, one behind the other into `out`, which may be `data` itself; a row

@@ -63,7 +63,7 @@ void define_vocabulary(nb::module_& m) {
       .def("take", &Interner::take)
       .def("__len__", &Interner::size);
   nb::class_<KnownText>(m, "KnownText")
-      .def(nb::init<bool, std::int64_t, bool, Span<const Word>, Span<const Word>>())
+      .def(nb::init<int, std::int64_t, bool, Span<const Word>, Span<const Word>>())
       .def("number", &KnownText::number, Unlocked())
       .def("__len__", &KnownText::size);
 }

@@ -105,7 +105,7 @@ def test_a_dictionary_that_grew_too_large(tmp_path, small, monkeypatch, per_page
     )  # fmt: skip
     made = []
     monkeypatch.setattr(
-        parquet_texts, "_gathered", lambda *some, of=parquet_texts._gathered: made.append(of(*some)) or made[-1]
+        parquet_texts.Texts, "take", lambda *some, of=parquet_texts.Texts.take: made.append(of(*some)) or made[-1]
     )
     monkeypatch.setattr(parquet_texts, "PIECE_BYTES", 100_000)
     monkeypatch.setattr(parquet_texts.Texts.cut, "__defaults__", (100_000,))

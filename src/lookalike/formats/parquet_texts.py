@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..core import gather_rows, unpack_rows
+from ..core import unpack_rows
 from ..text.texts import PIECE_BYTES, Texts
 from ..values import Int64Array
 from .parquet_pages import DICTIONARIES, DICTIONARY, LARGE, STREAMED, WHOLE, Numbers, Page, is_streamed, parts_of
@@ -105,11 +105,4 @@ def _looked_up(page: Page, stored: bytes, codec: str, nullable: bool, known: Tex
     sizes[present], rows[present] = np.diff(known.offsets)[numbers], numbers
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     for begin, end in Texts(_NOTHING, offsets).cut():
-        yield end - begin, partial(_gathered, known, rows[begin:end], offsets[begin : end + 1] - offsets[begin])
-
-
-def _gathered(known: Texts, rows: Int64Array, offsets: Int64Array) -> Texts:
-    """Copy texts out of a dictionary; a row below 0 has none."""
-    data, there = np.empty(offsets[-1], np.uint8), rows >= 0
-    gather_rows(known.data, known.offsets, rows[there], offsets[:-1][there], data)
-    return Texts(data, offsets)
+        yield end - begin, partial(known.take, rows[begin:end])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import core
-from ..core import gather_rows, hash_texts
+from ..core import hash_texts
 from ..errors import IndexFormatError
 from ..files.arrays import ArrayFile
 from ..files.layout import is_count
@@ -187,11 +187,7 @@ class Segment:
         unordered = (begin[1:] < end[:-1]).any()  # the rows ascend, and so do their bytes: no byte is copied twice
         if unordered or ((begin < 0) | (end < begin) | (end > len(data))).any():
             raise self.damaged(f"the offsets of its {name}s")
-        sizes = end - begin
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        out = np.empty(offsets[-1], np.uint8)
-        gather_rows(np.asarray(data), np.asarray(bounds), rows, offsets, out)
-        return Texts(out, offsets)
+        return Texts(np.asarray(data), np.asarray(bounds)).take(rows)
 
 
 class Segments(tuple[Segment, ...]):

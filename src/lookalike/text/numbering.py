@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import core
+from ..choices import UNITS
 from ..core import drop_marked
 from ..hashing import digest_secret, secret_words
 from ..values import Int64Array
-from .characters import native_characters
 from .hashes import token_rows
 from .shingle import Shingling, ignored_places
 from .texts import Texts
@@ -48,7 +48,7 @@ class KnownText:
     def __init__(self, shingling: Shingling, key: bytes) -> None:
         secrets = digest_secret(key, "tokens"), secret_words(key, "tables", 4)
         self._shingling = shingling
-        self._known = core.KnownText(shingling.unit == "line", shingling.width, shingling.fold_case, *secrets)
+        self._known = core.KnownText(UNITS.index(shingling.unit), shingling.width, shingling.fold_case, *secrets)
 
     def __len__(self) -> int:
         """Return how many shingles have a number."""
@@ -56,8 +56,7 @@ class KnownText:
 
     def number(self, texts: Texts) -> tuple[Int32Array, Int64Array]:
         """Return the numbers of the shingles of some texts, with repeats: (numbers, offsets)."""
-        texts = self._shingling.normalized(texts)
-        return self._known.number(texts.data, texts.offsets, native_characters())
+        return self._known.number(texts.data, texts.offsets, *self._shingling.form)
 
 
 class Counting:

@@ -140,6 +140,12 @@ class Shingling:
         """Which characters show nothing: where no words are made, spaces without width do not either."""
         return HIDDEN if self.unit == "word" or self.tokenizer is not None else HIDDEN | HIDDEN_SPACE
 
+    @property
+    def form(self) -> tuple[int, Any, Any]:
+        """What functions of the core are told of the normal form, and of what shows nothing."""
+        self._check_rules()
+        return native_form(self.normalization, self._hides)
+
     def normalized(self, texts: Texts, strict: bool = False) -> Texts:
         """Return the texts without what shows nothing, in the wanted normal form; the very same buffers where all are already.
 
@@ -197,10 +203,8 @@ class Shingling:
             if strict:
                 texts.check()
             return self._tokenized(texts)
-        form = native_form(self.normalization, self._hides)
-        values, offsets, invalid = shingle_rows(
-            texts.data, texts.offsets, UNITS.index(self.unit), self.width, self.fold_case, *form
-        )
+        how = UNITS.index(self.unit), self.width, self.fold_case, *self.form
+        values, offsets, invalid = shingle_rows(texts.data, texts.offsets, *how)
         if strict and (invalid or self.unit == "byte"):
             texts.check()
         return values, offsets

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..core import find_invalid
+from ..core import find_invalid, gather_rows
 from ..errors import EncodingError, InputDataError
 from ..values import Int64Array
 from ..values.arrow import strings as as_column
@@ -73,6 +73,10 @@ class Texts:
         """Return some texts in a row, without copying."""
         return Texts(self.data, self.offsets[begin : end + 1])
 
+    def take(self, rows: Int64Array) -> Texts:
+        """Copy some rows together; a row below 0 is empty."""
+        return take_rows([self], np.zeros(len(rows), np.int64), rows)
+
     def find_invalid(self) -> tuple[int, int] | None:
         """Return (row, byte offset in it) of the first byte that is not valid UTF-8, or None."""
         row, offset = find_invalid(self.data, self.offsets)
@@ -118,6 +122,11 @@ def most_tokens(text: NDArray[np.uint8], unit: str) -> int:
 def no_texts(n: int) -> Texts:
     """Return so many empty texts."""
     return Texts(np.empty(0, np.uint8), np.zeros(n + 1, np.int64))
+
+
+def take_rows(parts: Sequence[Texts], part: Int64Array, rows: Int64Array) -> Texts:
+    """Copy texts together: of each, its part and its row in this; a row below 0 is empty."""
+    return Texts(*gather_rows([texts.data for texts in parts], [texts.offsets for texts in parts], part, rows))
 
 
 def concatenate(parts: Sequence[Texts]) -> Texts:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.engines.local import bundles as local_bundles
-from lookalike.engines.local.bundles import CLOSED, PAIRED, Division, PairsByRight, bundles, find_roots, groups, linked
+from lookalike.engines.local.bundles import CLOSED, PAIRED, Division, Partners, bundles, find_roots, groups, linked
 from lookalike.engines.progress import Counted
 from lookalike.files.workspace import Workspace
 from lookalike.values.tables import PAIRS
@@ -62,7 +62,7 @@ def test_partitions_are_whole_components_that_fit(found, sizes, most, whole):
     closed = {root for root, members in known.items() if sizes[members].sum() <= min(most, whole)}
     assert sorted(order for orders, _ in parts for order in orders.tolist()) == sorted(o for r in closed for o in known[r])
     for orders, roots in parts:
-        assert len(orders) and orders.tolist() == sorted(orders.tolist())
+        assert len(orders) and list(zip(roots, orders, strict=True)) == sorted(zip(roots, orders, strict=True))
         inside = sorted(set(roots.tolist()))
         assert sorted(orders.tolist()) == sorted(o for root in inside for o in known[root])
         assert sum(sizes[known[root]].sum() for root in inside[:-1]) < most, "a partition ends once it is full"
@@ -76,26 +76,26 @@ def test_partitions_are_whole_components_that_fit(found, sizes, most, whole):
 def test_groups_are_whole_components_the_largest_first(found, sizes, group_bytes):
     known = components(found)
     roots = find_roots(table(found), N)
-    orders = np.array(sorted(o for members in known.values() for o in members), np.int64)
+    orders = np.array([o for root in sorted(known) for o in sorted(known[root])], np.int64)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_bundles, "GROUP_BYTES", group_bytes)
-        made = [group.tolist() for group in groups(roots[orders], orders, sizes[orders])]
-    assert sorted(o for group in made for o in group) == orders.tolist()
+        made = [orders[begin:end].tolist() for begin, end in groups(roots[orders], sizes[orders])]
+    assert sorted(o for group in made for o in group) == sorted(orders.tolist())
     weights = [sum(sizes[group]) for group in made]
     assert weights == sorted(weights, reverse=True)
     for group in made:
-        assert group == sorted(group) and {o for root in {roots[o] for o in group} for o in known[root]} == set(group)
+        assert {o for root in {roots[o] for o in group} for o in known[root]} == set(group)
 
 
 @given(pairs, st.sampled_from([0, 1 << 31, 1 << 32, 1 << 33]))
-def test_pairs_are_found_by_their_right_document(found, shift):
-    """Also where numbers are too large to be packed into one."""
+def test_partners_are_those_before(found, shift):
+    """Of members in any order; also where numbers are too large to be packed into one."""
     left, right = arrays(found)
-    by_right = PairsByRight(left + shift, right + shift)
-    for members in ([], [3], [0, 5, 6, 19], list(range(N))):
-        one, other = by_right.of(np.array(members, np.int64) + shift)
-        wanted = sorted((b + shift, a + shift) for a, b in found if b in members)
-        assert list(zip(other.tolist(), one.tolist(), strict=True)) == wanted
+    members = [19, 3, *(o for o in range(N) if o not in (3, 19))]
+    partners = Partners(np.array(members, np.int64) + shift, left + shift, right + shift)
+    wanted = [sorted(a + shift for a, b in found if b == member) for member in members]
+    for begin, end in ((0, 0), (0, N), (1, 2), (2, 7), (N - 1, N)):
+        assert partners.of(begin, end).to_pylist() == wanted[begin:end]
 
 
 @given(pairs, sizes, st.integers(1, 80), st.booleans(), st.data())
@@ -110,10 +110,9 @@ def test_bundles_have_all_earlier_partners(found, sizes, most, on_disk, data):
     )  # a run that was stopped
     division.sort_pairs(table(found, cut), space)
     assert len(space.numbered(PAIRED)) == -(-len(found) // cut)
-    whole = PairsByRight(*arrays(found))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_bundles, "GROUP_BYTES", 25)
-        read = (lambda number: division.pairs(space, number)) if on_disk else (lambda number: whole)
+        read = (lambda number: division.pairs(space, number)) if on_disk else (lambda number: arrays(found))
         told: list[tuple[int, int]] = []
         counting = partial(
             Counted, lambda stage, done, total, unit: told.append((done, total)), "matches", division.n_bytes, "bytes", 1
@@ -141,6 +140,6 @@ def test_bundles_have_all_earlier_partners(found, sizes, most, on_disk, data):
 def test_no_pairs_make_no_bundles():
     division = Division(*linked(np.arange(N)), N, lambda orders: np.zeros(len(orders), np.int64), 10, 10)
     assert division.n_closed == 0 and not division.present.any()
-    assert list(division.pieces(lambda number: PairsByRight(*arrays([])), lambda orders: orders, COUNTING, 0)) == []
+    assert list(division.pieces(lambda number: arrays([]), lambda orders: orders, COUNTING, 0)) == []
     none = np.empty(0, np.int64)
-    assert [batch.num_rows for batch in bundles(none, none, none, none)] == [0]
+    assert [batch.num_rows for batch in bundles(none, none, Partners(none, none, none), 0, 0)] == [0]

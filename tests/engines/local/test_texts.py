@@ -34,10 +34,6 @@ def listed(found):
     return [found.row(i) for i in range(len(found))]
 
 
-def sizes_of(rows, chosen):
-    return np.array([len(rows[i]) for i in chosen], np.int64)
-
-
 @given(texts, cuts, st.data())
 def test_held_texts(rows, cuts, data):
     held = HeldTexts()
@@ -45,9 +41,9 @@ def test_held_texts(rows, cuts, data):
         held.append(some)
     assert held.n_bytes == sum(map(len, rows))
     chosen = data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=12))
-    assert listed(held.take(np.array(chosen, np.int64), sizes_of(rows, chosen))) == [rows[i] for i in chosen]
+    assert listed(held.take(np.array(chosen, np.int64))) == [rows[i] for i in chosen]
     held.append(made([b"more"]))
-    assert listed(held.take(np.array([len(rows)]), np.array([4]))) == [b"more"], "also after some were taken"
+    assert listed(held.take(np.array([len(rows)]))) == [b"more"], "also after some were taken"
 
 
 @given(texts, cuts, st.data())
@@ -85,7 +81,7 @@ def test_two_partitions_are_held_at_a_time(monkeypatch):
     spilling.flush()
     spilled = SpilledTexts(space, partition, 3)
     for row in (0, 1, 0, 2, 0, 1):
-        assert listed(spilled.take(np.array([row]), sizes_of(rows, [row]))) == [rows[row]]
+        assert listed(spilled.take(np.array([row]))) == [rows[row]]
     assert made_again == [0, 1, 2, 1], "the one that was used last stays"
 
 
@@ -118,7 +114,7 @@ def test_spilled_texts(rows, cuts, limit, n_held, data):
     for _ in range(3):
         chosen = data.draw(st.lists(st.sampled_from(wanted), max_size=8)) if wanted else []
         if chosen:
-            found = spilled.take(np.array(chosen, np.int64), sizes_of(rows, chosen))
+            found = spilled.take(np.array(chosen, np.int64))
             assert listed(found) == [rows[i] for i in chosen]
 
 
@@ -131,8 +127,8 @@ def test_a_part_that_was_removed_is_missed():
     assert len(space.numbered(Spilling.STEM)) == 3
     space.discard("texts-000002")
     with pytest.raises(la.errors.IndexFormatError, match="parts of the job are missing; empty the folder and start again"):
-        SpilledTexts(space, partition, 1).take(np.array([2]), np.array([1]))
-    assert listed(SpilledTexts(space, partition, 1).take(np.array([1]), np.array([1]))) == [b"b"]
+        SpilledTexts(space, partition, 1).take(np.array([2]))
+    assert listed(SpilledTexts(space, partition, 1).take(np.array([1]))) == [b"b"]
 
 
 def test_small_partitions_are_read_once_and_others_as_they_come(monkeypatch):
@@ -150,7 +146,7 @@ def test_small_partitions_are_read_once_and_others_as_they_come(monkeypatch):
     monkeypatch.setattr(space, "get", lambda name: Watched(get(name)))
     spilled = SpilledTexts(space, partition, 1)
     for _ in range(3):
-        assert listed(spilled.take(np.array([2, 0]), np.array([1, 1]))) == [b"c", b"a"]
+        assert listed(spilled.take(np.array([2, 0]))) == [b"c", b"a"]
     assert read.count("data-0") == 1
-    assert listed(spilled.take(np.array([3, 0, 1]), np.array([1, 1, 1]))) == [b"d", b"a", b"b"]
+    assert listed(spilled.take(np.array([3, 0, 1]))) == [b"d", b"a", b"b"]
     assert read.count("data-0") == 1 and read.count("data-1") == 1

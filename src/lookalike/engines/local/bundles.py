@@ -18,7 +18,7 @@ from ...values.arrays import places_of, runs
 from ...values.arrow import to_arrow
 from ..engine import Batches, Table
 from ..progress import Counted
-from .columns import arrays_of, inverse, spans
+from .columns import arrays_of, inverse
 from .tables import Lazy, Piece
 
 GROUP_BYTES = 2 << 20
@@ -57,56 +57,54 @@ def linked(roots: Int64Array) -> tuple[NDArray[Any], NDArray[Any]]:
     return orders, roots.astype(orders.dtype)[there]
 
 
-def groups(roots: Int64Array, orders: Int64Array, sizes: Int64Array) -> Iterator[Int64Array]:
-    """Yield the ascending members of groups of whole components, each of about ``GROUP_BYTES``, the largest first."""
-    by_root = np.argsort(roots, kind="stable")
-    starts = np.flatnonzero(np.diff(roots[by_root], prepend=-1))
+def groups(roots: Int64Array, sizes: Int64Array) -> Iterator[tuple[int, int]]:
+    """Yield the bounds of groups of whole components, each of about ``GROUP_BYTES``, the largest first."""
+    starts = np.flatnonzero(np.diff(roots, prepend=-1))
     if not len(starts):
         return
-    weights = np.add.reduceat(sizes[by_root], starts)
+    weights = np.add.reduceat(sizes, starts)
     group = (np.cumsum(weights) - weights) // GROUP_BYTES
     fresh = np.flatnonzero(np.diff(group, prepend=-1))
-    bounds = np.append(starts[fresh], len(by_root))
+    bounds = np.append(starts[fresh], len(roots))
     total = np.add.reduceat(weights, fresh)
     for g in np.argsort(-total, kind="stable").tolist():  # the largest first: started last, it would finish last
-        yield orders[np.sort(by_root[bounds[g] : bounds[g + 1]])]
+        yield int(bounds[g]), int(bounds[g + 1])
 
 
-def bundles(members: Int64Array, roots: Int64Array, left: Int64Array, right: Int64Array) -> Batches:
-    """Make the bundles of one group: of each member, by bundle and then by order, its earlier partners."""
-    by_bundle = np.lexsort((members, roots))
-    at = inverse(by_bundle)[np.searchsorted(members, right)]
-    by_right = np.lexsort((left, at))
-    offsets = np.searchsorted(at[by_right], np.arange(len(members) + 1))
-    partners = pa.LargeListArray.from_arrays(to_arrow(offsets), to_arrow(left[by_right]))
-    columns = [to_arrow(roots[by_bundle]), to_arrow(members[by_bundle]), partners]
+class Partners:
+    """The earlier partners of some members, ascending, of all pairs of these or of more."""
+
+    def __init__(self, members: Int64Array, left: Int64Array, right: Int64Array) -> None:
+        if int(right.max(initial=0)) < 1 << 31:
+            packed = right << 32 | left  # one array of integers sorts faster than an index
+            packed = packed[: core.sort_distinct(packed)]
+            self._left, right = packed & 0xFFFFFFFF, packed >> 32
+        else:
+            order = np.lexsort((left, right))
+            self._left, right = left[order], right[order]
+        by_order = np.argsort(members, kind="stable")
+        begins, ends = (np.searchsorted(right, members[by_order], side) for side in ("left", "right"))
+        self._begins, self._sizes = begins[back := inverse(by_order)], (ends - begins)[back]
+
+    def of(self, begin: int, end: int) -> pa.Array:
+        """Return the partners of members in a row, a list for each."""
+        sizes = self._sizes[begin:end]
+        bounds = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.repeat(self._begins[begin:end] - bounds[:-1], sizes) + np.arange(bounds[-1])
+        return pa.LargeListArray.from_arrays(to_arrow(bounds), to_arrow(self._left[places]))
+
+
+def bundles(members: Int64Array, roots: Int64Array, partners: Partners, begin: int, end: int) -> Batches:
+    """Make the bundles of one group of members, which come by bundle and then by order."""
+    columns = [to_arrow(roots[begin:end]), to_arrow(members[begin:end]), partners.of(begin, end)]
     yield pa.RecordBatch.from_arrays(columns, schema=CLOSED)
 
 
-class PairsByRight:
-    """All pairs in memory, found by their right document."""
-
-    def __init__(self, left: Int64Array, right: Int64Array) -> None:
-        if len(right) and int(right.max()) < 1 << 31:
-            packed = (right << 32) | left  # one array of integers sorts faster than an index
-            packed.sort()
-            self.left, self.right = packed & 0xFFFFFFFF, packed >> 32
-        else:
-            order = np.lexsort((left, right))
-            self.left, self.right = left[order], right[order]
-
-    def of(self, members: Int64Array) -> tuple[Int64Array, Int64Array]:
-        """Return the pairs whose right document is one of some."""
-        begin = np.searchsorted(self.right, members, "left")
-        places = spans(begin, np.searchsorted(self.right, members, "right") - begin)
-        return self.left[places], self.right[places]
-
-
-def all_pairs(pairs: Table, number: int) -> PairsByRight:
-    """Return all pairs, which are in memory."""
+def all_pairs(pairs: Table, number: int) -> list[Int64Array]:
+    """Return all pairs, which are in memory: left, right."""
     parts = [arrays_of(batch) for batch in pairs.batches()]
     none = [np.empty(0, np.int64)]
-    return PairsByRight(*(np.concatenate(none + [part[side] for part in parts]) for side in ("left", "right")))
+    return [np.concatenate(none + [part[side] for part in parts]) for side in ("left", "right")]
 
 
 class Division:
@@ -142,9 +140,11 @@ class Division:
         return self.of_order if place is None else self.of_order[place]
 
     def members(self, number: int) -> tuple[Int64Array, Int64Array]:
-        """Return (orders, roots) of one partition, ascending by order."""
+        """Return (orders, roots) of one partition, by root and then by order."""
         some = self.of_order[self.orders] == number
-        return self.orders[some].astype(np.int64), self.roots[some].astype(np.int64)
+        orders, roots = self.orders[some].astype(np.int64), self.roots[some].astype(np.int64)
+        by_root = np.argsort(roots, kind="stable")
+        return orders[by_root], roots[by_root]
 
     def sort_pairs(self, pairs: Table, workspace: Workspace) -> None:
         """Write all pairs of closed partitions once more, sorted by partition; a batch is a part."""
@@ -161,28 +161,28 @@ class Division:
                     out |= {f"left-{number}": arrays["left"][some], f"right-{number}": arrays["right"][some]}
             workspace.append(PAIRED, out)
 
-    def pairs(self, workspace: Workspace, number: int) -> PairsByRight:
+    def pairs(self, workspace: Workspace, number: int) -> list[Int64Array]:
+        """Return the pairs of one partition: left, right."""
         sides: list[list[Int64Array]] = [[np.empty(0, np.int64)], [np.empty(0, np.int64)]]
         for name in workspace.numbered(PAIRED):
             part = workspace.get(name)
             if f"left-{number}" in part:
                 for side, which in zip(sides, ("left", "right"), strict=True):
                     side.append(part[f"{which}-{number}"])
-        return PairsByRight(*(np.concatenate(side) for side in sides))
+        return [np.concatenate(side) for side in sides]
 
     def pieces(
-        self, read: Callable[[int], PairsByRight], sizes_of: SizesOf, counting: Callable[[], Counted], mark: int
+        self, read: Callable[[int], list[Int64Array]], sizes_of: SizesOf, counting: Callable[[], Counted], mark: int
     ) -> Iterator[Piece]:  # fmt: skip
         """Yield the bundles of all closed partitions, group by group, and count their bytes of text."""
         done, counted = 0, counting()
         for number in range(self.n_closed):
-            orders, roots = self.members(number)
-            pairs = None
-            for members in groups(roots, orders, sizes_of(orders)):
+            members, roots = self.members(number)
+            sizes, partners = sizes_of(members), None
+            for begin, end in groups(roots, sizes):
                 done += 1
-                counted.add(int(sizes_of(members).sum()))
+                counted.add(int(sizes[begin:end].sum()))
                 if done > mark:
-                    pairs = pairs or read(number)
-                    own = roots[np.searchsorted(orders, members)]
-                    yield Piece(partial(bundles, members, own, *pairs.of(members)), done)
+                    partners = partners or Partners(members, *read(number))
+                    yield Piece(partial(bundles, members, roots, partners, begin, end), done)
         counted.end()

@@ -25,12 +25,6 @@ def inverse(order: NDArray[Any]) -> NDArray[Any]:
     return found
 
 
-def spans(begins: Int64Array, sizes: Int64Array) -> Int64Array:
-    """Return all places of spans, one span after the other."""
-    ends = np.cumsum(sizes)
-    return np.repeat(begins - (ends - sizes), sizes) + np.arange(int(ends[-1]) if len(ends) else 0)
-
-
 def arrays_of(batch: pa.RecordBatch) -> dict[str, NDArray[Any]]:
     """Return columns as arrays: numbers; rows of fixed width; bytes, with sizes; lists of one length, and which are missing."""
     found: dict[str, NDArray[Any]] = {}

@@ -22,7 +22,7 @@ from ...values.tables import SOURCE_BITS
 from ..engine import Fold, Step, Table
 from ..memory import Memory
 from ..progress import Counted, Progress, share_of
-from .bundles import CLOSED, PAIRED, Closed, Division, PairsByRight, all_pairs, find_roots, linked
+from .bundles import CLOSED, PAIRED, Closed, Division, all_pairs, find_roots, linked
 from .columns import numbered_type
 from .documents import PIECE_BYTES, Documents
 from .joins import Dense, Filed, MappedTotals, filtered, joined, passed, with_text
@@ -243,7 +243,7 @@ class LocalEngine:
         self._division = division
         if self.workspace.on_disk:
             division.sort_pairs(pairs, self.workspace)
-            read: Callable[[int], PairsByRight] = partial(division.pairs, self.workspace)
+            read: Callable[[int], list[Int64Array]] = partial(division.pairs, self.workspace)
         else:
             read = partial(all_pairs, pairs)
         counting = partial(Counted, share_of(self.progress), "matches", division.n_bytes, "bytes", self.threads)
@@ -295,9 +295,9 @@ class LocalEngine:
         assert self._documents is not None and self._sketches is not None
         rows = self._sketches.rows_at(orders)
         if self._documents.held is not None:
-            return self._documents.held.take(rows, self.sizes(orders))
+            return self._documents.held.take(rows)
         assert self._spilled is not None
-        return self._spilled.take(rows, self.sizes(orders))
+        return self._spilled.take(rows)
 
     def write_texts(self) -> None:
         """Write the texts of connected documents to the disk, partition by partition, where they are not held."""

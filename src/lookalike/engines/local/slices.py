@@ -20,7 +20,7 @@ from ...values.shingles import Halves
 from ...values.tables import PAIRS
 from ..engine import HashTexts, SiftPairs, Table
 from ..memory import Memory
-from .bundles import CLOSED, all_pairs, bundles
+from .bundles import CLOSED, Partners, all_pairs, bundles
 from .columns import arrays_of
 from .tables import Lazy, Piece
 
@@ -77,10 +77,10 @@ class LocalSlices:
     def together(self, pairs: Table) -> Lazy:
 
         def pieces(mark: int) -> Iterator[Piece]:
-            by_right = all_pairs(pairs, 0)
-            members = np.unique(np.concatenate([by_right.left, by_right.right]))
+            sides = all_pairs(pairs, 0)
+            members = np.unique(np.concatenate(sides))
             if len(members) and not mark:
-                yield Piece(partial(bundles, members, np.zeros_like(members), by_right.left, by_right.right), 1)
+                yield Piece(partial(bundles, members, np.zeros_like(members), Partners(members, *sides), 0, len(members)), 1)
 
         return Lazy(CLOSED, pieces, 1)
 

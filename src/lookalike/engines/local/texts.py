@@ -10,26 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import gather_rows
 from ...errors import IndexFormatError
 from ...files.layout import Streamed
 from ...files.workspace import Workspace
-from ...text.texts import Texts, concatenate
+from ...text.texts import Texts, concatenate, take_rows
 from ...values import Int64Array
 from ...values.arrays import runs
 from .columns import inverse
 
 
-def _gather(chunk: Int64Array, local: Int64Array, sizes: Int64Array, read: Callable[[int], Texts]) -> Texts:
-    """Copy texts together, in the order given, from chunks read one after the other."""
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    data = np.empty(offsets[-1], np.uint8)
-    by_chunk = np.argsort(chunk, kind="stable")
-    for begin, end in runs(chunk[by_chunk]):
-        places = by_chunk[begin:end]
-        texts = read(int(chunk[places[0]]))
-        gather_rows(texts.data, texts.offsets, local[places], offsets[places], data)
-    return Texts(data, offsets)
+def _part_by_part(numbers: NDArray[Any], rows: Int64Array, take: Callable[[int, Int64Array], Texts]) -> Texts:
+    """Copy texts together, in the order given, from parts, told by number, one after the other."""
+    order = np.argsort(numbers, kind="stable")
+    parts = [take(int(numbers[order[begin]]), rows[order[begin:end]]) for begin, end in runs(numbers[order])]
+    return parts[0] if len(parts) == 1 else concatenate(parts).take(inverse(order))
 
 
 class HeldTexts:
@@ -60,12 +54,12 @@ class HeldTexts:
         self.chunks[:replaced] = chunks
         self._starts = None
 
-    def take(self, rows: Int64Array, sizes: Int64Array) -> Texts:
-        """Copy the texts of some rows, of so many bytes, together."""
+    def take(self, rows: Int64Array) -> Texts:
+        """Copy the texts of some rows together."""
         if self._starts is None:
             self._starts = np.cumsum([0, *map(len, self.chunks)])
         chunk = np.searchsorted(self._starts, rows, side="right") - 1
-        return _gather(chunk, rows - self._starts[chunk], sizes, self.chunks.__getitem__)
+        return take_rows(self.chunks, chunk, rows - self._starts[chunk])
 
 
 class KeptTexts:
@@ -121,16 +115,19 @@ class _Partition:
         data = self._workspace.get(self._names[i])[self._data]
         return Texts(data, np.concatenate([[0], np.cumsum(self._sizes[i])]))
 
-    def take(self, rows: Int64Array, sizes: Int64Array) -> Texts:
-        """Copy the texts of some rows, of so many bytes, together."""
+    def take(self, rows: Int64Array) -> Texts:
+        """Copy the texts of some rows together."""
         place = np.searchsorted(self._rows, rows)
         if len(rows) and (int(place.max()) >= len(self._rows) or (self._rows[place] != rows).any()):
             raise IndexFormatError("parts of the job are missing; empty the folder and start again", self._workspace.folder)
         chunk = np.searchsorted(self._starts, place, side="right") - 1
+        local = place - self._starts[chunk]
         if len(rows) == 1:  # not copied: it may be large
-            local = int(place[0] - self._starts[chunk[0]])
-            return (self._held.__getitem__ if self._held else self._at_hand)(int(chunk[0])).slice(local, local + 1)
-        return _gather(chunk, place - self._starts[chunk], sizes, self._held.__getitem__ if self._held else self._at_hand)
+            first = int(local[0])
+            return (self._held.__getitem__ if self._held else self._at_hand)(int(chunk[0])).slice(first, first + 1)
+        if self._held is not None:
+            return take_rows(self._held, chunk, local)
+        return _part_by_part(chunk, local, lambda i, some: self._at_hand(i).take(some))
 
 
 class SpilledTexts:
@@ -146,16 +143,9 @@ class SpilledTexts:
         with self._turn:  # two threads would read it twice
             return self._open(number)
 
-    def take(self, rows: Int64Array, sizes: Int64Array) -> Texts:
-        """Copy the texts of some rows, of so many bytes, together, in the order given."""
-        numbers = self._partition[rows]
-        if len(rows) == 0 or (numbers == numbers[0]).all():
-            return self._at(int(numbers[0]) if len(rows) else 0).take(rows, sizes)
-        order = np.argsort(numbers, kind="stable")
-        parts = [self._at(int(numbers[order[begin]])).take(rows[order[begin:end]], sizes[order[begin:end]])
-                 for begin, end in runs(numbers[order])]  # fmt: skip
-        together = concatenate(parts)
-        return _gather(np.zeros(len(rows), np.int64), inverse(order), sizes, lambda _: together)
+    def take(self, rows: Int64Array) -> Texts:
+        """Copy the texts of some rows together, in the order given."""
+        return _part_by_part(self._partition[rows], rows, lambda number, some: self._at(number).take(some))
 
 
 class Spilling:
@@ -176,10 +166,9 @@ class Spilling:
     def take(self, first_row: int, texts: Texts) -> None:
         """Take those of some texts in a row that are wanted."""
         local = np.flatnonzero(self._partition[first_row : first_row + len(texts)] >= 0)
-        sizes = texts.offsets[local + 1] - texts.offsets[local]
-        self._texts.append(_gather(np.zeros(len(local), np.int64), local, sizes, lambda _: texts))
+        self._texts.append(texts.take(local))
         self._rows.append(first_row + local)
-        self._waiting += int(sizes.sum())
+        self._waiting += self._texts[-1].n_bytes
         self.until = first_row + len(texts)
         if self._waiting > self._limit:
             self.flush()
@@ -203,7 +192,7 @@ class Spilling:
 
         def gathered(places: Int64Array) -> Iterator[NDArray[np.uint8]]:
             """Make the texts of one partition when it is its turn to be written."""
-            yield _gather(chunk[places], local[places], sizes[places], texts.__getitem__).data
+            yield take_rows(texts, chunk[places], local[places]).data
 
         arrays: dict[str, Any] = {"until": np.array([self.until])}
         for begin, stop in runs(partition[order]):
