@@ -81,8 +81,8 @@ def measure_costs(sizes: tuple[int, ...] = (1 << 16, 1 << 19, 1 << 22)) -> Costs
     measured["key"] = fastest(lambda: manku_keys(words, mask)) / len(words) * 1e9
     measured["sort"] = fastest(lambda: np.argsort(keys, kind="stable"), 1) / (len(keys) * log2(len(keys))) * 1e9
     with tempfile.TemporaryDirectory() as folder:
-        file = ChunkedFile(Path(folder) / "read.fps", {"bits": 64})
-        file.append(words)
+        file = ChunkedFile(Path(folder) / "read.fps", 64)
+        file.append(words, "arrays", lambda header: None)
         n_bytes = 12 * len(words)
         measured["read"] = fastest(lambda: [len(rows) for _, rows in file.pieces(1 << 20)], 1) / n_bytes * 1e9
     return Costs(**measured)

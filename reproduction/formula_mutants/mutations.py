@@ -22,7 +22,7 @@ FORMULAS: dict[str, tuple[str, ...]] = {
 # Checks of arguments, and names for export.
 LEFT_OUT = {"theory/_check.py", "theory/__init__.py"}
 NUMBERS = {"Float", "FloatArray", "float", "int", "Any", "NDArray", "Float64Array", "Int64Array", "UInt64Array"}
-RANGES = {"within", "count", "whole", "number", "resemblance_of", "range", "matrix", "zeros", "ones", "full", "empty",
+RANGES = {"within", "fraction", "densities", "count", "whole", "number", "resemblance_of", "range", "matrix", "zeros", "ones", "full", "empty",
           "broadcast"}  # fmt: skip
 SIDES = ({"size_left", "size_right"}, {"c1", "c2"})  # formulas of densities are symmetric in the two sets
 SCALED = 1.05

@@ -12,7 +12,8 @@ import pytest
 from fingerprint_words import planted, triples
 
 import lookalike as la
-from lookalike.search.chunked_file import ChunkedFile, _ascend, sort_rows
+from lookalike.search.chunked_file import ChunkedFile, _ascend
+from lookalike.search.self_join import sort_rows
 
 
 def methods(bits=64):
@@ -224,7 +225,7 @@ def test_a_folder_without_permission(tmp_path):
 
 def test_the_format_stays(tmp_path):
     """Known answer: two fingerprints, the larger first."""
-    ChunkedFile(tmp_path / "a.fps", {"bits": 64, "made_by": "arrays"}).append(np.array([[0x0102], [7]], np.uint64))
+    ChunkedFile(tmp_path / "a.fps", 64).append(np.array([[0x0102], [7]], np.uint64), "arrays", lambda header: None)
     data = (tmp_path / "a.fps").read_bytes()
     words, rows = struct.pack("<QQ", 7, 0x0102), struct.pack("<II", 1, 0)
     header = b'{"meta": {"bits": 64, "made_by": "arrays"}, "arrays": []}'.ljust(104)
@@ -308,7 +309,7 @@ def test_bits_that_fingerprints_do_not_have_are_damage(tmp_path, bits):
     """They would stand in no prefix: what ascends as numbers would have prefixes that do not."""
     words = np.zeros((2, (bits + 63) // 64), np.uint64)
     words[:, -1] = (1 << bits % 64) - 1, 1 << bits % 64
-    ChunkedFile(tmp_path / "x", {"bits": bits}).append(words)
+    ChunkedFile(tmp_path / "x", bits).append(words, "arrays", lambda header: None)
     file = la.search.FingerprintFile(tmp_path / "x", bits=bits)
     for using in methods(bits):
         with pytest.raises(la.errors.InputDataError, match="damaged: the batch of rows 0 to 1"):

@@ -47,7 +47,7 @@ def found_by(data, against, threads=1, fields=0, **how):
     reasons = {r["reference"]: r["reason"] for r in result.not_searchable.to_pylist()}
     for reason in ("empty", "short", "common") if against else ():
         assert told[reason] == list(reasons.values()).count(reason)
-    pieces = [one for some in result._listed.pieces(0, len(data)) for one in some.to_pylist()]
+    pieces = [one for some in result._listed.pieces(0, 0, len(data)) for one in some.to_pylist()]
     pieces = {i: [*batched(some)] for i, some in enumerate(pieces)}
     shares = {(r["id"], r["reference"]): [r[f"f{i + 1}_found"] for i in range(fields)] for r in rows} if fields else {}
     best = {

@@ -15,10 +15,11 @@ from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
 from ..text.texts import Texts
 from ..values import Float64Array, Int64Array
+from ..values.arrays import together
 from ..values.arrow import to_arrow
 from .answers import ID_TYPES, ids_of
 from .manifest import Manifest
-from .segments import Segment
+from .segments import Segment, best_first
 
 AT_A_TIME = 1000  # documents of a segment whose texts are held
 MANY = 1 << 20  # matches that are held beside the best
@@ -64,11 +65,8 @@ def containing(
 
 def best(parts: Sequence[Matches], top: int | None) -> Matches:
     """Return the best matches of each query, the best first."""
-    query, segment, row, score = (np.concatenate(column) for column in zip(*parts, strict=True))
-    order = np.lexsort((row, segment, -score, query))
-    if top is not None:
-        asked = query[order]
-        order = order[np.arange(len(order)) - np.searchsorted(asked, asked) < top]
+    query, segment, row, score = together(parts)
+    order = best_first(query, segment, row, score, top)
     return query[order], segment[order], row[order], score[order]
 
 

@@ -190,6 +190,13 @@ class Segment:
         return Texts(np.asarray(data), np.asarray(bounds)).take(rows)
 
 
+def best_first(query: Int64Array, segment: Int64Array, row: Int64Array, score: Any, most: int | None) -> Int64Array:
+    """Return the order of the matches of each query, at most so many: the best first, equal scores by segment and row."""
+    order = np.lexsort((row, segment, -score, query))
+    asking = query[order]
+    return order if most is None else order[np.arange(len(order)) - np.searchsorted(asking, asking) < most]
+
+
 class Segments(tuple[Segment, ...]):
     """The segments of one state of an index."""
 
@@ -209,11 +216,7 @@ class Segments(tuple[Segment, ...]):
                 asked = replace(asked, empty=asked.empty.copy())
                 asked.empty[found[0]] = True
         query, number, row, score = all_found = np.concatenate(parts, axis=1)
-        order = np.lexsort((row, number, -score, query))
-        if most > 0:
-            asking = query[order]
-            order = order[np.arange(len(order)) - np.searchsorted(asking, asking) < most]
-        return all_found[:, order]
+        return all_found[:, best_first(query, number, row, score, most if most > 0 else None)]
 
     def _search(self, kind: Kind, asked: Sketches, wanted: UInt32Array, most: int) -> Int64Array:
         """Search with one set of prefixes, or none."""

@@ -75,7 +75,7 @@ class Listing:
 
     def table(self) -> pa.Table:
         """Return the pairs."""
-        return collect(self)  # type: ignore[arg-type]
+        return collect(self)
 
     def pairs(self) -> Iterator[Ends]:
         """Yield (left, right, score) of the pairs that are listed, in the order of the input, some at a time."""

@@ -29,7 +29,7 @@ from ..steps.overlap import MATCH, also_in, expanded, matches_of, pieces_of
 from ..text.shingle import Shingling
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
-from ..values.tables import SOURCE_BITS
+from ..values.tables import positions_of
 from ..wording import counted
 from .rows import Tabular, collect
 from .scored import Scored
@@ -52,10 +52,9 @@ class Corpus:
         """The number of documents."""
         return int(self.starts[-1])
 
-    def positions(self, rows: Int64Array) -> Int64Array:
-        """Return the positions of some rows."""
-        source = np.searchsorted(self.starts, rows, side="right") - 1
-        return np.asarray((source << SOURCE_BITS) + rows - self.starts[source], np.int64)
+    def parts(self) -> Iterator[tuple[Split, int, int]]:
+        """Yield each input with its first row and the one behind its last."""
+        return zip(self.sources, self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True)
 
     def ids(self, rows: pa.Table | pa.RecordBatch) -> pa.Array:
         """Return the ids of rows of documents."""
@@ -112,10 +111,6 @@ class Matches:
         for found in self._found():
             yield from self._rows(*found).to_batches()
 
-    def table(self) -> pa.Table:
-        """Return all rows."""
-        return pa.Table.from_batches(list(self.batches()), self.schema).combine_chunks()
-
     def scores(self, measure: str) -> Scores:
         """Yield (reference document, document, score) of all matches."""
         for documents, which, rows, item in self._found():
@@ -124,30 +119,28 @@ class Matches:
     def called(self, references: Int64Array, rows: Int64Array) -> list[Any]:
         """Return the ids of some reference documents, and of some documents."""
         names = [name for name in ("position", "number", "id") if name in self._table.schema.names]
-        columns, wanted = self._table.select(names), self.documents.positions(rows)
+        columns, wanted = self._table.select(names), positions_of(rows, self.documents.starts)
         step = partial(at_positions, positions=tuple(wanted.tolist()))
         chosen = collect(self._engine.map(columns, step, columns.schema)).combine_chunks()
         known = dict(zip(chosen["position"].to_pylist(), self.documents.ids(chosen).to_pylist(), strict=True))
         theirs = self.theirs.ids(self._references.take(to_arrow(references))).to_pylist()
         return [*theirs, *(known[position] for position in wanted.tolist())]
 
-    def _some(self, begin: int, end: int) -> Iterator[pa.RecordBatch]:
-        """Yield the documents from ``begin`` to ``end``."""
-        return self._table.slice(begin, end).batches()
-
-    def best(self, begin: int, end: int) -> tuple[Int64Array, pa.Table]:
-        """Return (documents from ``begin`` to ``end`` that have matches, ascending; the best match of each)."""
-        orders, tables = [np.empty(0, np.int64)], [self.schema.empty_table()]
-        for batch in self._some(begin, end):
+    def added(self, start: int, begin: int, end: int) -> pa.Table:
+        """Return what annotation adds to some documents, counted from ``start``: the best match of each, or nulls."""
+        place, tables, n = np.full(end - begin, -1, np.int64), [self.schema.empty_table()], 0
+        for batch in self._table.slice(start + begin, start + end).batches():
             for documents, which, rows, item in self._expanded(batch):
                 first = np.unique(rows, return_index=True)[1]
-                orders.append(to_numpy(documents["order"]))
                 tables.append(self._rows(documents, which[first], rows[first], item[first]))
-        return np.concatenate(orders), pa.concat_tables(tables)
+                place[to_numpy(documents["order"]) - start - begin] = np.arange(n, n + len(documents))
+                n += len(documents)
+        best = pa.concat_tables(tables).select(list(ADDED.values())).rename_columns(list(ADDED))
+        return best.take(to_arrow(place, place < 0))
 
-    def pieces(self, begin: int, end: int) -> Iterator[pa.ListArray]:
-        """Yield the pieces of documents from ``begin`` to ``end`` that references have: begin, end, ... in bytes."""
-        yield from map(pieces_of, self._some(begin, end))
+    def pieces(self, start: int, begin: int, end: int) -> Iterator[pa.ListArray]:
+        """Yield the pieces of some documents, counted from ``start``, that references have: begin, end, ... in bytes."""
+        return map(pieces_of, self._table.slice(start + begin, start + end).batches())
 
 
 def by_benchmark(names: Sequence[str], items: Items, found: Int64Array, missed: pa.Table, fields: Sequence[str]) -> pa.Table:
@@ -218,7 +211,7 @@ class DecontaminationResult(Scored, Tabular):
     @cached_property
     def matches(self) -> pa.Table:
         """All matches."""
-        return self._listed.table()
+        return collect(self._listed).combine_chunks()
 
     @property
     def summary(self) -> dict[str, int]:
@@ -263,23 +256,14 @@ class DecontaminationResult(Scored, Tabular):
             check_one_column(self._parameters["text"], "mask (--mask)")
         selections, documents = [], self._listed.documents
         written = ~self._skipped if annotate or mask is not None else ~(self._skipped | self.overlaps)
-        for source, begin, end in zip(documents.sources, documents.starts[:-1], documents.starts[1:], strict=True):
-
-            def added(first: int, last: int, begin: int = int(begin)) -> pa.Table:
-                rows, best = self._listed.best(begin + first, begin + last)
-                place = np.full(last - first, -1, np.int64)
-                place[rows - begin - first] = np.arange(len(rows))
-                return best.select(list(ADDED.values())).rename_columns(list(ADDED)).take(to_arrow(place, place < 0))
-
-            def pieces(first: int, last: int, begin: int = int(begin)) -> Iterator[pa.ListArray]:
-                return self._listed.pieces(begin + first, begin + last)
-
+        errors = self._parameters["encoding_errors"]
+        for source, begin, end in documents.parts():
             if annotate:
                 source.check_free(list(ADDED))
+            pieces = partial(self._listed.pieces, begin)
             cuts = None if mask is None else Cuts(column=self._parameters["text"], ranges=pieces, replacement=mask)
-            errors = self._parameters["encoding_errors"]
-            left = self._skipped[begin:end]
-            selections.append(Selection(source, written[begin:end], added if annotate else None, errors, cuts, left))
+            added = partial(self._listed.added, begin) if annotate else None
+            selections.append(Selection(source, written[begin:end], added, errors, cuts, self._skipped[begin:end]))
         write_rows(output, selections, self.provenance, sources=self._read, force=force)
 
     def _scored(self) -> ScoredPairs:

@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from ..steps.groups import REASONS
+from ..steps.batches import ints_or
+from ..steps.decide import settle
+from ..steps.groups import STAY
 from ..steps.keep import decide
 from ..theory import shares
 from ..values import Int64Array, Pairs
-from ..values.arrow import string, strings, to_arrow, to_numpy
+from ..values.arrow import string, to_arrow, to_numpy
 from .members import FOR_ANOTHER
 from .rows import Rows, collect, filtered, of_reason
+
+_SETTLED = ("reference", "skipped", "override", "key", "empty")  # reasons that no threshold changes
 
 
 def groups_of(decisions: Rows, against: bool) -> pa.Table:
@@ -48,63 +51,55 @@ def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: in
     """Walk in keep order again, by the pairs that reach a threshold."""
     pairs = pairs.filter(pc.greater_equal(pairs["resemblance"], threshold))
     order = to_numpy(decisions["order"])
-    n = len(order)
-    row = np.empty(n, np.int64)
-    row[order] = np.arange(n)
-    reference = to_numpy(pc.equal(decisions["reason"], string("reference")))
-    skipped = to_numpy(pc.equal(decisions["reason"], string("skipped")))
-    override = to_numpy(pc.equal(decisions["reason"], string("override")))
-    by_key = to_numpy(pc.equal(decisions["reason"], string("key")))
-    dropped = skipped | override | to_numpy(pc.equal(decisions["reason"], string("empty")))
+    names = [name for name in ("reason", "leader", "id", "source", "override") if name in decisions.column_names]
+    told = decisions.select(names).take(to_arrow(np.argsort(order)))
+    reference, skipped, removed_by_hand, by_key, empty = (of_reason(told, name) for name in _SETTLED)
+    boundary, n = int(np.flatnonzero(reference).max(initial=-1)) + 1, len(order)
     ends = np.sort(np.column_stack([to_numpy(pairs["left"]), to_numpy(pairs["right"])]), axis=1)
-    score = to_numpy(pairs["resemblance"])
-    judged = np.flatnonzero(~reference[row[ends[:, 1]]])
+    judged = np.flatnonzero(ends[:, 1] >= boundary)
     judged = judged[np.lexsort((ends[judged, 1], ends[judged, 0]))]
-    left, right = ends[judged, 0].copy(), ends[judged, 1].copy()
-    walked = decide(Pairs(left=left, right=right, n_rows=n, resemblance=np.clip(score[judged], 0.0, 1.0))).keeper
+    left, right, score = *ends[judged].T.copy(), to_numpy(pairs["resemblance"])[judged]
+    walked = decide(Pairs(left=left, right=right, n_rows=n, resemblance=np.clip(score, 0.0, 1.0))).keeper
 
-    leader = to_numpy(decisions["leader"])
-    keeper = np.where(reference, order, walked[leader])
-    kept, near = keeper == order, ~reference & ~by_key & (walked[leader] != leader)
-    keeper[dropped], kept[dropped], near[dropped] = order[dropped], False, False
-    if "override" in decisions.column_names:
-        spared = to_numpy(pc.equal(decisions["override"], string("keep")), False) & ~skipped
-        keeper[spared], kept[spared], near[spared] = order[spared], True, False
-    removed = ~kept & ~dropped
-    by = np.zeros(n, np.int64)  # the pair by which a row is removed
-    by[near] = judged[np.searchsorted(left * n + right, keeper[near] * n + leader[near])]
-    resemblance = np.where(near, score[by] if len(score) else 0.0, 1.0)
-    n_exact, n_duplicates = (np.bincount(keeper[some], minlength=n)[order] for some in (removed & ~near & ~by_key, removed))
-    told = {"reference": reference, "skipped": skipped, "override": override, "empty": dropped, "kept": kept, "near": near}
-    told["key"] = by_key
-    reason = np.select(list(told.values()), [REASONS.index(name) for name in told], REASONS.index("exact"))
-    scored = removed & ~by_key
+    own, leader = np.arange(n), to_numpy(told["leader"])
+    keeper = walked[leader]
+    near = keeper != leader
+    by = np.full(n, len(judged))  # the pair by which the first of equal texts is removed
+    by[near] = np.searchsorted(left * n + right, keeper[near] * n + leader[near])
+    standing, score = to_arrow(keeper, ~near), to_arrow(np.append(score, 1.0)[by])
     columns: dict[str, Any] = {
-        "kept": to_arrow(kept),
-        "reason": strings(REASONS).take(to_arrow(reason)),
-        "keeper": to_arrow(keeper, dropped),
-        "duplicate_of": _taken(decisions["id"], row[keeper], removed),
-        "duplicate_source": _taken(decisions["source"], row[keeper], removed),
-        "duplicate_is_reference": to_arrow(reference[row[keeper]], ~removed),
-        "resemblance": to_arrow(resemblance, ~scored),
-        "cluster": _taken(decisions["id"], row[keeper], ~dropped),
+        "order": to_arrow(own), "leader": to_arrow(leader, leader == own), "by_key": to_arrow(by_key),
+        "empty": to_arrow(empty), "skipped": to_arrow(skipped), "keeper": standing, "score": score,
+        "leader_keeper": standing, "leader_score": score,
+    }  # fmt: skip
+    if "override" in names:
+        kept_by_hand = to_numpy(pc.equal(told["override"], string("keep")), False)
+        columns["override"] = to_arrow(kept_by_hand.astype(np.int64) - removed_by_hand)
+    (settled,) = settle(iter([pa.RecordBatch.from_pydict(columns)]), boundary, "drop")
+    keeper, unscored = ints_or(settled, "keeper", -1), to_numpy(settled["score"].is_null())
+    removed = (keeper >= 0) & (keeper != own)
+    n_exact, n_duplicates = (np.bincount(keeper[some], minlength=n) for some in (of_reason(settled, "exact"), removed))
+    columns = {
+        "kept": pc.is_in(settled["reason"], STAY),
+        "reason": settled["reason"],
+        "keeper": settled["keeper"],
+        "duplicate_of": told["id"].take(to_arrow(keeper, ~removed)),
+        "duplicate_source": told["source"].take(to_arrow(keeper, ~removed)),
+        "duplicate_is_reference": to_arrow(keeper < boundary, ~removed),
+        "resemblance": settled["score"],
+        "cluster": told["id"].take(to_arrow(keeper, keeper < 0)),
         "n_exact": to_arrow(n_exact),
         "n_duplicates": to_arrow(n_duplicates),
     }
     if "standard_error" in decisions.column_names:
-        columns["standard_error"] = to_arrow(shares.share_error(resemblance * slots, slots), ~scored)
+        scores = to_numpy(settled["score"], 1.0)
+        columns["standard_error"] = to_arrow(shares.share_error(scores * slots, slots), unscored)
     if "distance" in decisions.column_names:
-        distance = to_numpy(pairs["distance"])
-        columns["distance"] = to_arrow(np.where(near, distance[by] if len(distance) else 0, 0), ~scored)
+        columns["distance"] = to_arrow(np.append(to_numpy(pairs["distance"])[judged], 0)[by], unscored)
     for name, column in columns.items():
         at = decisions.schema.get_field_index(name)
-        decisions = decisions.set_column(at, decisions.schema.field(at), column)
+        decisions = decisions.set_column(at, decisions.schema.field(at), column.take(to_arrow(order)))
     return decisions, pairs
-
-
-def _taken(column: pa.ChunkedArray, rows: Int64Array, there: NDArray[np.bool_]) -> pa.ChunkedArray:
-    """Return some values of a column, null for those that are not there."""
-    return column.take(to_arrow(rows, ~there))
 
 
 def keeper_columns(against: bool) -> list[str]:

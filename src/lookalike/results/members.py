@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -16,7 +17,7 @@ from ..steps.groups import REASONS
 from ..values import Float64Array, Int64Array
 from ..values.arrow import string, strings, to_arrow, to_numpy
 from ..values.tables import COLUMN, SOURCE_BITS
-from .rows import BATCH_ROWS, Rows
+from .rows import BATCH_ROWS, Rows, numbered
 
 RESEMBLING = 3  # ids that are suggested for one that is not there
 COMPARED = 2000  # ids that are compared with it, letter by letter
@@ -96,18 +97,10 @@ class Numbers:
 
     def shared(self) -> list[tuple[int, int, int]]:
         """Return (source of removed documents, source of the kept ones, how many documents), most first."""
-        pairs = [np.empty((0, 2), np.int32)]
-        counts = [np.empty(0, np.int64)]
+        total = Counter[tuple[int, int]]()
         for part in self.parts(*FOR_ANOTHER):
-            ends = np.column_stack([self.source[part], self.source[self.keeper[part]]])
-            some, n = np.unique(ends, axis=0, return_counts=True)
-            pairs.append(some)
-            counts.append(n)
-        each, place = np.unique(np.concatenate(pairs), axis=0, return_inverse=True)
-        total = np.zeros(len(each), np.int64)
-        np.add.at(total, place.reshape(-1), np.concatenate(counts))
-        order = np.lexsort((each[:, 1], each[:, 0], -total))
-        return [(int(a), int(b), int(n)) for (a, b), n in zip(each[order].tolist(), total[order].tolist(), strict=True)]
+            total.update(zip(self.source[part].tolist(), self.source[self.keeper[part]].tolist(), strict=True))
+        return [(*ends, n) for ends, n in sorted(total.items(), key=lambda found: (-found[1], found[0]))]
 
     def parts(self, *reasons: str) -> Iterator[Int64Array]:
         """Yield the rows whose reason is one of some, of as many documents at a time as a batch has."""
@@ -154,7 +147,7 @@ def shared_by(decisions: Rows, column: str | None, inputs: list[str]) -> pa.Tabl
 def rows_named(decisions: Rows, name: str) -> list[int]:
     """Return the rows whose id reads like a name: of an input, and of a reference, where both have it."""
     found: list[int] = []
-    for first, batch in _numbered(decisions, ["id"]):
+    for first, batch in numbered(decisions, ["id"]):
         found += (first + np.flatnonzero(to_numpy(pc.equal(_named(batch), string(name)), 0))).tolist()
     return found
 
@@ -164,7 +157,7 @@ def names_like(decisions: Rows, name: str) -> list[str]:
     some: dict[str, None] = {}
     lengths = [len(name), 3 * len(name) // 4, len(name) // 2, 2]
     for length in [length for length in lengths if length]:
-        for _, batch in _numbered(decisions, ["id"]):
+        for batch in decisions.select(["id"]).batches():
             names = _named(batch)
             if length == len(name):
                 alike = pc.match_substring(names, name)
@@ -185,11 +178,3 @@ def names_like(decisions: Rows, name: str) -> list[str]:
 def _named(batch: pa.RecordBatch) -> pa.Array:
     """Return the ids of a batch as texts; those that are numbers as they are written."""
     return batch.column("id").cast(pa.large_string())
-
-
-def _numbered(rows: Rows, names: Sequence[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Yield the batches of some columns, each with the number of its first row."""
-    first = 0
-    for batch in rows.select(names).batches():
-        yield first, batch
-        first += len(batch)

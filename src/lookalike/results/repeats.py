@@ -27,6 +27,7 @@ from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.arrays import whole
 from ..values.arrow import strings, to_arrow, to_numpy
+from ..values.tables import positions_of
 from ..wording import Brief, counted
 from .decontamination import Corpus
 from .rows import Tabular, collect
@@ -56,9 +57,9 @@ class Repeats:
         rows = collect(self.documents.slice(begin, end)).sort_by("order").combine_chunks()
         return pa.RecordBatch.from_arrays([pa.concat_arrays(column.chunks) for column in rows.columns], schema=rows.schema)
 
-    def ranges(self, begin: int, end: int) -> Iterator[pa.ListArray]:
-        """Yield what is removed of some documents, as ``Cuts`` wants it."""
-        yield from map(self.marks.ranges, self.documents.slice(begin, end).batches())
+    def ranges(self, start: int, begin: int, end: int) -> Iterator[pa.ListArray]:
+        """Yield what is removed of some documents, counted from ``start``, as ``Cuts`` wants it."""
+        return map(self.marks.ranges, self.documents.slice(start + begin, start + end).batches())
 
     def texts(self) -> Iterator[tuple[int, pa.RecordBatch, Texts]]:
         """Read the inputs once more; yield some documents, the order of the first, and their texts."""
@@ -80,14 +81,6 @@ class _Made:
     def __len__(self) -> int:
         """Return the number of rows."""
         return self._n
-
-    def table(self) -> pa.Table:
-        """Return all rows."""
-        return pa.Table.from_batches(list(self.batches()), self.schema).combine_chunks()
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Make the rows and yield them."""
-        raise NotImplementedError
 
 
 class Removed(_Made):
@@ -160,7 +153,7 @@ class Repeated(_Made):
             some = some[:, some[1] > 0]
             best = some[:, np.lexsort((some[0], -some[1]))[:n]]
         order = np.searchsorted(found.marks.starts, best[0], "right") - 1
-        positions = found.corpus.positions(order)
+        positions = positions_of(order, found.corpus.starts)
         texts, _ = read_again(found.corpus.sources, found.reading, positions)
         rows = []
         for position, document, told in zip(positions.tolist(), order.tolist(), best.T.tolist(), strict=True):
@@ -242,7 +235,7 @@ class RepeatsResult(Brief, Tabular):
     @cached_property
     def removed(self) -> pa.Table:
         """What is removed, in input order: ``id``, ``begin`` and ``end`` in bytes of the text, and how many lines or words."""
-        return Removed(self._found, self._runs, self._what, False).table()
+        return collect(Removed(self._found, self._runs, self._what, False)).combine_chunks()
 
     @cached_property
     def _repeated(self) -> Repeated:
@@ -255,7 +248,7 @@ class RepeatsResult(Brief, Tabular):
     def repeated(self) -> pa.Table:
         """Lines, or paragraphs, that occur more than once: ``text, count, documents``, and ``id, begin`` of the first, in input
         order."""
-        return self._repeated.table()
+        return collect(self._repeated).combine_chunks()
 
     def top(self, n: int = 10) -> pa.Table:
         """Return the lines, or paragraphs, that occur most often, most frequent first; ties go to the earlier one.
@@ -290,11 +283,8 @@ class RepeatsResult(Brief, Tabular):
         found, selections = self._found, []
         corpus, errors = found.corpus, found.reading.encoding_errors
         written = ~(found.skipped | self._dropped) if mask is None else ~found.skipped
-        for source, begin, end in zip(corpus.sources, corpus.starts[:-1].tolist(), corpus.starts[1:].tolist(), strict=True):
-
-            def ranges(first: int, last: int, begin: int = begin) -> Iterator[pa.ListArray]:
-                return found.ranges(begin + first, begin + last)
-
+        for source, begin, end in corpus.parts():
+            ranges = partial(found.ranges, begin)
             cuts = Cuts(column=names_of(found.reading.text)[0], ranges=ranges, replacement=mask or "")
             selections.append(Selection(source, written[begin:end], None, errors, cuts))
         said = self.provenance

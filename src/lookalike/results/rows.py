@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..core import mix_keys
+from ..formats.frames import MadeRows
 from ..hashing import derive
 from ..methods.method import Method
 from ..settings.settings import Settings, count_columns
@@ -230,9 +231,17 @@ def spooled(batches: Iterable[pa.RecordBatch], schema: pa.Schema, by: str) -> Pa
         return ParquetRows(f"{folder}/rows")
 
 
-def collect(rows: Rows) -> pa.Table:
+def collect(rows: Rows | MadeRows) -> pa.Table:
     """Return all rows as an Arrow table."""
     return pa.Table.from_batches(rows.batches(), rows.schema)
+
+
+def numbered(rows: Rows, names: Sequence[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Yield the batches of some columns, each with the number of its first row."""
+    first = 0
+    for batch in rows.select(names).batches():
+        yield first, batch
+        first += len(batch)
 
 
 def filtered(rows: Rows, wanted: Callable[[pa.RecordBatch], pa.Array]) -> pa.Table:
@@ -242,8 +251,7 @@ def filtered(rows: Rows, wanted: Callable[[pa.RecordBatch], pa.Array]) -> pa.Tab
 
 def there_of(reasons: Rows) -> NDArray[np.bool_]:
     """Return a mask of documents by their reasons: those that were read, not left out."""
-    there = [to_numpy(pc.not_equal(batch.column(0), string("skipped"))) for batch in reasons.batches()]
-    return np.concatenate([np.empty(0, np.bool_), *there])
+    return np.concatenate([np.empty(0, np.bool_), *(~of_reason(batch, "skipped") for batch in reasons.batches())])
 
 
 class Lowest:
@@ -284,7 +292,7 @@ class Draw:
         return self._lowest.rows
 
 
-def of_reason(batch: pa.RecordBatch, *reasons: str) -> NDArray[np.bool_]:
+def of_reason(batch: pa.RecordBatch | pa.Table, *reasons: str) -> NDArray[np.bool_]:
     """Tell for which rows of decisions the reason is one of some."""
     column = batch.column("reason")
     found = np.zeros(len(batch), np.bool_)
@@ -295,20 +303,18 @@ def of_reason(batch: pa.RecordBatch, *reasons: str) -> NDArray[np.bool_]:
 
 def least_alike(decisions: Rows, n: int) -> Lowest:
     """Find the removed near-duplicates with the lowest scores."""
-    lowest, first = Lowest(n), 0
-    for batch in decisions.select(["reason", "resemblance"]).batches():
+    lowest = Lowest(n)
+    for first, batch in numbered(decisions, ["reason", "resemblance"]):
         near = np.flatnonzero(of_reason(batch, "near"))
         lowest.add(to_numpy(batch.column("resemblance"))[near], first + near)
-        first += len(batch)
     return lowest
 
 
 def drawn(decisions: Rows, n: int, seed: int, purpose: str, reasons: Sequence[str]) -> Draw:
     """Draw rows whose reason is one of some."""
-    draw, first = Draw(n, seed, purpose), 0
-    for batch in decisions.select(["reason"]).batches():
+    draw = Draw(n, seed, purpose)
+    for first, batch in numbered(decisions, ["reason"]):
         draw.add(first + np.flatnonzero(of_reason(batch, *reasons)))
-        first += len(batch)
     return draw
 
 

@@ -13,7 +13,7 @@ from ..formats.split import Split
 from ..inputs.read import Reading
 from ..text.shingle import Shingling
 from ..values import Int64Array
-from ..values.tables import SOURCE_BITS
+from ..values.tables import positions_of
 
 Scores = Iterator[tuple[Int64Array, Int64Array, NDArray[np.float64]]]
 
@@ -48,5 +48,4 @@ class ScoredPairs:
 
     def positions(self, rows: Int64Array) -> Int64Array:
         """Return the positions of rows."""
-        source = self.source_of(rows)
-        return np.asarray((source << SOURCE_BITS) + rows - self.starts[source], np.int64)
+        return positions_of(rows, self.starts)

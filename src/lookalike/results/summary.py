@@ -16,7 +16,7 @@ from ..methods.method import Method
 from ..steps.groups import REASONS, by_value
 from ..steps.totals import OUTCOMES, add_outcomes
 from ..wording import counted, html_table, printable, spoken, text_size
-from .rows import Rows, collect
+from .rows import Rows, collect, numbered
 from .slices import Slices, lines_of_slices
 
 CALLED = ["id", "duplicate_of", "duplicate_is_reference"]
@@ -25,6 +25,7 @@ CALLED = ["id", "duplicate_of", "duplicate_is_reference"]
 Share = Annotated[float, Meta(ge=0.0, le=1.0 + 1e-9)]
 Seconds = Annotated[float, Meta(ge=0.0, le=1e12)]
 
+ALWAYS = ("exact duplicates removed", "near-duplicates removed", "kept")  # counts that are said even if they are 0
 SHORT = 1000  # bytes of a text: see docs/theory/all-pairs.md
 
 
@@ -146,30 +147,26 @@ class Summary:
             counted(self.documents, "document")
             + (f" and {counted(self.reference, 'reference document')}" if self.reference else "")
             + f", {text_size(self.text_bytes)}",
-            f"  exact duplicates removed  {self.exact_duplicates:>12,}",
-            f"  near-duplicates removed   {self.near_duplicates:>12,}"
-            + f"   ({self.score} >= {self.threshold:g}, {'exact' if self.verified_by == 'exact' else 'ESTIMATED'})",
         ]
-        if self.by_key:
-            lines.append(f"  removed by key            {self.by_key:>12,}")
         if self.skipped["files"]:
-            lines.insert(1, f"  files not read: {describe_skipped(self.skipped)}")
-        if self.empty:
-            what = (
-                "dropped"
-                if self.empty_dropped
-                else "nothing to compare: kept, never matched; --empty drop (empty='drop') removes them"
-            )
-            lines.append(f"  empty documents           {self.empty:>12,}   ({what})")
-        if self.documents_skipped:
-            lines.append(f"  left out                  {self.documents_skipped:>12,}   (too large or unreadable)")
-        if self.whole_pages:
-            lines.append(f"  compared as whole pages   {self.whole_pages:>12,}   (they have hardly any main text)")
-        if self.removed_by_override:
-            lines.append(f"  removed by overrides      {self.removed_by_override:>12,}")
-        notes = [f"{self.spared:,} spared by at_most"] if self.spared else []
-        notes += [f"{self.kept_by_override:,} named by overrides"] if self.kept_by_override else []
-        lines.append(f"  kept                      {self.kept:>12,}" + (f"   ({'; '.join(notes)})" if notes else ""))
+            lines.append(f"  files not read: {describe_skipped(self.skipped)}")
+        spared = [f"{self.spared:,} spared by at_most"] if self.spared else []
+        named = [f"{self.kept_by_override:,} named by overrides"] if self.kept_by_override else []
+        rest = "nothing to compare: kept, never matched; --empty drop (empty='drop') removes them"
+        verified = "exact" if self.verified_by == "exact" else "ESTIMATED"
+        counts = {
+            "exact duplicates removed": (self.exact_duplicates, ""),
+            "near-duplicates removed": (self.near_duplicates, f"{self.score} >= {self.threshold:g}, {verified}"),
+            "removed by key": (self.by_key, ""),
+            "empty documents": (self.empty, "dropped" if self.empty_dropped else rest),
+            "left out": (self.documents_skipped, "too large or unreadable"),
+            "compared as whole pages": (self.whole_pages, "they have hardly any main text"),
+            "removed by overrides": (self.removed_by_override, ""),
+            "kept": (self.kept, "; ".join(spared + named)),
+        }
+        for name, (n, note) in counts.items():
+            if n or name in ALWAYS:
+                lines.append(f"  {name:<24}  {n:>12,}{note and f'   ({note})'}")
         lines += [f"  warning: {warning}" for warning in self.warnings]
         lines += lines_of_slices(self.slices)
         if self.least_alike:
@@ -246,11 +243,10 @@ def describe_audit(audit: dict[str, Any], score: str) -> str:
 
 def count(decisions: Rows, n_reference: int, slices: Sequence[str] = ()) -> dict[str, Any]:
     """Count decisions, a batch at a time: the fields of ``Summary`` that follow from them."""
-    total, first, by = OUTCOMES.start(), 0, Slices(slices)
-    for batch in decisions.select(["reason", "resemblance", *(["kept", *by.needed] if slices else [])]).batches():
+    total, by = OUTCOMES.start(), Slices(slices)
+    for first, batch in numbered(decisions, ["reason", "resemblance", *(["kept", *by.needed] if slices else [])]):
         add_outcomes(total, batch, np.arange(first, first + batch.num_rows))
         by.add(by_value(iter([batch]), by.needed))
-        first += batch.num_rows
 
     def calls(places: list[int]) -> list[dict[str, Any]]:
         return [collect(decisions.slice(place, place + 1).select(CALLED)).to_pylist()[0] for place in places]

@@ -200,8 +200,7 @@ class Tables(Tabular):
     @cached_property
     def keep(self) -> NDArray[np.bool_]:
         """Mask of kept rows, bool of shape (n_rows,)."""
-        kept = [to_numpy(batch.column(0)) for batch in self._own(["kept"]).batches()]
-        return np.concatenate([np.empty(0, np.bool_), *kept])
+        return to_numpy(collect(self._own(["kept"]))["kept"])
 
     @cached_property
     def kept(self) -> pa.Table:

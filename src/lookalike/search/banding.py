@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from functools import partial
 from typing import Any
 
@@ -12,7 +11,8 @@ from ..core import band_keys, band_pairs, packed_band_keys
 from ..core.threads import in_order
 from ..errors import IncompatibleSketchError, ParameterError
 from ..values import Int64Array, PackedSignatures, Pairs, Signatures, UInt64Array
-from ..values.arrays import whole
+from ..values.arrays import counted_off, together, whole
+from .fingerprints import Shared
 
 
 def _places(layout: Int64Array) -> Int64Array:
@@ -28,11 +28,11 @@ def _places(layout: Int64Array) -> Int64Array:
 def find_candidates(keys: UInt64Array, threads: int = 1) -> tuple[Int64Array, Int64Array]:
     """Find the pairs of rows that have an equal key in some column."""
     found = in_order(partial(band_pairs, keys), range(keys.shape[1]), threads)
-    left, right = (np.concatenate(side) for side in zip((np.empty(0, np.int64),) * 2, *found, strict=True))
+    left, right = together([(np.empty(0, np.int64),) * 2, *found])
     return left, right
 
 
-class BandingIndex:
+class BandingIndex(Shared):
     """Signatures cut into bands; documents that agree in all rows of at least one band are candidates.
 
     Two documents of resemblance R become candidates with probability 1 - (1 - R^rows)^bands. Of signatures packed to b bits
@@ -73,20 +73,12 @@ class BandingIndex:
     """
 
     def __init__(self, *, bands: int, rows: int) -> None:
+        super().__init__()
         self.bands: int = whole("bands", bands, 1)
         self.rows: int = whole("rows", rows, 1)
         self._made_by: tuple[Any, ...] | None = None
         self._added: list[tuple[UInt64Array, Int64Array]] = []
         self._n_rows = 0
-        self._turn = threading.Lock()
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return all but the lock, which no other process could use."""
-        return {name: value for name, value in self.__dict__.items() if name != "_turn"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take the state of another, with a lock of its own."""
-        self.__dict__.update(state, _turn=threading.Lock())
 
     def __len__(self) -> int:
         """Return the number of documents added."""
@@ -159,7 +151,7 @@ class BandingIndex:
         with self._turn:
             added, n_rows = list(self._added), self._n_rows
         none = np.empty((0, self.bands), np.uint64), np.empty(0, np.int64)
-        keys, full = (np.concatenate(part) for part in zip(none, *added, strict=True))
+        keys, full = together([none, *added])
         return keys, full, n_rows
 
     def pairs(self, *, threads: int = 1) -> Pairs:
@@ -190,8 +182,8 @@ class BandingIndex:
             column = stored[order, band]
             begin = np.searchsorted(column, keys[:, band], "left")
             count = np.searchsorted(column, keys[:, band], "right") - begin
-            query = np.repeat(np.arange(len(keys)), count)
-            place = order[np.arange(len(query)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(begin, count)]
+            query, place = counted_off(count)
+            place = order[begin[query] + place]
             for earlier in range(band):  # that a pair shares, too
                 fresh = keys[query, earlier] != stored[place, earlier]
                 query, place = query[fresh], place[fresh]

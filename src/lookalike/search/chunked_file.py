@@ -18,15 +18,12 @@ from ..errors import InputDataError, ParameterError
 from ..files.arrays import GrowingFile
 from ..files.layout import Kind, Section, open_regular, read_pieces
 from ..values import Int64Array, UInt64Array
+from ..values.arrays import together
+from .self_join import sort_rows
 
 FINGERPRINTS = Kind(magic=b"LOOKAFPS", version=1, name="fingerprints", error=InputDataError, links=True)
 MOST_HEADER, MOST_BITS = 1 << 20, 1024
 Check = Callable[[dict[str, Any]], None]
-
-
-def sort_rows(words: UInt64Array) -> Int64Array:
-    """Return the order in which fingerprints ascend as numbers, the last word the most significant; equal ones by row."""
-    return np.lexsort(words.T) if words.shape[1] > 1 else np.argsort(words[:, 0], kind="stable")
 
 
 def _ascend(words: UInt64Array, bits: int) -> bool:
@@ -62,11 +59,11 @@ def _n_words(meta: dict[str, Any]) -> int:
 
 
 class ChunkedFile:
-    """The batches of one file; ``header`` is what a new one is to say of its fingerprints, ``bits`` at least."""
+    """The batches of one file, of fingerprints of so many bits if it is new."""
 
-    def __init__(self, path: str | Path, header: dict[str, Any]) -> None:
+    def __init__(self, path: str | Path, bits: int) -> None:
         self.path = Path(path)
-        self._header = header | {"made_by": header.get("made_by")}
+        self._header = {"bits": bits, "made_by": None}
         self._file = GrowingFile(self.path, FINGERPRINTS, _accepts)
 
     @property
@@ -80,9 +77,9 @@ class ChunkedFile:
         """Fingerprints in the file."""
         return sum(_count(section) for section in self._file.sections[1:])
 
-    def append(self, words: UInt64Array, made_by: str | None = None, fits: Check | None = None) -> int:
+    def append(self, words: UInt64Array, made_by: str, fits: Check) -> int:
         """Sort a batch and append it; it counts once it is on the disk. Returns its first row."""
-        header = self._header | ({} if made_by is None else {"made_by": made_by})
+        header = self._header | {"made_by": made_by}
         if (size := len(json.dumps(header))) > MOST_HEADER:
             raise ParameterError(
                 f"{self.path}: what made the fingerprints takes {size:,} bytes to say, and {MOST_HEADER:,} is the most: "
@@ -90,7 +87,7 @@ class ChunkedFile:
             )
         order = sort_rows(words)
         arrays: dict[str, NDArray[Any]] = {"words": words[order], "rows": order.astype(np.uint32)}
-        sections = self._file.append(arrays, header, fits or (lambda header: None))
+        sections = self._file.append(arrays, header, fits)
         return sum(_count(section) for section in sections[1:-1])
 
     def batches(self) -> Iterator[UInt64Array]:
@@ -126,7 +123,7 @@ class ChunkedFile:
         """Merge sorted parts."""
         if len(parts) == 1:
             return parts[0]
-        words, rows = (np.concatenate(part) for part in zip(*parts, strict=True))
+        words, rows = together(parts)
         order = sort_rows(words)
         return words[order], rows[order]
 

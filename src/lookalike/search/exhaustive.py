@@ -13,13 +13,13 @@ from ..errors import ParameterError
 from ..theory import packed_banding, xor_bits
 from ..theory.chance import chance_match
 from ..values import Float64Array, Int64Array, PackedSignatures, Pairs
-from ..values.arrays import native, number, whole
+from ..values.arrays import native, number, together, whole
 from .banding import BandingIndex
+from .fingerprints import NO_HITS, Hits
 
 BLOCK = 256  # rows that are compared with all others at a time
 ROUNDING = 1e-12  # an estimate so little below the threshold reaches it
 CHUNK = 1 << 20  # pairs that are estimated at a time
-Triples = tuple[Int64Array, Int64Array, Int64Array]
 
 
 class Reach(NamedTuple):
@@ -57,7 +57,7 @@ def _reach(packed: PackedSignatures, threshold: float) -> Reach:
     return Reach(layout, combined, most, early, threshold, np.empty(0), np.empty((0, 0)))
 
 
-def _scan(packed: PackedSignatures, threshold: float, reach: Reach | None, begin: int) -> Triples:
+def _scan(packed: PackedSignatures, threshold: float, reach: Reach | None, begin: int) -> Hits:
     """Compare the rows of one block with all before them and with each other."""
     end = min(begin + BLOCK, len(packed))
     if reach is None:
@@ -163,8 +163,8 @@ def pairs_above(packed: PackedSignatures, threshold: float, *, recall: float | N
             return _reaching(packed, candidates.left, candidates.right, threshold)
     reach = None if packed.has_empty else _reach(packed, threshold)
     work = partial(_scan, packed, threshold, reach)
-    parts = list(in_order(work, range(0, len(packed), BLOCK), threads)) or [(np.empty(0, np.int64),) * 3]
-    left, right, matches = (np.concatenate(p) for p in zip(*parts, strict=True))
+    parts = list(in_order(work, range(0, len(packed), BLOCK), threads)) or [NO_HITS]
+    left, right, matches = together(parts)
     order = np.lexsort((right, left))
     left, right, matches = left[order], right[order], matches[order]
     if reach is None or packed.densities is not None:

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from ..core.threads import in_order
 from ..errors import IncompatibleSketchError, InputDataError, ParameterError
 from ..values import Fingerprints, Int64Array, Pairs, UInt64Array
-from ..values.arrays import whole
+from ..values.arrays import together, whole
 from .chunked_file import ChunkedFile
-from .fingerprints import QUERIES_AT_A_TIME, FingerprintIndex, Margins, Values, collect
+from .fingerprints import NO_HITS, QUERIES_AT_A_TIME, FingerprintIndex, Hits, Margins, Values, collect
 from .weak_bits import WeakBitIndex, WeakBits
 
-Hits = tuple[Int64Array, Int64Array, Int64Array]
 Piece = tuple[UInt64Array, Int64Array]
 DEFAULT_MEMORY = 256 << 20
 
@@ -69,7 +68,7 @@ class FingerprintFile:
 
     def __init__(self, path: str | Path, *, bits: int = 64) -> None:
         bits = whole("bits", bits, 1, 1024)
-        self._chunks = ChunkedFile(path, {"bits": bits, "made_by": None})
+        self._chunks = ChunkedFile(path, bits)
         self.path: Path = self._chunks.path
         self.bits: int = int(self._chunks.header["bits"])
         if self.bits != bits:
@@ -184,8 +183,8 @@ class FingerprintFile:
         InputDataError
             If the file is damaged.
         """
-        parts = list(self._search(values, using, margins, memory, threads, None))
-        left, right, distance = (np.concatenate(p) for p in zip((np.empty(0, np.int64),) * 3, *parts, strict=True))
+        parts = self._search(values, using, margins, memory, threads, None)
+        left, right, distance = together([NO_HITS, *parts])
         order = np.lexsort((right, left))
         return Pairs(left[order], right[order], len(self), None, distance[order])
 
@@ -270,7 +269,7 @@ def _search_piece(
 def _look_up_piece(index: FingerprintIndex, answered: NDArray[np.bool_] | None, piece: Piece) -> Hits:
     """Look the fingerprints of one piece up among the queries."""
     words, rows = piece
-    parts = [(np.empty(0, np.int64),) * 3]
+    parts = [NO_HITS]
     for start in range(0, len(words), QUERIES_AT_A_TIME):
         place, asked, distance = index._run(words[start : start + QUERIES_AT_A_TIME], None, False, False)
         if answered is not None:
@@ -280,5 +279,5 @@ def _look_up_piece(index: FingerprintIndex, answered: NDArray[np.bool_] | None, 
             answered[asked] = True
             place, distance = place[chosen], distance[chosen]
         parts.append((asked, rows[start + place], distance))
-    left, right, distance = (np.concatenate(p) for p in zip(*parts, strict=True))
+    left, right, distance = together(parts)
     return left, right, distance

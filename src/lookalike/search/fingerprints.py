@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
@@ -18,7 +18,9 @@ QUERIES_AT_A_TIME = 8192
 MOST_ROWS = (1 << 32) - 1  # tables hold rows in 32 bits
 Values = Fingerprints | ArrayLike
 Margins = NDArray[np.float32] | NDArray[np.int8] | None
-Found = tuple[Int64Array, Int64Array, Int64Array, int]  # query rows, stored rows, distances, and pairs compared
+Hits = tuple[Int64Array, Int64Array, Int64Array]  # query rows, stored rows, distances
+Found = tuple[*Hits, int]  # and pairs compared
+NO_HITS: Hits = (np.empty(0, np.int64),) * 3
 Search = Callable[[int, int], Found]
 
 
@@ -67,7 +69,22 @@ class Growing:
         return None if self._room is None else self._room[: self._count]
 
 
-class FingerprintIndex:
+class Shared:
+    """Base of what threads share; a copy of it, in another process perhaps, has a lock of its own."""
+
+    def __init__(self) -> None:
+        self._turn = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but the lock."""
+        return {name: value for name, value in self.__dict__.items() if name != "_turn"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the state of another."""
+        self.__dict__.update(state, _turn=threading.RLock())
+
+
+class FingerprintIndex(Shared):
     """Base of the indexes: fingerprints added get the next row numbers; searches are inclusive of the radius.
 
     Threads may share an index: what searches need is built by one of them, and each search sees what was added before it.
@@ -81,21 +98,13 @@ class FingerprintIndex:
     """
 
     def __init__(self, *, radius: int, bits: int | None = None) -> None:
+        super().__init__()
         self.radius: int = whole("radius", radius, 0)
         self.bits = None if bits is None else whole("bits", bits, 1)
         self._made_by: Any = None
         self._words_added = Growing()
         self._built = 0
         self.compared: int = 0
-        self._turn = threading.RLock()
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return all but the lock, which no other process could use."""
-        return {name: value for name, value in self.__dict__.items() if name != "_turn"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take the state of another, with a lock of its own."""
-        self.__dict__.update(state, _turn=threading.RLock())
 
     def __len__(self) -> int:
         """Return the number of fingerprints added."""
@@ -192,13 +201,11 @@ class FingerprintIndex:
             raise ParameterError("margins must be numbers, not nan")
         return query, margins
 
-    def _run(
-        self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool
-    ) -> tuple[Int64Array, Int64Array, Int64Array]:
+    def _run(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Hits:
         """Return (query rows, stored rows, distances) of all hits."""
         with self._turn:  # a search holds on to what it was made from
             if not len(self):
-                return (np.empty(0, np.int64),) * 3
+                return NO_HITS
             self._prepare()
             search = self._search(query, margins, first_only, self_join)
         left, right, distance, compared = collect(search, len(query))
@@ -261,8 +268,10 @@ class ExhaustiveHammingIndex(FingerprintIndex):
 
 def collect(search: Search, n: int) -> Found:
     """Run a search over n queries, some at a time: what it finds ascends."""
-    none = np.empty(0, np.int64)
-    parts = [(none, none, none, 0)]
-    parts += [search(start, min(start + QUERIES_AT_A_TIME, n)) for start in range(0, n, QUERIES_AT_A_TIME)]
-    left, right, distance, compared = zip(*parts, strict=True)
+    return collected([search(start, min(start + QUERIES_AT_A_TIME, n)) for start in range(0, n, QUERIES_AT_A_TIME)])
+
+
+def collected(parts: Iterable[Found]) -> Found:
+    """Return all that was found, and how many pairs were compared."""
+    left, right, distance, compared = zip((*NO_HITS, 0), *parts, strict=True)
     return np.concatenate(left), np.concatenate(right), np.concatenate(distance), sum(compared)

@@ -10,8 +10,8 @@ from ..core import find_roots
 from ..errors import ParameterError
 from ..theory.hamming_costs import DEFAULT
 from ..values import Int64Array, Pairs, UInt64Array
-from ..values.arrays import number, whole
-from .fingerprints import ExhaustiveHammingIndex, FingerprintIndex, Growing, Margins, Values, collect
+from ..values.arrays import number, together, whole
+from .fingerprints import ExhaustiveHammingIndex, FingerprintIndex, Growing, Hits, Margins, Values, collect
 from .self_join import equal_rows, near_pairs, spread_pairs
 from .tables import BlockTables, Layout, choose_layout
 
@@ -99,9 +99,7 @@ class HammingIndex(FingerprintIndex):
             segment = BlockTables(words[begin:], radius=self.radius, bits=bits, layout=layout)
         self._segments = (*segments, (begin, segment))
 
-    def _run(
-        self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool
-    ) -> tuple[Int64Array, Int64Array, Int64Array]:
+    def _run(self, query: UInt64Array, margins: Margins, first_only: bool, self_join: bool) -> Hits:
         with self._turn:
             self._prepare()
             segments = self._segments
@@ -114,7 +112,7 @@ class HammingIndex(FingerprintIndex):
             parts.append((open_rows[left], right + begin, distance))
             if first_only:
                 open_rows = np.delete(open_rows, left)
-        left, right, distance = (np.concatenate(p) for p in zip(*parts, strict=True))
+        left, right, distance = together(parts)
         if len(parts) > 1:
             order = np.lexsort((right, left))
             left, right, distance = left[order], right[order], distance[order]

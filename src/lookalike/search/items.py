@@ -13,6 +13,7 @@ from ..core.scratch import scratch
 from ..text.hashes import KeyedHashes
 from ..text.texts import Texts
 from ..values import Float64Array, Int64Array, UInt64Array, drop_repeats
+from ..values.arrays import counted_off
 from .passages import Hits, Passages
 
 
@@ -124,11 +125,8 @@ class Ragged:
 
     def take(self, rows: Int64Array) -> tuple[Int64Array, Int64Array]:
         """Return (place in ``rows``, value) of all values of some rows, in order."""
-        sizes = self.sizes[rows]
-        which = np.repeat(np.arange(len(rows)), sizes)
-        ends = np.cumsum(sizes)
-        within = np.arange(len(which)) - np.repeat(ends - sizes, sizes)
-        return which, self.values[np.repeat(self.offsets[rows], sizes) + within]
+        which, place = counted_off(self.sizes[rows])
+        return which, self.values[self.offsets[rows][which] + place]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

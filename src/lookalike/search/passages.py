@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..core import find_values, index_values, invert_passages, match_passages
 from ..errors import ParameterError
 from ..values import Float64Array, Int64Array, UInt64Array, drop_repeats
+from ..values.arrays import counted_off, together
 
 LONG = 64  # passages that share a shingle and are gone through whatever else they have
 MAX_ENTRIES = (1 << 31) - 1  # places in the inverted list have 32 bits
@@ -39,9 +40,7 @@ class Hits:
         parts = [one for one in parts if len(one.rows)] or parts[:1]
         if len(parts) == 1:
             return parts[0]
-        rows, tokens, numbers = (
-            np.concatenate([getattr(one, name) for one in parts]) for name in ("rows", "tokens", "numbers")
-        )
+        rows, tokens, numbers = together((one.rows, one.tokens, one.numbers) for one in parts)
         order = np.lexsort((numbers, tokens, rows))
         return cls(rows[order], tokens[order], numbers[order])
 
@@ -91,8 +90,8 @@ class Passages:
         last = np.maximum(0, length - (length if width is None else width))
         step = max(1, (width or 0) // 2)
         counts = np.where(length > 0, -(-last // step) + 1, 0)
-        document = np.repeat(np.arange(len(length)), counts)
-        start = np.minimum(_within(counts) * step, last[document])
+        document, place = counted_off(counts)
+        start = np.minimum(place * step, last[document])
         size = length[document] if width is None else np.minimum(width, length[document])
         total = int(size.sum())
         if total > MAX_ENTRIES:
@@ -100,7 +99,9 @@ class Passages:
                 f"the reference documents have {total:,} shingles (with passages, half of each passage counts twice); at most "
                 f"{MAX_ENTRIES:,} fit: divide the reference documents, or use longer passages"
             )
-        flat = values if width is None else values[np.repeat(offsets[document] + start, size) + _within(size)]
+        which, place = counted_off(size)
+        flat = values if width is None else values[(offsets[document] + start)[which] + place]
+        del which, place
         index, shingles, distinct = index_values(flat)
         del flat
         lists, listed, bounds, members = invert_passages(shingles, size, distinct)
@@ -131,9 +132,7 @@ class Passages:
         self, values: UInt64Array, offsets: Int64Array, threshold: float
     ) -> tuple[Int64Array, Int64Array, Float64Array]:
         """Return (row, passage, resemblance) of the matches of rows of values."""
-        values, offsets = drop_repeats(values, offsets)
-        rows, passages, both, *_ = self.match(self.find(values, offsets), len(offsets) - 1, threshold)
-        score = both / (np.diff(offsets)[rows] + self.sizes[passages] - both)
+        rows, passages, score, _ = self._matched(values, offsets, threshold)
         reached = score >= threshold
         return rows[reached], passages[reached], score[reached]
 
@@ -142,10 +141,18 @@ class Passages:
     ) -> tuple[Int64Array, Int64Array, Float64Array]:
         """Return (row, passage, share of the passage's shingles in the row) of the matches of rows of values; those of less
         resemblance than ``floor`` are none."""
+        rows, passages, score, share = self._matched(values, offsets, threshold)
+        alike = score >= floor
+        return rows[alike], passages[alike], share[alike]
+
+    def _matched(
+        self, values: UInt64Array, offsets: Int64Array, threshold: float
+    ) -> tuple[Int64Array, Int64Array, Float64Array, Float64Array]:
+        """Return (row, passage, resemblance, containment) of the matches of rows of values."""
         values, offsets = drop_repeats(values, offsets)
         rows, passages, both, *_ = self.match(self.find(values, offsets), len(offsets) - 1, threshold)
-        alike = both / (np.diff(offsets)[rows] + self.sizes[passages] - both) >= floor
-        return rows[alike], passages[alike], (both / self.sizes[passages])[alike]
+        sizes = self.sizes[passages]
+        return rows, passages, both / (np.diff(offsets)[rows] + sizes - both), both / sizes
 
     def best(self, rows: Int64Array, passages: Int64Array, score: Float64Array, other: Float64Array) -> Int64Array:
         """Return the places of the best passage of each pair of documents, by score and other score, best first."""
@@ -161,17 +168,11 @@ def _hide(bounds: Int64Array, lists: NDArray[np.int32], sizes: Int64Array, thres
     """Put passages that cannot match by long lists alone to their ends; return (where these begin, shingles hidden there)."""
     length = np.diff(bounds)
     long = np.flatnonzero(length > LONG)
-    scanned, owner = bounds[1:].copy(), np.repeat(long, length[long])
-    places = np.repeat(bounds[long], length[long]) + _within(length[long])
+    which, place = counted_off(length[long])
+    scanned, owner, places = bounds[1:].copy(), long[which], bounds[long][which] + place
     hidden = np.bincount(lists[places], minlength=len(sizes))
     hidden[hidden >= threshold * sizes * (1 - 1e-12)] = 0
     gone = hidden[lists[places]] > 0
     lists[places] = lists[places][np.lexsort((gone, owner))]
     scanned[long] -= np.bincount(owner[gone], minlength=len(length))[long]
     return scanned, hidden
-
-
-def _within(counts: Int64Array) -> Int64Array:
-    """Return 0, 1, ... up to each count, one run after the other."""
-    ends = np.cumsum(counts)
-    return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - counts, counts)

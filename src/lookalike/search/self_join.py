@@ -11,6 +11,8 @@ from ..core import join_entries, join_runs
 from ..core.threads import in_order
 from ..theory import blocks as theory
 from ..values import Int64Array, UInt64Array
+from ..values.arrays import counted_off
+from .fingerprints import Found, Hits, collected
 
 # Nanoseconds to make and sort an entry, to compare two fingerprints anywhere in memory, and two of neighbouring rows.
 NS_PER_ENTRY, NS_PER_COMPARISON, NS_PER_SCANNED = 40.0, 12.0, 2.0
@@ -28,37 +30,37 @@ def block_masks(bits: int, blocks: int | Sequence[int], choices: tuple[tuple[int
     return masks
 
 
+def sort_rows(words: UInt64Array) -> Int64Array:
+    """Return the order in which fingerprints ascend as numbers, the last word the most significant; equal ones by row."""
+    return np.lexsort(words.T) if words.shape[1] > 1 else np.argsort(words[:, 0], kind="stable")
+
+
 def equal_rows(words: UInt64Array) -> tuple[Int64Array, Int64Array]:
     """Group equal rows: return (rows with equal ones together, ascending among themselves; bounds of the groups)."""
-    order = np.lexsort(words.T) if words.shape[1] > 1 else np.argsort(words[:, 0], kind="stable")
+    order = sort_rows(words)
     new = np.ones(len(words), np.bool_)
     new[1:] = (words[order[1:]] != words[order[:-1]]).any(1)
     return order, np.append(np.flatnonzero(new), len(words))
 
 
-def _join_table(
-    words: UInt64Array, masks: UInt64Array, radius: int, limit: int, table: int
-) -> tuple[Int64Array, Int64Array, Int64Array, int]:
+def _join_table(words: UInt64Array, masks: UInt64Array, radius: int, limit: int, table: int) -> Found:
     """Return (left, right, distance, pairs compared) of the pairs that are first found under one mask, at most so many."""
     row_bits = max(1, (len(words) - 1).bit_length())
     entries = join_entries(words, masks[table], row_bits)
     entries.sort()
-    found: tuple[Int64Array, Int64Array, Int64Array, int] = join_runs(words, entries, row_bits, masks, table, radius, limit)
+    found: Found = join_runs(words, entries, row_bits, masks, table, radius, limit)
     return found
 
 
-def near_pairs(
-    words: UInt64Array, bits: int, radius: int, *, limit: int | None = None, threads: int = 1
-) -> tuple[Int64Array, Int64Array, Int64Array, int]:
+def near_pairs(words: UInt64Array, bits: int, radius: int, *, limit: int | None = None, threads: int = 1) -> Found:
     """Find all pairs of *different* fingerprints within the radius, each once, in 8 bytes a fingerprint and thread, and the
     pairs. Up to radius 3 and for many the tables are the 14 of a Steiner system: under three differing bits one stays
     untouched."""
     if len(words) < 2:
-        none = np.empty(0, np.int64)
-        return none, none, none, 0
+        return collected([])
     n = float(len(words))
 
-    def cost(design: tuple[int, tuple[tuple[int, ...], ...]]) -> float:
+    def cost(design: theory.Design) -> float:
         each = NS_PER_COMPARISON if design[1][0] else NS_PER_SCANNED
         return NS_PER_ENTRY * n * len(design[1]) + each * theory.join_candidates(n, bits, *design)
 
@@ -72,13 +74,10 @@ def near_pairs(
         found += len(part[0])
         if found >= most:
             break
-    left, right, distance, compared = zip(*parts, strict=True)
-    return np.concatenate(left), np.concatenate(right), np.concatenate(distance), sum(compared)
+    return collected(parts)
 
 
-def spread_pairs(
-    order: Int64Array, bounds: Int64Array, left: Int64Array, right: Int64Array, limit: int | None = None
-) -> tuple[Int64Array, Int64Array, Int64Array]:
+def spread_pairs(order: Int64Array, bounds: Int64Array, left: Int64Array, right: Int64Array, limit: int | None = None) -> Hits:
     """Turn pairs of groups of equal rows into pairs of rows."""
     budget = MOST if limit is None else limit
     sizes = np.diff(bounds)
@@ -95,5 +94,5 @@ def spread_pairs(
 def _places(counts: Int64Array, limit: int) -> tuple[Int64Array, Int64Array]:
     """Number things of which there are ``counts``: return (which, number among its like) of at most the first ``limit``."""
     counts = counts[: int(np.searchsorted(counts.cumsum(), limit)) + 1]
-    which = np.repeat(np.arange(len(counts)), counts)
-    return which[:limit], (np.arange(len(which)) - np.repeat(counts.cumsum() - counts, counts))[:limit]
+    which, number = counted_off(counts)
+    return which[:limit], number[:limit]

@@ -66,9 +66,6 @@ class SlotScheme(Scheme):
         values : ndarray of uint64
         offsets : ndarray of int64, shape (rows + 1,)
         """
-        return self._signed(values, offsets)
-
-    def _signed(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
         raise NotImplementedError
 
     def sign(self, shingles: Shingles) -> Signatures:
@@ -113,7 +110,7 @@ class MinHash(SlotScheme):
     Broder, "On the resemblance and containment of documents", 1997; Li & König, WWW 2010, equations 1-3.
     """
 
-    def _signed(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
+    def sign_values(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
         multipliers = derive(self.seed, "multipliers", self.permutations) | np.uint64(1)
         increments = derive(self.seed, "increments", self.permutations)
         out: UInt32Array = core.minhash(values, offsets, multipliers, increments)
@@ -156,6 +153,6 @@ class FastSimilarity(SlotScheme):
     True
     """
 
-    def _signed(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
+    def sign_values(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
         out: UInt32Array = core.fast_similarity(values, offsets, self.permutations, self.seed)
         return out

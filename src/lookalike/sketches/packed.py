@@ -10,9 +10,8 @@ import numpy as np
 
 from .. import core
 from ..errors import ParameterError
-from ..theory import bbit, likelihood, mixture
+from ..theory import likelihood, mixture
 from ..theory.mixture import Part
-from ..theory.shares import share_error
 from ..values import Float64Array, Int64Array, PackedSignatures, Signatures
 from ..values.arrays import number, whole
 from .permutation import PermutationMinHash
@@ -167,23 +166,6 @@ class BBit(Packing):
         permutations : int >= 1
         """
         return (Part(slots=permutations, bits=self.bits),)
-
-    def estimate(
-        self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array
-    ) -> tuple[Any, Any]:
-        """Return (unbiased estimate, its standard error) from matches of shape (..., 1).
-
-        Parameters
-        ----------
-        matches : ndarray of int64, shape (..., n_parts)
-        permutations : int >= 1
-        density_left, density_right : ndarray of float64
-        """
-        found = bbit.resemblance(matches[..., 0] / permutations, self.bits, density_left, density_right)
-        _, c2 = bbit.constants(self.bits, density_left, density_right)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            error = share_error(matches[..., 0], permutations) / (1.0 - c2)
-        return found, error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,7 +81,7 @@ class OnePermutation(SlotScheme):
         """Whether some slots can be copies of others, with which they agree: filled bins."""
         return self.densify != "none"
 
-    def _signed(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
+    def sign_values(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
         return self._filled(core.one_permutation(values, offsets, self.permutations, self.seed))
 
     def _filled(self, bins: UInt32Array) -> UInt32Array:

@@ -43,6 +43,16 @@ def within(
     return np.clip(array, low, high)
 
 
+def fraction(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    """Return a value as float64 if all of it is in [0, 1]."""
+    return within(name, value, 0.0, 1.0)
+
+
+def densities(left: ArrayLike, right: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the densities of two sets as float64 if all are in [0, 1]."""
+    return fraction("density_left", left), fraction("density_right", right)
+
+
 def count(name: str, value: ArrayLike, least: int = 1) -> NDArray[np.float64]:
     """Return a count as float64 if all of it is at least ``least``."""
     return within(name, value, least, np.inf)
@@ -52,9 +62,8 @@ def resemblance_of(
     resemblance: ArrayLike, density_left: ArrayLike, density_right: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Check a resemblance and two densities, and that sets of such densities can have it."""
-    r = within("resemblance", resemblance, 0.0, 1.0)
-    left = within("density_left", density_left, 0.0, 1.0)
-    right = within("density_right", density_right, 0.0, 1.0)
+    r = fraction("resemblance", resemblance)
+    left, right = densities(density_left, density_right)
     smaller, larger = np.minimum(left, right), np.maximum(left, right)
     with np.errstate(invalid="ignore", divide="ignore"):
         highest = np.where(larger > 0, smaller / larger, 1.0)

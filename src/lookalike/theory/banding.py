@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._check import Float, count, within
+from ._check import Float, count, fraction, within
 
 CODE_VALUES = 16
 LEVEL = 1e-4
@@ -28,7 +28,7 @@ def candidate_probability(resemblance: ArrayLike, bands: ArrayLike, rows: ArrayL
     ----------
     Leskovec, Rajaraman & Ullman, "Mining of Massive Datasets", section 3.4.2.
     """
-    band = within("resemblance", resemblance, 0.0, 1.0) ** count("rows", rows)
+    band = fraction("resemblance", resemblance) ** count("rows", rows)
     with np.errstate(divide="ignore"):
         return -np.expm1(count("bands", bands) * np.log1p(-band))
 
@@ -98,7 +98,7 @@ def binomial(trials: int, probability: float) -> NDArray[np.float64]:
     ----------
     C(n, i) p^i (1 - p)^(n - i), by logarithms of factorials.
     """
-    n, p = int(count("trials", trials, 0)), float(within("probability", probability, 0.0, 1.0))
+    n, p = int(count("trials", trials, 0)), float(fraction("probability", probability))
     terms = np.zeros(n + 1)
     if p in (0.0, 1.0):
         terms[n if p else 0] = 1.0
@@ -139,7 +139,7 @@ def least_agreeing(bands: int, rows: int, threshold: float, recall: float, plan_
     asked = float(within("recall", recall, 0.0, 1.0, above=True, below=True))
     level = LEVEL
     if plan_recall is not None:
-        level = min((1.0 - asked) / 10.0, float(within("plan_recall", plan_recall, 0.0, 1.0)) - asked)
+        level = min((1.0 - asked) / 10.0, float(fraction("plan_recall", plan_recall)) - asked)
     p = t + (1.0 - t) / CODE_VALUES
     if p >= 1.0:
         return n
@@ -180,7 +180,7 @@ def crowded_recall(own: ArrayLike, crowded: ArrayLike, resemblance: float, chose
     second with probability 2 R / (1 + R), and slots agree with R, so that those of such minima agree with (1 + R) / 2.
     """
     mine, crowds = np.asarray(own, np.bool_), np.asarray(crowded, np.bool_)
-    r = float(within("resemblance", resemblance, 0.0, 1.0))
+    r = float(fraction("resemblance", resemblance))
     k = mine.shape[1] * mine.shape[2]
     o = mine.sum((1, 2))
     common = np.minimum((1.0 + r) / 2.0, k * r / np.maximum(k - o, 1))  # common slots alone agree in no more than R of all

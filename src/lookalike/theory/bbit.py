@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._check import Float, count, resemblance_of, within
+from ._check import Float, count, densities, fraction, resemblance_of, within
 from .chance import chance_match
 
 
@@ -25,7 +25,7 @@ def constants(bits: ArrayLike, density_left: ArrayLike = 0.0, density_right: Arr
     ----------
     Li & König, WWW 2010, equations 6 and 7.
     """
-    left, right = within("density_left", density_left, 0.0, 1.0), within("density_right", density_right, 0.0, 1.0)
+    left, right = densities(density_left, density_right)
     a_left, a_right = chance_match(bits, left), chance_match(bits, right)
     total = left + right
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -75,7 +75,7 @@ def resemblance(
     """
     c1, c2 = constants(bits, density_left, density_right)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return (within("match_share", match_share, 0.0, 1.0) - c1) / (1.0 - c2)
+        return (fraction("match_share", match_share) - c1) / (1.0 - c2)
 
 
 def variance(
@@ -120,7 +120,7 @@ def scheme_variance(slot_variance: ArrayLike, resemblance: ArrayLike, bits: Arra
     ----------
     Law of total variance: given which slots agree, the others match by chance, independently.
     """
-    r, b = within("resemblance", resemblance, 0.0, 1.0), within("bits", bits, 1, 64)
+    r, b = fraction("resemblance", resemblance), within("bits", bits, 1, 64)
     return within("slot_variance", slot_variance, 0.0, np.inf) + (1.0 - r) / (count("slots", slots) * (np.exp2(b) - 1.0))
 
 
@@ -199,7 +199,7 @@ def best_bits(resemblance: ArrayLike, bits: ArrayLike = (1, 2, 3, 4, 5, 6, 8, 16
     """
     within("bits", bits, 1, 64)
     choices = np.atleast_1d(bits)
-    r = within("resemblance", resemblance, 0.0, 1.0)
+    r = fraction("resemblance", resemblance)
     factors = np.stack([storage_factor(r, int(b), density, density) for b in choices])
     return choices[np.argmin(factors, axis=0)]
 
@@ -216,7 +216,7 @@ def quantized(density: ArrayLike, levels: int) -> Float:
     ----------
     Li & König, WWW 2010, section 5.2.
     """
-    r = within("density", density, 0.0, 1.0)
+    r = fraction("density", density)
     count("levels", levels)
     return (np.minimum(np.floor(r * levels), levels - 1) + 0.5) / levels
 
@@ -232,8 +232,8 @@ def quantization_bias(resemblance: ArrayLike, density: ArrayLike, stored: ArrayL
     ----------
     Li & König, WWW 2010, section 5.2.
     """
-    r = within("resemblance", resemblance, 0.0, 1.0)
-    true, kept = within("density", density, 0.0, 1.0), within("stored", stored, 0.0, 1.0)
+    r = fraction("resemblance", resemblance)
+    true, kept = fraction("density", density), fraction("stored", stored)
     return (kept - true) * (1.0 - r) / (2.0 - true)
 
 
@@ -248,7 +248,7 @@ def quantization_variance_ratio(density: ArrayLike, stored: ArrayLike) -> Float:
     ----------
     Li & König, WWW 2010, section 5.2.
     """
-    return ((2.0 - within("stored", stored, 0.0, 1.0)) / (2.0 - within("density", density, 0.0, 1.0))) ** 2
+    return ((2.0 - fraction("stored", stored)) / (2.0 - fraction("density", density))) ** 2
 
 
 def quantization_variance_difference(
@@ -265,7 +265,7 @@ def quantization_variance_difference(
     ----------
     Li & König, WWW 2010, section 5.2.
     """
-    r = within("resemblance", resemblance, 0.0, 1.0)
-    true, kept = within("density", density, 0.0, 1.0), within("stored", stored, 0.0, 1.0)
+    r = fraction("resemblance", resemblance)
+    true, kept = fraction("density", density), fraction("stored", stored)
     spread = (1.0 - true + r) * (1.0 - r) * (4.0 - kept - true) / (2.0 - true) ** 2
     return np.abs(kept - true) * spread / count("permutations", permutations)

@@ -86,6 +86,8 @@ def block_candidates(fingerprints: float, bits: int, blocks: int | Sequence[int]
     return float(sum(fingerprints * 2.0 ** -sizes[list(c)].sum() for c in combinations(range(len(sizes)), lead)))
 
 
+Design = tuple[int, tuple[tuple[int, ...], ...]]  # blocks, and the choices of them of which one must agree
+
 # The words of weight 4 of the extended Hamming code [8, 4, 4], a Steiner system S(3, 4, 8): any three of eight blocks lie in
 # exactly one of these complements, so three differing bits leave at least one of these fours of blocks untouched.
 STEINER = tuple(
@@ -95,7 +97,7 @@ STEINER = tuple(
 )
 
 
-def join_designs(bits: int, radius: int, most: int = 220) -> list[tuple[int, tuple[tuple[int, ...], ...]]]:
+def join_designs(bits: int, radius: int, most: int = 220) -> list[Design]:
     """Ways to choose blocks so that fingerprints within the radius agree in all blocks of at least one choice.
 
     Parameters
@@ -123,7 +125,7 @@ def join_designs(bits: int, radius: int, most: int = 220) -> list[tuple[int, tup
     """
     if not 0 <= radius < bits:
         raise ParameterError(f"must be in 0..{bits - 1} for fingerprints of {bits} bits", "radius", radius)
-    designs: list[tuple[int, tuple[tuple[int, ...], ...]]] = [(1, ((),))]
+    designs: list[Design] = [(1, ((),))]
     for blocks in range(radius + 1, min(bits, 2 * radius + 8) + 1):
         if comb(blocks, radius) <= most:
             designs.append((blocks, tuple(combinations(range(blocks), blocks - radius))))

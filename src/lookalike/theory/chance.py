@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._check import Float, within
+from ._check import Float, fraction, within
 
 
 def chance_match(bits: ArrayLike, density: ArrayLike = 0.0) -> Float:
@@ -25,7 +25,7 @@ def chance_match(bits: ArrayLike, density: ArrayLike = 0.0) -> Float:
     ----------
     Li & König, WWW 2010, equations 5-8.
     """
-    b, r = within("bits", bits, 1, 64), within("density", density, 0.0, 1.0)
+    b, r = within("bits", bits, 1, 64), fraction("density", density)
     n = np.exp2(b)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         log_rest = np.log1p(-r)

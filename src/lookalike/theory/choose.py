@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 
 from ..errors import ParameterError
 from . import bbit, mixture, xor_bits
-from ._check import count, within
+from ._check import count, fraction
 from .mixture import Part, curve
 
 BITS = (1, 2, 3, 4, 6, 8, 16, 32)
@@ -70,7 +71,7 @@ def candidates(
     ----------
     The variances of ``bbit``, ``xor_bits`` and ``minhash``.
     """
-    within("resemblance", resemblance, 0.0, 1.0)
+    fraction("resemblance", resemblance)
     for b in bits:
         yield "bbit", b, 1, float(bbit.variance(resemblance, b, 1, density, density))
     if resemblance >= density / 2.0 and resemblance > 0.0:
@@ -78,10 +79,10 @@ def candidates(
             yield "xor_bits", 1, m, float(xor_bits.variance(resemblance, m, 1, density, density))
 
 
-def _error(scheme: str, spread: float, resemblance: float, combined: int, slots: int, density: float) -> float:
+def _error(spread: float, resemblance: float, combined: int, density: float, slots: int) -> float:
     """Root of the mean squared error of so many slots: exact; of combined bits never less than by the delta method."""
     squared = spread / slots
-    if scheme == "xor_bits":
+    if combined > 1:
         squared = max(squared, xor_bits.mean_squared_error(resemblance, combined, slots, density, density))
     return float(squared**0.5)
 
@@ -132,10 +133,7 @@ def for_error(
         slots = max(1, int(np.ceil(spread / standard_error**2 - 1e-9)))
         if choices and slots * b > min(choices)[0]:
             continue  # more slots than by the delta method cannot make it the smallest
-
-        def error(n: int, scheme: str = scheme, spread: float = spread, m: int = m) -> float:
-            return _error(scheme, spread, resemblance, m, n, density)
-
+        error = partial(_error, spread, resemblance, m, density)
         slots = _least_slots(error, standard_error * (1.0 + 1e-9), slots)
         choices.append((slots * b, slots * m, scheme, b, m, slots, error(slots)))
     _, _, _, b, m, slots, found = min(choices)
@@ -214,8 +212,7 @@ def _pooled_error(resemblance: float, parts: list[Part], density: float) -> floa
     """
     spread = float(mixture.variance(resemblance, parts, density, density))
     if len(parts) == 1:
-        scheme = "xor_bits" if parts[0].combined > 1 else "bbit"
-        return _error(scheme, spread * parts[0].slots, resemblance, parts[0].combined, parts[0].slots, density)
+        return _error(spread * parts[0].slots, resemblance, parts[0].combined, density, parts[0].slots)
     if any(part.combined > 1 for part in parts):
         expected = [(part.slots, float(curve(part, resemblance, density, density)[0])) for part in parts]
         total = sum(n for n, _ in expected)
@@ -259,10 +256,10 @@ def for_memory(
     total_bits = int(total_bits)
     choices: list[tuple[float, int, list[Part]]] = []
     if permutations is None:
-        for scheme, b, m, spread in candidates(resemblance, density, bits, combined):
+        for _, b, m, spread in candidates(resemblance, density, bits, combined):
             slots = total_bits // b
             if slots >= 1 and np.isfinite(spread):
-                error = _error(scheme, spread, resemblance, m, slots, density)
+                error = _error(spread, resemblance, m, density, slots)
                 choices.append((error, slots * m, [Part(slots=slots, bits=b, combined=m)]))
     else:
         known = candidates(resemblance, density, bits, combined)

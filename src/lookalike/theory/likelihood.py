@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._check import Float, within
-from .mixture import STEPS, Part, Z, counted, curve, rises_from
+from ._check import Float, densities
+from .mixture import Part, Z, _bisected, counted, curve, rises_from
 
 
 def _score(
@@ -28,12 +28,8 @@ def _root(
     counts: Float, trials: Float, parts: Sequence[Part], ends: tuple[Float, Float], density_left: Float, density_right: Float
 ) -> Float:
     """Where the score changes its sign, or the end that it points to."""
-    low, high = (np.broadcast_to(end, counts.shape[:-1]) for end in ends)
-    for _ in range(STEPS):
-        middle = (low + high) / 2.0
-        up = _score(counts, trials, parts, middle, density_left, density_right)[0] > 0.0
-        low, high = np.where(up, middle, low), np.where(up, high, middle)
-    return np.where(low == ends[0], ends[0], np.where(high == ends[1], ends[1], (low + high) / 2.0))
+    each = (np.broadcast_to(end, counts.shape[:-1]) for end in ends)
+    return _bisected(lambda r: _score(counts, trials, parts, r, density_left, density_right)[0] > 0.0, *each)
 
 
 def _likelihood(counts: Float, trials: Float, parts: Sequence[Part], r: Float, left: Float, right: Float) -> Float:
@@ -50,12 +46,11 @@ def _farthest(
 ) -> Float:
     """The resemblance on the way from the most likely one to an end at which the likelihood ratio rejects it."""
     most = _likelihood(counts, trials, parts, ends[0], density_left, density_right)
-    near, far = (np.broadcast_to(end, counts.shape[:-1]) for end in ends)
-    for _ in range(STEPS):
-        middle = (near + far) / 2.0
-        fits = most - _likelihood(counts, trials, parts, middle, density_left, density_right) < Z * Z / 2.0
-        near, far = np.where(fits, middle, near), np.where(fits, far, middle)
-    return (near + far) / 2.0
+
+    def fits(r: Float) -> Float:
+        return most - _likelihood(counts, trials, parts, r, density_left, density_right) < Z * Z / 2.0
+
+    return _bisected(fits, *(np.broadcast_to(end, counts.shape[:-1]) for end in ends))
 
 
 def most_likely(
@@ -98,19 +93,19 @@ def most_likely(
     Statistician 1998, for the added matches.
     """
     counts, trials = counted(matches, parts)
-    densities = within("density_left", density_left, 0.0, 1.0), within("density_right", density_right, 0.0, 1.0)
-    larger = np.maximum(*densities)
-    highest = np.where(larger > 0.0, np.minimum(*densities) / np.where(larger > 0.0, larger, 1.0), 1.0)
-    lowest = np.minimum(np.maximum(rises_from(parts, *densities), 0.0), highest)
+    both = densities(density_left, density_right)
+    larger = np.maximum(*both)
+    highest = np.where(larger > 0.0, np.minimum(*both) / np.where(larger > 0.0, larger, 1.0), 1.0)
+    lowest = np.minimum(np.maximum(rises_from(parts, *both), 0.0), highest)
     ends = lowest, highest
-    found = _root(counts, trials, parts, ends, *densities)
+    found = _root(counts, trials, parts, ends, *both)
     more = trials / trials.sum()
     counts, trials = counts + 2.0 * more, trials + 4.0 * more
-    middle = _root(counts, trials, parts, ends, *densities)
+    middle = _root(counts, trials, parts, ends, *both)
     if any(part.combined > 1 for part in parts):
-        reach = [_farthest(counts, trials, parts, (middle, end), *densities) for end in ends]
+        reach = [_farthest(counts, trials, parts, (middle, end), *both) for end in ends]
         return found[()], (np.maximum(middle - reach[0], reach[1] - middle) / Z)[()]
-    information = _score(counts, trials, parts, middle, *densities)[1]
+    information = _score(counts, trials, parts, middle, *both)[1]
     with np.errstate(divide="ignore"):
         error = 1.0 / np.sqrt(information)
     return found[()], error[()]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
-from ._check import Float, count, within
+from ._check import Float, count, fraction
 from .shares import tail_probability
 
 
@@ -45,7 +45,7 @@ def intersection(resemblance: ArrayLike, size_left: ArrayLike, size_right: Array
     ----------
     Report on minwise, b-bit and one-permutation hashing, equation 11.
     """
-    r = within("resemblance", resemblance, 0.0, 1.0)
+    r = fraction("resemblance", resemblance)
     return r / (1.0 + r) * (count("size_left", size_left, 0) + count("size_right", size_right, 0))
 
 
@@ -62,7 +62,7 @@ def variance(resemblance: ArrayLike, permutations: ArrayLike) -> Float:
     ----------
     Li & König, "b-Bit Minwise Hashing", WWW 2010, equation 3.
     """
-    r = within("resemblance", resemblance, 0.0, 1.0)
+    r = fraction("resemblance", resemblance)
     return r * (1.0 - r) / count("permutations", permutations)
 
 
@@ -140,5 +140,5 @@ def containment(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayL
     |A & B| = R (f1 + f2) / (1 + R), over f1.
     """
     left = count("size_left", size_left)
-    _check_feasible(within("resemblance", resemblance, 0.0, 1.0), left, count("size_right", size_right, 0))
+    _check_feasible(fraction("resemblance", resemblance), left, count("size_right", size_right, 0))
     return intersection(resemblance, size_left, size_right) / left

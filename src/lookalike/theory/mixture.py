@@ -5,7 +5,7 @@ f-fractional bit minwise hashing (Li, König et al.), for slots of any kinds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
 from . import bbit, xor_bits
-from ._check import Float, resemblance_of, within
+from ._check import Float, densities, fraction, resemblance_of
 
 STEPS = 50  # bisections: to 2^-50 of the interval
 Z = 1.96  # standard errors on either side of an interval of 95 %
@@ -41,6 +41,16 @@ class Part:
         """Check the parameters."""
         if self.slots < 1 or not 1 <= self.bits <= 64 or self.combined < 1 or (self.combined > 1 and self.bits != 1):
             raise ParameterError(f"a part needs slots >= 1, bits in 1..64, and bits = 1 where slots are combined; not {self}")
+
+
+def _bisected(rises: Callable[[Float], Float], low: Float, high: Float) -> Float:
+    """Where what is true at the low end stops being true, or the end that it points to."""
+    begin, end = low, high
+    for _ in range(STEPS):
+        middle = (low + high) / 2.0
+        more = rises(middle)
+        low, high = np.where(more, middle, low), np.where(more, high, middle)
+    return np.where(low == begin, begin, np.where(high == end, end, (low + high) / 2.0))
 
 
 def check_shares(shares: Sequence[tuple[int, float]]) -> None:
@@ -131,8 +141,7 @@ def rises_from(parts: Sequence[Part], density_left: ArrayLike = 0.0, density_rig
     ----------
     f-fractional bit minwise hashing, equation 37: its root is that of E >= 1/4.
     """
-    within("density_left", density_left, 0.0, 1.0)
-    within("density_right", density_right, 0.0, 1.0)
+    densities(density_left, density_right)
     if all(part.combined == 1 for part in parts):
         return np.full(np.broadcast(density_left, density_right).shape, -np.inf)[()]
     c1, c2 = bbit.constants(1, density_left, density_right)
@@ -140,13 +149,11 @@ def rises_from(parts: Sequence[Part], density_left: ArrayLike = 0.0, density_rig
     for part in parts:
         if part.combined == 1:
             whole = whole + part.slots * (1.0 - bbit.constants(part.bits, density_left, density_right)[1]) / (2.0 - 2.0 * c2)
-    low, high = np.zeros(np.shape(c2)), np.ones(np.shape(c2))  # of minus that correlation; odd powers rise everywhere
-    for _ in range(STEPS):
-        x = (low + high) / 2.0
-        fall = sum(p.slots * p.combined / 2.0 * x ** (p.combined - 1) for p in parts if p.combined % 2 == 0)
-        rises = whole > fall
-        low, high = np.where(rises, x, low), np.where(rises, high, x)
-    return ((1.0 - low - 2.0 * c1) / (2.0 - 2.0 * c2))[()]
+
+    def rises(x: Float) -> Float:  # x: minus that correlation; odd powers rise everywhere
+        return whole > sum(p.slots * p.combined / 2.0 * x ** (p.combined - 1) for p in parts if p.combined % 2 == 0)
+
+    return ((1.0 - _bisected(rises, np.zeros(np.shape(c2)), np.ones(np.shape(c2))) - 2.0 * c1) / (2.0 - 2.0 * c2))[()]
 
 
 def counted(matches: ArrayLike, parts: Sequence[Part]) -> tuple[Float, Float]:
@@ -173,7 +180,7 @@ def counted(matches: ArrayLike, parts: Sequence[Part]) -> tuple[Float, Float]:
     counts, trials = np.asarray(matches, np.float64), np.array([part.slots for part in parts], np.float64)
     if counts.shape[-1:] != (len(parts),) or not len(parts):
         raise ParameterError(f"matches must have one column for each of the {len(parts)} parts; got shape {counts.shape}")
-    within("matches / slots", counts / trials, 0.0, 1.0)
+    fraction("matches / slots", counts / trials)
     return counts, trials
 
 
@@ -196,7 +203,7 @@ def resemblance(
     ----------
     f-fractional bit minwise hashing, equations 13, 30-32, 36-38, 41: one rule for all of them.
     """
-    share = within("match_share", match_share, 0.0, 1.0)
+    share = fraction("match_share", match_share)
     constants = [bbit.constants(part.bits, density_left, density_right) for part in parts]
     weights = [part.slots / sum(part.slots for part in parts) for part in parts]
     if all(part.combined == 1 for part in parts):
@@ -207,12 +214,7 @@ def resemblance(
     low = rises_from(parts, density_left, density_right)
     high = np.max([(1.0 - c1) / (1.0 - c2) for c1, c2 in constants], axis=0)  # where each of the parts matches for certain
     ends = np.broadcast_arrays(low, high, share)[:2]
-    low, high = ends
-    for _ in range(STEPS):
-        middle = (low + high) / 2.0
-        below = pooled_curve(parts, middle, density_left, density_right)[0] < share
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return np.where(low == ends[0], ends[0], np.where(high == ends[1], ends[1], (low + high) / 2.0))[()]
+    return _bisected(lambda r: pooled_curve(parts, r, density_left, density_right)[0] < share, *ends)[()]
 
 
 def variance(
@@ -273,7 +275,7 @@ def random_assignment_variance(resemblance: ArrayLike, parts: Sequence[Part]) ->
     ----------
     A binomial share of the mixture's probability; what "f-Fractional Bit Minwise Hashing" would be with kinds drawn at random.
     """
-    e, slope = pooled_curve(parts, within("resemblance", resemblance, 0.0, 1.0))
+    e, slope = pooled_curve(parts, fraction("resemblance", resemblance))
     return e * (1.0 - e) / (sum(part.slots for part in parts) * slope**2)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ParameterError
-from ._check import Float, count, within
+from ._check import Float, count, fraction, within
+
+Squares = Callable[[NDArray[np.float64], float], NDArray[np.float64]]
 
 
 def occupancy(union_size: int, bins: int, universe: int | None = None) -> NDArray[np.float64]:
@@ -97,7 +101,7 @@ def expected_matches(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayL
     ----------
     Report, equations 28-30 (30 corrected: the sum runs over all bins).
     """
-    r = within("resemblance", resemblance, 0.0, 1.0)
+    r = fraction("resemblance", resemblance)
     return r * (count("bins", bins) - expected_empty(union_size, bins))
 
 
@@ -154,10 +158,10 @@ def expected_inverse_filled(union_size: int, bins: int, universe: int | None = N
     return float(np.sum(p[1:] / np.arange(1, bins + 1)))
 
 
-def _each(function: object, union_size: ArrayLike, bins: ArrayLike) -> Float:
+def _each(function: Callable[[int, int], float], union_size: ArrayLike, bins: ArrayLike) -> Float:
     """Apply a function of two integers elementwise."""
     f, t = count("union_size", union_size, 0), count("bins", bins)
-    return np.vectorize(lambda f, t: function(int(f), int(t)), otypes=[np.float64])(f, t)[()]  # type: ignore[operator]
+    return np.vectorize(lambda f, t: function(int(f), int(t)), otypes=[np.float64])(f, t)[()]
 
 
 def variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike, universe: int | None = None) -> Float:
@@ -176,11 +180,9 @@ def variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike, uni
     ----------
     Report, equation 32. (33) holds only where no bin is empty; it turns negative for f < t.
     """
-    r, f = within("resemblance", resemblance, 0.0, 1.0), count("union_size", union_size)
+    count("union_size", union_size)
     inverse = _each(lambda f, t: expected_inverse_filled(f, t, universe), union_size, bins)
-    others = np.maximum(f - 1.0, 1.0)
-    factor = inverse * (1.0 + 1.0 / others) - 1.0 / others
-    return np.where(f > 1.0, r * (1.0 - r) * factor, 0.0)[()]
+    return copied_variance(resemblance, union_size, bins, inverse * np.square(bins, dtype=np.float64))
 
 
 def copied_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike, square_copies: ArrayLike) -> Float:
@@ -201,15 +203,19 @@ def copied_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLi
     ----------
     Second moments of the number of equal bins, given who copied whom.
     """
-    r, f, t = within("resemblance", resemblance, 0.0, 1.0), count("union_size", union_size, 0), count("bins", bins)
+    r, f, t = fraction("resemblance", resemblance), count("union_size", union_size, 0), count("bins", bins)
     others = np.maximum(f - 1.0, 1.0)
     factor = f / others * within("square_copies", square_copies, 0.0, np.inf) / t**2 - 1.0 / others
     return np.where(f > 1.0, r * (1.0 - r) * factor, 0.0)[()]
 
 
-def _expected_copies(union_size: int, bins: int, squares: object) -> float:
-    p = occupancy(union_size, bins)[1:]
-    return float(np.sum(p * squares(np.arange(1.0, bins + 1.0), float(bins))))  # type: ignore[operator]
+def _densified_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike, squares: Squares) -> Float:
+    """Variance after m of t bins are filled, by the squared numbers of bins that hold each value."""
+
+    def expected(f: int, t: int) -> float:
+        return float(np.sum(occupancy(f, t)[1:] * squares(np.arange(1.0, t + 1.0), float(t))))
+
+    return copied_variance(resemblance, union_size, bins, _each(expected, union_size, bins))
 
 
 def rotation_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike) -> Float:
@@ -225,8 +231,7 @@ def rotation_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: Array
     ----------
     Shrivastava & Li, "Densifying one permutation hashing via rotation", ICML 2014.
     """
-    square = _each(lambda f, t: _expected_copies(f, t, lambda m, t: t * (2 * t - m + 1) / (m + 1)), union_size, bins)
-    return copied_variance(resemblance, union_size, bins, square)
+    return _densified_variance(resemblance, union_size, bins, lambda m, t: t * (2 * t - m + 1) / (m + 1))
 
 
 def optimal_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike) -> Float:
@@ -247,8 +252,7 @@ def optimal_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayL
         e = t - m
         return np.asarray(m * (1.0 + 2.0 * e / m + e / m * (1.0 - 1.0 / m) + (e / m) ** 2))
 
-    square = _each(lambda f, t: _expected_copies(f, t, squares), union_size, bins)
-    return copied_variance(resemblance, union_size, bins, square)
+    return _densified_variance(resemblance, union_size, bins, squares)
 
 
 def space_bits(universe: float, permutations: int, bits: int = 1) -> dict[str, float]:

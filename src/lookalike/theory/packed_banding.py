@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ParameterError
-from ._check import Float, count, within
+from ._check import Float, count, fraction, within
 from .mixture import Part, curve
 
 KEY_COST, CANDIDATE_COST, WORD_COST = 60.0, 250.0, 0.08  # ns: a key sorted, a candidate estimated, a word of any pair compared
@@ -51,7 +51,7 @@ def candidate_probability(
     Algorithms for Large-Scale Learning", NIPS 2011.
     """
     used = int(count("bands", bands)) * int(count("rows", rows))
-    p = _matching(within("resemblance", resemblance, 0.0, 1.0), parts, density_left, density_right)
+    p = _matching(fraction("resemblance", resemblance), parts, density_left, density_right)
     if used > p.shape[-1]:
         raise ParameterError(f"{bands} bands of {rows} rows need {used} stored slots; the parts have {p.shape[-1]}")
     each = p[..., :used].reshape(*p.shape[:-1], int(bands), int(rows)).prod(-1)
@@ -110,7 +110,7 @@ def choose_bands(
     ----------
     The least ``cost`` among those for which ``candidate_probability`` reaches the recall.
     """
-    t, wanted = within("threshold", threshold, 0.0, 1.0), within("recall", recall, 0.0, 1.0, above=True, below=True)
+    t, wanted = fraction("threshold", threshold), within("recall", recall, 0.0, 1.0, above=True, below=True)
     at, by_chance = (_matching(r, parts, d, d) for r, d in ((t, density), (0.0, 0.0)))
     choices = []
     for rows in range(1, len(at) + 1):

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
 from . import bbit
-from ._check import Float, count, resemblance_of, within
+from ._check import Float, count, fraction, resemblance_of, within
 
 
 def distance(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike) -> Float:
@@ -23,7 +23,7 @@ def distance(resemblance: ArrayLike, size_left: ArrayLike, size_right: ArrayLike
     ----------
     Li & König, WWW 2010, equation 18; report, equation 12.
     """
-    r = within("resemblance", resemblance, 0.0, 1.0)
+    r = fraction("resemblance", resemblance)
     return (1.0 - r) / (1.0 + r) * (count("size_left", size_left, 0) + count("size_right", size_right, 0))
 
 
@@ -66,7 +66,7 @@ def variance(resemblance: ArrayLike, resemblance_variance: ArrayLike, total_size
     ----------
     Li & König, WWW 2010, equation 19.
     """
-    r = within("resemblance", resemblance, 0.0, 1.0)
+    r = fraction("resemblance", resemblance)
     spread, total = within("resemblance_variance", resemblance_variance, 0.0, np.inf), count("total_size", total_size, 0)
     return spread * 4.0 * total**2 / (1.0 + r) ** 4
 
@@ -84,7 +84,7 @@ def bias(resemblance: ArrayLike, resemblance_variance: ArrayLike, total_size: Ar
     ----------
     Second-order expansion of Li & König, WWW 2010, equation 18.
     """
-    r = within("resemblance", resemblance, 0.0, 1.0)
+    r = fraction("resemblance", resemblance)
     spread, total = within("resemblance_variance", resemblance_variance, 0.0, np.inf), count("total_size", total_size, 0)
     return 2.0 * total * spread / (1.0 + r) ** 3
 
@@ -102,7 +102,7 @@ def sampling_estimate(differing: ArrayLike, universe: ArrayLike, samples: ArrayL
     Li & König, WWW 2010, equation 16.
     """
     found, k = count("differing", differing, 0), count("samples", samples)
-    within("differing / samples", found / k, 0.0, 1.0)
+    fraction("differing / samples", found / k)
     return found * count("universe", universe) / k
 
 
@@ -121,9 +121,9 @@ def sampling_variance(distance: ArrayLike, universe: ArrayLike, samples: ArrayLi
     Li & König, WWW 2010, equation 17.
     """
     h, d, k = within("distance", distance, 0.0, np.inf), count("universe", universe), count("samples", samples)
-    within("distance / universe", h / d, 0.0, 1.0)
+    fraction("distance / universe", h / d)
     if not replacement:
-        within("samples / universe", k / d, 0.0, 1.0)
+        fraction("samples / universe", k / d)
     factor = 1.0 if replacement else (d - k) / np.maximum(d - 1.0, 1.0)
     return d**2 / k * (h / d - (h / d) ** 2) * factor
 
@@ -189,7 +189,7 @@ def sparse_sampling_ratio_limit(resemblance: ArrayLike, bits: ArrayLike, index_b
     ----------
     ``sparse_sampling_ratio`` for r -> 0; at R = 1 it is Li & König, WWW 2010, equation 22.
     """
-    r = within("resemblance", resemblance, 0.0, 1.0)
+    r = fraction("resemblance", resemblance)
     b, size = within("bits", bits, 1, 64), within("index_bits", index_bits, 0.0, np.inf, above=True)
     a = 2.0**-b
     return size / 8.0 / b * (1.0 + r) ** 3 * (1.0 - a) / (a + (1.0 - a) * r)

@@ -8,7 +8,8 @@ from math import exp, lgamma, log, log1p
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._check import Float, count, within
+from ._check import Float, count, fraction, within
+from .banding import binomial
 
 
 def share_error(matches: ArrayLike, trials: ArrayLike) -> Float:
@@ -35,7 +36,7 @@ def share_error(matches: ArrayLike, trials: ArrayLike) -> Float:
     """
     n = count("trials", trials, 0)
     share = np.divide(np.where(n > 0.0, matches, 0.0), n, out=np.zeros(np.broadcast(matches, n).shape), where=n > 0.0)
-    p = (n * within("matches / trials", share, 0.0, 1.0) + 2.0) / (n + 4.0)
+    p = (n * fraction("matches / trials", share) + 2.0) / (n + 4.0)
     return np.where(n > 0.0, np.sqrt(p * (1.0 - p) / (n + 4.0)), np.nan)[()]
 
 
@@ -63,7 +64,7 @@ def upper_tail(matches: int, trials: int, probability: float) -> float:
     Functions, 8.17.5, and 8.17.22 for its continued fraction.
     """
     k, n = int(count("matches", matches)), int(count("trials", trials))
-    within("matches / trials", k / n, 0.0, 1.0)
+    fraction("matches / trials", k / n)
     p = float(within("probability", probability, 0.0, 1.0, above=True, below=True))
     if p > (k + 1) / (n + 3):  # the fraction converges fast on one side: the other is the tail of what does not match
         return 1.0 - exp(_log_tail(n - k + 1, n, 1.0 - p)[0])
@@ -93,7 +94,7 @@ def tail_probability(matches: int, trials: int, tail: float) -> float:
     Newton's method for log(tail) as a function of log(p): it is increasing and concave, so that no step passes the root.
     """
     k, n = int(count("matches", matches)), int(count("trials", trials))
-    within("matches / trials", k / n, 0.0, 1.0)
+    fraction("matches / trials", k / n)
     wanted = log(within("tail", tail, 0.0, 0.5, above=True))
     if k == n:
         return exp(wanted / n)
@@ -124,15 +125,6 @@ def _log_tail(k: int, n: int, p: float) -> tuple[float, float]:
     return log_slope + log1p(-p) + log(fraction / k), log_slope
 
 
-def _chances(trials: int, probability: float) -> Float:
-    """Return the probabilities of 0 to ``trials`` successes."""
-    i = np.arange(trials + 1)
-    if probability in (0.0, 1.0):
-        return (i == trials * probability).astype(np.float64)
-    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, trials + 1)))])
-    return np.exp(logs[-1] - logs - logs[::-1] + i * np.log(probability) + (trials - i) * np.log1p(-probability))
-
-
 def upper_tail_of_sum(matches: int, trials: Sequence[int], probabilities: Sequence[float]) -> float:
     """P(X1 + X2 + ... >= matches) of independent binomials: what matches in parts of several kinds.
 
@@ -150,7 +142,7 @@ def upper_tail_of_sum(matches: int, trials: Sequence[int], probabilities: Sequen
     """
     law = np.ones(1)
     for n, p in zip(trials, probabilities, strict=True):
-        law = np.convolve(law, _chances(int(count("trials", n)), float(within("probabilities", p, 0.0, 1.0))))
+        law = np.convolve(law, binomial(int(count("trials", n)), float(fraction("probabilities", p))))
     return float(law[max(0, matches) :].sum())
 
 
@@ -170,7 +162,7 @@ def reach_probability(resemblance: float, threshold: float, slots: int) -> float
     ----------
     Independent slots agree with probability R each (Broder 1997): their number is binomial.
     """
-    p, least = float(within("resemblance", resemblance, 0.0, 1.0)), within("threshold", threshold, 0.0, 1.0)
+    p, least = float(fraction("resemblance", resemblance)), fraction("threshold", threshold)
     k = int(count("slots", slots))
     needed = int(np.argmax(np.arange(k + 1) / k >= least))
     if needed == 0 or p in (0.0, 1.0):

@@ -10,7 +10,7 @@ from math import comb, log
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._check import Float, count, within
+from ._check import Float, count, fraction, within
 
 
 def differ_probability(cosine: ArrayLike) -> Float:
@@ -57,7 +57,7 @@ def cosine(distance: ArrayLike, bits: ArrayLike = 64) -> Float:
     Thesis on PSM, equation 2.3, solved for the cosine.
     """
     share = within("distance", distance, 0.0, np.inf) / count("bits", bits)
-    return np.cos(np.pi * within("distance / bits", share, 0.0, 1.0))
+    return np.cos(np.pi * fraction("distance / bits", share))
 
 
 def cosine_variance(cosine: ArrayLike, bits: ArrayLike = 64) -> Float:
@@ -92,7 +92,7 @@ def cosine_error(distance: ArrayLike, bits: ArrayLike = 64) -> Float:
     Delta method on ``cosine``; Agresti & Coull, The American Statistician 1998.
     """
     d, f = within("distance", distance, 0.0, np.inf), count("bits", bits)
-    within("distance / bits", d / f, 0.0, 1.0)
+    fraction("distance / bits", d / f)
     p = (d + 2.0) / (f + 4.0)
     return np.pi * np.sin(np.pi * p) * np.sqrt(p * (1.0 - p) / (f + 4.0))
 

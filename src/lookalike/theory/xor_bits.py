@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
 from . import bbit
-from ._check import Float, count, within
+from ._check import Float, count, fraction
 
 
 def _rho(resemblance: ArrayLike, density_left: ArrayLike, density_right: ArrayLike) -> Float:
@@ -83,7 +83,7 @@ def resemblance(
     Li & König, WWW 2010, equation 25; f-fractional bit minwise hashing, equations 30-32, corrected.
     """
     c1, c2 = bbit.constants(1, density_left, density_right)
-    rho = np.maximum(2.0 * within("match_share", match_share, 0.0, 1.0) - 1.0, 0.0) ** (1.0 / count("combined", combined))
+    rho = np.maximum(2.0 * fraction("match_share", match_share) - 1.0, 0.0) ** (1.0 / count("combined", combined))
     return (rho + 1.0 - 2.0 * c1) / (2.0 - 2.0 * c2)
 
 
@@ -220,7 +220,7 @@ def best_combined(resemblance: ArrayLike, most: int = 4096) -> Float:
     ----------
     Li & König, WWW 2010, equations 23-27, combine two and 2^n bits; the least variance over any number of them.
     """
-    r = within("resemblance", resemblance, 0.0, 1.0)
+    r = fraction("resemblance", resemblance)
     choices = np.arange(1, int(count("most", most)) + 1)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         spread = variance(np.minimum(r, 1 - 1e-12)[..., None], choices, 1)
@@ -255,7 +255,7 @@ def three_quarter_resemblance(match_share: ArrayLike, density_left: ArrayLike = 
     ----------
     f-fractional bit minwise hashing, equations 37 and 38.
     """
-    e = (1.0 + np.sqrt(np.maximum(16.0 * within("match_share", match_share, 0.0, 1.0) - 7.0, 0.0))) / 4.0
+    e = (1.0 + np.sqrt(np.maximum(16.0 * fraction("match_share", match_share) - 7.0, 0.0))) / 4.0
     return bbit.resemblance(e, 1, density_left, density_right)
 
 

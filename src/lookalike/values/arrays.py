@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 import os
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -27,6 +28,17 @@ def runs(labels: NDArray[np.integer[Any]]) -> list[tuple[int, int]]:
     """Return the bounds of each run of equal labels, none of them negative."""
     starts = np.flatnonzero(np.diff(labels, prepend=-1)).tolist()
     return list(pairwise([*starts, len(labels)])) if starts else []
+
+
+def counted_off(counts: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Number things of which there are ``counts``: return (which, number among its like) of each."""
+    which = np.repeat(np.arange(len(counts)), counts)
+    return which, np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def together(parts: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return the arrays at each place of some tuples one after the other."""
+    return tuple(map(np.concatenate, zip(*parts, strict=True)))
 
 
 def number_type(n: int) -> type[np.integer[Any]]:

@@ -147,7 +147,13 @@ def _arrow_keys(array: pa.Array) -> list[bytes]:
         return _list_keys(array)
     if _is_text(kind):
         return [_NULL if value is None else b"s" + value for value in array.cast(pa.large_binary()).to_pylist()]
-    if pa.types.is_null(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind) or _is_number(kind):
+    if (
+        pa.types.is_null(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+    ):
         known: dict[Any, bytes] = {}
         values = array.to_pylist()
         for value in values:
@@ -155,10 +161,6 @@ def _arrow_keys(array: pa.Array) -> list[bytes]:
                 known[value] = _value_key(value if value is None or not pa.types.is_float16(kind) else float(value))
         return [known[value] for value in values]
     raise InputDataError(f"values of type {kind} cannot be compared")
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -244,10 +244,8 @@ class PackedSignatures(Brief):
         """
         counted = self.matches(left, right, other)
         highest: Any = 1.0
-        densities: list[Any] = [0.0, 0.0]
-        for i, (value, rows) in enumerate(((self, left), (self if other is None else other, right))):
-            if value.densities is not None:
-                densities[i] = value.densities[np.asarray(rows)]
+        sides = (self, left), (self if other is None else other, right)
+        densities: list[Any] = [0.0 if side.densities is None else side.densities[np.asarray(rows)] for side, rows in sides]
         if self.has_empty:
             chance = 2.0 ** -int(self.layout[0, 2])
             union = counted[..., 1] + counted[..., 2]

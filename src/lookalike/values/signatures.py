@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import IncompatibleSketchError, ParameterError
+from ..theory import simhash
 from ..wording import Brief, counted
 from .arrays import Float64Array, UInt64Array, matrix, pairs_of_rows, whole
 
@@ -248,5 +249,5 @@ class Fingerprints(Brief):
         ParameterError
             If there is no such row.
         """
-        found, empty = np.cos(np.pi * self.distance(left, right) / self.bits), self.empty
+        found, empty = simhash.cosine(self.distance(left, right), self.bits), self.empty
         return np.where(empty[np.asarray(left)] | empty[np.asarray(right)], np.nan, found)[()]

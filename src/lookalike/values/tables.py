@@ -39,8 +39,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+import numpy as np
 import pyarrow as pa
 
+from .arrays import Int64Array
 from .arrow import to_numpy
 
 SOURCE_BITS = 40
@@ -81,6 +83,12 @@ DECISIONS = _schema(
     keeper=_int, duplicate_of=pa.string(), duplicate_source=pa.string(), duplicate_is_reference=pa.bool_(),
     resemblance=pa.float64(), cluster=pa.string(), n_exact=_int, n_duplicates=_int,
 )  # fmt: skip
+
+
+def positions_of(rows: Int64Array, starts: Int64Array) -> Int64Array:
+    """Return the positions of rows that are counted through all sources, of which each has its first row in ``starts``."""
+    source = np.searchsorted(starts, rows, side="right") - 1
+    return (source << SOURCE_BITS) + rows - starts[source]
 
 
 def priority_name(place: int) -> str:

@@ -75,17 +75,11 @@ class WeightedSets(Brief):
         """
         keys = keys_of(values)
         bounds, amounts = offsets_of(offsets, len(keys)), _amounts(weights, len(keys))
-        mixed = mix_keys(keys)
-        row = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-        order = np.lexsort((mixed, row))
-        first = np.ones(len(order), np.bool_)
-        first[1:] = (mixed[order][1:] != mixed[order][:-1]) | (row[order][1:] != row[order][:-1])
+        order, starts, mixed, rows = _equal_in_rows(mix_keys(keys), bounds)
         with np.errstate(over="ignore"):  # a sum beyond all numbers is refused with the other infinite weights
-            totals = np.add.reduceat(amounts[order], np.flatnonzero(first)) if len(order) else amounts
+            totals = np.add.reduceat(amounts[order], starts) if len(order) else amounts
         kept = totals > 0
-        rows = row[order][first][kept]
-        counts = np.bincount(rows, minlength=len(bounds) - 1)
-        return cls(mixed[order][first][kept], totals[kept], np.concatenate([[0], np.cumsum(counts)]))
+        return cls(mixed[kept], totals[kept], np.searchsorted(rows[kept], np.arange(len(bounds))))
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -166,13 +160,17 @@ def _amounts(weights: ArrayLike, n: int, least: float = 0.0) -> Float64Array:
     return amounts
 
 
-def count_repeats(values: UInt64Array, offsets: Int64Array) -> tuple[UInt64Array, Int64Array, Int64Array]:
-    """Count how often each value occurs in its row."""
+def _equal_in_rows(values: UInt64Array, offsets: Int64Array) -> tuple[Int64Array, Int64Array, UInt64Array, Int64Array]:
+    """Return the order in which the values of each row ascend, where in it others begin, and the value and row of these."""
     row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     order = np.lexsort((values, row))
     values, row = values[order], row[order]
     first = np.ones(len(values), np.bool_)
     first[1:] = (values[1:] != values[:-1]) | (row[1:] != row[:-1])
-    starts = np.flatnonzero(first)
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(row[starts], minlength=len(offsets) - 1))])
-    return values[starts], np.diff(np.append(starts, len(values))), bounds.astype(np.int64)
+    return order, np.flatnonzero(first), values[first], row[first]
+
+
+def count_repeats(values: UInt64Array, offsets: Int64Array) -> tuple[UInt64Array, Int64Array, Int64Array]:
+    """Count how often each value occurs in its row."""
+    _, starts, found, rows = _equal_in_rows(values, offsets)
+    return found, np.diff(np.append(starts, len(values))), np.searchsorted(rows, np.arange(len(offsets)))
