@@ -83,6 +83,20 @@ class Batch:
     unreadable: dict[int, str] = field(default_factory=dict)  # why rows, from 0, cannot be read
     whole: NDArray[np.bool_] | None = None  # pages of which all text is taken for lack of main text; None: no row is
 
+    def take(self, rows: Int64Array) -> Batch:
+        """Return some of the rows, by their places."""
+
+        def some(values: Any) -> Any:
+            if isinstance(values, list):
+                return [values[row] for row in rows.tolist()]
+            return None if values is None else values.take(rows)
+
+        places = rows.tolist() if self.unreadable else []
+        why = {place: self.unreadable[row] for place, row in enumerate(places) if row in self.unreadable}
+        others = {name: some(values) for name, values in self.others.items()}
+        texts = from_arrow_array(self.texts.column().take(rows))
+        return Batch(texts, some(self.numbers), some(self.ids), others, some(self.skipped), why, some(self.whole))
+
 
 ON_ERROR = "; or leave out what cannot be read: --on-error skip (on_error='skip')"
 

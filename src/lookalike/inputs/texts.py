@@ -16,9 +16,9 @@ from ..formats.format import Format
 from ..formats.parquet import Parquet
 from ..formats.parsed import page_texts
 from ..formats.split import Batch, Columns, Limit, Names, Record, Split
-from ..text.texts import Texts, from_arrow_array, no_texts
+from ..text.texts import Texts, no_texts
 from ..values import Int64Array
-from ..values.arrow import give_back, to_arrow, to_numpy
+from ..values.arrow import give_back, to_numpy
 from ..values.tables import SOURCE_BITS
 from .ids import apart_codes, column_keys, group_codes
 from .read import Reading
@@ -140,7 +140,7 @@ class TextReader:
             del batch  # not held while the next is read
         if self._rows is not None:
             begin, end = np.searchsorted(self._rows, (first, self._row)).tolist()
-            first, batch = begin, _chosen(batch, self._rows[begin:end] - first)
+            first, batch = begin, batch.take(self._rows[begin:end] - first)
         if self._pages and not split.form.parsed:
             batch = page_texts(split, batch, self._pages)
         return first, batch
@@ -201,17 +201,6 @@ def reader_of(split: Split, reading: Reading) -> TextReader:
     if is_saved(split):
         return SavedTexts(split)
     return TextReader([(0, split)], Columns(reading.text, encoding_errors=reading.encoding_errors), pages=reading.pages)
-
-
-def _chosen(batch: Batch, rows: Int64Array) -> Batch:
-    places = to_arrow(rows)
-
-    def some(values: Any) -> Any:
-        return [values[row] for row in rows.tolist()] if isinstance(values, list) else values.take(places)
-
-    others = {name: some(values) for name, values in batch.others.items()}
-    ids = None if batch.ids is None else some(batch.ids)
-    return Batch(from_arrow_array(batch.texts.column().take(places)), batch.numbers[rows], ids, others)
 
 
 class _OwnTexts(Parquet):
