@@ -24,7 +24,7 @@ from ..files.folder import Unfinished
 from ..files.inputs import entries_in
 from ..files.names import shown
 from ..files.places import NO_DEVICE, Place
-from ..files.streams import open_anywhere, why
+from ..files.streams import why
 from ..files.tables import TITLES, above
 from ..files.urls import AnyPath, Url
 from ..values import Int64Array
@@ -32,9 +32,9 @@ from ..values.arrow import to_arrow
 from ..wording import counted
 from .columnar import check_columns, outer, path_of, table_batch
 from .format import Format, Selection
-from .parquet import Parquet, reading
+from .parquet import Parquet
 from .registry import format_named
-from .row_groups import RowGroups
+from .row_groups import Damaged, RowGroups
 from .split import Batch, Columns, Record, Split, marked
 
 NONE = np.empty(0, np.int64)
@@ -166,26 +166,19 @@ class Lake(Parquet):
         text = ".".join([sources[top].name, *inner]) if top in sources else None
         if not path_of(schema, text or ""):  # what is inside has another name
             text = None
-        groups = split.groups or (0, None)
-        with self._open(split) as file, open_anywhere(split.place.path) as raw:
-            row = sum(file.metadata.row_group(i).num_rows for i in range(groups[0]))
-            batches = RowGroups(file, raw, split, names, text, split.limit.most).batches(*groups)
-            while True:
-                with reading(split.name, f"damaged parquet data after row {row}"):
-                    batch, left_out = next(batches, (None, []))
-                if batch is None:
-                    return
+        with self._both(split) as (file, raw):
+            for row, batch, left_out in RowGroups(file, raw, split, names, text).batches(*split.groups or ()):
+                if isinstance(left_out, Damaged):
+                    raise left_out.error
                 keep = _kept(known.deleted, row, len(batch))
                 made = [self._column(batch, own, sources.get(own.name), known, split) for own in fields]
-                some = pa.RecordBatch.from_arrays(made, [own.name for own in fields]).take(to_arrow(keep))
-                if split.noted is not None:
-                    split.noted(split.place.size * len(batch) // file.metadata.num_rows)
-                skipped = marked(len(batch), left_out) if isinstance(left_out, list) else None
-                found = replace(table_batch(some, 0, columns, split.name), numbers=keep + (row + 1))
-                row += len(batch)
+                some = pa.RecordBatch.from_arrays(made, [own.name for own in fields])
+                split.note_rows(len(some), n_rows)
+                found = table_batch(some, row + 1, columns, split.name)
+                found = replace(found, skipped=marked(len(some), left_out)) if isinstance(left_out, list) else found
                 del batch, made, some  # not held while the next is read
                 if len(keep):
-                    yield found if skipped is None else replace(found, skipped=skipped[keep])
+                    yield found.take(keep)
                 del found
 
     def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:

@@ -73,8 +73,7 @@ class ORC(ColumnarFormat):
             fragment = dataset.OrcFileFormat().make_fragment(source)
             how = {"batch_size": READ_ROWS, "batch_readahead": 0, "fragment_readahead": 0, "use_threads": False}
             for batch in fragment.to_batches(schema=schema, columns=names, **how):
-                if split.noted is not None:
-                    split.noted(split.place.size * len(batch) // max(1, n_rows))
+                split.note_rows(len(batch), n_rows)
                 found += len(batch)
                 yield pa.Table.from_batches([batch])
             if found != n_rows:

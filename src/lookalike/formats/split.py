@@ -161,6 +161,11 @@ class Split:
         """The files that are read, each with its number among all of the input; where rows are files."""
         return enumerate(self.places, 1 if self.groups is None else self.groups[0] + 1)
 
+    def note_rows(self, n: int, of: int) -> None:
+        """Tell who wants to know what part of the file is read: some rows of all."""
+        if self.noted is not None:
+            self.noted(self.place.size * n // max(1, of))
+
     def place_of(self, number: int) -> Place:
         """Return the file of a number, from 1."""
         return self.places[number - 1 if self.groups is None else number - 1 - self.groups[0]]
