@@ -5,8 +5,6 @@ from __future__ import annotations
 import atexit
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -14,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import InputDataError, MissingExtraError
+from ..files.processes import start
 from ..values.arrow import give_back
 from . import AllText, UnreadableError
 from .worker import ALL_TEXT, ANSWERED, ASKED, MEMORY, MISSING, SECONDS, TEXT, seconds_for
@@ -34,12 +33,7 @@ class _Worker:
     """A process that parses."""
 
     def __init__(self, seconds: float = SECONDS, memory: int = MEMORY) -> None:
-        paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
-        command = [sys.executable, "-P", "-m", "lookalike.extraction.worker", str(seconds), str(memory)]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": paths},
-        )  # fmt: skip
+        self._process = start("extraction.worker", str(seconds), str(memory))
         self.owner, self._seconds = os.getpid(), seconds
 
     def text_of(self, kind: str, held: list[bytes], most: int, turn: threading.Event = _now) -> tuple[bytes, bytes]:

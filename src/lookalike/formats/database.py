@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import stat
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +14,7 @@ import msgspec
 
 from ..errors import InputDataError, ParameterError
 from ..files.names import shown
+from ..files.processes import start
 from .database_process import END, FAILED, HEAD, ROWS, Asked, encode
 from .format import Format
 from .rows import Unread
@@ -96,11 +95,7 @@ def _check_beside(path: Path, name: str, ends: Sequence[str]) -> None:
 
 def _answered(asked: Asked) -> Iterator[list[Record | str]]:
     """Yield what a process reads of a database, some rows at a time."""
-    paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "lookalike.formats.database_process"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": paths},
-    )  # fmt: skip
+    process = start("formats.database_process")
     assert process.stdin is not None and process.stdout is not None
     number, query = 0, f" (query: {asked.form.partition(':')[2]!r:.200})" if ":" in asked.form else ""
     try:
