@@ -13,7 +13,7 @@ from ..errors import InputDataError, OutputError
 from .names import Patterns, Skipped, is_archive, left_out, shown, suffix_of
 from .places import Place, Unpacked
 from .signatures import BEGINS, LOOKED_AT, described, kind_of
-from .streams import BLOCK, open_anywhere, read_blocks, why
+from .streams import BLOCK, open_stream, read_blocks, why
 from .tables import TITLES, tables_in
 
 _ENCRYPTED = 1  # a bit of a zip file
@@ -40,7 +40,7 @@ def unpack(
     found: dict[str, Place] = {}
     kind = None
     try:
-        with open_anywhere(archive.path) as raw:
+        with open_stream(archive.path) as raw:
             kind = kind_of(raw.read(LOOKED_AT))  # something may precede a zip file
         zipped = kind == "zip" or (kind not in ("tar", *BEGINS) and suffix_of(archive.path.name, (".zip",)) is not None)
         for number, (name, size, stream) in enumerate(_in_zip(archive, skipped) if zipped else _in_tar(archive, skipped)):
@@ -79,7 +79,7 @@ def unpack(
 
 
 def _in_zip(archive: Place, skipped: Skipped) -> Iterator[tuple[str, int, IO[bytes]]]:
-    with open_anywhere(archive.path) as raw, zipfile.ZipFile(raw) as whole:
+    with open_stream(archive.path) as raw, zipfile.ZipFile(raw) as whole:
         for member in whole.infolist():
             if member.is_dir():
                 continue

@@ -17,6 +17,7 @@ from .atomic import atomic_file
 from .disk import SIDECAR, NewFolder
 from .places import Place
 from .store import reporting_at
+from .streams import arrow_file
 from .urls import AnyPath, Url, as_url
 
 if TYPE_CHECKING:
@@ -144,9 +145,7 @@ def parquet_file(path: AnyPath, *, checked: bool = False) -> pq.ParquetFile:
     """Open a Parquet file, of which row groups are read whole, their pages ``checked`` as they are read."""
     import pyarrow.parquet as pq
 
-    on_store = isinstance(path, Url)
-    source: Any = path.open_anywhere() if isinstance(path, Url) else path
-    return pq.ParquetFile(source, pre_buffer=on_store, page_checksum_verification=checked)
+    return pq.ParquetFile(arrow_file(path), pre_buffer=isinstance(path, Url), page_checksum_verification=checked)
 
 
 def create(path: AnyPath) -> AbstractContextManager[Any]:

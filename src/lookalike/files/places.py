@@ -11,7 +11,7 @@ from typing import IO, NamedTuple
 
 from ..errors import InputDataError, OutputError
 from .names import Skipped, is_marker
-from .streams import BLOCK, Spool, open_anywhere, why
+from .streams import BLOCK, Spool, open_stream, why
 from .urls import Url
 
 _ROOM = 64 << 20  # bytes of a disk that are left to others
@@ -109,7 +109,7 @@ def digest_of(places: Sequence[Place]) -> str | None:
     lines = []
     for place in places:
         try:
-            with open_anywhere(place.path) as stream:
+            with open_stream(place.path) as stream:
                 digest = file_digest(stream, "sha256").hexdigest()
         except OSError as error:
             raise InputDataError(f"cannot be read: {why(error)}", place.name) from None

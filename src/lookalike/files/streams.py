@@ -142,13 +142,28 @@ def _read(
 
 
 def open_stream(path: Path | Url, n_bytes: int | None = None) -> Any:
-    """Open a file that is read from its beginning, to its end or for so many bytes."""
+    """Open a file; ``n_bytes``: of which only so many are read, from its beginning."""
     return path.open_stream(n_bytes) if isinstance(path, Url) else open(path, "rb", buffering=0)
 
 
-def open_anywhere(path: Path | Url) -> Any:
-    """Open a file whose bytes are read here and there."""
-    return path.open_anywhere(following=True) if isinstance(path, Url) else open(path, "rb", buffering=0)
+def arrow_file(path: Path | Url) -> pa.NativeFile:
+    """Open a file for Arrow, by the bytes of its name, which may not be UTF-8."""
+    return path.open_anywhere() if isinstance(path, Url) else pa.OSFile(os.fsencode(path))
+
+
+@contextmanager
+def reading(name: str, what: str, *also: type[Exception]) -> Iterator[None]:
+    """Turn what Arrow refuses a file for, and other errors if they are named, into an InputDataError that names it."""
+    try:
+        yield
+    except InputDataError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, IndexError, *also) as error:
+        if isinstance(error, MemoryError) and MemoryError not in also:
+            raise
+        if isinstance(error, OSError) and of_store(error):
+            raise InputDataError(f"cannot be read: {why(error)}", name) from None
+        raise InputDataError(f"{what}: {error}", name) from None
 
 
 def of_store(error: Exception) -> bool:

@@ -219,14 +219,14 @@ class Url:
         return Ahead(opened.fetch, opened.size, opened.tail)
 
     def open_stream(self, n_bytes: int | None = None) -> Any:
-        """Open a file that is read from its beginning to its end, or of which only so many bytes are read."""
+        """Open a file, of which what follows is read ahead, or only so many bytes are read."""
         return io.BufferedReader(Reader(self.ahead(), exact=n_bytes is not None), n_bytes or 1 << 16)
 
-    def open_anywhere(self, following: bool = False) -> Any:
-        """Open a file whose bytes are read here and there, for Arrow or, ahead where they follow, for others."""
+    def open_anywhere(self) -> Any:
+        """Open a file for Arrow, which reads its bytes here and there."""
         import pyarrow as pa
 
-        return self.open_stream() if following else pa.PythonFile(Reader(self.ahead(), exact=True), "r")
+        return pa.PythonFile(Reader(self.ahead(), exact=True), "r")
 
     def unlink(self, missing_ok: bool = False) -> None:
         try:

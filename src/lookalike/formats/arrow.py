@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from struct import error as StructError  # noqa: N812
 from typing import Any, BinaryIO
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from ..errors import InputDataError, OutputError
-from ..files.streams import open_anywhere
+from ..files.streams import open_stream, reading
 from ..files.urls import Url
 from ..values.arrays import runs
 from ..values.arrow import without_views
@@ -47,9 +47,9 @@ class Arrow(ColumnarFormat):
         """Give the schema and the batches of a file, with all columns or some, each with the number of its first row."""
         path = split.place.path
         with (
-            _refusing(split),
+            _reading(split),
             path.open_anywhere() if isinstance(path, Url) else pa.memory_map(os.fspath(path)) as source,
-            open_anywhere(path) as raw,
+            open_stream(path) as raw,
         ):
             piece = split.data or _Piece()
             schema, batches = _batches(source, None, piece)
@@ -98,7 +98,7 @@ class Arrow(ColumnarFormat):
         """Return runs of batches, of a stream if these can be read where they are, without what is before them."""
         if split.place.size < 2 * n_bytes:
             return [(0, split)]
-        with _refusing(split), open_anywhere(split.place.path) as raw:
+        with _reading(split), open_stream(split.place.path) as raw:
             streamed, found = not is_file(raw), list(messages(raw, split.place.size))
         rows = [message for message in found if not message.is_dictionary]
         if streamed and (isinstance(split.place.path, Url) or len(rows) < len(found) or any(some.codec for some in rows)):
@@ -168,22 +168,9 @@ class _Piece:
     at: int = 0  # the byte where the first begins
 
 
-@contextmanager
-def _refusing(split: Split) -> Iterator[None]:
-    """Turn what a file is refused for into an InputDataError that names it."""
-    try:
-        yield
-    except InputDataError:
-        raise
-    except (
-        pa.ArrowException,
-        OSError,
-        ValueError,
-        IndexError,
-        TypeError,
-        StructError,
-    ) as error:  # of memory, too: damaged files want any amount
-        raise InputDataError(f"not a readable Arrow file: {error}", split.name) from None
+def _reading(split: Split) -> AbstractContextManager[None]:
+    """Turn what a file is refused for, for want of memory too, into an InputDataError that names it."""
+    return reading(split.name, "not a readable Arrow file", MemoryError, TypeError, StructError)
 
 
 def _batches(
@@ -245,7 +232,7 @@ def _plain(table: pa.Table) -> pa.Table:
 
 def _kind(split: Split) -> tuple[bool, str | None]:
     """Tell whether a file is a stream, and by what its rows are compressed."""
-    with open_anywhere(split.place.path) as raw:
+    with open_stream(split.place.path) as raw:
         some = messages(raw, split.place.size)
         return not is_file(raw), next((message.codec for message in some if not message.is_dictionary), None)
 

@@ -20,6 +20,7 @@ from ..errors import InputDataError, ParameterError
 from ..files.inputs import entries_in
 from ..files.names import shown, some_of
 from ..files.processes import limit_memory, start
+from ..files.streams import arrow_file
 from ..files.tables import LOGS
 from ..files.urls import AnyPath, Url
 from ..values import Int64Array
@@ -163,7 +164,7 @@ def _actions(path: AnyPath) -> Iterator[_Action]:
     elif path.name.endswith(".parquet"):
         import pyarrow.parquet as pq  # here, for what is not needed to start
 
-        with pq.ParquetFile(path.open_anywhere() if isinstance(path, Url) else path) as file:
+        with pq.ParquetFile(arrow_file(path)) as file:
             for batch in file.iter_batches(1024, columns=_NAMED, use_threads=False):
                 yield from msgspec.convert(batch.to_pylist(), list[_Action])
 

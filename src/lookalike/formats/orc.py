@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -10,7 +9,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from ..errors import InputDataError, OutputError
-from ..files.urls import Url
+from ..files.streams import arrow_file, reading
 from .columnar import ColumnarFormat, check_columns, decoded, outer, table_batch
 from .format import EXPANSION, Selection
 from .frames import ROWS
@@ -32,15 +31,9 @@ class ORC(ColumnarFormat):
 
     @contextmanager
     def _source(self, split: Split) -> Iterator[pa.NativeFile]:
-        """Open a file; what Arrow refuses of it becomes an InputDataError that names it."""
-        path = split.place.path
-        try:
-            with path.open_anywhere() if isinstance(path, Url) else pa.OSFile(os.fsencode(path)) as source:
-                yield source
-        except InputDataError:
-            raise
-        except (pa.ArrowException, OSError, ValueError, IndexError) as error:  # of memory, too: damaged files want any amount
-            raise InputDataError(f"not a readable ORC file: {error}", split.name) from None
+        """Open a file; what Arrow refuses of it, for want of memory too, becomes an InputDataError that names it."""
+        with reading(split.name, "not a readable ORC file", MemoryError), arrow_file(split.place.path) as source:
+            yield source
 
     @contextmanager
     def _open(self, split: Split) -> Iterator[Any]:

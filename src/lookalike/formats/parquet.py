@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
@@ -16,14 +14,14 @@ import pyarrow as pa
 
 from ..errors import OutputError
 from ..files.ahead import Reader
-from ..files.streams import open_anywhere
+from ..files.streams import arrow_file, open_stream, reading
 from ..files.urls import Url
 from ..text.texts import Later, Texts
 from ..values.arrays import runs
 from .columnar import ColumnarFormat, check_columns, leaves_of, path_of, table_batch, unread_table
 from .format import Selection
 from .merged_parquet import row_groups, together
-from .row_groups import BUFFER, READ_AHEAD, Damaged, RowGroups, buffer_of, reading, row_bounds
+from .row_groups import BUFFER, READ_AHEAD, Damaged, RowGroups, buffer_of, row_bounds
 from .split import Batch, Columns, Record, Split, marked, unread
 
 if TYPE_CHECKING:
@@ -32,12 +30,6 @@ if TYPE_CHECKING:
 MOST_ROWS = 1 << 20  # of a row group, however short they are
 DICTIONARY_BYTES = 1 << 18  # of a column's distinct values; looking for more takes tens of MB and seldom makes a file smaller
 CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"} | {c: c.lower() for c in ("SNAPPY", "GZIP", "BROTLI", "ZSTD", "LZ4")}
-
-
-def _source(split: Split) -> Path | pa.NativeFile:
-    """Return what Arrow opens; a name that is not UTF-8 must be opened by its bytes."""
-    path = split.place.path
-    return path if isinstance(path, Url) or split.name == str(path) else pa.OSFile(os.fsencode(path))
 
 
 def _made(make: Callable[[], Texts], name: str, what: str) -> Texts:
@@ -59,14 +51,11 @@ class Parquet(ColumnarFormat):
 
     def _open(self, split: Split) -> pq.ParquetFile:
         """Open a file whose rows are not read."""
-        path = split.place.path
         with reading(split.name, "not a readable parquet file"):
-            return self._file(split, path.open_anywhere() if isinstance(path, Url) else _source(split), BUFFER)
+            return self._file(split, arrow_file(split.place.path), BUFFER)
 
     @staticmethod
-    def _file(
-        split: Split, source: Path | pa.NativeFile, buffer: int, metadata: pq.FileMetaData | None = None
-    ) -> pq.ParquetFile:
+    def _file(split: Split, source: pa.NativeFile, buffer: int, metadata: pq.FileMetaData | None = None) -> pq.ParquetFile:
         import pyarrow.parquet as pq  # here, for what is not needed to start
 
         try:  # with a buffer ahead of pages, a whole row group would be held
@@ -84,13 +73,14 @@ class Parquet(ColumnarFormat):
         path, buffer = split.place.path, BUFFER
         with ExitStack() as opened:
             with reading(split.name, "not a readable parquet file"):
-                raw = opened.enter_context(open_anywhere(path))
-                source = path if isinstance(path, Url) else _source(split)
+                raw = opened.enter_context(open_stream(path))
                 if isinstance(path, Url):
                     source, buffer = pa.PythonFile(Reader(raw.raw.ahead, exact=True, owner=False), "r"), READ_AHEAD
+                else:
+                    source = arrow_file(path)
                 file = opened.enter_context(self._file(split, source, buffer))
                 if all_columns or buffer > BUFFER:
-                    source.seek(0) if isinstance(source, pa.NativeFile) else None
+                    source.seek(0)
                     file = opened.enter_context(self._file(split, source, buffer_of(file.metadata, buffer), file.metadata))
             yield file, raw
 

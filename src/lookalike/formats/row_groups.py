@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..files.ahead import Range, want
-from ..files.streams import of_store, why
+from ..files.streams import reading
 from ..text.texts import Later
 from ..values.arrow import strings
 from .columnar import leaves_of
@@ -45,21 +44,6 @@ class Damaged(NamedTuple):
 
     n_rows: int
     error: InputDataError
-
-
-@contextmanager
-def reading(name: str, what: str) -> Iterator[None]:
-    """Turn Arrow's refusals of a file into an InputDataError that names it."""
-    try:
-        yield
-    except InputDataError:
-        raise
-    except (pa.ArrowException, OSError, ValueError, IndexError) as error:
-        if isinstance(error, MemoryError):
-            raise
-        if isinstance(error, OSError) and of_store(error):
-            raise InputDataError(f"cannot be read: {why(error)}", name) from None
-        raise InputDataError(f"{what}: {error}", name) from None
 
 
 def row_bounds(metadata: pq.FileMetaData) -> NDArray[np.int64]:
