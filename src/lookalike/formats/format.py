@@ -29,6 +29,8 @@ _ADDED = 1 << 17  # rows whose additions are made at once: those may be drawn fr
 
 Added = Callable[[int, int], pa.Table]
 T = TypeVar("T")
+_Row = tuple[int, Record, str]
+"""The number of a row, its columns, and why they cannot be read, if so."""
 
 
 class Selection:
@@ -161,6 +163,26 @@ def unpacked_size(place: Place) -> int:
     return place.size * (1 if compression_of(place.path) is None else EXPANSION)
 
 
+def gathered(found: Iterable[tuple[T, int]], most: int = BATCH_ROWS) -> Iterator[list[T]]:
+    """Yield what comes with its bytes in lists, up to so many or about a block; what comes before an error is yielded, too."""
+    some: list[T] = []
+    size = 0
+    try:
+        for one, n_bytes in found:
+            some.append(one)
+            size += n_bytes
+            del one  # who has the list may clear it
+            if len(some) == most or size > BLOCK:
+                yield some
+                some, size = [], 0
+    except InputDataError:
+        if some:
+            yield some
+        raise
+    if some:
+        yield some
+
+
 class Format:
     """A file format. ``formats/NAME.py``, or an entry point ``NAME`` of "lookalike.formats", holds one as ``FORMAT``.
 
@@ -278,29 +300,22 @@ class Format:
         InputDataError
             As ``rows``; also if a column is missing, or is reserved.
         """
-        some: list[tuple[int, Record]] = []
-        size = 0
         parts = Parts(split, columns)
-        wrong: dict[int, str] = {}
-        try:
+
+        def checked() -> Iterator[tuple[_Row, int]]:
             for number, row in self.rows(split, columns.encoding_errors):
+                why = ""
                 try:
                     row = _checked_row(split, number, row, columns, parts)
                 except InputDataError as error:
                     if not split.limit.faults or isinstance(error, FinalError):
                         raise
-                    wrong[len(some)], row = reason_of(split, error), dict.fromkeys(columns.wanted)
-                some.append((number, row))
-                size += len(value_at(row, columns.text) or "")
-                if len(some) == BATCH_ROWS or size > BLOCK:
-                    yield _batch(some, columns, wrong)
-                    some, size, wrong = [], 0, {}
-        except InputDataError:  # what came before it is read
-            if some:
-                yield _batch(some, columns, wrong)
-            raise
-        if some:
-            yield _batch(some, columns, wrong)
+                    why, row = reason_of(split, error), dict.fromkeys(columns.wanted)
+                yield (number, row, why), len(value_at(row, columns.text) or "")
+                del row  # not held while the next is read
+
+        for rows in gathered(checked()):
+            yield _batch(rows, columns)
         parts.end()
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
@@ -361,12 +376,13 @@ class Format:
             check_free(split.name, number, "field", row, names)
 
 
-def _batch(rows: list[tuple[int, Record]], columns: Columns, wrong: dict[int, str]) -> Batch:
+def _batch(rows: list[_Row], columns: Columns) -> Batch:
+    wrong = {place: why for place, (_, _, why) in enumerate(rows) if why}
     return Batch(
-        from_strings([value_at(row, columns.text) for _, row in rows], rows[0][0], columns.encoding_errors),
-        np.array([number for number, _ in rows], np.int64),
-        None if columns.id is None else [value_at(row, columns.id) for _, row in rows],
-        {name: [value_at(row, name) for _, row in rows] for name in columns.others},
+        from_strings([value_at(row, columns.text) for _, row, _ in rows], rows[0][0], columns.encoding_errors),
+        np.array([number for number, _, _ in rows], np.int64),
+        None if columns.id is None else [value_at(row, columns.id) for _, row, _ in rows],
+        {name: [value_at(row, name) for _, row, _ in rows] for name in columns.others},
         marked(len(rows), list(wrong)),
         wrong,
     )

@@ -16,12 +16,11 @@ from pyarrow import types
 
 from ..errors import InputDataError
 from .columnar import ColumnarFormat, selected_schema, selected_tables
-from .format import Selection
+from .format import Selection, gathered
 from .rows import as_text, not_utf8, plain_values, refuse_twice
 from .split import ROOM, Record, Split
 
 ROW_GROUP = 1 << 14
-BATCH_BYTES = 4 << 20  # of rows that are converted together
 GROUP_BYTES = 16 << 20
 TABLES = 256  # that are held as they are
 COPIES, OBJECTS = 12, 60  # bytes for each byte of a text, and of a list or object of JSON, while it is converted
@@ -144,18 +143,14 @@ class _Column:
 
 
 def _batched(rows: Iterable[tuple[int, Record]], split: Split) -> Iterator[list[tuple[int, Record]]]:
-    """Yield rows, as many at a time as make a row group, or as take about ``BATCH_BYTES``."""
-    some: list[tuple[int, Record]] = []
-    size = 0
-    for number, row in rows:
-        some.append((number, row))
-        size += _checked_size(split, number, row)
-        del row  # not held while the next is read
-        if len(some) >= ROW_GROUP or size >= BATCH_BYTES:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some
+    """Yield rows, as many at a time as make a row group, or as take about a block."""
+
+    def sized() -> Iterator[tuple[tuple[int, Record], int]]:
+        for number, row in rows:
+            yield (number, row), _checked_size(split, number, row)
+            del row  # not held while the next is read
+
+    return gathered(sized(), ROW_GROUP)
 
 
 def _checked_size(split: Split, number: int, row: Record) -> int:
