@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -24,7 +23,7 @@ from .arrow_messages import is_file, messages, size_of
 from .columnar import ColumnarFormat, check_columns, decoded, outer, table_batch
 from .format import Selection
 from .frames import ROWS
-from .merged_parquet import row_groups, together
+from .merged_parquet import together, with_provenance, write_tables
 from .split import ROOM, Batch, Columns, FinalError, Split
 
 BYTES = 32 << 20  # of rows that are handed on together
@@ -139,7 +138,7 @@ class Arrow(ColumnarFormat):
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: dict[str, Any]) -> None:
         """Write tables: a stream, and compressed as it was, where the first input is one of these files; else a file."""
         schema, tables, _ = together(selections)
-        schema = schema.with_metadata({**(schema.metadata or {}), b"lookalike": json.dumps(provenance).encode()})
+        schema = with_provenance(schema, provenance)
         streamed, codec = False, None
         if selections[0].split.form is self:
             streamed, codec = _kind(selections[0].split)
@@ -151,9 +150,7 @@ class Arrow(ColumnarFormat):
         writer = pa.ipc.new_stream if streamed else pa.ipc.new_file
         try:
             with writer(stream, schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as out:
-                for table in row_groups(tables, None):
-                    out.write_table(table if table.schema.equals(schema) else table.cast(schema))
-                    del table  # not held while the next is read
+                write_tables(out.write_table, tables, schema)
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise OutputError(f" cannot be written as Arrow: {error}; cast or drop it") from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain
 from typing import Any
@@ -266,6 +266,31 @@ def row_groups(tables: Iterable[pa.Table], rows: int | None = None) -> Iterator[
             del together
     if some:
         yield pa.concat_tables(some)
+
+
+def write_tables(
+    write: Callable[[pa.Table], None], tables: Iterable[pa.Table], schema: pa.Schema, rows: int | None = None
+) -> None:
+    """Write tables with the types of a schema, small ones together: see ``row_groups``."""
+    for table in row_groups(tables, rows):
+        if len(table):
+            write(table if table.schema.equals(schema) else table.cast(schema))
+        del table  # not held while the next is read
+
+
+def with_provenance(schema: pa.Schema, provenance: Record) -> pa.Schema:
+    """Return a schema whose metadata say how a file was made."""
+    return schema.with_metadata({**(schema.metadata or {}), b"lookalike": json.dumps(provenance).encode()})
+
+
+def unwritable(schema: pa.Schema, write: Callable[[pa.Table, Any], None]) -> str | None:
+    """Return the first column of a type that a format does not have."""
+    for field in schema:
+        try:
+            write(pa.schema([field]).empty_table(), pa.BufferOutputStream())
+        except (pa.ArrowException, ValueError):
+            return str(field.name)
+    return None
 
 
 def _combined(tables: list[pa.Table]) -> pa.Table:

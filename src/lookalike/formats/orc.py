@@ -13,7 +13,7 @@ from ..files.streams import arrow_file, reading
 from .columnar import ColumnarFormat, check_columns, decoded, outer, table_batch
 from .format import EXPANSION, Selection
 from .frames import ROWS
-from .merged_parquet import row_groups, together
+from .merged_parquet import row_groups, together, unwritable, write_tables
 from .rows import refuse_twice
 from .split import Batch, Columns, Record, Split
 
@@ -109,26 +109,12 @@ class ORC(ColumnarFormat):
         try:
             with orc.ORCWriter(stream, compression=codec) as writer:
                 writer.write(schema.empty_table())
-                for table in row_groups(tables):
-                    if len(table):
-                        writer.write(table.cast(schema))
-                    del table  # not held while the next is read
+                write_tables(writer.write, tables, schema)
         except InputDataError:
             raise
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError, ValueError) as error:
-            name = next((own.name for own in schema if not _is_writable(own)), None)
+            name = unwritable(schema, orc.write_table)
             raise OutputError(f" cannot be written as ORC: {error}; cast or drop it", column=name) from None
-
-
-def _is_writable(field: pa.Field) -> bool:
-    from pyarrow import orc
-
-    try:
-        with orc.ORCWriter(pa.BufferOutputStream()) as writer:
-            writer.write(pa.schema([field]).empty_table())
-    except (pa.ArrowException, ValueError):
-        return False
-    return True
 
 
 FORMAT = ORC()

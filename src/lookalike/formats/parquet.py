@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -20,7 +19,7 @@ from ..text.texts import Later, Texts
 from ..values.arrays import runs
 from .columnar import ColumnarFormat, check_columns, leaves_of, path_of, table_batch, unread_table
 from .format import Selection
-from .merged_parquet import row_groups, together
+from .merged_parquet import together, unwritable, with_provenance, write_tables
 from .row_groups import BUFFER, READ_AHEAD, Damaged, RowGroups, buffer_of, row_bounds
 from .split import Batch, Columns, Record, Split, marked, unread
 
@@ -167,40 +166,20 @@ class Parquet(ColumnarFormat):
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         """Write tables: as they are where all splits have the same schema, converted where not."""
+        import pyarrow.parquet as pq
+
         schema, tables, as_is = together(selections)
-        schema = schema.with_metadata({**(schema.metadata or {}), b"lookalike": json.dumps(provenance).encode()})
-        first = selections[0].split
+        schema, first = with_provenance(schema, provenance), selections[0].split
         compression = first.form.compression(first) if isinstance(first.form, ColumnarFormat) else "snappy"
-        with _writer(stream, schema, compression) as writer:
-            for table in row_groups(tables, MOST_ROWS if as_is else None):
-                if len(table):
-                    writer.write_table(table if table.schema.equals(schema) else table.cast(schema))
-                del table  # not held while the next is read
-
-
-@contextmanager
-def _writer(stream: BinaryIO, schema: pa.Schema, compression: str) -> Iterator[pq.ParquetWriter]:
-    """Open a writer of parquet; what cannot be written becomes an OutputError that names the column."""
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetWriter(stream, schema, compression=compression, dictionary_pagesize_limit=DICTIONARY_BYTES) as writer:
-            yield writer
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        name = next((field.name for field in schema if not _is_writable(field)), None)
-        kind = f" of type {schema.field(name).type}" if name else ""
-        said = f"a column{kind} cannot be written as parquet: {error}; cast or drop it"
-        raise OutputError(said, column=name) from None
-
-
-def _is_writable(field: pa.Field) -> bool:
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([field])):
-            return True
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
-        return False
+        how = {"compression": compression, "dictionary_pagesize_limit": DICTIONARY_BYTES}
+        try:
+            with pq.ParquetWriter(stream, schema, **how) as writer:
+                write_tables(writer.write_table, tables, schema, MOST_ROWS if as_is else None)
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            name = unwritable(schema, pq.write_table)
+            kind = f" of type {schema.field(name).type}" if name else ""
+            said = f"a column{kind} cannot be written as parquet: {error}; cast or drop it"
+            raise OutputError(said, column=name) from None
 
 
 FORMAT = Parquet()
