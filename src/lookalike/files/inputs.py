@@ -33,7 +33,7 @@ from .names import (
     walk,
     way_to_text,
 )  # fmt: skip
-from .places import NO_DEVICE, Place, without_accounts
+from .places import NO_DEVICE, Place, place_at, without_accounts
 from .remote import Web
 from .streams import Spool, spool, why
 from .tables import is_within, kinds_for, of_tables, tables_in
@@ -54,20 +54,12 @@ def _status(path: str | Path) -> os.stat_result:
         raise InputDataError(f"cannot be read: {reason}", short) from None
 
 
-def _place(path: Path, relative: str, status: os.stat_result, root: Path | None = None, found: bool = False) -> Place:
-    return Place(
-        path, relative, shown(path), root, found, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino
-    )  # fmt: skip
-
-
 def _remote(entry: Entry, root: Url | None = None, found: bool = False) -> Place:
-    url, status = entry.url, entry.status
+    url = entry.url
     if url.has_odd_name:
         raise InputDataError("a name with an empty part (//) cannot be read; copy the object to another name", url)
     relative = url.name if root is None else url.key.removeprefix(root.key).lstrip("/")
-    return Place(
-        url, relative, shown(url), root, found, status.st_size, status.st_mtime_ns, NO_DEVICE, url.number
-    )  # fmt: skip
+    return place_at(url, relative, shown(url), entry.status, root, found)
 
 
 def _copied(copy: Spool) -> Place:
@@ -84,7 +76,8 @@ def _in_folder(
         visible = list(_visible(folder, patterns))
         tables = tables_in((name for name, *_ in visible), kinds)
         for name, kind in tables.items():
-            found.append(_place(folder / name, name, _status(folder / name), folder, bool(name))._replace(table=kind))
+            path = folder / name
+            found.append(place_at(path, name, shown(path), _status(path), folder, bool(name))._replace(table=kind))
         for name, entry, reason in visible:
             path = folder / name
             if is_within(name, tables):
@@ -94,7 +87,7 @@ def _in_folder(
             elif (reason := left_out(name.split("/"), patterns, suffixes)) is not None:
                 skipped.add(reason, str(path))
             elif (status := usual(path, entry, skipped)) is not None:
-                found.append(_place(path, name, status, folder, True))
+                found.append(place_at(path, name, shown(path), status, folder, True))
     except OSError as error:
         raise InputDataError(f"cannot be read: {error.strerror}", error.filename or folder) from None
     found.sort(key=lambda place: place.relative.split("/"))
@@ -140,7 +133,7 @@ def _by_glob(name: str, skipped: Skipped) -> list[Place]:
         except OSError as error:
             raise InputDataError(f"cannot be read: {error.strerror}", match) from None
         if stat.S_ISREG(status.st_mode):
-            found.append(_place(match, match.name, status, None, True))
+            found.append(place_at(match, match.name, shown(match), status, None, True))
         else:
             skipped.add("folder" if stat.S_ISDIR(status.st_mode) else "not_regular", str(match))
     if not found:
@@ -288,7 +281,7 @@ def _places_of(
         found = _in_folder(Path(name), patterns, suffixes, skipped, kinds)
         return found or _refuse_empty(path, patterns, formats, skipped, before)
     if stat.S_ISREG(status.st_mode):
-        return [_place(Path(name), path.name, status)]
+        return [place_at(path, path.name, shown(path), status)]
     return [_copied(spool(name, format, formats, status))]
 
 

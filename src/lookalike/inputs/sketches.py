@@ -23,7 +23,7 @@ from ..files.disk import SIDECAR, recover
 from ..files.folder import folder_of
 from ..files.inputs import asked, entries_in
 from ..files.names import shown, suffix_of
-from ..files.places import NO_DEVICE, Place, place_of
+from ..files.places import NO_DEVICE, Place, place_at, place_of
 from ..files.publication import JOURNAL
 from ..files.secrets import SECRET
 from ..files.store import PLANNED
@@ -282,10 +282,7 @@ def _unchanged(saved: Saved, known: dict[AnyPath, Status] | None, path: AnyPath,
         "History.forget)"
     )
     try:
-        if isinstance(path, Url) and path in known:
-            place = Place(path, path.name, file.name, None, False, *known[path], NO_DEVICE, path.number)
-        else:
-            place = place_of(path, path.name, file.name)
+        place = place_at(path, path.name, file.name, known[path]) if path in known else place_of(path, path.name, file.name)
     except (OSError, ValueError) as error:
         reason = why(error) if isinstance(error, OSError) else error
         raise InputDataError(f"cannot be read: {reason}; {needs}", path) from None
