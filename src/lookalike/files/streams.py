@@ -12,7 +12,7 @@ import weakref
 import zlib
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -413,28 +413,23 @@ def _split(data: bytes) -> list[bytes]:
     return [line + b"\n" for line in data[:-1].split(b"\n")]
 
 
-@contextmanager
-def compressed(raw: BinaryIO, path: Path) -> Iterator[BinaryIO]:
-    """Give a stream into an open file that compresses by the suffix of its path."""
-    compression = compression_of(path)
+def compressed(raw: BinaryIO, path: Path | None) -> AbstractContextManager[BinaryIO]:
+    """Give a stream into an open file that compresses by the suffix of its path; None: that does not."""
+    compression = None if path is None else compression_of(path)
+    stream: Any = nullcontext(raw)
     if compression == "gzip":
-        with gzip.GzipFile("", "wb", 6, raw, mtime=0) as stream:
-            yield stream  # type: ignore[misc]
+        stream = gzip.GzipFile("", "wb", 6, raw, mtime=0)
     elif compression == "bz2":
         import bz2  # here, for what is not needed to start
 
-        with bz2.BZ2File(raw, "wb") as stream:
-            yield stream  # type: ignore[misc]
+        stream = bz2.BZ2File(raw, "wb")
     elif compression == "xz":
         import lzma  # here, for what is not needed to start
 
-        with lzma.LZMAFile(raw, "wb", preset=_XZ_PRESET) as stream:
-            yield stream  # type: ignore[misc]
+        stream = lzma.LZMAFile(raw, "wb", preset=_XZ_PRESET)
     elif compression == "zstd":
-        with pa.CompressedOutputStream(pa.PythonFile(_Unclosed(raw), "w"), "zstd") as stream:
-            yield stream
-    else:
-        yield raw
+        stream = pa.CompressedOutputStream(pa.PythonFile(_Unclosed(raw), "w"), "zstd")
+    return stream
 
 
 class _Unclosed(io.RawIOBase):

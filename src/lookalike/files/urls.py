@@ -149,8 +149,8 @@ class Url:
         if info.type == FileType.NotFound:
             return None
         key = info.path[len(container_of(self.root)) :].removeprefix("/").rstrip("/")
-        status = Status(info.size or 0, (info.mtime_ns or 0) // 10**9 * 10**9)
-        return Entry(Url(self.root, key, self.options, status), info.type == FileType.Directory, status)
+        modified_ns = (info.mtime_ns or 0) // 10**9 * 10**9
+        return self._seen(Seen(key, info.type == FileType.Directory, info.size or 0, modified_ns))
 
     def entries(self, *, recursive: bool = False) -> Iterator[Entry]:
         """Yield what is in this folder, or anywhere below it, in the order of names."""
