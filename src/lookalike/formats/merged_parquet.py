@@ -184,24 +184,27 @@ def common_schema(selections: Sequence[Selection]) -> pa.Schema:
     """Return the columns of all sources, in the order they appear, with the types that hold their values."""
     columns: dict[str, _Column] = {}
     for selection in selections:
-        split, form = selection.split, selection.split.form
+        split, form, fields = selection.split, selection.split.form, selection.added_schema
         if isinstance(form, ColumnarFormat):
-            schema = selected_schema(selection, form)
-            refuse_twice(split.name, schema.names)
-            for field in schema:
-                columns.setdefault(field.name, _Column()).kinds[field.type] = None
-            continue
-        if (names := form.text_columns(split)) is not None:
+            fields = selected_schema(selection, form)
+            refuse_twice(split.name, fields.names)
+        elif (names := form.text_columns(split)) is not None:
             for name in names:
                 columns.setdefault(name, _Column()).is_text = True
-            for field in selection.added_schema:
-                columns.setdefault(field.name, _Column()).kinds[field.type] = None
-            continue
-        for rows in _batched(selection.records(), selection.split):
-            for name in dict.fromkeys(name for _, row in rows for name in row):
-                columns.setdefault(name, _Column()).add([row.get(name) for _, row in rows])
-            rows.clear()  # not held while the next are read
+        else:
+            fields = []
+            _add_values(columns, selection)
+        for field in fields:
+            columns.setdefault(field.name, _Column()).kinds[field.type] = None
     return pa.schema([(name, column.kind()) for name, column in columns.items()])
+
+
+def _add_values(columns: dict[str, _Column], selection: Selection) -> None:
+    """Read rows for what is in their columns."""
+    for rows in _batched(selection.records(), selection.split):
+        for name in dict.fromkeys(name for _, row in rows for name in row):
+            columns.setdefault(name, _Column()).add([row.get(name) for _, row in rows])
+        rows.clear()  # not held while the next are read
 
 
 def common_tables(selections: Sequence[Selection], schema: pa.Schema) -> Iterator[pa.Table]:
