@@ -38,7 +38,7 @@ def own_id(splits: Sequence[Split]) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-class _InMemory(Format):
+class InMemory(Format):
     """What values in memory are called."""
 
     def __reduce__(self) -> str:
@@ -62,7 +62,7 @@ class _InMemory(Format):
         return len(split.data) if hasattr(split.data, "__len__") else 0, 0
 
 
-class _Lists(_InMemory):
+class _Lists(InMemory):
     """A list of texts or a column of them; ids are row numbers, from 0."""
 
     name = "memory"
@@ -71,10 +71,9 @@ class _Lists(_InMemory):
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the texts; there are no columns but the text."""
-        if columns.id is not None or columns.others:
-            names = [*([columns.id] if columns.id else []), *columns.others]
+        if asked := columns.wanted[1:]:
             raise InputDataError(
-                f"a list of texts has no columns; {', '.join(names)} was asked for: pass a dict of id to text, a list of "
+                f"a list of texts has no columns; {', '.join(asked)} was asked for: pass a dict of id to text, a list of "
                 "dicts, or a table"
             )
         first = 0
@@ -94,7 +93,7 @@ class _Lists(_InMemory):
                 row += 1
 
 
-class _Records(_InMemory):
+class _Records(InMemory):
     """A list of dicts; ids are row numbers, from 0, unless a field is named."""
 
     name = "dicts"
@@ -119,7 +118,7 @@ class _Texts(_Records):
     own_id = "id"
 
 
-class _Tables(_InMemory, ColumnarFormat):
+class _Tables(InMemory, ColumnarFormat):
     """An Arrow table; ids are row numbers, from 0, unless a column is named."""
 
     name = "table"

@@ -90,10 +90,9 @@ class TextFiles(Format):
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the files; there are no columns but the text, and what cannot be parsed is left out, or an error."""
-        if columns.id is not None or columns.others:
-            names = [*([columns.id] if columns.id else []), *columns.others]
+        if asked := columns.wanted[1:]:
             raise ParameterError(
-                f"{self.name if self.parsed else 'text'} files have no columns; {', '.join(names)} was asked for: leave out "
+                f"{self.name if self.parsed else 'text'} files have no columns; {', '.join(asked)} was asked for: leave out "
                 f"{split.name} and others (--exclude PATTERN (exclude=)), or do without the column"
             )
         found = self.texts(split, columns.encoding_errors == "strict")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import InputDataError
 from ..files.names import shown
 from ..files.places import place_of
-from ..formats.format import Format
+from ..formats.memory import InMemory
 from ..formats.parquet import Parquet
 from ..formats.parsed import page_texts
 from ..formats.split import Batch, Columns, Limit, Names, Record, Split
@@ -31,7 +31,7 @@ PIECE_BYTES = 1 << 20
 _ROW = (1 << SOURCE_BITS) - 1
 
 
-class _SavedFormat(Format):
+class _SavedFormat(InMemory):
     """Rows of saved sketches, read as the documents that were kept."""
 
     name = "saved sketches"
@@ -42,17 +42,12 @@ class _SavedFormat(Format):
     def label(self, split: Split, number: int) -> Any:
         """Return what the document was called."""
         origin = split.data.origin
-        if origin is None:
-            return super().label(split, number) if split.named else number
-        return origin.label(number)
+        return super().label(split, number) if origin is None else origin.label(number)
 
     def file(self, split: Split, number: int) -> str | None:
         """Return the file that the document came from, or the name of an input that had one."""
-        origin = split.data.origin
-        if origin is None:
-            return split.name if split.named else None
-        found: str | None = origin.file(number)
-        return found
+        origin: Split | None = split.data.origin
+        return super().file(split, number) if origin is None else origin.file(number)
 
     def identity(self, split: Split) -> Record:
         """Return the folder, what tells it from others, and which rows of it."""
