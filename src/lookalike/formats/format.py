@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
-from itertools import islice, repeat
+from itertools import compress, islice, repeat
 from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
@@ -90,10 +90,10 @@ class Selection:
 
         return some
 
-    def _additions(self, make: Added) -> Iterator[Record]:
-        for begin in range(0, len(self.mask), _ADDED):
-            for batch in make(begin, min(begin + _ADDED, len(self.mask))).to_batches(_RECORDS):
-                yield from batch.to_pylist()
+    def _additions(self) -> Iterator[Record]:
+        added = self.additions()
+        for begin in range(0, len(self.mask), _RECORDS):
+            yield from added(begin, min(begin + _RECORDS, len(self.mask))).to_pylist()
 
     def lines(
         self, raw_rows: Iterable[bytes], annotate: Callable[[bytes, Record], bytes],
@@ -111,9 +111,8 @@ class Selection:
 
     def added_rows(self) -> Iterator[Record]:
         """Yield what is added to each of the selected rows, which are not read."""
-        assert self.added is not None
         self.split.check_unchanged()
-        yield from (row for row, wanted in zip(self._additions(self.added), self.mask.tolist(), strict=True) if wanted)
+        yield from compress(self._additions(), self.mask.tolist())
 
     def records(self) -> Iterator[tuple[int, Record]]:
         """Yield the rows as dictionaries, each with its number, texts cut, additions appended."""
@@ -129,7 +128,7 @@ class Selection:
 
     def _selected(self, rows: Iterable[T]) -> Iterator[tuple[T, Record, list[int] | None]]:
         """Yield the selected ones of all rows, each with what is added to it, and the ranges to cut."""
-        additions = repeat(Record()) if self.added is None else self._additions(self.added)
+        additions = repeat(Record()) if self.added is None else self._additions()
         cuts = repeat(None) if self.cuts is None else self.cuts.of_rows(len(self.mask))
         count = 0
         for row in self.within(rows):  # ``enumerate`` would hold it while the next is made
