@@ -80,15 +80,12 @@ def check_folder_name(output: str | Path) -> None:
 
 def format_of(output: str | Path) -> Format:
     """Return the format that an output file's suffix names."""
-    if is_stdout(output):
-        return format_named("jsonl")
-    known = formats_by_suffix()
-    suffix = suffix_of(output, known)
-    if suffix is None or known[suffix].rows_are_files:
+    form = _single(output.rstrip("/") if isinstance(output, str) else output)
+    if form is None:
         forms = [format_named(name) for name in known_suffixes()]
         written = {form.name: form.suffixes for form in forms if type(form).write is not Format.write}
         raise ParameterError(f"{shown(output)}: the suffix must be one of {listed(written)}")
-    return known[suffix]
+    return form
 
 
 def check_output(output: str | Path, force: bool) -> None:
