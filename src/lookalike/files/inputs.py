@@ -35,7 +35,7 @@ from .names import (
 )  # fmt: skip
 from .places import NO_DEVICE, Place, place_at, without_accounts
 from .remote import Web
-from .streams import Spool, spool, why
+from .streams import Spool, asking, spool
 from .tables import is_within, kinds_for, of_tables, tables_in
 from .urls import WEB, Entry, Status, Url, as_url
 
@@ -153,7 +153,8 @@ def _on_store(
 ) -> list[Place]:  # fmt: skip
     """Return the files that a URL stands for: one, those in a folder, or those that a glob matches."""
     asks: list[Callable[[], Any]] = [url.entry, partial(entries_in, url, recursive=True)]
-    entry, *entries = asked(url, lambda: side_by_side(lambda ask: ask(), asks[: 2 - bool(suffix_of(url.name, suffixes))], True))
+    with asking(url):
+        entry, *entries = side_by_side(lambda ask: ask(), asks[: 2 - bool(suffix_of(url.name, suffixes))], True)
     if entry is not None and not entry.is_folder:
         return [_remote(entry)]
     if entry is not None:
@@ -176,13 +177,14 @@ def _on_web(url: Url) -> Place:
     """Return the file that an address names; of a server that does not send parts, a copy."""
     if "*" in url.key or not url.name:
         raise InputDataError("a web address names one file, no folder and no glob; name the files one by one", url)
-    web: Web = asked(url, lambda: Web(str(url)))
+    with asking(url):
+        web = Web(str(url))
     if web.in_parts:
         status = Status(web.size, web.version)
         return _remote(Entry(replace(url, known=status), False, status))
     suffix = "".join(suffix for suffix in PurePosixPath(url.name).suffixes[-2:] if len(suffix) <= LONGEST_SUFFIX)
-    copy = asked(url, lambda: Spool(shown(url), web.blocks(), (NO_DEVICE, url.number), suffix))
-    return _copied(copy)._replace(relative=url.name)
+    with asking(url):
+        return _copied(Spool(shown(url), web.blocks(), (NO_DEVICE, url.number), suffix))._replace(relative=url.name)
 
 
 def _refuse_empty(
@@ -324,17 +326,9 @@ def real_of(path: Path | Url) -> str:
     return f"/{path}".replace("://", "/", 1).rstrip("/") if isinstance(path, Url) else os.path.realpath(path)
 
 
-def asked(url: Url, ask: Callable[[], Any]) -> Any:
-    """Return what a store answers."""
-    try:
-        return ask()
-    except OSError as error:
-        raise InputDataError(f"cannot be read: {why(error)}", url) from None
-
-
 def entries_in(folder: Url, *, recursive: bool = False) -> list[Entry]:
-    found: list[Entry] = asked(folder, lambda: list(folder.entries(recursive=recursive)))
-    return found
+    with asking(folder):
+        return list(folder.entries(recursive=recursive))
 
 
 def inside(

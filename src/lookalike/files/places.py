@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, NamedTuple
 
-from ..errors import InputDataError, OutputError
+from ..errors import OutputError
 from .names import Skipped, is_marker
-from .streams import BLOCK, Spool, open_stream, why
+from .streams import BLOCK, Spool, asking, open_stream
 from .urls import AnyPath, Status, Url
 
 _ROOM = 64 << 20  # bytes of a disk that are left to others
@@ -122,11 +122,8 @@ def digest_of(places: Sequence[Place]) -> str | None:
 
     lines = []
     for place in places:
-        try:
-            with open_stream(place.path) as stream:
-                digest = file_digest(stream, "sha256").hexdigest()
-        except OSError as error:
-            raise InputDataError(f"cannot be read: {why(error)}", place.name) from None
+        with asking(place.name), open_stream(place.path) as stream:
+            digest = file_digest(stream, "sha256").hexdigest()
         if len(places) == 1:
             return digest
         lines.append(f"{digest}  {place.name}\n")

@@ -152,6 +152,15 @@ def arrow_file(path: Path | Url) -> pa.NativeFile:
 
 
 @contextmanager
+def asking(path: Path | Url | str) -> Iterator[None]:
+    """Turn what a disk or store refuses into an InputDataError that names a file or folder."""
+    try:
+        yield
+    except OSError as error:
+        raise InputDataError(f"cannot be read: {why(error)}", path) from None
+
+
+@contextmanager
 def reading(name: str, what: str, *also: type[Exception]) -> Iterator[None]:
     """Turn what Arrow refuses a file for, and other errors if they are named, into an InputDataError that names it."""
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -24,7 +25,7 @@ from ..files.folder import Unfinished
 from ..files.inputs import entries_in
 from ..files.names import shown
 from ..files.places import NO_DEVICE, Place
-from ..files.streams import why
+from ..files.streams import asking
 from ..files.tables import TITLES, above
 from ..files.urls import AnyPath, Url
 from ..values import Int64Array
@@ -354,11 +355,7 @@ def _statuses(root: AnyPath, names: Mapping[str, DataFile]) -> dict[str, tuple[i
         return {n: (*e.status, NO_DEVICE, e.url.number) for n in names if (e := entries.get(n)) is not None}
     found = {}
     for name in names:
-        try:
+        with asking(root / name), suppress(FileNotFoundError):
             status = os.stat(inside(name, root))
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            raise InputDataError(f"cannot be read: {why(error)}", root / name) from None
-        found[name] = (status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
+            found[name] = (status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
     return found
