@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 AHEAD = 64 << 20  # bytes of documents that wait for a process, or for those before them; no more than the largest may have
 WAITS = 1 << 20  # bytes of a text that may wait for the texts before it
 Key = TypeVar("Key")
+Text = bytes | UnreadableError | None
+"""What comes of a document: its text, why it has none, or None if it is too large and left out."""
+
 _idle: list[_Worker] = []
 _lock = threading.Lock()
 _now = threading.Event()
@@ -123,18 +126,18 @@ def text_of(kind: str, held: list[bytes], most: int, extra: str = "", turn: thre
 
 
 def texts_of(
-    documents: Iterable[tuple[Key, bytes | UnreadableError | None]], kind: str, most: int, threads: int = 1, extra: str = ""
-) -> Iterator[tuple[Key, bytes | UnreadableError | None]]:
+    documents: Iterable[tuple[Key, Text]], kind: str, most: int, threads: int = 1, extra: str = ""
+) -> Iterator[tuple[Key, Text]]:
     """Yield what comes of each document, in their order, some parsed at the same time; what is no document stays as it is."""
     from concurrent.futures import ThreadPoolExecutor  # here, for what is not needed to start
 
-    def parsed(given: list[Any], turn: threading.Event) -> bytes | UnreadableError | None:
+    def parsed(given: list[Any], turn: threading.Event) -> Text:
         try:
             return text_of(kind, given, most, extra, turn) if isinstance(given[0], bytes) else given[0]
         except UnreadableError as error:
             return error
 
-    waiting: deque[tuple[Key, int, threading.Event, Future[bytes | UnreadableError | None]]] = deque()
+    waiting: deque[tuple[Key, int, threading.Event, Future[Text]]] = deque()
     held = 0
     with ThreadPoolExecutor(threads) as pool:
         try:
@@ -159,8 +162,8 @@ def texts_of(
 
 
 def _first(
-    waiting: deque[tuple[Key, int, threading.Event, Future[bytes | UnreadableError | None]]],
-) -> tuple[Key, bytes | UnreadableError | None]:
+    waiting: deque[tuple[Key, int, threading.Event, Future[Text]]],
+) -> tuple[Key, Text]:
     """Take out the document that was handed over first, whose turn it is; it is with a process, as those after it may be."""
     key, _, turn, answered = waiting.popleft()
     turn.set()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import OutputError
+from .names import GivenPath
 from .streams import compressed
 from .urls import check_on_disk
 
@@ -24,7 +25,7 @@ _TURNS, _TURN = 100, 0.05  # how often, and at which distance in seconds, a lock
 
 
 @contextmanager
-def reporting(path: str | os.PathLike[str]) -> Iterator[None]:
+def reporting(path: GivenPath) -> Iterator[None]:
     """Turn the operating system's refusals into an OutputError that names the output."""
     try:
         yield

@@ -24,7 +24,7 @@ from .atomic import (
     taken,
     temporary_prefix,
 )
-from .names import shown, some_of, suffix_of, walk
+from .names import GivenPath, shown, some_of, suffix_of, walk
 from .places import Place
 from .streams import compressed
 from .urls import AnyPath, check_on_disk, check_writable
@@ -96,9 +96,7 @@ def check_sidecar(path: Path) -> None:
             )
 
 
-def check_apart(
-    output: str | Path, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = (), *, single: bool
-) -> None:
+def check_apart(output: str | Path, places: Sequence[Place], also: Sequence[GivenPath] = (), *, single: bool) -> None:
     """Check that outputs do not meet inputs or one another."""
     real = Path(os.path.realpath(output))
     for other in map(Path, map(os.path.realpath, also)):
@@ -132,7 +130,7 @@ def check_apart(
             raise OutputError(f" is replaced as a whole, but contains the input {place.name}; name another folder", output)
 
 
-def _file_number(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+def _file_number(path: GivenPath) -> tuple[int, int] | None:
     """Return what tells a file from others whatever its name, or None where there is none."""
     with suppress(OSError, ValueError):
         status = os.stat(path)

@@ -15,6 +15,7 @@ from ..errors import InputDataError
 from .ahead import side_by_side
 from .names import (
     ARCHIVES,
+    GivenPath,
     Patterns,
     Skipped,
     describe_skipped,
@@ -37,7 +38,7 @@ from .places import NO_DEVICE, Place, place_at, without_accounts
 from .remote import Web
 from .streams import Spool, asking, spool
 from .tables import is_within, kinds_for, of_tables, tables_in
-from .urls import WEB, Entry, Status, Url, as_url
+from .urls import WEB, AnyPath, Entry, Status, Url, as_url
 
 LONGEST_SUFFIX = 20  # of a web address; longer ones name no format
 SNIFFED = 8192  # bytes at the beginning of a text file in which a NUL tells that it is no text
@@ -188,7 +189,7 @@ def _on_web(url: Url) -> Place:
 
 
 def _refuse_empty(
-    folder: Path | Url, patterns: Patterns, formats: Mapping[str, Sequence[str]], skipped: Skipped, before: int,
+    folder: AnyPath, patterns: Patterns, formats: Mapping[str, Sequence[str]], skipped: Skipped, before: int,
     kind: str = "folder",
 ) -> list[Place]:  # fmt: skip
     """Refuse a folder of which no file is read, unless more files are excluded than before it."""
@@ -210,7 +211,7 @@ def _refuse_empty(
 
 
 def find_places(
-    paths: Sequence[str | os.PathLike[str]], glob: str | Sequence[str] | None, format: str | None,
+    paths: Sequence[GivenPath], glob: str | Sequence[str] | None, format: str | None,
     formats: Mapping[str, Sequence[str]], skipped: Skipped, exclude: str | Sequence[str] | None = None,
     passing: bool = False,
 ) -> list[Place]:  # fmt: skip
@@ -247,7 +248,7 @@ def find_places(
 
 
 def _places_of(
-    given: str | os.PathLike[str], patterns: Patterns, suffixes: Collection[str], format: str | None,
+    given: GivenPath, patterns: Patterns, suffixes: Collection[str], format: str | None,
     formats: Mapping[str, Sequence[str]], skipped: Skipped, kinds: Collection[str],
 ) -> list[Place]:  # fmt: skip
     """Return the files that one path stands for."""
@@ -321,7 +322,7 @@ def _named_apart(places: list[Place]) -> list[Place]:
     return [place if place.spool is not None else place._replace(relative=apart(place)) for place in places]
 
 
-def real_of(path: Path | Url) -> str:
+def real_of(path: AnyPath) -> str:
     """Return a path from the root, without symbolic links; of a URL one that the current folder is no part of."""
     return f"/{path}".replace("://", "/", 1).rstrip("/") if isinstance(path, Url) else os.path.realpath(path)
 

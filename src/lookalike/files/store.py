@@ -7,7 +7,6 @@ there will be, so that the next run knows what one that was killed has left.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 
 from ..errors import OutputError
 from .disk import SIDECAR, files_in
-from .names import shown, some_of
+from .names import GivenPath, shown, some_of
 from .places import Place
 from .streams import compressed, why
 from .urls import Url, check_writable, is_inside, path_of
@@ -66,7 +65,7 @@ def check_output(folder: Url, force: bool, last: str = SIDECAR) -> None:
             raise OutputError(" exists; pass --force (force=True) to replace it, or choose another name", folder)
 
 
-def check_apart(output: Url, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = ()) -> None:
+def check_apart(output: Url, places: Sequence[Place], also: Sequence[GivenPath] = ()) -> None:
     """Check that an output folder meets no input and no other output."""
     for other in also:
         path = path_of(other)

@@ -21,6 +21,7 @@ from urllib.parse import unquote, urlsplit
 from ..errors import ParameterError
 from .ahead import TAIL, Ahead, Reader
 from .filesystems import Options, container_of, filesystem_of, options_of, refusals
+from .names import GivenPath
 from .remote import DataSet, Seen, Web
 
 SCHEMES = {
@@ -65,7 +66,7 @@ class Url:
         """Return the URL, by which messages name it."""
         return str(self)
 
-    def __truediv__(self, name: str | os.PathLike[str]) -> Url:
+    def __truediv__(self, name: GivenPath) -> Url:
         """Return what has a name inside this folder."""
         return self._of("/".join(filter(None, (self.key, os.fspath(name).strip("/")))))
 
@@ -206,7 +207,7 @@ class Url:
             file.flush()
             self.upload(file.name)
 
-    def upload(self, file: str | os.PathLike[str]) -> None:
+    def upload(self, file: GivenPath) -> None:
         """Copy a complete file from the disk."""
         import pyarrow as pa
 
@@ -340,7 +341,7 @@ def _opened_lately(url: Url, known: Status) -> Opened:
 AnyPath = Path | Url
 
 
-def path_of(given: str | os.PathLike[str]) -> AnyPath:
+def path_of(given: GivenPath) -> AnyPath:
     """Return what is meant by a path: a URL if it is one, otherwise a path from the root, which workers elsewhere find too."""
     return as_url(given) or Path(given).absolute()
 

@@ -24,7 +24,7 @@ from .columnar import ColumnarFormat, check_columns, decoded, outer, table_batch
 from .format import Selection
 from .frames import ROWS
 from .merged_parquet import together, with_provenance, write_tables
-from .split import ROOM, Batch, Columns, FinalError, Split
+from .split import ROOM, Batch, Columns, FinalError, Pieces, Split
 
 BYTES = 32 << 20  # of rows that are handed on together
 _MAGIC = b"ARROW1"
@@ -93,7 +93,7 @@ class Arrow(ColumnarFormat):
             first += message.rows
             del batch  # not held while the next is read
 
-    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+    def pieces(self, split: Split, n_bytes: int) -> Pieces:
         """Return runs of batches, of a stream if these can be read where they are, without what is before them."""
         if split.place.size < 2 * n_bytes:
             return [(0, split)]

@@ -14,8 +14,8 @@ from ..errors import InputDataError
 from ..text.texts import from_arrow_array
 from ..values.arrow import to_arrow
 from .format import Format, Selection
-from .rows import Unread, dots, plain_rows, refuse_twice
-from .split import Batch, ColumnError, Columns, Record, Split, check_free, missing_column, numbers_from
+from .rows import NumberedRows, Unread, dots, plain_rows, refuse_twice
+from .split import Batch, ColumnError, Columns, Split, check_free, missing_column, numbers_from
 
 _RECORDS = 1024
 _LISTS = (
@@ -52,7 +52,7 @@ class ColumnarFormat(Format):
     def check_writing(self, split: Split, converted: bool) -> None:
         """Raise InputDataError if rows, ``converted`` or not, cannot be written within the limit; by default, they can."""
 
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         """Yield the number of each row and a dictionary of its values as JSON has them."""
         number = self.first_number
         for table in self.tables_to_convert(split):
@@ -70,7 +70,7 @@ class ColumnarFormat(Format):
         check_free(split.name, None, "column", self.schema(split).names, names)
 
 
-def _one_by_one(batch: pa.RecordBatch, name: str, first: int) -> Iterator[tuple[int, Record]]:
+def _one_by_one(batch: pa.RecordBatch, name: str, first: int) -> NumberedRows:
     """Yield the rows of a batch of which some have no form as text."""
     for row in range(len(batch)):
         try:

@@ -17,7 +17,7 @@ from ..files.names import shown
 from ..files.processes import start
 from .database_process import END, FAILED, HEAD, ROWS, Asked, encode
 from .format import Format
-from .rows import Unread
+from .rows import NumberedRows, Unread
 from .split import Record, Split
 
 MEMORY = 4 << 30  # bytes of a process that reads a database at most, beside its own
@@ -43,7 +43,7 @@ class Database(Format):
         found.name, found.suffixes, found.query = f"{self.name.partition(':')[0]}:{query}", (), query
         return found
 
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         path = split.place.path
         if not isinstance(path, Path):
             raise InputDataError("a database can only be read from a local disk; copy it there", split.name)

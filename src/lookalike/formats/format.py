@@ -21,8 +21,21 @@ from ..files.streams import BLOCK, compression_of, read_blocks
 from ..text.texts import from_strings
 from .cuts import Cuts
 from .registry import format_named
-from .rows import Unread, has_value, names_in, value_at
-from .split import Batch, Columns, FinalError, Parts, Record, Split, check_free, marked, missing_column, no_text, reason_of
+from .rows import NumberedRows, Unread, has_value, names_in, value_at
+from .split import (
+    Batch,
+    Columns,
+    FinalError,
+    Parts,
+    Pieces,
+    Record,
+    Split,
+    check_free,
+    marked,
+    missing_column,
+    no_text,
+    reason_of,
+)
 
 _RECORDS = 4096
 _ADDED = 1 << 17  # rows whose additions are made at once: those may be drawn from all parts of a long job
@@ -114,7 +127,7 @@ class Selection:
         self.split.check_unchanged()
         yield from compress(self._additions(), self.mask.tolist())
 
-    def records(self) -> Iterator[tuple[int, Record]]:
+    def records(self) -> NumberedRows:
         """Yield the rows as dictionaries, each with its number, texts cut, additions appended."""
         for (number, record), added, ranges in self._selected(self.split.records(self.encoding_errors)):
             if isinstance(record, Unread):
@@ -281,7 +294,7 @@ class Format:
         """Return what files are read as: a split each, or all in one."""
         return [Split(form=self, name=place.name, relative=place.relative, places=(place,)) for place in places]
 
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         """Yield the number of each row, as a user counts it, and a dictionary of all its columns.
 
         Raises
@@ -338,7 +351,7 @@ class Format:
         """Return the names of the files that a split becomes in an output folder."""
         return [split.relative if self.written_as is None else f"{split.relative}.{self.written_as}"]
 
-    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+    def pieces(self, split: Split, n_bytes: int) -> Pieces:
         """Return pieces of a split that can be read apart, each with its first row, from 0; by default there is one."""
         return [(0, split)]
 

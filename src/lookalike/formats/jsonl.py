@@ -22,7 +22,7 @@ from ..files.streams import LongLine, read_lines
 from ..text.texts import from_strings
 from .cuts import Cuts
 from .format import Format, Selection, write_lines
-from .rows import LONG, Unread, has_value, is_finite, lost, names_in, not_utf8, text_of, value_at
+from .rows import LONG, NumberedRows, Unread, has_value, is_finite, lost, names_in, not_utf8, text_of, value_at
 from .split import Batch, Columns, Parts, Record, Split, marked, missing_column, no_text, reason_of, reserved_column
 
 BOM = b"\xef\xbb\xbf"
@@ -335,7 +335,7 @@ class JsonLines(Format):
                 if getattr(row, f"reserved{i}") is not msgspec.UNSET:
                     raise reserved_column(split.name, number, "field", name)
 
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         """Read all rows as dictionaries, each with its number; numbers and nested values are ``msgspec.Raw``."""
         for number, offset, line in self.lines(split):
             try:

@@ -36,7 +36,8 @@ from .format import Format, Selection
 from .parquet import Parquet
 from .registry import format_named
 from .row_groups import Damaged, RowGroups
-from .split import Batch, Columns, Record, Split, marked
+from .rows import NumberedRows
+from .split import Batch, Columns, Pieces, Record, Split, marked
 
 NONE = np.empty(0, np.int64)
 _GONE = (-1, 0, NO_DEVICE, 0)
@@ -182,7 +183,7 @@ class Lake(Parquet):
                     yield found.take(keep)
                 del found
 
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         deleted, gone, number = self._known(split)[1].deleted, 0, 0
         for _, row in super().rows(split, encoding_errors):
             while gone < len(deleted) and deleted[gone] == number:
@@ -254,7 +255,7 @@ class Lake(Parquet):
         except (pa.ArrowException, ValueError) as error:
             raise InputDataError(f"values do not fit into {own.type}: {error}", split.name, column=own.name) from None
 
-    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+    def pieces(self, split: Split, n_bytes: int) -> Pieces:
         """Return runs of row groups; deleted rows do not count."""
         deleted = self._known(split)[1].deleted
         return [(first - int(np.searchsorted(deleted, first)), piece) for first, piece in super().pieces(split, n_bytes)]

@@ -22,6 +22,7 @@ from .columnar import ColumnarFormat, check_columns, outer, table_batch
 from .format import Format, Selection
 from .frames import ROWS, MadeRows, Streamed, frame_of, table_of_lake
 from .registry import formats_by_suffix, known_suffixes
+from .rows import NumberedRows
 from .sources import Files, open_sources
 from .split import Batch, Columns, Record, Split, numbers_from
 
@@ -84,7 +85,7 @@ class _Lists(InMemory):
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Do nothing: there are no columns."""
 
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         """Return all rows as dictionaries of id and text, each with its number."""
         row = 0
         for texts in as_texts(split.data, "replace"):
@@ -106,7 +107,7 @@ class _Records(InMemory):
             ids = batch.ids if batch.ids is None else _plain(batch.ids, split.name, columns.id)
             yield replace(batch, ids=ids, others=others)
 
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         """Return the dicts, each with its number, numbers of NumPy as those of Python."""
         for number, row in enumerate(split.data):
             yield number, {name: value.item() if isinstance(value, np.generic) else value for name, value in row.items()}

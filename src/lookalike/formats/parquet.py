@@ -21,7 +21,7 @@ from .columnar import ColumnarFormat, check_columns, leaves_of, path_of, table_b
 from .format import Selection
 from .merged_parquet import together, unwritable, with_provenance, write_tables
 from .row_groups import BUFFER, READ_AHEAD, Damaged, RowGroups, buffer_of, row_bounds
-from .split import Batch, Columns, Record, Split, marked, unread
+from .split import Batch, Columns, Pieces, Record, Split, marked, unread
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -117,7 +117,7 @@ class Parquet(ColumnarFormat):
                 yield made
                 del made
 
-    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+    def pieces(self, split: Split, n_bytes: int) -> Pieces:
         """Return runs of row groups; a file that is small is not opened."""
         if split.place.size < 2 * n_bytes:
             return [(0, split)]

@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import InputDataError
-from ..extraction import UnreadableError, page_text
-from ..extraction.parsers import texts_of
+from ..extraction import page_text
+from ..extraction.parsers import Text, texts_of
 from ..text.texts import from_bytes
 from .format import Format
+from .rows import NumberedRows
 from .split import Batch, Columns, Record, Split, check_free, missing_column, numbers_from
-from .txt import Text, TextFiles, batches_of, check_left, whole_of, written
+from .txt import TextFiles, batches_of, check_left, whole_of, written
 
 SMALL_PAGE = 8192
 """Bytes of pages that this process parses itself: the slowest known of that size takes a tenth of a second."""
@@ -70,7 +71,7 @@ class ParsedRecords(Format):
     kind: str
     """What the parser is asked for."""
 
-    def documents(self, split: Split) -> Iterator[tuple[Record, bytes | UnreadableError | None]]:
+    def documents(self, split: Split) -> Iterator[tuple[Record, Text]]:
         """Yield what is known of each document, and its bytes, why it has none, or None if it is too large and left out."""
         raise NotImplementedError
 
@@ -87,7 +88,7 @@ class ParsedRecords(Format):
             others = {name: [row[name] for _, row in rows] for name in columns.others}
             yield replace(some, numbers=numbers_from(rows[0][0], len(rows)), ids=given, others=others)
 
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         """Read all records as dictionaries, each with its number."""
         for (number, row), text in self._found(split):
             row = row | {"text": written(text)}

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..files.ahead import Range, want
 from ..files.streams import reading
 from ..text.texts import Later
+from ..values import Int64Array
 from ..values.arrow import strings
 from .columnar import leaves_of
 from .page_sizes import bytes_per_row, held_of, longest_value
@@ -46,7 +46,7 @@ class Damaged(NamedTuple):
     error: InputDataError
 
 
-def row_bounds(metadata: pq.FileMetaData) -> NDArray[np.int64]:
+def row_bounds(metadata: pq.FileMetaData) -> Int64Array:
     """Return how many rows come before each row group, and how many there are."""
     return np.cumsum([0, *(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups))])
 
@@ -56,7 +56,7 @@ def buffer_of(metadata: pq.FileMetaData, most: int = BUFFER) -> int:
     return max(READER, min(most, BUFFERS // max(1, int(metadata.num_columns))))
 
 
-def _fitting(sizes: NDArray[np.int64], rows: int, most: int) -> int:
+def _fitting(sizes: Int64Array, rows: int, most: int) -> int:
     """Return how many rows, up to so many, never have more bytes than the most together, if no row has."""
     while rows > 1 and int(np.add.reduceat(sizes, np.arange(0, len(sizes), rows)).max()) > most:
         rows //= 2
@@ -184,7 +184,7 @@ class RowGroups:
         """Return the bytes of a value of a column beside those of a text or number."""
         return VALUE + self._each * (1 + int(column.path.count(".")))
 
-    def _sizes(self, group: Any, leaves: Iterable[int]) -> NDArray[np.int64] | None:
+    def _sizes(self, group: Any, leaves: Iterable[int]) -> Int64Array | None:
         """Return the bytes of some columns in each row; None: cannot be told."""
         sizes = np.zeros(group.num_rows, np.int64)
         try:

@@ -18,6 +18,7 @@ from ..files.streams import MOST, DamagedError, Noted, read_lines, why
 from ..files.urls import Url
 from ..text.texts import Texts, from_arrow_array, from_strings, joined, no_texts, without
 from ..values import Int64Array
+from .rows import NumberedRows
 from .rows import Record as Record
 
 if TYPE_CHECKING:
@@ -314,7 +315,7 @@ class Split:
             line=line,
         )
 
-    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
+    def records(self, encoding_errors: str = "strict") -> NumberedRows:
         """Read all rows again, whole: the number of each and a dictionary."""
         self.check_unchanged()
         yield from self.form.rows(self, encoding_errors)
@@ -340,7 +341,7 @@ class Split:
                 raise _with_way_out(error) from None
             return 0, 0
 
-    def pieces(self, n_bytes: int) -> list[tuple[int, Split]]:
+    def pieces(self, n_bytes: int) -> Pieces:
         """Return this input cut into pieces of about so many bytes on the disk, each with the number of its first row."""
         if self.limit.faults and not self.form.recovers:  # in which piece the end is, reading tells
             return [(0, self)]
@@ -365,6 +366,10 @@ class Split:
                 raise FinalError(f"cannot be read: {why(error)}", place.name) from None
             if status.st_size != place.size or (place.spool is None and status.st_mtime_ns != place.modified_ns):
                 raise FinalError("the file changed during the run; run again", place.name)
+
+
+Pieces = list[tuple[int, Split]]
+"""Parts of an input that can be read apart, each with its first row, from 0."""
 
 
 def marked(n: int, rows: Sequence[int]) -> NDArray[np.bool_] | None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError, ParameterError
 from ..extraction import AllText, UnreadableError
+from ..extraction.parsers import Text
 from ..files.ahead import begun
 from ..files.folder import Unfinished
 from ..files.names import packed
@@ -21,10 +22,8 @@ from ..files.urls import Url
 from ..text.texts import Texts, from_bytes
 from ..values.arrays import runs
 from .format import BATCH_ROWS, Format, Selection, gathered, unpacked_size
-from .split import Batch, Columns, FinalError, Record, Split, marked, numbers_from, reason_of
-
-Text = bytes | UnreadableError | None
-"""What comes of a document: its text, why it has none, or None if it is too large and left out."""
+from .rows import NumberedRows
+from .split import Batch, Columns, FinalError, Pieces, Record, Split, marked, numbers_from, reason_of
 
 Row = TypeVar("Row")
 BATCH_FILES = 1024
@@ -62,7 +61,7 @@ class TextFiles(Format):
 
     file = label
 
-    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+    def pieces(self, split: Split, n_bytes: int) -> Pieces:
         """Return runs of files, each of which counts as ``OPENED`` bytes more."""
         sizes = np.array([place.size + OPENED for place in split.places], np.int64)
         return [
@@ -99,7 +98,7 @@ class TextFiles(Format):
         for numbers, some in batches_of(split, found, lambda number: split.place_of(number).name, BATCH_FILES):
             yield replace(some, numbers=np.array(numbers, np.int64))
 
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         """Read all files as dictionaries of id and text, each with its number; what was left out has none."""
         for number, text in self.texts(split):
             row = {"id": split.place_of(number).name, "text": written(text)}

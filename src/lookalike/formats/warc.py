@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ..errors import InputDataError
 from ..extraction import UnreadableError
+from ..extraction.parsers import Text
 from ..files.folder import Unfinished
 from ..files.names import packed
 from ..files.signatures import BEGINS, LOOKED_AT, described, is_texty, kind_of, packing_of
@@ -92,7 +93,7 @@ class Warc(ParsedRecords):
         selection.check_count(number)
         split.check_unchanged()
 
-    def documents(self, split: Split) -> Iterator[tuple[Record, bytes | UnreadableError | None]]:
+    def documents(self, split: Split) -> Iterator[tuple[Record, Text]]:
         """Yield what is known of each document, and its bytes after a letter that says whether they are a page."""
         for number, record in enumerate((record for record in _records(split) if record.is_document), 1):
             row: Record = {name: record.headers.get(header) for name, header in _COLUMNS.items()}

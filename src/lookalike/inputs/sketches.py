@@ -22,7 +22,7 @@ from ..files.descriptions import Count, Description, FileName, check_trusted, da
 from ..files.disk import SIDECAR, recover
 from ..files.folder import folder_of
 from ..files.inputs import entries_in
-from ..files.names import shown, suffix_of
+from ..files.names import GivenPath, shown, suffix_of
 from ..files.places import NO_DEVICE, Place, place_at, place_of
 from ..files.publication import JOURNAL
 from ..files.secrets import SECRET
@@ -42,7 +42,7 @@ from .texts import SAVED
 FORMAT = 1
 ROW_BYTES = 16  # of a digest, which cannot be compressed
 _Slots = Annotated[int, Meta(ge=1, le=1 << 20)]
-Trusted = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Trusted = GivenPath | Sequence[GivenPath]
 _UNFINISHED = {PLANNED, SECRET, SIDECAR, ROWS}
 _LISTED = 8  # files of one folder that are not asked for one by one
 _OLD = re.compile(r"\.(.+)\.[0-9a-f]{8}-[0-9a-f]{8}\.old")  # a folder that is being replaced: see ``files.disk``

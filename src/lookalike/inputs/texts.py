@@ -15,7 +15,7 @@ from ..files.places import place_of
 from ..formats.memory import InMemory
 from ..formats.parquet import Parquet
 from ..formats.parsed import page_texts
-from ..formats.split import Batch, Columns, Limit, Names, Record, Split
+from ..formats.split import Batch, Columns, Limit, Names, Pieces, Record, Split
 from ..text.texts import Texts, no_texts
 from ..values import Int64Array
 from ..values.arrow import give_back, to_numpy
@@ -63,7 +63,7 @@ class _SavedFormat(InMemory):
         """Return the number of rows; of their texts few are read."""
         return split.data.end - split.data.begin, 0
 
-    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+    def pieces(self, split: Split, n_bytes: int) -> Pieces:
         data, found = split.data, []
         for begin in range(data.begin, data.end, PIECE_ROWS):
             end = min(begin + PIECE_ROWS, data.end)
