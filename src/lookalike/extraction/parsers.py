@@ -139,32 +139,30 @@ def texts_of(
 
     waiting: deque[tuple[Key, int, threading.Event, Future[Text]]] = deque()
     held = 0
+
+    def first() -> tuple[Key, Text]:
+        """Take out the document that was handed over first, whose turn it is; others may be with a process, too."""
+        key, _, turn, answered = waiting.popleft()
+        turn.set()
+        return key, answered.result()
+
     with ThreadPoolExecutor(threads) as pool:
         try:
             for key, content in documents:
                 size = len(content) if isinstance(content, bytes) else 0
                 while waiting and (held + size > min(AHEAD, most) or len(waiting) >= 4 * threads):
                     held -= waiting[0][1]
-                    yield _first(waiting)
+                    yield first()
                 turn = threading.Event()
                 waiting.append((key, size, turn, pool.submit(parsed, [content], turn)))
                 held += size
                 del content
             while waiting:
-                yield _first(waiting)
+                yield first()
         except InputDataError:  # of those before the fault, none is lost
             while waiting:
-                yield _first(waiting)
+                yield first()
             raise
         finally:
             for _, _, turn, _ in waiting:  # which nobody asks for any longer
                 turn.set()
-
-
-def _first(
-    waiting: deque[tuple[Key, int, threading.Event, Future[Text]]],
-) -> tuple[Key, Text]:
-    """Take out the document that was handed over first, whose turn it is; it is with a process, as those after it may be."""
-    key, _, turn, answered = waiting.popleft()
-    turn.set()
-    return key, answered.result()

@@ -27,9 +27,7 @@ def read_secret(folder: AnyPath) -> bytes | None:
     """Return the secret that lies in a folder; None if there is no such file, or it is none of ours."""
     with suppress(OSError):
         path = folder / SECRET
-        if isinstance(path, Url):
-            return secret_in(path.read_bytes())
-        if stat.S_ISREG(path.lstat().st_mode):
+        if isinstance(path, Url) or stat.S_ISREG(path.lstat().st_mode):
             return secret_in(path.read_bytes())
     return None
 

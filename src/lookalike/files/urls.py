@@ -242,29 +242,32 @@ class Url:
 
 def is_url(given: Any, but: Collection[str] = ()) -> bool:
     """Tell whether a path is a URL of something on a store that is known, ``but`` some; no store is asked."""
-    return (found := _parsed(given)) is not None and found[0] in SCHEMES and found[0] not in but
+    return _parsed(given)[0] in SCHEMES.keys() - set(but)
 
 
-def _parsed(given: Any) -> tuple[str, str] | None:
+def _parsed(given: Any) -> tuple[str, str]:
+    """Return what a URL begins with, in lower case, and what follows; nothing of other paths."""
     found = _URL.fullmatch(os.fspath(given)) if isinstance(given, str | os.PathLike) else None
-    return None if found is None else (found[1].lower(), found[2])
+    return ("", "") if found is None else (found[1].lower(), found[2])
 
 
 def check_url(given: Any) -> None:
     """Check that a path is none of a store that is not known; no store is asked."""
-    if (found := _parsed(given)) is not None and found[0] not in SCHEMES and "://" in os.fspath(given):
+    scheme, _ = _parsed(given)
+    if scheme and scheme not in SCHEMES and "://" in os.fspath(given):
         known = ", ".join(f"{name}://" for name in SCHEMES)
         raise ParameterError(
-            f"{os.fspath(given)}: no store is known for {found[0]}://; known are {known}, and paths of files on this machine"
+            f"{os.fspath(given)}: no store is known for {scheme}://; known are {known}, and paths of files on this machine"
         )
 
 
 def check_on_disk(given: Any, what: str) -> None:
     """Check that a path is no URL, for what is on disks only; no store is asked."""
     check_url(given)
-    if (found := _parsed(given)) is not None and found[0] in SCHEMES:
-        where = "on the web" if found[0] in READ_ONLY else "on an object store"
-        raise ParameterError(f"{found[0]}://{found[1]} is {where}, {what}")
+    if is_url(given):
+        scheme, rest = _parsed(given)
+        where = "on the web" if scheme in READ_ONLY else "on an object store"
+        raise ParameterError(f"{scheme}://{rest} is {where}, {what}")
 
 
 def as_url(given: Any, ask: bool = True) -> Url | None:
@@ -274,7 +277,7 @@ def as_url(given: Any, ask: bool = True) -> Url | None:
     check_url(given)
     if not is_url(given):
         return None
-    scheme, rest = _parsed(given) or ("", "")
+    scheme, rest = _parsed(given)
     store, _, key = rest.partition("/")
     if scheme in READ_ONLY:
         return _read_only(scheme, store, key)
@@ -306,7 +309,7 @@ def _read_only(scheme: str, store: str, key: str) -> Url:
 
 def check_writable(given: Any) -> None:
     """Check that a path is none where nothing is written."""
-    if (found := _parsed(given)) is not None and found[0] in READ_ONLY:
+    if _parsed(given)[0] in READ_ONLY:
         raise ParameterError(f"{os.fspath(given)}: nothing is written there; name a folder on this machine or an object store")
 
 

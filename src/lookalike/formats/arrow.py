@@ -127,7 +127,7 @@ class Arrow(ColumnarFormat):
                     split.noted(min(batch.nbytes, split.place.size))
                 del batch  # not held while the next is read
 
-    def tables(self, split: Split) -> Iterator[pa.Table]:
+    def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         """Read all columns again, a few rows at a time."""
         with self._open(split) as (_, batches):
             for first, batch in batches:

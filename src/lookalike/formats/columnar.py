@@ -41,13 +41,9 @@ class ColumnarFormat(Format):
         """Return the compression of parquet files that are written after it."""
         return "snappy"
 
-    def tables(self, split: Split) -> Iterator[pa.Table]:
-        """Read all columns, in tables of a size that fits into memory."""
+    def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
+        """Read all columns, in tables of a size that fits into memory, ``converted`` to Python's objects or not."""
         raise NotImplementedError
-
-    def tables_to_convert(self, split: Split) -> Iterator[pa.Table]:
-        """Read all columns, in tables that fit into memory as Python's objects."""
-        return self.tables(split)
 
     def check_writing(self, split: Split, converted: bool) -> None:
         """Raise InputDataError if rows, ``converted`` or not, cannot be written within the limit; by default, they can."""
@@ -55,7 +51,7 @@ class ColumnarFormat(Format):
     def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         """Yield the number of each row and a dictionary of its values as JSON has them."""
         number = self.first_number
-        for table in self.tables_to_convert(split):
+        for table in self.tables(split, True):
             for batch in table.to_batches(_RECORDS):
                 try:
                     yield from list(plain_rows(batch, split.name, number))
@@ -214,7 +210,7 @@ def selected_tables(selection: Selection, form: ColumnarFormat, converted: bool 
     """Yield the selected rows as Arrow tables, texts cut, additions appended."""
     row, freed, additions = 0, 0, selection.additions()
     selection.split.check_unchanged()
-    for table in (form.tables_to_convert if converted else form.tables)(selection.split):
+    for table in form.tables(selection.split, converted):
         if selection.split.limit.faults:
             table = table.slice(0, len(selection.mask) - row)
         end = row + len(table)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import chain, islice, starmap
 from operator import itemgetter, methodcaller
@@ -14,7 +13,6 @@ from typing import Any, BinaryIO
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputDataError, ParameterError
 from ..files.names import packed
@@ -143,16 +141,6 @@ def _left_out(split: Split, number: int, line: bytes) -> int:
         raise split.too_large(row=number)
     assert isinstance(line, LongLine)
     return line.n_bytes
-
-
-def _batch(
-    texts: list[str | bytes | bytearray | None], numbers: list[int], ids: list[Any] | None, more: dict[str, list[Any]],
-    skipped: NDArray[np.bool_] | None, encoding_errors: str,
-) -> Batch:  # fmt: skip
-    """Return some rows; the texts are taken out of the list, so that large ones are not held twice."""
-    read = from_strings(texts, numbers[0], encoding_errors)
-    texts.clear()
-    return Batch(read, np.array(numbers, np.int64), ids, more, skipped)
 
 
 class JsonLines(Format):
@@ -314,9 +302,10 @@ class JsonLines(Format):
             line, row, get = b"", None, None  # a large one is not held while its text is made
             lines.clear()
             if numbers:
+                read = from_strings(texts, numbers[0], columns.encoding_errors)
+                texts.clear()  # large ones are not held twice
                 given = ids if columns.id is not None else None
-                read = _batch(texts, numbers, given, more, marked(len(numbers), left_out), columns.encoding_errors)
-                yield replace(read, unreadable=wrong) if wrong else read
+                yield Batch(read, np.array(numbers, np.int64), given, more, marked(len(numbers), left_out), wrong)
                 del read  # not held while the next is read
         parts.end()
 

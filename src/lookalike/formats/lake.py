@@ -173,7 +173,7 @@ class Lake(Parquet):
                 if isinstance(left_out, Damaged):
                     raise left_out.error
                 keep = _kept(known.deleted, row, len(batch))
-                made = [self._column(batch, own, sources.get(own.name), known, split) for own in fields]
+                made = self._columns(batch, fields, sources, known, split)
                 some = pa.RecordBatch.from_arrays(made, [own.name for own in fields])
                 split.note_rows(len(some), n_rows)
                 found = table_batch(some, row + 1, columns, split.name)
@@ -191,18 +191,18 @@ class Lake(Parquet):
             number += 1
             yield number, row
 
-    def _tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
+    def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         snapshot, known = self._known(split)
         fields, sources = self.sources(snapshot, super().schema(split), split.name)
         schema, row = self.schema(split), 0
         fields = [own for own in fields if own.name in schema.names]
-        for table in super()._tables(split, converted):
+        for table in super().tables(split, converted):
             keep = _kept(known.deleted, row, len(table))
             row += len(table)
             batch = table.combine_chunks().to_batches()[0] if len(table) else None
             del table
             if batch is not None and len(keep):
-                made = [self._column(batch, own, sources.get(own.name), known, split) for own in fields]
+                made = self._columns(batch, fields, sources, known, split)
                 made = [c if c.type == own.type else self._cast(c, own, split) for c, own in zip(made, schema, strict=True)]
                 yield pa.Table.from_arrays(made, schema=schema).take(to_arrow(keep))
                 del made, batch  # not held while the next is read
@@ -212,17 +212,21 @@ class Lake(Parquet):
         own = {self.key(one, True): one for one in schema}
         return list(snapshot.fields), {one.name: own[key] for one in snapshot.fields if (key := self.key(one, False)) in own}
 
-    def _column(
-        self, batch: pa.RecordBatch, own: pa.Field, source: pa.Field | None, known: DataFile, split: Split
-    ) -> pa.Array:  # fmt: skip
-        """Return a column of the table out of some rows of a file."""
-        if source is not None:
-            return self._fitted(batch.column(source.name), source, own, split)
-        value = known.constants.get(own.name)
-        try:
-            return pa.nulls(len(batch), own.type) if value is None else pa.repeat(pa.scalar(value, own.type), len(batch))
-        except (pa.ArrowException, ValueError, TypeError) as error:
-            raise InputDataError(f"{value!r:.80} is not a valid value: {error}", split.name, column=own.name) from None
+    def _columns(
+        self, batch: pa.RecordBatch, fields: Sequence[pa.Field], sources: Mapping[str, pa.Field], known: DataFile, split: Split
+    ) -> list[pa.Array]:
+        """Return columns of the table out of some rows of a file."""
+        found = []
+        for own in fields:
+            if (source := sources.get(own.name)) is not None:
+                found.append(self._fitted(batch.column(source.name), source, own, split))
+                continue
+            value = known.constants.get(own.name)
+            try:
+                found.append(pa.repeat(pa.scalar(value, own.type), len(batch)))
+            except (pa.ArrowException, ValueError, TypeError) as error:
+                raise InputDataError(f"{value!r:.80} is not a valid value: {error}", split.name, column=own.name) from None
+        return found
 
     def _fitted(self, column: pa.Array, source: pa.Field, own: pa.Field, split: Split) -> pa.Array:
         """Return a column of a file as the table has it; fields of structs are matched, too."""

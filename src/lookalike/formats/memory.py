@@ -140,7 +140,7 @@ class _Tables(InMemory, ColumnarFormat):
     def batches(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         return iter(table.to_batches())
 
-    def tables(self, split: Split) -> Iterator[pa.Table]:
+    def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         """Return the table, some rows at a time."""
         rows = max(1, min(ROWS, ROWS_BYTES * len(split.data) // max(1, split.data.nbytes)))
         for first in range(0, len(split.data), rows):
@@ -153,7 +153,7 @@ class _Made(_Tables):
     def batches(self, table: MadeRows) -> Iterator[pa.RecordBatch]:
         return table.batches()
 
-    def tables(self, split: Split) -> Iterator[pa.Table]:
+    def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         for batch in split.data.batches():
             yield pa.Table.from_batches([batch])
             del batch  # not held while the next is made

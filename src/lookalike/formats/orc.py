@@ -91,7 +91,7 @@ class ORC(ColumnarFormat):
         names = self.schema(split).names
         refuse_twice(split.name, names, names)
 
-    def tables(self, split: Split) -> Iterator[pa.Table]:
+    def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         """Read all columns again, a few rows at a time."""
         self.check_writing(split, converted=False)
         return self._tables(split)

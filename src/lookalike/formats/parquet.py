@@ -147,15 +147,8 @@ class Parquet(ColumnarFormat):
         with self._both(split) as (file, raw), reading(split.name, "damaged parquet data"):
             RowGroups(file, raw, split, converted=converted).check()
 
-    def tables(self, split: Split) -> Iterator[pa.Table]:
+    def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         """Read all columns again, a few rows at a time."""
-        return self._tables(split, converted=False)
-
-    def tables_to_convert(self, split: Split) -> Iterator[pa.Table]:
-        """Read all columns again, fewer rows at a time."""
-        return self._tables(split, converted=True)
-
-    def _tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         with self._both(split, all_columns=True) as (file, raw):
             for _, batch, left_out in RowGroups(file, raw, split, converted=converted).batches():
                 if isinstance(left_out, Damaged):
