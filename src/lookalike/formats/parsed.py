@@ -10,8 +10,9 @@ import numpy as np
 from ..errors import InputDataError
 from ..extraction import page_text
 from ..extraction.parsers import Text, texts_of
+from ..files.folder import Unfinished
 from ..text.texts import from_bytes
-from .format import Format
+from .format import Format, Selection
 from .rows import NumberedRows
 from .split import Batch, Columns, Record, Split, check_free, missing_column, numbers_from
 from .txt import TextFiles, batches_of, check_left, whole_of, written
@@ -70,6 +71,23 @@ class ParsedRecords(Format):
 
     kind: str
     """What the parser is asked for."""
+
+    title: str
+    """What several are called."""
+
+    def copied(self, selection: Selection, folder: Unfinished, name: str) -> int:
+        """Write the selected records as they are into a file of a folder; return how many there are of all."""
+        raise NotImplementedError
+
+    def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
+        """Write the selected records as they are."""
+        split = selection.split
+        if selection.added is not None:
+            raise InputDataError(f"{self.title} cannot be annotated; name an output file such as annotated.jsonl", split.name)
+        split.check_unchanged()
+        (name,) = self.names_in_folder(split)
+        selection.check_count(self.copied(selection, folder, name))
+        split.check_unchanged()
 
     def documents(self, split: Split) -> Iterator[tuple[Record, Text]]:
         """Yield what is known of each document, and its bytes, why it has none, or None if it is too large and left out."""

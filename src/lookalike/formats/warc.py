@@ -58,6 +58,7 @@ class Warc(ParsedRecords):
     """
 
     compressible = False
+    title = "WARC records"
     fields = ("id", "text", *_COLUMNS, "content_type")
     extra, package = "warc", "resiliparse"
     row_bytes, text_share = 50_000, 0.2
@@ -71,14 +72,9 @@ class Warc(ParsedRecords):
     def detailed(self, detail: str) -> Format:
         return self.with_boilerplate() if detail == "all" else super().detailed(detail)
 
-    def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
-        """Write the selected records as they are, compressed one by one, and those that tell how they were fetched."""
-        split = selection.split
-        if selection.added is not None:
-            raise InputDataError("WARC records cannot be annotated; name an output file such as annotated.jsonl", split.name)
-        split.check_unchanged()
-        (name,) = self.names_in_folder(split)
-        wanted, number = selection.mask, 0
+    def copied(self, selection: Selection, folder: Unfinished, name: str) -> int:
+        """Write the selected records, compressed one by one, and those that tell how they were fetched."""
+        split, wanted, number = selection.split, selection.mask, 0
         with folder.file(name, compress=False) as raw:
             records = _records(split)
             while not (split.limit.faults and number >= selection.last) and (record := next(records, None)) is not None:
@@ -90,8 +86,7 @@ class Warc(ParsedRecords):
                 if chosen:
                     with compressed(raw, Path(name)) as stream:
                         stream.write(record.whole)
-        selection.check_count(number)
-        split.check_unchanged()
+        return number
 
     def documents(self, split: Split) -> Iterator[tuple[Record, Text]]:
         """Yield what is known of each document, and its bytes after a letter that says whether they are a page."""
