@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from struct import error as StructError  # noqa: N812
@@ -11,8 +11,6 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from pyarrow import types
 
 from ..errors import InputDataError, OutputError
 from ..files.streams import open_stream, reading
@@ -20,13 +18,11 @@ from ..files.urls import Url
 from ..values.arrays import runs
 from ..values.arrow import without_views
 from .arrow_messages import is_file, messages, size_of
-from .columnar import ColumnarFormat, check_columns, decoded, outer, table_batch
+from .columnar import ColumnarFormat, check_columns, cut, decoded, outer, table_batch
 from .format import Selection
-from .frames import ROWS
 from .merged_parquet import together, with_provenance, write_tables
 from .split import ROOM, Batch, Columns, FinalError, Pieces, Split
 
-BYTES = 32 << 20  # of rows that are handed on together
 _MAGIC = b"ARROW1"
 
 
@@ -44,27 +40,20 @@ class Arrow(ColumnarFormat):
         self, split: Split, names: Sequence[str] | None = None
     ) -> Iterator[tuple[pa.Schema, Iterator[tuple[int, pa.RecordBatch]]]]:
         """Give the schema and the batches of a file, with all columns or some, each with the number of its first row."""
-        path = split.place.path
+        path, piece = split.place.path, split.data or _Piece()
         with (
             _reading(split),
             path.open_anywhere() if isinstance(path, Url) else pa.memory_map(os.fspath(path)) as source,
             open_stream(path) as raw,
         ):
-            piece = split.data or _Piece()
-            schema, batches = _batches(source, None, piece)
+            schema, _ = _batches(source, None, piece)
             fields = None if names is None else [schema.get_field_index(name) for name in outer(schema, names)]
-            yield (
-                schema,
-                self._fitting(
-                    split, raw, schema, fields, lambda some: batches if some is None else _batches(source, some, piece)[1]
-                ),
-            )
+            yield schema, self._fitting(split, raw, source, schema, fields)
 
     @staticmethod
     def _fitting(
-        split: Split, raw: BinaryIO, schema: pa.Schema, fields: list[int] | None,
-        read: Callable[[list[int] | None], Iterator[pa.RecordBatch]],
-    ) -> Iterator[tuple[int, pa.RecordBatch]]:  # fmt: skip
+        split: Split, raw: BinaryIO, source: pa.NativeFile, schema: pa.Schema, fields: list[int] | None
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Yield some columns of the batches; one that is decompressed must fit into the memory."""
         batches: Iterator[pa.RecordBatch] | None = None
         piece, held = split.data or _Piece(), 0
@@ -74,7 +63,7 @@ class Arrow(ColumnarFormat):
                 return
             packed = message.codec is not None
             if batches is None:  # mapped into memory, columns cost nothing, and a choice of them would be copied
-                batches = read(fields if packed or isinstance(split.place.path, Url) else None)
+                _, batches = _batches(source, fields if packed or isinstance(split.place.path, Url) else None, piece)
             needed = held + (size_of(message, schema, fields) if packed else 0)
             if needed > split.limit.room:
                 raise FinalError(
@@ -200,22 +189,6 @@ def _check(batch: pa.RecordBatch, split: Split, first: int) -> None:
         except pa.ArrowInvalid as error:
             last = first + len(batch) - 1
             raise InputDataError(f"damaged, here or up to row {last}: {error}", split.name, first, column=name) from None
-
-
-def cut(table: pa.Table, text: str | None = None) -> Iterator[pa.Table]:
-    """Cut rows into tables of a bounded size, by their average; a text of a dictionary counts wherever it is."""
-    n_bytes = table.nbytes
-    if text in table.column_names and types.is_dictionary(table.column(text).type):
-        n_bytes += sum(map(_looked_up, table.column(text).chunks))
-    rows = max(1, min(ROWS, BYTES * len(table) // max(1, n_bytes)))
-    for first in range(0, len(table), rows):
-        yield table.slice(first, rows)
-
-
-def _looked_up(column: pa.DictionaryArray) -> int:
-    """Return the bytes of a column of texts without its dictionary."""
-    sizes = pc.binary_length(column.dictionary.cast(pa.large_binary())).take(column.indices)
-    return pc.sum(sizes).as_py() or 0
 
 
 def _plain(table: pa.Table) -> pa.Table:

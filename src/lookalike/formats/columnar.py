@@ -17,6 +17,8 @@ from .format import Format, Selection
 from .rows import NumberedRows, Unread, dots, plain_rows, refuse_twice
 from .split import Batch, ColumnError, Columns, Split, check_free, missing_column, numbers_from
 
+ROWS = 1 << 14  # of a table that are handed on together
+BYTES = 32 << 20  # of these
 _RECORDS = 1024
 _LISTS = (
     (pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list), (pa.types.is_list_view, pa.list_view),
@@ -195,6 +197,22 @@ def table_batch(batch: Any, first: int, columns: Columns, name: str) -> Batch:
         None if columns.id is None else column_of(batch, columns.id),
         {other: column_of(batch, other) for other in columns.others},
     )
+
+
+def cut(table: pa.Table, text: str | None = None) -> Iterator[pa.Table]:
+    """Cut rows into tables of a bounded size, by their average; a text of a dictionary counts wherever it is."""
+    n_bytes = table.nbytes
+    if text in table.column_names and pa.types.is_dictionary(table.column(text).type):
+        n_bytes += sum(map(_looked_up, table.column(text).chunks))
+    rows = max(1, min(ROWS, BYTES * len(table) // max(1, n_bytes)))
+    for first in range(0, len(table), rows):
+        yield table.slice(first, rows)
+
+
+def _looked_up(column: pa.DictionaryArray) -> int:
+    """Return the bytes of a column of texts without its dictionary."""
+    sizes = pc.binary_length(column.dictionary.cast(pa.large_binary())).take(column.indices)
+    return pc.sum(sizes).as_py() or 0
 
 
 def selected_schema(selection: Selection, form: ColumnarFormat) -> pa.Schema:

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..values.arrow import to_arrow
-from .columnar import decoded
+from .columnar import ROWS, decoded
 from .rows import refuse_twice
 
-ROWS = 1 << 14  # of a table that are copied together
 READ_ROWS = 1 << 10  # that another library reads or computes together
 _Read = Callable[[list[str] | None], Iterator[pa.RecordBatch]]
 

@@ -18,16 +18,15 @@ from ..files.urls import WEB, is_url
 from ..formats.split import Inputs
 from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views
-from .columnar import ColumnarFormat, check_columns, outer, table_batch
+from .columnar import ColumnarFormat, check_columns, cut, outer, table_batch
 from .format import Format, Selection
-from .frames import ROWS, MadeRows, Streamed, frame_of, table_of_lake
+from .frames import MadeRows, Streamed, frame_of, table_of_lake
 from .registry import formats_by_suffix, known_suffixes
 from .rows import NumberedRows
 from .sources import Files, open_sources
 from .split import Batch, Columns, Record, Split, numbers_from
 
 MAX_PATH = 1024
-ROWS_BYTES = 32 << 20  # of a table in memory that are copied together
 AS_TEXTS = "pass the texts as a column, pyarrow.array(texts)"
 _TAKEN = "texts are taken as a path, a table, a data set, a dict of id to text, or a list of texts or of dicts"
 _JSON = (str, int, float, list, dict, type(None))
@@ -142,9 +141,7 @@ class _Tables(InMemory, ColumnarFormat):
 
     def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         """Return the table, some rows at a time."""
-        rows = max(1, min(ROWS, ROWS_BYTES * len(split.data) // max(1, split.data.nbytes)))
-        for first in range(0, len(split.data), rows):
-            yield split.data.slice(first, rows)
+        return cut(split.data)
 
 
 class _Made(_Tables):

@@ -10,9 +10,8 @@ import pyarrow as pa
 
 from ..errors import InputDataError, OutputError
 from ..files.streams import arrow_file, reading
-from .columnar import ColumnarFormat, check_columns, decoded, outer, table_batch
+from .columnar import ROWS, ColumnarFormat, check_columns, decoded, outer, table_batch
 from .format import EXPANSION, Selection
-from .frames import ROWS
 from .merged_parquet import row_groups, together, unwritable, write_tables
 from .rows import refuse_twice
 from .split import Batch, Columns, Record, Split
