@@ -25,7 +25,7 @@ from .atomic import (
     temporary_prefix,
 )
 from .names import GivenPath, shown, some_of, suffix_of, walk
-from .places import Place
+from .places import Place, number_of
 from .streams import compressed
 from .urls import AnyPath, check_on_disk, check_writable
 
@@ -133,8 +133,7 @@ def check_apart(output: str | Path, places: Sequence[Place], also: Sequence[Give
 def _file_number(path: GivenPath) -> tuple[int, int] | None:
     """Return what tells a file from others whatever its name, or None where there is none."""
     with suppress(OSError, ValueError):
-        status = os.stat(path)
-        return status.st_dev, status.st_ino
+        return number_of(Path(path))
     return None
 
 

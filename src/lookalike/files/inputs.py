@@ -126,13 +126,12 @@ def _by_glob(name: str, skipped: Skipped) -> list[Place]:
         if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):  # which a glob leaves out in silence
             raise InputDataError("cannot be read: Permission denied", folder)
     for match in sorted({Path(match) for pattern in patterns for match in globbing.glob(pattern, recursive=True)}):
-        try:
-            status = os.stat(match)
-        except FileNotFoundError:
-            skipped.add("broken_link", str(match))
-            continue
-        except OSError as error:
-            raise InputDataError(f"cannot be read: {error.strerror}", match) from None
+        with asking(match):
+            try:
+                status = os.stat(match)
+            except FileNotFoundError:
+                skipped.add("broken_link", str(match))
+                continue
         if stat.S_ISREG(status.st_mode):
             found.append(place_at(match, match.name, shown(match), status, None, True))
         else:
