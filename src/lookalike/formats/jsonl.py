@@ -20,7 +20,7 @@ from ..files.streams import LongLine, read_lines
 from ..text.texts import from_strings
 from .cuts import Cuts
 from .format import Format, Selection, write_lines
-from .rows import LONG, NumberedRows, Unread, has_value, is_finite, lost, names_in, not_utf8, text_of, value_at
+from .rows import LONG, NumberedRows, Unread, has_value, is_finite, lost, names_in, not_utf8, raw_fields, text_of, value_at
 from .split import Batch, Columns, Parts, Record, Split, marked, missing_column, no_text, reason_of, reserved_column
 
 BOM = b"\xef\xbb\xbf"
@@ -32,7 +32,6 @@ _ESCAPE = re.compile(
     rb"\\(?:(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
 _UNNAMED = re.compile(r'["\\\x00-\x1f]')
-_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def _decoder(columns: Columns, text: Any = str | None) -> Any:
@@ -73,7 +72,7 @@ class _Paths:
         self._text = msgspec.json.Decoder(text).decode
 
     def decode(self, line: bytes) -> SimpleNamespace:
-        fields = _fields(line)
+        fields = raw_fields(line)
         row = SimpleNamespace()
         for i, name in enumerate(self._names):
             try:
@@ -93,7 +92,7 @@ class _Paths:
 def _object(raw: msgspec.Raw) -> Any:
     """Return the fields of a value of JSON, None if it is null, or the value if it has none."""
     first = bytes(memoryview(raw)[:1])
-    return _fields(raw) if first == b"{" else None if first == b"n" else raw
+    return raw_fields(raw) if first == b"{" else None if first == b"n" else raw
 
 
 def _mended(line: bytes) -> bytes:
@@ -112,7 +111,7 @@ def _value(raw: msgspec.Raw) -> Any:
 
 def _row(line: bytes) -> Record:
     line.decode()  # what is not decoded below must be UTF-8 too
-    return {name: _value(raw) for name, raw in _fields(line).items()}
+    return {name: _value(raw) for name, raw in raw_fields(line).items()}
 
 
 def _complete(row: Any, parts: Parts, places: dict[str, str], number: int, line: bytes) -> None:
@@ -261,25 +260,21 @@ class JsonLines(Format):
                     continue
                 else:
                     try:
-                        if len(line) > LONG:
-                            row = decode_long(line[3:] if number == 1 and line[:3] == BOM else line)
-                            row.wanted0 = text_of(row.wanted0)
-                        else:
-                            row = decode(line[3:] if number == 1 and line[:3] == BOM else line)
-                        if columns.parts:
-                            _complete(row, parts, places, number, line)
-                    except (*_FAILURES, InputDataError) as problem:
                         try:
-                            if isinstance(problem, InputDataError):
-                                raise
+                            if len(line) > LONG:
+                                row = decode_long(line[3:] if number == 1 and line[:3] == BOM else line)
+                                row.wanted0 = text_of(row.wanted0)
+                            else:
+                                row = decode(line[3:] if number == 1 and line[:3] == BOM else line)
+                        except _FAILURES:
                             begin, errors = offset - len(line), columns.encoding_errors
                             row = self._decode(split, decode, number, begin, line, columns, errors)
-                            if columns.parts:
-                                _complete(row, parts, places, number, line)
-                        except InputDataError as error:
-                            if not split.limit.faults:
-                                raise
-                            row, wrong[len(texts)] = None, reason_of(split, error)
+                        if columns.parts:
+                            _complete(row, parts, places, number, line)
+                    except InputDataError as error:
+                        if not split.limit.faults:
+                            raise
+                        row, wrong[len(texts)] = None, reason_of(split, error)
                 numbers.append(number)
                 if row is None:
                     left_out.append(len(texts))

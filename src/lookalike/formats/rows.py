@@ -28,6 +28,7 @@ NumberedRows = Iterator[tuple[int, Record]]
 LONG = 1 << 20  # bytes of a line whose text is decoded so
 CHUNK = 1 << 16
 _decode = msgspec.json.Decoder(str).decode
+raw_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _HIGH = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
 
 
