@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice, starmap
-from operator import itemgetter, methodcaller
+from operator import attrgetter, itemgetter, methodcaller
 from types import SimpleNamespace
 from typing import Any, BinaryIO
 
@@ -59,7 +60,7 @@ def _with_reserved(fields: list[Any], names: Sequence[str]) -> msgspec.json.Deco
     """A decoder that also notices fields that are not to be there."""
     for i, name in enumerate(names):
         fields.append((f"reserved{i}", Any, msgspec.field(default=msgspec.UNSET, name=name)))
-    return msgspec.json.Decoder(msgspec.defstruct("Row", fields, kw_only=True))
+    return msgspec.json.Decoder(msgspec.defstruct("Row", fields, kw_only=True, gc=False))
 
 
 class _Paths:
@@ -233,27 +234,22 @@ class JsonLines(Format):
         return InputDataError(f"cannot be read: {error}; it starts with {text[:60]!r}", *place)
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
-        wanted = list(dict.fromkeys(columns.wanted))
-        taken = [name for name in columns.reserved if name in wanted]
-        asked = columns if not taken else Columns(columns.texts, columns.id, columns.others)
+        places = {name: f"wanted{i}" for i, name in enumerate(dict.fromkeys(columns.wanted))}
+        asked = replace(columns, reserved=tuple(name for name in columns.reserved if name not in places))
+        known = places | {name: f"reserved{i}" for i, name in enumerate(asked.reserved)}
+        reserved = [(known[name], name) for name in columns.reserved]
         decode, decode_long = _decoder(asked).decode, _decoder(asked, msgspec.Raw).decode
-        places = {name: f"wanted{i}" for i, name in enumerate(wanted)}
-        parts = Parts(split, columns)
-        reserved = [] if taken else [(f"reserved{i}", name) for i, name in enumerate(columns.reserved)]
-        id_place = None if columns.id is None else places[columns.id]
-        others = {name: places[name] for name in columns.others}
+        parts, nothing = Parts(split, columns), SimpleNamespace(**dict.fromkeys(places.values()))
         number, offset = 0, 0
         for lines in self.blocks(split):
             numbers: list[int] = []
+            rows: list[Any] = []
             left_out: list[int] = []
-            texts: list[str | bytes | bytearray | None] = []
-            ids: list[Any] = []
-            more: dict[str, list[Any]] = {name: [] for name in others}
             wrong: dict[int, str] = {}
             for line in lines:
                 number += 1
                 offset += len(line)
-                row: Any = None
+                row: Any = nothing
                 if not line:
                     offset += _left_out(split, number, line)
                 elif not (line.removeprefix(BOM) if number == 1 else line).strip():
@@ -274,33 +270,25 @@ class JsonLines(Format):
                     except InputDataError as error:
                         if not split.limit.faults:
                             raise
-                        row, wrong[len(texts)] = None, reason_of(split, error)
+                        row, wrong[len(rows)] = nothing, reason_of(split, error)
+                if row is nothing:
+                    left_out.append(len(rows))
+                else:
+                    for place, name in reserved:
+                        if getattr(row, place) is not msgspec.UNSET:
+                            raise reserved_column(split.name, number, "field", name)
                 numbers.append(number)
-                if row is None:
-                    left_out.append(len(texts))
-                    texts.append(None)
-                    ids.append(None)
-                    for column in more.values():
-                        column.append(None)
-                    continue
-                get = row.__getattribute__
-                if taken:
-                    raise reserved_column(split.name, number, "field", taken[0])
-                for place, name in reserved:
-                    if get(place) is not msgspec.UNSET:
-                        raise reserved_column(split.name, number, "field", name)
-                texts.append(row.wanted0)
-                if id_place is not None:
-                    ids.append(get(id_place))
-                for name, place in others.items():
-                    more[name].append(get(place))
-            line, row, get = b"", None, None  # a large one is not held while its text is made
+                rows.append(row)
             lines.clear()
             if numbers:
+                texts: list[Any] = [row.wanted0 for row in rows]
+                ids = None if columns.id is None else list(map(attrgetter(places[columns.id]), rows))
+                others = {name: list(map(attrgetter(places[name]), rows)) for name in columns.others}
+                rows.clear()
+                line, row = b"", None  # a large one is not held while its text is made, nor twice after that
                 read = from_strings(texts, numbers[0], columns.encoding_errors)
-                texts.clear()  # large ones are not held twice
-                given = ids if columns.id is not None else None
-                yield Batch(read, np.array(numbers, np.int64), given, more, marked(len(numbers), left_out), wrong)
+                texts.clear()
+                yield Batch(read, np.array(numbers, np.int64), ids, others, marked(len(numbers), left_out), wrong)
                 del read  # not held while the next is read
         parts.end()
 
