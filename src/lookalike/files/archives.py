@@ -11,7 +11,7 @@ from typing import IO, cast
 
 from ..errors import InputDataError, OutputError
 from .names import Patterns, Skipped, is_archive, left_out, shown, suffix_of
-from .places import Place, Unpacked
+from .places import Place, Unpacked, place_at
 from .signatures import BEGINS, LOOKED_AT, described, kind_of
 from .streams import BLOCK, open_stream, read_blocks, why
 from .tables import TITLES, tables_in
@@ -56,14 +56,11 @@ def unpack(
             else:
                 suffix = suffix_of(parts[-1], suffixes) or "".join(_SAFE.findall(parts[-1].lower())[-1:])
                 path = unpacked.copy(stream, size, f"{number}{suffix}")
-                relative, status = "/".join([archive.relative, *parts]), path.stat()
+                relative, label = ("/".join([name, *parts]) for name in (archive.relative, archive.name))
                 if relative in found:
                     skipped.add("replaced", f"{archive.name}/{name}")
-                found[relative] = archive._replace(
-                    path=path, relative=relative, name=shown("/".join([archive.name, *parts])), root=archive.path, found=True,
-                    size=status.st_size, modified_ns=status.st_mtime_ns, device=status.st_dev, inode=status.st_ino,
-                    unpacked=unpacked,
-                )  # fmt: skip
+                copied = place_at(path, relative, shown(label), path.stat(), archive.path, True)
+                found[relative] = copied._replace(unpacked=unpacked)
     except (InputDataError, OutputError, MemoryError):
         raise
     except Exception as error:  # of decompressors and what reads headers, which damaged ones make raise many kinds

@@ -58,9 +58,9 @@ def of_tables(places: list[Place], kinds: Collection[str]) -> Iterator[Place]:
             described = None if place.root is not None else _described_by(place.path, kinds)
             if described is not None:
                 root = above(place.path, 2)
-                where = number_of(root)
-                place = place._replace(path=root, relative="", name=shown(root), root=root, found=False, table=described)
-                place = place._replace(device=where[0], inode=where[1])
+                place = Place(
+                    root, "", shown(root), root, False, place.size, place.modified_ns, *number_of(root), table=described
+                )
             elif place.path.suffix.lower() == ".parquet" and getattr(place.path, "scheme", "") not in READ_ONLY:
                 _refuse_part(place.path, place.root or place.path.parent, known)
         yield place

@@ -24,10 +24,10 @@ from ..errors import InputDataError, OutputError, ParameterError
 from ..files.folder import Unfinished
 from ..files.inputs import entries_in
 from ..files.names import shown
-from ..files.places import NO_DEVICE, Place
+from ..files.places import NO_DEVICE, Place, place_at
 from ..files.streams import asking
 from ..files.tables import TITLES, above
-from ..files.urls import AnyPath, Url
+from ..files.urls import AnyPath, Status, Url
 from ..values import Int64Array
 from ..values.arrow import to_arrow
 from ..wording import counted
@@ -40,7 +40,7 @@ from .rows import NumberedRows
 from .split import Batch, Columns, Pieces, Record, Split, marked
 
 NONE = np.empty(0, np.int64)
-_GONE = (-1, 0, NO_DEVICE, 0)
+_GONE = -1  # the size of a file that is not there
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +117,10 @@ class Lake(Parquet):
         statuses = _statuses(place.path, files)
         for name in sorted(files, key=lambda one: one.split("/")):
             path, relative = place.path / name, "/".join(filter(None, (place.relative, name)))
-            found = Place(path, relative, shown(path), place.path, place.found, *statuses.get(name, _GONE))
+            if (status := statuses.get(name)) is not None:
+                found = place_at(path, relative, shown(path), status, place.path, place.found)
+            else:
+                found = Place(path, relative, shown(path), place.path, place.found, _GONE, 0, NO_DEVICE, 0)
             form = self.detailed(f"{version}:{name.count('/') + 1}")
             yield Split(form=form, name=found.name, relative=relative, places=(found,))
 
@@ -132,7 +135,7 @@ class Lake(Parquet):
 
     def schema(self, split: Split) -> pa.Schema:
         snapshot, known = self._known(split)
-        if split.place.size < 0:
+        if split.place.size == _GONE:
             rows = "" if known.n_rows is None else f", of {counted(known.n_rows - len(known.deleted), 'row')},"
             raise InputDataError(
                 f"version {self.version} of the {TITLES[self._kind]} table needs this file{rows} and it is not "
@@ -352,15 +355,14 @@ def inside(name: str, root: AnyPath) -> AnyPath:
     return path
 
 
-def _statuses(root: AnyPath, names: Mapping[str, DataFile]) -> dict[str, tuple[int, int, int, int]]:
-    """Return size, time of change, device and inode of files in a folder, as far as they are there."""
+def _statuses(root: AnyPath, names: Mapping[str, DataFile]) -> dict[str, os.stat_result | Status]:
+    """Return the status of files in a folder, as far as they are there."""
     if isinstance(root, Url):
         length = len(str(root)) + 1
         entries = {str(entry.url)[length:]: entry for entry in entries_in(root, recursive=True) if not entry.is_folder}
-        return {n: (*e.status, NO_DEVICE, e.url.number) for n in names if (e := entries.get(n)) is not None}
-    found = {}
+        return {name: entry.status for name, entry in entries.items() if name in names}
+    found: dict[str, os.stat_result | Status] = {}
     for name in names:
         with asking(root / name), suppress(FileNotFoundError):
-            status = os.stat(inside(name, root))
-            found[name] = (status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
+            found[name] = os.stat(inside(name, root))
     return found
