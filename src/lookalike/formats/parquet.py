@@ -53,14 +53,14 @@ class Parquet(ColumnarFormat):
         with reading(split.name, "not a readable parquet file"):
             return self._file(split, arrow_file(split.place.path), BUFFER)
 
-    @staticmethod
-    def _file(split: Split, source: pa.NativeFile, buffer: int, metadata: pq.FileMetaData | None = None) -> pq.ParquetFile:
+    def _file(
+        self, split: Split, source: pa.NativeFile, buffer: int, metadata: pq.FileMetaData | None = None
+    ) -> pq.ParquetFile:
         import pyarrow.parquet as pq  # here, for what is not needed to start
 
         try:  # with a buffer ahead of pages, a whole row group would be held
-            checks = isinstance(split.form, Parquet) and split.form.checks_pages
             return pq.ParquetFile(
-                source, metadata=metadata, buffer_size=buffer, pre_buffer=False, page_checksum_verification=checks
+                source, metadata=metadata, buffer_size=buffer, pre_buffer=False, page_checksum_verification=self.checks_pages
             )
         except pa.ArrowException:
             split.check_unchanged()

@@ -93,11 +93,11 @@ def check_output(output: str | Path, force: bool) -> None:
     if _single(output) is None:
         check_folder(output, force)
     else:
-        _file(output, force)
+        check_table(output, force)
 
 
-def _file(output: str | Path, force: bool) -> Path:
-    """Return the path of an output that means one file, symbolic links followed, if it may be written to."""
+def check_table(output: str | Path, force: bool) -> Path:
+    """Return the path of an output that is one file, symbolic links followed, if it may be written to."""
     if is_stdout(output):
         return Path("-")
     form = format_of(output)
@@ -115,12 +115,6 @@ def check_folder(output: str | Path, force: bool) -> Folder:
     if as_url(output) is None or not folder.exists():
         check_folder_name(output)
     return folder.check(force, suffixes=formats_by_suffix())
-
-
-def check_table(output: str | Path, force: bool) -> Path:
-    """Return the path to write a table to, which is one file: see ``check_output``."""
-    format_of(output)
-    return _file(output, force)
 
 
 def check_apart(output: str | Path, splits: Sequence[Split], also: Sequence[str | Path] = ()) -> None:
@@ -203,11 +197,10 @@ def write_table(
 ) -> None:
     """Write a table as its suffix says; "-": as JSON lines."""
     path = check_table(output, force)
-    form = format_of(output)
     check_apart(output, sources)
     split = table_split(table, path.name) if isinstance(table, pa.Table) else made_split(table, path.name)
     selection = Selection(split, np.ones(len(table), np.bool_))
-    _write_file(path, form, [selection], provenance, force)
+    _write_file(path, format_of(output), [selection], provenance, force)
 
 
 def write_rows(
@@ -226,7 +219,7 @@ def write_rows(
     if form is None:
         _write_folder(output, selections, provenance, sources, force)
     else:
-        path = _file(output, force)
+        path = check_table(output, force)
         check_apart(output, sources)
         give_back()
         for selection in selections:
