@@ -11,17 +11,15 @@ from typing import BinaryIO
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.names import packed
-from ..files.streams import DamagedError, LongLine, read_lines
+from ..files.streams import BLOCK, DamagedError, LongLine, read_lines
 from ..text.texts import from_strings
 from .columnar import ColumnarFormat
 from .cuts import Cuts
-from .format import Format, Selection, gathered, write_lines
+from .format import Format, Selection, write_lines
 from .rows import NumberedRows, as_text, is_finite, lost, not_utf8, refuse_twice
 from .split import Batch, Columns, Record, Split, check_free, marked, missing_column, numbers_from, reason_of
 
-_Row = tuple[list[str | None], str | None]
-"""The fields of a row, and why it is left out; none: it is too large."""
-
+BATCH_ROWS = 4096
 _NO_DELIMITERS = "\"'.+-_"  # that numbers, dates and quoted fields have
 csv.field_size_limit(sys.maxsize)
 
@@ -193,42 +191,45 @@ class Csv(Format):
         places = [names.index(name) for name in wanted]
         parts = {names.index(name) for name in columns.parts}
         last = max({*places} - parts | {min(parts, default=0)})  # of the fields that a row must have
-
-        def rows() -> Iterator[tuple[_Row, int]]:
-            for number, (fields, lines) in enumerate(records, 1):
+        rows: list[list[str | None]] = []
+        left_out: list[int] = []
+        wrong: dict[int, str] = {}
+        first, size = 1, 0
+        try:
+            for fields, lines in records:
                 if fields and not last < len(fields) <= len(names):
                     way_out = f"; put a field that contains {self.delimiter!r} in quotes" if len(fields) > last else ""
                     error = InputDataError(
-                        f"{len(fields)} fields where the header names {len(names)}{way_out}", split.name, number
+                        f"{len(fields)} fields where the header names {len(names)}{way_out}", split.name, first + len(rows)
                     )
                     if not split.limit.faults:
                         raise error
                     fields = _LeftOut(error)
-                if isinstance(fields, _LeftOut):
-                    yield ([None] * len(places), "" if fields.error is None else reason_of(split, fields.error)), 0
+                if not fields:
+                    if isinstance(fields, _LeftOut) and fields.error is not None:
+                        wrong[len(rows)] = reason_of(split, fields.error)
+                    left_out.append(len(rows))
+                    rows.append([None] * len(places))
                     continue
-                row, size = [fields[place] if place < len(fields) else None for place in places], sum(map(len, lines))
+                rows.append([fields[place] if place < len(fields) else None for place in places])
+                size += sum(map(len, lines))
                 fields.clear()
                 lines.clear()
-                yield (row, None), size
-                del row  # not held while the next is read
-
-        first = 1
-        for some in gathered(rows()):
-            batch = self._batch(some, first, columns)
-            first += len(batch.numbers)
-            yield batch
-            del batch
+                if len(rows) == BATCH_ROWS or size > BLOCK:
+                    first += len(rows)
+                    yield self._batch(rows, first - len(rows), columns, left_out, wrong)
+                    rows, left_out, size, wrong = [], [], 0, {}
+        except InputDataError:  # what came before it is read
+            if rows:
+                yield self._batch(rows, first, columns, left_out, wrong)
+            raise
+        if rows:
+            yield self._batch(rows, first, columns, left_out, wrong)
 
     @staticmethod
-    def _batch(rows: list[_Row], first: int, columns: Columns) -> Batch:
+    def _batch(rows: list[list[str | None]], first: int, columns: Columns, left_out: list[int], wrong: dict[int, str]) -> Batch:
         """Make a batch of rows, which are taken out of their list: large ones are not held beside it."""
-        numbers, values = (
-            numbers_from(first, len(rows)),
-            [list(column) for column in zip(*(row for row, _ in rows), strict=True)],
-        )
-        left_out = [place for place, (_, why) in enumerate(rows) if why is not None]
-        wrong = {place: why for place, (_, why) in enumerate(rows) if why}
+        numbers, values = numbers_from(first, len(rows)), [list(column) for column in zip(*rows, strict=True)]
         rows.clear()
         has_id = columns.id is not None
         return Batch(

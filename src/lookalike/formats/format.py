@@ -312,18 +312,18 @@ class Format:
         InputDataError
             As ``rows``; also if a column is missing, or is reserved.
         """
-        parts = Parts(split, columns)
+        parts, text, wanted = Parts(split, columns), columns.text, columns.wanted
 
         def checked() -> Iterator[tuple[_Row, int]]:
             for number, row in self.rows(split, columns.encoding_errors):
                 why = ""
                 try:
-                    row = _checked_row(split, number, row, columns, parts)
+                    row = _checked_row(split, number, row, columns, parts, text, wanted)
                 except InputDataError as error:
                     if not split.limit.faults or isinstance(error, FinalError):
                         raise
-                    why, row = reason_of(split, error), dict.fromkeys(columns.wanted)
-                yield (number, row, why), len(value_at(row, columns.text) or "")
+                    why, row = reason_of(split, error), dict.fromkeys(wanted)
+                yield (number, row, why), len(value_at(row, text) or "")
                 del row  # not held while the next is read
 
         for rows in gathered(checked()):
@@ -384,14 +384,15 @@ class Format:
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Raise InputDataError if a row has a column of one of these names."""
-        for number, row in self.rows(split, "replace"):
+        for number, row in self.rows(split, "replace") if self.has_columns else ():
             check_free(split.name, number, "field", row, names)
 
 
 def _batch(rows: list[_Row], columns: Columns) -> Batch:
+    text = columns.text
     wrong = {place: why for place, (_, _, why) in enumerate(rows) if why}
     return Batch(
-        from_strings([value_at(row, columns.text) for _, row, _ in rows], rows[0][0], columns.encoding_errors),
+        from_strings([value_at(row, text) for _, row, _ in rows], rows[0][0], columns.encoding_errors),
         np.array([number for number, _, _ in rows], np.int64),
         None if columns.id is None else [value_at(row, columns.id) for _, row, _ in rows],
         {name: [value_at(row, name) for _, row, _ in rows] for name in columns.others},
@@ -400,18 +401,20 @@ def _batch(rows: list[_Row], columns: Columns) -> Batch:
     )
 
 
-def _checked_row(split: Split, number: int, row: Record, columns: Columns, parts: Parts) -> Record:
+def _checked_row(
+    split: Split, number: int, row: Record, columns: Columns, parts: Parts, text: str, wanted: Sequence[str]
+) -> Record:
     """Return a row with all columns; raise InputDataError if it lacks one that it must have, has what is reserved, or its text
     is none."""
     if isinstance(row, Unread):
         raise row.error
-    missing = [name for name in columns.wanted if not has_value(row, name)]
+    missing = [name for name in wanted if not has_value(row, name)]
     for name in missing:
         if name not in columns.parts:
             raise missing_column(split, number, "field", name, names_in(row), columns)
     parts.check(missing, number, partial(names_in, row))
     row = row | dict.fromkeys(missing) if missing else row
     check_free(split.name, number, "field", row, columns.reserved)
-    if not isinstance(text := value_at(row, columns.text), (str, type(None))):
-        raise no_text(split.name, number, columns.text, text)
+    if not isinstance(found := value_at(row, text), (str, type(None))):
+        raise no_text(split.name, number, text, found)
     return row

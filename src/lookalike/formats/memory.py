@@ -15,7 +15,6 @@ import pyarrow as pa
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.names import expanded, is_glob, listed, suffix_of
 from ..files.urls import WEB, is_url
-from ..formats.split import Inputs
 from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views
 from .columnar import ColumnarFormat, check_columns, cut, outer, table_batch
@@ -24,7 +23,7 @@ from .frames import MadeRows, Streamed, frame_of, table_of_lake
 from .registry import formats_by_suffix, known_suffixes
 from .rows import NumberedRows
 from .sources import Files, open_sources
-from .split import Batch, Columns, Record, Split, numbers_from
+from .split import Batch, Columns, Inputs, Record, Split, numbers_from
 
 MAX_PATH = 1024
 AS_TEXTS = "pass the texts as a column, pyarrow.array(texts)"
@@ -80,9 +79,6 @@ class _Lists(InMemory):
         for texts in as_texts(split.data, columns.encoding_errors):
             yield Batch(texts, numbers_from(first, len(texts)))
             first += len(texts)
-
-    def check_free(self, split: Split, names: Sequence[str]) -> None:
-        """Do nothing: there are no columns."""
 
     def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         """Return all rows as dictionaries of id and text, each with its number."""

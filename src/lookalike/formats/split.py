@@ -424,20 +424,21 @@ class Parts:
     """Checks that each row has one of the columns that make its text, and that of these none is in no row."""
 
     def __init__(self, split: Split, columns: Columns) -> None:
-        self._split, self._columns, self._never = split, columns, set(columns.parts)
+        self._split, self._columns, self._names = split, columns, columns.parts
+        self._never = set(self._names)
 
     def check(self, missing: Container[str], number: int, found: Callable[[], Sequence[str]]) -> None:
         """Check a row that lacks some columns; ``found`` names those that it has."""
-        there = [name for name in self._columns.parts if name not in missing]
-        if self._columns.parts and not there:
-            raise self._error(number, self._columns.parts[0], found())
+        there = [name for name in self._names if name not in missing]
+        if self._names and not there:
+            raise self._error(number, self._names[0], found())
         self._never.difference_update(there)
         self._found = found
 
     def end(self) -> None:
         """Check what all rows had."""
-        for name in self._columns.parts:
-            if name in self._never and len(self._never) < len(self._columns.parts):
+        for name in self._names:
+            if name in self._never and len(self._never) < len(self._names):
                 raise self._error(None, name, self._found())
 
     def _error(self, row: int | None, name: str, found: Sequence[str]) -> InputDataError:

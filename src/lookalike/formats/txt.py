@@ -117,9 +117,6 @@ class TextFiles(Format):
         for one in begun(map(reads, split.numbered)):
             yield next(one)
 
-    def check_free(self, split: Split, names: Sequence[str]) -> None:
-        """Do nothing: there are no columns."""
-
     def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
         if selection.added is not None:
             raise ParameterError("text files cannot be annotated; name an output file such as annotated.jsonl")
