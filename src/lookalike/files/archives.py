@@ -44,21 +44,21 @@ def unpack(
             kind = kind_of(raw.read(LOOKED_AT))  # something may precede a zip file
         zipped = kind == "zip" or (kind not in ("tar", *BEGINS) and suffix_of(archive.path.name, (".zip",)) is not None)
         for number, (name, size, stream) in enumerate(_in_zip(archive, skipped) if zipped else _in_tar(archive, skipped)):
-            parts = [part for part in name.split("/") if part not in ("", ".")]
+            parts, whole = [part for part in name.split("/") if part not in ("", ".")], f"{archive.name}/{name}"
             for table in tables_in(["/".join(parts)], tables).values() if parts else ():
                 raise InputDataError(f" has a {TITLES[table]} table inside: unpack it, and name the folder", archive.name)
             if not parts or ".." in parts or "\0" in name:
-                skipped.add("odd_member", f"{archive.name}/{name}")
+                skipped.add("odd_member", whole)
             elif is_archive(parts[-1]):
-                skipped.add("nested", f"{archive.name}/{name}")
+                skipped.add("nested", whole)
             elif (reason := left_out(parts, patterns, suffixes)) is not None:
-                skipped.add(reason, f"{archive.name}/{name}")
+                skipped.add(reason, whole)
             else:
                 suffix = suffix_of(parts[-1], suffixes) or "".join(_SAFE.findall(parts[-1].lower())[-1:])
                 path = unpacked.copy(stream, size, f"{number}{suffix}")
                 relative, label = ("/".join([name, *parts]) for name in (archive.relative, archive.name))
                 if relative in found:
-                    skipped.add("replaced", f"{archive.name}/{name}")
+                    skipped.add("replaced", whole)
                 copied = place_at(path, relative, shown(label), path.stat(), archive.path, True)
                 found[relative] = copied._replace(unpacked=unpacked)
     except (InputDataError, OutputError, MemoryError):
@@ -78,13 +78,11 @@ def unpack(
 def _in_zip(archive: Place, skipped: Skipped) -> Iterator[tuple[str, int, IO[bytes]]]:
     with open_stream(archive.path) as raw, zipfile.ZipFile(raw) as whole:
         for member in whole.infolist():
+            encrypted = member.flag_bits & _ENCRYPTED
             if member.is_dir():
                 continue
-            if member.flag_bits & _ENCRYPTED:
-                skipped.add("encrypted", f"{archive.name}/{member.filename}")
-                continue
-            if stat.S_ISLNK(member.external_attr >> 16):
-                skipped.add("linked_twice", f"{archive.name}/{member.filename}")
+            if encrypted or stat.S_ISLNK(member.external_attr >> 16):
+                skipped.add("encrypted" if encrypted else "linked_twice", f"{archive.name}/{member.filename}")
                 continue
             with whole.open(member) as stream:
                 yield member.filename, member.file_size, stream
