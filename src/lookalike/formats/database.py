@@ -63,8 +63,8 @@ class Database(Format):
         )
         number = 0
         for rows in _answered(asked):
-            if split.noted is not None and not number:
-                split.noted(split.place.size)
+            if not number:
+                split.note_rows(1, 1)
             for row in rows:
                 number += 1
                 yield number, Unread(InputDataError(row, asked.name, number)) if isinstance(row, str) else row

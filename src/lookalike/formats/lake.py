@@ -163,7 +163,10 @@ class Lake(Parquet):
         fields, sources = self.sources(snapshot, schema, split.name)
         wanted = outer(snapshot.schema, columns.wanted)
         fields = [own for own in fields if own.name in wanted]
-        if not len(known.deleted) and all(_same(self, sources.get(own.name), own) for own in fields):
+        if not len(known.deleted) and all(
+            (there := sources.get(own.name)) is not None and there.name == own.name and alike(self, there, own)
+            for own in fields
+        ):
             yield from super().read(split, replace(columns, reserved=()))
             return
         names = [sources[name].name for name in wanted if name in sources] or schema.names[:1]
@@ -295,11 +298,6 @@ class Lake(Parquet):
 
     def names_in_folder(self, split: Split) -> list[str]:
         return [split.relative]
-
-
-def _same(form: Lake, source: pa.Field | None, own: pa.Field) -> bool:
-    """Tell whether a column of a file is what the table has, down to the fields inside it."""
-    return source is not None and source.name == own.name and alike(form, source, own)
 
 
 def alike(form: Lake, source: pa.Field, own: pa.Field) -> bool:

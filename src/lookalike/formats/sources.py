@@ -15,12 +15,11 @@ from ..files.places import Place
 from ..files.signatures import LOOKED_AT, described, kind_of
 from ..files.streams import UnlikeError, read_blocks, read_raw
 from ..files.urls import Url
-from ..formats.split import Inputs
 from .columnar import ColumnarFormat
 from .database import Database, queried, refuse_unused
 from .format import Format
 from .registry import format_named, formats_by_suffix, known_suffixes
-from .split import Split
+from .split import Inputs, Split
 
 
 class Files(tuple[str, ...]):

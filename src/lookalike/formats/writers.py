@@ -21,21 +21,16 @@ from ..files.disk import SIDECAR, as_listed
 from ..files.folder import Folder, Unfinished, folder_of
 from ..files.names import listed, shown, suffix_of
 from ..files.urls import as_url, check_writable
-from ..formats.split import Split
 from ..values.arrow import give_back
 from .columnar import ColumnarFormat
-from .format import Format, Selection
+from .format import Format
+from .format import Selection as Selection
 from .frames import MadeRows
 from .memory import check_types, made_split, table_split
 from .merged_parquet import together
 from .registry import format_named, formats_by_suffix, known_suffixes
 from .saved_data_sets import described
-from .split import FinalError, Limit, Record
-
-__all__ = ["Selection", "check_apart", "check_before", "check_folder", "check_folder_name", "check_output", "check_room",
-           "check_shortening", "check_table",
-           "describe", "folder_like", "format_of", "is_stdout", "means_folder", "table_of", "write_rows",
-           "write_table"]  # fmt: skip
+from .split import FinalError, Limit, Record, Split
 
 
 def is_stdout(output: object) -> bool:
