@@ -7,7 +7,7 @@ how many folders below the table's the file is are in the name of the format, so
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -71,6 +71,8 @@ class Lake(Parquet):
     written_as = "parquet"
     suffixes = ()
     version, depth = "", 0
+    omitted: Collection[str] = ()
+    """Columns that are not written."""
 
     def latest(self, root: AnyPath) -> str:
         """Return the version of a table that counts now."""
@@ -144,7 +146,7 @@ class Lake(Parquet):
                 split.name,
             )
         schema = snapshot.schema
-        return pa.schema([own for own in schema if own.name not in (split.data or ())], schema.metadata)
+        return pa.schema([own for own in schema if own.name not in self.omitted], schema.metadata)
 
     def identity(self, split: Split) -> Record:
         """Return name, bytes and time of change of the file, and of which version of the table it is."""
@@ -290,8 +292,9 @@ class Lake(Parquet):
         snapshot, _ = self._known(selection.split)
         _, sources = self.sources(snapshot, super().schema(selection.split), selection.split.name)
         said = {part.partition("=")[0] for part in selection.split.relative.split("/")[:-1] if "=" in part}
-        some = copy(selection)
-        some.split = replace(selection.split, data=tuple(said - set(sources)))
+        some, form = copy(selection), self.detailed(f"{self.version}:{self.depth}")
+        form.omitted = said - set(sources)
+        some.split = replace(selection.split, form=form)
         (name,) = self.names_in_folder(some.split)
         with folder.file(name) as stream:
             format_named("parquet").write(stream, [some], provenance)

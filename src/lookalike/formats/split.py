@@ -146,7 +146,7 @@ class Split:
     relative: str  # the name in an output folder
     places: tuple[Place, ...] = ()  # none if its rows are in memory
     named: bool = False  # though its rows are in memory: ids have the name, not the row alone
-    data: Any = None  # rows that are in memory
+    data: Any = None  # rows that are in memory, or are saved sketches; of a file of Arrow, which batches
     limit: Limit = Limit()  # a format reads no more of a document
     groups: tuple[int, int] | None = None  # row groups, or files, the first and the one after the last; None: all
     noted: Noted = None  # told how many bytes are read, as they are on the disk
