@@ -16,7 +16,7 @@ def in_place():
         atomic.make_folders(path.parent)
         if beside is not None:
             beside[0].write_bytes(beside[1])
-        with open(path, "wb") as raw, atomic.compressed(raw, path) if compress else atomic.nullcontext(raw) as stream:
+        with open(path, "wb") as raw, atomic.compressed(raw, path if compress else None) as stream:
             yield stream
 
     for module in (atomic, arrays, writers, manifest):

@@ -107,7 +107,7 @@ def test_what_is_decompressed_must_fit(tmp_path, kind):
     write(path, new, "zstd", pa.table({"n": [1] * 5, "text": ["x" * (20 << 20)] * 5}))
     assert path.stat().st_size < 1 << 20
     (split,) = (replace(split, limit=Limit(room=50 << 20)) for split in open_sources([path]))
-    for ask in (lambda: list(split.batches(Columns())), lambda: list(split.form.tables(split))):
+    for ask in (lambda: list(split.batches(Columns())), lambda: list(split.form.tables(split, False))):
         with pytest.raises(
             la.errors.InputDataError, match=r"a.arrow: .*batch 1 take 105 MB, .* the 52 MB .*raise memory= .*smaller batches"
         ):

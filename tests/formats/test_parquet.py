@@ -283,7 +283,10 @@ def test_metadata_that_state_other_rows(tmp_path):
     pq.write_table(pa.table({"text": [f"word{i}" for i in range(3000)]}), path, row_group_size=1500)
     data = path.read_bytes()
     footer = data.rindex(number(3000))
-    for wrong in (data[:footer] + number(2999) + data[footer + 2 :], data.replace(number(1500), number(1499))):
+    whole, groups = data[:footer] + number(2999) + data[footer + 2 :], data.replace(number(1500), number(1499))
+    for wrong, n_read in ((whole, 3000), (groups, 2998)):
         path.write_bytes(wrong)
         with pytest.raises(la.errors.InputDataError, match=r"in\.parquet"):
             la.dedup(path)
+        la.dedup(path, on_error="skip").write(tmp_path / "out.parquet", force=True)
+        assert pq.read_metadata(tmp_path / "out.parquet").num_rows == n_read

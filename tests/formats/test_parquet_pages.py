@@ -229,15 +229,15 @@ def test_batches_stay_small_once_they_are_decoded(tmp_path, monkeypatch, columns
     table = pa.table({"text": [f"text {i}" for i in range(N)]} | columns)
     pq.write_table(table, path, data_page_version=version, row_group_size=N // 2)
     (split,) = open_sources([path])
-    assert max(each.nbytes for each in split.form.tables(split)) > (0 if "long codes" in columns else 300_000)
+    assert max(each.nbytes for each in split.form.tables(split, False)) > (0 if "long codes" in columns else 300_000)
     monkeypatch.setattr(row_groups, "MOST_BYTES", most)
-    tables = list(split.form.tables(split))
+    tables = list(split.form.tables(split, False))
     largest = max(table.slice(i, 1).nbytes for i in range(N))
     assert all(each.nbytes <= 1.2 * max(most, largest) for each in tables)
     assert len(tables) < N // 2 or "long codes" not in columns
     read = pa.concat_tables(tables)
     assert read.to_pylist() == table.to_pylist()
-    converted = list(split.form.tables_to_convert(split))
+    converted = list(split.form.tables(split, True))
     assert len(converted) > len(tables) and sum(map(len, converted)) == N
 
 
@@ -262,7 +262,7 @@ def test_a_rare_long_text_makes_neither_other_rows_nor_batches_long(tmp_path, mo
     monkeypatch.setattr(row_groups, "BATCH_BYTES", 1 << 20)
     small = dataclasses.replace(split, limit=Limit(room=4_000_000))
     check_room(tmp_path / "out.parquet", [small], small.limit)
-    tables = list(small.form.tables(small))
+    tables = list(small.form.tables(small, False))
     assert len(tables) <= 4 and sum(map(len, tables)) == N
     smaller = dataclasses.replace(split, limit=Limit(room=1_000_000))
     with pytest.raises(la.errors.InputDataError, match=r"for its row 100; the largest column is 'x'"):
@@ -282,7 +282,7 @@ def test_rows_that_cannot_be_written_within_the_memory_are_refused(tmp_path, col
     small = dataclasses.replace(split, limit=Limit(room=3_000_000))
     if what is None:
         check_room(tmp_path / "out.parquet", [split], small.limit)
-        assert sum(map(len, small.form.tables(small))) == N
+        assert sum(map(len, small.form.tables(small, False))) == N
         return
     check_room(tmp_path / "out.parquet", [split], split.limit)
     for output in ("out.parquet", "out.jsonl", "out"):
@@ -291,7 +291,7 @@ def test_rows_that_cannot_be_written_within_the_memory_are_refused(tmp_path, col
     with pytest.raises(
         la.errors.InputDataError, match=rf"in\.parquet: writing the rows of row group 1 takes about \d+ MB \({what}"
     ):
-        next(small.form.tables(small))
+        next(small.form.tables(small, False))
 
 
 def test_column_chunks_are_not_held(tmp_path):
@@ -306,7 +306,7 @@ def test_column_chunks_are_not_held(tmp_path):
     for batch in split.batches(Columns()):
         del batch
         most = max(most, pool.bytes_allocated() - before)
-    for table in split.form.tables(split):
+    for table in split.form.tables(split, False):
         most = max(most, pool.bytes_allocated() - before - table.nbytes)
         del table
     assert (tmp_path / "in.parquet").stat().st_size > 20_000_000 and most < 14_000_000

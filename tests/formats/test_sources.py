@@ -89,7 +89,7 @@ def test_batches_end_beyond_so_many_bytes_or_with_so_many_files(tmp_path, monkey
     """Of seven files of four bytes."""
     for i in range(7):
         (tmp_path / f"{i}.txt").write_text(f"no {i}")
-    monkeypatch.setattr(txt, "BLOCK", n_bytes)
+    monkeypatch.setattr("lookalike.formats.format.BLOCK", n_bytes)
     monkeypatch.setattr(txt, "BATCH_FILES", files)
     (split,) = open_sources([tmp_path])
     batches = list(split.batches(Columns()))

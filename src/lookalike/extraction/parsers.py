@@ -5,8 +5,6 @@ from __future__ import annotations
 import atexit
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -14,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import InputDataError, MissingExtraError
+from ..files.processes import start
 from ..values.arrow import give_back
 from . import AllText, UnreadableError
 from .worker import ALL_TEXT, ANSWERED, ASKED, MEMORY, MISSING, SECONDS, TEXT, seconds_for
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 AHEAD = 64 << 20  # bytes of documents that wait for a process, or for those before them; no more than the largest may have
 WAITS = 1 << 20  # bytes of a text that may wait for the texts before it
 Key = TypeVar("Key")
+Text = bytes | UnreadableError | None
+"""What comes of a document: its text, why it has none, or None if it is too large and left out."""
+
 _idle: list[_Worker] = []
 _lock = threading.Lock()
 _now = threading.Event()
@@ -34,12 +36,7 @@ class _Worker:
     """A process that parses."""
 
     def __init__(self, seconds: float = SECONDS, memory: int = MEMORY) -> None:
-        paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
-        command = [sys.executable, "-P", "-m", "lookalike.extraction.worker", str(seconds), str(memory)]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": paths},
-        )  # fmt: skip
+        self._process = start("extraction.worker", str(seconds), str(memory))
         self.owner, self._seconds = os.getpid(), seconds
 
     def text_of(self, kind: str, held: list[bytes], most: int, turn: threading.Event = _now) -> tuple[bytes, bytes]:
@@ -129,45 +126,43 @@ def text_of(kind: str, held: list[bytes], most: int, extra: str = "", turn: thre
 
 
 def texts_of(
-    documents: Iterable[tuple[Key, bytes | UnreadableError | None]], kind: str, most: int, threads: int = 1, extra: str = ""
-) -> Iterator[tuple[Key, bytes | UnreadableError | None]]:
+    documents: Iterable[tuple[Key, Text]], kind: str, most: int, threads: int = 1, extra: str = ""
+) -> Iterator[tuple[Key, Text]]:
     """Yield what comes of each document, in their order, some parsed at the same time; what is no document stays as it is."""
     from concurrent.futures import ThreadPoolExecutor  # here, for what is not needed to start
 
-    def parsed(given: list[Any], turn: threading.Event) -> bytes | UnreadableError | None:
+    def parsed(given: list[Any], turn: threading.Event) -> Text:
         try:
             return text_of(kind, given, most, extra, turn) if isinstance(given[0], bytes) else given[0]
         except UnreadableError as error:
             return error
 
-    waiting: deque[tuple[Key, int, threading.Event, Future[bytes | UnreadableError | None]]] = deque()
+    waiting: deque[tuple[Key, int, threading.Event, Future[Text]]] = deque()
     held = 0
+
+    def first() -> tuple[Key, Text]:
+        """Take out the document that was handed over first, whose turn it is; others may be with a process, too."""
+        key, _, turn, answered = waiting.popleft()
+        turn.set()
+        return key, answered.result()
+
     with ThreadPoolExecutor(threads) as pool:
         try:
             for key, content in documents:
                 size = len(content) if isinstance(content, bytes) else 0
                 while waiting and (held + size > min(AHEAD, most) or len(waiting) >= 4 * threads):
                     held -= waiting[0][1]
-                    yield _first(waiting)
+                    yield first()
                 turn = threading.Event()
                 waiting.append((key, size, turn, pool.submit(parsed, [content], turn)))
                 held += size
                 del content
             while waiting:
-                yield _first(waiting)
+                yield first()
         except InputDataError:  # of those before the fault, none is lost
             while waiting:
-                yield _first(waiting)
+                yield first()
             raise
         finally:
             for _, _, turn, _ in waiting:  # which nobody asks for any longer
                 turn.set()
-
-
-def _first(
-    waiting: deque[tuple[Key, int, threading.Event, Future[bytes | UnreadableError | None]]],
-) -> tuple[Key, bytes | UnreadableError | None]:
-    """Take out the document that was handed over first, whose turn it is; it is with a process, as those after it may be."""
-    key, _, turn, answered = waiting.popleft()
-    turn.set()
-    return key, answered.result()

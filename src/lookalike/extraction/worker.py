@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import signal
 import struct
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import BinaryIO
 
+from ..files.processes import limit_memory, take_output
 from . import AllText, UnreadableError, page_text
 
 SECONDS = 60
@@ -135,14 +134,9 @@ def serve(asking: BinaryIO, answering: BinaryIO, seconds: float) -> None:
 
 
 def main(seconds: float, memory: int) -> None:
-    """Answer on what was the standard output, to which nothing that parsers print must go."""
-    with suppress(ValueError, OSError):  # of systems where it cannot be limited, as macOS
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the job ends it
-    answering = os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    serve(sys.stdin.buffer, answering, seconds)
+    """Answer on the standard output."""
+    limit_memory(memory)
+    serve(sys.stdin.buffer, os.fdopen(take_output(), "wb"), seconds)
 
 
 if __name__ == "__main__":

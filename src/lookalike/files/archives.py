@@ -11,9 +11,9 @@ from typing import IO, cast
 
 from ..errors import InputDataError, OutputError
 from .names import Patterns, Skipped, is_archive, left_out, shown, suffix_of
-from .places import Place, Unpacked
+from .places import Place, Unpacked, place_at
 from .signatures import BEGINS, LOOKED_AT, described, kind_of
-from .streams import BLOCK, open_anywhere, read_blocks, why
+from .streams import BLOCK, open_stream, read_blocks, why
 from .tables import TITLES, tables_in
 
 _ENCRYPTED = 1  # a bit of a zip file
@@ -40,30 +40,27 @@ def unpack(
     found: dict[str, Place] = {}
     kind = None
     try:
-        with open_anywhere(archive.path) as raw:
+        with open_stream(archive.path) as raw:
             kind = kind_of(raw.read(LOOKED_AT))  # something may precede a zip file
         zipped = kind == "zip" or (kind not in ("tar", *BEGINS) and suffix_of(archive.path.name, (".zip",)) is not None)
         for number, (name, size, stream) in enumerate(_in_zip(archive, skipped) if zipped else _in_tar(archive, skipped)):
-            parts = [part for part in name.split("/") if part not in ("", ".")]
+            parts, whole = [part for part in name.split("/") if part not in ("", ".")], f"{archive.name}/{name}"
             for table in tables_in(["/".join(parts)], tables).values() if parts else ():
                 raise InputDataError(f" has a {TITLES[table]} table inside: unpack it, and name the folder", archive.name)
             if not parts or ".." in parts or "\0" in name:
-                skipped.add("odd_member", f"{archive.name}/{name}")
+                skipped.add("odd_member", whole)
             elif is_archive(parts[-1]):
-                skipped.add("nested", f"{archive.name}/{name}")
+                skipped.add("nested", whole)
             elif (reason := left_out(parts, patterns, suffixes)) is not None:
-                skipped.add(reason, f"{archive.name}/{name}")
+                skipped.add(reason, whole)
             else:
                 suffix = suffix_of(parts[-1], suffixes) or "".join(_SAFE.findall(parts[-1].lower())[-1:])
                 path = unpacked.copy(stream, size, f"{number}{suffix}")
-                relative, status = "/".join([archive.relative, *parts]), path.stat()
+                relative, label = ("/".join([name, *parts]) for name in (archive.relative, archive.name))
                 if relative in found:
-                    skipped.add("replaced", f"{archive.name}/{name}")
-                found[relative] = archive._replace(
-                    path=path, relative=relative, name=shown("/".join([archive.name, *parts])), root=archive.path, found=True,
-                    size=status.st_size, modified_ns=status.st_mtime_ns, device=status.st_dev, inode=status.st_ino,
-                    unpacked=unpacked,
-                )  # fmt: skip
+                    skipped.add("replaced", whole)
+                copied = place_at(path, relative, shown(label), path.stat(), archive.path, True)
+                found[relative] = copied._replace(unpacked=unpacked)
     except (InputDataError, OutputError, MemoryError):
         raise
     except Exception as error:  # of decompressors and what reads headers, which damaged ones make raise many kinds
@@ -79,15 +76,13 @@ def unpack(
 
 
 def _in_zip(archive: Place, skipped: Skipped) -> Iterator[tuple[str, int, IO[bytes]]]:
-    with open_anywhere(archive.path) as raw, zipfile.ZipFile(raw) as whole:
+    with open_stream(archive.path) as raw, zipfile.ZipFile(raw) as whole:
         for member in whole.infolist():
+            encrypted = member.flag_bits & _ENCRYPTED
             if member.is_dir():
                 continue
-            if member.flag_bits & _ENCRYPTED:
-                skipped.add("encrypted", f"{archive.name}/{member.filename}")
-                continue
-            if stat.S_ISLNK(member.external_attr >> 16):
-                skipped.add("linked_twice", f"{archive.name}/{member.filename}")
+            if encrypted or stat.S_ISLNK(member.external_attr >> 16):
+                skipped.add("encrypted" if encrypted else "linked_twice", f"{archive.name}/{member.filename}")
                 continue
             with whole.open(member) as stream:
                 yield member.filename, member.file_size, stream

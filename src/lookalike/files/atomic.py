@@ -9,11 +9,12 @@ import re
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import OutputError
+from .names import GivenPath
 from .streams import compressed
 from .urls import check_on_disk
 
@@ -24,7 +25,7 @@ _TURNS, _TURN = 100, 0.05  # how often, and at which distance in seconds, a lock
 
 
 @contextmanager
-def reporting(path: str | os.PathLike[str]) -> Iterator[None]:
+def reporting(path: GivenPath) -> Iterator[None]:
     """Turn the operating system's refusals into an OutputError that names the output."""
     try:
         yield
@@ -35,14 +36,19 @@ def reporting(path: str | os.PathLike[str]) -> Iterator[None]:
         raise OutputError(f"cannot be written: {reason}; nothing was left behind", path) from None
 
 
+def sync(path: Path) -> None:
+    """Bring what a file or folder has to the disk."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
 def sync_folder(path: Path) -> None:
     """Make the names in a folder survive a loss of power, on file systems that can."""
     try:
-        folder = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync(path)
     except OSError as error:
         if error.errno not in _NO_SYNC:
             raise OutputError(f"the folder cannot be synced to the disk: {error.strerror}", path) from None
@@ -203,7 +209,7 @@ def atomic_file(
         try:
             if mode is not None:
                 os.fchmod(lock, mode)
-            with open(os.dup(lock), "wb") as raw, compressed(raw, path) if compress else nullcontext(raw) as stream:
+            with open(os.dup(lock), "wb") as raw, compressed(raw, path if compress else None) as stream:
                 yield stream
             os.fsync(lock)
             with ExitStack() as both:

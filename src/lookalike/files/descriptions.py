@@ -19,7 +19,7 @@ from msgspec import Meta
 
 from .. import __version__
 from ..errors import InputDataError, OutputError, ParameterError
-from .names import shown
+from .names import GivenPath, shown
 from .secrets import SECRET, new_secret, read_secret, write_secret
 from .streams import why
 from .urls import AnyPath, Url, as_url, is_inside, path_of
@@ -108,7 +108,7 @@ def _key(make: bool = False) -> bytes | None:
     return None
 
 
-def places_named(given: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[AnyPath, ...]:
+def places_named(given: GivenPath | Sequence[GivenPath]) -> tuple[AnyPath, ...]:
     """Return the files, folders and URLs that a user trusts: one, or several."""
     named = [given] if isinstance(given, str | os.PathLike) else given
     if "" in named:

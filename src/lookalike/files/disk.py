@@ -19,14 +19,15 @@ from .atomic import (
     make_folders,
     remove_leftovers,
     reporting,
+    sync,
     sync_folder,
     taken,
     temporary_prefix,
 )
-from .names import shown, some_of, suffix_of, walk
-from .places import Place
+from .names import GivenPath, shown, some_of, suffix_of, walk
+from .places import Place, number_of
 from .streams import compressed
-from .urls import check_on_disk, check_writable
+from .urls import AnyPath, check_on_disk, check_writable
 
 SIDECAR = "_lookalike.json"  # where an output says how it was made: beside it, or in its folder
 
@@ -95,9 +96,7 @@ def check_sidecar(path: Path) -> None:
             )
 
 
-def check_apart(
-    output: str | Path, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = (), *, single: bool
-) -> None:
+def check_apart(output: str | Path, places: Sequence[Place], also: Sequence[GivenPath] = (), *, single: bool) -> None:
     """Check that outputs do not meet inputs or one another."""
     real = Path(os.path.realpath(output))
     for other in map(Path, map(os.path.realpath, also)):
@@ -131,21 +130,26 @@ def check_apart(
             raise OutputError(f" is replaced as a whole, but contains the input {place.name}; name another folder", output)
 
 
-def _file_number(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+def _file_number(path: GivenPath) -> tuple[int, int] | None:
     """Return what tells a file from others whatever its name, or None where there is none."""
     with suppress(OSError, ValueError):
-        status = os.stat(path)
-        return status.st_dev, status.st_ino
+        return number_of(Path(path))
     return None
+
+
+def files_in(listing: AnyPath) -> list[str] | None:
+    """Return the files that one of our lists names; None where there is no such list."""
+    try:
+        files = json.loads(listing.read_bytes())["files"]
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return files if isinstance(files, list) and all(isinstance(name, str) for name in files) else None
 
 
 def _recorded(folder: Path) -> list[str] | None:
     """Return the files that a run of ours wrote into a folder, or None where nothing says so."""
-    try:
-        files = json.loads((folder / SIDECAR).read_bytes())["files"]
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return list(map(_of_locale, files)) if isinstance(files, list) and all(isinstance(f, str) for f in files) else None
+    files = files_in(folder / SIDECAR)
+    return None if files is None else list(map(_of_locale, files))
 
 
 def as_listed(names: Iterable[str]) -> list[str]:
@@ -230,12 +234,8 @@ class NewFolder:
                 f"two inputs would be written as {shown(name)}; rename one, or write one file such as out.jsonl"
             ) from None
         self.files.append(name)
-        with raw:
-            if compress:
-                with compressed(raw, target) as stream:
-                    yield stream
-            else:
-                yield raw
+        with raw, compressed(raw, target if compress else None) as stream:
+            yield stream
 
     def _make_parents(self, target: Path) -> None:
         if target.parent not in self._folders:
@@ -273,18 +273,10 @@ class NewFolder:
         from concurrent.futures import ThreadPoolExecutor  # here, for what is not needed to start
 
         with ThreadPoolExecutor(8) as pool:  # the disk does several at once in the time of one
-            for _ in pool.map(_sync_file, (self.path / name for name in self.files)):
+            for _ in pool.map(sync, (self.path / name for name in self.files)):
                 pass
         for folder in self._folders:
             sync_folder(folder)
-
-
-def _sync_file(path: Path) -> None:
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 @contextmanager

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from . import disk, store
 from .atomic import atomic_file
 from .disk import SIDECAR, NewFolder
+from .names import GivenPath
 from .places import Place
 from .store import reporting_at
+from .streams import arrow_file
 from .urls import AnyPath, Url, as_url
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 class Disk:
     """A folder on a disk, which may not be there."""
 
-    def __init__(self, given: str | os.PathLike[str]) -> None:
+    def __init__(self, given: GivenPath) -> None:
         self._given, self.path = os.fspath(given), Path(given)
 
     def exists(self) -> bool:
@@ -58,7 +60,7 @@ class Disk:
         """Return where an output is to be written, links followed, if it may be."""
         return Disk(disk.check_output(self._given, force, single=False, suffixes=suffixes))
 
-    def check_apart(self, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = ()) -> None:
+    def check_apart(self, places: Sequence[Place], also: Sequence[GivenPath] = ()) -> None:
         """Check by device and number, whatever the names."""
         disk.check_apart(self._given, places, also, single=False)
 
@@ -110,7 +112,7 @@ class Store:
         store.check_output(self.path, force, last)
         return self
 
-    def check_apart(self, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = ()) -> None:
+    def check_apart(self, places: Sequence[Place], also: Sequence[GivenPath] = ()) -> None:
         """Check by names."""
         store.check_apart(self.path, places, also)
 
@@ -135,7 +137,7 @@ Unfinished = NewFolder | store.NewObjects
 """A folder that is being written."""
 
 
-def folder_of(given: str | os.PathLike[str]) -> Folder:
+def folder_of(given: GivenPath) -> Folder:
     url = as_url(given)
     return Disk(given) if url is None else Store(url)
 
@@ -144,9 +146,7 @@ def parquet_file(path: AnyPath, *, checked: bool = False) -> pq.ParquetFile:
     """Open a Parquet file, of which row groups are read whole, their pages ``checked`` as they are read."""
     import pyarrow.parquet as pq
 
-    on_store = isinstance(path, Url)
-    source: Any = path.open_anywhere() if isinstance(path, Url) else path
-    return pq.ParquetFile(source, pre_buffer=on_store, page_checksum_verification=checked)
+    return pq.ParquetFile(arrow_file(path), pre_buffer=isinstance(path, Url), page_checksum_verification=checked)
 
 
 def create(path: AnyPath) -> AbstractContextManager[Any]:

@@ -15,6 +15,7 @@ from ..errors import InputDataError
 from .ahead import side_by_side
 from .names import (
     ARCHIVES,
+    GivenPath,
     Patterns,
     Skipped,
     describe_skipped,
@@ -33,11 +34,11 @@ from .names import (
     walk,
     way_to_text,
 )  # fmt: skip
-from .places import NO_DEVICE, Place, without_accounts
+from .places import NO_DEVICE, Place, place_at, without_accounts
 from .remote import Web
-from .streams import Spool, spool, why
+from .streams import Spool, asking, spool
 from .tables import is_within, kinds_for, of_tables, tables_in
-from .urls import WEB, Entry, Status, Url, as_url
+from .urls import WEB, AnyPath, Entry, Status, Url, as_url
 
 LONGEST_SUFFIX = 20  # of a web address; longer ones name no format
 SNIFFED = 8192  # bytes at the beginning of a text file in which a NUL tells that it is no text
@@ -54,20 +55,12 @@ def _status(path: str | Path) -> os.stat_result:
         raise InputDataError(f"cannot be read: {reason}", short) from None
 
 
-def _place(path: Path, relative: str, status: os.stat_result, root: Path | None = None, found: bool = False) -> Place:
-    return Place(
-        path, relative, shown(path), root, found, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino
-    )  # fmt: skip
-
-
 def _remote(entry: Entry, root: Url | None = None, found: bool = False) -> Place:
-    url, status = entry.url, entry.status
+    url = entry.url
     if url.has_odd_name:
         raise InputDataError("a name with an empty part (//) cannot be read; copy the object to another name", url)
     relative = url.name if root is None else url.key.removeprefix(root.key).lstrip("/")
-    return Place(
-        url, relative, shown(url), root, found, status.st_size, status.st_mtime_ns, NO_DEVICE, url.number
-    )  # fmt: skip
+    return place_at(url, relative, shown(url), entry.status, root, found)
 
 
 def _copied(copy: Spool) -> Place:
@@ -84,7 +77,8 @@ def _in_folder(
         visible = list(_visible(folder, patterns))
         tables = tables_in((name for name, *_ in visible), kinds)
         for name, kind in tables.items():
-            found.append(_place(folder / name, name, _status(folder / name), folder, bool(name))._replace(table=kind))
+            path = folder / name
+            found.append(place_at(path, name, shown(path), _status(path), folder, bool(name))._replace(table=kind))
         for name, entry, reason in visible:
             path = folder / name
             if is_within(name, tables):
@@ -94,7 +88,7 @@ def _in_folder(
             elif (reason := left_out(name.split("/"), patterns, suffixes)) is not None:
                 skipped.add(reason, str(path))
             elif (status := usual(path, entry, skipped)) is not None:
-                found.append(_place(path, name, status, folder, True))
+                found.append(place_at(path, name, shown(path), status, folder, True))
     except OSError as error:
         raise InputDataError(f"cannot be read: {error.strerror}", error.filename or folder) from None
     found.sort(key=lambda place: place.relative.split("/"))
@@ -132,15 +126,14 @@ def _by_glob(name: str, skipped: Skipped) -> list[Place]:
         if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):  # which a glob leaves out in silence
             raise InputDataError("cannot be read: Permission denied", folder)
     for match in sorted({Path(match) for pattern in patterns for match in globbing.glob(pattern, recursive=True)}):
-        try:
-            status = os.stat(match)
-        except FileNotFoundError:
-            skipped.add("broken_link", str(match))
-            continue
-        except OSError as error:
-            raise InputDataError(f"cannot be read: {error.strerror}", match) from None
+        with asking(match):
+            try:
+                status = os.stat(match)
+            except FileNotFoundError:
+                skipped.add("broken_link", str(match))
+                continue
         if stat.S_ISREG(status.st_mode):
-            found.append(_place(match, match.name, status, None, True))
+            found.append(place_at(match, match.name, shown(match), status, None, True))
         else:
             skipped.add("folder" if stat.S_ISDIR(status.st_mode) else "not_regular", str(match))
     if not found:
@@ -160,7 +153,8 @@ def _on_store(
 ) -> list[Place]:  # fmt: skip
     """Return the files that a URL stands for: one, those in a folder, or those that a glob matches."""
     asks: list[Callable[[], Any]] = [url.entry, partial(entries_in, url, recursive=True)]
-    entry, *entries = asked(url, lambda: side_by_side(lambda ask: ask(), asks[: 2 - bool(suffix_of(url.name, suffixes))], True))
+    with asking(url):
+        entry, *entries = side_by_side(lambda ask: ask(), asks[: 2 - bool(suffix_of(url.name, suffixes))], True)
     if entry is not None and not entry.is_folder:
         return [_remote(entry)]
     if entry is not None:
@@ -183,17 +177,18 @@ def _on_web(url: Url) -> Place:
     """Return the file that an address names; of a server that does not send parts, a copy."""
     if "*" in url.key or not url.name:
         raise InputDataError("a web address names one file, no folder and no glob; name the files one by one", url)
-    web: Web = asked(url, lambda: Web(str(url)))
+    with asking(url):
+        web = Web(str(url))
     if web.in_parts:
         status = Status(web.size, web.version)
         return _remote(Entry(replace(url, known=status), False, status))
     suffix = "".join(suffix for suffix in PurePosixPath(url.name).suffixes[-2:] if len(suffix) <= LONGEST_SUFFIX)
-    copy = asked(url, lambda: Spool(shown(url), web.blocks(), (NO_DEVICE, url.number), suffix))
-    return _copied(copy)._replace(relative=url.name)
+    with asking(url):
+        return _copied(Spool(shown(url), web.blocks(), (NO_DEVICE, url.number), suffix))._replace(relative=url.name)
 
 
 def _refuse_empty(
-    folder: Path | Url, patterns: Patterns, formats: Mapping[str, Sequence[str]], skipped: Skipped, before: int,
+    folder: AnyPath, patterns: Patterns, formats: Mapping[str, Sequence[str]], skipped: Skipped, before: int,
     kind: str = "folder",
 ) -> list[Place]:  # fmt: skip
     """Refuse a folder of which no file is read, unless more files are excluded than before it."""
@@ -215,7 +210,7 @@ def _refuse_empty(
 
 
 def find_places(
-    paths: Sequence[str | os.PathLike[str]], glob: str | Sequence[str] | None, format: str | None,
+    paths: Sequence[GivenPath], glob: str | Sequence[str] | None, format: str | None,
     formats: Mapping[str, Sequence[str]], skipped: Skipped, exclude: str | Sequence[str] | None = None,
     passing: bool = False,
 ) -> list[Place]:  # fmt: skip
@@ -252,7 +247,7 @@ def find_places(
 
 
 def _places_of(
-    given: str | os.PathLike[str], patterns: Patterns, suffixes: Collection[str], format: str | None,
+    given: GivenPath, patterns: Patterns, suffixes: Collection[str], format: str | None,
     formats: Mapping[str, Sequence[str]], skipped: Skipped, kinds: Collection[str],
 ) -> list[Place]:  # fmt: skip
     """Return the files that one path stands for."""
@@ -288,7 +283,7 @@ def _places_of(
         found = _in_folder(Path(name), patterns, suffixes, skipped, kinds)
         return found or _refuse_empty(path, patterns, formats, skipped, before)
     if stat.S_ISREG(status.st_mode):
-        return [_place(Path(name), path.name, status)]
+        return [place_at(path, path.name, shown(path), status)]
     return [_copied(spool(name, format, formats, status))]
 
 
@@ -326,22 +321,14 @@ def _named_apart(places: list[Place]) -> list[Place]:
     return [place if place.spool is not None else place._replace(relative=apart(place)) for place in places]
 
 
-def real_of(path: Path | Url) -> str:
+def real_of(path: AnyPath) -> str:
     """Return a path from the root, without symbolic links; of a URL one that the current folder is no part of."""
     return f"/{path}".replace("://", "/", 1).rstrip("/") if isinstance(path, Url) else os.path.realpath(path)
 
 
-def asked(url: Url, ask: Callable[[], Any]) -> Any:
-    """Return what a store answers."""
-    try:
-        return ask()
-    except OSError as error:
-        raise InputDataError(f"cannot be read: {why(error)}", url) from None
-
-
 def entries_in(folder: Url, *, recursive: bool = False) -> list[Entry]:
-    found: list[Entry] = asked(folder, lambda: list(folder.entries(recursive=recursive)))
-    return found
+    with asking(folder):
+        return list(folder.entries(recursive=recursive))
 
 
 def inside(

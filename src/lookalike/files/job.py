@@ -6,16 +6,15 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 from ..errors import IndexFormatError, ParameterError
 from .folder import Store
-from .names import shown, some_of
+from .names import GivenPath, shown, some_of
 from .secrets import SECRET, bytes_of, checked, new_secret, secret_in, token_of
 from .store import reporting_at
-from .urls import Url, check_writable
+from .urls import AnyPath, Url, check_writable
 
 JOB, FINISHED = "job.json", "finished.json"
 TABLES = "tables"
@@ -45,14 +44,14 @@ def check_same(name: str, held: Any, job: Any) -> None:
         )
 
 
-def no_job(folder: Path | Url, names: Iterable[str]) -> ParameterError:
+def no_job(folder: AnyPath, names: Iterable[str]) -> ParameterError:
     """The error for a folder that holds files of others."""
     return ParameterError(
         f"{shown(folder)}: contains files that do not belong to a job ({some_of(names)}); name an empty or a new folder"
     )
 
 
-def damaged(path: str | os.PathLike[str]) -> IndexFormatError:
+def damaged(path: GivenPath) -> IndexFormatError:
     """The error for what should say which job a folder holds."""
     name = shown(os.fspath(path))
     return IndexFormatError("damaged, or of another version; name another work folder, or empty this one", name)

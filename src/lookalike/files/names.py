@@ -19,6 +19,9 @@ from ..errors import InputDataError, ParameterError
 from ..wording import printable
 from ..wording import shown as shown
 
+GivenPath = str | os.PathLike[str]
+"""A path as a user names it."""
+
 _MOST_PATTERNS = 1000
 _FIRST = 3  # names that a message lists
 PACKED = (".gz", ".zst", ".bz2", ".xz")
@@ -41,7 +44,7 @@ def some_of(names: Iterable[str]) -> str:
     return ", ".join(map(shown, ordered[:_FIRST])) + (", ..." if len(ordered) > _FIRST else "")
 
 
-def suffix_of(path: str | os.PathLike[str], known: Collection[str]) -> str | None:
+def suffix_of(path: GivenPath, known: Collection[str]) -> str | None:
     """Return the longest of some known suffixes that a file name ends with, in any case, or None."""
     name = str(getattr(path, "name", None) or Path(path).name).lower()
     point = name.find(".", 1)
@@ -87,11 +90,11 @@ class Patterns(NamedTuple):
     unwanted: Sequence[str] = ()
     above: tuple[str, ...] = ()  # parts of the folder's own name, with which patterns can begin
 
-    def below(self, folder: str | os.PathLike[str]) -> Patterns:
+    def below(self, folder: GivenPath) -> Patterns:
         """Return the same for what is inside a folder."""
         return self._replace(above=_whole(folder))
 
-    def reads(self, path: str | os.PathLike[str], glob: str | os.PathLike[str] = "") -> bool:
+    def reads(self, path: GivenPath, glob: GivenPath = "") -> bool:
         """Tell whether a file or folder is read that is named itself, or by a glob."""
         parts, given = _whole(path), _whole(glob) if glob else ()
         fixed = next((number for number, part in enumerate(given) if has_magic(part) or "{" in part), len(parts) - 1)
@@ -110,7 +113,7 @@ def _parts(path: str) -> tuple[str, ...]:
     return tuple(part for part in path.split("/") if part not in ("", "."))
 
 
-def _whole(path: str | os.PathLike[str]) -> tuple[str, ...]:
+def _whole(path: GivenPath) -> tuple[str, ...]:
     """Return the names that a path from the root, or the key of a URL, consists of."""
     key = getattr(path, "key", None)
     return _parts(os.path.abspath(path) if key is None else key)

@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, NamedTuple
 
-from ..errors import InputDataError, OutputError
+from ..errors import OutputError
 from .names import Skipped, is_marker
-from .streams import BLOCK, Spool, open_anywhere, why
-from .urls import Url
+from .streams import BLOCK, Spool, asking, open_stream
+from .urls import AnyPath, Status, Url
 
 _ROOM = 64 << 20  # bytes of a disk that are left to others
 _EXPANSION, _SMALL = 1000, 1 << 30  # an archive may become so many times as large, and so many bytes more
@@ -65,10 +65,10 @@ class Unpacked:
 class Place(NamedTuple):
     """A file to read, and what it was when it was met."""
 
-    path: Path | Url
+    path: AnyPath
     relative: str  # its name in output folders
     name: str  # in messages and ids
-    root: Path | Url | None  # the folder it was found in
+    root: AnyPath | None  # the folder it was found in
     found: bool  # by a folder or glob
     size: int
     modified_ns: int
@@ -92,14 +92,28 @@ class Place(NamedTuple):
                 yield Path(os.path.realpath(path))
 
 
-def place_of(path: Path | Url, relative: str, name: str) -> Place:
+def place_of(path: AnyPath, relative: str, name: str) -> Place:
     """Return a file as an input has it."""
-    if isinstance(path, Url):
-        return Place(path, relative, name, None, False, *path.stat(), NO_DEVICE, path.number)
     status = path.stat()
-    if not stat.S_ISREG(status.st_mode):
+    if isinstance(status, os.stat_result) and not stat.S_ISREG(status.st_mode):
         raise OSError(0, "not a file")
-    return Place(path, relative, name, None, False, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
+    return place_at(path, relative, name, status)
+
+
+def place_at(
+    path: AnyPath, relative: str, name: str, status: os.stat_result | Status, root: AnyPath | None = None, found: bool = False
+) -> Place:
+    """Return what has a status as an input has it."""
+    where = (status.st_dev, status.st_ino) if isinstance(status, os.stat_result) else number_of(path)
+    return Place(path, relative, name, root, found, status.st_size, status.st_mtime_ns, *where)
+
+
+def number_of(path: AnyPath) -> tuple[int, int]:
+    """Return what tells a file or folder from others, whatever it is called."""
+    if isinstance(path, Url):
+        return NO_DEVICE, path.number
+    status = path.stat()
+    return status.st_dev, status.st_ino
 
 
 def digest_of(places: Sequence[Place]) -> str | None:
@@ -108,11 +122,8 @@ def digest_of(places: Sequence[Place]) -> str | None:
 
     lines = []
     for place in places:
-        try:
-            with open_anywhere(place.path) as stream:
-                digest = file_digest(stream, "sha256").hexdigest()
-        except OSError as error:
-            raise InputDataError(f"cannot be read: {why(error)}", place.name) from None
+        with asking(place.name), open_stream(place.path) as stream:
+            digest = file_digest(stream, "sha256").hexdigest()
         if len(places) == 1:
             return digest
         lines.append(f"{digest}  {place.name}\n")

@@ -30,7 +30,7 @@ from . import disk
 from .atomic import atomic_file, remove_leftovers, reporting, sync_folder
 from .descriptions import Description, FileName, damaged, encoded, is_trusted, read_description
 from .disk import SIDECAR, remove_recorded, take_place
-from .names import shown
+from .names import GivenPath, shown
 from .urls import AnyPath
 
 JOURNAL = ".lookalike_journal.json"
@@ -75,7 +75,7 @@ class Publication:
             with suppress(OutputError) if error is not None else nullcontext():  # the next process does what this one could not
                 _undo(self._folder, self._journal)
 
-    def place(self, path: str | os.PathLike[str], replace: bool = False) -> str:
+    def place(self, path: GivenPath, replace: bool = False) -> str:
         """Return where to write an output that is to appear at a path: beside it, with the same suffix."""
         place = Path(os.path.realpath(path))
         end = place.name if len(os.fsencode(place.name)) <= _LONGEST else place.name[-_END:]

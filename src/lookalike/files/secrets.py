@@ -11,7 +11,7 @@ from zlib import crc32
 
 from ..errors import IndexFormatError, OutputError
 from .atomic import atomic_file
-from .urls import Url
+from .urls import AnyPath, Url
 
 SECRET = "secret"
 BYTES = 16
@@ -23,13 +23,11 @@ def new_secret() -> bytes:
     return os.urandom(BYTES)
 
 
-def read_secret(folder: Path | Url) -> bytes | None:
+def read_secret(folder: AnyPath) -> bytes | None:
     """Return the secret that lies in a folder; None if there is no such file, or it is none of ours."""
     with suppress(OSError):
         path = folder / SECRET
-        if isinstance(path, Url):
-            return secret_in(path.read_bytes())
-        if stat.S_ISREG(path.lstat().st_mode):
+        if isinstance(path, Url) or stat.S_ISREG(path.lstat().st_mode):
             return secret_in(path.read_bytes())
     return None
 
@@ -54,7 +52,7 @@ def known_secret(folder: Path, token: str) -> bytes:
     return checked(read_secret(folder), token, folder)
 
 
-def checked(secret: bytes | None, token: str, folder: Path | Url) -> bytes:
+def checked(secret: bytes | None, token: str, folder: AnyPath) -> bytes:
     """Return the secret that was found in a folder, if it is that of a token."""
     if secret is None or token_of(secret) != token:
         raise IndexFormatError(
@@ -65,7 +63,7 @@ def checked(secret: bytes | None, token: str, folder: Path | Url) -> bytes:
     return secret
 
 
-def write_secret(folder: Path | Url, secret: bytes) -> None:
+def write_secret(folder: AnyPath, secret: bytes) -> None:
     """Write a secret, in place of one that was left behind; who may read it on a store, the store alone says."""
     path = folder / SECRET
     if isinstance(path, Url):

@@ -7,15 +7,14 @@ there will be, so that the next run knows what one that was killed has left.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ..errors import OutputError
-from .disk import SIDECAR
-from .names import shown, some_of
+from .disk import SIDECAR, files_in
+from .names import GivenPath, shown, some_of
 from .places import Place
 from .streams import compressed, why
 from .urls import Url, check_writable, is_inside, path_of
@@ -32,15 +31,6 @@ def reporting_at(url: Url, what: str = "cannot be written") -> Iterator[None]:
         raise
     except OSError as error:
         raise OutputError(f"{what}: {why(error)}", url) from None
-
-
-def _listed(file: Url) -> list[str] | None:
-    """Return the files that one of our lists names; None where there is no such list."""
-    try:
-        files = json.loads(file.read_bytes())["files"]
-    except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return files if isinstance(files, list) and all(isinstance(name, str) for name in files) else None
 
 
 def _inside(folder: Url) -> dict[str, int]:
@@ -63,7 +53,7 @@ def check_output(folder: Url, force: bool, last: str = SIDECAR) -> None:
         if entry is not None and not entry.is_folder:
             raise OutputError(" means a folder, but a file of that name exists", folder)
         names = set(_inside(folder))
-        whole, begun = _listed(folder / SIDECAR), _listed(folder / PLANNED)
+        whole, begun = files_in(folder / SIDECAR), files_in(folder / PLANNED)
         foreign = sorted(names - _known(names, {SIDECAR, PLANNED, *(whole or []), *(begun or [])}))
         if foreign:
             raise OutputError(
@@ -75,7 +65,7 @@ def check_output(folder: Url, force: bool, last: str = SIDECAR) -> None:
             raise OutputError(" exists; pass --force (force=True) to replace it, or choose another name", folder)
 
 
-def check_apart(output: Url, places: Sequence[Place], also: Sequence[str | os.PathLike[str]] = ()) -> None:
+def check_apart(output: Url, places: Sequence[Place], also: Sequence[GivenPath] = ()) -> None:
     """Check that an output folder meets no input and no other output."""
     for other in also:
         path = path_of(other)
@@ -94,7 +84,7 @@ def check_apart(output: Url, places: Sequence[Place], also: Sequence[str | os.Pa
 def prepare(folder: Url, files: Sequence[str], last: str = SIDECAR) -> None:
     """Remove what earlier runs wrote into a folder, first the file that says that it is whole; say which will be written."""
     with reporting_at(folder):
-        gone = {*(_listed(folder / SIDECAR) or []), *(_listed(folder / PLANNED) or [])}
+        gone = {*(files_in(folder / SIDECAR) or []), *(files_in(folder / PLANNED) or [])}
         (folder / PLANNED).write_bytes(json.dumps({"files": sorted({*gone, *files})}).encode())
         for name in dict.fromkeys((last, SIDECAR)):
             (folder / name).unlink(missing_ok=True)
@@ -121,12 +111,9 @@ class NewObjects:
     @contextmanager
     def file(self, name: str, *, compress: bool = True) -> Iterator[Any]:
         """Open a new file, which is there, whole, after the last line; compression is that of ``NewFolder``."""
-        with reporting_at(self.path / name), (self.path / name).create() as raw:
-            if compress:
-                with compressed(raw, Path(name)) as stream:
-                    yield stream
-            else:
-                yield raw
+        path, packed = self.path / name, Path(name) if compress else None
+        with reporting_at(path), path.create() as raw, compressed(raw, packed) as stream:
+            yield stream
         self.files.append(name)
 
     def apart(self, folder: str, name: str) -> str:

@@ -12,7 +12,7 @@ import weakref
 import zlib
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,7 +24,7 @@ from ..errors import InputDataError, MissingExtraError, OutputError, ParameterEr
 from .names import shown, suffix_of
 from .remote import ATTEMPTS
 from .signatures import BEGINS, LOOKED_AT, described, encoding_of, is_texty, kind_of, packing_of
-from .urls import Url
+from .urls import AnyPath, Url
 
 BLOCK = 4 << 20
 PAGES = 1 << 20
@@ -57,13 +57,13 @@ class Gap(bytes):
     begun: bool
 
 
-def compression_of(path: str | Path | Url) -> str | None:
+def compression_of(path: str | AnyPath) -> str | None:
     """Return "gzip", "zstd", "bz2", "xz" or None by the last suffix of a name, whatever is before it."""
     return _COMPRESSIONS.get(Path(path if isinstance(path, str) else path.name).suffix.lower())
 
 
 def read_blocks(
-    path: Path | Url, n_bytes: int | None = None, noted: Noted = None, kinds: Collection[str] | None = (), gaps: bool = False
+    path: AnyPath, n_bytes: int | None = None, noted: Noted = None, kinds: Collection[str] | None = (), gaps: bool = False
 ) -> Iterator[bytes]:  # fmt: skip
     """Yield a file decompressed, in blocks; before each ``noted`` is told how many bytes were read for it, as on the disk.
 
@@ -82,12 +82,12 @@ def read_blocks(
     return blocks if kinds is None else _checked(path, blocks, kinds)
 
 
-def read_raw(path: Path | Url, n_bytes: int | None = None) -> Iterator[bytes]:
+def read_raw(path: AnyPath, n_bytes: int | None = None) -> Iterator[bytes]:
     """Yield the bytes of a file in blocks, as they are."""
     return _read(path, n_bytes, None)
 
 
-def _checked(path: Path | Url, blocks: Iterator[bytes], kinds: Collection[str]) -> Iterator[bytes]:
+def _checked(path: AnyPath, blocks: Iterator[bytes], kinds: Collection[str]) -> Iterator[bytes]:
     """Yield blocks of what begins as one of some kinds does, or as text, which becomes UTF-8."""
     decoder = None
     for number, block in enumerate(blocks):
@@ -105,7 +105,7 @@ def _checked(path: Path | Url, blocks: Iterator[bytes], kinds: Collection[str]) 
 
 
 def _read(
-    path: Path | Url, n_bytes: int | None, kinds: Collection[str] | None, noted: Noted = None, gaps: bool = False
+    path: AnyPath, n_bytes: int | None, kinds: Collection[str] | None, noted: Noted = None, gaps: bool = False
 ) -> Iterator[bytes]:  # fmt: skip
     """Yield the blocks of a file, decompressed, if it is, unless ``kinds`` is None."""
     packing = None
@@ -141,14 +141,38 @@ def _read(
         raise DamagedError(f"the {packing} data is damaged or cut short ({reason})", path) from None
 
 
-def open_stream(path: Path | Url, n_bytes: int | None = None) -> Any:
-    """Open a file that is read from its beginning, to its end or for so many bytes."""
+def open_stream(path: AnyPath, n_bytes: int | None = None) -> Any:
+    """Open a file; ``n_bytes``: of which only so many are read, from its beginning."""
     return path.open_stream(n_bytes) if isinstance(path, Url) else open(path, "rb", buffering=0)
 
 
-def open_anywhere(path: Path | Url) -> Any:
-    """Open a file whose bytes are read here and there."""
-    return path.open_anywhere(following=True) if isinstance(path, Url) else open(path, "rb", buffering=0)
+def arrow_file(path: AnyPath) -> pa.NativeFile:
+    """Open a file for Arrow, by the bytes of its name, which may not be UTF-8."""
+    return path.open_anywhere() if isinstance(path, Url) else pa.OSFile(os.fsencode(path))
+
+
+@contextmanager
+def asking(path: AnyPath | str) -> Iterator[None]:
+    """Turn what a disk or store refuses into an InputDataError that names a file or folder."""
+    try:
+        yield
+    except OSError as error:
+        raise InputDataError(f"cannot be read: {why(error)}", path) from None
+
+
+@contextmanager
+def reading(name: str, what: str, *also: type[Exception]) -> Iterator[None]:
+    """Turn what Arrow refuses a file for, and other errors if they are named, into an InputDataError that names it."""
+    try:
+        yield
+    except InputDataError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, IndexError, *also) as error:
+        if isinstance(error, MemoryError) and MemoryError not in also:
+            raise
+        if isinstance(error, OSError) and of_store(error):
+            raise InputDataError(f"cannot be read: {why(error)}", name) from None
+        raise InputDataError(f"{what}: {error}", name) from None
 
 
 def of_store(error: Exception) -> bool:
@@ -350,7 +374,7 @@ def long_line(n_bytes: int, n_quotes: int = 0) -> LongLine:
 
 
 def read_lines(
-    path: Path | Url, most: int | None = None, *, skip: bool = False, noted: Noted = None
+    path: AnyPath, most: int | None = None, *, skip: bool = False, noted: Noted = None
 ) -> Iterator[list[bytes]]:  # fmt: skip
     """Yield lists of lines, each with its line feed (the last may lack it), a list a block."""
     return lines_of(read_blocks(path, noted=noted), MOST if most is None else most, skip)
@@ -398,28 +422,23 @@ def _split(data: bytes) -> list[bytes]:
     return [line + b"\n" for line in data[:-1].split(b"\n")]
 
 
-@contextmanager
-def compressed(raw: BinaryIO, path: Path) -> Iterator[BinaryIO]:
-    """Give a stream into an open file that compresses by the suffix of its path."""
-    compression = compression_of(path)
+def compressed(raw: BinaryIO, path: Path | None) -> AbstractContextManager[BinaryIO]:
+    """Give a stream into an open file that compresses by the suffix of its path; None: that does not."""
+    compression = None if path is None else compression_of(path)
+    stream: Any = nullcontext(raw)
     if compression == "gzip":
-        with gzip.GzipFile("", "wb", 6, raw, mtime=0) as stream:
-            yield stream  # type: ignore[misc]
+        stream = gzip.GzipFile("", "wb", 6, raw, mtime=0)
     elif compression == "bz2":
         import bz2  # here, for what is not needed to start
 
-        with bz2.BZ2File(raw, "wb") as stream:
-            yield stream  # type: ignore[misc]
+        stream = bz2.BZ2File(raw, "wb")
     elif compression == "xz":
         import lzma  # here, for what is not needed to start
 
-        with lzma.LZMAFile(raw, "wb", preset=_XZ_PRESET) as stream:
-            yield stream  # type: ignore[misc]
+        stream = lzma.LZMAFile(raw, "wb", preset=_XZ_PRESET)
     elif compression == "zstd":
-        with pa.CompressedOutputStream(pa.PythonFile(_Unclosed(raw), "w"), "zstd") as stream:
-            yield stream
-    else:
-        yield raw
+        stream = pa.CompressedOutputStream(pa.PythonFile(_Unclosed(raw), "w"), "zstd")
+    return stream
 
 
 class _Unclosed(io.RawIOBase):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ..errors import InputDataError
 from .names import shown
-from .places import NO_DEVICE, Place
-from .urls import READ_ONLY, AnyPath, Url
+from .places import Place, number_of
+from .urls import READ_ONLY, AnyPath
 
 LOGS = {"delta": "_delta_log", "iceberg": "metadata"}
 """The folder in a table that says what is in it, by the kind of table."""
@@ -58,9 +58,9 @@ def of_tables(places: list[Place], kinds: Collection[str]) -> Iterator[Place]:
             described = None if place.root is not None else _described_by(place.path, kinds)
             if described is not None:
                 root = above(place.path, 2)
-                where = (NO_DEVICE, root.number) if isinstance(root, Url) else (root.stat().st_dev, root.stat().st_ino)
-                place = place._replace(path=root, relative="", name=shown(root), root=root, found=False, table=described)
-                place = place._replace(device=where[0], inode=where[1])
+                place = Place(
+                    root, "", shown(root), root, False, place.size, place.modified_ns, *number_of(root), table=described
+                )
             elif place.path.suffix.lower() == ".parquet" and getattr(place.path, "scheme", "") not in READ_ONLY:
                 _refuse_part(place.path, place.root or place.path.parent, known)
         yield place

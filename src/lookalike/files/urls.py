@@ -21,6 +21,7 @@ from urllib.parse import unquote, urlsplit
 from ..errors import ParameterError
 from .ahead import TAIL, Ahead, Reader
 from .filesystems import Options, container_of, filesystem_of, options_of, refusals
+from .names import GivenPath
 from .remote import DataSet, Seen, Web
 
 SCHEMES = {
@@ -65,7 +66,7 @@ class Url:
         """Return the URL, by which messages name it."""
         return str(self)
 
-    def __truediv__(self, name: str | os.PathLike[str]) -> Url:
+    def __truediv__(self, name: GivenPath) -> Url:
         """Return what has a name inside this folder."""
         return self._of("/".join(filter(None, (self.key, os.fspath(name).strip("/")))))
 
@@ -149,8 +150,8 @@ class Url:
         if info.type == FileType.NotFound:
             return None
         key = info.path[len(container_of(self.root)) :].removeprefix("/").rstrip("/")
-        status = Status(info.size or 0, (info.mtime_ns or 0) // 10**9 * 10**9)
-        return Entry(Url(self.root, key, self.options, status), info.type == FileType.Directory, status)
+        modified_ns = (info.mtime_ns or 0) // 10**9 * 10**9
+        return self._seen(Seen(key, info.type == FileType.Directory, info.size or 0, modified_ns))
 
     def entries(self, *, recursive: bool = False) -> Iterator[Entry]:
         """Yield what is in this folder, or anywhere below it, in the order of names."""
@@ -206,7 +207,7 @@ class Url:
             file.flush()
             self.upload(file.name)
 
-    def upload(self, file: str | os.PathLike[str]) -> None:
+    def upload(self, file: GivenPath) -> None:
         """Copy a complete file from the disk."""
         import pyarrow as pa
 
@@ -219,14 +220,14 @@ class Url:
         return Ahead(opened.fetch, opened.size, opened.tail)
 
     def open_stream(self, n_bytes: int | None = None) -> Any:
-        """Open a file that is read from its beginning to its end, or of which only so many bytes are read."""
+        """Open a file, of which what follows is read ahead, or only so many bytes are read."""
         return io.BufferedReader(Reader(self.ahead(), exact=n_bytes is not None), n_bytes or 1 << 16)
 
-    def open_anywhere(self, following: bool = False) -> Any:
-        """Open a file whose bytes are read here and there, for Arrow or, ahead where they follow, for others."""
+    def open_anywhere(self) -> Any:
+        """Open a file for Arrow, which reads its bytes here and there."""
         import pyarrow as pa
 
-        return self.open_stream() if following else pa.PythonFile(Reader(self.ahead(), exact=True), "r")
+        return pa.PythonFile(Reader(self.ahead(), exact=True), "r")
 
     def unlink(self, missing_ok: bool = False) -> None:
         try:
@@ -241,29 +242,32 @@ class Url:
 
 def is_url(given: Any, but: Collection[str] = ()) -> bool:
     """Tell whether a path is a URL of something on a store that is known, ``but`` some; no store is asked."""
-    return (found := _parsed(given)) is not None and found[0] in SCHEMES and found[0] not in but
+    return _parsed(given)[0] in SCHEMES.keys() - set(but)
 
 
-def _parsed(given: Any) -> tuple[str, str] | None:
+def _parsed(given: Any) -> tuple[str, str]:
+    """Return what a URL begins with, in lower case, and what follows; nothing of other paths."""
     found = _URL.fullmatch(os.fspath(given)) if isinstance(given, str | os.PathLike) else None
-    return None if found is None else (found[1].lower(), found[2])
+    return ("", "") if found is None else (found[1].lower(), found[2])
 
 
 def check_url(given: Any) -> None:
     """Check that a path is none of a store that is not known; no store is asked."""
-    if (found := _parsed(given)) is not None and found[0] not in SCHEMES and "://" in os.fspath(given):
+    scheme, _ = _parsed(given)
+    if scheme and scheme not in SCHEMES and "://" in os.fspath(given):
         known = ", ".join(f"{name}://" for name in SCHEMES)
         raise ParameterError(
-            f"{os.fspath(given)}: no store is known for {found[0]}://; known are {known}, and paths of files on this machine"
+            f"{os.fspath(given)}: no store is known for {scheme}://; known are {known}, and paths of files on this machine"
         )
 
 
 def check_on_disk(given: Any, what: str) -> None:
     """Check that a path is no URL, for what is on disks only; no store is asked."""
     check_url(given)
-    if (found := _parsed(given)) is not None and found[0] in SCHEMES:
-        where = "on the web" if found[0] in READ_ONLY else "on an object store"
-        raise ParameterError(f"{found[0]}://{found[1]} is {where}, {what}")
+    if is_url(given):
+        scheme, rest = _parsed(given)
+        where = "on the web" if scheme in READ_ONLY else "on an object store"
+        raise ParameterError(f"{scheme}://{rest} is {where}, {what}")
 
 
 def as_url(given: Any, ask: bool = True) -> Url | None:
@@ -273,7 +277,7 @@ def as_url(given: Any, ask: bool = True) -> Url | None:
     check_url(given)
     if not is_url(given):
         return None
-    scheme, rest = _parsed(given) or ("", "")
+    scheme, rest = _parsed(given)
     store, _, key = rest.partition("/")
     if scheme in READ_ONLY:
         return _read_only(scheme, store, key)
@@ -305,7 +309,7 @@ def _read_only(scheme: str, store: str, key: str) -> Url:
 
 def check_writable(given: Any) -> None:
     """Check that a path is none where nothing is written."""
-    if (found := _parsed(given)) is not None and found[0] in READ_ONLY:
+    if _parsed(given)[0] in READ_ONLY:
         raise ParameterError(f"{os.fspath(given)}: nothing is written there; name a folder on this machine or an object store")
 
 
@@ -340,7 +344,7 @@ def _opened_lately(url: Url, known: Status) -> Opened:
 AnyPath = Path | Url
 
 
-def path_of(given: str | os.PathLike[str]) -> AnyPath:
+def path_of(given: GivenPath) -> AnyPath:
     """Return what is meant by a path: a URL if it is one, otherwise a path from the root, which workers elsewhere find too."""
     return as_url(given) or Path(given).absolute()
 

@@ -26,7 +26,7 @@ from .arrays import ArrayFile, write_arrays
 from .atomic import atomic_file, make_folders, reporting, sync_folder
 from .job import FINISHED, JOB, StoreWorkspace, check_same, damaged, encoded_job, job_in, no_job
 from .layout import Streamed
-from .names import shown
+from .names import GivenPath, shown
 from .publication import Publication, recover
 from .secrets import SECRET, known_secret, new_secret, read_secret, token_of, write_secret
 from .urls import AnyPath, Url, as_url
@@ -49,7 +49,7 @@ def unfinished_job(folder: Path) -> dict[str, Any] | None:
 
 
 def written_before(
-    folder: str | os.PathLike[str], outputs: Iterable[str | None], trusted: Sequence[AnyPath] = ()
+    folder: GivenPath, outputs: Iterable[str | None], trusted: Sequence[AnyPath] = ()
 ) -> list[str]:  # fmt: skip
     """Return those of some outputs that the job of a folder wrote that was killed, and that are as they were then.
 
@@ -68,7 +68,7 @@ def written_before(
         return []
 
 
-def _state(path: str | os.PathLike[str]) -> list[int]:
+def _state(path: GivenPath) -> list[int]:
     """Return what tells a file or folder from one that replaces it; nothing if there is none."""
     with suppress(OSError):
         status = os.stat(path)
@@ -81,7 +81,7 @@ class Workspace:
 
     def __init__(
         self,
-        folder: str | os.PathLike[str] | None = None,
+        folder: GivenPath | None = None,
         job: dict[str, Any] | None = None,
         trusted: Sequence[AnyPath] = (),
     ) -> None:

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from struct import error as StructError  # noqa: N812
 from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from pyarrow import types
 
 from ..errors import InputDataError, OutputError
-from ..files.streams import open_anywhere
+from ..files.streams import open_stream, reading
 from ..files.urls import Url
 from ..values.arrays import runs
 from ..values.arrow import without_views
 from .arrow_messages import is_file, messages, size_of
-from .columnar import ColumnarFormat, check_columns, decoded, outer, table_batch
+from .columnar import ColumnarFormat, check_columns, cut, decoded, outer, table_batch
 from .format import Selection
-from .frames import ROWS
-from .merged_parquet import row_groups, together
-from .split import ROOM, Batch, Columns, FinalError, Split
+from .merged_parquet import together, with_provenance, write_tables
+from .split import ROOM, Batch, Columns, FinalError, Pieces, Split
 
-BYTES = 32 << 20  # of rows that are handed on together
 _MAGIC = b"ARROW1"
 
 
@@ -45,27 +40,20 @@ class Arrow(ColumnarFormat):
         self, split: Split, names: Sequence[str] | None = None
     ) -> Iterator[tuple[pa.Schema, Iterator[tuple[int, pa.RecordBatch]]]]:
         """Give the schema and the batches of a file, with all columns or some, each with the number of its first row."""
-        path = split.place.path
+        path, piece = split.place.path, split.data or _Piece()
         with (
-            _refusing(split),
+            _reading(split),
             path.open_anywhere() if isinstance(path, Url) else pa.memory_map(os.fspath(path)) as source,
-            open_anywhere(path) as raw,
+            open_stream(path) as raw,
         ):
-            piece = split.data or _Piece()
-            schema, batches = _batches(source, None, piece)
+            schema, _ = _batches(source, None, piece)
             fields = None if names is None else [schema.get_field_index(name) for name in outer(schema, names)]
-            yield (
-                schema,
-                self._fitting(
-                    split, raw, schema, fields, lambda some: batches if some is None else _batches(source, some, piece)[1]
-                ),
-            )
+            yield schema, self._fitting(split, raw, source, schema, fields)
 
     @staticmethod
     def _fitting(
-        split: Split, raw: BinaryIO, schema: pa.Schema, fields: list[int] | None,
-        read: Callable[[list[int] | None], Iterator[pa.RecordBatch]],
-    ) -> Iterator[tuple[int, pa.RecordBatch]]:  # fmt: skip
+        split: Split, raw: BinaryIO, source: pa.NativeFile, schema: pa.Schema, fields: list[int] | None
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Yield some columns of the batches; one that is decompressed must fit into the memory."""
         batches: Iterator[pa.RecordBatch] | None = None
         piece, held = split.data or _Piece(), 0
@@ -75,7 +63,7 @@ class Arrow(ColumnarFormat):
                 return
             packed = message.codec is not None
             if batches is None:  # mapped into memory, columns cost nothing, and a choice of them would be copied
-                batches = read(fields if packed or isinstance(split.place.path, Url) else None)
+                _, batches = _batches(source, fields if packed or isinstance(split.place.path, Url) else None, piece)
             needed = held + (size_of(message, schema, fields) if packed else 0)
             if needed > split.limit.room:
                 raise FinalError(
@@ -94,11 +82,11 @@ class Arrow(ColumnarFormat):
             first += message.rows
             del batch  # not held while the next is read
 
-    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+    def pieces(self, split: Split, n_bytes: int) -> Pieces:
         """Return runs of batches, of a stream if these can be read where they are, without what is before them."""
         if split.place.size < 2 * n_bytes:
             return [(0, split)]
-        with _refusing(split), open_anywhere(split.place.path) as raw:
+        with _reading(split), open_stream(split.place.path) as raw:
             streamed, found = not is_file(raw), list(messages(raw, split.place.size))
         rows = [message for message in found if not message.is_dictionary]
         if streamed and (isinstance(split.place.path, Url) or len(rows) < len(found) or any(some.codec for some in rows)):
@@ -128,7 +116,7 @@ class Arrow(ColumnarFormat):
                     split.noted(min(batch.nbytes, split.place.size))
                 del batch  # not held while the next is read
 
-    def tables(self, split: Split) -> Iterator[pa.Table]:
+    def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         """Read all columns again, a few rows at a time."""
         with self._open(split) as (_, batches):
             for first, batch in batches:
@@ -139,7 +127,7 @@ class Arrow(ColumnarFormat):
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: dict[str, Any]) -> None:
         """Write tables: a stream, and compressed as it was, where the first input is one of these files; else a file."""
         schema, tables, _ = together(selections)
-        schema = schema.with_metadata({**(schema.metadata or {}), b"lookalike": json.dumps(provenance).encode()})
+        schema = with_provenance(schema, provenance)
         streamed, codec = False, None
         if selections[0].split.form is self:
             streamed, codec = _kind(selections[0].split)
@@ -151,9 +139,7 @@ class Arrow(ColumnarFormat):
         writer = pa.ipc.new_stream if streamed else pa.ipc.new_file
         try:
             with writer(stream, schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as out:
-                for table in row_groups(tables, None):
-                    out.write_table(table if table.schema.equals(schema) else table.cast(schema))
-                    del table  # not held while the next is read
+                write_tables(out.write_table, tables, schema)
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise OutputError(f" cannot be written as Arrow: {error}; cast or drop it") from None
 
@@ -168,22 +154,9 @@ class _Piece:
     at: int = 0  # the byte where the first begins
 
 
-@contextmanager
-def _refusing(split: Split) -> Iterator[None]:
-    """Turn what a file is refused for into an InputDataError that names it."""
-    try:
-        yield
-    except InputDataError:
-        raise
-    except (
-        pa.ArrowException,
-        OSError,
-        ValueError,
-        IndexError,
-        TypeError,
-        StructError,
-    ) as error:  # of memory, too: damaged files want any amount
-        raise InputDataError(f"not a readable Arrow file: {error}", split.name) from None
+def _reading(split: Split) -> AbstractContextManager[None]:
+    """Turn what a file is refused for, for want of memory too, into an InputDataError that names it."""
+    return reading(split.name, "not a readable Arrow file", MemoryError, TypeError, StructError)
 
 
 def _batches(
@@ -218,22 +191,6 @@ def _check(batch: pa.RecordBatch, split: Split, first: int) -> None:
             raise InputDataError(f"damaged, here or up to row {last}: {error}", split.name, first, column=name) from None
 
 
-def cut(table: pa.Table, text: str | None = None) -> Iterator[pa.Table]:
-    """Cut rows into tables of a bounded size, by their average; a text of a dictionary counts wherever it is."""
-    n_bytes = table.nbytes
-    if text in table.column_names and types.is_dictionary(table.column(text).type):
-        n_bytes += sum(map(_looked_up, table.column(text).chunks))
-    rows = max(1, min(ROWS, BYTES * len(table) // max(1, n_bytes)))
-    for first in range(0, len(table), rows):
-        yield table.slice(first, rows)
-
-
-def _looked_up(column: pa.DictionaryArray) -> int:
-    """Return the bytes of a column of texts without its dictionary."""
-    sizes = pc.binary_length(column.dictionary.cast(pa.large_binary())).take(column.indices)
-    return pc.sum(sizes).as_py() or 0
-
-
 def _plain(table: pa.Table) -> pa.Table:
     """Return a table whose texts are no views: of these Arrow selects no rows, and writes the values of all."""
     for place, column in enumerate(table.columns):
@@ -245,7 +202,7 @@ def _plain(table: pa.Table) -> pa.Table:
 
 def _kind(split: Split) -> tuple[bool, str | None]:
     """Tell whether a file is a stream, and by what its rows are compressed."""
-    with open_anywhere(split.place.path) as raw:
+    with open_stream(split.place.path) as raw:
         some = messages(raw, split.place.size)
         return not is_file(raw), next((message.codec for message in some if not message.is_dictionary), None)
 

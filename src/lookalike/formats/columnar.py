@@ -14,9 +14,11 @@ from ..errors import InputDataError
 from ..text.texts import from_arrow_array
 from ..values.arrow import to_arrow
 from .format import Format, Selection
-from .rows import Unread, dots, plain_rows, refuse_twice
-from .split import Batch, ColumnError, Columns, Record, Split, check_free, missing_column, numbers_from
+from .rows import NumberedRows, Unread, dots, plain_rows, refuse_twice
+from .split import Batch, ColumnError, Columns, Split, check_free, missing_column, numbers_from
 
+ROWS = 1 << 14  # of a table that are handed on together
+BYTES = 32 << 20  # of these
 _RECORDS = 1024
 _LISTS = (
     (pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list), (pa.types.is_list_view, pa.list_view),
@@ -41,21 +43,17 @@ class ColumnarFormat(Format):
         """Return the compression of parquet files that are written after it."""
         return "snappy"
 
-    def tables(self, split: Split) -> Iterator[pa.Table]:
-        """Read all columns, in tables of a size that fits into memory."""
+    def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
+        """Read all columns, in tables of a size that fits into memory, ``converted`` to Python's objects or not."""
         raise NotImplementedError
-
-    def tables_to_convert(self, split: Split) -> Iterator[pa.Table]:
-        """Read all columns, in tables that fit into memory as Python's objects."""
-        return self.tables(split)
 
     def check_writing(self, split: Split, converted: bool) -> None:
         """Raise InputDataError if rows, ``converted`` or not, cannot be written within the limit; by default, they can."""
 
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         """Yield the number of each row and a dictionary of its values as JSON has them."""
         number = self.first_number
-        for table in self.tables_to_convert(split):
+        for table in self.tables(split, True):
             for batch in table.to_batches(_RECORDS):
                 try:
                     yield from list(plain_rows(batch, split.name, number))
@@ -70,7 +68,7 @@ class ColumnarFormat(Format):
         check_free(split.name, None, "column", self.schema(split).names, names)
 
 
-def _one_by_one(batch: pa.RecordBatch, name: str, first: int) -> Iterator[tuple[int, Record]]:
+def _one_by_one(batch: pa.RecordBatch, name: str, first: int) -> NumberedRows:
     """Yield the rows of a batch of which some have no form as text."""
     for row in range(len(batch)):
         try:
@@ -201,6 +199,22 @@ def table_batch(batch: Any, first: int, columns: Columns, name: str) -> Batch:
     )
 
 
+def cut(table: pa.Table, text: str | None = None) -> Iterator[pa.Table]:
+    """Cut rows into tables of a bounded size, by their average; a text of a dictionary counts wherever it is."""
+    n_bytes = table.nbytes
+    if text in table.column_names and pa.types.is_dictionary(table.column(text).type):
+        n_bytes += sum(map(_looked_up, table.column(text).chunks))
+    rows = max(1, min(ROWS, BYTES * len(table) // max(1, n_bytes)))
+    for first in range(0, len(table), rows):
+        yield table.slice(first, rows)
+
+
+def _looked_up(column: pa.DictionaryArray) -> int:
+    """Return the bytes of a column of texts without its dictionary."""
+    sizes = pc.binary_length(column.dictionary.cast(pa.large_binary())).take(column.indices)
+    return pc.sum(sizes).as_py() or 0
+
+
 def selected_schema(selection: Selection, form: ColumnarFormat) -> pa.Schema:
     schema = form.schema(selection.split)
     if selection.cuts is not None:
@@ -214,7 +228,7 @@ def selected_tables(selection: Selection, form: ColumnarFormat, converted: bool 
     """Yield the selected rows as Arrow tables, texts cut, additions appended."""
     row, freed, additions = 0, 0, selection.additions()
     selection.split.check_unchanged()
-    for table in (form.tables_to_convert if converted else form.tables)(selection.split):
+    for table in form.tables(selection.split, converted):
         if selection.split.limit.faults:
             table = table.slice(0, len(selection.mask) - row)
         end = row + len(table)

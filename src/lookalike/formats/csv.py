@@ -16,7 +16,7 @@ from ..text.texts import from_strings
 from .columnar import ColumnarFormat
 from .cuts import Cuts
 from .format import Format, Selection, write_lines
-from .rows import as_text, is_finite, lost, not_utf8, refuse_twice
+from .rows import NumberedRows, as_text, is_finite, lost, not_utf8, refuse_twice
 from .split import Batch, Columns, Record, Split, check_free, marked, missing_column, numbers_from, reason_of
 
 BATCH_ROWS = 4096
@@ -241,7 +241,7 @@ class Csv(Format):
             wrong,
         )
 
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         """Read all records as dictionaries of text, each with its number; the fields that a row lacks are None."""
         records = self.raw_records(split, encoding_errors)
         names, _ = next(records, ([], []))
@@ -283,7 +283,7 @@ class Csv(Format):
                     rows = self._raw_rows(split, bool(added))
                     feed = write_lines(stream, selection.lines(rows, self._annotate, partial(self._cut, own)), feed)
                     continue
-            records: Iterator[tuple[int, Record]] = selection.records()
+            records: NumberedRows = selection.records()
             if not names:
                 first = next(records, None)
                 records = chain([] if first is None else [first], records)

@@ -15,11 +15,10 @@ from pyarrow import types
 
 from ..errors import ParameterError
 from ..values.arrow import to_arrow, to_numpy
-from .rows import Record, dots
+from .rows import Record, dots, raw_fields
 from .split import Names
 
 _MADE, _TOLD = 1 << 17, 1 << 10  # rows whose ranges are asked for at once, and are Python's own
-_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _text = msgspec.json.Decoder(str | None).decode
 
 
@@ -65,7 +64,7 @@ class Cuts:
         for before, after in dots(name):
             found = row.get(before)
             if isinstance(found, msgspec.Raw) and bytes(memoryview(found)[:1]) == b"{":
-                return row | {before: msgspec.Raw(msgspec.json.encode(self._inside(_fields(found), after, ranges)))}
+                return row | {before: msgspec.Raw(msgspec.json.encode(self._inside(raw_fields(found), after, ranges)))}
             if isinstance(found, dict):
                 return row | {before: self._inside(found, after, ranges)}
         raise KeyError(name)

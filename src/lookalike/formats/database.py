@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import stat
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +14,10 @@ import msgspec
 
 from ..errors import InputDataError, ParameterError
 from ..files.names import shown
+from ..files.processes import start
 from .database_process import END, FAILED, HEAD, ROWS, Asked, encode
 from .format import Format
-from .rows import Unread
+from .rows import NumberedRows, Unread
 from .split import Record, Split
 
 MEMORY = 4 << 30  # bytes of a process that reads a database at most, beside its own
@@ -44,7 +43,7 @@ class Database(Format):
         found.name, found.suffixes, found.query = f"{self.name.partition(':')[0]}:{query}", (), query
         return found
 
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         path = split.place.path
         if not isinstance(path, Path):
             raise InputDataError("a database can only be read from a local disk; copy it there", split.name)
@@ -64,8 +63,8 @@ class Database(Format):
         )
         number = 0
         for rows in _answered(asked):
-            if split.noted is not None and not number:
-                split.noted(split.place.size)
+            if not number:
+                split.note_rows(1, 1)
             for row in rows:
                 number += 1
                 yield number, Unread(InputDataError(row, asked.name, number)) if isinstance(row, str) else row
@@ -96,11 +95,7 @@ def _check_beside(path: Path, name: str, ends: Sequence[str]) -> None:
 
 def _answered(asked: Asked) -> Iterator[list[Record | str]]:
     """Yield what a process reads of a database, some rows at a time."""
-    paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "lookalike.formats.database_process"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": paths},
-    )  # fmt: skip
+    process = start("formats.database_process")
     assert process.stdin is not None and process.stdout is not None
     number, query = 0, f" (query: {asked.form.partition(':')[2]!r:.200})" if ":" in asked.form else ""
     try:

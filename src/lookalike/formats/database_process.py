@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import resource
-import signal
 import struct
 import sys
-from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from ..errors import LookalikeError
+from ..files.processes import limit_memory, take_output
 
 HEAD = struct.Struct("<cq")  # what comes, and its bytes
 ROWS, FAILED, TOO_LARGE, END = b"r", b"f", b"l", b"e"
@@ -31,13 +30,6 @@ class Asked(msgspec.Struct):
     memory: int  # bytes of the process
     seconds: int  # of processor time
     faults: bool  # rows that cannot be read are passed over: the reason comes in their place
-
-
-def limit_process(memory: int, kind: int) -> None:
-    """Limit the memory of this process, and leave no image of it; macOS refuses a limit below what is mapped."""
-    with suppress(ValueError):
-        resource.setrlimit(kind, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _send(out: int, what: bytes, data: bytes) -> None:
@@ -69,13 +61,11 @@ def serve(asked: Asked, out: int) -> None:
 
 
 def main() -> None:
-    """Answer on what was the standard output, to which nothing that a library prints must go."""
+    """Answer on the standard output."""
     asked = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Asked)
-    limit_process(asked.memory, resource.RLIMIT_DATA)
+    limit_memory(asked.memory, resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_CPU, (asked.seconds, asked.seconds + 5))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the job ends it
-    out = os.dup(1)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    out = take_output()
     try:
         serve(asked, out)
     except MemoryError:

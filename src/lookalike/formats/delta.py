@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import os
 import re
-import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,11 +19,12 @@ import pyarrow as pa
 from ..errors import InputDataError, ParameterError
 from ..files.inputs import entries_in
 from ..files.names import shown, some_of
+from ..files.processes import limit_memory, start
+from ..files.streams import arrow_file
 from ..files.tables import LOGS
 from ..files.urls import AnyPath, Url
 from ..values import Int64Array
 from ..values.arrow import to_numpy
-from .database_process import limit_process
 from .lake import NONE, DataFile, Lake, Snapshot, inside, outside
 
 if TYPE_CHECKING:
@@ -165,7 +164,7 @@ def _actions(path: AnyPath) -> Iterator[_Action]:
     elif path.name.endswith(".parquet"):
         import pyarrow.parquet as pq  # here, for what is not needed to start
 
-        with pq.ParquetFile(path.open_anywhere() if isinstance(path, Url) else path) as file:
+        with pq.ParquetFile(arrow_file(path)) as file:
             for batch in file.iter_batches(1024, columns=_NAMED, use_threads=False):
                 yield from msgspec.convert(batch.to_pylist(), list[_Action])
 
@@ -213,32 +212,27 @@ FORMAT = Delta()
 
 def _deleted_rows(uri: str, version: int, options: dict[str, str], name: str) -> dict[str, Int64Array]:
     """Return the deleted rows of the files of a table, by the names of these in its folder."""
-    paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
-    command = [
-        sys.executable,
-        "-P",  # or a file of the folder that this runs in would be imported
-        "-m",
-        "lookalike.formats.delta",
-        uri,
-        str(version),
-        *(f"{key}={value}" for key, value in options.items()),
-    ]
-    ended = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONPATH": paths}, check=False)
-    if ended.returncode:
-        said = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    given = (uri, str(version), *(f"{key}={value}" for key, value in options.items()))
+    process = start("formats.delta", *given, errors=subprocess.PIPE)
+    try:
+        written, printed = process.communicate()
+    finally:
+        process.kill()
+    if process.returncode:
+        said = printed.decode("utf-8", "replace").strip().rpartition("\n")[2]
         raise InputDataError(
             f"the deletion vectors of the Delta table are damaged, or take too much memory "
-            f"({said or f'status {ended.returncode}':.500})",
+            f"({said or f'status {process.returncode}':.500})",
             name,
         )
-    found = pa.ipc.open_stream(ended.stdout).read_all()
+    found = pa.ipc.open_stream(written).read_all()
     rows = found.column("row")
     return {path: to_numpy(rows[place].values) for place, path in enumerate(found.column("path").to_pylist())}
 
 
 def main(uri: str, version: int, options: dict[str, str]) -> None:
     """Write what is deleted to standard output."""
-    limit_process(MEMORY, resource.RLIMIT_AS)
+    limit_memory(MEMORY)
     from deltalake import DeltaTable
 
     table = DeltaTable(uri, version=version, storage_options=options)

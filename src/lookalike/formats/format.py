@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
-from itertools import islice, repeat
+from itertools import compress, islice, repeat
 from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
@@ -21,14 +21,29 @@ from ..files.streams import BLOCK, compression_of, read_blocks
 from ..text.texts import from_strings
 from .cuts import Cuts
 from .registry import format_named
-from .rows import Unread, has_value, names_in, value_at
-from .split import Batch, Columns, FinalError, Parts, Record, Split, check_free, marked, missing_column, no_text, reason_of
+from .rows import NumberedRows, Unread, has_value, names_in, value_at
+from .split import (
+    Batch,
+    Columns,
+    FinalError,
+    Parts,
+    Pieces,
+    Record,
+    Split,
+    check_free,
+    marked,
+    missing_column,
+    no_text,
+    reason_of,
+)
 
 _RECORDS = 4096
 _ADDED = 1 << 17  # rows whose additions are made at once: those may be drawn from all parts of a long job
 
 Added = Callable[[int, int], pa.Table]
 T = TypeVar("T")
+_Row = tuple[int, Record, str]
+"""The number of a row, its columns, and why they cannot be read, if so."""
 
 
 class Selection:
@@ -88,10 +103,10 @@ class Selection:
 
         return some
 
-    def _additions(self, make: Added) -> Iterator[Record]:
-        for begin in range(0, len(self.mask), _ADDED):
-            for batch in make(begin, min(begin + _ADDED, len(self.mask))).to_batches(_RECORDS):
-                yield from batch.to_pylist()
+    def _additions(self) -> Iterator[Record]:
+        added = self.additions()
+        for begin in range(0, len(self.mask), _RECORDS):
+            yield from added(begin, min(begin + _RECORDS, len(self.mask))).to_pylist()
 
     def lines(
         self, raw_rows: Iterable[bytes], annotate: Callable[[bytes, Record], bytes],
@@ -109,11 +124,10 @@ class Selection:
 
     def added_rows(self) -> Iterator[Record]:
         """Yield what is added to each of the selected rows, which are not read."""
-        assert self.added is not None
         self.split.check_unchanged()
-        yield from (row for row, wanted in zip(self._additions(self.added), self.mask.tolist(), strict=True) if wanted)
+        yield from compress(self._additions(), self.mask.tolist())
 
-    def records(self) -> Iterator[tuple[int, Record]]:
+    def records(self) -> NumberedRows:
         """Yield the rows as dictionaries, each with its number, texts cut, additions appended."""
         for (number, record), added, ranges in self._selected(self.split.records(self.encoding_errors)):
             if isinstance(record, Unread):
@@ -127,7 +141,7 @@ class Selection:
 
     def _selected(self, rows: Iterable[T]) -> Iterator[tuple[T, Record, list[int] | None]]:
         """Yield the selected ones of all rows, each with what is added to it, and the ranges to cut."""
-        additions = repeat(Record()) if self.added is None else self._additions(self.added)
+        additions = repeat(Record()) if self.added is None else self._additions()
         cuts = repeat(None) if self.cuts is None else self.cuts.of_rows(len(self.mask))
         count = 0
         for row in self.within(rows):  # ``enumerate`` would hold it while the next is made
@@ -159,6 +173,26 @@ EXPANSION = 4  # of compressed lines, about
 def unpacked_size(place: Place) -> int:
     """Return about how many bytes a file has without its compression."""
     return place.size * (1 if compression_of(place.path) is None else EXPANSION)
+
+
+def gathered(found: Iterable[tuple[T, int]], most: int = BATCH_ROWS) -> Iterator[list[T]]:
+    """Yield what comes with its bytes in lists, up to so many or about a block; what comes before an error is yielded, too."""
+    some: list[T] = []
+    size = 0
+    try:
+        for one, n_bytes in found:
+            some.append(one)
+            size += n_bytes
+            del one  # who has the list may clear it
+            if len(some) == most or size > BLOCK:
+                yield some
+                some, size = [], 0
+    except InputDataError:
+        if some:
+            yield some
+        raise
+    if some:
+        yield some
 
 
 class Format:
@@ -260,7 +294,7 @@ class Format:
         """Return what files are read as: a split each, or all in one."""
         return [Split(form=self, name=place.name, relative=place.relative, places=(place,)) for place in places]
 
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         """Yield the number of each row, as a user counts it, and a dictionary of all its columns.
 
         Raises
@@ -278,29 +312,22 @@ class Format:
         InputDataError
             As ``rows``; also if a column is missing, or is reserved.
         """
-        some: list[tuple[int, Record]] = []
-        size = 0
-        parts = Parts(split, columns)
-        wrong: dict[int, str] = {}
-        try:
+        parts, text, wanted = Parts(split, columns), columns.text, columns.wanted
+
+        def checked() -> Iterator[tuple[_Row, int]]:
             for number, row in self.rows(split, columns.encoding_errors):
+                why = ""
                 try:
-                    row = _checked_row(split, number, row, columns, parts)
+                    row = _checked_row(split, number, row, columns, parts, text, wanted)
                 except InputDataError as error:
                     if not split.limit.faults or isinstance(error, FinalError):
                         raise
-                    wrong[len(some)], row = reason_of(split, error), dict.fromkeys(columns.wanted)
-                some.append((number, row))
-                size += len(value_at(row, columns.text) or "")
-                if len(some) == BATCH_ROWS or size > BLOCK:
-                    yield _batch(some, columns, wrong)
-                    some, size, wrong = [], 0, {}
-        except InputDataError:  # what came before it is read
-            if some:
-                yield _batch(some, columns, wrong)
-            raise
-        if some:
-            yield _batch(some, columns, wrong)
+                    why, row = reason_of(split, error), dict.fromkeys(wanted)
+                yield (number, row, why), len(value_at(row, text) or "")
+                del row  # not held while the next is read
+
+        for rows in gathered(checked()):
+            yield _batch(rows, columns)
         parts.end()
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
@@ -324,7 +351,7 @@ class Format:
         """Return the names of the files that a split becomes in an output folder."""
         return [split.relative if self.written_as is None else f"{split.relative}.{self.written_as}"]
 
-    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+    def pieces(self, split: Split, n_bytes: int) -> Pieces:
         """Return pieces of a split that can be read apart, each with its first row, from 0; by default there is one."""
         return [(0, split)]
 
@@ -357,33 +384,37 @@ class Format:
 
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         """Raise InputDataError if a row has a column of one of these names."""
-        for number, row in self.rows(split, "replace"):
+        for number, row in self.rows(split, "replace") if self.has_columns else ():
             check_free(split.name, number, "field", row, names)
 
 
-def _batch(rows: list[tuple[int, Record]], columns: Columns, wrong: dict[int, str]) -> Batch:
+def _batch(rows: list[_Row], columns: Columns) -> Batch:
+    text = columns.text
+    wrong = {place: why for place, (_, _, why) in enumerate(rows) if why}
     return Batch(
-        from_strings([value_at(row, columns.text) for _, row in rows], rows[0][0], columns.encoding_errors),
-        np.array([number for number, _ in rows], np.int64),
-        None if columns.id is None else [value_at(row, columns.id) for _, row in rows],
-        {name: [value_at(row, name) for _, row in rows] for name in columns.others},
+        from_strings([value_at(row, text) for _, row, _ in rows], rows[0][0], columns.encoding_errors),
+        np.array([number for number, _, _ in rows], np.int64),
+        None if columns.id is None else [value_at(row, columns.id) for _, row, _ in rows],
+        {name: [value_at(row, name) for _, row, _ in rows] for name in columns.others},
         marked(len(rows), list(wrong)),
         wrong,
     )
 
 
-def _checked_row(split: Split, number: int, row: Record, columns: Columns, parts: Parts) -> Record:
+def _checked_row(
+    split: Split, number: int, row: Record, columns: Columns, parts: Parts, text: str, wanted: Sequence[str]
+) -> Record:
     """Return a row with all columns; raise InputDataError if it lacks one that it must have, has what is reserved, or its text
     is none."""
     if isinstance(row, Unread):
         raise row.error
-    missing = [name for name in columns.wanted if not has_value(row, name)]
+    missing = [name for name in wanted if not has_value(row, name)]
     for name in missing:
         if name not in columns.parts:
             raise missing_column(split, number, "field", name, names_in(row), columns)
     parts.check(missing, number, partial(names_in, row))
     row = row | dict.fromkeys(missing) if missing else row
     check_free(split.name, number, "field", row, columns.reserved)
-    if not isinstance(text := value_at(row, columns.text), (str, type(None))):
-        raise no_text(split.name, number, columns.text, text)
+    if not isinstance(found := value_at(row, text), (str, type(None))):
+        raise no_text(split.name, number, text, found)
     return row

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
+from operator import getitem
 from typing import Any, Protocol
 from urllib.parse import unquote
 
@@ -17,10 +18,9 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..values.arrow import to_arrow
-from .columnar import decoded
+from .columnar import ROWS, decoded
 from .rows import refuse_twice
 
-ROWS = 1 << 14  # of a table that are copied together
 READ_ROWS = 1 << 10  # that another library reads or computes together
 _Read = Callable[[list[str] | None], Iterator[pa.RecordBatch]]
 
@@ -188,9 +188,9 @@ def _stored(file: pa.OSFile, schema: pa.Schema, names: list[str] | None) -> Iter
 
 
 _CHOSEN: dict[str, Callable[[Any, NDArray[np.bool_]], Any]] = {
-    "pandas.DataFrame": lambda data, keep: data[keep],
-    "pandas.Series": lambda data, keep: data[keep],
-    "numpy.ndarray": lambda data, keep: data[keep],
+    "pandas.DataFrame": getitem,
+    "pandas.Series": getitem,
+    "numpy.ndarray": getitem,
     "polars.DataFrame": lambda data, keep: data.filter(keep),
     "polars.Series": lambda data, keep: data.filter(type(data)(keep)),
     "polars.LazyFrame": lambda data, keep: chosen(data.collect(), keep).lazy(),

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice, starmap
-from operator import itemgetter, methodcaller
+from operator import attrgetter, itemgetter, methodcaller
 from types import SimpleNamespace
 from typing import Any, BinaryIO
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputDataError, ParameterError
 from ..files.names import packed
@@ -22,7 +21,7 @@ from ..files.streams import LongLine, read_lines
 from ..text.texts import from_strings
 from .cuts import Cuts
 from .format import Format, Selection, write_lines
-from .rows import LONG, Unread, has_value, is_finite, lost, names_in, not_utf8, text_of, value_at
+from .rows import LONG, NumberedRows, Unread, has_value, is_finite, lost, names_in, not_utf8, raw_fields, text_of, value_at
 from .split import Batch, Columns, Parts, Record, Split, marked, missing_column, no_text, reason_of, reserved_column
 
 BOM = b"\xef\xbb\xbf"
@@ -34,7 +33,6 @@ _ESCAPE = re.compile(
     rb"\\(?:(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
 _UNNAMED = re.compile(r'["\\\x00-\x1f]')
-_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def _decoder(columns: Columns, text: Any = str | None) -> Any:
@@ -62,7 +60,7 @@ def _with_reserved(fields: list[Any], names: Sequence[str]) -> msgspec.json.Deco
     """A decoder that also notices fields that are not to be there."""
     for i, name in enumerate(names):
         fields.append((f"reserved{i}", Any, msgspec.field(default=msgspec.UNSET, name=name)))
-    return msgspec.json.Decoder(msgspec.defstruct("Row", fields, kw_only=True))
+    return msgspec.json.Decoder(msgspec.defstruct("Row", fields, kw_only=True, gc=False))
 
 
 class _Paths:
@@ -75,7 +73,7 @@ class _Paths:
         self._text = msgspec.json.Decoder(text).decode
 
     def decode(self, line: bytes) -> SimpleNamespace:
-        fields = _fields(line)
+        fields = raw_fields(line)
         row = SimpleNamespace()
         for i, name in enumerate(self._names):
             try:
@@ -95,7 +93,7 @@ class _Paths:
 def _object(raw: msgspec.Raw) -> Any:
     """Return the fields of a value of JSON, None if it is null, or the value if it has none."""
     first = bytes(memoryview(raw)[:1])
-    return _fields(raw) if first == b"{" else None if first == b"n" else raw
+    return raw_fields(raw) if first == b"{" else None if first == b"n" else raw
 
 
 def _mended(line: bytes) -> bytes:
@@ -114,7 +112,7 @@ def _value(raw: msgspec.Raw) -> Any:
 
 def _row(line: bytes) -> Record:
     line.decode()  # what is not decoded below must be UTF-8 too
-    return {name: _value(raw) for name, raw in _fields(line).items()}
+    return {name: _value(raw) for name, raw in raw_fields(line).items()}
 
 
 def _complete(row: Any, parts: Parts, places: dict[str, str], number: int, line: bytes) -> None:
@@ -143,16 +141,6 @@ def _left_out(split: Split, number: int, line: bytes) -> int:
         raise split.too_large(row=number)
     assert isinstance(line, LongLine)
     return line.n_bytes
-
-
-def _batch(
-    texts: list[str | bytes | bytearray | None], numbers: list[int], ids: list[Any] | None, more: dict[str, list[Any]],
-    skipped: NDArray[np.bool_] | None, encoding_errors: str,
-) -> Batch:  # fmt: skip
-    """Return some rows; the texts are taken out of the list, so that large ones are not held twice."""
-    read = from_strings(texts, numbers[0], encoding_errors)
-    texts.clear()
-    return Batch(read, np.array(numbers, np.int64), ids, more, skipped)
 
 
 class JsonLines(Format):
@@ -246,77 +234,61 @@ class JsonLines(Format):
         return InputDataError(f"cannot be read: {error}; it starts with {text[:60]!r}", *place)
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
-        wanted = list(dict.fromkeys(columns.wanted))
-        taken = [name for name in columns.reserved if name in wanted]
-        asked = columns if not taken else Columns(columns.texts, columns.id, columns.others)
+        places = {name: f"wanted{i}" for i, name in enumerate(dict.fromkeys(columns.wanted))}
+        asked = replace(columns, reserved=tuple(name for name in columns.reserved if name not in places))
+        known = places | {name: f"reserved{i}" for i, name in enumerate(asked.reserved)}
+        reserved = [(known[name], name) for name in columns.reserved]
         decode, decode_long = _decoder(asked).decode, _decoder(asked, msgspec.Raw).decode
-        places = {name: f"wanted{i}" for i, name in enumerate(wanted)}
-        parts = Parts(split, columns)
-        reserved = [] if taken else [(f"reserved{i}", name) for i, name in enumerate(columns.reserved)]
-        id_place = None if columns.id is None else places[columns.id]
-        others = {name: places[name] for name in columns.others}
+        parts, nothing = Parts(split, columns), SimpleNamespace(**dict.fromkeys(places.values()))
         number, offset = 0, 0
         for lines in self.blocks(split):
             numbers: list[int] = []
+            rows: list[Any] = []
             left_out: list[int] = []
-            texts: list[str | bytes | bytearray | None] = []
-            ids: list[Any] = []
-            more: dict[str, list[Any]] = {name: [] for name in others}
             wrong: dict[int, str] = {}
             for line in lines:
                 number += 1
                 offset += len(line)
-                row: Any = None
+                row: Any = nothing
                 if not line:
                     offset += _left_out(split, number, line)
                 elif not (line.removeprefix(BOM) if number == 1 else line).strip():
                     continue
                 else:
                     try:
-                        if len(line) > LONG:
-                            row = decode_long(line[3:] if number == 1 and line[:3] == BOM else line)
-                            row.wanted0 = text_of(row.wanted0)
-                        else:
-                            row = decode(line[3:] if number == 1 and line[:3] == BOM else line)
-                        if columns.parts:
-                            _complete(row, parts, places, number, line)
-                    except (*_FAILURES, InputDataError) as problem:
                         try:
-                            if isinstance(problem, InputDataError):
-                                raise
+                            if len(line) > LONG:
+                                row = decode_long(line[3:] if number == 1 and line[:3] == BOM else line)
+                                row.wanted0 = text_of(row.wanted0)
+                            else:
+                                row = decode(line[3:] if number == 1 and line[:3] == BOM else line)
+                        except _FAILURES:
                             begin, errors = offset - len(line), columns.encoding_errors
                             row = self._decode(split, decode, number, begin, line, columns, errors)
-                            if columns.parts:
-                                _complete(row, parts, places, number, line)
-                        except InputDataError as error:
-                            if not split.limit.faults:
-                                raise
-                            row, wrong[len(texts)] = None, reason_of(split, error)
+                        if columns.parts:
+                            _complete(row, parts, places, number, line)
+                    except InputDataError as error:
+                        if not split.limit.faults:
+                            raise
+                        row, wrong[len(rows)] = nothing, reason_of(split, error)
+                if row is nothing:
+                    left_out.append(len(rows))
+                else:
+                    for place, name in reserved:
+                        if getattr(row, place) is not msgspec.UNSET:
+                            raise reserved_column(split.name, number, "field", name)
                 numbers.append(number)
-                if row is None:
-                    left_out.append(len(texts))
-                    texts.append(None)
-                    ids.append(None)
-                    for column in more.values():
-                        column.append(None)
-                    continue
-                get = row.__getattribute__
-                if taken:
-                    raise reserved_column(split.name, number, "field", taken[0])
-                for place, name in reserved:
-                    if get(place) is not msgspec.UNSET:
-                        raise reserved_column(split.name, number, "field", name)
-                texts.append(row.wanted0)
-                if id_place is not None:
-                    ids.append(get(id_place))
-                for name, place in others.items():
-                    more[name].append(get(place))
-            line, row, get = b"", None, None  # a large one is not held while its text is made
+                rows.append(row)
             lines.clear()
             if numbers:
-                given = ids if columns.id is not None else None
-                read = _batch(texts, numbers, given, more, marked(len(numbers), left_out), columns.encoding_errors)
-                yield replace(read, unreadable=wrong) if wrong else read
+                texts: list[Any] = [row.wanted0 for row in rows]
+                ids = None if columns.id is None else list(map(attrgetter(places[columns.id]), rows))
+                others = {name: list(map(attrgetter(places[name]), rows)) for name in columns.others}
+                rows.clear()
+                line, row = b"", None  # a large one is not held while its text is made, nor twice after that
+                read = from_strings(texts, numbers[0], columns.encoding_errors)
+                texts.clear()
+                yield Batch(read, np.array(numbers, np.int64), ids, others, marked(len(numbers), left_out), wrong)
                 del read  # not held while the next is read
         parts.end()
 
@@ -335,7 +307,7 @@ class JsonLines(Format):
                 if getattr(row, f"reserved{i}") is not msgspec.UNSET:
                     raise reserved_column(split.name, number, "field", name)
 
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         """Read all rows as dictionaries, each with its number; numbers and nested values are ``msgspec.Raw``."""
         for number, offset, line in self.lines(split):
             try:

@@ -7,7 +7,8 @@ how many folders below the table's the file is are in the name of the format, so
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -23,22 +24,23 @@ from ..errors import InputDataError, OutputError, ParameterError
 from ..files.folder import Unfinished
 from ..files.inputs import entries_in
 from ..files.names import shown
-from ..files.places import NO_DEVICE, Place
-from ..files.streams import open_anywhere, why
+from ..files.places import NO_DEVICE, Place, place_at
+from ..files.streams import asking
 from ..files.tables import TITLES, above
-from ..files.urls import AnyPath, Url
+from ..files.urls import AnyPath, Status, Url
 from ..values import Int64Array
 from ..values.arrow import to_arrow
 from ..wording import counted
 from .columnar import check_columns, outer, path_of, table_batch
 from .format import Format, Selection
-from .parquet import Parquet, reading
+from .parquet import Parquet
 from .registry import format_named
-from .row_groups import RowGroups
-from .split import Batch, Columns, Record, Split, marked
+from .row_groups import Damaged, RowGroups
+from .rows import NumberedRows
+from .split import Batch, Columns, Pieces, Record, Split, marked
 
 NONE = np.empty(0, np.int64)
-_GONE = (-1, 0, NO_DEVICE, 0)
+_GONE = -1  # the size of a file that is not there
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +71,8 @@ class Lake(Parquet):
     written_as = "parquet"
     suffixes = ()
     version, depth = "", 0
+    omitted: Collection[str] = ()
+    """Columns that are not written."""
 
     def latest(self, root: AnyPath) -> str:
         """Return the version of a table that counts now."""
@@ -115,7 +119,10 @@ class Lake(Parquet):
         statuses = _statuses(place.path, files)
         for name in sorted(files, key=lambda one: one.split("/")):
             path, relative = place.path / name, "/".join(filter(None, (place.relative, name)))
-            found = Place(path, relative, shown(path), place.path, place.found, *statuses.get(name, _GONE))
+            if (status := statuses.get(name)) is not None:
+                found = place_at(path, relative, shown(path), status, place.path, place.found)
+            else:
+                found = Place(path, relative, shown(path), place.path, place.found, _GONE, 0, NO_DEVICE, 0)
             form = self.detailed(f"{version}:{name.count('/') + 1}")
             yield Split(form=form, name=found.name, relative=relative, places=(found,))
 
@@ -130,7 +137,7 @@ class Lake(Parquet):
 
     def schema(self, split: Split) -> pa.Schema:
         snapshot, known = self._known(split)
-        if split.place.size < 0:
+        if split.place.size == _GONE:
             rows = "" if known.n_rows is None else f", of {counted(known.n_rows - len(known.deleted), 'row')},"
             raise InputDataError(
                 f"version {self.version} of the {TITLES[self._kind]} table needs this file{rows} and it is not "
@@ -139,7 +146,7 @@ class Lake(Parquet):
                 split.name,
             )
         schema = snapshot.schema
-        return pa.schema([own for own in schema if own.name not in (split.data or ())], schema.metadata)
+        return pa.schema([own for own in schema if own.name not in self.omitted], schema.metadata)
 
     def identity(self, split: Split) -> Record:
         """Return name, bytes and time of change of the file, and of which version of the table it is."""
@@ -158,7 +165,10 @@ class Lake(Parquet):
         fields, sources = self.sources(snapshot, schema, split.name)
         wanted = outer(snapshot.schema, columns.wanted)
         fields = [own for own in fields if own.name in wanted]
-        if not len(known.deleted) and all(_same(self, sources.get(own.name), own) for own in fields):
+        if not len(known.deleted) and all(
+            (there := sources.get(own.name)) is not None and there.name == own.name and alike(self, there, own)
+            for own in fields
+        ):
             yield from super().read(split, replace(columns, reserved=()))
             return
         names = [sources[name].name for name in wanted if name in sources] or schema.names[:1]
@@ -166,29 +176,22 @@ class Lake(Parquet):
         text = ".".join([sources[top].name, *inner]) if top in sources else None
         if not path_of(schema, text or ""):  # what is inside has another name
             text = None
-        groups = split.groups or (0, None)
-        with self._open(split) as file, open_anywhere(split.place.path) as raw:
-            row = sum(file.metadata.row_group(i).num_rows for i in range(groups[0]))
-            batches = RowGroups(file, raw, split, names, text, split.limit.most).batches(*groups)
-            while True:
-                with reading(split.name, f"damaged parquet data after row {row}"):
-                    batch, left_out = next(batches, (None, []))
-                if batch is None:
-                    return
+        with self._both(split) as (file, raw):
+            for row, batch, left_out in RowGroups(file, raw, split, names, text).batches(*split.groups or ()):
+                if isinstance(left_out, Damaged):
+                    raise left_out.error
                 keep = _kept(known.deleted, row, len(batch))
-                made = [self._column(batch, own, sources.get(own.name), known, split) for own in fields]
-                some = pa.RecordBatch.from_arrays(made, [own.name for own in fields]).take(to_arrow(keep))
-                if split.noted is not None:
-                    split.noted(split.place.size * len(batch) // file.metadata.num_rows)
-                skipped = marked(len(batch), left_out) if isinstance(left_out, list) else None
-                found = replace(table_batch(some, 0, columns, split.name), numbers=keep + (row + 1))
-                row += len(batch)
+                made = self._columns(batch, fields, sources, known, split)
+                some = pa.RecordBatch.from_arrays(made, [own.name for own in fields])
+                split.note_rows(len(some), n_rows)
+                found = table_batch(some, row + 1, columns, split.name)
+                found = replace(found, skipped=marked(len(some), left_out)) if isinstance(left_out, list) else found
                 del batch, made, some  # not held while the next is read
                 if len(keep):
-                    yield found if skipped is None else replace(found, skipped=skipped[keep])
+                    yield found.take(keep)
                 del found
 
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         deleted, gone, number = self._known(split)[1].deleted, 0, 0
         for _, row in super().rows(split, encoding_errors):
             while gone < len(deleted) and deleted[gone] == number:
@@ -196,18 +199,18 @@ class Lake(Parquet):
             number += 1
             yield number, row
 
-    def _tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
+    def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         snapshot, known = self._known(split)
         fields, sources = self.sources(snapshot, super().schema(split), split.name)
         schema, row = self.schema(split), 0
         fields = [own for own in fields if own.name in schema.names]
-        for table in super()._tables(split, converted):
+        for table in super().tables(split, converted):
             keep = _kept(known.deleted, row, len(table))
             row += len(table)
             batch = table.combine_chunks().to_batches()[0] if len(table) else None
             del table
             if batch is not None and len(keep):
-                made = [self._column(batch, own, sources.get(own.name), known, split) for own in fields]
+                made = self._columns(batch, fields, sources, known, split)
                 made = [c if c.type == own.type else self._cast(c, own, split) for c, own in zip(made, schema, strict=True)]
                 yield pa.Table.from_arrays(made, schema=schema).take(to_arrow(keep))
                 del made, batch  # not held while the next is read
@@ -217,17 +220,21 @@ class Lake(Parquet):
         own = {self.key(one, True): one for one in schema}
         return list(snapshot.fields), {one.name: own[key] for one in snapshot.fields if (key := self.key(one, False)) in own}
 
-    def _column(
-        self, batch: pa.RecordBatch, own: pa.Field, source: pa.Field | None, known: DataFile, split: Split
-    ) -> pa.Array:  # fmt: skip
-        """Return a column of the table out of some rows of a file."""
-        if source is not None:
-            return self._fitted(batch.column(source.name), source, own, split)
-        value = known.constants.get(own.name)
-        try:
-            return pa.nulls(len(batch), own.type) if value is None else pa.repeat(pa.scalar(value, own.type), len(batch))
-        except (pa.ArrowException, ValueError, TypeError) as error:
-            raise InputDataError(f"{value!r:.80} is not a valid value: {error}", split.name, column=own.name) from None
+    def _columns(
+        self, batch: pa.RecordBatch, fields: Sequence[pa.Field], sources: Mapping[str, pa.Field], known: DataFile, split: Split
+    ) -> list[pa.Array]:
+        """Return columns of the table out of some rows of a file."""
+        found = []
+        for own in fields:
+            if (source := sources.get(own.name)) is not None:
+                found.append(self._fitted(batch.column(source.name), source, own, split))
+                continue
+            value = known.constants.get(own.name)
+            try:
+                found.append(pa.repeat(pa.scalar(value, own.type), len(batch)))
+            except (pa.ArrowException, ValueError, TypeError) as error:
+                raise InputDataError(f"{value!r:.80} is not a valid value: {error}", split.name, column=own.name) from None
+        return found
 
     def _fitted(self, column: pa.Array, source: pa.Field, own: pa.Field, split: Split) -> pa.Array:
         """Return a column of a file as the table has it; fields of structs are matched, too."""
@@ -260,7 +267,7 @@ class Lake(Parquet):
         except (pa.ArrowException, ValueError) as error:
             raise InputDataError(f"values do not fit into {own.type}: {error}", split.name, column=own.name) from None
 
-    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+    def pieces(self, split: Split, n_bytes: int) -> Pieces:
         """Return runs of row groups; deleted rows do not count."""
         deleted = self._known(split)[1].deleted
         return [(first - int(np.searchsorted(deleted, first)), piece) for first, piece in super().pieces(split, n_bytes)]
@@ -285,19 +292,15 @@ class Lake(Parquet):
         snapshot, _ = self._known(selection.split)
         _, sources = self.sources(snapshot, super().schema(selection.split), selection.split.name)
         said = {part.partition("=")[0] for part in selection.split.relative.split("/")[:-1] if "=" in part}
-        some = copy(selection)
-        some.split = replace(selection.split, data=tuple(said - set(sources)))
+        some, form = copy(selection), self.detailed(f"{self.version}:{self.depth}")
+        form.omitted = said - set(sources)
+        some.split = replace(selection.split, form=form)
         (name,) = self.names_in_folder(some.split)
         with folder.file(name) as stream:
             format_named("parquet").write(stream, [some], provenance)
 
     def names_in_folder(self, split: Split) -> list[str]:
         return [split.relative]
-
-
-def _same(form: Lake, source: pa.Field | None, own: pa.Field) -> bool:
-    """Tell whether a column of a file is what the table has, down to the fields inside it."""
-    return source is not None and source.name == own.name and alike(form, source, own)
 
 
 def alike(form: Lake, source: pa.Field, own: pa.Field) -> bool:
@@ -353,19 +356,14 @@ def inside(name: str, root: AnyPath) -> AnyPath:
     return path
 
 
-def _statuses(root: AnyPath, names: Mapping[str, DataFile]) -> dict[str, tuple[int, int, int, int]]:
-    """Return size, time of change, device and inode of files in a folder, as far as they are there."""
+def _statuses(root: AnyPath, names: Mapping[str, DataFile]) -> dict[str, os.stat_result | Status]:
+    """Return the status of files in a folder, as far as they are there."""
     if isinstance(root, Url):
         length = len(str(root)) + 1
         entries = {str(entry.url)[length:]: entry for entry in entries_in(root, recursive=True) if not entry.is_folder}
-        return {n: (*e.status, NO_DEVICE, e.url.number) for n in names if (e := entries.get(n)) is not None}
-    found = {}
+        return {name: entry.status for name, entry in entries.items() if name in names}
+    found: dict[str, os.stat_result | Status] = {}
     for name in names:
-        try:
-            status = os.stat(inside(name, root))
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            raise InputDataError(f"cannot be read: {why(error)}", root / name) from None
-        found[name] = (status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
+        with asking(root / name), suppress(FileNotFoundError):
+            found[name] = os.stat(inside(name, root))
     return found

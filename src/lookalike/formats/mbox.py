@@ -36,7 +36,7 @@ class Mbox(ParsedRecords):
     if a message, or nothing, follows there. What the mailbox begins with, and is no message, is always written.
     """
 
-    name, kind = "mbox", "eml"
+    name, kind, title = "mbox", "eml", "mailboxes"
     suffixes = packed(".mbox")
     fields = ("id", "text", "date", "from", "subject")
     keep_unread = True
@@ -49,21 +49,15 @@ class Mbox(ParsedRecords):
             content = None if message is None else _POSTMARKS.sub(b"", message.lstrip(_BEFORE), 1)
             yield _headers_of(content or b""), content
 
-    def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
-        """Write the selected messages as they are, and those that cannot be read."""
-        split = selection.split
-        if selection.added is not None:
-            raise InputDataError("mailboxes cannot be annotated; name an output file such as annotated.jsonl", split.name)
-        split.check_unchanged()
-        (name,) = self.names_in_folder(split)
+    def copied(self, selection: Selection, folder: Unfinished, name: str) -> int:
+        """Write the selected messages, and those that cannot be read."""
         number, written = 0, selection.mask if selection.left is None else selection.mask | selection.left
         with folder.file(name) as stream:
-            for number, message in enumerate(_up_to_faults(split), 1):
+            for number, message in enumerate(_up_to_faults(selection.split), 1):
                 selection.check_count(number) if number > len(selection.mask) else None
                 if written[number - 1] or (number == 1 and message and not _BEGIN.match(message.lstrip(_BEFORE))):
                     stream.write(message or b"")
-        selection.check_count(number)
-        split.check_unchanged()
+        return number
 
 
 def _up_to_faults(split: Split) -> Iterator[bytes | None]:

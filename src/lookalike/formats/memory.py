@@ -15,18 +15,17 @@ import pyarrow as pa
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.names import expanded, is_glob, listed, suffix_of
 from ..files.urls import WEB, is_url
-from ..formats.split import Inputs
 from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views
-from .columnar import ColumnarFormat, check_columns, outer, table_batch
+from .columnar import ColumnarFormat, check_columns, cut, outer, table_batch
 from .format import Format, Selection
-from .frames import ROWS, MadeRows, Streamed, frame_of, table_of_lake
+from .frames import MadeRows, Streamed, frame_of, table_of_lake
 from .registry import formats_by_suffix, known_suffixes
+from .rows import NumberedRows
 from .sources import Files, open_sources
-from .split import Batch, Columns, Record, Split, numbers_from
+from .split import Batch, Columns, Inputs, Record, Split, numbers_from
 
 MAX_PATH = 1024
-ROWS_BYTES = 32 << 20  # of a table in memory that are copied together
 AS_TEXTS = "pass the texts as a column, pyarrow.array(texts)"
 _TAKEN = "texts are taken as a path, a table, a data set, a dict of id to text, or a list of texts or of dicts"
 _JSON = (str, int, float, list, dict, type(None))
@@ -38,7 +37,7 @@ def own_id(splits: Sequence[Split]) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-class _InMemory(Format):
+class InMemory(Format):
     """What values in memory are called."""
 
     def __reduce__(self) -> str:
@@ -62,7 +61,7 @@ class _InMemory(Format):
         return len(split.data) if hasattr(split.data, "__len__") else 0, 0
 
 
-class _Lists(_InMemory):
+class _Lists(InMemory):
     """A list of texts or a column of them; ids are row numbers, from 0."""
 
     name = "memory"
@@ -71,10 +70,9 @@ class _Lists(_InMemory):
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the texts; there are no columns but the text."""
-        if columns.id is not None or columns.others:
-            names = [*([columns.id] if columns.id else []), *columns.others]
+        if asked := columns.wanted[1:]:
             raise InputDataError(
-                f"a list of texts has no columns; {', '.join(names)} was asked for: pass a dict of id to text, a list of "
+                f"a list of texts has no columns; {', '.join(asked)} was asked for: pass a dict of id to text, a list of "
                 "dicts, or a table"
             )
         first = 0
@@ -82,10 +80,7 @@ class _Lists(_InMemory):
             yield Batch(texts, numbers_from(first, len(texts)))
             first += len(texts)
 
-    def check_free(self, split: Split, names: Sequence[str]) -> None:
-        """Do nothing: there are no columns."""
-
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         """Return all rows as dictionaries of id and text, each with its number."""
         row = 0
         for texts in as_texts(split.data, "replace"):
@@ -94,7 +89,7 @@ class _Lists(_InMemory):
                 row += 1
 
 
-class _Records(_InMemory):
+class _Records(InMemory):
     """A list of dicts; ids are row numbers, from 0, unless a field is named."""
 
     name = "dicts"
@@ -107,7 +102,7 @@ class _Records(_InMemory):
             ids = batch.ids if batch.ids is None else _plain(batch.ids, split.name, columns.id)
             yield replace(batch, ids=ids, others=others)
 
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         """Return the dicts, each with its number, numbers of NumPy as those of Python."""
         for number, row in enumerate(split.data):
             yield number, {name: value.item() if isinstance(value, np.generic) else value for name, value in row.items()}
@@ -119,7 +114,7 @@ class _Texts(_Records):
     own_id = "id"
 
 
-class _Tables(_InMemory, ColumnarFormat):
+class _Tables(InMemory, ColumnarFormat):
     """An Arrow table; ids are row numbers, from 0, unless a column is named."""
 
     name = "table"
@@ -140,11 +135,9 @@ class _Tables(_InMemory, ColumnarFormat):
     def batches(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         return iter(table.to_batches())
 
-    def tables(self, split: Split) -> Iterator[pa.Table]:
+    def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         """Return the table, some rows at a time."""
-        rows = max(1, min(ROWS, ROWS_BYTES * len(split.data) // max(1, split.data.nbytes)))
-        for first in range(0, len(split.data), rows):
-            yield split.data.slice(first, rows)
+        return cut(split.data)
 
 
 class _Made(_Tables):
@@ -153,7 +146,7 @@ class _Made(_Tables):
     def batches(self, table: MadeRows) -> Iterator[pa.RecordBatch]:
         return table.batches()
 
-    def tables(self, split: Split) -> Iterator[pa.Table]:
+    def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         for batch in split.data.batches():
             yield pa.Table.from_batches([batch])
             del batch  # not held while the next is made

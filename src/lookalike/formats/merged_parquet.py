@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain
 from typing import Any
@@ -16,12 +16,11 @@ from pyarrow import types
 
 from ..errors import InputDataError
 from .columnar import ColumnarFormat, selected_schema, selected_tables
-from .format import Selection
+from .format import Selection, gathered
 from .rows import as_text, not_utf8, plain_values, refuse_twice
 from .split import ROOM, Record, Split
 
 ROW_GROUP = 1 << 14
-BATCH_BYTES = 4 << 20  # of rows that are converted together
 GROUP_BYTES = 16 << 20
 TABLES = 256  # that are held as they are
 COPIES, OBJECTS = 12, 60  # bytes for each byte of a text, and of a list or object of JSON, while it is converted
@@ -144,18 +143,14 @@ class _Column:
 
 
 def _batched(rows: Iterable[tuple[int, Record]], split: Split) -> Iterator[list[tuple[int, Record]]]:
-    """Yield rows, as many at a time as make a row group, or as take about ``BATCH_BYTES``."""
-    some: list[tuple[int, Record]] = []
-    size = 0
-    for number, row in rows:
-        some.append((number, row))
-        size += _checked_size(split, number, row)
-        del row  # not held while the next is read
-        if len(some) >= ROW_GROUP or size >= BATCH_BYTES:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some
+    """Yield rows, as many at a time as make a row group, or as take about a block."""
+
+    def sized() -> Iterator[tuple[tuple[int, Record], int]]:
+        for number, row in rows:
+            yield (number, row), _checked_size(split, number, row)
+            del row  # not held while the next is read
+
+    return gathered(sized(), ROW_GROUP)
 
 
 def _checked_size(split: Split, number: int, row: Record) -> int:
@@ -189,24 +184,27 @@ def common_schema(selections: Sequence[Selection]) -> pa.Schema:
     """Return the columns of all sources, in the order they appear, with the types that hold their values."""
     columns: dict[str, _Column] = {}
     for selection in selections:
-        split, form = selection.split, selection.split.form
+        split, form, fields = selection.split, selection.split.form, selection.added_schema
         if isinstance(form, ColumnarFormat):
-            schema = selected_schema(selection, form)
-            refuse_twice(split.name, schema.names)
-            for field in schema:
-                columns.setdefault(field.name, _Column()).kinds[field.type] = None
-            continue
-        if (names := form.text_columns(split)) is not None:
+            fields = selected_schema(selection, form)
+            refuse_twice(split.name, fields.names)
+        elif (names := form.text_columns(split)) is not None:
             for name in names:
                 columns.setdefault(name, _Column()).is_text = True
-            for field in selection.added_schema:
-                columns.setdefault(field.name, _Column()).kinds[field.type] = None
-            continue
-        for rows in _batched(selection.records(), selection.split):
-            for name in dict.fromkeys(name for _, row in rows for name in row):
-                columns.setdefault(name, _Column()).add([row.get(name) for _, row in rows])
-            rows.clear()  # not held while the next are read
+        else:
+            fields = []
+            _add_values(columns, selection)
+        for field in fields:
+            columns.setdefault(field.name, _Column()).kinds[field.type] = None
     return pa.schema([(name, column.kind()) for name, column in columns.items()])
+
+
+def _add_values(columns: dict[str, _Column], selection: Selection) -> None:
+    """Read rows for what is in their columns."""
+    for rows in _batched(selection.records(), selection.split):
+        for name in dict.fromkeys(name for _, row in rows for name in row):
+            columns.setdefault(name, _Column()).add([row.get(name) for _, row in rows])
+        rows.clear()  # not held while the next are read
 
 
 def common_tables(selections: Sequence[Selection], schema: pa.Schema) -> Iterator[pa.Table]:
@@ -271,6 +269,31 @@ def row_groups(tables: Iterable[pa.Table], rows: int | None = None) -> Iterator[
             del together
     if some:
         yield pa.concat_tables(some)
+
+
+def write_tables(
+    write: Callable[[pa.Table], None], tables: Iterable[pa.Table], schema: pa.Schema, rows: int | None = None
+) -> None:
+    """Write tables with the types of a schema, small ones together: see ``row_groups``."""
+    for table in row_groups(tables, rows):
+        if len(table):
+            write(table if table.schema.equals(schema) else table.cast(schema))
+        del table  # not held while the next is read
+
+
+def with_provenance(schema: pa.Schema, provenance: Record) -> pa.Schema:
+    """Return a schema whose metadata say how a file was made."""
+    return schema.with_metadata({**(schema.metadata or {}), b"lookalike": json.dumps(provenance).encode()})
+
+
+def unwritable(schema: pa.Schema, write: Callable[[pa.Table, Any], None]) -> str | None:
+    """Return the first column of a type that a format does not have."""
+    for field in schema:
+        try:
+            write(pa.schema([field]).empty_table(), pa.BufferOutputStream())
+        except (pa.ArrowException, ValueError):
+            return str(field.name)
+    return None
 
 
 def _combined(tables: list[pa.Table]) -> pa.Table:

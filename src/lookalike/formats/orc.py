@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -10,11 +9,10 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from ..errors import InputDataError, OutputError
-from ..files.urls import Url
-from .columnar import ColumnarFormat, check_columns, decoded, outer, table_batch
+from ..files.streams import arrow_file, reading
+from .columnar import ROWS, ColumnarFormat, check_columns, decoded, outer, table_batch
 from .format import EXPANSION, Selection
-from .frames import ROWS
-from .merged_parquet import row_groups, together
+from .merged_parquet import row_groups, together, unwritable, write_tables
 from .rows import refuse_twice
 from .split import Batch, Columns, Record, Split
 
@@ -32,15 +30,9 @@ class ORC(ColumnarFormat):
 
     @contextmanager
     def _source(self, split: Split) -> Iterator[pa.NativeFile]:
-        """Open a file; what Arrow refuses of it becomes an InputDataError that names it."""
-        path = split.place.path
-        try:
-            with path.open_anywhere() if isinstance(path, Url) else pa.OSFile(os.fsencode(path)) as source:
-                yield source
-        except InputDataError:
-            raise
-        except (pa.ArrowException, OSError, ValueError, IndexError) as error:  # of memory, too: damaged files want any amount
-            raise InputDataError(f"not a readable ORC file: {error}", split.name) from None
+        """Open a file; what Arrow refuses of it, for want of memory too, becomes an InputDataError that names it."""
+        with reading(split.name, "not a readable ORC file", MemoryError), arrow_file(split.place.path) as source:
+            yield source
 
     @contextmanager
     def _open(self, split: Split) -> Iterator[Any]:
@@ -73,8 +65,7 @@ class ORC(ColumnarFormat):
             fragment = dataset.OrcFileFormat().make_fragment(source)
             how = {"batch_size": READ_ROWS, "batch_readahead": 0, "fragment_readahead": 0, "use_threads": False}
             for batch in fragment.to_batches(schema=schema, columns=names, **how):
-                if split.noted is not None:
-                    split.noted(split.place.size * len(batch) // max(1, n_rows))
+                split.note_rows(len(batch), n_rows)
                 found += len(batch)
                 yield pa.Table.from_batches([batch])
             if found != n_rows:
@@ -99,7 +90,7 @@ class ORC(ColumnarFormat):
         names = self.schema(split).names
         refuse_twice(split.name, names, names)
 
-    def tables(self, split: Split) -> Iterator[pa.Table]:
+    def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         """Read all columns again, a few rows at a time."""
         self.check_writing(split, converted=False)
         return self._tables(split)
@@ -117,26 +108,12 @@ class ORC(ColumnarFormat):
         try:
             with orc.ORCWriter(stream, compression=codec) as writer:
                 writer.write(schema.empty_table())
-                for table in row_groups(tables):
-                    if len(table):
-                        writer.write(table.cast(schema))
-                    del table  # not held while the next is read
+                write_tables(writer.write, tables, schema)
         except InputDataError:
             raise
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError, ValueError) as error:
-            name = next((own.name for own in schema if not _is_writable(own)), None)
+            name = unwritable(schema, orc.write_table)
             raise OutputError(f" cannot be written as ORC: {error}; cast or drop it", column=name) from None
-
-
-def _is_writable(field: pa.Field) -> bool:
-    from pyarrow import orc
-
-    try:
-        with orc.ORCWriter(pa.BufferOutputStream()) as writer:
-            writer.write(pa.schema([field]).empty_table())
-    except (pa.ArrowException, ValueError):
-        return False
-    return True
 
 
 FORMAT = ORC()

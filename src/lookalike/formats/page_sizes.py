@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core import unpack_rows
+from ..values import Int64Array
 from .parquet_pages import DICTIONARIES, DICTIONARY, PIECE, Page, Stream, pages_of, parts_of
 
 _PREFIXED = 7  # DELTA_BYTE_ARRAY: a value is how much of the one before begins it, and what follows
 
 
-def bytes_per_row(file: BinaryIO, chunk: Any, column: Any, n_rows: int, of_value: int) -> NDArray[np.int64]:
+def bytes_per_row(file: BinaryIO, chunk: Any, column: Any, n_rows: int, of_value: int) -> Int64Array:
     """Return the bytes of a column in each row: so many ``of_value``, and those of the numbers or texts themselves.
 
     A list that is empty or missing has one value. Outside of a dictionary, texts of a page count as equally long.
@@ -78,7 +78,7 @@ def _bytes_of_value(page: Page) -> float:
     return 0 if page.encoding in DICTIONARIES else page.n_bytes / max(1, page.n_values)
 
 
-def _lengths_in(stream: Stream, page: Page) -> NDArray[np.int64]:
+def _lengths_in(stream: Stream, page: Page) -> Int64Array:
     """Return the bytes of each value in a dictionary page."""
     data, offsets = np.frombuffer(bytearray(stream.read(page.n_bytes)), np.uint8), np.empty(page.n_values + 1, np.int64)
     if unpack_rows(data, np.ones(page.n_values, np.int64), data, offsets) < 0:

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
-from ..errors import InputDataError, OutputError
+from ..errors import OutputError
 from ..files.ahead import Reader
-from ..files.streams import of_store, open_anywhere, why
+from ..files.streams import arrow_file, open_stream, reading
 from ..files.urls import Url
 from ..text.texts import Later, Texts
 from ..values.arrays import runs
 from .columnar import ColumnarFormat, check_columns, leaves_of, path_of, table_batch, unread_table
 from .format import Selection
-from .merged_parquet import row_groups, together
-from .row_groups import BUFFER, READ_AHEAD, RowGroups, buffer_of
-from .split import Batch, Columns, FinalError, Record, Split, marked, unread
+from .merged_parquet import together, unwritable, with_provenance, write_tables
+from .row_groups import BUFFER, READ_AHEAD, Damaged, RowGroups, buffer_of, row_bounds
+from .split import Batch, Columns, Pieces, Record, Split, marked, unread
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -32,27 +29,6 @@ if TYPE_CHECKING:
 MOST_ROWS = 1 << 20  # of a row group, however short they are
 DICTIONARY_BYTES = 1 << 18  # of a column's distinct values; looking for more takes tens of MB and seldom makes a file smaller
 CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"} | {c: c.lower() for c in ("SNAPPY", "GZIP", "BROTLI", "ZSTD", "LZ4")}
-
-
-@contextmanager
-def reading(name: str, what: str) -> Iterator[None]:
-    """Turn Arrow's refusals of a file into an InputDataError that names it."""
-    try:
-        yield
-    except InputDataError:
-        raise
-    except (pa.ArrowException, OSError, ValueError, IndexError) as error:
-        if isinstance(error, MemoryError):
-            raise
-        if isinstance(error, OSError) and of_store(error):
-            raise InputDataError(f"cannot be read: {why(error)}", name) from None
-        raise InputDataError(f"{what}: {error}", name) from None
-
-
-def _source(split: Split) -> Path | pa.NativeFile:
-    """Return what Arrow opens; a name that is not UTF-8 must be opened by its bytes."""
-    path = split.place.path
-    return path if isinstance(path, Url) or split.name == str(path) else pa.OSFile(os.fsencode(path))
 
 
 def _made(make: Callable[[], Texts], name: str, what: str) -> Texts:
@@ -74,20 +50,17 @@ class Parquet(ColumnarFormat):
 
     def _open(self, split: Split) -> pq.ParquetFile:
         """Open a file whose rows are not read."""
-        path = split.place.path
         with reading(split.name, "not a readable parquet file"):
-            return self._file(split, path.open_anywhere() if isinstance(path, Url) else _source(split), BUFFER)
+            return self._file(split, arrow_file(split.place.path), BUFFER)
 
-    @staticmethod
     def _file(
-        split: Split, source: Path | pa.NativeFile, buffer: int, metadata: pq.FileMetaData | None = None
+        self, split: Split, source: pa.NativeFile, buffer: int, metadata: pq.FileMetaData | None = None
     ) -> pq.ParquetFile:
         import pyarrow.parquet as pq  # here, for what is not needed to start
 
         try:  # with a buffer ahead of pages, a whole row group would be held
-            checks = isinstance(split.form, Parquet) and split.form.checks_pages
             return pq.ParquetFile(
-                source, metadata=metadata, buffer_size=buffer, pre_buffer=False, page_checksum_verification=checks
+                source, metadata=metadata, buffer_size=buffer, pre_buffer=False, page_checksum_verification=self.checks_pages
             )
         except pa.ArrowException:
             split.check_unchanged()
@@ -99,13 +72,14 @@ class Parquet(ColumnarFormat):
         path, buffer = split.place.path, BUFFER
         with ExitStack() as opened:
             with reading(split.name, "not a readable parquet file"):
-                raw = opened.enter_context(open_anywhere(path))
-                source = path if isinstance(path, Url) else _source(split)
+                raw = opened.enter_context(open_stream(path))
                 if isinstance(path, Url):
                     source, buffer = pa.PythonFile(Reader(raw.raw.ahead, exact=True, owner=False), "r"), READ_AHEAD
+                else:
+                    source = arrow_file(path)
                 file = opened.enter_context(self._file(split, source, buffer))
                 if all_columns or buffer > BUFFER:
-                    source.seek(0) if isinstance(source, pa.NativeFile) else None
+                    source.seek(0)
                     file = opened.enter_context(self._file(split, source, buffer_of(file.metadata, buffer), file.metadata))
             yield file, raw
 
@@ -122,63 +96,37 @@ class Parquet(ColumnarFormat):
             return "snappy" if largest is None else CODECS.get(str(largest.compression), "snappy")
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
-        if not split.limit.faults:
-            yield from self._read(split, columns)
-            return
-        with self._open(split) as file:
-            check_columns(split, file.schema_arrow, columns)
-            begin, end = split.groups or (0, file.metadata.num_row_groups)
-            bounds = np.cumsum([0, *(file.metadata.row_group(i).num_rows for i in range(end))])
-        while begin < end:
-            row = int(bounds[begin])
-            try:
-                for batch in self._read(replace(split, groups=(begin, end)), replace(columns, later=False), whole=True):
-                    row += len(batch.numbers)
-                    yield batch
-                return
-            except FinalError:
-                raise
-            except InputDataError as error:  # the rest of the group is left out
-                begin = int(np.searchsorted(bounds, row, side="right"))
-                yield unread(split, columns, row + 1, int(bounds[begin]) - row, error)
-
-    def _read(self, split: Split, columns: Columns, whole: bool = False) -> Iterator[Batch]:
-        """Read some row groups; ``whole``: with all columns, of which each may be damaged."""
         with self._both(split) as (file, raw):
             check_columns(split, file.schema_arrow, columns)
-            names, groups = list(dict.fromkeys(columns.wanted)), split.groups or (0, None)
-            names = file.schema_arrow.names if whole else names
-            first = 1 + sum(file.metadata.row_group(i).num_rows for i in range(groups[0]))
-            later = columns.later and columns.text not in (columns.id, *columns.others)
-            batches = RowGroups(file, raw, split, names, columns.text, split.limit.most, later=later).batches(*groups)
-            while True:
-                damaged = f"damaged parquet data after row {first - 1}"
-                with reading(split.name, damaged):
-                    batch, left_out = next(batches, (None, []))
-                if batch is None:
-                    return
-                made = table_batch(batch, first, columns, split.name)
-                first += len(batch)
-                if split.noted is not None:
-                    split.noted(split.place.size * len(batch) // file.metadata.num_rows)
+            # where faults are passed over, any column may be damaged
+            names = file.schema_arrow.names if split.limit.faults else list(dict.fromkeys(columns.wanted))
+            later = columns.later and not split.limit.faults and columns.text not in (columns.id, *columns.others)
+            rows = RowGroups(file, raw, split, names, columns.text, later=later)
+            for row, batch, left_out in rows.batches(*split.groups or ()):
+                if isinstance(left_out, Damaged):
+                    yield unread(split, columns, row + 1, *left_out)
+                    continue
+                made = table_batch(batch, row + 1, columns, split.name)
+                split.note_rows(len(made.numbers), file.metadata.num_rows)
                 batch = None  # a large one is not held while the next is read
                 if isinstance(left_out, Later):
-                    made = replace(made, texts=replace(left_out, make=partial(_made, left_out.make, split.name, damaged)))
+                    make = partial(_made, left_out.make, split.name, f"damaged parquet data after row {row}")
+                    made = replace(made, texts=replace(left_out, make=make))
                 elif left_out:
                     made = replace(made, skipped=marked(len(made.numbers), left_out))
                 yield made
                 del made
 
-    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+    def pieces(self, split: Split, n_bytes: int) -> Pieces:
         """Return runs of row groups; a file that is small is not opened."""
         if split.place.size < 2 * n_bytes:
             return [(0, split)]
         with self._open(split) as file:
             groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+            rows = row_bounds(file.metadata)
         sizes = [sum(group.column(i).total_compressed_size for i in range(group.num_columns)) for group in groups]
         bounds = runs((np.cumsum(sizes) - sizes) // n_bytes)
-        rows = np.concatenate([[0], np.cumsum([group.num_rows for group in groups])]).tolist()
-        return [(rows[begin], replace(split, groups=(begin, end))) for begin, end in bounds] or [(0, split)]
+        return [(int(rows[begin]), replace(split, groups=(begin, end))) for begin, end in bounds] or [(0, split)]
 
     def expected(self, split: Split, texts: Sequence[str]) -> tuple[int, int]:
         """Return what the metadata say of rows and bytes."""
@@ -199,74 +147,32 @@ class Parquet(ColumnarFormat):
         with self._both(split) as (file, raw), reading(split.name, "damaged parquet data"):
             RowGroups(file, raw, split, converted=converted).check()
 
-    def tables(self, split: Split) -> Iterator[pa.Table]:
+    def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         """Read all columns again, a few rows at a time."""
-        return self._tables(split, converted=False)
-
-    def tables_to_convert(self, split: Split) -> Iterator[pa.Table]:
-        """Read all columns again, fewer rows at a time."""
-        return self._tables(split, converted=True)
-
-    def _tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         with self._both(split, all_columns=True) as (file, raw):
-            rows = RowGroups(file, raw, split, converted=converted)
-            bounds = np.cumsum([0, *(file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups))])
-            batches, row = rows.batches(), 0
-            while True:
-                try:
-                    with reading(split.name, f"damaged parquet data after row {row}"):
-                        batch, _ = next(batches, (None, []))
-                except FinalError:
-                    raise
-                except InputDataError:
-                    if not split.limit.faults:
-                        raise
-                    group = int(np.searchsorted(bounds, row, side="right"))
-                    yield unread_table(file.schema_arrow, int(bounds[group]) - row)
-                    batches, row = rows.batches(group), int(bounds[group])
-                    continue
-                if batch is None:
-                    return
-                row += len(batch)
-                yield pa.Table.from_batches([batch], file.schema_arrow)
+            for _, batch, left_out in RowGroups(file, raw, split, converted=converted).batches():
+                if isinstance(left_out, Damaged):
+                    yield unread_table(file.schema_arrow, left_out.n_rows)
+                else:
+                    yield pa.Table.from_batches([batch], file.schema_arrow)
                 batch = None  # not held while the next is read
 
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         """Write tables: as they are where all splits have the same schema, converted where not."""
+        import pyarrow.parquet as pq
+
         schema, tables, as_is = together(selections)
-        schema = schema.with_metadata({**(schema.metadata or {}), b"lookalike": json.dumps(provenance).encode()})
-        first = selections[0].split
+        schema, first = with_provenance(schema, provenance), selections[0].split
         compression = first.form.compression(first) if isinstance(first.form, ColumnarFormat) else "snappy"
-        with _writer(stream, schema, compression) as writer:
-            for table in row_groups(tables, MOST_ROWS if as_is else None):
-                if len(table):
-                    writer.write_table(table if table.schema.equals(schema) else table.cast(schema))
-                del table  # not held while the next is read
-
-
-@contextmanager
-def _writer(stream: BinaryIO, schema: pa.Schema, compression: str) -> Iterator[pq.ParquetWriter]:
-    """Open a writer of parquet; what cannot be written becomes an OutputError that names the column."""
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetWriter(stream, schema, compression=compression, dictionary_pagesize_limit=DICTIONARY_BYTES) as writer:
-            yield writer
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        name = next((field.name for field in schema if not _is_writable(field)), None)
-        kind = f" of type {schema.field(name).type}" if name else ""
-        said = f"a column{kind} cannot be written as parquet: {error}; cast or drop it"
-        raise OutputError(said, column=name) from None
-
-
-def _is_writable(field: pa.Field) -> bool:
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([field])):
-            return True
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
-        return False
+        how = {"compression": compression, "dictionary_pagesize_limit": DICTIONARY_BYTES}
+        try:
+            with pq.ParquetWriter(stream, schema, **how) as writer:
+                write_tables(writer.write_table, tables, schema, MOST_ROWS if as_is else None)
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            name = unwritable(schema, pq.write_table)
+            kind = f" of type {schema.field(name).type}" if name else ""
+            said = f"a column{kind} cannot be written as parquet: {error}; cast or drop it"
+            raise OutputError(said, column=name) from None
 
 
 FORMAT = Parquet()

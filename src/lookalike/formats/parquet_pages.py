@@ -16,7 +16,8 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
+
+from ..values import Int64Array
 
 LARGE = 16 << 20  # bytes of a page from which on it is read as a stream
 STREAMED = {"UNCOMPRESSED": None, "ZSTD": "zstd", "GZIP": "gzip", "BROTLI": "brotli"}
@@ -224,7 +225,7 @@ class _Dictionary:
         return TooLong(end - begin) if end - begin > most else os.pread(self._file.fileno(), end - begin, begin)
 
 
-def _runs_in(data: bytes, width: int, n: int) -> Iterator[tuple[int, int | NDArray[np.int64]]]:
+def _runs_in(data: bytes, width: int, n: int) -> Iterator[tuple[int, int | Int64Array]]:
     """Yield numbers of some bits in runs, each with its length: one number, or as many as were packed."""
     count, at, size = 0, 0, (width + 7) // 8
     weights = 1 << np.arange(width)
@@ -250,9 +251,9 @@ class Numbers:
 
     def __init__(self, data: bytes, width: int, n: int) -> None:
         self._runs = _runs_in(data, width, n)
-        self._length, self._run = 0, cast("int | NDArray[np.int64]", 0)
+        self._length, self._run = 0, cast("int | Int64Array", 0)
 
-    def take(self, n: int) -> NDArray[np.int64]:
+    def take(self, n: int) -> Int64Array:
         """Return the next numbers; an OSError if there are fewer."""
         taken, at = np.empty(n, np.int64), 0
         while at < n:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ..errors import InputDataError
 from ..files.ahead import Range, want
+from ..files.streams import reading
 from ..text.texts import Later
+from ..values import Int64Array
 from ..values.arrow import strings
 from .columnar import leaves_of
 from .page_sizes import bytes_per_row, held_of, longest_value
@@ -38,12 +39,24 @@ _NO_MORE: Any = object()
 _TEXTS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
+class Damaged(NamedTuple):
+    """Rows that cannot be read, and why."""
+
+    n_rows: int
+    error: InputDataError
+
+
+def row_bounds(metadata: pq.FileMetaData) -> Int64Array:
+    """Return how many rows come before each row group, and how many there are."""
+    return np.cumsum([0, *(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups))])
+
+
 def buffer_of(metadata: pq.FileMetaData, most: int = BUFFER) -> int:
     """Return how many bytes of a column are read ahead: fewer of many columns, which are read side by side."""
     return max(READER, min(most, BUFFERS // max(1, int(metadata.num_columns))))
 
 
-def _fitting(sizes: NDArray[np.int64], rows: int, most: int) -> int:
+def _fitting(sizes: Int64Array, rows: int, most: int) -> int:
     """Return how many rows, up to so many, never have more bytes than the most together, if no row has."""
     while rows > 1 and int(np.add.reduceat(sizes, np.arange(0, len(sizes), rows)).max()) > most:
         rows //= 2
@@ -64,21 +77,21 @@ class _Group(NamedTuple):
 class RowGroups:
     """The rows of a parquet file, in batches by the sizes of ``text`` (default: all columns), within the limit of the split.
 
-    ``raw`` is the same file by its bytes. Texts in pages of ``large`` bytes or more are read value by value, which changes how
-    rows are cut into batches. ``converted``: values become Python's objects, which take more. ``later``: texts may be
-    ``Later``.
+    ``raw`` is the same file by its bytes. Where columns are named, texts in pages that are larger than a text may be are read
+    value by value, which changes how rows are cut into batches. ``converted``: values become Python's objects, which take more.
+    ``later``: texts may be ``Later``.
     """
 
     def __init__(
         self, file: pq.ParquetFile, raw: BinaryIO, split: Split, names: Sequence[str] | None = None, text: str | None = None,
-        large: int | None = None, converted: bool = False, later: bool = False,
+        converted: bool = False, later: bool = False,
     ) -> None:  # fmt: skip
         self._file, self._raw, self._split, self._names = file, raw, split, names
         self._each, self._most_bytes = (PYTHON, MOST_BYTES // 4) if converted else (0, MOST_BYTES)
-        self._large = LARGE if large is None else max(LARGE, large)
+        self._large = LARGE if names is None else max(LARGE, split.limit.most)
         # each is made anew whenever it is asked for
         schema, self._metadata, self._columns = file.schema_arrow, file.metadata, file.schema
-        self._schema, self._buffer = schema, buffer_of(file.metadata)
+        self._schema, self._buffer, self._bounds = schema, buffer_of(file.metadata), row_bounds(file.metadata)
         self._leaves = leaves_of(schema, names)
         texts = [] if text is None else leaves_of(schema, [text])
         sized = [leaf for _, leaf in texts or self._leaves]
@@ -171,7 +184,7 @@ class RowGroups:
         """Return the bytes of a value of a column beside those of a text or number."""
         return VALUE + self._each * (1 + int(column.path.count(".")))
 
-    def _sizes(self, group: Any, leaves: Iterable[int]) -> NDArray[np.int64] | None:
+    def _sizes(self, group: Any, leaves: Iterable[int]) -> Int64Array | None:
         """Return the bytes of some columns in each row; None: cannot be told."""
         sizes = np.zeros(group.num_rows, np.int64)
         try:
@@ -228,17 +241,45 @@ class RowGroups:
             column=name,
         )
 
-    def batches(self, first: int = 0, last: int | None = None) -> Iterator[tuple[pa.RecordBatch, list[int] | Later]]:
-        """Yield the rows of some row groups in batches, each with the numbers of those whose texts are left out, or texts."""
-        last = self._metadata.num_row_groups if last is None else last
-        rows = [self._metadata.row_group(i).num_rows for i in range(self._metadata.num_row_groups)]
-        stated, found = sum(rows[first:last]), 0
+    def batches(
+        self, first: int = 0, last: int | None = None
+    ) -> Iterator[tuple[int, pa.RecordBatch, list[int] | Later | Damaged]]:
+        """Yield the rows of some row groups in batches, with the number of rows before each.
+
+        With them come the numbers of rows whose texts are left out, or texts. Where faults are passed over, the rest of a row
+        group that is damaged is no batch, but ``Damaged``.
+        """
+        last = len(self._bounds) - 1 if last is None else last
+        row = int(self._bounds[first])
+        while True:
+            batches = self._counted(first, last)
+            try:
+                while True:
+                    with reading(self._split.name, f"damaged parquet data after row {row}"):
+                        batch, left_out = next(batches, (None, []))
+                    if batch is None:
+                        return
+                    n = len(batch)
+                    yield row, batch, left_out
+                    row, batch = row + n, None  # not held while the next is read
+            except FinalError:
+                raise
+            except InputDataError as error:
+                first = int(np.searchsorted(self._bounds, row, side="right"))
+                if first > last or not self._split.limit.faults:
+                    raise
+                yield row, None, Damaged(int(self._bounds[first]) - row, error)
+                row = int(self._bounds[first])
+
+    def _counted(self, first: int, last: int) -> Iterator[tuple[pa.RecordBatch, list[int] | Later]]:
+        """Yield the rows of some row groups; an OSError if these are not as many as the file says."""
+        stated, found, total = int(self._bounds[last] - self._bounds[first]), 0, int(self._bounds[-1])
         for batch, left_out in self._batches(first, last):
             found += len(batch)
             yield batch, left_out
             del batch  # not held while the next is read
-        if sum(rows) != self._metadata.num_rows:
-            raise OSError(f"its metadata state {self._metadata.num_rows:,} rows, and {sum(rows):,} in its row groups")
+        if total != self._metadata.num_rows:
+            raise OSError(f"its metadata state {self._metadata.num_rows:,} rows, and {total:,} in its row groups")
         if found != stated:
             raise OSError(f"its metadata state {stated:,} rows in {last - first:,} row groups, which hold {found:,}")
 
@@ -305,7 +346,7 @@ class RowGroups:
         others = [f.name for f in wanted if f.name != field.name]
         leaf = next(leaf for where, leaf in self._leaves if where == place)
         values = values_of(self._raw, group.column(leaf), field.nullable, limit.most)
-        row = sum(self._metadata.row_group(i).num_rows for i in range(number))
+        row = int(self._bounds[number])
         for other in self._others(number, rows, others):
             begin = end = size = 0
             texts: list[bytes | None] = []

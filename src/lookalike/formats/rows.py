@@ -24,9 +24,11 @@ _BYTES = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary, ty
 json_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 Shape = Callable[[Any], Any]
 Record = dict[str, Any]
+NumberedRows = Iterator[tuple[int, Record]]
 LONG = 1 << 20  # bytes of a line whose text is decoded so
 CHUNK = 1 << 16
 _decode = msgspec.json.Decoder(str).decode
+raw_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _HIGH = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
 
 
@@ -229,7 +231,7 @@ def lost(source: str, row: int, name: str, why: str) -> InputDataError:
     return InputDataError(f"{why}; write .parquet or a folder instead", source, row, column=name)
 
 
-def plain_rows(batch: pa.RecordBatch, source: str, first: int) -> Iterator[tuple[int, Record]]:
+def plain_rows(batch: pa.RecordBatch, source: str, first: int) -> NumberedRows:
     """Yield the rows of a batch as dictionaries, each with its number."""
     names = batch.schema.names
     refuse_twice(source, names)

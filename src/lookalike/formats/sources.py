@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -11,17 +10,16 @@ from pathlib import PurePath
 from ..errors import InputDataError, MissingExtraError, ParameterError
 from ..files.ahead import side_by_side
 from ..files.inputs import SNIFFED, find_places
-from ..files.names import Patterns, Skipped, describe_skipped, left_out, listed, patterns_of, suffix_of, way_to_text
+from ..files.names import GivenPath, Patterns, Skipped, describe_skipped, left_out, listed, patterns_of, suffix_of, way_to_text
 from ..files.places import Place
 from ..files.signatures import LOOKED_AT, described, kind_of
 from ..files.streams import UnlikeError, read_blocks, read_raw
 from ..files.urls import Url
-from ..formats.split import Inputs
 from .columnar import ColumnarFormat
 from .database import Database, queried, refuse_unused
 from .format import Format
 from .registry import format_named, formats_by_suffix, known_suffixes
-from .split import Split
+from .split import Inputs, Split
 
 
 class Files(tuple[str, ...]):
@@ -29,7 +27,7 @@ class Files(tuple[str, ...]):
 
 
 def open_sources(
-    paths: Sequence[str | os.PathLike[str]], *, glob: str | Sequence[str] | None = None,
+    paths: Sequence[GivenPath], *, glob: str | Sequence[str] | None = None,
     exclude: str | Sequence[str] | None = None, format: str | None = None, delimiter: str | None = None,
     query: str | None = None, on_error: str | None = None,
 ) -> Inputs:  # fmt: skip

@@ -18,6 +18,7 @@ from ..files.streams import MOST, DamagedError, Noted, read_lines, why
 from ..files.urls import Url
 from ..text.texts import Texts, from_arrow_array, from_strings, joined, no_texts, without
 from ..values import Int64Array
+from .rows import NumberedRows
 from .rows import Record as Record
 
 if TYPE_CHECKING:
@@ -83,6 +84,20 @@ class Batch:
     unreadable: dict[int, str] = field(default_factory=dict)  # why rows, from 0, cannot be read
     whole: NDArray[np.bool_] | None = None  # pages of which all text is taken for lack of main text; None: no row is
 
+    def take(self, rows: Int64Array) -> Batch:
+        """Return some of the rows, by their places."""
+
+        def some(values: Any) -> Any:
+            if isinstance(values, list):
+                return [values[row] for row in rows.tolist()]
+            return None if values is None else values.take(rows)
+
+        places = rows.tolist() if self.unreadable else []
+        why = {place: self.unreadable[row] for place, row in enumerate(places) if row in self.unreadable}
+        others = {name: some(values) for name, values in self.others.items()}
+        texts = from_arrow_array(self.texts.column().take(rows))
+        return Batch(texts, some(self.numbers), some(self.ids), others, some(self.skipped), why, some(self.whole))
+
 
 ON_ERROR = "; or leave out what cannot be read: --on-error skip (on_error='skip')"
 
@@ -131,7 +146,7 @@ class Split:
     relative: str  # the name in an output folder
     places: tuple[Place, ...] = ()  # none if its rows are in memory
     named: bool = False  # though its rows are in memory: ids have the name, not the row alone
-    data: Any = None  # rows that are in memory
+    data: Any = None  # rows that are in memory, or are saved sketches; of a file of Arrow, which batches
     limit: Limit = Limit()  # a format reads no more of a document
     groups: tuple[int, int] | None = None  # row groups, or files, the first and the one after the last; None: all
     noted: Noted = None  # told how many bytes are read, as they are on the disk
@@ -146,6 +161,11 @@ class Split:
     def numbered(self) -> Iterator[tuple[int, Place]]:
         """The files that are read, each with its number among all of the input; where rows are files."""
         return enumerate(self.places, 1 if self.groups is None else self.groups[0] + 1)
+
+    def note_rows(self, n: int, of: int) -> None:
+        """Tell who wants to know what part of the file is read: some rows of all."""
+        if self.noted is not None:
+            self.noted(self.place.size * n // max(1, of))
 
     def place_of(self, number: int) -> Place:
         """Return the file of a number, from 1."""
@@ -295,7 +315,7 @@ class Split:
             line=line,
         )
 
-    def records(self, encoding_errors: str = "strict") -> Iterator[tuple[int, Record]]:
+    def records(self, encoding_errors: str = "strict") -> NumberedRows:
         """Read all rows again, whole: the number of each and a dictionary."""
         self.check_unchanged()
         yield from self.form.rows(self, encoding_errors)
@@ -321,7 +341,7 @@ class Split:
                 raise _with_way_out(error) from None
             return 0, 0
 
-    def pieces(self, n_bytes: int) -> list[tuple[int, Split]]:
+    def pieces(self, n_bytes: int) -> Pieces:
         """Return this input cut into pieces of about so many bytes on the disk, each with the number of its first row."""
         if self.limit.faults and not self.form.recovers:  # in which piece the end is, reading tells
             return [(0, self)]
@@ -346,6 +366,10 @@ class Split:
                 raise FinalError(f"cannot be read: {why(error)}", place.name) from None
             if status.st_size != place.size or (place.spool is None and status.st_mtime_ns != place.modified_ns):
                 raise FinalError("the file changed during the run; run again", place.name)
+
+
+Pieces = list[tuple[int, Split]]
+"""Parts of an input that can be read apart, each with its first row, from 0."""
 
 
 def marked(n: int, rows: Sequence[int]) -> NDArray[np.bool_] | None:
@@ -400,20 +424,21 @@ class Parts:
     """Checks that each row has one of the columns that make its text, and that of these none is in no row."""
 
     def __init__(self, split: Split, columns: Columns) -> None:
-        self._split, self._columns, self._never = split, columns, set(columns.parts)
+        self._split, self._columns, self._names = split, columns, columns.parts
+        self._never = set(self._names)
 
     def check(self, missing: Container[str], number: int, found: Callable[[], Sequence[str]]) -> None:
         """Check a row that lacks some columns; ``found`` names those that it has."""
-        there = [name for name in self._columns.parts if name not in missing]
-        if self._columns.parts and not there:
-            raise self._error(number, self._columns.parts[0], found())
+        there = [name for name in self._names if name not in missing]
+        if self._names and not there:
+            raise self._error(number, self._names[0], found())
         self._never.difference_update(there)
         self._found = found
 
     def end(self) -> None:
         """Check what all rows had."""
-        for name in self._columns.parts:
-            if name in self._never and len(self._never) < len(self._columns.parts):
+        for name in self._names:
+            if name in self._never and len(self._never) < len(self._names):
                 raise self._error(None, name, self._found())
 
     def _error(self, row: int | None, name: str, found: Sequence[str]) -> InputDataError:

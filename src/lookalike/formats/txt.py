@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import repeat
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputDataError, ParameterError
+from ..extraction import AllText, UnreadableError
+from ..extraction.parsers import Text
 from ..files.ahead import begun
 from ..files.folder import Unfinished
 from ..files.names import packed
 from ..files.places import Place
-from ..files.streams import BLOCK, read_blocks, read_raw
+from ..files.streams import DamagedError, read_blocks, read_raw
 from ..files.urls import Url
-from ..text.texts import Texts
+from ..text.texts import Texts, from_bytes
 from ..values.arrays import runs
-from .format import Format, Selection, unpacked_size
-from .split import Batch, Columns, FinalError, Record, Split, marked, numbers_from, reason_of
+from .format import BATCH_ROWS, Format, Selection, gathered, unpacked_size
+from .rows import NumberedRows
+from .split import Batch, Columns, FinalError, Pieces, Record, Split, marked, numbers_from, reason_of
 
-Content = TypeVar("Content")
+Row = TypeVar("Row")
 BATCH_FILES = 1024
 OPENED = 1 << 16  # bytes that take as long to read as a file to open, about
 _SUFFIXES = (
@@ -58,7 +61,7 @@ class TextFiles(Format):
 
     file = label
 
-    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+    def pieces(self, split: Split, n_bytes: int) -> Pieces:
         """Return runs of files, each of which counts as ``OPENED`` bytes more."""
         sizes = np.array([place.size + OPENED for place in split.places], np.int64)
         return [
@@ -85,37 +88,34 @@ class TextFiles(Format):
         return len(split.places), sum(map(unpacked_size, split.places))
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
-        """Read the files; there are no columns but the text."""
-        if columns.id is not None or columns.others:
-            names = [*([columns.id] if columns.id else []), *columns.others]
+        """Read the files; there are no columns but the text, and what cannot be parsed is left out, or an error."""
+        if asked := columns.wanted[1:]:
             raise ParameterError(
-                f"text files have no columns; {', '.join(names)} was asked for: leave out {split.name} and others "
-                "(--exclude PATTERN (exclude=)), or do without the column"
+                f"{self.name if self.parsed else 'text'} files have no columns; {', '.join(asked)} was asked for: leave out "
+                f"{split.name} and others (--exclude PATTERN (exclude=)), or do without the column"
             )
-        size = 0
-        contents: list[bytes | None] = []
-        wrong: dict[int, str] = {}
-        for number, place, content in contents_of(split, partial(_text_of, strict=columns.encoding_errors == "strict")):
-            if isinstance(content, InputDataError):
-                wrong[len(contents)] = reason_of(replace(split, name=place.name), content)
-                content = None
-            contents.append(content)
-            size += len(content or b"")
-            del content
-            if len(contents) == BATCH_FILES or size > BLOCK or place is split.places[-1]:
-                yield replace(_batch(contents, number + 1 - len(contents)), unreadable=wrong)
-                size, wrong = 0, {}
+        found = self.texts(split, columns.encoding_errors == "strict")
+        for numbers, some in batches_of(split, found, lambda number: split.place_of(number).name, BATCH_FILES):
+            yield replace(some, numbers=np.array(numbers, np.int64))
 
-    def rows(self, split: Split, encoding_errors: str) -> Iterator[tuple[int, Record]]:
-        """Read all files as dictionaries of id and text, each with its number."""
-        for number, place, content in contents_of(split, partial(_text_of, strict=False)):
-            text = content.decode("utf-8", "replace") if isinstance(content, bytes) else None
-            del content  # not held beside the text, nor this while the next is read
-            yield number, {"id": place.name, "text": text}
-            del text
+    def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
+        """Read all files as dictionaries of id and text, each with its number; what was left out has none."""
+        for number, text in self.texts(split):
+            row = {"id": split.place_of(number).name, "text": written(text)}
+            del text  # not held beside what it is written as, nor this while the next is read
+            yield number, row
+            del row
 
-    def check_free(self, split: Split, names: Sequence[str]) -> None:
-        """Do nothing: there are no columns."""
+    def texts(self, split: Split, strict: bool = False) -> Iterator[tuple[int, Text]]:
+        """Yield the number of each file and its text; what is no text in UTF-8 is an error if that is ``strict``."""
+
+        def reads(numbered: tuple[int, Place]) -> tuple[int, Callable[[], Iterator[tuple[int, Text]]]]:
+            number, place = numbered
+            n_bytes = (place.size + 1) * isinstance(place.path, Url)
+            return n_bytes, lambda: ((number, _content_or_why(one, split, strict)) for one in (place,))
+
+        for one in begun(map(reads, split.numbered)):
+            yield next(one)
 
     def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
         if selection.added is not None:
@@ -134,17 +134,6 @@ class TextFiles(Format):
         selection.split.check_unchanged()
 
 
-def contents_of(split: Split, read: Callable[[Place, Split], Content]) -> Iterator[tuple[int, Place, Content]]:
-    """Yield the files, each with its number and what is read of it."""
-
-    def reads(numbered: tuple[int, Place]) -> tuple[int, Callable[[], Iterator[tuple[int, Place, Content]]]]:
-        number, place = numbered
-        return (place.size + 1) * isinstance(place.path, Url), lambda: ((number, one, read(one, split)) for one in (place,))
-
-    for one in begun(map(reads, split.numbered)):
-        yield next(one)
-
-
 def content_of(place: Place, split: Split) -> bytes | None:
     """Return a file's bytes, or None if they are too many and it is left out."""
     blocks, size = [], 0
@@ -158,7 +147,7 @@ def content_of(place: Place, split: Split) -> bytes | None:
     return b"".join(blocks)
 
 
-def _text_of(place: Place, split: Split, strict: bool) -> bytes | InputDataError | None:
+def _content_or_why(place: Place, split: Split, strict: bool) -> Text:
     """Return what ``content_of`` does, or why there is nothing, where that is no reason to stop."""
     try:
         content = content_of(place, split)
@@ -167,20 +156,51 @@ def _text_of(place: Place, split: Split, strict: bool) -> bytes | InputDataError
     except FinalError:
         raise
     except InputDataError as error:
+        if split.form.parsed and isinstance(error, DamagedError):
+            return UnreadableError(error.reason)
         if not split.limit.faults:
             raise
-        return error
+        return UnreadableError(reason_of(replace(split, name=place.name), error))
     return content
 
 
-def _batch(contents: list[bytes | None], first: int) -> Batch:
-    """Return files as rows, numbered from ``first``; the contents are taken out of the list, not to be held twice."""
-    n, skipped = len(contents), marked(len(contents), [i for i, content in enumerate(contents) if content is None])
-    offsets = np.zeros(n + 1, np.int64)
-    np.cumsum([len(content or b"") for content in contents], out=offsets[1:])
-    together = b"".join([content or b"" for content in contents])
-    contents.clear()
-    return Batch(Texts(np.frombuffer(together, np.uint8), offsets), numbers_from(first, n), skipped=skipped)
+def check_left(split: Split, name: str, why: UnreadableError) -> None:
+    """Raise InputDataError for a document that has no text, unless such ones are left out."""
+    if not split.limit.leave:
+        raise InputDataError(f"{why}; repair or remove it, or leave it out: --on-error skip (on_error='skip')", name)
+
+
+def batches_of(
+    split: Split, found: Iterable[tuple[Row, Text]], name_of: Callable[[Row], str], most: int = BATCH_ROWS
+) -> Iterator[tuple[list[Row], Batch]]:
+    """Yield some rows and their batch, which lacks all but texts, at a time."""
+
+    def documents() -> Iterator[tuple[tuple[Row, Text], int]]:
+        for row, text in found:
+            if isinstance(text, UnreadableError):
+                check_left(split, name_of(row), text)
+            yield (row, text), len(text) if isinstance(text, bytes) else 0
+            del text  # not held while the next is read
+
+    for some in gathered(documents(), most):
+        rows, texts = [row for row, _ in some], [text if isinstance(text, bytes) else None for _, text in some]
+        unreadable = {place: str(why) for place, (_, why) in enumerate(some) if isinstance(why, UnreadableError)}
+        some.clear()
+        left, whole = marked(len(texts), [place for place, text in enumerate(texts) if text is None]), whole_of(texts)
+        together = from_bytes([text or b"" for text in texts])
+        texts.clear()  # not to be held twice
+        yield rows, Batch(together, numbers_from(0, len(rows)), skipped=left, unreadable=unreadable, whole=whole)
+        del together
+
+
+def whole_of(texts: Sequence[bytes | None]) -> NDArray[np.bool_] | None:
+    """Mark pages of which all text was taken for lack of main text."""
+    return marked(len(texts), [row for row, text in enumerate(texts) if isinstance(text, AllText)])
+
+
+def written(text: Text) -> str | UnreadableError | None:
+    """Return a text as rows have it; what was read at first and cannot be now, which must not be written, as it is."""
+    return text.decode("utf-8", "replace") if isinstance(text, bytes) else text
 
 
 def _check_text(name: str, content: bytes) -> None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ..errors import InputDataError
 from ..extraction import UnreadableError
+from ..extraction.parsers import Text
 from ..files.folder import Unfinished
 from ..files.names import packed
 from ..files.signatures import BEGINS, LOOKED_AT, described, is_texty, kind_of, packing_of
@@ -57,6 +58,7 @@ class Warc(ParsedRecords):
     """
 
     compressible = False
+    title = "WARC records"
     fields = ("id", "text", *_COLUMNS, "content_type")
     extra, package = "warc", "resiliparse"
     row_bytes, text_share = 50_000, 0.2
@@ -70,14 +72,9 @@ class Warc(ParsedRecords):
     def detailed(self, detail: str) -> Format:
         return self.with_boilerplate() if detail == "all" else super().detailed(detail)
 
-    def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
-        """Write the selected records as they are, compressed one by one, and those that tell how they were fetched."""
-        split = selection.split
-        if selection.added is not None:
-            raise InputDataError("WARC records cannot be annotated; name an output file such as annotated.jsonl", split.name)
-        split.check_unchanged()
-        (name,) = self.names_in_folder(split)
-        wanted, number = selection.mask, 0
+    def copied(self, selection: Selection, folder: Unfinished, name: str) -> int:
+        """Write the selected records, compressed one by one, and those that tell how they were fetched."""
+        split, wanted, number = selection.split, selection.mask, 0
         with folder.file(name, compress=False) as raw:
             records = _records(split)
             while not (split.limit.faults and number >= selection.last) and (record := next(records, None)) is not None:
@@ -89,10 +86,9 @@ class Warc(ParsedRecords):
                 if chosen:
                     with compressed(raw, Path(name)) as stream:
                         stream.write(record.whole)
-        selection.check_count(number)
-        split.check_unchanged()
+        return number
 
-    def documents(self, split: Split) -> Iterator[tuple[Record, bytes | UnreadableError | None]]:
+    def documents(self, split: Split) -> Iterator[tuple[Record, Text]]:
         """Yield what is known of each document, and its bytes after a letter that says whether they are a page."""
         for number, record in enumerate((record for record in _records(split) if record.is_document), 1):
             row: Record = {name: record.headers.get(header) for name, header in _COLUMNS.items()}

@@ -21,21 +21,16 @@ from ..files.disk import SIDECAR, as_listed
 from ..files.folder import Folder, Unfinished, folder_of
 from ..files.names import listed, shown, suffix_of
 from ..files.urls import as_url, check_writable
-from ..formats.split import Split
 from ..values.arrow import give_back
 from .columnar import ColumnarFormat
-from .format import Format, Selection
+from .format import Format
+from .format import Selection as Selection
 from .frames import MadeRows
 from .memory import check_types, made_split, table_split
 from .merged_parquet import together
 from .registry import format_named, formats_by_suffix, known_suffixes
 from .saved_data_sets import described
-from .split import FinalError, Limit, Record
-
-__all__ = ["Selection", "check_apart", "check_before", "check_folder", "check_folder_name", "check_output", "check_room",
-           "check_shortening", "check_table",
-           "describe", "folder_like", "format_of", "is_stdout", "means_folder", "table_of", "write_rows",
-           "write_table"]  # fmt: skip
+from .split import FinalError, Limit, Record, Split
 
 
 def is_stdout(output: object) -> bool:
@@ -80,15 +75,12 @@ def check_folder_name(output: str | Path) -> None:
 
 def format_of(output: str | Path) -> Format:
     """Return the format that an output file's suffix names."""
-    if is_stdout(output):
-        return format_named("jsonl")
-    known = formats_by_suffix()
-    suffix = suffix_of(output, known)
-    if suffix is None or known[suffix].rows_are_files:
+    form = _single(output.rstrip("/") if isinstance(output, str) else output)
+    if form is None:
         forms = [format_named(name) for name in known_suffixes()]
         written = {form.name: form.suffixes for form in forms if type(form).write is not Format.write}
         raise ParameterError(f"{shown(output)}: the suffix must be one of {listed(written)}")
-    return known[suffix]
+    return form
 
 
 def check_output(output: str | Path, force: bool) -> None:
@@ -96,11 +88,11 @@ def check_output(output: str | Path, force: bool) -> None:
     if _single(output) is None:
         check_folder(output, force)
     else:
-        _file(output, force)
+        check_table(output, force)
 
 
-def _file(output: str | Path, force: bool) -> Path:
-    """Return the path of an output that means one file, symbolic links followed, if it may be written to."""
+def check_table(output: str | Path, force: bool) -> Path:
+    """Return the path of an output that is one file, symbolic links followed, if it may be written to."""
     if is_stdout(output):
         return Path("-")
     form = format_of(output)
@@ -118,12 +110,6 @@ def check_folder(output: str | Path, force: bool) -> Folder:
     if as_url(output) is None or not folder.exists():
         check_folder_name(output)
     return folder.check(force, suffixes=formats_by_suffix())
-
-
-def check_table(output: str | Path, force: bool) -> Path:
-    """Return the path to write a table to, which is one file: see ``check_output``."""
-    format_of(output)
-    return _file(output, force)
 
 
 def check_apart(output: str | Path, splits: Sequence[Split], also: Sequence[str | Path] = ()) -> None:
@@ -206,11 +192,10 @@ def write_table(
 ) -> None:
     """Write a table as its suffix says; "-": as JSON lines."""
     path = check_table(output, force)
-    form = format_of(output)
     check_apart(output, sources)
     split = table_split(table, path.name) if isinstance(table, pa.Table) else made_split(table, path.name)
     selection = Selection(split, np.ones(len(table), np.bool_))
-    _write_file(path, form, [selection], provenance, force)
+    _write_file(path, format_of(output), [selection], provenance, force)
 
 
 def write_rows(
@@ -229,7 +214,7 @@ def write_rows(
     if form is None:
         _write_folder(output, selections, provenance, sources, force)
     else:
-        path = _file(output, force)
+        path = check_table(output, force)
         check_apart(output, sources)
         give_back()
         for selection in selections:

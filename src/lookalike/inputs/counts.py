@@ -13,10 +13,9 @@ import numpy as np
 import pyarrow as pa
 from msgspec import Meta, Struct
 
-from ..errors import InputDataError
 from ..files.descriptions import Count
 from ..files.folder import folder_of, parquet_file
-from ..files.streams import of_store
+from ..files.streams import reading
 from ..files.urls import AnyPath
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS, check_values
@@ -81,7 +80,7 @@ class CountRows:
     def _read(self, begin: int, end: int) -> Iterator[pa.RecordBatch]:
         """Read some rows and check them; the file is open while a row group is read: there can be very many."""
         first, group, last = 0, 0, -1
-        try:
+        with reading(str(self._path), "damaged", MemoryError):
             next(folder_of(self._path.parent).sizes([self._path.name]))  # a reader would wait for a pipe
             while first < end:
                 with parquet_file(self._path, checked=True) as file:
@@ -100,11 +99,6 @@ class CountRows:
                     last = self._check(batch, last)
                     yield batch
                 first, group = first + n, group + 1
-        except (OSError, ValueError, pa.ArrowException) as error:
-            if isinstance(error, InputDataError):
-                raise
-            what = "cannot be read" if of_store(error) else "damaged"
-            raise InputDataError(f"{what}: {error}", self._path) from None
 
     def _check(self, batch: pa.RecordBatch, last: int) -> int:
         """Check some rows; return the last document, before which none may come."""

@@ -14,7 +14,7 @@ from msgspec import Struct, to_builtins
 from .. import __version__
 from ..errors import InputDataError, ParameterError
 from ..files.descriptions import encoded, read_description
-from ..files.names import shown, walk
+from ..files.names import GivenPath, shown, walk
 from ..files.places import digest_of, place_of
 from .counts import Counts
 from .sketch_rows import DESCRIPTION, GENERATIONS
@@ -126,7 +126,7 @@ def next_name(last: str | None, wanted: str | None) -> str:
     return name
 
 
-def digest_of_output(output: str | os.PathLike[str]) -> str:
+def digest_of_output(output: GivenPath) -> str:
     """Return a digest of an output: of a file, or of all files of a folder and their names."""
     path = Path(output)
     if not path.is_dir():

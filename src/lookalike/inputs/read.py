@@ -119,13 +119,7 @@ def read_batches(source: Split, columns: Columns, pages: str, skipped: int = 0) 
             skipped -= len(batch.texts)
             continue
         if skipped:
-            texts = Texts(batch.texts.data, batch.texts.offsets[skipped:])
-            ids = None if batch.ids is None else batch.ids[skipped:]
-            others = {name: values[skipped:] for name, values in batch.others.items()}
-            left = None if batch.skipped is None else batch.skipped[skipped:]
-            why = {row - skipped: reason for row, reason in batch.unreadable.items() if row >= skipped}
-            whole = None if batch.whole is None else batch.whole[skipped:]
-            batch, skipped = Batch(texts, batch.numbers[skipped:], ids, others, left, why, whole), 0
+            batch, skipped = batch.take(np.arange(skipped, len(batch.texts))), 0
         if pages and not source.form.parsed:
             if columns.encoding_errors == "strict":
                 check_encoding(source, batch.numbers, batch.texts)
@@ -292,7 +286,7 @@ def read_with_ids(
             if columns.encoding_errors == "strict":
                 check_encoding(source, batch.numbers, batch.texts)
             tell_unreadable(source, batch)
-            batch = _without_skipped(batch)
+            batch = batch if batch.skipped is None else batch.take(np.flatnonzero(~batch.skipped))
             labels, some = label_rows(source, batch), batch.texts
             for begin, end in some.cut(n_bytes):
                 ids += labels[begin:end]
@@ -305,16 +299,6 @@ def read_with_ids(
     check_left(splits, columns, n, left, unread_files(sources))
     if ids:
         yield ids, concatenate(texts).column()
-
-
-def _without_skipped(batch: Batch) -> Batch:
-    """Return the rows of a batch that are not left out; those that are have an empty text, and perhaps no id."""
-    if batch.skipped is None:
-        return batch
-    kept = np.flatnonzero(~batch.skipped)
-    texts = Texts(batch.texts.data, np.append(batch.texts.offsets[kept], batch.texts.offsets[-1]))
-    ids = batch.ids if batch.ids is None or isinstance(batch.ids, list) else batch.ids.to_pylist()
-    return Batch(texts, batch.numbers[kept], None if ids is None else [ids[i] for i in kept.tolist()])
 
 
 def label_rows(source: Split, batch: Batch) -> list[Any]:

@@ -21,13 +21,13 @@ from ..files.atomic import reporting
 from ..files.descriptions import Count, Description, FileName, check_trusted, damaged, places_named, read_description
 from ..files.disk import SIDECAR, recover
 from ..files.folder import folder_of
-from ..files.inputs import asked, entries_in
-from ..files.names import shown, suffix_of
-from ..files.places import NO_DEVICE, Place, place_of
+from ..files.inputs import entries_in
+from ..files.names import GivenPath, shown, suffix_of
+from ..files.places import NO_DEVICE, Place, place_at, place_of
 from ..files.publication import JOURNAL
 from ..files.secrets import SECRET
 from ..files.store import PLANNED
-from ..files.streams import why
+from ..files.streams import asking, why
 from ..files.urls import WEB, AnyPath, Status, Url, as_url, is_inside, path_of
 from ..formats.database import queried
 from ..formats.format import Format
@@ -42,7 +42,7 @@ from .texts import SAVED
 FORMAT = 1
 ROW_BYTES = 16  # of a digest, which cannot be compressed
 _Slots = Annotated[int, Meta(ge=1, le=1 << 20)]
-Trusted = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Trusted = GivenPath | Sequence[GivenPath]
 _UNFINISHED = {PLANNED, SECRET, SIDECAR, ROWS}
 _LISTED = 8  # files of one folder that are not asked for one by one
 _OLD = re.compile(r"\.(.+)\.[0-9a-f]{8}-[0-9a-f]{8}\.old")  # a folder that is being replaced: see ``files.disk``
@@ -171,10 +171,8 @@ def saved_in(path: Any) -> Sequence[AnyPath]:
 def described_in(folder: AnyPath) -> Description[Sketches]:
     """Return the description of a folder of saved sketches."""
     path = folder / DESCRIPTION
-    try:
+    with asking(path):
         return read_description(path, Sketches, FORMAT, "saved sketches")
-    except OSError as error:
-        raise InputDataError(f"cannot be read: {why(error)}", path) from None
 
 
 def open_saved(
@@ -253,10 +251,8 @@ def description_of(split: Split) -> Place:
     """Return the file that describes the folder of some saved documents."""
     saved: Saved = split.data.saved
     name = f"{saved.name}/{DESCRIPTION}"
-    try:
+    with asking(name):
         return place_of(saved.path(DESCRIPTION), name, name)
-    except OSError as error:
-        raise InputDataError(f"cannot be read: {why(error)}", name) from None
 
 
 def files_of_saved(splits: Sequence[Split]) -> list[AnyPath]:
@@ -282,10 +278,7 @@ def _unchanged(saved: Saved, known: dict[AnyPath, Status] | None, path: AnyPath,
         "History.forget)"
     )
     try:
-        if isinstance(path, Url) and path in known:
-            place = Place(path, path.name, file.name, None, False, *known[path], NO_DEVICE, path.number)
-        else:
-            place = place_of(path, path.name, file.name)
+        place = place_at(path, path.name, file.name, known[path]) if path in known else place_of(path, path.name, file.name)
     except (OSError, ValueError) as error:
         reason = why(error) if isinstance(error, OSError) else error
         raise InputDataError(f"cannot be read: {reason}; {needs}", path) from None
@@ -298,7 +291,8 @@ def folders_at(url: Url) -> list[Url]:
     """Return the folders of saved sketches that a URL means: itself, or those in it, by name, but unfinished ones."""
     if url.scheme in WEB:
         return []
-    described = asked(url, (url / DESCRIPTION).entry)
+    with asking(url):
+        described = (url / DESCRIPTION).entry()
     if described is not None and not described.is_folder:
         return [url]
     return [] if suffix_of(url.name, formats_by_suffix()) else _inside(url)  # of many files each costs one request, not two

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from ..errors import InputDataError
 from ..files.names import shown
 from ..files.places import place_of
-from ..formats.format import Format
+from ..formats.memory import InMemory
 from ..formats.parquet import Parquet
 from ..formats.parsed import page_texts
-from ..formats.split import Batch, Columns, Limit, Names, Record, Split
-from ..text.texts import Texts, from_arrow_array, no_texts
+from ..formats.split import Batch, Columns, Limit, Names, Pieces, Record, Split
+from ..text.texts import Texts, no_texts
 from ..values import Int64Array
-from ..values.arrow import give_back, to_arrow, to_numpy
+from ..values.arrow import give_back, to_numpy
 from ..values.tables import SOURCE_BITS
 from .ids import apart_codes, column_keys, group_codes
 from .read import Reading
@@ -31,7 +31,7 @@ PIECE_BYTES = 1 << 20
 _ROW = (1 << SOURCE_BITS) - 1
 
 
-class _SavedFormat(Format):
+class _SavedFormat(InMemory):
     """Rows of saved sketches, read as the documents that were kept."""
 
     name = "saved sketches"
@@ -42,17 +42,12 @@ class _SavedFormat(Format):
     def label(self, split: Split, number: int) -> Any:
         """Return what the document was called."""
         origin = split.data.origin
-        if origin is None:
-            return super().label(split, number) if split.named else number
-        return origin.label(number)
+        return super().label(split, number) if origin is None else origin.label(number)
 
     def file(self, split: Split, number: int) -> str | None:
         """Return the file that the document came from, or the name of an input that had one."""
-        origin = split.data.origin
-        if origin is None:
-            return split.name if split.named else None
-        found: str | None = origin.file(number)
-        return found
+        origin: Split | None = split.data.origin
+        return super().file(split, number) if origin is None else origin.file(number)
 
     def identity(self, split: Split) -> Record:
         """Return the folder, what tells it from others, and which rows of it."""
@@ -68,7 +63,7 @@ class _SavedFormat(Format):
         """Return the number of rows; of their texts few are read."""
         return split.data.end - split.data.begin, 0
 
-    def pieces(self, split: Split, n_bytes: int) -> list[tuple[int, Split]]:
+    def pieces(self, split: Split, n_bytes: int) -> Pieces:
         data, found = split.data, []
         for begin in range(data.begin, data.end, PIECE_ROWS):
             end = min(begin + PIECE_ROWS, data.end)
@@ -140,7 +135,7 @@ class TextReader:
             del batch  # not held while the next is read
         if self._rows is not None:
             begin, end = np.searchsorted(self._rows, (first, self._row)).tolist()
-            first, batch = begin, _chosen(batch, self._rows[begin:end] - first)
+            first, batch = begin, batch.take(self._rows[begin:end] - first)
         if self._pages and not split.form.parsed:
             batch = page_texts(split, batch, self._pages)
         return first, batch
@@ -201,17 +196,6 @@ def reader_of(split: Split, reading: Reading) -> TextReader:
     if is_saved(split):
         return SavedTexts(split)
     return TextReader([(0, split)], Columns(reading.text, encoding_errors=reading.encoding_errors), pages=reading.pages)
-
-
-def _chosen(batch: Batch, rows: Int64Array) -> Batch:
-    places = to_arrow(rows)
-
-    def some(values: Any) -> Any:
-        return [values[row] for row in rows.tolist()] if isinstance(values, list) else values.take(places)
-
-    others = {name: some(values) for name, values in batch.others.items()}
-    ids = None if batch.ids is None else some(batch.ids)
-    return Batch(from_arrow_array(batch.texts.column().take(places)), batch.numbers[rows], ids, others)
 
 
 class _OwnTexts(Parquet):
