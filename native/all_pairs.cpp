@@ -9,44 +9,39 @@ namespace lookalike {
 constexpr std::int64_t BLOCK = 256, AHEAD = 16;
 constexpr std::int64_t MOST_SUMMED = 31;  // words whose bits a byte counts
 
-template <int W>
-static void search_all_of(Table<const Word> queries, std::int64_t start, std::int64_t stop, Table<const Word> all,
-                          std::int64_t radius, bool first_only, bool self_join, Hits& hits) {
-  const Prints<W> query(queries), stored(all);
-  const std::int64_t n = stored.size();
-  for (std::int64_t q = start; q < stop; q++) {
-    const Word* own = query[q];
-    std::int64_t s = self_join ? q + 1 : 0;
-    hits.compared += n;
-    for (bool done = false; s < n && !done;) {
-      std::int64_t end = n;
-      if constexpr (W == 1) {  // steps of 32 rows in which no distance is small are passed over
-        constexpr int STEP = 32;
-        for (; s + STEP <= n; s += STEP) {
-          Words beyond = ~Words{};
-          for (int k = 0; k < STEP; k += WORD_LANES)
-            beyond &= Word(radius) - byte_sums(byte_counts(load(stored[s + k]) ^ *own));
-          if (!all_negative(beyond)) break;
-        }
-        end = std::min(n, s + STEP);
-      }
-      for (; s < end && !done; s++) {
-        const std::int64_t d = query.distance(own, stored[s]);
-        if (d > radius) continue;
-        hits.add({q, s, d});
-        done = first_only;
-      }
-    }
-  }
-}
-
 // Finds the stored fingerprints within the radius of queries [start, stop), the first of each or all; in a self-join, those
 // behind a query's own row.
-static Found search_all(Table<const Word> query, std::int64_t start, std::int64_t stop, Table<const Word> stored,
+static Found search_all(Table<const Word> queries, std::int64_t start, std::int64_t stop, Table<const Word> all,
                         std::int64_t radius, bool first_only, bool self_join) {
   Hits hits;
-  with_words(query.columns(),
-             [&](auto words) { search_all_of<words>(query, start, stop, stored, radius, first_only, self_join, hits); });
+  with_words(queries.columns(), [&](auto width) {
+    const Prints<width> query(queries), stored(all);
+    const std::int64_t n = stored.size();
+    for (std::int64_t q = start; q < stop; q++) {
+      const Word* own = query[q];
+      std::int64_t s = self_join ? q + 1 : 0;
+      hits.compared += n;
+      for (bool done = false; s < n && !done;) {
+        std::int64_t end = n;
+        if constexpr (width == 1) {  // steps of 32 rows in which no distance is small are passed over
+          constexpr int STEP = 32;
+          for (; s + STEP <= n; s += STEP) {
+            Words beyond = ~Words{};
+            for (int k = 0; k < STEP; k += WORD_LANES)
+              beyond &= Word(radius) - byte_sums(byte_counts(load(stored[s + k]) ^ *own));
+            if (!all_negative(beyond)) break;
+          }
+          end = std::min(n, s + STEP);
+        }
+        for (; s < end && !done; s++) {
+          const std::int64_t d = query.distance(own, stored[s]);
+          if (d > radius) continue;
+          hits.add({q, s, d});
+          done = first_only;
+        }
+      }
+    }
+  });
   return hits.taken();
 }
 
@@ -115,7 +110,7 @@ class BlockPairs {
     std::int64_t done = 0;
     bool beyond = false;
     for (std::int64_t p = 0; p < reach_.layout.rows() && !beyond; p++) {
-      const std::int64_t first = reach_.layout[p][0], width = (reach_.layout[p][1] + 63) / 64, bits = reach_.layout[p][2];
+      const std::int64_t first = reach_.layout[p][0], width = width_of(reach_.layout[p][1]), bits = reach_.layout[p][2];
       for (std::int64_t begun = 0; begun < width && !beyond;) {
         const std::int64_t stop = std::min({width, begun + std::max(step_, first_ - done), begun + MOST_SUMMED});
         beyond = bits == 1 ? add<1>(words_[i], first + begun, first + stop, 1, width)
@@ -178,26 +173,14 @@ static Found block_pairs(Table<const Word> words, std::int64_t begin, std::int64
 // M / 2^b + (1 - 2^-b) R N must match.
 static Found filled_pairs(Table<const Word> words, std::int64_t begin, std::int64_t end, std::int64_t slots, std::int64_t bits,
                           double threshold) {
-  const std::int64_t width = (slots + 63) / 64;
   const double chance = 1.0 / double(Word(1) << bits);
   Hits hits;
-  for (std::int64_t i = 0; i < end; i++) {
-    const Span<const Word> a = words[i];
+  for (std::int64_t i = 0; i < end; i++)
     for (std::int64_t j = std::max(i + 1, begin); j < end; j++) {
-      const Span<const Word> b = words[j];
-      std::int64_t equal = 0, both = 0, one = 0;
-      for (std::int64_t w = 0; w < width; w++) {
-        Word differ = 0;
-        for (std::int64_t k = 0; k < bits; k++) differ |= a[w + k * width] ^ b[w + k * width];
-        const Word own = a[w + bits * width], other = b[w + bits * width];
-        equal += popcount(own & other & ~differ);
-        both += popcount(own & other);
-        one += popcount(own ^ other);
-      }
+      const auto [equal, both, one] = compare_filled(words[i], words[j], slots, bits);
       if (double(equal) + 1e-6 >= double(both) * chance + threshold * (1.0 - chance) * double(both + one))
         hits.add({i, j, equal});
     }
-  }
   return hits.taken();
 }
 
@@ -209,34 +192,30 @@ static Vector<Word> join_entries(Table<const Word> words, Span<const Word> mask,
   return entries;
 }
 
-template <int W>
-static void join_runs_of(Table<const Word> words, Span<const Word> entries, Word low, Table<const Word> masks,
-                         std::int64_t table, std::int64_t radius, std::int64_t limit, Hits& hits) {
-  const Prints<W> prints(words), mask(masks);
-  const std::int64_t n = entries.size();
-  for (std::int64_t i = 0; i + 1 < n; i++) {
-    if (i + AHEAD + 1 < n && (entries[i + AHEAD] ^ entries[i + AHEAD + 1]) <= low) {
-      prints.prefetch(std::int64_t(entries[i + AHEAD] & low));
-      prints.prefetch(std::int64_t(entries[i + AHEAD + 1] & low));
-    }
-    for (std::int64_t j = i + 1; j < n && (entries[i] ^ entries[j]) <= low; j++) {
-      const std::int64_t a = std::int64_t(entries[i] & low), b = std::int64_t(entries[j] & low);
-      hits.compared++;
-      const std::int64_t d = prints.distance(prints[a], prints[b]);
-      if (d > radius || !mask.first_agree(table, prints[a], prints[b])) continue;
-      hits.add({std::min(a, b), std::max(a, b), d});
-      if (hits.size() >= limit) return;
-    }
-  }
-}
-
 // Finds the pairs within the radius among sorted entries of equal keys, at most `limit` of them. A pair is told for the first
 // of the masks (tables, words) under which it agrees: all tables tell it once.
 static Found join_runs(Table<const Word> words, Span<const Word> entries, std::int64_t row_bits, Table<const Word> masks,
                        std::int64_t table, std::int64_t radius, std::int64_t limit) {
+  const Word low = low_bits(row_bits);
+  const std::int64_t n = entries.size();
   Hits hits;
-  with_words(words.columns(),
-             [&](auto width) { join_runs_of<width>(words, entries, low_bits(row_bits), masks, table, radius, limit, hits); });
+  with_words(words.columns(), [&](auto width) {
+    const Prints<width> prints(words), mask(masks);
+    for (std::int64_t i = 0; i + 1 < n; i++) {
+      if (i + AHEAD + 1 < n && (entries[i + AHEAD] ^ entries[i + AHEAD + 1]) <= low) {
+        prints.prefetch(std::int64_t(entries[i + AHEAD] & low));
+        prints.prefetch(std::int64_t(entries[i + AHEAD + 1] & low));
+      }
+      for (std::int64_t j = i + 1; j < n && (entries[i] ^ entries[j]) <= low; j++) {
+        const std::int64_t a = std::int64_t(entries[i] & low), b = std::int64_t(entries[j] & low);
+        hits.compared++;
+        const std::int64_t d = prints.distance(prints[a], prints[b]);
+        if (d > radius || !mask.first_agree(table, prints[a], prints[b])) continue;
+        hits.add({std::min(a, b), std::max(a, b), d});
+        if (hits.size() >= limit) return;
+      }
+    }
+  });
   return hits.taken();
 }
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 #if __has_include(<sys/mman.h>)
@@ -129,6 +130,10 @@ template <class T>
 struct Matrix {
   Vector<T> elements;
   std::size_t columns;
+  Matrix(Vector<T> elements, std::size_t columns) : elements(std::move(elements)), columns(columns) {}
+  Matrix(std::int64_t rows, std::size_t columns) : elements(rows * columns), columns(columns) {}
+  T* begin() { return elements.data(); }
+  Span<T> operator[](std::size_t row) { return Span<T>(elements).part(row * columns, columns); }
 };
 
 // A growing array that is not given away: Python may refer to it as long as it likes.
@@ -145,80 +150,82 @@ Shared<T> used_again(Shared<T>& kept) {
   return kept;
 }
 
+// Elements and columns, 0 where there is but one row.
 template <class T>
-nb::ndarray<nb::numpy, T> give(Vector<T>&& made, std::size_t columns = 0) {
-  auto* held = new Vector<T>(std::move(made));
-  nb::capsule owner(held, [](void* p) noexcept { delete static_cast<Vector<T>*>(p); });
-  const std::size_t shape[2] = {columns ? held->size() / columns : held->size(), columns};
-  return nb::ndarray<nb::numpy, T>(held->data(), columns ? 2 : 1, shape, owner);
+std::pair<Span<T>, std::size_t> laid_out(Vector<T>& made) {
+  return {made, 0};
 }
+template <class T>
+std::pair<Span<T>, std::size_t> laid_out(Shared<T>& made) {
+  return {*made, 0};
+}
+template <class T>
+std::pair<Span<T>, std::size_t> laid_out(Matrix<T>& made) {
+  return {made.elements, made.columns};
+}
+
+// An array of Python that an object goes on holding, as a span or a table.
+template <class T, int DIMENSIONS = 1>
+struct Held : std::conditional_t<DIMENSIONS == 1, Span<T>, Table<T>> {
+  using View = std::conditional_t<DIMENSIONS == 1, Span<T>, Table<T>>;
+  using View::View;
+  nb::ndarray<T, nb::ndim<DIMENSIONS>, nb::c_contig, nb::device::cpu> array;
+};
 
 // Lets Python call a function of spans, tables and numbers, without the interpreter's lock. Arrays must have just the declared
 // types.
+using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 template <class Function>
 void define(nb::module_& m, const char* name, Function function) {
-  m.def(name, function, nb::call_guard<nb::gil_scoped_release>());
+  m.def(name, function, Unlocked());
 }
 
 }  // namespace lookalike
 
 namespace nanobind::detail {
 
-template <class T>
-struct type_caster<lookalike::Span<T>> {
-  using Held = ndarray<T, ndim<1>, c_contig, device::cpu>;
-  NB_TYPE_CASTER(lookalike::Span<T>, make_caster<Held>::Name)
-  make_caster<Held> held;
+// Takes an array as it is: one that would have to be converted is refused.
+template <class Taken, class T, int DIMENSIONS>
+struct array_taker {
+  using Array = ndarray<T, ndim<DIMENSIONS>, c_contig, device::cpu>;
+  NB_TYPE_CASTER(Taken, make_caster<Array>::Name)
+  make_caster<Array> taken;
 
   bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
-    if (!held.from_python(source, flags & ~std::uint32_t(cast_flags::convert), cleanup)) return false;
-    value = {held.value.data(), held.value.shape(0)};
+    if (!taken.from_python(source, flags & ~std::uint32_t(cast_flags::convert), cleanup)) return false;
+    const Array& array = taken.value;
+    if constexpr (DIMENSIONS == 1) value = {array.data(), array.shape(0)};
+    else value = {array.data(), array.shape(0), array.shape(1)};
+    if constexpr (requires { value.array; }) value.array = array;
     return true;
   }
 };
-
 template <class T>
-struct type_caster<lookalike::Table<T>> {
-  using Held = ndarray<T, ndim<2>, c_contig, device::cpu>;
-  NB_TYPE_CASTER(lookalike::Table<T>, make_caster<Held>::Name)
-  make_caster<Held> held;
+struct type_caster<lookalike::Span<T>> : array_taker<lookalike::Span<T>, T, 1> {};
+template <class T, int DIMENSIONS>
+struct type_caster<lookalike::Held<T, DIMENSIONS>> : array_taker<lookalike::Held<T, DIMENSIONS>, T, DIMENSIONS> {};
+template <class T>
+struct type_caster<lookalike::Table<T>> : array_taker<lookalike::Table<T>, T, 2> {};
 
-  bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
-    if (!held.from_python(source, flags & ~std::uint32_t(cast_flags::convert), cleanup)) return false;
-    value = {held.value.data(), held.value.shape(0), held.value.shape(1)};
-    return true;
+// Gives an array away.
+template <class Given, class T>
+struct array_giver {
+  using Array = ndarray<numpy, T>;
+  NB_TYPE_CASTER(Given, make_caster<Array>::Name)
+
+  static handle from_cpp(Given&& given, rv_policy policy, cleanup_list* cleanup) {
+    auto* held = new Given(std::move(given));
+    capsule owner(held, [](void* p) noexcept { delete static_cast<Given*>(p); });
+    const auto [elements, columns] = lookalike::laid_out(*held);
+    const std::size_t shape[2] = {columns ? elements.size() / columns : elements.size(), columns};
+    return make_caster<Array>::from_cpp(Array(elements.begin(), columns ? 2 : 1, shape, owner), policy, cleanup);
   }
 };
-
 template <class T>
-struct type_caster<std::vector<T, lookalike::Raw<T>>> {
-  using Given = ndarray<numpy, T>;
-  using Made = lookalike::Vector<T>;
-  NB_TYPE_CASTER(Made, make_caster<Given>::Name)
-  static handle from_cpp(Made&& made, rv_policy policy, cleanup_list* cleanup) {
-    return make_caster<Given>::from_cpp(lookalike::give(std::move(made)), policy, cleanup);
-  }
-};
-
+struct type_caster<lookalike::Vector<T>> : array_giver<lookalike::Vector<T>, T> {};
 template <class T>
-struct type_caster<lookalike::Shared<T>> {
-  using Given = ndarray<numpy, T>;
-  using Made = lookalike::Shared<T>;
-  NB_TYPE_CASTER(Made, make_caster<Given>::Name)
-  static handle from_cpp(Made&& made, rv_policy policy, cleanup_list* cleanup) {
-    auto* held = new Made(std::move(made));
-    capsule owner(held, [](void* p) noexcept { delete static_cast<Made*>(p); });
-    return make_caster<Given>::from_cpp(Given((*held)->data(), {(*held)->size()}, owner), policy, cleanup);
-  }
-};
-
+struct type_caster<lookalike::Shared<T>> : array_giver<lookalike::Shared<T>, T> {};
 template <class T>
-struct type_caster<lookalike::Matrix<T>> {
-  using Given = ndarray<numpy, T>;
-  NB_TYPE_CASTER(lookalike::Matrix<T>, make_caster<Given>::Name)
-  static handle from_cpp(lookalike::Matrix<T>&& made, rv_policy policy, cleanup_list* cleanup) {
-    return make_caster<Given>::from_cpp(lookalike::give(std::move(made.elements), made.columns), policy, cleanup);
-  }
-};
+struct type_caster<lookalike::Matrix<T>> : array_giver<lookalike::Matrix<T>, T> {};
 
 }  // namespace nanobind::detail

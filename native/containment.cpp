@@ -7,6 +7,7 @@
 #include <tuple>
 #include "arrays.h"
 #include "hash.h"
+#include "hash_table.h"
 
 namespace lookalike {
 namespace {
@@ -16,9 +17,9 @@ constexpr Int SIZE_BITS = 8, WIDE = 1 << 7, SIZE = WIDE - 1;
 
 // Returns the smallest different hashes of each row, ascending; if there are fewer, the last one again; without any, 0.
 Matrix<Word> sample_rows(Span<const Word> values, Span<const Int> offsets, Word salt, Int width) {
-  Matrix<Word> made{Vector<Word>(std::size_t((offsets.size() - 1) * width)), std::size_t(width)};
+  Matrix<Word> made(offsets.size() - 1, width);
   for (Int row = 0; row + 1 < offsets.size(); row++) {
-    Word* const least = made.elements.data() + row * width;
+    Word* const least = made[row].begin();
     Int count = 0;
     for (const Word value : values.part(offsets[row], offsets[row + 1] - offsets[row])) {
       const Word mixed = fmix64(value ^ salt) >> 1;
@@ -35,39 +36,27 @@ Matrix<Word> sample_rows(Span<const Word> values, Span<const Int> offsets, Word 
   return made;
 }
 
-// A map of keys of 63 bits, by their upper bits, in a power of two of words.
-template <class T>
-class KeyMap {
- public:
-  explicit KeyMap(Span<T> words) : words_(words), shift_(63 - std::countr_zero(64 * Word(words.size()))) {}
-  void set(Word key) { words_[key >> shift_ >> 6] |= Word(1) << (key >> shift_ & 63); }
-  bool has(Word key) const { return words_[key >> shift_ >> 6] >> (key >> shift_ & 63) & 1; }
-
- private:
-  Span<T> words_;
-  int shift_;
-};
-
+// Adds keys of 63 bits to a filter.
 void mark_keys(Span<const Int> keys, Span<Word> words) {
-  KeyMap map(words);
-  for (const Int key : keys) map.set(Word(key));
+  const Filter filter(words, 63);
+  for (const Int key : keys) filter.add(Word(key));
 }
 
-// Returns a key and a holder for each different shingle of each row that may be looked for: that is in the map `words`.
+// Returns a key and a holder for each different shingle of each row that may be looked for: that is in the filter `words`.
 //
 // Shingles are mixed with the salt to 63 bits, and with the groups, 63 bits that enter the keys of a row; a sample
 // has `sample` of a document's, of which the first `wide` are wide; those of orders from `first` on are looked for.
 std::pair<Vector<Int>, Vector<Int>> find_holders(Span<const Word> values, Span<const Int> offsets, Span<const Word> groups,
                                                  Span<const Int> orders, Word salt, Int sample, Int wide, Int first,
                                                  Span<const Word> words) {
-  const KeyMap map(words);
+  const Filter filter(words, 63);
   Vector<Int> keys, holders;
   Vector<Word> hits;
   for (Int row = 0; row + 1 < offsets.size(); row++) {
     hits.clear();
     for (const Word value : values.part(offsets[row], offsets[row + 1] - offsets[row])) {
       const Word mixed = fmix64(value ^ salt) >> 1;
-      if (map.has(mixed ^ groups[row])) hits.push_back(mixed);
+      if (filter.has(mixed ^ groups[row])) hits.push_back(mixed);
     }
     std::sort(hits.begin(), hits.end());
     hits.erase(std::unique(hits.begin(), hits.end()), hits.end());

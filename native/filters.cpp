@@ -70,7 +70,7 @@ Vector<Int> rank_members(Span<Int> values, Span<const Int> offsets, Span<const s
 // Chooses the rarest members of sets, those that other sets may have. Each set is sorted in place.
 class Prefixes {
  public:
-  Prefixes(Span<Int> values, Span<const Int> offsets, Span<const Int> orders, Span<const std::int32_t> counts, int shift,
+  Prefixes(Held<Int> values, Held<const Int> offsets, Held<const Int> orders, Span<const std::int32_t> counts, int shift,
            double threshold, bool with_bits)
       : values_(values),
         offsets_(offsets),
@@ -79,23 +79,20 @@ class Prefixes {
         threshold_(threshold),
         columns_(2 + BITS + (with_bits ? BIT_WORDS : 0)) {}
 
-  // Returns at most so many of the next members, the columns of which are rows: key, order of the set, facts. None:
-  // all is done.
-  Matrix<Int> next(Int at_most) {
-    at_most = std::min(at_most, Int(entries_.size()));
-    Matrix<Int> made{Vector<Int>(std::size_t(columns_ * at_most)), 0};
-    Int* const out = made.elements.data();
-    Int written = 0;
-    for (; row_ + 1 < offsets_.size() && written < at_most; row_++, place_ = 0) {
+  // Returns at most so many of the next members, by columns: key, order of the set, facts. None: all is done.
+  std::vector<Vector<Int>> next(Int at_most) {
+    std::vector<Vector<Int>> made(columns_);
+    for (auto& column : made) column.reserve(std::min(at_most, Int(entries_.size())));
+    for (; row_ + 1 < offsets_.size() && Int(made[0].size()) < at_most; row_++, place_ = 0) {
       const Int begin = offsets_[row_], size = offsets_[row_ + 1] - begin;
       if (!place_) look_at(values_.part(begin, size));
       const Int smallest = least_of(threshold_, size);  // set that can match
       const Int end = std::min(size, size - least_of(share_of(threshold_), size + smallest) + 1);
-      while (place_ < end && written < at_most) {
+      while (place_ < end && Int(made[0].size()) < at_most) {
         const Int entry = entries_[begin + place_++];
         if (entry >> 32 == 1) continue;  // nobody else has it; counts that are too large for 32 bits can be any number
-        Int* to = out + written++;
-        const auto put = [&](Int fact) { *std::exchange(to, to + at_most) = fact; };
+        auto to = made.begin();
+        const auto put = [&](Int fact) { to++->push_back(fact); };
         const Int key = values_[begin + (entry & LOWER)];
         put(key);
         put(orders_[row_]);
@@ -109,10 +106,6 @@ class Prefixes {
       }
       if (place_ < end) break;
     }
-    for (Int column = 1; column < columns_ && written < at_most; column++)
-      std::copy(out + column * at_most, out + column * at_most + written, out + column * written);
-    made.elements.resize(columns_ * written);
-    made.columns = written;
     return made;
   }
 
@@ -128,7 +121,8 @@ class Prefixes {
     set_ = Int(total);
   }
 
-  Span<const Int> values_, offsets_, orders_;
+  Held<Int> values_;
+  Held<const Int> offsets_, orders_;
   Vector<Int> entries_;
   double threshold_;
   Int columns_, row_ = 0, place_ = 0, set_ = 0;
@@ -295,54 +289,41 @@ Vector<std::uint8_t> sift_pairs(Span<const Int> left, Span<const Int> right, con
   return may;
 }
 
+// Moves the values of each row that stay to the front; returns the new offsets.
+template <class T, class Stays>
+Vector<Int> keep_in_rows(Span<T> values, Span<const Int> offsets, Stays stays) {
+  Vector<Int> made{0};
+  Int written = 0;
+  for (Int row = 0; row + 1 < offsets.size(); row++) {
+    for (Int i = offsets[row]; i < offsets[row + 1]; i++) {
+      const T value = values[i];
+      values[written] = value;
+      written += stays(value);
+    }
+    made.push_back(written);
+  }
+  return made;
+}
+
 // Values that are dropped from rows; 0 is none of them.
 class Dropped {
  public:
   explicit Dropped(Span<const Word> values)
       : table_(std::bit_ceil(Word(std::max<Int>(64, 4 * values.size())))), places_(Int(table_.size())) {
-    for (const Word value : values) table_[place_of(value)] = value;
+    for (const Word value : values) table_[places_.find(table_, value)] = value;
   }
-
-  // Moves the values of each row that stay to the front; returns the new offsets.
   Vector<Int> drop(Span<Word> values, Span<const Int> offsets) const {
-    Vector<Int> made{0};
-    Int written = 0;
-    for (Int row = 0; row + 1 < offsets.size(); row++) {
-      for (Int i = offsets[row]; i < offsets[row + 1]; i++) {
-        const Word value = values[i];
-        values[written] = value;
-        written += !table_[place_of(value)];
-      }
-      made.push_back(written);
-    }
-    return made;
+    return keep_in_rows(values, offsets, [this](Word value) { return !table_[places_.find(table_, value)]; });
   }
 
  private:
-  std::size_t place_of(Word value) const {
-    std::size_t place = places_(value);
-    while (table_[place] && table_[place] != value) place = (place + 1) & (table_.size() - 1);
-    return place;
-  }
-
   std::vector<Word> table_;
   Places places_;
 };
 
-// Moves the numbers of each row that are not marked to the front; those beyond the end of the marks are not. Returns
-// the new offsets.
+// Drops the numbers that are marked; those beyond the end of the marks are not.
 Vector<Int> drop_marked(Span<std::int32_t> numbers, Span<const Int> offsets, Span<const bool> marked) {
-  Vector<Int> made{0};
-  Int written = 0;
-  for (Int row = 0; row + 1 < offsets.size(); row++) {
-    for (Int i = offsets[row]; i < offsets[row + 1]; i++) {
-      const std::int32_t number = numbers[i];
-      numbers[written] = number;
-      written += number >= marked.size() || !marked[number];
-    }
-    made.push_back(written);
-  }
-  return made;
+  return keep_in_rows(numbers, offsets, [&](std::int32_t number) { return number >= marked.size() || !marked[number]; });
 }
 
 // Where the values stand in a table of a size: how they spread is tested.
@@ -356,29 +337,19 @@ Vector<Int> table_places(Span<const Word> values, Int size) {
 }  // namespace
 
 void define_filters(nb::module_& m) {
-  using Free = nb::call_guard<nb::gil_scoped_release>;
   using Ints = Span<const Int>;
   define(m, "count_members", &count_members);
   define(m, "rank_members", &rank_members);
   define(m, "sift_pairs", &sift_pairs);
   define(m, "drop_marked", &drop_marked);
   define(m, "table_places", &table_places);
-  nb::class_<Dropped>(m, "Dropped").def(nb::init<Span<const Word>>()).def("drop", &Dropped::drop, Free());
+  nb::class_<Dropped>(m, "Dropped").def(nb::init<Span<const Word>>()).def("drop", &Dropped::drop, Unlocked());
   nb::class_<Prefixes>(m, "Prefixes")
-      .def(
-          "__init__",
-          [](Prefixes* made, Span<Int> values, Ints offsets, Ints orders, Span<const std::int32_t> counts, int shift,
-             double threshold,
-             bool with_bits) { new (made) Prefixes(values, offsets, orders, counts, shift, threshold, with_bits); },
-          Free(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
-      .def("next", &Prefixes::next, Free());
+      .def(nb::init<Held<Int>, Held<const Int>, Held<const Int>, Span<const std::int32_t>, int, double, bool>(), Unlocked())
+      .def("next", &Prefixes::next, Unlocked());
   nb::class_<PrefixLinks>(m, "PrefixLinks")
-      .def(
-          "__init__",
-          [](PrefixLinks* made, Ints keys, Ints orders, const std::vector<Ints>& facts, Int boundary, double threshold,
-             bool firsts) { new (made) PrefixLinks(keys, orders, facts, boundary, threshold, firsts); },
-          Free())
-      .def("next", &PrefixLinks::next, Free());
+      .def(nb::init<Ints, Ints, const std::vector<Ints>&, Int, double, bool>(), Unlocked())
+      .def("next", &PrefixLinks::next, Unlocked());
 }
 
 }  // namespace lookalike

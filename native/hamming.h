@@ -130,6 +130,34 @@ inline Word bits_at(const Word* row, std::int64_t start, std::int64_t count) {
   return value & low_bits(count);
 }
 
+// Words that hold a bit of each of so many slots.
+inline std::int64_t width_of(std::int64_t slots) { return (slots + 63) / 64; }
+
+// The slots of one word in which two rows differ in any of the planes, each so many words from the one before.
+inline Word differing(const Word* left, const Word* right, std::int64_t width, std::int64_t bits) {
+  Word differ = 0;
+  for (std::int64_t b = 0; b < bits; b++) differ |= left[b * width] ^ right[b * width];
+  return differ;
+}
+
+// Slots of two rows that are equal and filled in both, filled in both, and filled in one; the plane after the `bits` planes
+// tells which are filled.
+struct Filled {
+  std::int64_t equal, both, one;
+};
+inline Filled compare_filled(Span<const Word> left, Span<const Word> right, std::int64_t slots, std::int64_t bits) {
+  const std::int64_t width = width_of(slots), plane = bits * width;
+  const Word *a = left.part(0, plane + width).begin(), *b = right.part(0, plane + width).begin();
+  std::int64_t equal = 0, both = 0, one = 0;
+  for (std::int64_t w = 0; w < width; w++) {
+    const Word own = a[w + plane], other = b[w + plane];
+    equal += popcount(own & other & ~differing(a + w, b + w, width, bits));
+    both += popcount(own & other);
+    one += popcount(own ^ other);
+  }
+  return {equal, both, one};
+}
+
 struct Hit {
   std::int64_t left, right, counted;
 };

@@ -38,53 +38,6 @@ inline Word hash_token(Bytes at, Word size) {
   return mum(state ^ word, K1 ^ size);
 }
 
-// Eight places of the bits of a byte, and how many there are.
-struct BitPlaces {
-  Word of[256];
-  constexpr BitPlaces() : of() {
-    for (int byte = 0; byte < 256; byte++)
-      for (int i = 0, k = 0; i < 8; i++)
-        if (byte >> i & 1) of[byte] |= Word(i) << 8 * k++;
-  }
-};
-inline constexpr BitPlaces BIT_PLACES;
-
-// Edges of tokens that there is room for: those of a stretch of bytes, so many that they stay in the nearest cache.
-constexpr std::int64_t STRETCH = 4096, EDGES = STRETCH + 72;
-
-// Hashes the tokens of folded bytes, behind which stand 128 separators; returns how many there are. `edges`: room for EDGES.
-inline std::int64_t hash_tokens(Bytes folded, std::int64_t size, std::uint32_t* edges, Word* out, char separator = ' ') {
-  std::int64_t count = 0, open = -1;  // where a token begins that an earlier stretch has not ended
-  Word carry = 0;
-  for (std::int64_t begin = 0; begin <= size; begin += STRETCH) {
-    const int until = int(std::min(STRETCH, size + 1 - begin));
-    std::int64_t n = 0;
-    for (int base = 0; base < until; base += 64) {
-      const Word tokens = ~Block::load(folded + begin + base).equal(separator), found = tokens ^ (tokens << 1 | carry);
-      carry = tokens >> 63;
-      std::uint32_t* to = edges + n;
-      n += std::popcount(found);
-      for (int i = 0; i < 64; i += 8) {
-        const unsigned byte = found >> i & 255;
-        const Word places = BIT_PLACES.of[byte];
-#if defined(__AVX2__)
-        const __m256i wide = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(places));
-        _mm256_storeu_si256((__m256i*)to, _mm256_add_epi32(wide, _mm256_set1_epi32(base + i)));
-#else
-        for (int k = 0; k < 8; k++) to[k] = std::uint32_t(base + i) + (places >> 8 * k & 255);
-#endif
-        to += std::popcount(byte);
-      }
-    }
-    Bytes stretch = folded + begin;
-    std::int64_t i = 0;
-    if (open >= 0 && n) out[count++] = hash_token(folded + open, begin + edges[i++] - open), open = -1;
-    for (; i + 1 < n; i += 2) out[count++] = hash_token(stretch + edges[i], edges[i + 1] - edges[i]);
-    if (i < n) open = begin + edges[i];
-  }
-  return count;
-}
-
 #if defined(__AVX512DQ__)
 using LongWords = Word __attribute__((vector_size(64)));
 #elif defined(__AVX2__)
@@ -113,9 +66,7 @@ inline bool hash_short_shingles(const Word* tokens, std::int64_t width, std::int
     [&]<int... j>(std::integer_sequence<int, j...>) {
       state = ((token(j) * power_of_multiplier(WIDTH - 1 - j)) + ...) + WIDTH * K3;
     }(std::make_integer_sequence<int, WIDTH>{});
-    state = (state ^ state >> 33) * 0xFF51AFD7ED558CCD;
-    state = (state ^ state >> 33) * 0xC4CEB9FE1A85EC53;
-    state ^= state >> 33;
+    state = fmix64(state);
     std::memcpy(out + i, &state, sizeof(All));
   };
   constexpr std::int64_t AT_ONCE = sizeof(LongWords) / sizeof(Word);

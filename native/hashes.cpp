@@ -35,7 +35,7 @@ static Vector<Word> hash_texts(Span<const std::uint8_t> data, Places64 offsets) 
 // Makes two words of the bytes of each row.
 template <class PairOf>
 static Matrix<Word> pairs_of_rows(Span<const std::uint8_t> data, Places64 offsets, PairOf pair_of) {
-  Matrix<Word> pairs{Vector<Word>(2 * (offsets.size() - 1)), 2};
+  Matrix<Word> pairs(offsets.size() - 1, 2);
   for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
     const Pair pair = pair_of(row, data.part(offsets[row], offsets[row + 1] - offsets[row]));
     pairs.elements[2 * row] = pair.a;

@@ -28,8 +28,8 @@ class SegmentTables {
  public:
   template <class T>
   using Stack = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
-  using Codes = nb::ndarray<const std::uint16_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-  using Removed = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+  using Codes = Held<const std::uint16_t, 2>;
+  using Removed = Held<const bool>;
 
   SegmentTables(Stack<Word> keys, Stack<Row> rows, Stack<Row> starts, Codes codes, Removed removed)
       : keys_(keys),
@@ -40,16 +40,16 @@ class SegmentTables {
         prefix_bits(std::bit_width(starts.shape(1) | 1) - 1) {
     const bool fit = rows.shape(0) == keys.shape(0) && starts.shape(0) == keys.shape(0) && rows.shape(1) == keys.shape(1) &&
                      starts.shape(1) == (std::size_t(1) << prefix_bits) + 1 && has_plain_rows(keys) && has_plain_rows(rows) &&
-                     has_plain_rows(starts) && (removed.shape(0) == 0 || removed.shape(0) == codes.shape(0));
+                     has_plain_rows(starts) && (!removed.size() || removed.size() == codes.rows());
     if (!fit) throw nb::value_error("the tables of a segment do not fit together");
   }
 
   Span<const Word> keys(std::int64_t table) const { return {keys_.data() + table * keys_.stride(0), keys_.shape(1)}; }
   Span<const Row> rows(std::int64_t table) const { return {rows_.data() + table * rows_.stride(0), rows_.shape(1)}; }
   Span<const Row> starts(std::int64_t table) const { return {starts_.data() + table * starts_.stride(0), starts_.shape(1)}; }
-  const std::uint16_t* codes(Row row) const { return codes_.data() + std::size_t(row) * codes_.shape(1); }
-  std::int64_t n_rows() const { return std::int64_t(codes_.shape(0)); }
-  bool is_removed(Row row) const { return removed_.shape(0) && removed_.data()[row]; }
+  const std::uint16_t* codes(Row row) const { return codes_.begin() + std::size_t(row) * codes_.columns(); }
+  std::int64_t n_rows() const { return codes_.rows(); }
+  bool is_removed(Row row) const { return removed_.size() && removed_[row]; }
 
  private:
   template <class T>

@@ -24,17 +24,8 @@ static std::int64_t prefix_bits(Ranges ranges, std::int64_t table) {
   return bits;
 }
 
-// Fingerprints in the order of each table's prefixes, table after table; their rows, or none where they stand in order; the
-// bucket of a prefix of table t begins at offsets[bases[t] + prefix - low].
-struct PrefixTables {
-  Table<const Word> words;
-  Span<const std::uint32_t> rows, offsets;
-  Span<const std::int64_t> bases;
-  std::int64_t low;
-
-  std::int64_t tables() const { return bases.size() - 1; }
-  std::int64_t stored() const { return words.rows() / std::max<std::int64_t>(1, tables()); }
-};
+// Fingerprints in the order of each table's prefixes, table after table; their rows, or none where they stand in order; where
+// buckets begin: that of a prefix of table t at offsets[bases[t] + prefix - low]; the bases; and the lowest prefix.
 using Prefixed =
     std::tuple<Table<const Word>, Span<const std::uint32_t>, Span<const std::uint32_t>, Span<const std::int64_t>, std::int64_t>;
 using MadePrefixed = std::tuple<Matrix<Word>, Vector<std::uint32_t>, Vector<std::uint32_t>, Vector<std::int64_t>, std::int64_t>;
@@ -52,7 +43,7 @@ static void sort_rows(std::int64_t rows, Span<std::uint32_t> begins, BucketOf bu
 // Sorts fingerprints by the prefixes of each table, equal ones by row.
 static MadePrefixed prefix_tables(Table<const Word> words, Ranges ranges, std::int64_t tables) {
   const std::int64_t n = words.rows(), width = words.columns();
-  Matrix<Word> sorted{Vector<Word>(std::size_t(tables * n * width)), std::size_t(width)};
+  Matrix<Word> sorted(tables * n, width);
   Vector<std::uint32_t> rows(std::size_t(tables * n)), offsets;
   Vector<std::int64_t> bases{0};
   for (std::int64_t table = 0; table < tables; table++) {
@@ -63,7 +54,7 @@ static MadePrefixed prefix_tables(Table<const Word> words, Ranges ranges, std::i
     const auto bucket_of = [&](std::int64_t row) { return prefix_of(words[row].begin(), ranges, table); };
     sort_rows(n, begins, bucket_of, [&](std::int64_t row, std::int64_t place) {
       rows[table * n + place] = std::uint32_t(row);
-      std::copy(words[row].begin(), words[row].end(), &sorted.elements[(table * n + place) * width]);
+      std::copy(words[row].begin(), words[row].end(), sorted[table * n + place].begin());
     });
   }
   return {std::move(sorted), std::move(rows), std::move(offsets), std::move(bases), 0};
@@ -165,66 +156,61 @@ class Given {
 
 // Finds the stored fingerprints within the radius in the buckets that are probed. Queries go in blocks, each probe in three
 // turns: the cache lines of one are on their way while the next query is looked at.
-template <int W, class Probes>
-static void search_prefixes_of(Table<const Word> queries, std::int64_t start, std::int64_t stop, const PrefixTables& tables,
-                               Probes& probes, std::int64_t radius, bool self_join, const Answered& answered, Hits& hits) {
-  const Prints<W> query(queries), stored(tables.words);
-  const std::int64_t per_line = std::max<std::int64_t>(1, 8 / query.words()), n = tables.stored();
-  std::int64_t asked[IN_FLIGHT], begins[IN_FLIGHT], ends[IN_FLIGHT], compared = 0;
+template <class Probes>
+static Found search_tables(Table<const Word> queries, std::int64_t start, std::int64_t stop, const Prefixed& prefixed,
+                           Probes probes, std::int64_t radius, bool self_join, const Answered& answered) {
+  const auto& [words, rows, offsets, bases, low] = prefixed;
+  const std::int64_t n_tables = bases.size() - 1, n = words.rows() / std::max<std::int64_t>(1, n_tables);
+  std::int64_t asked[IN_FLIGHT], begins[IN_FLIGHT], ends[IN_FLIGHT];
   std::vector<Hit> found;
-  for (std::int64_t first = start; first < stop; first += IN_FLIGHT) {
-    const std::int64_t size = std::min(IN_FLIGHT, stop - first);
-    for (std::int64_t table = 0; table < tables.tables(); table++) {
-      const std::int64_t base = tables.bases[table], last = tables.bases[table + 1] - base - 1;
-      probes.begin(first, size, table);
-      for (std::int64_t i = 0; i < probes.count(table); i++) {
-        std::int64_t count = 0;
-        for (std::int64_t b = 0; b < size; b++) {
-          if (answered[first + b]) continue;
-          const std::int64_t place = probes.prefix(first, b, table, i) - tables.low;
-          if (place < 0 || place >= last) continue;
-          __builtin_prefetch(&tables.offsets[base + place]);
-          asked[count] = first + b;
-          begins[count++] = base + place;
-        }
-        for (std::int64_t k = 0; k < count; k++) {
-          ends[k] = table * n + tables.offsets[begins[k] + 1];
-          begins[k] = table * n + tables.offsets[begins[k]];
-          for (std::int64_t at = begins[k]; at < std::min(ends[k], begins[k] + CACHE_LINES * per_line); at += per_line)
-            stored.prefetch(at);
-        }
-        for (std::int64_t k = 0; k < count; k++) {
-          const Word* own = query[asked[k]];
-          compared += ends[k] - begins[k];
-          for (std::int64_t at = begins[k]; at < ends[k]; at++) {
-            const std::int64_t d = stored.distance(own, stored[at]);
-            if (d > radius || probes.reported(stored, own, stored[at], table)) continue;
-            if (tables.rows.size()) __builtin_prefetch(&tables.rows[at]);
-            found.push_back({asked[k], at, d});
-            if (answered.note(asked[k])) {
-              compared -= ends[k] - at - 1;
-              break;
+  Hits hits;
+  with_words(queries.columns(), [&](auto width) {
+    const Prints<width> query(queries), stored(words);
+    const std::int64_t per_line = std::max<std::int64_t>(1, 8 / query.words());
+    std::int64_t compared = 0;
+    for (std::int64_t first = start; first < stop; first += IN_FLIGHT) {
+      const std::int64_t size = std::min(IN_FLIGHT, stop - first);
+      for (std::int64_t table = 0; table < n_tables; table++) {
+        const std::int64_t base = bases[table], last = bases[table + 1] - base - 1;
+        probes.begin(first, size, table);
+        for (std::int64_t i = 0; i < probes.count(table); i++) {
+          std::int64_t count = 0;
+          for (std::int64_t b = 0; b < size; b++) {
+            if (answered[first + b]) continue;
+            const std::int64_t place = probes.prefix(first, b, table, i) - low;
+            if (place < 0 || place >= last) continue;
+            __builtin_prefetch(&offsets[base + place]);
+            asked[count] = first + b;
+            begins[count++] = base + place;
+          }
+          for (std::int64_t k = 0; k < count; k++) {
+            ends[k] = table * n + offsets[begins[k] + 1];
+            begins[k] = table * n + offsets[begins[k]];
+            for (std::int64_t at = begins[k]; at < std::min(ends[k], begins[k] + CACHE_LINES * per_line); at += per_line)
+              stored.prefetch(at);
+          }
+          for (std::int64_t k = 0; k < count; k++) {
+            const Word* own = query[asked[k]];
+            compared += ends[k] - begins[k];
+            for (std::int64_t at = begins[k]; at < ends[k]; at++) {
+              const std::int64_t d = stored.distance(own, stored[at]);
+              if (d > radius || probes.reported(stored, own, stored[at], table)) continue;
+              if (rows.size()) __builtin_prefetch(&rows[at]);
+              found.push_back({asked[k], at, d});
+              if (answered.note(asked[k])) {
+                compared -= ends[k] - at - 1;
+                break;
+              }
             }
           }
         }
       }
+      if (rows.size())
+        for (Hit& hit : found) hit.right = rows[hit.right];
+      if (self_join) std::erase_if(found, [](const Hit& hit) { return hit.right <= hit.left; });
+      hits.add_sorted(found);
     }
-    if (tables.rows.size())
-      for (Hit& hit : found) hit.right = tables.rows[hit.right];
-    if (self_join) std::erase_if(found, [](const Hit& hit) { return hit.right <= hit.left; });
-    hits.add_sorted(found);
-  }
-  hits.compared += compared;
-}
-
-template <class Probes>
-static Found search_tables(Table<const Word> query, std::int64_t start, std::int64_t stop, const Prefixed& prefixed,
-                           Probes probes, std::int64_t radius, bool self_join, Span<bool> answered) {
-  const auto [words, rows, offsets, bases, low] = prefixed;
-  const PrefixTables tables{words, rows, offsets, bases, low};
-  Hits hits;
-  with_words(query.columns(), [&](auto width) {
-    search_prefixes_of<width>(query, start, stop, tables, probes, radius, self_join, Answered(answered), hits);
+    hits.compared += compared;
   });
   return hits.taken();
 }
@@ -234,14 +220,14 @@ static Found multi_index_search(Table<const Word> query, std::int64_t start, std
                                 Span<const std::int64_t> most, std::int64_t radius, bool first_only, bool self_join) {
   const std::size_t n = std::size_t(first_only ? query.rows() : 0);
   const auto flags = std::make_unique<bool[]>(n);
-  return search_tables(query, start, stop, tables, Flips(query, ranges, most), radius, self_join, {flags.get(), n});
+  return search_tables(query, start, stop, tables, Flips(query, ranges, most), radius, self_join, Answered({flags.get(), n}));
 }
 
 // Searches queries [start, stop) in a table at prefixes that are given for each of them. With `answered` those
 // are left out that are, and noted with the first that is found.
 static Found search_prefixes(Table<const Word> query, Table<const std::uint32_t> wanted, std::int64_t start, std::int64_t stop,
                              Prefixed tables, std::int64_t radius, bool self_join, Span<bool> answered) {
-  return search_tables(query, start, stop, tables, Given(wanted, start), radius, self_join, answered);
+  return search_tables(query, start, stop, tables, Given(wanted, start), radius, self_join, Answered(answered));
 }
 
 // Finds the cheapest sets of at most `most` bits, as masks over ascending costs of up to 64. Each set comes once: the empty one
@@ -343,17 +329,15 @@ static Vector<Word> cheapest_flip_sets(Span<const double> costs, std::int64_t mo
 static std::tuple<Matrix<Word>, Matrix<std::uint32_t>, Matrix<std::uint32_t>> manku_tables(Table<const Word> words,
                                                                                            Table<const Word> masks,
                                                                                            std::int64_t bits) {
-  const std::int64_t n = words.rows(), shift = 64 - bits, buckets = std::int64_t(1) << bits;
-  const std::size_t tables = std::size_t(masks.rows());
-  Matrix<Word> keys{Vector<Word>(tables * std::size_t(n)), std::size_t(n)};
-  Matrix<std::uint32_t> rows{Vector<std::uint32_t>(tables * std::size_t(n)), std::size_t(n)};
-  Matrix<std::uint32_t> offsets{Vector<std::uint32_t>(tables * std::size_t(buckets + 1)), std::size_t(buckets + 1)};
+  const std::int64_t n = words.rows(), shift = 64 - bits, buckets = std::int64_t(1) << bits, tables = masks.rows();
+  Matrix<Word> keys(tables, n);
+  Matrix<std::uint32_t> rows(tables, n), offsets(tables, buckets + 1);
   std::vector<std::pair<Word, std::uint32_t>> bucket;
-  for (std::int64_t table = 0; table < masks.rows(); table++) {
+  for (std::int64_t table = 0; table < tables; table++) {
     const Vector<Word> own = keys_under(words, masks[table]);
-    Word* const key = keys.elements.data() + table * n;
-    std::uint32_t* const row_of = rows.elements.data() + table * n;
-    const Span<std::uint32_t> begins(offsets.elements.data() + table * (buckets + 1), std::size_t(buckets + 1));
+    Word* const key = keys[table].begin();
+    std::uint32_t* const row_of = rows[table].begin();
+    const Span<std::uint32_t> begins = offsets[table];
     const auto bucket_of = [&](std::int64_t row) { return own[row] >> shift; };
     sort_rows(n, begins, bucket_of, [&](std::int64_t row, std::int64_t place) {
       key[place] = own[row];
@@ -374,41 +358,35 @@ static std::tuple<Matrix<Word>, Matrix<std::uint32_t>, Matrix<std::uint32_t>> ma
 using Manku =
     std::tuple<Table<const Word>, Table<const Word>, Table<const Word>, Table<const std::uint32_t>, Table<const std::uint32_t>>;
 
-template <int W>
-static void manku_search_of(Table<const Word> queries, std::int64_t start, std::int64_t stop, const Manku& tables, bool binary,
-                            std::int64_t radius, bool first_only, bool self_join, Hits& hits) {
-  const auto& [words, masks, keys, rows, offsets] = tables;
-  const Prints<W> query(queries), stored(words), mask(masks);
-  const int shift = 64 - std::countr_zero(Word(offsets.columns() - 1));
-  std::vector<Hit> found;
-  for (std::int64_t q = start; q < stop; q++) {
-    const Word* own = query[q];
-    for (std::int64_t table = 0; table < mask.size() && !(first_only && !found.empty()); table++) {
-      const Word key = query.key_under(mask[table], own);
-      const Span<const Word> of_table = keys[table];
-      const Word* at =
-          binary ? std::lower_bound(of_table.begin(), of_table.end(), key) : of_table.begin() + offsets[table][key >> shift];
-      for (; at < of_table.end() && *at <= key; at++) {
-        if (*at != key) continue;
-        const std::int64_t row = rows[table][at - of_table.begin()];
-        hits.compared++;
-        const std::int64_t d = stored.distance(own, stored[row]);
-        if (d > radius || (self_join && row <= q) || !mask.first_agree(table, own, stored[row])) continue;
-        found.push_back({q, row, d});
-        if (first_only) break;
-      }
-    }
-    hits.add_sorted(found);
-  }
-}
-
 // Finds stored fingerprints by tables of equal blocks: (stored, masks of blocks, and what `manku_tables` makes of them). With
 // `binary` keys are searched by bisection, else by the offsets. A pair is told in the first table whose blocks agree.
-static Found manku_search(Table<const Word> query, std::int64_t start, std::int64_t stop, Manku tables, bool binary,
+static Found manku_search(Table<const Word> queries, std::int64_t start, std::int64_t stop, Manku tables, bool binary,
                           std::int64_t radius, bool first_only, bool self_join) {
+  const auto& [words, masks, keys, rows, offsets] = tables;
+  const int shift = 64 - std::countr_zero(Word(offsets.columns() - 1));
+  std::vector<Hit> found;
   Hits hits;
-  with_words(query.columns(), [&](auto width) {
-    manku_search_of<width>(query, start, stop, tables, binary, radius, first_only, self_join, hits);
+  with_words(queries.columns(), [&](auto width) {
+    const Prints<width> query(queries), stored(words), mask(masks);
+    for (std::int64_t q = start; q < stop; q++) {
+      const Word* own = query[q];
+      for (std::int64_t table = 0; table < mask.size() && !(first_only && !found.empty()); table++) {
+        const Word key = query.key_under(mask[table], own);
+        const Span<const Word> of_table = keys[table];
+        const Word* at =
+            binary ? std::lower_bound(of_table.begin(), of_table.end(), key) : of_table.begin() + offsets[table][key >> shift];
+        for (; at < of_table.end() && *at <= key; at++) {
+          if (*at != key) continue;
+          const std::int64_t row = rows[table][at - of_table.begin()];
+          hits.compared++;
+          const std::int64_t d = stored.distance(own, stored[row]);
+          if (d > radius || (self_join && row <= q) || !mask.first_agree(table, own, stored[row])) continue;
+          found.push_back({q, row, d});
+          if (first_only) break;
+        }
+      }
+      hits.add_sorted(found);
+    }
   });
   return hits.taken();
 }

@@ -1,10 +1,10 @@
 // Shingles of texts.
 #include <array>
 #include "arrays.h"
-#include "fold.h"
 #include "hash.h"
 #include "hash_table.h"
 #include "normal_forms.h"
+#include "tokens.h"
 
 namespace lookalike {
 
@@ -77,9 +77,10 @@ class Tokenizer {
     Word* out = room(tokens_, unit_ == CHARACTERS ? size : size / 2 + 1);
     const char separator = unit_ == LINES ? '\n' : ' ';
     std::memset(folded_.data() + size, separator, 128);
-    const std::int64_t n = unit_ == CHARACTERS ? hash_points(folded_.data(), size, out)
-                                               : hash_tokens(folded_.data(), size, edges_, out, separator);
-    return {out, std::size_t(n)};
+    if (unit_ == CHARACTERS) return {out, std::size_t(hash_points(folded_.data(), size, out))};
+    std::size_t n = 0;
+    each_token(folded_.data(), size, separator, edges_, [&](Bytes at, std::int64_t size) { out[n++] = hash_token(at, size); });
+    return {out, n};
   }
 
   bool invalid = false;  // whether there were bytes that are no UTF-8; not with bytes as units
@@ -109,16 +110,9 @@ class Tokenizer {
   const Characters& of_;
   Normalizer normalizer_;
   std::uint32_t edges_[EDGES];
-  static thread_local Vector<std::uint8_t> folded_;
-  static thread_local Vector<Word> tokens_;
+  static inline thread_local Vector<std::uint8_t> folded_;
+  static inline thread_local Vector<Word> tokens_;
 };
-
-thread_local Vector<std::uint8_t> Tokenizer::folded_;
-thread_local Vector<Word> Tokenizer::tokens_;
-
-}  // namespace
-
-namespace {
 
 // Rows of shingles, in memory of this thread that is used again once Python does not refer to it any more.
 class Shingles {
@@ -148,10 +142,8 @@ class Shingles {
   const std::int64_t width_;
   Shared<Word> values_;
   Vector<std::int64_t> offsets_;
-  static thread_local Shared<Word> kept_;
+  static inline thread_local Shared<Word> kept_;
 };
-
-thread_local Shared<Word> Shingles::kept_;
 
 }  // namespace
 

@@ -79,19 +79,6 @@ class Signer {
     put(n);
   }
 
-  // Numbers the bits of a byte, without a branch: which are set is unpredictable. Returns how many hits there are then.
-  int add_hits(unsigned byte, std::int64_t base, int count) {
-    const Word places = BIT_PLACES.of[byte];
-    std::uint32_t* const to = hits_ + count;
-#if defined(__AVX2__)
-    const __m256i all = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(std::int64_t(places)));
-    _mm256_storeu_si256((__m256i*)to, _mm256_add_epi32(all, _mm256_set1_epi32(int(base))));
-#else
-    for (int i = 0; i < 8; i++) to[i] = std::uint32_t(base) + (places >> 8 * i & 255);
-#endif
-    return count + std::popcount(byte);
-  }
-
   void put_below(const Word* values, std::int64_t n, Word most) {
     const Word salt = salts_[0], k = k_;
     const Words salts = Words{} + salt, factor = Words{} + ODD, least = Words{} + (most + 1);
@@ -101,7 +88,7 @@ class Signer {
       unsigned below = 0;
       for (int j = 0; j < 8; j += WORD_LANES)
         below |= tops_of((multiply_halves(load(values + i + j) ^ salts, factor) & 0x7FFFFFFFu) - least) << j;
-      count = add_hits(below, i, count);
+      count += number_bits(below, std::uint32_t(i), hits_ + count);
     }
     for (; i < n; i++) hits_[count++] = std::uint32_t(i);
     for (i = 0; i < count; i++) placed_[i] = placed_first(values[hits_[i]], salt, k);
@@ -228,7 +215,7 @@ class Signer {
       const __m256i word = _mm256_srli_epi32(slots, 5);
       const __m256i words = few ? _mm256_permutevar8x32_epi32(few_bits, word) : _mm256_i32gather_epi32(bits, word, 4);
       const __m256i tops = _mm256_sllv_epi32(words, _mm256_andnot_si256(slots, _mm256_set1_epi32(31)));
-      count = add_hits(unsigned(_mm256_movemask_ps(__m256(tops))), rounds * i, count);
+      count += number_bits(unsigned(_mm256_movemask_ps(__m256(tops))), std::uint32_t(rounds * i), hits_ + count);
     }
 #else
     for (std::int64_t i = 0; i < n; i++)

@@ -97,4 +97,28 @@ struct Block {
   }
 };
 
+// Eight places of the bits of a byte, and how many there are.
+struct BitPlaces {
+  std::uint64_t of[256];
+  constexpr BitPlaces() : of() {
+    for (int byte = 0; byte < 256; byte++)
+      for (int i = 0, k = 0; i < 8; i++)
+        if (byte >> i & 1) of[byte] |= std::uint64_t(i) << 8 * k++;
+  }
+};
+inline constexpr BitPlaces BIT_PLACES;
+
+// Writes eight numbers, of which the first are those of the bits of a byte, counted from `base` on; returns how many these are.
+// Without a branch: which bits are set is unpredictable.
+inline int number_bits(unsigned byte, std::uint32_t base, std::uint32_t* to) {
+  const std::uint64_t places = BIT_PLACES.of[byte];
+#if defined(__AVX2__)
+  const __m256i wide = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(std::int64_t(places)));
+  _mm256_storeu_si256((__m256i*)to, _mm256_add_epi32(wide, _mm256_set1_epi32(int(base))));
+#else
+  for (int i = 0; i < 8; i++) to[i] = base + (places >> 8 * i & 255);
+#endif
+  return std::popcount(byte);
+}
+
 }  // namespace lookalike

@@ -22,8 +22,7 @@ static Matrix<T> each_row(Values values, Offsets offsets, std::int64_t columns, 
   const std::int64_t rows = offsets.size() - 1;
   Matrix<T> out{Vector<T>(rows * columns, T(-1)), std::size_t(columns)};
   for (std::int64_t row = 0; row < rows; row++) {
-    const Span<T> slots(out.elements.data() + row * columns, columns);
-    sign(values.part(offsets[row], offsets[row + 1] - offsets[row]), slots);
+    sign(values.part(offsets[row], offsets[row + 1] - offsets[row]), out[row]);
   }
   return out;
 }
@@ -93,8 +92,7 @@ template <class Fill>
 static Matrix<Slots> densify(Table<const Slots> bins, Fill fill) {
   const std::size_t columns = bins.columns();
   Matrix<Slots> out{Vector<Slots>(bins.begin(), bins.begin() + bins.rows() * columns), columns};
-  for (std::int64_t row = 0; row < bins.rows(); row++)
-    fill(bins[row], Span<Slots>(out.elements.data() + row * columns, columns));
+  for (std::int64_t row = 0; row < bins.rows(); row++) fill(bins[row], out[row]);
   return out;
 }
 

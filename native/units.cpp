@@ -68,7 +68,7 @@ struct Unit {
 
 // Units of rows, six numbers each, and where those of rows begin.
 struct RepeatsFound {
-  Matrix<std::int64_t> units{{}, 6};
+  Matrix<std::int64_t> units{0, 6};
   Vector<std::int64_t> bounds{0};
 
   void add(const Unit& unit) {
@@ -186,7 +186,7 @@ inline bool begins_block(Word key) { return (key & 31) == 0; }
 // windows. Returns keys, and where those of rows begin.
 std::tuple<Matrix<Word>, Vector<std::int64_t>> hash_blocks(Table<const Word> tokens, Numbers offsets, std::int64_t length,
                                                            Values first, Values second, Values points) {
-  Matrix<Word> keys{{}, 2};
+  Matrix<Word> keys(0, 2);
   Vector<std::int64_t> bounds{0};
   Vector<Word> one, two;
   Pair value{1, 1};

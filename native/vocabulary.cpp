@@ -6,17 +6,6 @@
 
 namespace lookalike {
 
-// Writes the keys of all characters of folded bytes, behind which eight more may be read; returns how many there are.
-static std::int64_t key_characters(Bytes folded, std::int64_t size, Word* out) {
-  std::int64_t count = 0;
-  for (std::int64_t at = 0; at < size; count++) {
-    const auto [point, length] = decode(load64(folded + at), size - at);
-    *out++ = Word(point), *out++ = 1;
-    at += length;
-  }
-  return count;
-}
-
 // Keys of the tokens of rows from `row` on, till there are `most` or more: (where those of each row begin, keys).
 static std::tuple<Vector<std::int64_t>, Matrix<Word>> key_tokens(Span<const std::uint8_t> data,
                                                                  Span<const std::int64_t> offsets, std::int64_t row, int unit,
@@ -26,28 +15,34 @@ static std::tuple<Vector<std::int64_t>, Matrix<Word>> key_tokens(Span<const std:
   Vector<std::int64_t> bounds{0};
   Vector<Word> keys;
   Vector<std::uint8_t> folded;
+  std::uint32_t edges[EDGES];
   std::int64_t count = 0;
   for (; row + 1 < offsets.size() && count < most; row++) {
     Bytes begin = data.begin() + offsets[row], end = data.begin() + offsets[row + 1], at = begin;
     std::int64_t size = end - begin;
-    const std::uint8_t separator = unit == LINES ? 10 : 32;
+    const char separator = unit == LINES ? '\n' : ' ';
     if (unit != BYTES) {
       grow(folded, 3 * size + 256);
       size = unit == WORDS ? folder.fold(begin, end, data.end(), folded.data())
                            : fold_spaces(begin, end, data.end(), fold_case, unit == LINES, characters, folded.data());
-      std::fill_n(folded.data() + size, 80, separator);
+      std::memset(folded.data() + size, separator, 128);
       at = folded.data();
     }
     const bool separated = unit == WORDS || unit == LINES;
     grow(keys, 2 * (count + (separated ? (size + 1) / 2 : size)));
     Word* out = keys.data() + 2 * count;
-    if (separated) {
-      count += key_separated(at, size, separator, points.begin(), out);
-    } else if (unit == CHARACTERS) {
-      count += key_characters(at, size, out);
-    } else {
-      for (; at < end; count++) *out++ = *at++, *out++ = 1;
-    }
+    const auto put = [&out](Pair key) { *out++ = key.a, *out++ = key.b; };
+    if (separated)
+      each_token(at, size, separator, edges, [&](Bytes token, std::int64_t n) { put(token_key(token, n, points.begin())); });
+    else if (unit == BYTES)
+      for (; at < end; at++) put({*at, 1});
+    else
+      for (std::int64_t left = size; left > 0;) {
+        const auto [point, length] = decode(load64(at), left);
+        put({Word(point), 1});
+        at += length, left -= length;
+      }
+    count = (out - keys.data()) / 2;
     bounds.push_back(count);
   }
   keys.resize(2 * count);
@@ -55,7 +50,6 @@ static std::tuple<Vector<std::int64_t>, Matrix<Word>> key_tokens(Span<const std:
 }
 
 void define_vocabulary(nb::module_& m) {
-  using Unlocked = nb::call_guard<nb::gil_scoped_release>;
   define(m, "key_tokens", &key_tokens);
   nb::class_<Interner>(m, "Interner")
       .def(nb::init<std::int64_t, Span<const Word>>())
