@@ -150,18 +150,26 @@ Shared<T> used_again(Shared<T>& kept) {
   return kept;
 }
 
-// Elements and columns, 0 where there is but one row.
-template <class T>
-std::pair<Span<T>, std::size_t> laid_out(Vector<T>& made) {
-  return {made, 0};
+// An array of NumPy over a vector, which what is held keeps there; of so many columns if that is not 0.
+template <class Holder, class T>
+nb::ndarray<nb::numpy, T> give(Holder* held, Vector<T>& elements, std::size_t columns = 0) {
+  nb::capsule owner(held, [](void* p) noexcept { delete static_cast<Holder*>(p); });
+  const std::size_t size = elements.size(), shape[2] = {columns ? size / columns : size, columns};
+  return nb::ndarray<nb::numpy, T>(elements.data(), columns ? 2 : 1, shape, owner);
 }
 template <class T>
-std::pair<Span<T>, std::size_t> laid_out(Shared<T>& made) {
-  return {*made, 0};
+auto give(Vector<T>&& made, std::size_t columns = 0) {
+  auto* held = new Vector<T>(std::move(made));
+  return give(held, *held, columns);
 }
 template <class T>
-std::pair<Span<T>, std::size_t> laid_out(Matrix<T>& made) {
-  return {made.elements, made.columns};
+auto give(Matrix<T>&& made) {
+  return give(std::move(made.elements), made.columns);
+}
+template <class T>
+auto give(Shared<T>&& made) {
+  auto* held = new Shared<T>(std::move(made));
+  return give(held, **held);
 }
 
 // An array of Python that an object goes on holding, as a span or a table.
@@ -214,11 +222,7 @@ struct array_giver {
   NB_TYPE_CASTER(Given, make_caster<Array>::Name)
 
   static handle from_cpp(Given&& given, rv_policy policy, cleanup_list* cleanup) {
-    auto* held = new Given(std::move(given));
-    capsule owner(held, [](void* p) noexcept { delete static_cast<Given*>(p); });
-    const auto [elements, columns] = lookalike::laid_out(*held);
-    const std::size_t shape[2] = {columns ? elements.size() / columns : elements.size(), columns};
-    return make_caster<Array>::from_cpp(Array(elements.begin(), columns ? 2 : 1, shape, owner), policy, cleanup);
+    return make_caster<Array>::from_cpp(lookalike::give(std::move(given)), policy, cleanup);
   }
 };
 template <class T>

@@ -50,6 +50,7 @@ class Characters {
     }
   }
 
+  Characters(const Characters&) = delete;
   int kind_and_flags(std::int32_t point) const { return kinds_[place(point)]; }
   // The character's lower case in UTF-8, its size in the upper byte; 0: itself.
   std::uint64_t fold(std::int32_t point) const { return fold_bytes_[folds_[place(point)]]; }

@@ -91,16 +91,10 @@ class Prefixes {
       while (place_ < end && Int(made[0].size()) < at_most) {
         const Int entry = entries_[begin + place_++];
         if (entry >> 32 == 1) continue;  // nobody else has it; counts that are too large for 32 bits can be any number
-        auto to = made.begin();
-        const auto put = [&](Int fact) { to++->push_back(fact); };
-        const Int key = values_[begin + (entry & LOWER)];
-        put(key);
-        put(orders_[row_]);
-        put(Int(Word(size) << 32) | (place_ - 1));
-        put(set_);
-        for (const Int earlier : before_) put(earlier);
-        if (columns_ > 2 + BITS)
-          for (const Word word : bits_) put(Int(word));
+        const Int key = values_[begin + (entry & LOWER)], extent = Int(Word(size) << 32) | (place_ - 1);
+        const Int facts[] = {key,        orders_[row_], extent,        set_,          before_[0],   before_[1],
+                             before_[2], Int(bits_[0]), Int(bits_[1]), Int(bits_[2]), Int(bits_[3])};
+        for (Int column = 0; column < columns_; column++) made[column].push_back(facts[column]);
         std::copy_backward(before_.begin(), before_.end() - 1, before_.end());
         before_[0] = key;
       }

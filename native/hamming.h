@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <bit>
+#include <compare>
 #include <tuple>
 #include <type_traits>
 #include "arrays.h"
@@ -160,6 +161,7 @@ inline Filled compare_filled(Span<const Word> left, Span<const Word> right, std:
 
 struct Hit {
   std::int64_t left, right, counted;
+  auto operator<=>(const Hit&) const = default;
 };
 // Pairs of rows, what was counted for each (a distance, matching slots), and how many pairs were compared.
 using Found = std::tuple<Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>, std::int64_t>;
@@ -175,9 +177,7 @@ class Hits {
   }
   // Adds some in ascending order, and empties them.
   void add_sorted(std::vector<Hit>& some) {
-    if (some.size() > 1)
-      std::sort(some.begin(), some.end(),
-                [](const Hit& a, const Hit& b) { return a.left != b.left ? a.left < b.left : a.right < b.right; });
+    std::sort(some.begin(), some.end());
     for (const Hit& hit : some) add(hit);
     some.clear();
   }

@@ -1,6 +1,7 @@
 // Hashes: mixers, tokens, shingles.
 #pragma once
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <vector>
 #include "simd.h"
@@ -38,13 +39,8 @@ inline Word hash_token(Bytes at, Word size) {
   return mum(state ^ word, K1 ^ size);
 }
 
-#if defined(__AVX512DQ__)
-using LongWords = Word __attribute__((vector_size(64)));
-#elif defined(__AVX2__)
-using LongWords = Word __attribute__((vector_size(32)));
-#else
-using LongWords = Word;  // without wider multiplications
-#endif
+// Several words, where they are multiplied faster than one after the other.
+using LongWords = std::conditional_t<(WORD_LANES > 2), Words, Word>;
 
 constexpr Word power_of_multiplier(int n) { return n ? MULTIPLIER * power_of_multiplier(n - 1) : 1; }
 constexpr int SHORT = sizeof(LongWords) == 64 ? 8 : 5;  // shingles of that many tokens are not rolled

@@ -129,9 +129,9 @@ class Shingles {
 
   // Adds a row of so many tokens.
   void add(Span<const Word> tokens) {
-    const std::size_t written = values_->size(), least = written + tokens.size();
-    if (values_->capacity() < least) values_->reserve(std::max(2 * written, least));
-    values_->resize(least);
+    const std::size_t written = values_->size();
+    make_room(*values_, tokens.size());
+    values_->resize(written + tokens.size());
     values_->resize(written + hash_shingles(tokens.begin(), tokens.size(), width_, values_->data() + written));
     offsets_.push_back(std::int64_t(values_->size()));
   }
