@@ -20,6 +20,7 @@
 namespace lookalike {
 
 namespace nb = nanobind;
+using Long = std::int64_t;
 
 #if defined(LOOKALIKE_CHECKED)
 inline void check(bool holds) {
@@ -42,7 +43,7 @@ class Span {
   Span part(std::size_t begin, std::size_t size) const {
     return check(begin <= size_ && size <= size_ - begin), Span{begin_ + begin, size};
   }
-  std::int64_t size() const { return std::int64_t(size_); }
+  Long size() const { return Long(size_); }
   T* begin() const { return begin_; }
   T* end() const { return begin_ + size_; }
 
@@ -51,6 +52,9 @@ class Span {
   std::size_t size_ = 0;
 };
 
+using Longs = Span<const Long>;
+using Data = Span<const std::uint8_t>;
+
 // Rows of equal length, one after the other.
 template <class T>
 class Table {
@@ -58,8 +62,8 @@ class Table {
   Table() = default;
   Table(T* begin, std::size_t rows, std::size_t columns) : begin_(begin), rows_(rows), columns_(columns) {}
   Span<T> operator[](std::size_t row) const { return check(row < rows_), Span<T>{begin_ + row * columns_, columns_}; }
-  std::int64_t rows() const { return std::int64_t(rows_); }
-  std::int64_t columns() const { return std::int64_t(columns_); }
+  Long rows() const { return Long(rows_); }
+  Long columns() const { return Long(columns_); }
   T* begin() const { return begin_; }
 
  private:
@@ -105,8 +109,8 @@ void make_room(Vector<T>& held, std::size_t more) {
 
 // Makes an array that long, or longer.
 template <class T>
-void grow(Vector<T>& held, std::int64_t size) {
-  if (std::int64_t(held.size()) < size) held.resize(std::max(2 * held.size(), std::size_t(size)));
+void grow(Vector<T>& held, Long size) {
+  if (Long(held.size()) < size) held.resize(std::max(2 * held.size(), std::size_t(size)));
 }
 
 // Shortens an array, which then takes at most twice the memory that it needs.
@@ -131,7 +135,7 @@ struct Matrix {
   Vector<T> elements;
   std::size_t columns;
   Matrix(Vector<T> elements, std::size_t columns) : elements(std::move(elements)), columns(columns) {}
-  Matrix(std::int64_t rows, std::size_t columns) : elements(rows * columns), columns(columns) {}
+  Matrix(Long rows, std::size_t columns) : elements(rows * columns), columns(columns) {}
   T* begin() { return elements.data(); }
   Span<T> operator[](std::size_t row) { return Span<T>(elements).part(row * columns, columns); }
 };

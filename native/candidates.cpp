@@ -9,8 +9,6 @@ namespace lookalike {
 
 using Codes = Table<const std::uint16_t>;
 using Counts = Table<const std::int32_t>;
-using Long = std::int64_t;
-using Longs = Span<const Long>;
 using Pairs = std::tuple<Vector<Long>, Vector<Long>>;
 
 // Pairs that grow in number.
@@ -58,7 +56,7 @@ static Matrix<Word> keys_of(Long documents, Long bands, StateOf state_of) {
 
 // Keys of bands of `rows` slots; those of different groups are different.
 template <class Slot>
-static Matrix<Word> band_keys(Table<const Slot> slots, Span<const Word> groups, Long bands, Long rows) {
+static Matrix<Word> band_keys(Table<const Slot> slots, Values groups, Long bands, Long rows) {
   return keys_of(slots.rows(), bands, [&](Long document, Long band) {
     Word state = K0 ^ groups[document];
     for (const Slot slot : slots[document].part(band * rows, rows)) state = mum(state ^ slot, K0 + Word(band));
@@ -70,7 +68,7 @@ static Matrix<Word> band_keys(Table<const Slot> slots, Span<const Word> groups, 
 // plane to the next.
 static Matrix<Word> packed_band_keys(Table<const Word> words, Table<const Long> places, Long bands, Long rows) {
   return keys_of(words.rows(), bands, [&](Long document, Long band) {
-    const Span<const Word> own = words[document];
+    const Values own = words[document];
     Word state = K0, code = 0;
     Long used = 0;
     for (Long i = band * rows; i < (band + 1) * rows; i++) {
@@ -89,7 +87,7 @@ static Matrix<Word> packed_band_keys(Table<const Word> words, Table<const Long> 
 
 // Keys of bands, and a 16-bit code of each of their slots; both differ between groups. The two products of a slot do not wait
 // for each other, so that the codes cost little beside the keys.
-static std::tuple<Matrix<Word>, Matrix<std::uint16_t>> keys_and_codes(Table<const std::uint32_t> slots, Span<const Word> groups,
+static std::tuple<Matrix<Word>, Matrix<std::uint16_t>> keys_and_codes(Table<const std::uint32_t> slots, Values groups,
                                                                       Long bands, Long rows) {
   Matrix<std::uint16_t> codes(slots.rows(), bands * rows);
   std::uint16_t* code = codes.begin();
@@ -198,11 +196,11 @@ static Pairs band_pairs(Table<const Word> keys, Long band) {
   EqualKeys groups(keys, band);
   const auto link = [&](Longs rows) {
     for (Long j = 1; j < rows.size(); j++) {
-      const Span<const Word> b = keys[rows[j]];
+      const Values b = keys[rows[j]];
       const auto [left, right] = found.room(j);
       Long made = 0;
       for (Long i = 0; i < j; i++) {
-        const Span<const Word> a = keys[rows[i]];
+        const Values a = keys[rows[i]];
         Long first = 0;
         while (first < band && a[first] != b[first]) first++;
         left[made] = rows[i];
@@ -638,7 +636,7 @@ static Matrix<Word> pack_nibbles(Codes codes) {
 }
 
 // The bytes of both documents of each pair: a flat array, and where in it those of a pair begin.
-using Sides = std::tuple<Span<const std::uint8_t>, Longs, Span<const std::uint8_t>, Longs>;
+using Sides = std::tuple<Data, Longs, Data, Longs>;
 
 // The pairs that stay: none that is the one before, `before` at first, or of one document, or of two references, or whose
 // `withins`, of so many bytes, differ, or of whose nibbles fewer than `least` agree. Without slots, or bytes, these are not

@@ -5,7 +5,7 @@ namespace lookalike {
 
 static Vector<std::uint16_t> kinds_of(const Characters& characters, Span<const std::uint32_t> points) {
   Vector<std::uint16_t> kinds(points.size());
-  for (std::int64_t i = 0; i < points.size(); i++)
+  for (Long i = 0; i < points.size(); i++)
     kinds[i] = points[i] < 0x110000 ? std::uint16_t(characters.kind_and_flags(std::int32_t(points[i]))) : 0;
   return kinds;
 }

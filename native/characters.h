@@ -73,7 +73,7 @@ struct Decoded {
   int length;
 };
 
-inline Decoded decode(std::uint64_t word, std::int64_t available) {
+inline Decoded decode(std::uint64_t word, Long available) {
   const int first = int(word & 255), following = int(word >> 8 & 0xFFFFFF), low = following & 0x3F,
             middle = following >> 8 & 0x3F;
   if (first < 0x80) return {first, 1};
@@ -119,7 +119,7 @@ struct Shape {
   int size;                            // bytes of the characters that lie in it whole
   bool sound;                          // whether these are UTF-8
 
-  Shape(const Block& block, std::int64_t available) : size(int(std::min<std::int64_t>(available, 64))) {
+  Shape(const Block& block, Long available) : size(int(std::min<Long>(available, 64))) {
     const std::uint64_t inside = ~0ull >> (64 - size), follow = block.tops() & ~block.at_least(0xC0) & inside;
     leads = block.at_least(0xC0) & inside;
     threes = block.at_least(0xE0) & inside;

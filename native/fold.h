@@ -18,7 +18,7 @@ class WordFolder {
       : of_(characters), entries_(characters.entries(fold_case)), fold_case_(fold_case), stop_(stop) {}
 
   // Folds from `at` to `end`; up to `limit` may be read. Returns the bytes written.
-  std::int64_t fold(Bytes at, Bytes end, Bytes limit, std::uint8_t* out) {
+  Long fold(Bytes at, Bytes end, Bytes limit, std::uint8_t* out) {
     std::uint8_t* to = out;
     previous_ = OTHER;
     last_class_ = 0;
@@ -34,7 +34,7 @@ class WordFolder {
       const Block block = load_block(at, limit);
       const std::uint64_t tops = block.tops();
       block.words(fold_case_).store(to);
-      const std::int64_t size = std::min<std::int64_t>(end - at, tops ? std::countr_zero(tops) : 64);
+      const Long size = std::min<Long>(end - at, tops ? std::countr_zero(tops) : 64);
       if (size) {
         at += size, to += size;
         previous_ = to[-1] != 32 ? WORD : OTHER;
@@ -55,7 +55,7 @@ class WordFolder {
 
  private:
   struct Run {
-    std::int64_t read, written;
+    Long read, written;
   };
 
   // Folds the characters that lie whole in a block that begins with one beyond ASCII, if all are sound, up to one of four
@@ -182,11 +182,10 @@ inline bool breaks_line(std::int32_t point) {
 
 // Folds letters, digits and marks among the first `size` bytes of a block, up to what is none or changes its size; returns
 // where that is.
-inline std::int64_t fold_letters(Bytes at, const Shape& shape, std::int64_t size, const std::uint32_t* entries,
-                                 std::uint8_t* to) {
-  if (!shape.sound) return std::min<std::int64_t>(size, shape.first);
+inline Long fold_letters(Bytes at, const Shape& shape, Long size, const std::uint32_t* entries, std::uint8_t* to) {
+  if (!shape.sound) return std::min<Long>(size, shape.first);
   std::uint64_t left = shape.leads & shape.whole();
-  if (shape.fours) left &= (shape.fours & -shape.fours) - 1, size = std::min<std::int64_t>(size, std::countr_zero(shape.fours));
+  if (shape.fours) left &= (shape.fours & -shape.fours) - 1, size = std::min<Long>(size, std::countr_zero(shape.fours));
   for (; left; left &= left - 1) {
     const int i = std::countr_zero(left);
     if (i >= size) return size;
@@ -197,13 +196,13 @@ inline std::int64_t fold_letters(Bytes at, const Shape& shape, std::int64_t size
     std::memcpy(to + i, &both, 2);
     if (three) to[i + 2] = std::uint8_t(entry >> 16);
   }
-  return std::min<std::int64_t>(size, shape.size);
+  return std::min<Long>(size, shape.size);
 }
 
 // Writes a text with each run of white space as one blank, or if `keep_lines` as a line feed where it holds a line break, none
 // at either end. Invalid UTF-8 becomes U+FFFD. `out` has room for three bytes a byte and 80 more. Returns the bytes written.
-inline std::int64_t fold_spaces(Bytes at, Bytes end, Bytes limit, bool fold_case, bool keep_lines, const Characters& characters,
-                                std::uint8_t* out) {
+inline Long fold_spaces(Bytes at, Bytes end, Bytes limit, bool fold_case, bool keep_lines, const Characters& characters,
+                        std::uint8_t* out) {
   const std::uint32_t* entries = characters.entries(fold_case);
   std::uint8_t* to = out;
   int gap = 0;
@@ -221,7 +220,7 @@ inline std::int64_t fold_spaces(Bytes at, Bytes end, Bytes limit, bool fold_case
     }
     const bool inside = !gap && to > out;  // what is no blank has come last
     const std::uint64_t stops = special | (blanks & (blanks << 1 | !inside));
-    std::int64_t size = std::min<std::int64_t>(stops ? std::countr_zero(stops) : 64, end - at);
+    Long size = std::min<Long>(stops ? std::countr_zero(stops) : 64, end - at);
     std::uint8_t* const from = to + (gap && to > out);
     (fold_case ? block.lower() : block).store(from);
     if (block.tops()) size = fold_letters(at, Shape(block, end - at), size, entries, from);

@@ -4,11 +4,13 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+#include "arrays.h"
 #include "simd.h"
 
 namespace lookalike {
 
 using Word = std::uint64_t;
+using Values = Span<const Word>;
 constexpr Word K0 = 0xA0761D6478BD642F, K1 = 0xE7037ED1A0B428DB, K2 = 0x8EBC6AF09C88C6E3, K3 = 0x589965CC75374CC3;
 constexpr Word GOLDEN = 0x9E3779B97F4A7C15, ODD = 0xD6E8FEB86659FD93;
 constexpr Word MULTIPLIER = 0x9FB21C651E98DF25;  // odd, and neither 1 nor -1 modulo 8
@@ -47,12 +49,12 @@ constexpr int SHORT = sizeof(LongWords) == 64 ? 8 : 5;  // shingles of that many
 
 // Writes the hashes of `n` short shingles, a lane for each; returns whether they are short.
 template <int WIDTH = 1>
-inline bool hash_short_shingles(const Word* tokens, std::int64_t width, std::int64_t n, Word* out) {
+inline bool hash_short_shingles(const Word* tokens, Long width, Long n, Word* out) {
   if (width != WIDTH) {
     if constexpr (WIDTH < SHORT) return hash_short_shingles<WIDTH + 1>(tokens, width, n, out);
     return false;
   }
-  const auto hash = [&](std::int64_t i, auto state) {
+  const auto hash = [&](Long i, auto state) {
     using All = decltype(state);
     const auto token = [&](int j) {
       All lanes;
@@ -65,24 +67,24 @@ inline bool hash_short_shingles(const Word* tokens, std::int64_t width, std::int
     state = fmix64(state);
     std::memcpy(out + i, &state, sizeof(All));
   };
-  constexpr std::int64_t AT_ONCE = sizeof(LongWords) / sizeof(Word);
-  std::int64_t i = 0;
+  constexpr Long AT_ONCE = sizeof(LongWords) / sizeof(Word);
+  Long i = 0;
   for (; i + AT_ONCE <= n; i += AT_ONCE) hash(i, LongWords{});
   for (; i < n; i++) hash(i, Word{});
   return true;
 }
 
 // Hashes shingles of tokens; fewer tokens than the width make one, none make none. Returns how many there are.
-inline std::int64_t hash_shingles(const Word* tokens, std::int64_t count, std::int64_t width, Word* out) {
+inline Long hash_shingles(const Word* tokens, Long count, Long width, Word* out) {
   if (!count) return 0;
   width = std::min(width, count);
-  const std::int64_t n = count - width + 1;
+  const Long n = count - width + 1;
   if (hash_short_shingles(tokens, width, n, out)) return n;
   const Word length = Word(width) * K3;
   Word leaving = 1, state = 0;
-  for (std::int64_t i = 0; i < width; i++) leaving *= MULTIPLIER, state = state * MULTIPLIER + tokens[i];
+  for (Long i = 0; i < width; i++) leaving *= MULTIPLIER, state = state * MULTIPLIER + tokens[i];
   out[0] = fmix64(state + length);
-  for (std::int64_t i = width; i < count; i++) {
+  for (Long i = width; i < count; i++) {
     state = state * MULTIPLIER + (tokens[i] - tokens[i - width] * leaving);
     out[i - width + 1] = fmix64(state + length);
   }

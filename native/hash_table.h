@@ -7,7 +7,7 @@
 
 namespace lookalike {
 
-constexpr std::int64_t KEPT = 48 << 20;  // bytes that are kept for reuse: the memory of one long text would stay to the end
+constexpr Long KEPT = 48 << 20;  // bytes that are kept for reuse: the memory of one long text would stay to the end
 
 // This process's odd factor; no result depends on it. It is drawn so that nobody can write a text
 // whose values all meet in a table.
@@ -25,20 +25,20 @@ inline std::uint64_t spread() {
 // for the closest-pair problem", 1997). Lower bits would not do: they hang on those of the value.
 class Places {
  public:
-  explicit Places(std::int64_t size = 2, std::uint64_t factor = spread())
+  explicit Places(Long size = 2, std::uint64_t factor = spread())
       : factor_(factor), mask_(size - 1), shift_(64 - std::countr_zero(std::uint64_t(size))) {}
-  std::int64_t operator()(std::uint64_t value) const { return std::int64_t(value * factor_ >> shift_); }
+  Long operator()(std::uint64_t value) const { return Long(value * factor_ >> shift_); }
   // The place of a value in a table of values, 0: free, or the free one where it belongs.
   template <class T>
-  std::int64_t find(const T& table, std::uint64_t value) const {
-    std::int64_t place = (*this)(value);
+  Long find(const T& table, std::uint64_t value) const {
+    Long place = (*this)(value);
     while (table[place] && table[place] != value) place = (place + 1) & mask_;
     return place;
   }
 
  private:
   std::uint64_t factor_;
-  std::int64_t mask_;
+  Long mask_;
   int shift_;
 };
 

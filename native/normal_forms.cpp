@@ -7,17 +7,15 @@ namespace lookalike {
 
 // Returns texts in a normal form, their offsets, and whether they hold bytes that are no UTF-8; no offsets: they are
 // in it already.
-static std::tuple<Vector<std::uint8_t>, Vector<std::int64_t>, bool> normalize_texts(Span<const std::uint8_t> data,
-                                                                                    Span<const std::int64_t> offsets, int flags,
-                                                                                    const Characters& characters,
-                                                                                    const Forms& forms) {
+static std::tuple<Vector<std::uint8_t>, Vector<Long>, bool> normalize_texts(Data data, Longs offsets, int flags,
+                                                                            const Characters& characters, const Forms& forms) {
   Normalizer normalizer(characters, forms, flags);
-  const std::int64_t rows = offsets.size() - 1;
-  Vector<std::int64_t> made(offsets.size());
+  const Long rows = offsets.size() - 1;
+  Vector<Long> made(offsets.size());
   made[0] = 0;
   normalizer.begin(data.begin() + offsets[0], data.begin() + offsets[rows], data.end());
-  for (std::int64_t row = 0; row < rows; row++) {
-    const std::int64_t growth = normalizer.add(data.begin() + offsets[row], data.begin() + offsets[row + 1]);
+  for (Long row = 0; row < rows; row++) {
+    const Long growth = normalizer.add(data.begin() + offsets[row], data.begin() + offsets[row + 1]);
     made[row + 1] = made[row] + offsets[row + 1] - offsets[row] + growth;
   }
   if (!normalizer.finish()) made.clear();
@@ -25,8 +23,8 @@ static std::tuple<Vector<std::uint8_t>, Vector<std::int64_t>, bool> normalize_te
 }
 
 // Finds the first byte that is no UTF-8: its row, and where in it; -1 if there is none.
-static std::pair<std::int64_t, std::int64_t> find_invalid(Span<const std::uint8_t> data, Span<const std::int64_t> offsets) {
-  for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
+static std::pair<Long, Long> find_invalid(Data data, Longs offsets) {
+  for (Long row = 0; row + 1 < offsets.size(); row++) {
     const Bytes begin = data.begin() + offsets[row], end = data.begin() + offsets[row + 1];
     for (Bytes at = begin; at < end;) {
       const Block block = load_block(at, data.end());

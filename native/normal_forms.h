@@ -93,8 +93,8 @@ class Normalizer {
   }
 
   // Does the next text; returns how many bytes it grows by.
-  std::int64_t add(Bytes begin, Bytes end) {
-    std::int64_t growth = 0;
+  Long add(Bytes begin, Bytes end) {
+    Long growth = 0;
     for (Bytes at = begin; (at = scanner_.next(at, end, limit_)) < end;) {
       const Bytes until = std::min(at + 64, end), least = std::max(begin, copied_);
       while (at > least && !begins(at, end)) do
@@ -147,7 +147,7 @@ class Normalizer {
   }
 
   // Does what stands from `begin` up to the next character that begins a segment; returns where that is.
-  Bytes normalize_segment(Bytes begin, Bytes end, std::int64_t& growth) {
+  Bytes normalize_segment(Bytes begin, Bytes end, Long& growth) {
     points_.clear();
     bool marks = false;  // whether some are not in order
     int last = 0;
@@ -187,7 +187,7 @@ class Normalizer {
     if (copied_ == begin_) out.reserve((end_ - begin_) / 8 * 9 + 64);
     append(out, copied_, begin);
     append(out, encoded_.data(), encoded_.data() + encoded_.size());
-    growth += std::int64_t(encoded_.size()) - (at - begin);
+    growth += Long(encoded_.size()) - (at - begin);
     copied_ = at;
     return at;
   }
@@ -200,7 +200,7 @@ class Normalizer {
       if (stop - first <= FEW_MARKS) {
         for (auto i = first; i < stop; i++) std::rotate(std::upper_bound(first, i, *i, by_class), i, i + 1);
       } else {
-        std::int64_t counts[257] = {};
+        Long counts[257] = {};
         for (auto i = first; i < stop; i++) counts[class_of(*i) + 1]++;
         for (int i = 1; i < 257; i++) counts[i] += counts[i - 1];
         ordered_.resize(stop - first);
@@ -213,14 +213,14 @@ class Normalizer {
   }
 
   void compose() {
-    std::int64_t starter = -1, left = 0;
+    Long starter = -1, left = 0;
     int row = 0, last = 0;  // the starter's in the table of composites; the class of what was put behind it last
     for (std::size_t i = 0; i < points_.size(); i++) {
       const std::uint32_t numbered = points_[i];
       const std::int32_t point = std::int32_t(numbered & POINT);
       const int order = class_of(numbered);
       if (starter >= 0 && (last == 0 || last < order)) {
-        const std::int64_t before = points_[starter];
+        const Long before = points_[starter];
         std::uint32_t made = 0;
         if (row > 0) {
           made = numbered < RAW ? forms_.composite(row, forms_.second(point)) : 0;

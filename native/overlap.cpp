@@ -12,9 +12,6 @@
 namespace lookalike {
 
 using Ints = Span<const std::int32_t>;
-using Long = std::int64_t;
-using Longs = Span<const Long>;
-using Values = Span<const Word>;
 
 // A table of values, 0: free, their numbers, and the factor by which it is looked up, in any process.
 using Index = std::tuple<Values, Ints, Word>;
@@ -93,7 +90,7 @@ static std::tuple<Vector<Long>, Vector<std::int32_t>, Vector<Long>, Vector<std::
 
 using Keys = Table<const Word>;  // of tokens, two words each
 
-static Word value_of(Span<const Word> key, Values secret) { return token_value({key[0], key[1]}, secret.begin()); }
+static Word value_of(Values key, Values secret) { return token_value({key[0], key[1]}, secret.begin()); }
 
 // What two tokens that a short text begins with are known by, from their values.
 static Word beginning(Word first, Word second) { return (first * 0xFF51AFD7ED558CCD + second) * 0xC4CEB9FE1A85EC53; }

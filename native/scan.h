@@ -19,7 +19,7 @@ void scan_words(Bytes at, Bytes end, Bytes limit, const Characters& characters, 
   while (at < end && !sink.done()) {
     const Block block = load_block(at, limit);
     const std::uint64_t tops = block.tops();
-    const int size = int(std::min<std::int64_t>(end - at, tops ? std::countr_zero(tops) : 64));
+    const int size = int(std::min<Long>(end - at, tops ? std::countr_zero(tops) : 64));
     if (size) {
       const std::uint64_t mask = ~0ull >> (64 - size), words = ~block.words(false).equal(32) & mask;
       if (previous == SINGLE || !(words & 1)) close();

@@ -10,16 +10,16 @@ namespace lookalike {
 inline Word token_bytes(Bytes at, char separator) { return ~Block::load(at).equal(separator); }
 
 // Edges of tokens that there is room for: those of a stretch of bytes, so many that they stay in the nearest cache.
-constexpr std::int64_t STRETCH = 4096, EDGES = STRETCH + 72;
+constexpr Long STRETCH = 4096, EDGES = STRETCH + 72;
 
 // Calls with begin and size of each token of folded bytes, behind which stand 128 separators. `edges`: room for EDGES.
 template <class See>
-void each_token(Bytes folded, std::int64_t size, char separator, std::uint32_t* edges, See see) {
-  std::int64_t open = -1;  // where a token begins that an earlier stretch has not ended
+void each_token(Bytes folded, Long size, char separator, std::uint32_t* edges, See see) {
+  Long open = -1;  // where a token begins that an earlier stretch has not ended
   Word carry = 0;
-  for (std::int64_t begin = 0; begin <= size; begin += STRETCH) {
+  for (Long begin = 0; begin <= size; begin += STRETCH) {
     const int until = int(std::min(STRETCH, size + 1 - begin));
-    std::int64_t n = 0;
+    Long n = 0;
     for (int base = 0; base < until; base += 64) {
       const Word tokens = token_bytes(folded + begin + base, separator), found = tokens ^ (tokens << 1 | carry);
       carry = tokens >> 63;
@@ -28,7 +28,7 @@ void each_token(Bytes folded, std::int64_t size, char separator, std::uint32_t* 
       for (int i = 0; i < 64; i += 8) to += number_bits(found >> i & 255, base + i, to);
     }
     Bytes stretch = folded + begin;
-    std::int64_t i = 0;
+    Long i = 0;
     if (open >= 0 && n) see(folded + open, begin + edges[i++] - open), open = -1;
     for (; i + 1 < n; i += 2) see(stretch + edges[i], edges[i + 1] - edges[i]);
     if (i < n) open = begin + edges[i];

@@ -7,19 +7,17 @@
 namespace lookalike {
 
 // Keys of the tokens of rows from `row` on, till there are `most` or more: (where those of each row begin, keys).
-static std::tuple<Vector<std::int64_t>, Matrix<Word>> key_tokens(Span<const std::uint8_t> data,
-                                                                 Span<const std::int64_t> offsets, std::int64_t row, int unit,
-                                                                 bool fold_case, const Characters& characters,
-                                                                 Span<const Word> points, std::int64_t most) {
+static std::tuple<Vector<Long>, Matrix<Word>> key_tokens(Data data, Longs offsets, Long row, int unit, bool fold_case,
+                                                         const Characters& characters, Values points, Long most) {
   WordFolder folder(characters, fold_case);
-  Vector<std::int64_t> bounds{0};
+  Vector<Long> bounds{0};
   Vector<Word> keys;
   Vector<std::uint8_t> folded;
   std::uint32_t edges[EDGES];
-  std::int64_t count = 0;
+  Long count = 0;
   for (; row + 1 < offsets.size() && count < most; row++) {
     Bytes begin = data.begin() + offsets[row], end = data.begin() + offsets[row + 1], at = begin;
-    std::int64_t size = end - begin;
+    Long size = end - begin;
     const char separator = unit == LINES ? '\n' : ' ';
     if (unit != BYTES) {
       grow(folded, 3 * size + 256);
@@ -33,11 +31,11 @@ static std::tuple<Vector<std::int64_t>, Matrix<Word>> key_tokens(Span<const std:
     Word* out = keys.data() + 2 * count;
     const auto put = [&out](Pair key) { *out++ = key.a, *out++ = key.b; };
     if (separated)
-      each_token(at, size, separator, edges, [&](Bytes token, std::int64_t n) { put(token_key(token, n, points.begin())); });
+      each_token(at, size, separator, edges, [&](Bytes token, Long n) { put(token_key(token, n, points.begin())); });
     else if (unit == BYTES)
       for (; at < end; at++) put({*at, 1});
     else
-      for (std::int64_t left = size; left > 0;) {
+      for (Long left = size; left > 0;) {
         const auto [point, length] = decode(load64(at), left);
         put({Word(point), 1});
         at += length, left -= length;
@@ -52,12 +50,12 @@ static std::tuple<Vector<std::int64_t>, Matrix<Word>> key_tokens(Span<const std:
 void define_vocabulary(nb::module_& m) {
   define(m, "key_tokens", &key_tokens);
   nb::class_<Interner>(m, "Interner")
-      .def(nb::init<std::int64_t, Span<const Word>>())
+      .def(nb::init<Long, Values>())
       .def("add", &Interner::add, Unlocked())
       .def("take", &Interner::take)
       .def("__len__", &Interner::size);
   nb::class_<KnownText>(m, "KnownText")
-      .def(nb::init<bool, std::int64_t, bool, Span<const Word>, Span<const Word>>())
+      .def(nb::init<bool, Long, bool, Values, Values>())
       .def("number", &KnownText::number, Unlocked())
       .def("__len__", &KnownText::size);
 }
