@@ -18,8 +18,7 @@ class Growing {
 
   // Where the next ones are to be written, at most so many; and that so many were.
   std::pair<Long*, Long*> room(Long more) {
-    grow(left_, size_ + more);
-    grow(right_, size_ + more);
+    if (size_ + more > Long(left_.size())) grow(left_, size_ + more), right_.resize(left_.size());
     return {left_.data() + size_, right_.data() + size_};
   }
   void advance(Long by) { size_ += by; }
@@ -357,7 +356,7 @@ class GroupLinks {
     const Longs orders = orders_, more = orders.part(begin, row_ - begin);
     for (Long at = begin + AHEAD; least_ && at < std::min(row_ + AHEAD, orders.size()); at++)
       __builtin_prefetch(row(orders[at]));
-    group_.insert(group_.end(), more.begin(), more.end());
+    append(group_, more.begin(), more.end());
     linkable_ = rule.grow(group_, begin, row_) || complete_;
     return true;
   }

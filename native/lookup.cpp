@@ -1,8 +1,7 @@
-// Look-up in sorted tables, in files, of keys in ascending order, the row of each, and where each run of keys that begin
-// alike starts. A row is found if some table holds a key of it that differs from the query's in at most `radius` bits and
-// begins alike: with radius 0 equal band keys, else fingerprints turned so that one block comes first. Or a query says with
-// which prefixes such a fingerprint may begin in one table, or in a few, which take turns: its own, and those with weak bits
-// flipped.
+// Look-up in sorted tables, in files, of keys in ascending order, the row of each, and where each run of keys that begin alike
+// starts. A row is found if some table holds a key of it that differs from the query's in at most `radius` bits and begins
+// alike: with radius 0 equal band keys, else fingerprints turned so that one block comes first. Or a query says with which
+// prefixes such a fingerprint may begin in one table, or in a few, which take turns: its own, and those with weak bits flipped.
 #include <nanobind/stl/vector.h>
 #include "hamming.h"
 

@@ -4,9 +4,8 @@
 
 namespace lookalike {
 
-// A sink is told of tokens: `open(at, n)`, n of them begin here; `close(at)`, those end here;
-// `skip(n)`, n more begin, and all end but the last perhaps, unless it answers that it must see
-// them. When it is `done()` it wants no more.
+// A sink is told of tokens: `open(at, n)`, n of them begin here; `close(at)`, those end here; `skip(n)`, n more begin, and all
+// end but the last perhaps, unless it answers that it must see them. When it is `done()` it wants no more.
 
 // Scans words: see `WordFolder`. Characters that show nothing do not count.
 template <class Sink>

@@ -1,5 +1,4 @@
-// What can be repeated in texts: lines, paragraphs, windows of words, blocks of these; and where
-// tokens are.
+// What can be repeated in texts: lines, paragraphs, windows of words, blocks of these; and where tokens are.
 #include <bit>
 #include <cstring>
 #include "digest.h"
@@ -8,10 +7,9 @@
 namespace lookalike {
 namespace {
 
-// Which keys come twice, perhaps: counted by a table of two bits, a power of two above 1 long. A
-// word of the table is 32 cells: those of the lower half were met, those of the upper half met
-// again. A key has two cells of one word. A key that comes twice is always found; one that comes
-// once, rarely. By a table without words all do.
+// Which keys come twice, perhaps: counted by a table of two bits, a power of two above 1 long. A word of the table is 32 cells:
+// those of the lower half were met, those of the upper half met again. A key has two cells of one word. A key that comes twice
+// is always found; one that comes once, rarely. By a table without words all do.
 template <class Of>
 class KeyCounts {
  public:
@@ -115,10 +113,9 @@ void each_line(Data text, See see) {
   }
 }
 
-// Finds the lines of at least so many words, or the paragraphs: runs of lines that are not blank;
-// blank lines behind a paragraph belong to it. Only those are returned whose keys may come twice,
-// digests of the bytes without white space at both ends. Returns units, where those of rows begin,
-// and how many lines or paragraphs of each row have a word.
+// Finds the lines of at least so many words, or the paragraphs: runs of lines that are not blank; blank lines behind a
+// paragraph belong to it. Only those are returned whose keys may come twice, digests of the bytes without white space at both
+// ends. Returns units, where those of rows begin, and how many lines or paragraphs of each row have a word.
 std::tuple<Matrix<Long>, Vector<Long>, Vector<Long>> find_lines(Data data, Longs offsets, Long least, bool paragraphs,
                                                                 const Characters& characters, Values secret, Values table) {
   RepeatsFound found;
@@ -170,8 +167,7 @@ void hash_windows(Table<const Word> tokens, Long begin, Long end, Long length, V
   if (out.size()) hash_keys({tokens.begin() + 2 * begin, std::size_t(2 * (end - begin))}, length, secret, out);
 }
 
-// Whether a block begins with a window; one begins with each row, too. Texts that are equal are cut
-// in equal places.
+// Whether a block begins with a window; one begins with each row, too. Texts that are equal are cut in equal places.
 inline bool begins_block(Word key) { return (key & 31) == 0; }
 
 // Hashes blocks of windows: values of two polynomials, whose coefficients are the two keys of
@@ -309,10 +305,9 @@ std::tuple<Vector<Long>, Vector<Long>> find_tokens(Data data, Longs offsets, Lon
   return {std::move(begins), std::move(ends)};
 }
 
-// Cuts a text where its normal form is that of both sides, beside each character that the form of
-// `flag` may change; returns where pieces begin. A piece is such a character, with those that are
-// combined with it, or a run of others. Conjoining vowels and finals of Hangul are combined with
-// what precedes them, and so is what `flag` hides.
+// Cuts a text where its normal form is that of both sides, beside each character that the form of `flag` may change; returns
+// where pieces begin. A piece is such a character, with those that are combined with it, or a run of others. Conjoining vowels
+// and finals of Hangul are combined with what precedes them, and so is what `flag` hides.
 Vector<Long> cut_pieces(Data data, const Characters& characters, int flag) {
   Vector<Long> begins;
   Long previous = 0;  // where a piece could begin last
