@@ -85,16 +85,8 @@ struct Raw : std::allocator<T> {
     return made;
   }
   template <class U>
-  struct rebind {
-    using other = Raw<U>;
-  };
-  template <class U>
   void construct(U* at) noexcept {
     ::new (static_cast<void*>(at)) U;
-  }
-  template <class U, class... Of>
-  void construct(U* at, Of&&... of) {
-    ::new (static_cast<void*>(at)) U(std::forward<Of>(of)...);
   }
 };
 // A growing array, which becomes one of NumPy when it is returned.
@@ -107,10 +99,11 @@ void make_room(Vector<T>& held, std::size_t more) {
   if (held.capacity() - held.size() < more) held.reserve(std::max(2 * held.capacity(), held.size() + more));
 }
 
-// Makes an array that long, or longer.
+// Makes an array that long, or longer; returns where it begins.
 template <class T>
-void grow(Vector<T>& held, Long size) {
+T* grow(Vector<T>& held, Long size) {
   if (Long(held.size()) < size) held.resize(std::max(2 * held.size(), std::size_t(size)));
+  return held.data();
 }
 
 // Shortens an array, which then takes at most twice the memory that it needs.

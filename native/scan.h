@@ -49,49 +49,50 @@ void scan_words(Bytes at, Bytes end, Bytes limit, const Characters& characters, 
   close();
 }
 
-// Scans the code points of `fold_spaces`; those that a character folds to are in one place.
-template <class Sink>
-void scan_characters(Bytes at, Bytes end, Bytes limit, const Characters& characters, bool fold_case, Sink& sink) {
-  Bytes gap = nullptr;  // where white space begins that counts if something follows
-  bool some = false;
-  for (int length; at < end && !sink.done(); at += length) {
-    const Decoded found = decode(load64(at, limit), end - at);
-    length = found.length;
-    if (found.point >= 0 && (characters.kind_and_flags(found.point) & KIND) == SPACE) {
-      gap = gap ? gap : at;
-      continue;
-    }
-    if (gap && some) sink.open(gap, 1), sink.close(at);
-    gap = nullptr;
-    some = true;
-    const std::uint64_t fold = found.point >= 0 && fold_case ? characters.fold(found.point) : 0;
-    int parts = 1;
-    for (int i = 1; i < int(fold >> 56); i++) parts += (fold >> 8 * i & 0xC0) != 0x80;
-    sink.open(at, parts);
-    sink.close(at + length);
-  }
-}
-
-// Scans lines, without white space at their ends; blank ones do not count.
-template <class Sink>
-void scan_lines(Bytes at, Bytes end, Bytes limit, const Characters& characters, Sink& sink) {
+// Calls for each character that is no white space with where the white space before it begins, or null, and whether that breaks
+// a line, till the sink is done. Returns where the text ends, but for white space.
+template <class Sink, class See>
+Bytes each_visible(Bytes at, Bytes end, Bytes limit, const Characters& characters, const Sink& sink, See see) {
   Bytes gap = nullptr;
-  bool inside = false, breaks = false;
+  bool breaks = false;
   for (int length; at < end && !sink.done(); at += length) {
     const Decoded found = decode(load64(at, limit), end - at);
     length = found.length;
     if (found.point >= 0 && (characters.kind_and_flags(found.point) & KIND) == SPACE) {
       gap = gap ? gap : at;
       breaks |= breaks_line(found.point);
-      continue;
+    } else {
+      see(at, found, std::exchange(gap, nullptr), std::exchange(breaks, false));
     }
+  }
+  return gap ? gap : end;
+}
+
+// Scans the code points of `fold_spaces`; those that a character folds to are in one place.
+template <class Sink>
+void scan_characters(Bytes at, Bytes end, Bytes limit, const Characters& characters, bool fold_case, Sink& sink) {
+  bool some = false;
+  each_visible(at, end, limit, characters, sink, [&](Bytes at, Decoded found, Bytes gap, bool) {
+    if (gap && some) sink.open(gap, 1), sink.close(at);
+    some = true;
+    const std::uint64_t fold = found.point >= 0 && fold_case ? characters.fold(found.point) : 0;
+    int parts = 1;
+    for (int i = 1; i < int(fold >> 56); i++) parts += (fold >> 8 * i & 0xC0) != 0x80;
+    sink.open(at, parts);
+    sink.close(at + found.length);
+  });
+}
+
+// Scans lines, without white space at their ends; blank ones do not count.
+template <class Sink>
+void scan_lines(Bytes at, Bytes end, Bytes limit, const Characters& characters, Sink& sink) {
+  bool inside = false;
+  const Bytes last = each_visible(at, end, limit, characters, sink, [&](Bytes at, Decoded, Bytes gap, bool breaks) {
     if (inside && breaks) sink.close(gap);
     if (!inside || breaks) sink.open(at, 1);
     inside = true;
-    gap = nullptr;
-    breaks = false;
-  }
-  if (inside) sink.close(gap ? gap : end);
+  });
+  if (inside) sink.close(last);
 }
 
 }  // namespace lookalike

@@ -100,7 +100,7 @@ class Signer {
     missing_ = 0;
     for (int i = 0; i < k_; i += 64) {
       Word bits = 0;
-      for (int j = 0; j < 64; j += LANES) bits |= Word(bits_of(load(slots_.data() + i + j) == all(EMPTY))) << j;
+      for (int j = 0; j < 64; j += LANES) bits |= Word(bits_of(load(slots_.data() + i + j) == EMPTY)) << j;
       open_[i / 64] = bits;
       missing_ += std::popcount(bits);
     }

@@ -19,9 +19,7 @@ template <class T, class Sign>
 static Matrix<T> each_row(Values values, Longs offsets, Long columns, Sign sign) {
   const Long rows = offsets.size() - 1;
   Matrix<T> out{Vector<T>(rows * columns, T(-1)), std::size_t(columns)};
-  for (Long row = 0; row < rows; row++) {
-    sign(values.part(offsets[row], offsets[row + 1] - offsets[row]), out[row]);
-  }
+  for (Long row = 0; row < rows; row++) sign(values.part(offsets[row], offsets[row + 1] - offsets[row]), out[row]);
   return out;
 }
 

@@ -20,15 +20,14 @@ static std::tuple<Vector<Long>, Matrix<Word>> key_tokens(Data data, Longs offset
     Long size = end - begin;
     const char separator = unit == LINES ? '\n' : ' ';
     if (unit != BYTES) {
-      grow(folded, 3 * size + 256);
-      size = unit == WORDS ? folder.fold(begin, end, data.end(), folded.data())
-                           : fold_spaces(begin, end, data.end(), fold_case, unit == LINES, characters, folded.data());
-      std::memset(folded.data() + size, separator, 128);
-      at = folded.data();
+      std::uint8_t* to = grow(folded, 3 * size + 256);
+      at = to;
+      size = unit == WORDS ? folder.fold(begin, end, data.end(), to)
+                           : fold_spaces(begin, end, data.end(), fold_case, unit == LINES, characters, to);
+      std::memset(to + size, separator, 128);
     }
     const bool separated = unit == WORDS || unit == LINES;
-    grow(keys, 2 * (count + (separated ? (size + 1) / 2 : size)));
-    Word* out = keys.data() + 2 * count;
+    Word* out = grow(keys, 2 * (count + (separated ? (size + 1) / 2 : size))) + 2 * count;
     const auto put = [&out](Pair key) { *out++ = key.a, *out++ = key.b; };
     if (separated)
       each_token(at, size, separator, edges, [&](Bytes token, Long n) { put(token_key(token, n, points.begin())); });
