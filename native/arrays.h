@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 #if __has_include(<sys/mman.h>)
@@ -20,6 +21,7 @@
 namespace lookalike {
 
 namespace nb = nanobind;
+using Long = std::int64_t;
 
 #if defined(LOOKALIKE_CHECKED)
 inline void check(bool holds) {
@@ -42,7 +44,7 @@ class Span {
   Span part(std::size_t begin, std::size_t size) const {
     return check(begin <= size_ && size <= size_ - begin), Span{begin_ + begin, size};
   }
-  std::int64_t size() const { return std::int64_t(size_); }
+  Long size() const { return Long(size_); }
   T* begin() const { return begin_; }
   T* end() const { return begin_ + size_; }
 
@@ -51,6 +53,9 @@ class Span {
   std::size_t size_ = 0;
 };
 
+using Longs = Span<const Long>;
+using Data = Span<const std::uint8_t>;
+
 // Rows of equal length, one after the other.
 template <class T>
 class Table {
@@ -58,22 +63,14 @@ class Table {
   Table() = default;
   Table(T* begin, std::size_t rows, std::size_t columns) : begin_(begin), rows_(rows), columns_(columns) {}
   Span<T> operator[](std::size_t row) const { return check(row < rows_), Span<T>{begin_ + row * columns_, columns_}; }
-  std::int64_t rows() const { return std::int64_t(rows_); }
-  std::int64_t columns() const { return std::int64_t(columns_); }
+  Long rows() const { return Long(rows_); }
+  Long columns() const { return Long(columns_); }
   T* begin() const { return begin_; }
 
  private:
   T* begin_ = nullptr;
   std::size_t rows_ = 0, columns_ = 0;
 };
-
-// An array that is held.
-template <class T>
-using Held = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-inline Span<T> span(const Held<T>& held) {
-  return held.is_valid() ? Span<T>(held.data(), held.shape(0)) : Span<T>();
-}
 
 // Memory that is not cleared before it is written, in huge pages where there are any: one of these is cleared, and found again
 // by the processor, faster than the 512 small ones in its place.
@@ -89,16 +86,8 @@ struct Raw : std::allocator<T> {
     return made;
   }
   template <class U>
-  struct rebind {
-    using other = Raw<U>;
-  };
-  template <class U>
   void construct(U* at) noexcept {
     ::new (static_cast<void*>(at)) U;
-  }
-  template <class U, class... Of>
-  void construct(U* at, Of&&... of) {
-    ::new (static_cast<void*>(at)) U(std::forward<Of>(of)...);
   }
 };
 // A growing array, which becomes one of NumPy when it is returned.
@@ -111,10 +100,11 @@ void make_room(Vector<T>& held, std::size_t more) {
   if (held.capacity() - held.size() < more) held.reserve(std::max(2 * held.capacity(), held.size() + more));
 }
 
-// Makes an array that long, or longer.
+// Makes an array that long, or longer; returns where it begins.
 template <class T>
-void grow(Vector<T>& held, std::int64_t size) {
-  if (std::int64_t(held.size()) < size) held.resize(std::max(2 * held.size(), std::size_t(size)));
+T* grow(Vector<T>& held, Long size) {
+  if (Long(held.size()) < size) held.resize(std::max(2 * held.size(), std::size_t(size)));
+  return held.data();
 }
 
 // Shortens an array, which then takes at most twice the memory that it needs.
@@ -138,6 +128,10 @@ template <class T>
 struct Matrix {
   Vector<T> elements;
   std::size_t columns;
+  Matrix(Vector<T> elements, std::size_t columns) : elements(std::move(elements)), columns(columns) {}
+  Matrix(Long rows, std::size_t columns) : elements(rows * columns), columns(columns) {}
+  T* begin() { return elements.data(); }
+  Span<T> operator[](std::size_t row) { return Span<T>(elements).part(row * columns, columns); }
 };
 
 // A growing array that is not given away: Python may refer to it as long as it likes.
@@ -154,80 +148,86 @@ Shared<T> used_again(Shared<T>& kept) {
   return kept;
 }
 
-template <class T>
-nb::ndarray<nb::numpy, T> give(Vector<T>&& made, std::size_t columns = 0) {
-  auto* held = new Vector<T>(std::move(made));
-  nb::capsule owner(held, [](void* p) noexcept { delete static_cast<Vector<T>*>(p); });
-  const std::size_t shape[2] = {columns ? held->size() / columns : held->size(), columns};
-  return nb::ndarray<nb::numpy, T>(held->data(), columns ? 2 : 1, shape, owner);
+// An array of NumPy over a vector, which what is held keeps there; of so many columns if that is not 0.
+template <class Holder, class T>
+nb::ndarray<nb::numpy, T> give(Holder* held, Vector<T>& elements, std::size_t columns = 0) {
+  nb::capsule owner(held, [](void* p) noexcept { delete static_cast<Holder*>(p); });
+  const std::size_t size = elements.size(), shape[2] = {columns ? size / columns : size, columns};
+  return nb::ndarray<nb::numpy, T>(elements.data(), columns ? 2 : 1, shape, owner);
 }
+template <class T>
+auto give(Vector<T>&& made, std::size_t columns = 0) {
+  auto* held = new Vector<T>(std::move(made));
+  return give(held, *held, columns);
+}
+template <class T>
+auto give(Matrix<T>&& made) {
+  return give(std::move(made.elements), made.columns);
+}
+template <class T>
+auto give(Shared<T>&& made) {
+  auto* held = new Shared<T>(std::move(made));
+  return give(held, **held);
+}
+
+// An array of Python that an object goes on holding, as a span or a table.
+template <class T, int DIMENSIONS = 1>
+struct Held : std::conditional_t<DIMENSIONS == 1, Span<T>, Table<T>> {
+  using View = std::conditional_t<DIMENSIONS == 1, Span<T>, Table<T>>;
+  using View::View;
+  nb::ndarray<T, nb::ndim<DIMENSIONS>, nb::c_contig, nb::device::cpu> array;
+};
 
 // Lets Python call a function of spans, tables and numbers, without the interpreter's lock. Arrays must have just the declared
 // types.
+using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 template <class Function>
 void define(nb::module_& m, const char* name, Function function) {
-  m.def(name, function, nb::call_guard<nb::gil_scoped_release>());
+  m.def(name, function, Unlocked());
 }
 
 }  // namespace lookalike
 
 namespace nanobind::detail {
 
-template <class T>
-struct type_caster<lookalike::Span<T>> {
-  using Held = ndarray<T, ndim<1>, c_contig, device::cpu>;
-  NB_TYPE_CASTER(lookalike::Span<T>, make_caster<Held>::Name)
-  make_caster<Held> held;
+// Takes an array as it is: one that would have to be converted is refused.
+template <class Taken, class T, int DIMENSIONS>
+struct array_taker {
+  using Array = ndarray<T, ndim<DIMENSIONS>, c_contig, device::cpu>;
+  NB_TYPE_CASTER(Taken, make_caster<Array>::Name)
+  make_caster<Array> taken;
 
   bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
-    if (!held.from_python(source, flags & ~std::uint32_t(cast_flags::convert), cleanup)) return false;
-    value = {held.value.data(), held.value.shape(0)};
+    if (!taken.from_python(source, flags & ~std::uint32_t(cast_flags::convert), cleanup)) return false;
+    const Array& array = taken.value;
+    if constexpr (DIMENSIONS == 1) value = {array.data(), array.shape(0)};
+    else value = {array.data(), array.shape(0), array.shape(1)};
+    if constexpr (requires { value.array; }) value.array = array;
     return true;
   }
 };
-
 template <class T>
-struct type_caster<lookalike::Table<T>> {
-  using Held = ndarray<T, ndim<2>, c_contig, device::cpu>;
-  NB_TYPE_CASTER(lookalike::Table<T>, make_caster<Held>::Name)
-  make_caster<Held> held;
+struct type_caster<lookalike::Span<T>> : array_taker<lookalike::Span<T>, T, 1> {};
+template <class T, int DIMENSIONS>
+struct type_caster<lookalike::Held<T, DIMENSIONS>> : array_taker<lookalike::Held<T, DIMENSIONS>, T, DIMENSIONS> {};
+template <class T>
+struct type_caster<lookalike::Table<T>> : array_taker<lookalike::Table<T>, T, 2> {};
 
-  bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
-    if (!held.from_python(source, flags & ~std::uint32_t(cast_flags::convert), cleanup)) return false;
-    value = {held.value.data(), held.value.shape(0), held.value.shape(1)};
-    return true;
+// Gives an array away.
+template <class Given, class T>
+struct array_giver {
+  using Array = ndarray<numpy, T>;
+  NB_TYPE_CASTER(Given, make_caster<Array>::Name)
+
+  static handle from_cpp(Given&& given, rv_policy policy, cleanup_list* cleanup) {
+    return make_caster<Array>::from_cpp(lookalike::give(std::move(given)), policy, cleanup);
   }
 };
-
 template <class T>
-struct type_caster<std::vector<T, lookalike::Raw<T>>> {
-  using Given = ndarray<numpy, T>;
-  using Made = lookalike::Vector<T>;
-  NB_TYPE_CASTER(Made, make_caster<Given>::Name)
-  static handle from_cpp(Made&& made, rv_policy policy, cleanup_list* cleanup) {
-    return make_caster<Given>::from_cpp(lookalike::give(std::move(made)), policy, cleanup);
-  }
-};
-
+struct type_caster<lookalike::Vector<T>> : array_giver<lookalike::Vector<T>, T> {};
 template <class T>
-struct type_caster<lookalike::Shared<T>> {
-  using Given = ndarray<numpy, T>;
-  using Made = lookalike::Shared<T>;
-  NB_TYPE_CASTER(Made, make_caster<Given>::Name)
-  static handle from_cpp(Made&& made, rv_policy policy, cleanup_list* cleanup) {
-    auto* held = new Made(std::move(made));
-    capsule owner(held, [](void* p) noexcept { delete static_cast<Made*>(p); });
-    return make_caster<Given>::from_cpp(Given((*held)->data(), {(*held)->size()}, owner), policy, cleanup);
-  }
-};
-
+struct type_caster<lookalike::Shared<T>> : array_giver<lookalike::Shared<T>, T> {};
 template <class T>
-struct type_caster<lookalike::Matrix<T>> {
-  using Given = ndarray<numpy, T>;
-  NB_TYPE_CASTER(lookalike::Matrix<T>, make_caster<Given>::Name)
-  static handle from_cpp(lookalike::Matrix<T>&& made, rv_policy policy, cleanup_list* cleanup) {
-    return make_caster<Given>::from_cpp(lookalike::give(std::move(made.elements), made.columns), policy, cleanup);
-  }
-};
+struct type_caster<lookalike::Matrix<T>> : array_giver<lookalike::Matrix<T>, T> {};
 
 }  // namespace nanobind::detail

@@ -9,22 +9,16 @@ namespace lookalike {
 
 using Codes = Table<const std::uint16_t>;
 using Counts = Table<const std::int32_t>;
-using Long = std::int64_t;
-using Longs = Span<const Long>;
 using Pairs = std::tuple<Vector<Long>, Vector<Long>>;
 
 // Pairs that grow in number.
 class Growing {
  public:
-  explicit Growing(std::size_t expected = 0) : expected_(expected) {}
+  explicit Growing(std::size_t expected = 0) : left_(expected), right_(expected) {}
 
   // Where the next ones are to be written, at most so many; and that so many were.
   std::pair<Long*, Long*> room(Long more) {
-    const std::size_t wanted = size_ + more;
-    if (wanted > left_.size()) {
-      left_.resize(std::max({wanted, 2 * left_.size(), expected_}));
-      right_.resize(left_.size());
-    }
+    if (size_ + more > Long(left_.size())) grow(left_, size_ + more), right_.resize(left_.size());
     return {left_.data() + size_, right_.data() + size_};
   }
   void advance(Long by) { size_ += by; }
@@ -34,7 +28,7 @@ class Growing {
     *to_right = right;
     advance(1);
   }
-  Long size() const { return Long(size_); }
+  Long size() const { return size_; }
   // The pairs, in little more memory than they need.
   Pairs finished() {
     cut_off(left_, size_);
@@ -44,7 +38,7 @@ class Growing {
 
  private:
   Vector<Long> left_, right_;
-  std::size_t size_ = 0, expected_;
+  Long size_ = 0;
 };
 
 // ----------------------------------------------------------------------------------- keys of bands
@@ -52,8 +46,8 @@ class Growing {
 // A 64-bit key of each band of each document, of what a function makes of both.
 template <class StateOf>
 static Matrix<Word> keys_of(Long documents, Long bands, StateOf state_of) {
-  Matrix<Word> keys{Vector<Word>(documents * bands), std::size_t(bands)};
-  Word* out = keys.elements.data();
+  Matrix<Word> keys(documents, bands);
+  Word* out = keys.begin();
   for (Long document = 0; document < documents; document++)
     for (Long band = 0; band < bands; band++) *out++ = fmix64(state_of(document, band));
   return keys;
@@ -61,7 +55,7 @@ static Matrix<Word> keys_of(Long documents, Long bands, StateOf state_of) {
 
 // Keys of bands of `rows` slots; those of different groups are different.
 template <class Slot>
-static Matrix<Word> band_keys(Table<const Slot> slots, Span<const Word> groups, Long bands, Long rows) {
+static Matrix<Word> band_keys(Table<const Slot> slots, Values groups, Long bands, Long rows) {
   return keys_of(slots.rows(), bands, [&](Long document, Long band) {
     Word state = K0 ^ groups[document];
     for (const Slot slot : slots[document].part(band * rows, rows)) state = mum(state ^ slot, K0 + Word(band));
@@ -73,7 +67,7 @@ static Matrix<Word> band_keys(Table<const Slot> slots, Span<const Word> groups, 
 // plane to the next.
 static Matrix<Word> packed_band_keys(Table<const Word> words, Table<const Long> places, Long bands, Long rows) {
   return keys_of(words.rows(), bands, [&](Long document, Long band) {
-    const Span<const Word> own = words[document];
+    const Values own = words[document];
     Word state = K0, code = 0;
     Long used = 0;
     for (Long i = band * rows; i < (band + 1) * rows; i++) {
@@ -92,11 +86,10 @@ static Matrix<Word> packed_band_keys(Table<const Word> words, Table<const Long> 
 
 // Keys of bands, and a 16-bit code of each of their slots; both differ between groups. The two products of a slot do not wait
 // for each other, so that the codes cost little beside the keys.
-static std::tuple<Matrix<Word>, Matrix<std::uint16_t>> keys_and_codes(Table<const std::uint32_t> slots, Span<const Word> groups,
+static std::tuple<Matrix<Word>, Matrix<std::uint16_t>> keys_and_codes(Table<const std::uint32_t> slots, Values groups,
                                                                       Long bands, Long rows) {
-  const std::size_t width = bands * rows;
-  Matrix<std::uint16_t> codes{Vector<std::uint16_t>(slots.rows() * width), width};
-  std::uint16_t* code = codes.elements.data();
+  Matrix<std::uint16_t> codes(slots.rows(), bands * rows);
+  std::uint16_t* code = codes.begin();
   Matrix<Word> keys = keys_of(slots.rows(), bands, [&](Long document, Long band) {
     const Span<const std::uint32_t> own = slots[document];
     const Word group = groups[document];
@@ -202,11 +195,11 @@ static Pairs band_pairs(Table<const Word> keys, Long band) {
   EqualKeys groups(keys, band);
   const auto link = [&](Longs rows) {
     for (Long j = 1; j < rows.size(); j++) {
-      const Span<const Word> b = keys[rows[j]];
+      const Values b = keys[rows[j]];
       const auto [left, right] = found.room(j);
       Long made = 0;
       for (Long i = 0; i < j; i++) {
-        const Span<const Word> a = keys[rows[i]];
+        const Values a = keys[rows[i]];
         Long first = 0;
         while (first < band && a[first] != b[first]) first++;
         left[made] = rows[i];
@@ -223,7 +216,7 @@ static Pairs band_pairs(Table<const Word> keys, Long band) {
 // Rows of equal keys, group after group, for Python.
 class KeyGroups {
  public:
-  explicit KeyGroups(Held<const Word> keys) : keys_(keys), groups_({keys.data(), keys.shape(0), 1}, 0) {}
+  explicit KeyGroups(Held<const Word> keys) : keys_(keys), groups_({keys.begin(), std::size_t(keys.size()), 1}, 0) {}
 
   // The rows of the next groups of two or more, about so many; none: that is all.
   Vector<Long> next(Long most) {
@@ -330,7 +323,6 @@ class GroupLinks {
   // From now on two are linked only if `least` of some slots agree in their nibbles, which each order has a row of.
   void compare(Held<const Word> nibbles, Long slots, Long least) {
     nibbles_ = std::move(nibbles);
-    rows_ = span(nibbles_);
     slots_ = slots;
     least_ = least;
   }
@@ -348,7 +340,7 @@ class GroupLinks {
  private:
   // Takes what the piece has of a group; returns whether there was anything.
   bool take() {
-    const Longs keys = span(keys_);
+    const Longs keys = keys_;
     const Long begin = row_;
     if (begin == keys.size() && !(ended_ && open_)) return false;
     if (open_ && (begin == keys.size() || keys[begin] != key_)) {
@@ -361,10 +353,10 @@ class GroupLinks {
     complete_ = row_ < keys.size();
     if (complete_ && row_ - begin == 1 && !open_) return true;  // it is alone
     open_ = true;
-    const Longs orders = span(orders_), more = orders.part(begin, row_ - begin);
+    const Longs orders = orders_, more = orders.part(begin, row_ - begin);
     for (Long at = begin + AHEAD; least_ && at < std::min(row_ + AHEAD, orders.size()); at++)
       __builtin_prefetch(row(orders[at]));
-    group_.insert(group_.end(), more.begin(), more.end());
+    append(group_, more.begin(), more.end());
     linkable_ = rule.grow(group_, begin, row_) || complete_;
     return true;
   }
@@ -398,12 +390,11 @@ class GroupLinks {
   }
 
   bool agree(Long one, Long other) const { return equal_nibbles(row(one), row(other), slots_) >= least_; }
-  Bytes row(Long order) const { return Bytes(rows_.part(order * nibble_words(slots_), nibble_words(slots_)).begin()); }
+  Bytes row(Long order) const { return Bytes(nibbles_.part(order * nibble_words(slots_), nibble_words(slots_)).begin()); }
 
   Held<const Long> keys_, orders_;
   static constexpr Long AHEAD = 32;  // rows of nibbles that are fetched meanwhile
   Held<const Word> nibbles_;
-  Span<const Word> rows_;
   Long slots_ = 0, least_ = 0;
   Vector<Long> group_;
   Long row_ = 0, key_ = 0, member_ = 0, partner_ = 0;                        // the next row, and what is linked next
@@ -454,7 +445,7 @@ struct HolderRule {
   Vector<std::uint8_t> within = {};
 
   bool grow(Longs, Long begin, Long end) {
-    const Span<const bool> more = span(added).part(begin, end - begin);
+    const Span<const bool> more = added.part(begin, end - begin);
     within.insert(within.end(), more.begin(), more.end());
     return true;
   }
@@ -479,10 +470,9 @@ class CrossLinks {
   // The next links, at most so many.
   Pairs next(Long most) {
     Growing out;
-    const Longs offsets = span(offsets_), first = span(first_), second = span(second_);
-    const auto members = [&](Long group) { return span(orders_).part(offsets[group], offsets[group + 1] - offsets[group]); };
-    for (; pair_ < first.size(); pair_++, i_ = 0) {
-      const Longs ours = members(first[pair_]), theirs = members(second[pair_]);
+    const auto members = [&](Long group) { return orders_.part(offsets_[group], offsets_[group + 1] - offsets_[group]); };
+    for (; pair_ < first_.size(); pair_++, i_ = 0) {
+      const Longs ours = members(first_[pair_]), theirs = members(second_[pair_]);
       for (; i_ < ours.size(); i_++, j_ = 0) {
         const Long a = ours[i_];
         if (a < boundary_) j_ = std::max(j_, std::lower_bound(theirs.begin(), theirs.end(), boundary_) - theirs.begin());
@@ -605,11 +595,10 @@ static Pairs choose_couples(Codes codes, Longs orders, Counts counts, Long chose
 static std::tuple<Matrix<std::uint8_t>, Matrix<std::uint8_t>> mark_own(Codes codes, Counts counts, Long bands, Long chosen,
                                                                        Long budget, Long most) {
   const Long slots = counts.rows(), rows = slots / bands;
-  Matrix<std::uint8_t> own{Vector<std::uint8_t>(codes.rows() * slots), std::size_t(slots)};
-  Matrix<std::uint8_t> crowded{Vector<std::uint8_t>(codes.rows() * bands), std::size_t(bands)};
+  Matrix<std::uint8_t> own(codes.rows(), slots), crowded(codes.rows(), bands);
   RarestCodes rarest(counts, chosen);
   for (Long document = 0; document < codes.rows(); document++) {
-    const Span<std::uint8_t> mine = Span<std::uint8_t>(own.elements).part(document * slots, slots);
+    const Span<std::uint8_t> mine = own[document];
     const Span<const std::int32_t> found = rarest.look(codes[document]);
     for (Long band = 0; band < bands; band++) {
       bool all = true;
@@ -617,7 +606,7 @@ static std::tuple<Matrix<std::uint8_t>, Matrix<std::uint8_t>> mark_own(Codes cod
         mine[slot] = found[slot] < 2;
         all &= found[slot] > most;
       }
-      crowded.elements[document * bands + band] = all;
+      crowded[document][band] = all;
     }
     Long spent = 0;
     for (const Long entry : rarest.up_to(budget)) {
@@ -632,9 +621,8 @@ static std::tuple<Matrix<std::uint8_t>, Matrix<std::uint8_t>> mark_own(Codes cod
 
 // The nibbles of each row, the lowest four bits of its codes: that of slot i at bit 4 (i mod 16) of word i / 16.
 static Matrix<Word> pack_nibbles(Codes codes) {
-  const std::size_t words = nibble_words(codes.columns());
-  Matrix<Word> out{Vector<Word>(codes.rows() * words), words};
-  Word* to = out.elements.data();
+  Matrix<Word> out(codes.rows(), nibble_words(codes.columns()));
+  Word* to = out.begin();
   for (Long row = 0; row < codes.rows(); row++) {
     const Span<const std::uint16_t> own = codes[row];
     for (Long first = 0; first < own.size(); first += 16) {
@@ -647,7 +635,7 @@ static Matrix<Word> pack_nibbles(Codes codes) {
 }
 
 // The bytes of both documents of each pair: a flat array, and where in it those of a pair begin.
-using Sides = std::tuple<Span<const std::uint8_t>, Longs, Span<const std::uint8_t>, Longs>;
+using Sides = std::tuple<Data, Longs, Data, Longs>;
 
 // The pairs that stay: none that is the one before, `before` at first, or of one document, or of two references, or whose
 // `withins`, of so many bytes, differ, or of whose nibbles fewer than `least` agree. Without slots, or bytes, these are not
@@ -692,33 +680,25 @@ void define_candidates(nb::module_& m) {
   define(m, "pack_nibbles", &pack_nibbles);
   define(m, "cut_pairs", &cut_pairs);
   using Array = Held<const Long>;
-  const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
-  const auto nibbles = array("nibbles");
-  const nb::call_guard<nb::gil_scoped_release> unlocked;
-  nb::class_<KeyGroups>(m, "KeyGroups")
-      .def(nb::init<Held<const Word>>(), array("keys"), unlocked)
-      .def("next", &KeyGroups::next, unlocked);
+  nb::class_<KeyGroups>(m, "KeyGroups").def(nb::init<Held<const Word>>(), Unlocked()).def("next", &KeyGroups::next, Unlocked());
   nb::class_<BucketLinks>(m, "BucketLinks")
       .def(nb::init<Long, Long, Long>())
-      .def("add", &BucketLinks::add, array("keys"), array("orders"))
+      .def("add", &BucketLinks::add)
       .def("end", &BucketLinks::end)
-      .def("compare", &BucketLinks::compare, nibbles, nb::arg("slots"), nb::arg("least"))
-      .def("next", &BucketLinks::next, unlocked);
+      .def("compare", &BucketLinks::compare)
+      .def("next", &BucketLinks::next, Unlocked());
   nb::class_<HolderLinks>(m, "HolderLinks")
       .def(nb::init<Long, Long, Long>())
-      .def(
-          "add",
-          [](HolderLinks& links, Array codes, Array orders, Held<const bool> within) {
-            links.rule.added = std::move(within);
-            links.add(std::move(codes), std::move(orders));
-          },
-          array("codes"), array("orders"), array("within"))
-      .def("compare", &HolderLinks::compare, nibbles, nb::arg("slots"), nb::arg("least"))
-      .def("next", &HolderLinks::next, unlocked);
+      .def("add",
+           [](HolderLinks& links, Array codes, Array orders, Held<const bool> within) {
+             links.rule.added = std::move(within);
+             links.add(std::move(codes), std::move(orders));
+           })
+      .def("compare", &HolderLinks::compare)
+      .def("next", &HolderLinks::next, Unlocked());
   nb::class_<CrossLinks>(m, "CrossLinks")
-      .def(nb::init<Array, Array, Array, Array, Long>(), array("orders"), array("offsets"), array("first"), array("second"),
-           nb::arg("boundary"))
-      .def("next", &CrossLinks::next, unlocked);
+      .def(nb::init<Array, Array, Array, Array, Long>())
+      .def("next", &CrossLinks::next, Unlocked());
 }
 
 }  // namespace lookalike

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <vector>
+#include "arrays.h"
 #include "simd.h"
 
 namespace lookalike {
@@ -21,8 +22,35 @@ constexpr int FLAGS = 25;
 class Characters {
  public:
   // Pages of 128 characters, which entry of `kinds` and `folds` they begin at; what folds are, their sizes in the upper byte.
-  Characters(std::vector<std::uint16_t> pages, std::vector<std::uint16_t> kinds, std::vector<std::uint16_t> folds,
-             std::vector<std::uint64_t> fold_bytes);
+  Characters(Held<const std::uint16_t> pages, Held<const std::uint16_t> kinds, Held<const std::uint16_t> folds,
+             Held<const std::uint64_t> fold_bytes)
+      : pages_(pages), kinds_(kinds), folds_(folds), fold_bytes_(fold_bytes) {
+    for (int fold_case = 0; fold_case < 2; fold_case++) {
+      auto& entries = entries_[fold_case];
+      entries.assign(1 << 16, LONG);  // surrogates stay so
+      for (std::uint32_t point = 0x80; point < 1 << 16; point++) {
+        if (point >= 0xD800 && point < 0xE000) continue;
+        const bool two = point < 0x800;
+        const std::uint64_t changed = fold_case ? fold(std::int32_t(point)) : 0;
+        const int flags = kind_and_flags(std::int32_t(point)), kind = flags & KIND;
+        std::uint32_t bytes = two ? (0xC0 | point >> 6) | (0x80 | (point & 63)) << 8
+                                  : (0xE0 | point >> 12) | (0x80 | (point >> 6 & 63)) << 8 | (0x80 | (point & 63)) << 16;
+        if (kind == OTHER || kind == SPACE) bytes = 0x202020;
+        else if (changed) bytes = std::uint32_t(changed & 0xFFFFFF);
+        const bool longer = changed && int(changed >> 56) != 3 - two;
+        const std::uint32_t part = kind == WORD ? A_WORD : kind == SINGLE ? ALONE : kind == MARK ? A_MARK : 0;
+        entries[point] = bytes | part | (longer ? LONG : 0) | (flags >> 8 ? ORDERED : 0);
+        entries[point] |= std::uint32_t(flags & (FORMED | HIDDEN)) << FLAGS;
+      }
+    }
+    flags_.resize(1 << 16);
+    for (std::int32_t point = 0; point < 1 << 16; point++) {
+      const int flags = kind_and_flags(point);
+      flags_[point] = std::uint8_t((flags & (FORMED | HIDES)) | (flags >> 8 ? FALLS : 0));
+    }
+  }
+
+  Characters(const Characters&) = delete;
   int kind_and_flags(std::int32_t point) const { return kinds_[place(point)]; }
   // The character's lower case in UTF-8, its size in the upper byte; 0: itself.
   std::uint64_t fold(std::int32_t point) const { return fold_bytes_[folds_[place(point)]]; }
@@ -34,8 +62,8 @@ class Characters {
 
  private:
   int place(std::int32_t point) const { return pages_[point >> 7] * 128 + (point & 127); }
-  std::vector<std::uint16_t> pages_, kinds_, folds_;
-  std::vector<std::uint64_t> fold_bytes_;
+  Held<const std::uint16_t> pages_, kinds_, folds_;
+  Held<const std::uint64_t> fold_bytes_;
   std::vector<std::uint32_t> entries_[2];
   std::vector<std::uint8_t> flags_;
 };
@@ -45,7 +73,7 @@ struct Decoded {
   int length;
 };
 
-inline Decoded decode(std::uint64_t word, std::int64_t available) {
+inline Decoded decode(std::uint64_t word, Long available) {
   const int first = int(word & 255), following = int(word >> 8 & 0xFFFFFF), low = following & 0x3F,
             middle = following >> 8 & 0x3F;
   if (first < 0x80) return {first, 1};
@@ -91,7 +119,7 @@ struct Shape {
   int size;                            // bytes of the characters that lie in it whole
   bool sound;                          // whether these are UTF-8
 
-  Shape(const Block& block, std::int64_t available) : size(int(std::min<std::int64_t>(available, 64))) {
+  Shape(const Block& block, Long available) : size(int(std::min<Long>(available, 64))) {
     const std::uint64_t inside = ~0ull >> (64 - size), follow = block.tops() & ~block.at_least(0xC0) & inside;
     leads = block.at_least(0xC0) & inside;
     threes = block.at_least(0xE0) & inside;

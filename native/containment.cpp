@@ -7,23 +7,23 @@
 #include <tuple>
 #include "arrays.h"
 #include "hash.h"
+#include "hash_table.h"
 
 namespace lookalike {
 namespace {
 
-using Int = std::int64_t;
-constexpr Int SIZE_BITS = 8, WIDE = 1 << 7, SIZE = WIDE - 1;
+constexpr Long SIZE_BITS = 8, WIDE = 1 << 7, SIZE = WIDE - 1;
 
 // Returns the smallest different hashes of each row, ascending; if there are fewer, the last one again; without any, 0.
-Matrix<Word> sample_rows(Span<const Word> values, Span<const Int> offsets, Word salt, Int width) {
-  Matrix<Word> made{Vector<Word>(std::size_t((offsets.size() - 1) * width)), std::size_t(width)};
-  for (Int row = 0; row + 1 < offsets.size(); row++) {
-    Word* const least = made.elements.data() + row * width;
-    Int count = 0;
+Matrix<Word> sample_rows(Values values, Longs offsets, Word salt, Long width) {
+  Matrix<Word> made(offsets.size() - 1, width);
+  for (Long row = 0; row + 1 < offsets.size(); row++) {
+    Word* const least = made[row].begin();
+    Long count = 0;
     for (const Word value : values.part(offsets[row], offsets[row + 1] - offsets[row])) {
       const Word mixed = fmix64(value ^ salt) >> 1;
       if (count == width && mixed >= least[width - 1]) continue;
-      Int place = count;
+      Long place = count;
       while (place > 0 && least[place - 1] > mixed) place--;
       if (place > 0 && least[place - 1] == mixed) continue;
       std::copy_backward(least + place, least + std::min(count, width - 1), least + std::min(count, width - 1) + 1);
@@ -35,48 +35,35 @@ Matrix<Word> sample_rows(Span<const Word> values, Span<const Int> offsets, Word 
   return made;
 }
 
-// A map of keys of 63 bits, by their upper bits, in a power of two of words.
-template <class T>
-class KeyMap {
- public:
-  explicit KeyMap(Span<T> words) : words_(words), shift_(63 - std::countr_zero(64 * Word(words.size()))) {}
-  void set(Word key) { words_[key >> shift_ >> 6] |= Word(1) << (key >> shift_ & 63); }
-  bool has(Word key) const { return words_[key >> shift_ >> 6] >> (key >> shift_ & 63) & 1; }
-
- private:
-  Span<T> words_;
-  int shift_;
-};
-
-void mark_keys(Span<const Int> keys, Span<Word> words) {
-  KeyMap map(words);
-  for (const Int key : keys) map.set(Word(key));
+// Adds keys of 63 bits to a filter.
+void mark_keys(Longs keys, Span<Word> words) {
+  const Filter filter(words, 63);
+  for (const Long key : keys) filter.add(Word(key));
 }
 
-// Returns a key and a holder for each different shingle of each row that may be looked for: that is in the map `words`.
+// Returns a key and a holder for each different shingle of each row that may be looked for: that is in the filter `words`.
 //
 // Shingles are mixed with the salt to 63 bits, and with the groups, 63 bits that enter the keys of a row; a sample
 // has `sample` of a document's, of which the first `wide` are wide; those of orders from `first` on are looked for.
-std::pair<Vector<Int>, Vector<Int>> find_holders(Span<const Word> values, Span<const Int> offsets, Span<const Word> groups,
-                                                 Span<const Int> orders, Word salt, Int sample, Int wide, Int first,
-                                                 Span<const Word> words) {
-  const KeyMap map(words);
-  Vector<Int> keys, holders;
+std::pair<Vector<Long>, Vector<Long>> find_holders(Values values, Longs offsets, Values groups, Longs orders, Word salt,
+                                                   Long sample, Long wide, Long first, Values words) {
+  const Filter filter(words, 63);
+  Vector<Long> keys, holders;
   Vector<Word> hits;
-  for (Int row = 0; row + 1 < offsets.size(); row++) {
+  for (Long row = 0; row + 1 < offsets.size(); row++) {
     hits.clear();
     for (const Word value : values.part(offsets[row], offsets[row + 1] - offsets[row])) {
       const Word mixed = fmix64(value ^ salt) >> 1;
-      if (map.has(mixed ^ groups[row])) hits.push_back(mixed);
+      if (filter.has(mixed ^ groups[row])) hits.push_back(mixed);
     }
     std::sort(hits.begin(), hits.end());
     hits.erase(std::unique(hits.begin(), hits.end()), hits.end());
-    const Int size = Int(hits.size());
-    const Int sampled = orders[row] >= first ? std::min(size, sample) : 0;  // all of its sample are hits
-    for (Int i = 0; i < size; i++) {
-      keys.push_back(Int(hits[i] ^ groups[row]));
-      const Int mark = (i < sampled ? sampled : 0) | (i < std::min(sampled, wide) ? WIDE : 0);
-      holders.push_back(Int(Word(orders[row]) << SIZE_BITS) | mark);
+    const Long size = Long(hits.size());
+    const Long sampled = orders[row] >= first ? std::min(size, sample) : 0;  // all of its sample are hits
+    for (Long i = 0; i < size; i++) {
+      keys.push_back(Long(hits[i] ^ groups[row]));
+      const Long mark = (i < sampled ? sampled : 0) | (i < std::min(sampled, wide) ? WIDE : 0);
+      holders.push_back(Long(Word(orders[row]) << SIZE_BITS) | mark);
     }
   }
   return {std::move(keys), std::move(holders)};
@@ -84,35 +71,35 @@ std::pair<Vector<Int>, Vector<Int>> find_holders(Span<const Word> values, Span<c
 
 // Most others that hold a shingle, and a wide one, before a document is linked with the first ones alone; how many of the
 // references, orders below the boundary, and of the others these are; the boundary; whether later holders count, too.
-using CrowdRule = std::tuple<Int, Int, Int, Int, bool>;
-using Place = std::tuple<Int, Int, Int>;  // group, member, partner
+using CrowdRule = std::tuple<Long, Long, Long, Long, bool>;
+using Place = std::tuple<Long, Long, Long>;  // group, member, partner
 
 // Returns a row for each document that looks for a shingle, and each other one that holds it: holders, and orders,
 // its own where there are too many. Rows are sorted by key and holder. At most so many come, from a place on; returns
 // the next place. All is done when that is the end.
-std::tuple<Vector<Int>, Vector<Int>, Place> link_holders(Span<const Int> keys, Span<const Int> holders, const CrowdRule& rule,
-                                                         Place at, Int at_most) {
+std::tuple<Vector<Long>, Vector<Long>, Place> link_holders(Longs keys, Longs holders, const CrowdRule& rule, Place at,
+                                                           Long at_most) {
   const auto [most, most_wide, heads, boundary, both] = rule;
   auto [begin, member, partner] = at;
-  Vector<Int> looking, held;
+  Vector<Long> looking, held;
   looking.reserve(std::min(at_most, keys.size())), held.reserve(std::min(at_most, keys.size()));
   while (begin < keys.size()) {
-    Int end = begin, references = 0;
+    Long end = begin, references = 0;
     while (end < keys.size() && keys[end] == keys[begin]) references += holders[end++] >> SIZE_BITS < boundary;
-    const Int size = end - begin, near = std::min(references, heads);
+    const Long size = end - begin, near = std::min(references, heads);
     for (; member < size; member++, partner = 0) {
-      const Int one = holders[begin + member];
+      const Long one = holders[begin + member];
       if (!(one & SIZE)) continue;
-      Int partners = both ? size : member, passed = 0;
+      Long partners = both ? size : member, passed = 0;
       const bool crowded = (both ? size - 1 : member) > (one & WIDE ? most_wide : most);
       if (crowded) {
-        partners = near + std::max<Int>(0, std::min(member - references, heads));
+        partners = near + std::max<Long>(0, std::min(member - references, heads));
         passed = references - near;
       }
       for (; partner < partners + crowded; partner++) {
-        if (Int(looking.size()) == at_most) return {std::move(looking), std::move(held), Place{begin, member, partner}};
+        if (Long(looking.size()) == at_most) return {std::move(looking), std::move(held), Place{begin, member, partner}};
         const bool own = partner == partners;
-        const Int other = own ? member : partner + (partner >= near ? passed : 0);
+        const Long other = own ? member : partner + (partner >= near ? passed : 0);
         if (both && !own && (other == member || (member < references && other < references))) continue;
         looking.push_back(one & ~WIDE);
         held.push_back(holders[begin + other] >> SIZE_BITS);
@@ -130,23 +117,22 @@ std::tuple<Vector<Int>, Vector<Int>, Place> link_holders(Span<const Int> keys, S
 //
 // All rows of a document come together, in the order of `held`. A shingle of which the document itself is the holder tells
 // nothing, so that one less is needed, and one at least. A document where that leaves none makes a pair with itself.
-std::tuple<Vector<Int>, Vector<Int>, Vector<Int>, Vector<Int>> count_shared(Span<const Int> looking, Span<const Int> held,
-                                                                            Span<const Int> needed) {
-  Vector<Int> left, right, sampled, crowded;
+std::tuple<Vector<Long>, Vector<Long>, Vector<Long>, Vector<Long>> count_shared(Longs looking, Longs held, Longs needed) {
+  Vector<Long> left, right, sampled, crowded;
   for (auto* column : {&left, &right, &sampled, &crowded}) column->reserve(looking.size());
-  for (Int begin = 0, end = 0; begin < looking.size(); begin = end) {
-    const Int own = looking[begin] >> SIZE_BITS, size = looking[begin] & SIZE;
-    Int nothing = 0;
+  for (Long begin = 0, end = 0; begin < looking.size(); begin = end) {
+    const Long own = looking[begin] >> SIZE_BITS, size = looking[begin] & SIZE;
+    Long nothing = 0;
     for (end = begin; end < looking.size() && looking[end] == looking[begin]; end++) nothing += held[end] == own;
-    const Int least = std::max<Int>(1, needed[size] - nothing);
-    const auto put = [&](Int other, Int tells_nothing) {
+    const Long least = std::max<Long>(1, needed[size] - nothing);
+    const auto put = [&](Long other, Long tells_nothing) {
       left.push_back(std::min(own, other));
       right.push_back(std::max(own, other));
       sampled.push_back(size);
       crowded.push_back(tells_nothing);
     };
     if (nothing >= needed[size]) put(own, nothing);
-    for (Int run = begin, past = begin; run < end; run = past) {
+    for (Long run = begin, past = begin; run < end; run = past) {
       while (past < end && held[past] == held[run]) past++;
       if (held[run] != own && past - run >= least) put(held[run], 0);
     }

@@ -43,14 +43,14 @@ inline Word next_value(Word value, Wide sum, const Word* x) {
 }
 
 // Up to seven bytes.
-inline Word load_short(Bytes at, std::int64_t size) {
+inline Word load_short(Bytes at, Long size) {
   Word word = 0;
-  for (std::int64_t i = 0; i < size; i++) word |= Word(at[i]) << 8 * i;
+  for (Long i = 0; i < size; i++) word |= Word(at[i]) << 8 * i;
   return word;
 }
 
 // Both values of some bytes, not quite reduced. No byte beside them is read.
-inline Pair digest(Bytes at, std::int64_t size, const Word* secret) {
+inline Pair digest(Bytes at, Long size, const Word* secret) {
   Pair value{1, 1};
   for (Bytes end = at + size; at < end;) {
     const Bytes stop = std::min(at + 256, end);
@@ -79,7 +79,7 @@ inline Pair digest(Bytes at, std::int64_t size, const Word* secret) {
 
 // Two words that tell a token from all others: its bytes and their number, or of more than 15 bytes their digest. 16 bytes
 // behind it may be read. The top bit of the second word marks a digest; of no other token it is set.
-inline Pair token_key(Bytes at, std::int64_t size, const Word* secret) {
+inline Pair token_key(Bytes at, Long size, const Word* secret) {
   if (size > 15) {
     const Pair value = digest(at, size, secret);
     return {reduced(value.a), reduced(value.b) | Word(1) << 63};
@@ -98,25 +98,24 @@ inline Word token_value(Pair key, const Word* secret) {
 
 // Writes the hashes of the shingles of tokens, by the two words of each one's key; returns how many
 // there are. Fewer tokens than `width` make one shingle, none make none.
-inline std::int64_t hash_keys(Span<const Word> keys, std::int64_t width, Span<const Word> secret, Span<Word> out) {
+inline Long hash_keys(Values keys, Long width, Values secret, Span<Word> out) {
   thread_local Vector<Word> values;
-  const std::int64_t count = keys.size() / 2, size = std::min(width, count);
+  const Long count = keys.size() / 2, size = std::min(width, count);
   if (!count) return 0;
   values.resize(count);
   const Span<Word> tokens = values;
   const Word step = secret[2], word = secret[3];
-  for (std::int64_t i = 0; i < count; i++) tokens[i] = token_value({keys[2 * i], keys[2 * i + 1]}, secret.begin());
+  for (Long i = 0; i < count; i++) tokens[i] = token_value({keys[2 * i], keys[2 * i + 1]}, secret.begin());
   Word leading = 1, state = 0;  // the power of X of the one that comes first, and of the token that stood before the first
-  for (std::int64_t i = 0; i < size; i++)
-    leading = folded(times(leading, step)), state = folded(times(state, step) + tokens[i]);
+  for (Long i = 0; i < size; i++) leading = folded(times(leading, step)), state = folded(times(state, step) + tokens[i]);
   leading = reduced(leading);
   const Word leaving = P - leading;
   out[0] = fmix64(reduced(folded(state + leading)) ^ word);
-  for (std::int64_t i = size; i < count; i++) {  // products are below 2^124 together
+  for (Long i = size; i < count; i++) {  // products are below 2^124 together
     state = folded(folded(Wide(state) * step + Wide(tokens[i - size]) * leaving) + tokens[i]);
     out[i - size + 1] = fmix64(reduced(folded(state + leading)) ^ word);
   }
-  if (std::int64_t(8 * values.capacity()) > KEPT) values = {};
+  if (Long(8 * values.capacity()) > KEPT) values = {};
   return count - size + 1;
 }
 

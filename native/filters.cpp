@@ -32,22 +32,20 @@
 namespace lookalike {
 namespace {
 
-using Int = std::int64_t;
-
 // What is known of a member of a set, by columns: the size of the set << 32 | the place of the member, a hash of the
 // set, the members before it, or 0, and perhaps the bits of the set.
 enum Fact { EXTENT = 0, SET = 1, BEFORE = 2, BITS = 5 };
-constexpr Int BIT_WORDS = 4;  // of bits, where there are any
-constexpr Int LOWER = 0xFFFFFFFF;
+constexpr Long BIT_WORDS = 4;  // of bits, where there are any
+constexpr Long LOWER = 0xFFFFFFFF;
 
 // The share of the members of two sets, counted together, that they have in common at a resemblance.
 double share_of(double resemblance) { return resemblance / (1.0 + resemblance); }
 
 // The least number that is at least a share of a number; a little less, against roundings.
-Int least_of(double share, Int number) { return Int(std::ceil(share * double(number) - 1e-12 * double(number))); }
+Long least_of(double share, Long number) { return Long(std::ceil(share * double(number) - 1e-12 * double(number))); }
 
 // Adds members to a table of counts, by the upper bits of their hashes: 64 less `shift` of them.
-void count_members(Span<const Word> values, int shift, Span<std::int32_t> counts) {
+void count_members(Values values, int shift, Span<std::int32_t> counts) {
   for (const Word value : values) {
     auto& count = counts[value >> shift];
     count = std::int32_t(std::uint32_t(count) + 1);
@@ -55,13 +53,13 @@ void count_members(Span<const Word> values, int shift, Span<std::int32_t> counts
 }
 
 // Sorts each row of values, and returns its members' counts << 32 | places in the row, sorted.
-Vector<Int> rank_members(Span<Int> values, Span<const Int> offsets, Span<const std::int32_t> counts, int shift) {
-  Vector<Int> entries(values.size());
-  for (Int row = 0; row + 1 < offsets.size(); row++) {
+Vector<Long> rank_members(Span<Long> values, Longs offsets, Span<const std::int32_t> counts, int shift) {
+  Vector<Long> entries(values.size());
+  for (Long row = 0; row + 1 < offsets.size(); row++) {
     const auto some = values.part(offsets[row], offsets[row + 1] - offsets[row]);
     std::sort(some.begin(), some.end());
-    Int* to = entries.data() + offsets[row];
-    for (Int i = 0; i < some.size(); i++) to[i] = Int(Word(counts[Word(some[i]) >> shift]) << 32) | i;
+    Long* to = entries.data() + offsets[row];
+    for (Long i = 0; i < some.size(); i++) to[i] = Long(Word(counts[Word(some[i]) >> shift]) << 32) | i;
     std::sort(to, to + some.size());
   }
   return entries;
@@ -70,7 +68,7 @@ Vector<Int> rank_members(Span<Int> values, Span<const Int> offsets, Span<const s
 // Chooses the rarest members of sets, those that other sets may have. Each set is sorted in place.
 class Prefixes {
  public:
-  Prefixes(Span<Int> values, Span<const Int> offsets, Span<const Int> orders, Span<const std::int32_t> counts, int shift,
+  Prefixes(Held<Long> values, Held<const Long> offsets, Held<const Long> orders, Span<const std::int32_t> counts, int shift,
            double threshold, bool with_bits)
       : values_(values),
         offsets_(offsets),
@@ -79,61 +77,49 @@ class Prefixes {
         threshold_(threshold),
         columns_(2 + BITS + (with_bits ? BIT_WORDS : 0)) {}
 
-  // Returns at most so many of the next members, the columns of which are rows: key, order of the set, facts. None:
-  // all is done.
-  Matrix<Int> next(Int at_most) {
-    at_most = std::min(at_most, Int(entries_.size()));
-    Matrix<Int> made{Vector<Int>(std::size_t(columns_ * at_most)), 0};
-    Int* const out = made.elements.data();
-    Int written = 0;
-    for (; row_ + 1 < offsets_.size() && written < at_most; row_++, place_ = 0) {
-      const Int begin = offsets_[row_], size = offsets_[row_ + 1] - begin;
+  // Returns at most so many of the next members, by columns: key, order of the set, facts. None: all is done.
+  std::vector<Vector<Long>> next(Long at_most) {
+    std::vector<Vector<Long>> made(columns_);
+    for (auto& column : made) column.reserve(std::min(at_most, Long(entries_.size())));
+    for (; row_ + 1 < offsets_.size() && Long(made[0].size()) < at_most; row_++, place_ = 0) {
+      const Long begin = offsets_[row_], size = offsets_[row_ + 1] - begin;
       if (!place_) look_at(values_.part(begin, size));
-      const Int smallest = least_of(threshold_, size);  // set that can match
-      const Int end = std::min(size, size - least_of(share_of(threshold_), size + smallest) + 1);
-      while (place_ < end && written < at_most) {
-        const Int entry = entries_[begin + place_++];
+      const Long smallest = least_of(threshold_, size);  // set that can match
+      const Long end = std::min(size, size - least_of(share_of(threshold_), size + smallest) + 1);
+      while (place_ < end && Long(made[0].size()) < at_most) {
+        const Long entry = entries_[begin + place_++];
         if (entry >> 32 == 1) continue;  // nobody else has it; counts that are too large for 32 bits can be any number
-        Int* to = out + written++;
-        const auto put = [&](Int fact) { *std::exchange(to, to + at_most) = fact; };
-        const Int key = values_[begin + (entry & LOWER)];
-        put(key);
-        put(orders_[row_]);
-        put(Int(Word(size) << 32) | (place_ - 1));
-        put(set_);
-        for (const Int earlier : before_) put(earlier);
-        if (columns_ > 2 + BITS)
-          for (const Word word : bits_) put(Int(word));
+        const Long key = values_[begin + (entry & LOWER)], extent = Long(Word(size) << 32) | (place_ - 1);
+        const Long facts[] = {key,        orders_[row_],  extent,         set_,           before_[0],    before_[1],
+                              before_[2], Long(bits_[0]), Long(bits_[1]), Long(bits_[2]), Long(bits_[3])};
+        for (Long column = 0; column < columns_; column++) made[column].push_back(facts[column]);
         std::copy_backward(before_.begin(), before_.end() - 1, before_.end());
         before_[0] = key;
       }
       if (place_ < end) break;
     }
-    for (Int column = 1; column < columns_ && written < at_most; column++)
-      std::copy(out + column * at_most, out + column * at_most + written, out + column * written);
-    made.elements.resize(columns_ * written);
-    made.columns = written;
     return made;
   }
 
  private:
-  void look_at(Span<const Int> set) {
+  void look_at(Longs set) {
     bits_ = {};
     before_ = {};
     Word total = 0;
-    for (const Int member : set) {
+    for (const Long member : set) {
       total += fmix64(Word(member));
       bits_[member >> 6 & (BIT_WORDS - 1)] ^= Word(1) << (member & 63);
     }
-    set_ = Int(total);
+    set_ = Long(total);
   }
 
-  Span<const Int> values_, offsets_, orders_;
-  Vector<Int> entries_;
+  Held<Long> values_;
+  Held<const Long> offsets_, orders_;
+  Vector<Long> entries_;
   double threshold_;
-  Int columns_, row_ = 0, place_ = 0, set_ = 0;
+  Long columns_, row_ = 0, place_ = 0, set_ = 0;
   std::array<Word, BIT_WORDS> bits_ = {};
-  std::array<Int, BITS - BEFORE> before_ = {};
+  std::array<Long, BITS - BEFORE> before_ = {};
 };
 
 // Links sets that share a member; members come in any order, those of one set once.
@@ -143,15 +129,14 @@ class Prefixes {
 // equal sets make n - 1 links. Orders below the boundary are references, which are not linked with each other.
 class PrefixLinks {
  public:
-  PrefixLinks(Span<const Int> keys, Span<const Int> orders, const std::vector<Span<const Int>>& facts, Int boundary,
-              double threshold, bool firsts)
-      : boundary_(boundary), threshold_(threshold), width_(Int(facts.size())) {
+  PrefixLinks(Longs keys, Longs orders, const std::vector<Longs>& facts, Long boundary, double threshold, bool firsts)
+      : boundary_(boundary), threshold_(threshold), width_(Long(facts.size())) {
     struct Ranked {
-      Int key, extent, set, row;
+      Long key, extent, set, row;
       auto operator<=>(const Ranked&) const = default;
     };
     Vector<Ranked> ranked(keys.size());
-    for (Int row = 0; row < keys.size(); row++)
+    for (Long row = 0; row < keys.size(); row++)
       ranked[row] = {keys[row], facts[EXTENT][row], firsts ? facts[SET][row] : row, row};
     std::sort(ranked.begin(), ranked.end());
     keys_.reserve(ranked.size()), orders_.reserve(ranked.size()), facts_.reserve(ranked.size() * width_);
@@ -161,7 +146,7 @@ class PrefixLinks {
       for (const auto& column : facts) facts_.push_back(column[one.row]);
     }
     ends_.resize(ranked.size());
-    for (Int i = Int(ranked.size()) - 1, end = i + 1; i >= 0; i--) {
+    for (Long i = Long(ranked.size()) - 1, end = i + 1; i >= 0; i--) {
       ends_[i] = end;
       if (!i || std::tie(ranked[i].key, ranked[i].extent, ranked[i].set) !=
                     std::tie(ranked[i - 1].key, ranked[i - 1].extent, ranked[i - 1].set))
@@ -170,30 +155,30 @@ class PrefixLinks {
   }
 
   // Returns at most so many of the next links, the lower order on the left. None: all is done.
-  std::pair<Vector<Int>, Vector<Int>> next(Int at_most) {
-    Vector<Int> left, right;
+  std::pair<Vector<Long>, Vector<Long>> next(Long at_most) {
+    Vector<Long> left, right;
     left.reserve(at_most), right.reserve(at_most);
     const double share = share_of(threshold_);
-    const Span<const Int> ends(ends_.data(), ends_.size());
-    for (const Int n = Int(keys_.size()); smaller_ < n; smaller_++, larger_ = 0) {
+    const Longs ends(ends_.data(), ends_.size());
+    for (const Long n = Long(keys_.size()); smaller_ < n; smaller_++, larger_ = 0) {
       if (smaller_ >= group_end_)
         for (group_end_ = smaller_; group_end_ < n && keys_[group_end_] == keys_[smaller_];) group_end_++;
       const auto mine = facts(smaller_);
       const bool first = !smaller_ || ends[smaller_ - 1] == smaller_;
-      const Int size = mine[EXTENT] >> 32, rest = size - (mine[EXTENT] & LOWER), order = orders_[smaller_], end = group_end_;
+      const Long size = mine[EXTENT] >> 32, rest = size - (mine[EXTENT] & LOWER), order = orders_[smaller_], end = group_end_;
       if (rest < least_of(share, 2 * size)) continue;  // the set is the larger one of its pairs, at this member
-      Int known = -1, least = 0;
-      const auto after = [&](Int member) { return first ? member + 1 : ends[member]; };  // others are linked with firsts alone
-      for (Int larger = std::max(larger_, after(smaller_)); larger < end; larger = after(larger)) {
+      Long known = -1, least = 0;
+      const auto after = [&](Long member) { return first ? member + 1 : ends[member]; };  // others are linked with firsts alone
+      for (Long larger = std::max(larger_, after(smaller_)); larger < end; larger = after(larger)) {
         const auto theirs = facts(larger);
-        const Int other = theirs[EXTENT] >> 32;
+        const Long other = theirs[EXTENT] >> 32;
         if (other != known) least = least_of(share, size + (known = other));
         if (rest < least) break;  // as it is for all that are still larger
         if (other - (theirs[EXTENT] & LOWER) < least || unequal_bits(mine, theirs) > size + other - 2 * least) continue;
-        const Int another = orders_[larger];
+        const Long another = orders_[larger];
         if ((order < boundary_ && another < boundary_) || met_before(mine, theirs)) continue;
         if (!(order < another ? first : ends[larger - 1] == larger)) continue;
-        if (Int(left.size()) == at_most) {
+        if (Long(left.size()) == at_most) {
           larger_ = larger;
           return {std::move(left), std::move(right)};
         }
@@ -205,30 +190,30 @@ class PrefixLinks {
   }
 
  private:
-  Span<const Int> facts(Int member) const { return {facts_.data() + member * width_, std::size_t(width_)}; }
+  Longs facts(Long member) const { return {facts_.data() + member * width_, std::size_t(width_)}; }
 
-  static bool met_before(Span<const Int> a, Span<const Int> b) {
-    for (Int i = BEFORE; i < BITS; i++)
+  static bool met_before(Longs a, Longs b) {
+    for (Long i = BEFORE; i < BITS; i++)
       if (a[i] && (a[i] == b[BEFORE] || a[i] == b[BEFORE + 1] || a[i] == b[BEFORE + 2])) return true;
     return false;
   }
 
   // In how many bits the sets of two members differ: no more than there are members of one set alone.
-  static Int unequal_bits(Span<const Int> a, Span<const Int> b) {
-    Int unequal = 0;
-    for (Int i = BITS; i < a.size(); i++) unequal += std::popcount(Word(a[i] ^ b[i]));
+  static Long unequal_bits(Longs a, Longs b) {
+    Long unequal = 0;
+    for (Long i = BITS; i < a.size(); i++) unequal += std::popcount(Word(a[i] ^ b[i]));
     return unequal;
   }
 
-  Int boundary_;
+  Long boundary_;
   double threshold_;
-  Int width_, smaller_ = 0, larger_ = 0, group_end_ = 0;
-  Vector<Int> keys_, orders_, facts_;
-  Vector<Int> ends_;  // for each member, where the run of equal sets ends that it is in
+  Long width_, smaller_ = 0, larger_ = 0, group_end_ = 0;
+  Vector<Long> keys_, orders_, facts_;
+  Vector<Long> ends_;  // for each member, where the run of equal sets ends that it is in
 };
 
 // Rows of upper halves: row i is values[offsets[i]:offsets[i + 1]], made without repeats[i] more hashes.
-using Halves = std::tuple<Span<const std::uint32_t>, Span<const Int>, Span<const Int>>;
+using Halves = std::tuple<Span<const std::uint32_t>, Longs, Longs>;
 
 // The lowest 16 bits of the entries of a row: 8 KB, which stay in the nearest cache.
 class Marks {
@@ -250,32 +235,31 @@ class Marks {
 //
 // Pairs of one left row that follow each other share a map of the lowest 16 bits of its entries: an entry of a right
 // row that is not in the map has no equal, and most pairs are settled by these. The rest is merged.
-Vector<std::uint8_t> sift_pairs(Span<const Int> left, Span<const Int> right, const Halves& lefts, const Halves& rights,
-                                double threshold) {
-  constexpr Int AT_ONCE = 16;  // entries that are looked up before it is asked whether that will do
+Vector<std::uint8_t> sift_pairs(Longs left, Longs right, const Halves& lefts, const Halves& rights, double threshold) {
+  constexpr Long AT_ONCE = 16;  // entries that are looked up before it is asked whether that will do
   const double share = share_of(threshold), lost = (1.0 - threshold) / (1.0 + threshold);
   Vector<std::uint8_t> may(left.size());
   Marks marks;
-  Int marked = -1;
-  for (Int pair = 0; pair < left.size(); pair++) {
-    const auto row_of = [](const Halves& rows, Int row) {
+  Long marked = -1;
+  for (Long pair = 0; pair < left.size(); pair++) {
+    const auto row_of = [](const Halves& rows, Long row) {
       const auto& offsets = std::get<1>(rows);
       return std::get<0>(rows).part(offsets[row], offsets[row + 1] - offsets[row]);
     };
     const auto a = row_of(lefts, left[pair]), b = row_of(rights, right[pair]);
-    const Int total = a.size() + b.size(), hidden = std::min(std::get<2>(lefts)[left[pair]], std::get<2>(rights)[right[pair]]);
+    const Long total = a.size() + b.size(), hidden = std::min(std::get<2>(lefts)[left[pair]], std::get<2>(rights)[right[pair]]);
     // The fewest entries in common that will do; a little less, or roundings would leave out pairs exactly at the threshold.
-    const Int least = Int(std::ceil(share * double(total) - lost * double(hidden) - 1e-12 * double(total)));
-    Int missing = a.size() - least, others = b.size() - least;  // entries that need no equal
+    const Long least = Long(std::ceil(share * double(total) - lost * double(hidden) - 1e-12 * double(total)));
+    Long missing = a.size() - least, others = b.size() - least;  // entries that need no equal
     if (marked != left[pair] && pair + 1 < left.size() && left[pair + 1] == left[pair]) {
       marked = left[pair];
       marks.mark(a);
     }
     if (marked == left[pair]) {
-      Int spare = others;
+      Long spare = others;
       const std::uint32_t* i = b.begin();
       for (; b.end() - i >= AT_ONCE && spare >= 0; i += AT_ONCE)
-        for (Int k = 0; k < AT_ONCE; k++) spare -= !marks.has(i[k]);
+        for (Long k = 0; k < AT_ONCE; k++) spare -= !marks.has(i[k]);
       for (; i < b.end() && spare >= 0; i++) spare -= !marks.has(*i);
       if (spare < 0) {
         may[pair] = false;
@@ -295,60 +279,47 @@ Vector<std::uint8_t> sift_pairs(Span<const Int> left, Span<const Int> right, con
   return may;
 }
 
-// Values that are dropped from rows; 0 is none of them.
-class Dropped {
- public:
-  explicit Dropped(Span<const Word> values)
-      : table_(std::bit_ceil(Word(std::max<Int>(64, 4 * values.size())))), places_(Int(table_.size())) {
-    for (const Word value : values) table_[place_of(value)] = value;
-  }
-
-  // Moves the values of each row that stay to the front; returns the new offsets.
-  Vector<Int> drop(Span<Word> values, Span<const Int> offsets) const {
-    Vector<Int> made{0};
-    Int written = 0;
-    for (Int row = 0; row + 1 < offsets.size(); row++) {
-      for (Int i = offsets[row]; i < offsets[row + 1]; i++) {
-        const Word value = values[i];
-        values[written] = value;
-        written += !table_[place_of(value)];
-      }
-      made.push_back(written);
-    }
-    return made;
-  }
-
- private:
-  std::size_t place_of(Word value) const {
-    std::size_t place = places_(value);
-    while (table_[place] && table_[place] != value) place = (place + 1) & (table_.size() - 1);
-    return place;
-  }
-
-  std::vector<Word> table_;
-  Places places_;
-};
-
-// Moves the numbers of each row that are not marked to the front; those beyond the end of the marks are not. Returns
-// the new offsets.
-Vector<Int> drop_marked(Span<std::int32_t> numbers, Span<const Int> offsets, Span<const bool> marked) {
-  Vector<Int> made{0};
-  Int written = 0;
-  for (Int row = 0; row + 1 < offsets.size(); row++) {
-    for (Int i = offsets[row]; i < offsets[row + 1]; i++) {
-      const std::int32_t number = numbers[i];
-      numbers[written] = number;
-      written += number >= marked.size() || !marked[number];
+// Moves the values of each row that stay to the front; returns the new offsets.
+template <class T, class Stays>
+Vector<Long> keep_in_rows(Span<T> values, Longs offsets, Stays stays) {
+  Vector<Long> made{0};
+  Long written = 0;
+  for (Long row = 0; row + 1 < offsets.size(); row++) {
+    for (Long i = offsets[row]; i < offsets[row + 1]; i++) {
+      const T value = values[i];
+      values[written] = value;
+      written += stays(value);
     }
     made.push_back(written);
   }
   return made;
 }
 
+// Values that are dropped from rows; 0 is none of them.
+class Dropped {
+ public:
+  explicit Dropped(Values values)
+      : table_(std::bit_ceil(Word(std::max<Long>(64, 4 * values.size())))), places_(Long(table_.size())) {
+    for (const Word value : values) table_[places_.find(table_, value)] = value;
+  }
+  Vector<Long> drop(Span<Word> values, Longs offsets) const {
+    return keep_in_rows(values, offsets, [this](Word value) { return !table_[places_.find(table_, value)]; });
+  }
+
+ private:
+  std::vector<Word> table_;
+  Places places_;
+};
+
+// Drops the numbers that are marked; those beyond the end of the marks are not.
+Vector<Long> drop_marked(Span<std::int32_t> numbers, Longs offsets, Span<const bool> marked) {
+  return keep_in_rows(numbers, offsets, [&](std::int32_t number) { return number >= marked.size() || !marked[number]; });
+}
+
 // Where the values stand in a table of a size: how they spread is tested.
-Vector<Int> table_places(Span<const Word> values, Int size) {
+Vector<Long> table_places(Values values, Long size) {
   const Places places(size);
-  Vector<Int> made;
+  Vector<Long> made;
   for (const Word value : values) made.push_back(places(value));
   return made;
 }
@@ -356,29 +327,18 @@ Vector<Int> table_places(Span<const Word> values, Int size) {
 }  // namespace
 
 void define_filters(nb::module_& m) {
-  using Free = nb::call_guard<nb::gil_scoped_release>;
-  using Ints = Span<const Int>;
   define(m, "count_members", &count_members);
   define(m, "rank_members", &rank_members);
   define(m, "sift_pairs", &sift_pairs);
   define(m, "drop_marked", &drop_marked);
   define(m, "table_places", &table_places);
-  nb::class_<Dropped>(m, "Dropped").def(nb::init<Span<const Word>>()).def("drop", &Dropped::drop, Free());
+  nb::class_<Dropped>(m, "Dropped").def(nb::init<Values>()).def("drop", &Dropped::drop, Unlocked());
   nb::class_<Prefixes>(m, "Prefixes")
-      .def(
-          "__init__",
-          [](Prefixes* made, Span<Int> values, Ints offsets, Ints orders, Span<const std::int32_t> counts, int shift,
-             double threshold,
-             bool with_bits) { new (made) Prefixes(values, offsets, orders, counts, shift, threshold, with_bits); },
-          Free(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
-      .def("next", &Prefixes::next, Free());
+      .def(nb::init<Held<Long>, Held<const Long>, Held<const Long>, Span<const std::int32_t>, int, double, bool>(), Unlocked())
+      .def("next", &Prefixes::next, Unlocked());
   nb::class_<PrefixLinks>(m, "PrefixLinks")
-      .def(
-          "__init__",
-          [](PrefixLinks* made, Ints keys, Ints orders, const std::vector<Ints>& facts, Int boundary, double threshold,
-             bool firsts) { new (made) PrefixLinks(keys, orders, facts, boundary, threshold, firsts); },
-          Free())
-      .def("next", &PrefixLinks::next, Free());
+      .def(nb::init<Longs, Longs, const std::vector<Longs>&, Long, double, bool>(), Unlocked())
+      .def("next", &PrefixLinks::next, Unlocked());
 }
 
 }  // namespace lookalike

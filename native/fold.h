@@ -18,26 +18,23 @@ class WordFolder {
       : of_(characters), entries_(characters.entries(fold_case)), fold_case_(fold_case), stop_(stop) {}
 
   // Folds from `at` to `end`; up to `limit` may be read. Returns the bytes written.
-  std::int64_t fold(Bytes at, Bytes end, Bytes limit, std::uint8_t* out) {
+  Long fold(Bytes at, Bytes end, Bytes limit, std::uint8_t* out) {
     std::uint8_t* to = out;
     previous_ = OTHER;
     last_class_ = 0;
     while (at < end && !(changes & stop_)) {
-      if (previous_ == SINGLE) *to++ = 32;  // which the next character takes back if it is a mark
-      const Block block = load_block(at, limit);
-      Block words = block.words(fold_case_);
-      std::uint64_t tops = block.tops();
-      if (!tops && at + 128 <= end) {  // its loads do not wait for what the block before contained
+      if (previous_ == SINGLE) *to++ = 32;               // which the next character takes back if it is a mark
+      if (at + 128 <= end && !Block::load(at).tops()) {  // its loads do not wait for what the block before contained
         do {
-          words.store(to);
+          Block::load(at).words(fold_case_).store(to);
           at += 64, to += 64;
-          words = Block::load(at).words(fold_case_);
-          tops = Block::load(at).tops();
-        } while (!tops && at + 128 <= end);
+        } while (at + 128 <= end && !Block::load(at).tops());
         previous_ = to[-1] != 32 ? WORD : OTHER;
       }
-      words.store(to);
-      const std::int64_t size = std::min<std::int64_t>(end - at, tops ? std::countr_zero(tops) : 64);
+      const Block block = load_block(at, limit);
+      const std::uint64_t tops = block.tops();
+      block.words(fold_case_).store(to);
+      const Long size = std::min<Long>(end - at, tops ? std::countr_zero(tops) : 64);
       if (size) {
         at += size, to += size;
         previous_ = to[-1] != 32 ? WORD : OTHER;
@@ -58,7 +55,7 @@ class WordFolder {
 
  private:
   struct Run {
-    std::int64_t read, written;
+    Long read, written;
   };
 
   // Folds the characters that lie whole in a block that begins with one beyond ASCII, if all are sound, up to one of four
@@ -179,24 +176,16 @@ class WordFolder {
   int previous_ = OTHER, last_class_ = 0;
 };
 
-// Lower-cases the ASCII letters of eight bytes, none of which has its top bit set.
-inline std::uint64_t lower_ascii(std::uint64_t word) {
-  constexpr std::uint64_t ONES = 0x0101010101010101;
-  const std::uint64_t upper = (word + ONES * (0x80 - 'A')) & ~(word + ONES * (0x80 - 'Z' - 1)) & ONES * 0x80;
-  return word | upper >> 2;
-}
-
 inline bool breaks_line(std::int32_t point) {
   return (point >= 10 && point <= 13) || point == 0x85 || point == 0x2028 || point == 0x2029;
 }
 
 // Folds letters, digits and marks among the first `size` bytes of a block, up to what is none or changes its size; returns
 // where that is.
-inline std::int64_t fold_letters(Bytes at, const Shape& shape, std::int64_t size, const std::uint32_t* entries,
-                                 std::uint8_t* to) {
-  if (!shape.sound) return std::min<std::int64_t>(size, shape.first);
+inline Long fold_letters(Bytes at, const Shape& shape, Long size, const std::uint32_t* entries, std::uint8_t* to) {
+  if (!shape.sound) return std::min<Long>(size, shape.first);
   std::uint64_t left = shape.leads & shape.whole();
-  if (shape.fours) left &= (shape.fours & -shape.fours) - 1, size = std::min<std::int64_t>(size, std::countr_zero(shape.fours));
+  if (shape.fours) left &= (shape.fours & -shape.fours) - 1, size = std::min<Long>(size, std::countr_zero(shape.fours));
   for (; left; left &= left - 1) {
     const int i = std::countr_zero(left);
     if (i >= size) return size;
@@ -207,14 +196,13 @@ inline std::int64_t fold_letters(Bytes at, const Shape& shape, std::int64_t size
     std::memcpy(to + i, &both, 2);
     if (three) to[i + 2] = std::uint8_t(entry >> 16);
   }
-  return std::min<std::int64_t>(size, shape.size);
+  return std::min<Long>(size, shape.size);
 }
 
 // Writes a text with each run of white space as one blank, or if `keep_lines` as a line feed where it holds a line break, none
 // at either end. Invalid UTF-8 becomes U+FFFD. `out` has room for three bytes a byte and 80 more. Returns the bytes written.
-inline std::int64_t fold_spaces(Bytes at, Bytes end, Bytes limit, bool fold_case, bool keep_lines, const Characters& characters,
-                                std::uint8_t* out) {
-  constexpr std::uint64_t TOPS = 0x8080808080808080, ABOVE_BLANK = 0x5F5F5F5F5F5F5F5F;
+inline Long fold_spaces(Bytes at, Bytes end, Bytes limit, bool fold_case, bool keep_lines, const Characters& characters,
+                        std::uint8_t* out) {
   const std::uint32_t* entries = characters.entries(fold_case);
   std::uint8_t* to = out;
   int gap = 0;
@@ -223,34 +211,26 @@ inline std::int64_t fold_spaces(Bytes at, Bytes end, Bytes limit, bool fold_case
     gap = 0;
   };
   while (at < end) {
-    if (!gap && (to > out || (*at != 32 && *at != 10))) {
-      const Block block = load_block(at, limit);
-      std::uint64_t special = ~block.at_least(32), blanks = block.equal(32);
-      if (keep_lines) {  // a line feed alone stays one
-        const std::uint64_t feeds = block.equal(10);
-        special &= ~feeds;
-        blanks |= feeds;
-      }
-      const std::uint64_t stops = special | (blanks & blanks << 1);
-      std::int64_t size = std::min<std::int64_t>(stops ? std::countr_zero(stops) : 64, end - at);
-      (fold_case ? block.lower() : block).store(to);
-      if (block.tops()) size = fold_letters(at, Shape(block, end - at), size, entries, to);
-      if (size && (at[size - 1] == 32 || at[size - 1] == 10)) size--;  // it may begin a run
-      if (size) {
-        at += size, to += size;
-        continue;
-      }
+    const Block block = load_block(at, limit);
+    std::uint64_t special = ~block.at_least(32), blanks = block.equal(32);
+    if (keep_lines) {  // a line feed alone stays one
+      const std::uint64_t feeds = block.equal(10);
+      special &= ~feeds;
+      blanks |= feeds;
     }
-    const std::uint64_t word = load64(at, limit);
-    const std::uint64_t special =
-        (word | ~((word & ~TOPS) + ABOVE_BLANK)) & TOPS;  // beyond ASCII, a blank or a control character
-    const std::int64_t size = std::min<std::int64_t>(end - at, special ? std::countr_zero(special) >> 3 : 8);
+    const bool inside = !gap && to > out;  // what is no blank has come last
+    const std::uint64_t stops = special | (blanks & (blanks << 1 | !inside));
+    Long size = std::min<Long>(stops ? std::countr_zero(stops) : 64, end - at);
+    std::uint8_t* const from = to + (gap && to > out);
+    (fold_case ? block.lower() : block).store(from);
+    if (block.tops()) size = fold_letters(at, Shape(block, end - at), size, entries, from);
+    if (size && (at[size - 1] == 32 || at[size - 1] == 10)) size--;  // it may begin a run
     if (size) {
       end_gap();
-      store64(to, fold_case ? lower_ascii(word & ~TOPS) : word);
       at += size, to += size;
       continue;
     }
+    const std::uint64_t word = load64(at, limit);
     const auto [point, length] = decode(word, end - at);
     const int kind = point < 0 ? int(OTHER) : characters.kind_and_flags(point) & KIND;
     if (kind == SPACE) {
@@ -263,6 +243,7 @@ inline std::int64_t fold_spaces(Bytes at, Bytes end, Bytes limit, bool fold_case
       to += fold ? int(fold >> 56) : length;
     }
     at += length;
+    while (gap && at < end && *at == 32) at++;
   }
   return to - out;
 }

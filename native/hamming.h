@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <bit>
+#include <compare>
 #include <tuple>
 #include <type_traits>
 #include "arrays.h"
@@ -47,39 +48,39 @@ inline Words byte_sums(Words x) {
 }
 inline bool all_negative(Words x) { return tops_of(x) == (1u << WORD_LANES) - 1; }
 
-inline std::int64_t popcount(Word x) {
+inline Long popcount(Word x) {
 #if defined(__x86_64__) && !defined(__POPCNT__)
-  return std::int64_t(bytes_counted(x) * 0x0101010101010101 >> 56);
+  return Long(bytes_counted(x) * 0x0101010101010101 >> 56);
 #else
   return std::popcount(x);
 #endif
 }
-constexpr Word low_bits(std::int64_t count) { return count < 64 ? (Word(1) << count) - 1 : ~Word(0); }
+constexpr Word low_bits(Long count) { return count < 64 ? (Word(1) << count) - 1 : ~Word(0); }
 
 // Rows of W words, or of as many as their table says where W is 0.
 template <int W>
 class Prints {
  public:
   explicit Prints(Table<const Word> all) : all_(all) {}
-  std::int64_t words() const { return W ? W : all_.columns(); }
-  std::int64_t size() const { return all_.rows(); }
-  const Word* operator[](std::int64_t row) const { return check(row >= 0 && row < size()), all_.begin() + row * words(); }
-  void prefetch(std::int64_t row) const { __builtin_prefetch(all_.begin() + row * words()); }
-  std::int64_t distance(const Word* a, const Word* b) const {
-    std::int64_t d = 0;
-    for (std::int64_t w = 0; w < words(); w++) d += popcount(a[w] ^ b[w]);
+  Long words() const { return W ? W : all_.columns(); }
+  Long size() const { return all_.rows(); }
+  const Word* operator[](Long row) const { return check(row >= 0 && row < size()), all_.begin() + row * words(); }
+  void prefetch(Long row) const { __builtin_prefetch(all_.begin() + row * words()); }
+  Long distance(const Word* a, const Word* b) const {
+    Long d = 0;
+    for (Long w = 0; w < words(); w++) d += popcount(a[w] ^ b[w]);
     return d;
   }
-  std::int64_t distance_under(const Word* mask, const Word* a, const Word* b) const {
-    std::int64_t d = 0;
-    for (std::int64_t w = 0; w < words(); w++) d += popcount((a[w] ^ b[w]) & mask[w]);
+  Long distance_under(const Word* mask, const Word* a, const Word* b) const {
+    Long d = 0;
+    for (Long w = 0; w < words(); w++) d += popcount((a[w] ^ b[w]) & mask[w]);
     return d;
   }
   // The bits of a row under a mask, mixed to one key.
   Word key_under(const Word* mask, const Word* row) const {
     constexpr Word M1 = 0xFF51AFD7ED558CCD, M2 = 0xC4CEB9FE1A85EC53;
     Word key = 0;
-    for (std::int64_t w = 0; w < words(); w++) {
+    for (Long w = 0; w < words(); w++) {
       Word value = row[w] & mask[w];
       value = (value ^ value >> 33) * M1;
       key = (key ^ value ^ value >> 33) * M2;
@@ -88,8 +89,8 @@ class Prints {
     return key;
   }
   // Of masks: tells whether two rows agree under one of them, and under none before it.
-  bool first_agree(std::int64_t mask, const Word* a, const Word* b) const {
-    std::int64_t first = 0;
+  bool first_agree(Long mask, const Word* a, const Word* b) const {
+    Long first = 0;
     while (first <= mask && distance_under((*this)[first], a, b)) first++;
     return first == mask;
   }
@@ -100,7 +101,7 @@ class Prints {
 
 // Calls a function with the number of words as a constant, where it is one of the usual.
 template <class F>
-auto with_words(std::int64_t words, F f) {
+auto with_words(Long words, F f) {
   switch (words) {
     case 1:
       return f(std::integral_constant<int, 1>());
@@ -114,32 +115,61 @@ auto with_words(std::int64_t words, F f) {
 }
 
 // The keys of all rows under a mask.
-inline Vector<Word> keys_under(Table<const Word> words, Span<const Word> mask) {
+inline Vector<Word> keys_under(Table<const Word> words, Values mask) {
   Vector<Word> keys(std::size_t(words.rows()));
   with_words(words.columns(), [&](auto width) {
     const Prints<width> prints(words);
-    for (std::int64_t row = 0; row < words.rows(); row++) keys[row] = prints.key_under(mask.begin(), prints[row]);
+    for (Long row = 0; row < words.rows(); row++) keys[row] = prints.key_under(mask.begin(), prints[row]);
   });
   return keys;
 }
 
 // Up to 63 bits of a row from bit `start` on.
-inline Word bits_at(const Word* row, std::int64_t start, std::int64_t count) {
+inline Word bits_at(const Word* row, Long start, Long count) {
   Word value = row[start / 64] >> (start & 63);
   if ((start & 63) + count > 64) value |= row[start / 64 + 1] << (64 - (start & 63));
   return value & low_bits(count);
 }
 
+// Words that hold a bit of each of so many slots.
+inline Long width_of(Long slots) { return (slots + 63) / 64; }
+
+// The slots of one word in which two rows differ in any of the planes, each so many words from the one before.
+inline Word differing(const Word* left, const Word* right, Long width, Long bits) {
+  Word differ = 0;
+  for (Long b = 0; b < bits; b++) differ |= left[b * width] ^ right[b * width];
+  return differ;
+}
+
+// Slots of two rows that are equal and filled in both, filled in both, and filled in one; the plane after the `bits` planes
+// tells which are filled.
+struct Filled {
+  Long equal, both, one;
+};
+inline Filled compare_filled(Values left, Values right, Long slots, Long bits) {
+  const Long width = width_of(slots), plane = bits * width;
+  const Word *a = left.part(0, plane + width).begin(), *b = right.part(0, plane + width).begin();
+  Long equal = 0, both = 0, one = 0;
+  for (Long w = 0; w < width; w++) {
+    const Word own = a[w + plane], other = b[w + plane];
+    equal += popcount(own & other & ~differing(a + w, b + w, width, bits));
+    both += popcount(own & other);
+    one += popcount(own ^ other);
+  }
+  return {equal, both, one};
+}
+
 struct Hit {
-  std::int64_t left, right, counted;
+  Long left, right, counted;
+  auto operator<=>(const Hit&) const = default;
 };
 // Pairs of rows, what was counted for each (a distance, matching slots), and how many pairs were compared.
-using Found = std::tuple<Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>, std::int64_t>;
+using Found = std::tuple<Vector<Long>, Vector<Long>, Vector<Long>, Long>;
 
 class Hits {
  public:
-  std::int64_t compared = 0;
-  std::int64_t size() const { return std::int64_t(left_.size()); }
+  Long compared = 0;
+  Long size() const { return Long(left_.size()); }
   void add(Hit hit) {
     left_.push_back(hit.left);
     right_.push_back(hit.right);
@@ -147,16 +177,14 @@ class Hits {
   }
   // Adds some in ascending order, and empties them.
   void add_sorted(std::vector<Hit>& some) {
-    if (some.size() > 1)
-      std::sort(some.begin(), some.end(),
-                [](const Hit& a, const Hit& b) { return a.left != b.left ? a.left < b.left : a.right < b.right; });
+    std::sort(some.begin(), some.end());
     for (const Hit& hit : some) add(hit);
     some.clear();
   }
   Found taken() { return {std::move(left_), std::move(right_), std::move(counted_), compared}; }
 
  private:
-  Vector<std::int64_t> left_, right_, counted_;
+  Vector<Long> left_, right_, counted_;
 };
 
 }  // namespace lookalike

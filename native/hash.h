@@ -1,13 +1,16 @@
 // Hashes: mixers, tokens, shingles.
 #pragma once
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <vector>
+#include "arrays.h"
 #include "simd.h"
 
 namespace lookalike {
 
 using Word = std::uint64_t;
+using Values = Span<const Word>;
 constexpr Word K0 = 0xA0761D6478BD642F, K1 = 0xE7037ED1A0B428DB, K2 = 0x8EBC6AF09C88C6E3, K3 = 0x589965CC75374CC3;
 constexpr Word GOLDEN = 0x9E3779B97F4A7C15, ODD = 0xD6E8FEB86659FD93;
 constexpr Word MULTIPLIER = 0x9FB21C651E98DF25;  // odd, and neither 1 nor -1 modulo 8
@@ -38,72 +41,20 @@ inline Word hash_token(Bytes at, Word size) {
   return mum(state ^ word, K1 ^ size);
 }
 
-// Eight places of the bits of a byte, and how many there are.
-struct BitPlaces {
-  Word of[256];
-  constexpr BitPlaces() : of() {
-    for (int byte = 0; byte < 256; byte++)
-      for (int i = 0, k = 0; i < 8; i++)
-        if (byte >> i & 1) of[byte] |= Word(i) << 8 * k++;
-  }
-};
-inline constexpr BitPlaces BIT_PLACES;
-
-// Edges of tokens that there is room for: those of a stretch of bytes, so many that they stay in the nearest cache.
-constexpr std::int64_t STRETCH = 4096, EDGES = STRETCH + 72;
-
-// Hashes the tokens of folded bytes, behind which stand 128 separators; returns how many there are. `edges`: room for EDGES.
-inline std::int64_t hash_tokens(Bytes folded, std::int64_t size, std::uint32_t* edges, Word* out, char separator = ' ') {
-  std::int64_t count = 0, open = -1;  // where a token begins that an earlier stretch has not ended
-  Word carry = 0;
-  for (std::int64_t begin = 0; begin <= size; begin += STRETCH) {
-    const int until = int(std::min(STRETCH, size + 1 - begin));
-    std::int64_t n = 0;
-    for (int base = 0; base < until; base += 64) {
-      const Word tokens = ~Block::load(folded + begin + base).equal(separator), found = tokens ^ (tokens << 1 | carry);
-      carry = tokens >> 63;
-      std::uint32_t* to = edges + n;
-      n += std::popcount(found);
-      for (int i = 0; i < 64; i += 8) {
-        const unsigned byte = found >> i & 255;
-        const Word places = BIT_PLACES.of[byte];
-#if defined(__AVX2__)
-        const __m256i wide = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(places));
-        _mm256_storeu_si256((__m256i*)to, _mm256_add_epi32(wide, _mm256_set1_epi32(base + i)));
-#else
-        for (int k = 0; k < 8; k++) to[k] = std::uint32_t(base + i) + (places >> 8 * k & 255);
-#endif
-        to += std::popcount(byte);
-      }
-    }
-    Bytes stretch = folded + begin;
-    std::int64_t i = 0;
-    if (open >= 0 && n) out[count++] = hash_token(folded + open, begin + edges[i++] - open), open = -1;
-    for (; i + 1 < n; i += 2) out[count++] = hash_token(stretch + edges[i], edges[i + 1] - edges[i]);
-    if (i < n) open = begin + edges[i];
-  }
-  return count;
-}
-
-#if defined(__AVX512DQ__)
-using LongWords = Word __attribute__((vector_size(64)));
-#elif defined(__AVX2__)
-using LongWords = Word __attribute__((vector_size(32)));
-#else
-using LongWords = Word;  // without wider multiplications
-#endif
+// Several words, where they are multiplied faster than one after the other.
+using LongWords = std::conditional_t<(WORD_LANES > 2), Words, Word>;
 
 constexpr Word power_of_multiplier(int n) { return n ? MULTIPLIER * power_of_multiplier(n - 1) : 1; }
 constexpr int SHORT = sizeof(LongWords) == 64 ? 8 : 5;  // shingles of that many tokens are not rolled
 
 // Writes the hashes of `n` short shingles, a lane for each; returns whether they are short.
 template <int WIDTH = 1>
-inline bool hash_short_shingles(const Word* tokens, std::int64_t width, std::int64_t n, Word* out) {
+inline bool hash_short_shingles(const Word* tokens, Long width, Long n, Word* out) {
   if (width != WIDTH) {
     if constexpr (WIDTH < SHORT) return hash_short_shingles<WIDTH + 1>(tokens, width, n, out);
     return false;
   }
-  const auto hash = [&](std::int64_t i, auto state) {
+  const auto hash = [&](Long i, auto state) {
     using All = decltype(state);
     const auto token = [&](int j) {
       All lanes;
@@ -113,29 +64,27 @@ inline bool hash_short_shingles(const Word* tokens, std::int64_t width, std::int
     [&]<int... j>(std::integer_sequence<int, j...>) {
       state = ((token(j) * power_of_multiplier(WIDTH - 1 - j)) + ...) + WIDTH * K3;
     }(std::make_integer_sequence<int, WIDTH>{});
-    state = (state ^ state >> 33) * 0xFF51AFD7ED558CCD;
-    state = (state ^ state >> 33) * 0xC4CEB9FE1A85EC53;
-    state ^= state >> 33;
+    state = fmix64(state);
     std::memcpy(out + i, &state, sizeof(All));
   };
-  constexpr std::int64_t AT_ONCE = sizeof(LongWords) / sizeof(Word);
-  std::int64_t i = 0;
+  constexpr Long AT_ONCE = sizeof(LongWords) / sizeof(Word);
+  Long i = 0;
   for (; i + AT_ONCE <= n; i += AT_ONCE) hash(i, LongWords{});
   for (; i < n; i++) hash(i, Word{});
   return true;
 }
 
 // Hashes shingles of tokens; fewer tokens than the width make one, none make none. Returns how many there are.
-inline std::int64_t hash_shingles(const Word* tokens, std::int64_t count, std::int64_t width, Word* out) {
+inline Long hash_shingles(const Word* tokens, Long count, Long width, Word* out) {
   if (!count) return 0;
   width = std::min(width, count);
-  const std::int64_t n = count - width + 1;
+  const Long n = count - width + 1;
   if (hash_short_shingles(tokens, width, n, out)) return n;
   const Word length = Word(width) * K3;
   Word leaving = 1, state = 0;
-  for (std::int64_t i = 0; i < width; i++) leaving *= MULTIPLIER, state = state * MULTIPLIER + tokens[i];
+  for (Long i = 0; i < width; i++) leaving *= MULTIPLIER, state = state * MULTIPLIER + tokens[i];
   out[0] = fmix64(state + length);
-  for (std::int64_t i = width; i < count; i++) {
+  for (Long i = width; i < count; i++) {
     state = state * MULTIPLIER + (tokens[i] - tokens[i - width] * leaving);
     out[i - width + 1] = fmix64(state + length);
   }

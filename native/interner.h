@@ -11,45 +11,45 @@ namespace lookalike {
 // of four words, say only where to look.
 class Interner {
  public:
-  Interner(std::int64_t width, Span<const Word> secret)
+  Interner(Long width, Values secret)
       : width_(width),
         multiplier_(secret[2] | 1),
         square_(multiplier_ * multiplier_),
         secret_{secret[0], secret[1], secret[3]} {}
 
   // Numbers the shingles of rows of token keys; fewer tokens than the width make one shingle, none make none.
-  void add(Span<const std::int64_t> offsets, Table<const Word> keys) {
+  void add(Longs offsets, Table<const Word> keys) {
     if (!shingles_.size()) {
-      tokens_.reset(std::max<std::int64_t>(keys.rows() / 16, 64));
-      shingles_.reset(std::max<std::int64_t>(keys.rows() / 4, 256));
+      tokens_.reset(std::max<Long>(keys.rows() / 16, 64));
+      shingles_.reset(std::max<Long>(keys.rows() / 4, 256));
     }
     make_room(numbers_, keys.rows());
-    for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
-      const std::int64_t begin = offsets[row], count = offsets[row + 1] - begin;
+    for (Long row = 0; row + 1 < offsets.size(); row++) {
+      const Long begin = offsets[row], count = offsets[row + 1] - begin;
       ids_.resize(count);
-      for (std::int64_t i = 0; i < count; i++) ids_[i] = token({keys[begin + i][0], keys[begin + i][1]});
+      for (Long i = 0; i < count; i++) ids_[i] = token({keys[begin + i][0], keys[begin + i][1]});
       if (count && count < width_) ids_.push_back(-1);  // no token has this number
       if (count) number(ids_);
-      offsets_.push_back(std::int64_t(numbers_.size()));
+      offsets_.push_back(Long(numbers_.size()));
     }
   }
 
   // The numbers, repeats included, of the rows since the last time, and where those of each begin.
-  std::tuple<Vector<std::int32_t>, Vector<std::int64_t>> take() {
+  std::tuple<Vector<std::int32_t>, Vector<Long>> take() {
     ids_ = {};
     return {std::exchange(numbers_, {}), std::exchange(offsets_, {0})};
   }
 
   // How many shingles have a number.
-  std::int64_t size() const { return size_; }
+  Long size() const { return size_; }
 
  private:
-  static constexpr std::int64_t TOGETHER = 64;  // shingles whose look-ups do not wait for each other
+  static constexpr Long TOGETHER = 64;  // shingles whose look-ups do not wait for each other
 
   // The number of a token.
   std::int32_t token(Pair key) {
     const Word hash = fmix64(mum(key.a ^ secret_[0], key.b ^ secret_[1]));
-    tokens_.reserve(std::int64_t(token_keys_.size()) + 1);
+    tokens_.reserve(Long(token_keys_.size()) + 1);
     auto& entry = tokens_.find(hash, [&](const auto& found) { return token_keys_[found.number() - 1] == key; });
     if (entry.free()) {
       token_keys_.push_back(key);
@@ -60,18 +60,18 @@ class Interner {
 
   // Numbers the shingles of a row's tokens.
   void number(Span<const std::int32_t> ids) {
-    const std::int64_t size = std::min(width_, ids.size()), n = ids.size() - size + 1;
+    const Long size = std::min(width_, ids.size()), n = ids.size() - size + 1;
     Word hashes[TOGETHER];
-    std::int64_t before = -1;
-    for (std::int64_t first = 0; first < n; first += TOGETHER) {
-      const std::int64_t some = std::min(n - first, TOGETHER);
+    Long before = -1;
+    for (Long first = 0; first < n; first += TOGETHER) {
+      const Long some = std::min(n - first, TOGETHER);
       shingles_.reserve(size_ + some);
-      for (std::int64_t i = 0; i < some; i++) {
+      for (Long i = 0; i < some; i++) {
         hashes[i] = hash(ids.part(first + i, size));
         shingles_.prefetch(hashes[i]);
       }
-      for (std::int64_t i = 0; i < some; i++) __builtin_prefetch(known_ids_.data() + shingles_.first(hashes[i]).home());
-      for (std::int64_t i = 0; i < some; i++) {
+      for (Long i = 0; i < some; i++) __builtin_prefetch(known_ids_.data() + shingles_.first(hashes[i]).home());
+      for (Long i = 0; i < some; i++) {
         const Span<const std::int32_t> own = ids.part(first + i, size);
         auto& entry = shingles_.find(hashes[i], [&](const auto& found) { return same(found.home(), own); });
         if (entry.free()) entry = {hashes[i], Word(++size_), remember(own, before)};
@@ -83,7 +83,7 @@ class Interner {
 
   Word hash(Span<const std::int32_t> ids) const {
     Word hash = secret_[2];
-    std::int64_t i = 0;
+    Long i = 0;
     for (; i + 1 < ids.size(); i += 2)  // two at a time: multiplications wait for each other
       hash = hash * square_ + (Word(ids[i]) * multiplier_ + Word(ids[i + 1]));
     if (i < ids.size()) hash = hash * multiplier_ + Word(ids[i]);
@@ -91,17 +91,17 @@ class Interner {
   }
 
   // Whether the tokens of a known shingle are these.
-  bool same(std::int64_t home, Span<const std::int32_t> ids) const {
-    if (home + ids.size() > std::int64_t(known_ids_.size())) return false;
+  bool same(Long home, Span<const std::int32_t> ids) const {
+    if (home + ids.size() > Long(known_ids_.size())) return false;
     const std::int32_t* known = &known_ids_[home];
     std::int32_t unequal = 0;
-    for (std::int64_t i = 0; i < ids.size(); i++) unequal |= known[i] ^ ids[i];
+    for (Long i = 0; i < ids.size(); i++) unequal |= known[i] ^ ids[i];
     return !unequal;
   }
 
   // Keeps the tokens of a shingle; they overlap those of the one before where that was the last to be kept.
-  std::int64_t remember(Span<const std::int32_t> ids, std::int64_t before) {
-    const std::int64_t filled = std::int64_t(known_ids_.size());
+  Long remember(Span<const std::int32_t> ids, Long before) {
+    const Long filled = Long(known_ids_.size());
     if (before >= 0 && before + width_ == filled) {
       known_ids_.push_back(ids[ids.size() - 1]);
       return before + 1;
@@ -110,15 +110,15 @@ class Interner {
     return filled;
   }
 
-  const std::int64_t width_;
+  const Long width_;
   const Word multiplier_, square_, secret_[3];
   TagTable<Tagged> tokens_;
   TagTable<Housed> shingles_;
-  std::int64_t size_ = 0;
+  Long size_ = 0;
   Vector<Pair> token_keys_;
   Vector<std::int32_t> known_ids_;  // tokens of shingles, which overlap where these do in a text
   Vector<std::int32_t> ids_, numbers_;
-  Vector<std::int64_t> offsets_{0};
+  Vector<Long> offsets_{0};
 };
 
 }  // namespace lookalike

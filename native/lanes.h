@@ -25,7 +25,6 @@ inline Lanes load(const std::uint32_t* at) {
   std::memcpy(&made, at, sizeof made);
   return made;
 }
-inline Lanes all(std::uint32_t x) { return x - Lanes{}; }
 
 // Which lanes of a comparison hold, as bits.
 inline std::uint32_t bits_of(Signed x) {

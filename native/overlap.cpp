@@ -12,26 +12,10 @@
 namespace lookalike {
 
 using Ints = Span<const std::int32_t>;
-using Long = std::int64_t;
-using Longs = Span<const Long>;
-using Values = Span<const Word>;
 
 // A table of values, 0: free, their numbers, and the factor by which it is looked up, in any process.
 using Index = std::tuple<Values, Ints, Word>;
 
-// A place in a table of a power of two, of which each value that is looked up has one behind it or is not there.
-struct Probe {
-  Word factor, mask;
-  int shift;
-  Probe(Word factor, Long size) : factor(factor), mask(size - 1), shift(64 - std::countr_zero(Word(size))) {}
-  Word first(Word value) const { return value * factor >> shift; }
-  template <class T>
-  Word operator()(Span<T> table, Word value) const {
-    Word place = first(value);
-    while (table[place] && table[place] != value) place = (place + 1) & mask;
-    return place;
-  }
-};
 static Word not_zero(Word value) { return value ? value : K0; }
 
 constexpr Long VALUES_AHEAD = 24;  // those whose places in a table are fetched meanwhile
@@ -42,39 +26,40 @@ static std::tuple<std::tuple<Vector<Word>, Vector<std::int32_t>, Word>, Vector<s
   const Long n = values.size();
   Vector<Word> table(std::max<Word>(16, std::bit_ceil(Word(2 * n + 1))), 0);
   Vector<std::int32_t> numbers(table.size()), out(n);
-  const Probe probe(spread(), table.size());
-  const Span<Word> places(table);
+  const Word factor = spread();
+  const Places places(table.size(), factor);
   std::int32_t count = 0;
   for (Long i = 0; i < n; i++) {
-    __builtin_prefetch(table.data() + probe.first(values[std::min(i + VALUES_AHEAD, n - 1)]), 1);
-    const Word value = not_zero(values[i]), place = probe(places, value);
-    if (!places[place]) {
-      places[place] = value;
+    __builtin_prefetch(table.data() + places(values[std::min(i + VALUES_AHEAD, n - 1)]), 1);
+    const Word value = not_zero(values[i]);
+    const Long place = places.find(table, value);
+    if (!table[place]) {
+      table[place] = value;
       numbers[place] = count++;
     }
     out[i] = numbers[place];
   }
-  return {{std::move(table), std::move(numbers), probe.factor}, std::move(out), count};
+  return {{std::move(table), std::move(numbers), factor}, std::move(out), count};
 }
 
 // The places and the numbers of those values that are in a table.
 static std::tuple<Vector<Long>, Vector<std::int32_t>> find_values(Values values, Index index) {
   const auto [table, numbers, factor] = index;
   const Long n = values.size();
-  const Probe probe(factor, table.size());
-  Vector<Long> places(n);
+  const Places places(table.size(), factor);
+  Vector<Long> found(n);
   Vector<std::int32_t> out(n);
   Long count = 0;
   for (Long i = 0; i < n; i++) {
-    __builtin_prefetch(table.begin() + probe.first(values[std::min(i + VALUES_AHEAD, n - 1)]));
-    const Word place = probe(table, not_zero(values[i]));
+    __builtin_prefetch(table.begin() + places(values[std::min(i + VALUES_AHEAD, n - 1)]));
+    const Long place = places.find(table, not_zero(values[i]));
     if (!table[place]) continue;
-    places[count] = i;
+    found[count] = i;
     out[count++] = numbers[place];
   }
-  cut_off(places, count);
+  cut_off(found, count);
   cut_off(out, count);
-  return {std::move(places), std::move(out)};
+  return {std::move(found), std::move(out)};
 }
 
 // Inverts passages, of which each has so many of the numbers, below `distinct`: where the list of each number begins, the
@@ -105,7 +90,7 @@ static std::tuple<Vector<Long>, Vector<std::int32_t>, Vector<Long>, Vector<std::
 
 using Keys = Table<const Word>;  // of tokens, two words each
 
-static Word value_of(Span<const Word> key, Values secret) { return token_value({key[0], key[1]}, secret.begin()); }
+static Word value_of(Values key, Values secret) { return token_value({key[0], key[1]}, secret.begin()); }
 
 // What two tokens that a short text begins with are known by, from their values.
 static Word beginning(Word first, Word second) { return (first * 0xFF51AFD7ED558CCD + second) * 0xC4CEB9FE1A85EC53; }
@@ -121,11 +106,11 @@ static Vector<Word> begin_texts(Keys keys, Longs offsets, Values secret, bool pa
   return out;
 }
 
-// A filter of a power of two bits, of which those of values are set.
+// A filter of values.
 static Vector<Word> fill_filter(Values values) {
   Vector<Word> out(std::size_t(1) << std::max<int>(6, std::bit_width(Word(values.size()) / 4)), 0);
-  const int shift = 64 - std::countr_zero(64 * out.size());
-  for (const Word value : values) out[value >> shift >> 6] |= Word(1) << (value >> shift & 63);
+  const Filter<Word> filter(out);
+  for (const Word value : values) filter.add(value);
   return out;
 }
 
@@ -135,7 +120,7 @@ static std::tuple<Vector<Long>, Vector<Word>> hash_short(Keys keys, Longs offset
                                                          Values known) {
   static thread_local Vector<Word> tokens;
   std::tuple<Vector<Long>, Vector<Word>> found;
-  const int shift = 64 - std::countr_zero(Word(64 * known.size()));
+  const Filter filter(known);
   const Word step = secret[2];
   for (Long row = 0; row + 1 < offsets.size(); row++) {
     const Long begin = offsets[row], size = offsets[row + 1] - begin;
@@ -143,8 +128,7 @@ static std::tuple<Vector<Long>, Vector<Word>> hash_short(Keys keys, Longs offset
     for (Long i = 0; i < size; i++) tokens[i] = value_of(keys[begin + i], secret);
     tokens[size] = 0;
     for (Long i = 0; i + lengths[0] <= size; i++) {
-      const Word place = beginning(tokens[i], pairs ? tokens[i + 1] : 0) >> shift;
-      if (!(known[place >> 6] >> (place & 63) & 1)) continue;
+      if (!filter.has(beginning(tokens[i], pairs ? tokens[i + 1] : 0))) continue;
       Word leading = 1, state = 0;
       Long done = 0;
       for (const Long length : lengths) {
@@ -252,7 +236,7 @@ static std::tuple<Matrix<Long>, Matrix<Long>> judge_matches(Longs bounds, Shingl
   const auto [numbers, tokens, begins, ends] = hits;
   const Longs starts = std::get<4>(passages);
   const Ints members = std::get<5>(passages);
-  Matrix<Long> out{Vector<Long>(3 * chosen.size()), 3}, pieces{Vector<Long>(2 * numbers.size(), 0), 2};
+  Matrix<Long> out(chosen.size(), 3), pieces(Vector<Long>(2 * numbers.size(), 0), 2);
   const Span<Long> found(out.elements), parts(pieces.elements);
   // One above the first hit of each number, and above the next hit of the same number; of another row it is at most the base.
   Zeros<Long> firsts(commonplace.size());

@@ -3,28 +3,24 @@
 // is the number of mismatches, for any number of bits.
 #include <algorithm>
 #include <bit>
-#include "arrays.h"
-#include "hash.h"
+#include "hamming.h"
 
 namespace lookalike {
 
-using Parts = Table<const std::int64_t>;
+using Parts = Table<const Long>;
 using Planes = Table<const Word>;
-using Longs = Span<const std::int64_t>;
-
-static std::int64_t width_of(std::int64_t slots) { return (slots + 63) / 64; }
 
 // What the values of so many slots are mixed with, so that no structure of the hash shows in their bits.
-static std::vector<Word> salts_of(std::int64_t slots) {
+static std::vector<Word> salts_of(Long slots) {
   std::vector<Word> salts(slots);
-  for (std::int64_t i = 0; i < slots; i++) salts[i] = fmix64(Word(i) + 1);
+  for (Long i = 0; i < slots; i++) salts[i] = fmix64(Word(i) + 1);
   return salts;
 }
 
 // Writes `bits` planes of up to 64 codes, each so many words from the one before.
-static void slice(const Word (&codes)[64], std::int64_t bits, std::int64_t width, Word* planes) {
+static void slice(const Word (&codes)[64], Long bits, Long width, Word* planes) {
   std::uint8_t bytes[64];
-  for (std::int64_t b = 0; b < bits; b++) {
+  for (Long b = 0; b < bits; b++) {
     if (b % 8) {
       for (std::uint8_t& byte : bytes) byte = std::uint8_t(byte >> 1);
     } else {
@@ -40,30 +36,29 @@ static void slice(const Word (&codes)[64], std::int64_t bits, std::int64_t width
 // in each by XOR). With `filled` a last plane tells which slots are not empty, that is of the highest value there is.
 template <class T>
 static Matrix<Word> pack_planes(Table<const T> slots, Parts parts, bool remix, bool filled) {
-  std::int64_t words = filled ? width_of(slots.columns()) : 0;
-  for (std::int64_t p = 0; p < parts.rows(); p++) words += width_of(parts[p][0]) * parts[p][1];
+  Long words = filled ? width_of(slots.columns()) : 0;
+  for (Long p = 0; p < parts.rows(); p++) words += width_of(parts[p][0]) * parts[p][1];
   const std::vector<Word> salts = remix ? salts_of(slots.columns()) : std::vector<Word>();
-  Matrix<Word> out{Vector<Word>(slots.rows() * words), std::size_t(words)};
-  for (std::int64_t row = 0; row < slots.rows(); row++) {
+  Matrix<Word> out(slots.rows(), words);
+  for (Long row = 0; row < slots.rows(); row++) {
     const Span<const T> of_row = slots[row];
-    Word* to = out.elements.data() + row * words;
-    std::int64_t slot = 0;
-    for (std::int64_t p = 0; p < parts.rows(); p++) {
-      const std::int64_t stored = parts[p][0], bits = parts[p][1], combined = parts[p][2], width = width_of(stored);
-      for (std::int64_t first = 0; first < stored; first += 64) {
+    Word* to = out[row].begin();
+    Long slot = 0;
+    for (Long p = 0; p < parts.rows(); p++) {
+      const Long stored = parts[p][0], bits = parts[p][1], combined = parts[p][2], width = width_of(stored);
+      for (Long first = 0; first < stored; first += 64) {
         Word codes[64] = {};
-        const std::int64_t some = std::min<std::int64_t>(64, stored - first);
-        for (std::int64_t i = 0; i < some; i++)
-          for (std::int64_t c = 0; c < combined; c++, slot++)
-            codes[i] ^= remix ? fmix64(of_row[slot] ^ salts[slot]) : of_row[slot];
+        const Long some = std::min<Long>(64, stored - first);
+        for (Long i = 0; i < some; i++)
+          for (Long c = 0; c < combined; c++, slot++) codes[i] ^= remix ? fmix64(of_row[slot] ^ salts[slot]) : of_row[slot];
         slice(codes, bits, width, to++);
       }
       to += width * (bits - 1);
     }
-    for (std::int64_t first = 0; filled && first < slots.columns(); first += 64) {
+    for (Long first = 0; filled && first < slots.columns(); first += 64) {
       Word plane = 0;
-      const std::int64_t some = std::min<std::int64_t>(64, slots.columns() - first);
-      for (std::int64_t i = 0; i < some; i++) plane |= Word(of_row[first + i] != T(-1)) << i;
+      const Long some = std::min<Long>(64, slots.columns() - first);
+      for (Long i = 0; i < some; i++) plane |= Word(of_row[first + i] != T(-1)) << i;
       *to++ = plane;
     }
   }
@@ -72,66 +67,48 @@ static Matrix<Word> pack_planes(Table<const T> slots, Parts parts, bool remix, b
 
 // Writes `bits` bits (1, 2, 4 or 8) of each slot, mixed with its place, side by side into words of 16. The lowest bits of a
 // word are those of the first of its slots.
-static Matrix<std::uint16_t> pack_lanes(Table<const std::uint32_t> slots, std::int64_t bits) {
-  const std::int64_t lanes = 16 / bits, words = (slots.columns() + lanes - 1) / lanes;
+static Matrix<std::uint16_t> pack_lanes(Table<const std::uint32_t> slots, Long bits) {
+  const Long lanes = 16 / bits;
   const std::vector<Word> salts = salts_of(slots.columns());
   const Word most = (Word(1) << bits) - 1;
-  Matrix<std::uint16_t> out{Vector<std::uint16_t>(slots.rows() * words), std::size_t(words)};
-  std::uint16_t* to = out.elements.data();
-  for (std::int64_t row = 0; row < slots.rows(); row++) {
+  Matrix<std::uint16_t> out(slots.rows(), (slots.columns() + lanes - 1) / lanes);
+  std::uint16_t* to = out.begin();
+  for (Long row = 0; row < slots.rows(); row++) {
     const Span<const std::uint32_t> of_row = slots[row];
-    for (std::int64_t first = 0; first < of_row.size(); first += lanes) {
+    for (Long first = 0; first < of_row.size(); first += lanes) {
       Word word = 0;
-      const std::int64_t some = std::min(lanes, of_row.size() - first);
-      for (std::int64_t i = 0; i < some; i++) word |= (fmix64(of_row[first + i] ^ salts[first + i]) & most) << (i * bits);
+      const Long some = std::min(lanes, of_row.size() - first);
+      for (Long i = 0; i < some; i++) word |= (fmix64(of_row[first + i] ^ salts[first + i]) & most) << (i * bits);
       *to++ = std::uint16_t(word);
     }
   }
   return out;
 }
 
-// The slots of one word in which two rows differ in any of the planes.
-static Word differing(const Word* left, const Word* right, std::int64_t width, std::int64_t bits) {
-  Word differ = 0;
-  for (std::int64_t b = 0; b < bits; b++) differ |= left[b * width] ^ right[b * width];
-  return differ;
-}
-
 // The matching slots of each pair of rows in each part: rows of (first word, slots, bits).
-static Matrix<std::int64_t> count_matches(Planes left_words, Longs left_rows, Planes right_words, Longs right_rows,
-                                          Parts parts) {
-  Matrix<std::int64_t> out{Vector<std::int64_t>(left_rows.size() * parts.rows()), std::size_t(parts.rows())};
-  std::int64_t* to = out.elements.data();
-  for (std::int64_t pair = 0; pair < left_rows.size(); pair++) {
-    const Span<const Word> left = left_words[left_rows[pair]], right = right_words[right_rows[pair]];
-    for (std::int64_t p = 0; p < parts.rows(); p++) {
-      const std::int64_t first = parts[p][0], slots = parts[p][1], bits = parts[p][2], width = width_of(slots);
+static Matrix<Long> count_matches(Planes left_words, Longs left_rows, Planes right_words, Longs right_rows, Parts parts) {
+  Matrix<Long> out(left_rows.size(), parts.rows());
+  Long* to = out.begin();
+  for (Long pair = 0; pair < left_rows.size(); pair++) {
+    const Values left = left_words[left_rows[pair]], right = right_words[right_rows[pair]];
+    for (Long p = 0; p < parts.rows(); p++) {
+      const Long first = parts[p][0], slots = parts[p][1], bits = parts[p][2], width = width_of(slots);
       const Word *a = left.part(first, width * bits).begin(), *b = right.part(first, width * bits).begin();
-      std::int64_t same = slots;
-      for (std::int64_t w = 0; w < width; w++) same -= std::popcount(differing(a + w, b + w, width, bits));
+      Long same = slots;
+      for (Long w = 0; w < width; w++) same -= popcount(differing(a + w, b + w, width, bits));
       *to++ = same;
     }
   }
   return out;
 }
 
-// Matches where some slots are empty: (equal and filled in both, filled in both, filled in one) of each pair. The plane after
-// the `bits` planes tells which slots are filled.
-static Matrix<std::int64_t> count_filled(Planes left_words, Longs left_rows, Planes right_words, Longs right_rows,
-                                         std::int64_t slots, std::int64_t bits) {
-  const std::int64_t width = width_of(slots);
-  Matrix<std::int64_t> out{Vector<std::int64_t>(left_rows.size() * 3), 3};
-  std::int64_t* to = out.elements.data();
-  for (std::int64_t pair = 0; pair < left_rows.size(); pair++) {
-    const Word* left = left_words[left_rows[pair]].part(0, width * (bits + 1)).begin();
-    const Word* right = right_words[right_rows[pair]].part(0, width * (bits + 1)).begin();
-    std::int64_t equal = 0, both = 0, one = 0;
-    for (std::int64_t w = 0; w < width; w++) {
-      const Word filled = left[w + bits * width] & right[w + bits * width];
-      equal += std::popcount(filled & ~differing(left + w, right + w, width, bits));
-      both += std::popcount(filled);
-      one += std::popcount(left[w + bits * width] ^ right[w + bits * width]);
-    }
+// Matches of each pair where some slots are empty: see `compare_filled`.
+static Matrix<Long> count_filled(Planes left_words, Longs left_rows, Planes right_words, Longs right_rows, Long slots,
+                                 Long bits) {
+  Matrix<Long> out(left_rows.size(), 3);
+  Long* to = out.begin();
+  for (Long pair = 0; pair < left_rows.size(); pair++) {
+    const auto [equal, both, one] = compare_filled(left_words[left_rows[pair]], right_words[right_rows[pair]], slots, bits);
     *to++ = equal, *to++ = both, *to++ = one;
   }
   return out;

@@ -4,6 +4,7 @@
 #include "hash.h"
 #include "hash_table.h"
 #include "text_folder.h"
+#include "tokens.h"
 
 namespace lookalike {
 
@@ -24,8 +25,8 @@ static const auto ASCII_HASHES = [] {
 }();
 
 // Hashes each code point of valid UTF-8, behind which stand eight bytes; returns how many there are.
-static std::int64_t hash_points(Bytes folded, std::int64_t size, Word* out) {
-  std::int64_t count = 0;
+static Long hash_points(Bytes folded, Long size, Word* out) {
+  Long count = 0;
   for (Bytes at = folded, end = folded + size; at < end;) {
     const Word word = load64(at);
     if (!(word & 0x8080808080808080) && at + 8 <= end) {
@@ -54,19 +55,20 @@ class Tokenizer {
   }
 
   // Returns the tokens of a text, until the next is asked for; up to `limit` may be read.
-  Span<const Word> tokens(Bytes begin, Bytes end, Bytes limit) {
+  Values tokens(Bytes begin, Bytes end, Bytes limit) {
     if (unit_ == BYTES) {
       Word* out = room(end - begin);
       for (Bytes at = begin; at < end; at++) *out++ = mum(Word(*at) ^ K2, K3);
       return {tokens_.data(), std::size_t(end - begin)};
     }
-    const std::int64_t size = folder_.fold(begin, end, limit, folded_);
+    const Long size = folder_.fold(begin, end, limit, folded_);
     Word* out = room(unit_ == CHARACTERS ? size : size / 2 + 1);
     const char separator = unit_ == LINES ? '\n' : ' ';
     std::memset(folded_.data() + size, separator, 128);
-    const std::int64_t n = unit_ == CHARACTERS ? hash_points(folded_.data(), size, out)
-                                               : hash_tokens(folded_.data(), size, edges_, out, separator);
-    return {out, std::size_t(n)};
+    if (unit_ == CHARACTERS) return {out, std::size_t(hash_points(folded_.data(), size, out))};
+    std::size_t n = 0;
+    each_token(folded_.data(), size, separator, edges_, [&](Bytes at, Long size) { out[n++] = hash_token(at, size); });
+    return {out, n};
   }
 
   // Whether there were bytes that are no UTF-8; not with bytes as units.
@@ -84,22 +86,15 @@ class Tokenizer {
   const int unit_;
   TextFolder folder_;
   std::uint32_t edges_[EDGES];
-  static thread_local Vector<std::uint8_t> folded_;
-  static thread_local Vector<Word> tokens_;
+  static inline thread_local Vector<std::uint8_t> folded_;
+  static inline thread_local Vector<Word> tokens_;
 };
-
-thread_local Vector<std::uint8_t> Tokenizer::folded_;
-thread_local Vector<Word> Tokenizer::tokens_;
-
-}  // namespace
-
-namespace {
 
 // Rows of shingles, in memory of this thread that is used again once Python does not refer to it any more.
 class Shingles {
  public:
   // For so many rows; of that many tokens, perhaps.
-  Shingles(std::int64_t rows, std::int64_t tokens, std::int64_t width) : width_(width), values_(used_again(kept_)) {
+  Shingles(Long rows, Long tokens, Long width) : width_(width), values_(used_again(kept_)) {
     values_->reserve(std::min<std::size_t>(tokens, KEPT / sizeof(Word)));
     offsets_.reserve(rows + 1);
     offsets_.push_back(0);
@@ -109,63 +104,57 @@ class Shingles {
   }
 
   // Adds a row of so many tokens.
-  void add(Span<const Word> tokens) {
-    const std::size_t written = values_->size(), least = written + tokens.size();
-    if (values_->capacity() < least) values_->reserve(std::max(2 * written, least));
-    values_->resize(least);
+  void add(Values tokens) {
+    const std::size_t written = values_->size();
+    make_room(*values_, tokens.size());
+    values_->resize(written + tokens.size());
     values_->resize(written + hash_shingles(tokens.begin(), tokens.size(), width_, values_->data() + written));
-    offsets_.push_back(std::int64_t(values_->size()));
+    offsets_.push_back(Long(values_->size()));
   }
   Shared<Word> values() { return values_; }
-  Vector<std::int64_t> offsets() { return std::move(offsets_); }
+  Vector<Long> offsets() { return std::move(offsets_); }
 
  private:
-  const std::int64_t width_;
+  const Long width_;
   Shared<Word> values_;
-  Vector<std::int64_t> offsets_;
-  static thread_local Shared<Word> kept_;
+  Vector<Long> offsets_;
+  static inline thread_local Shared<Word> kept_;
 };
-
-thread_local Shared<Word> Shingles::kept_;
 
 }  // namespace
 
 // Returns the hashes of the shingles of texts, repeats included, where those of each begin, and whether there were bytes that
 // are no UTF-8 (not looked for with bytes as units). `flags` names the normal form and what is hidden.
-static std::tuple<Shared<Word>, Vector<std::int64_t>, bool> shingle_rows(Span<const std::uint8_t> data,
-                                                                         Span<const std::int64_t> offsets, int unit,
-                                                                         std::int64_t width, bool fold_case, int flags,
-                                                                         const Characters& characters, const Forms& forms) {
+static std::tuple<Shared<Word>, Vector<Long>, bool> shingle_rows(Data data, Longs offsets, int unit, Long width, bool fold_case,
+                                                                 int flags, const Characters& characters, const Forms& forms) {
   Tokenizer tokenizer(unit, fold_case, flags, characters, forms);
-  const std::int64_t rows = offsets.size() - 1;
-  const std::int64_t size = offsets[rows] - offsets[0];
+  const Long rows = offsets.size() - 1;
+  const Long size = offsets[rows] - offsets[0];
   Shingles made(rows, unit == WORDS || unit == LINES ? size / 4 : size, width);
-  for (std::int64_t row = 0; row < rows; row++)
+  for (Long row = 0; row < rows; row++)
     made.add(tokenizer.tokens(data.begin() + offsets[row], data.begin() + offsets[row + 1], data.end()));
   return {made.values(), made.offsets(), tokenizer.invalid()};
 }
 
 // The same of rows of ready token hashes.
-static std::tuple<Shared<Word>, Vector<std::int64_t>> roll_rows(Span<const Word> tokens, Span<const std::int64_t> offsets,
-                                                                std::int64_t width) {
-  const std::int64_t rows = offsets.size() - 1;
+static std::tuple<Shared<Word>, Vector<Long>> roll_rows(Values tokens, Longs offsets, Long width) {
+  const Long rows = offsets.size() - 1;
   Shingles made(rows, offsets[rows] - offsets[0], width);
-  for (std::int64_t row = 0; row < rows; row++) made.add(tokens.part(offsets[row], offsets[row + 1] - offsets[row]));
+  for (Long row = 0; row < rows; row++) made.add(tokens.part(offsets[row], offsets[row + 1] - offsets[row]));
   return {made.values(), made.offsets()};
 }
 
 // Copies texts of several parts together, row rows[i] of part parts[i]; a row below 0 is empty.
-static std::pair<Vector<std::uint8_t>, Vector<std::int64_t>> gather_rows(const std::vector<Held<const std::uint8_t>>& data,
-                                                                         const std::vector<Held<const std::int64_t>>& offsets,
-                                                                         Span<const std::int64_t> parts,
-                                                                         Span<const std::int64_t> rows) {
-  Vector<std::int64_t> begins{0};
-  std::vector<Span<const std::uint8_t>> texts;
-  for (std::int64_t i = 0; i < rows.size(); i++) {
-    const std::int64_t part = parts[i], row = rows[i];
+static std::pair<Vector<std::uint8_t>, Vector<Long>> gather_rows(const std::vector<Held<const std::uint8_t>>& data,
+                                                                 const std::vector<Held<const Long>>& offsets, Longs parts,
+                                                                 Longs rows) {
+  Vector<Long> begins{0};
+  std::vector<Data> texts;
+  for (Long i = 0; i < rows.size(); i++) {
+    const Long part = parts[i], row = rows[i];
     check(std::size_t(part) < data.size());
-    const std::int64_t begin = row < 0 ? 0 : span(offsets[part])[row], end = row < 0 ? 0 : span(offsets[part])[row + 1];
-    texts.push_back(span(data[part]).part(begin, end - begin));
+    const Long begin = row < 0 ? 0 : offsets[part][row], end = row < 0 ? 0 : offsets[part][row + 1];
+    texts.push_back(data[part].part(begin, end - begin));
     begins.push_back(begins[i] + end - begin);
   }
   Vector<std::uint8_t> made(begins.back());
@@ -175,14 +164,13 @@ static std::pair<Vector<std::uint8_t>, Vector<std::int64_t>> gather_rows(const s
 
 // Copies texts that each follow their length, four bytes, one behind the other into `out`, which may be `data` itself; a row
 // that is not `there` has none. Returns how many bytes they took, -1 if the data end before.
-static std::int64_t unpack_rows(Span<const std::uint8_t> data, Span<const std::int64_t> there, Span<std::uint8_t> out,
-                                Span<std::int64_t> offsets) {
-  std::int64_t at = 0, written = 0;
+static Long unpack_rows(Data data, Longs there, Span<std::uint8_t> out, Span<Long> offsets) {
+  Long at = 0, written = 0;
   offsets[0] = 0;
-  for (std::int64_t row = 0; row < there.size(); row++) {
+  for (Long row = 0; row < there.size(); row++) {
     if (there[row]) {
       if (at + 4 > data.size()) return -1;
-      const std::int64_t size = std::int64_t(load64(data.begin() + at, data.end()) & 0xFFFFFFFF);
+      const Long size = Long(load64(data.begin() + at, data.end()) & 0xFFFFFFFF);
       at += 4;
       if (size > data.size() - at) return -1;
       std::memmove(out.part(written, size).begin(), data.begin() + at, size);
@@ -195,21 +183,21 @@ static std::int64_t unpack_rows(Span<const std::uint8_t> data, Span<const std::i
 
 // Returns rows without repeats, by first appearance. Places in the table are fetched in advance, and no branch, unpredictable
 // here, tells whether a value is new.
-static std::tuple<Vector<Word>, Vector<std::int64_t>> distinct_rows(Span<const Word> values, Span<const std::int64_t> offsets) {
-  constexpr std::int64_t AHEAD = 24;
+static std::tuple<Vector<Word>, Vector<Long>> distinct_rows(Values values, Longs offsets) {
+  constexpr Long AHEAD = 24;
   static thread_local Vector<Word> table;
   Vector<Word> made(values.size());
-  Vector<std::int64_t> bounds(offsets.size());
-  std::int64_t written = 0;
+  Vector<Long> bounds(offsets.size());
+  Long written = 0;
   bounds[0] = 0;
-  for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
-    const std::int64_t begin = offsets[row], end = offsets[row + 1];
-    const Word size = std::bit_ceil(Word(std::max<std::int64_t>(2 * (end - begin), 2)));
-    const Places places{std::int64_t(size)};
+  for (Long row = 0; row + 1 < offsets.size(); row++) {
+    const Long begin = offsets[row], end = offsets[row + 1];
+    const Word size = std::bit_ceil(Word(std::max<Long>(2 * (end - begin), 2)));
+    const Places places{Long(size)};
     if (table.size() < size) table.resize(size);
     std::fill_n(table.begin(), size, 0);
     bool zero = false;  // whether there was one: in the table it is a free place
-    for (std::int64_t i = begin; i < end; i++) {
+    for (Long i = begin; i < end; i++) {
       __builtin_prefetch(&table[places(values[std::min(i + AHEAD, end - 1)])]);
       const Word value = values[i];
       Word place = places(value);

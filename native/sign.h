@@ -28,7 +28,7 @@ class Signer {
     for (int turn = 1; turn < k; turn++) salts_[turn] = salt_of(turn);
   }
 
-  void sign(const Word* values, std::int64_t n, std::uint32_t* slots) {
+  void sign(const Word* values, Long n, std::uint32_t* slots) {
     std::fill_n(slots_.data(), k_, EMPTY);
     if (n) first_round(values, n);
     if (n && (n < 3 * k_ || find_open())) later_rounds(values, n);
@@ -39,10 +39,10 @@ class Signer {
   static constexpr int BLOCK = 512, PAD = 8;
 
   // Lowers slots to the numbers of hashes that were placed; without a branch, for which is smaller is unpredictable.
-  void put(std::int64_t n) {
+  void put(Long n) {
     std::uint32_t* const slots = slots_.data();
 #pragma GCC unroll 4
-    for (std::int64_t i = 0; i < n; i++) {
+    for (Long i = 0; i < n; i++) {
       const Word placed = placed_[i];
       std::uint32_t& slot = slots[placed >> 32];
       slot = std::min(slot, std::uint32_t(placed));
@@ -56,52 +56,39 @@ class Signer {
     return (multiply_halves(mixed >> 32, k) & HIGH32) | (mixed & 0x7FFFFFFFu);
   }
 
-  void first_round(const Word* values, std::int64_t n) {
-    std::int64_t first = 0;
-    for (const std::int64_t few = std::min<std::int64_t>(n, 16 * k_); first < few; first += BLOCK)
-      put_all(values + first, std::min<std::int64_t>(BLOCK, n - first));
+  void first_round(const Word* values, Long n) {
+    Long first = 0;
+    for (const Long few = std::min<Long>(n, 16 * k_); first < few; first += BLOCK)
+      put_all(values + first, std::min<Long>(BLOCK, n - first));
     while (first < n) {  // of the others only those below the largest slot matter
       const Word most = *std::max_element(slots_.begin(), slots_.begin() + k_);
-      for (const std::int64_t end = std::min(n, 2 * first); first < end; first += BLOCK) {
-        const std::int64_t some = std::min<std::int64_t>(BLOCK, n - first);
+      for (const Long end = std::min(n, 2 * first); first < end; first += BLOCK) {
+        const Long some = std::min<Long>(BLOCK, n - first);
         if (most == EMPTY) put_all(values + first, some);
         else put_below(values + first, some, most);
       }
     }
   }
 
-  void put_all(const Word* values, std::int64_t n) {
+  void put_all(const Word* values, Long n) {
     const Word salt = salts_[0], k = k_;
     const Words salts = Words{} + salt, ks = Words{} + k;
-    std::int64_t i = 0;
+    Long i = 0;
     for (; i + WORD_LANES <= n; i += WORD_LANES) store(placed_ + i, placed_first(load(values + i), salts, ks));
     for (; i < n; i++) placed_[i] = placed_first(values[i], salt, k);
     put(n);
   }
 
-  // Numbers the bits of a byte, without a branch: which are set is unpredictable. Returns how many hits there are then.
-  int add_hits(unsigned byte, std::int64_t base, int count) {
-    const Word places = BIT_PLACES.of[byte];
-    std::uint32_t* const to = hits_ + count;
-#if defined(__AVX2__)
-    const __m256i all = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(std::int64_t(places)));
-    _mm256_storeu_si256((__m256i*)to, _mm256_add_epi32(all, _mm256_set1_epi32(int(base))));
-#else
-    for (int i = 0; i < 8; i++) to[i] = std::uint32_t(base) + (places >> 8 * i & 255);
-#endif
-    return count + std::popcount(byte);
-  }
-
-  void put_below(const Word* values, std::int64_t n, Word most) {
+  void put_below(const Word* values, Long n, Word most) {
     const Word salt = salts_[0], k = k_;
     const Words salts = Words{} + salt, factor = Words{} + ODD, least = Words{} + (most + 1);
-    std::int64_t i = 0;
+    Long i = 0;
     int count = 0;
     for (; i + 8 <= n; i += 8) {
       unsigned below = 0;
       for (int j = 0; j < 8; j += WORD_LANES)
         below |= tops_of((multiply_halves(load(values + i + j) ^ salts, factor) & 0x7FFFFFFFu) - least) << j;
-      count = add_hits(below, i, count);
+      count += number_bits(below, std::uint32_t(i), hits_ + count);
     }
     for (; i < n; i++) hits_[count++] = std::uint32_t(i);
     for (i = 0; i < count; i++) placed_[i] = placed_first(values[hits_[i]], salt, k);
@@ -113,7 +100,7 @@ class Signer {
     missing_ = 0;
     for (int i = 0; i < k_; i += 64) {
       Word bits = 0;
-      for (int j = 0; j < 64; j += LANES) bits |= Word(bits_of(load(slots_.data() + i + j) == all(EMPTY))) << j;
+      for (int j = 0; j < 64; j += LANES) bits |= Word(bits_of(load(slots_.data() + i + j) == EMPTY)) << j;
       open_[i / 64] = bits;
       missing_ += std::popcount(bits);
     }
@@ -137,13 +124,13 @@ class Signer {
   }
   Word placed(Word x, Word base) const { return placed_later<Word>(x, k_, share_, base); }
 
-  void begin(const Word* values, std::int64_t n) {
-    if (std::int64_t(mixed_.size()) < n + PAD) mixed_.resize(n + PAD);
-    for (std::int64_t i = 0; i < n; i++) mixed_[i] = begun(values[i]);
+  void begin(const Word* values, Long n) {
+    if (Long(mixed_.size()) < n + PAD) mixed_.resize(n + PAD);
+    for (Long i = 0; i < n; i++) mixed_[i] = begun(values[i]);
     std::fill_n(mixed_.begin() + n, PAD, mixed_[0]);  // repeats change nothing
   }
 
-  void later_rounds(const Word* values, std::int64_t n) {
+  void later_rounds(const Word* values, Long n) {
     int turn = 1;
     if (n <= 32 * k_) begin(values, n);
     if (n < 3 * k_) {
@@ -153,22 +140,22 @@ class Signer {
       if (!missing_) return;
       find_distinct(values, n);  // it repeats itself
       if (distinct_.empty()) begin(values, n);
-      else begin(distinct_.data(), n = std::int64_t(distinct_.size()));
+      else begin(distinct_.data(), n = Long(distinct_.size()));
     }
     while (missing_ && turn < k_) turn = n < 32 ? put_open<2>(n, turn) : put_open<1>(n, turn);
     for (turn = k_; missing_; turn++) {
       std::uint32_t& slot = slots_[turn - k_];
       if (slot != EMPTY) continue;
       const Word salt = salt_of(turn);
-      for (std::int64_t i = 0; i < n; i++) slot = std::min(slot, std::uint32_t(placed(mixed_[i] ^ salt, base_of(turn))));
+      for (Long i = 0; i < n; i++) slot = std::min(slot, std::uint32_t(placed(mixed_[i] ^ salt, base_of(turn))));
       missing_--;
     }
   }
 
   // Puts all hashes of so many rounds, from round 1 on, that few slots stay open; returns the next round.
-  int put_rounds(std::int64_t n) {
+  int put_rounds(Long n) {
     const Words k = Words{} + Word(k_), share = Words{} + share_;
-    int end = 1 + int(std::min<std::int64_t>(k_ - 1, std::max<std::int64_t>(1, (4 * k_ - n / 2) / n))), turn = 1;
+    int end = 1 + int(std::min<Long>(k_ - 1, std::max<Long>(1, (4 * k_ - n / 2) / n))), turn = 1;
     if (n <= 4 * WORD_LANES) {  // several rounds side by side
       const int at_once = int(BLOCK / n / WORD_LANES * WORD_LANES);
       Words steps;
@@ -177,7 +164,7 @@ class Signer {
       for (int some; turn < end; turn += some) {
         some = std::min(at_once, end - turn);
         Word* to = placed_;
-        for (std::int64_t i = 0; i < n; i++)
+        for (Long i = 0; i < n; i++)
           for (int first = turn; first < turn + some; first += WORD_LANES, to += WORD_LANES)
             store(to, placed_later(load(salts_.data() + first) ^ mixed_[i], k, share, steps + base_of(first)));
         put(n * some);
@@ -185,11 +172,10 @@ class Signer {
     } else {
       for (; turn < end; turn++) {
         const Words salt = Words{} + salts_[turn], base = Words{} + base_of(turn);
-        for (std::int64_t first = 0; first < n; first += BLOCK) {
-          const std::int64_t some = std::min<std::int64_t>(BLOCK, n - first);
+        for (Long first = 0; first < n; first += BLOCK) {
+          const Long some = std::min<Long>(BLOCK, n - first);
           const Word* const from = mixed_.data() + first;
-          for (std::int64_t i = 0; i < some; i += WORD_LANES)
-            store(placed_ + i, placed_later(load(from + i) ^ salt, k, share, base));
+          for (Long i = 0; i < some; i += WORD_LANES) store(placed_ + i, placed_later(load(from + i) ^ salt, k, share, base));
           put(some);
         }
       }
@@ -201,7 +187,7 @@ class Signer {
   // Numbers which hashes of some values, in one round or in two, fall into open slots; returns how many. Of two rounds four
   // values are looked at in both, then the next four.
   template <int rounds>
-  int find_hits(const Word* at, std::int64_t n, Word salt, Word next) {
+  int find_hits(const Word* at, Long n, Word salt, Word next) {
     int count = 0;
 #if defined(__AVX2__)
     typedef Word Four __attribute__((vector_size(32)));
@@ -222,16 +208,16 @@ class Signer {
 #endif
       return __m256(_mm256_mul_epu32(upper, k));
     };
-    for (std::int64_t i = 0; i < n; i += 8 / rounds) {
+    for (Long i = 0; i < n; i += 8 / rounds) {
       const __m256 a = slots_of(at + i, salt), b = rounds == 2 ? slots_of(at + i, next) : slots_of(at + i + 4, salt);
       const __m256i slots = _mm256_permute4x64_epi64(__m256i(_mm256_shuffle_ps(a, b, 0xDD)), 0xD8);
       const __m256i word = _mm256_srli_epi32(slots, 5);
       const __m256i words = few ? _mm256_permutevar8x32_epi32(few_bits, word) : _mm256_i32gather_epi32(bits, word, 4);
       const __m256i tops = _mm256_sllv_epi32(words, _mm256_andnot_si256(slots, _mm256_set1_epi32(31)));
-      count = add_hits(unsigned(_mm256_movemask_ps(__m256(tops))), rounds * i, count);
+      count += number_bits(unsigned(_mm256_movemask_ps(__m256(tops))), std::uint32_t(rounds * i), hits_ + count);
     }
 #else
-    for (std::int64_t i = 0; i < n; i++)
+    for (Long i = 0; i < n; i++)
       for (int round = 0; round < rounds; round++) {
         const Word slot = placed(at[i] ^ (round ? next : salt), 0) >> 32;
         hits_[count] = unsigned(rounds == 2 ? (i & ~3) << 1 | round << 2 | (i & 3) : i);
@@ -244,14 +230,14 @@ class Signer {
   // Puts the hashes of a round, or of two, into slots that no earlier round filled, and which it changes no more; returns the
   // next round.
   template <int rounds>
-  int put_open(std::int64_t n, int turn) {
+  int put_open(Long n, int turn) {
     const int last = std::min(turn + rounds, k_) - 1;
     const Word salts[2] = {salts_[turn], salts_[last]}, bases[2] = {base_of(turn), base_of(last)};
     const Word k = k_, share = share_;
     std::uint32_t *const slots = slots_.data(), *const filled = filled_.data();
     int count = 0;
     for (const Word* at = mixed_.data(); n > 0; n -= BLOCK, at += BLOCK) {
-      const int hits = find_hits<rounds>(at, std::min<std::int64_t>(BLOCK, n), salts[0], salts[1]);
+      const int hits = find_hits<rounds>(at, std::min<Long>(BLOCK, n), salts[0], salts[1]);
       for (int i = 0; i < hits; i++) {
         const unsigned hit = hits_[i], round = rounds == 2 ? hit >> 2 & 1 : 0;
         const Word value = at[rounds == 2 ? (hit >> 1 & ~3u) | (hit & 3) : hit];
@@ -268,11 +254,11 @@ class Signer {
   }
 
   // Finds the distinct values of a long text that repeats itself; none if there are many.
-  void find_distinct(const Word* values, std::int64_t n) {
+  void find_distinct(const Word* values, Long n) {
     distinct_.clear();
-    for (std::int64_t first = 0, some; first < n; first += some) {
-      if (std::int64_t(distinct_.size()) > 32 * k_) return distinct_.clear();
-      some = std::min(n - first, std::max<std::int64_t>(4 * k_, std::int64_t(distinct_.size())));
+    for (Long first = 0, some; first < n; first += some) {
+      if (Long(distinct_.size()) > 32 * k_) return distinct_.clear();
+      some = std::min(n - first, std::max<Long>(4 * k_, Long(distinct_.size())));
       distinct_.insert(distinct_.end(), values + first, values + first + some);
       std::sort(distinct_.begin(), distinct_.end());
       distinct_.erase(std::unique(distinct_.begin(), distinct_.end()), distinct_.end());

@@ -1,11 +1,7 @@
-// Blocks of 64 bytes, and which of their bytes have a property as the bits of one word: by what the level offers.
+// Blocks of 64 bytes, and which of their bytes have a property as the bits of one word.
 #pragma once
 #include <bit>
-#include <cstdint>
-#include <cstring>
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
+#include "lanes.h"
 
 namespace lookalike {
 
@@ -18,126 +14,111 @@ inline std::uint64_t load64(Bytes at) {
 }
 inline void store64(std::uint8_t* at, std::uint64_t word) { std::memcpy(at, &word, 8); }
 
+typedef std::uint8_t Octets __attribute__((vector_size(8 * WORD_LANES)));
+
+// The top bits of bytes.
+inline std::uint64_t tops_of(Octets x) {
 #if defined(__AVX512BW__)
+  return _mm512_movepi8_mask((__m512i)x);
+#elif defined(__AVX2__)
+  return std::uint32_t(_mm256_movemask_epi8((__m256i)x));
+#elif defined(__SSE2__)
+  return std::uint32_t(_mm_movemask_epi8((__m128i)x));
+#else
+  const Words tops = (Words)x >> 7 & 0x0101010101010101;
+  return (tops[0] * 0x0102040810204080) >> 56 | (tops[1] * 0x0102040810204080) >> 56 << 8;
+#endif
+}
+
 struct Block {
-  __m512i all;
-  static Block load(Bytes at) { return {_mm512_loadu_si512(at)}; }
-  void store(std::uint8_t* at) const { _mm512_storeu_si512(at, all); }
-  std::uint64_t tops() const { return _mm512_movepi8_mask(all); }
-  std::uint64_t equal(char c) const { return _mm512_cmpeq_epi8_mask(all, _mm512_set1_epi8(c)); }
-  std::uint64_t unequal(const Block& other) const { return _mm512_cmpneq_epi8_mask(all, other.all); }
-  std::uint64_t at_least(std::uint8_t c) const { return _mm512_cmpge_epu8_mask(all, _mm512_set1_epi8(char(c))); }
+  static constexpr int SIZE = sizeof(Octets), PARTS = 64 / SIZE;
+  Octets part[PARTS];
+
+  static Block load(Bytes at) {
+    Block made;
+#pragma GCC unroll 4
+    for (int i = 0; i < PARTS; i++) std::memcpy(&made.part[i], at + i * SIZE, SIZE);
+    return made;
+  }
+  void store(std::uint8_t* at) const {
+#pragma GCC unroll 4
+    for (int i = 0; i < PARTS; i++) std::memcpy(at + i * SIZE, &part[i], SIZE);
+  }
+  std::uint64_t tops() const {
+    return bits_where([this](int i) { return part[i]; });
+  }
+#if defined(__AVX512BW__)  // whose comparisons have bits as results
+  std::uint64_t equal(char c) const { return _mm512_cmpeq_epi8_mask((__m512i)part[0], _mm512_set1_epi8(c)); }
+  std::uint64_t unequal(const Block& other) const { return _mm512_cmpneq_epi8_mask((__m512i)part[0], (__m512i)other.part[0]); }
+  std::uint64_t at_least(std::uint8_t c) const { return _mm512_cmpge_epu8_mask((__m512i)part[0], _mm512_set1_epi8(char(c))); }
+#else
+  std::uint64_t equal(char c) const {
+    return bits_where([this, c](int i) { return part[i] == std::uint8_t(c); });
+  }
+  std::uint64_t unequal(const Block& other) const {
+    return ~bits_where([&](int i) { return part[i] == other.part[i]; });
+  }
+  std::uint64_t at_least(std::uint8_t c) const {
+#if defined(__AVX2__)  // GCC takes more instructions for >=
+    const __m256i least = _mm256_set1_epi8(char(c));
+    return bits_where([&](int i) { return (Octets)_mm256_max_epu8((__m256i)part[i], least) == part[i]; });
+#else
+    return ~bits_where([this, c](int i) { return part[i] < c; });
+#endif
+  }
+#endif
   // Letters and digits of ASCII, lower-cased if asked for; blanks elsewhere.
   Block words(bool fold_case) const {
-    const __m512i lower = _mm512_or_si512(all, _mm512_set1_epi8(32));
-    const __mmask64 letters = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(lower, _mm512_set1_epi8('a')), _mm512_set1_epi8(26));
-    const __mmask64 digits = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(all, _mm512_set1_epi8('0')), _mm512_set1_epi8(10));
-    return {_mm512_mask_mov_epi8(_mm512_set1_epi8(32), letters | digits, fold_case ? lower : all)};
+    return made_of([this, fold_case](int i) {
+      const Octets x = part[i], lower = x | 32;
+      const auto in_word = (lower - 'a' < 26) | (x - '0' < 10);
+      return in_word ? (fold_case ? lower : x) : Octets{} + 32;
+    });
   }
   // Capital letters of ASCII lower-cased.
   Block lower() const {
-    const __mmask64 upper = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(all, _mm512_set1_epi8('A')), _mm512_set1_epi8(26));
-    return {_mm512_mask_add_epi8(all, upper, all, _mm512_set1_epi8(32))};
+    return made_of([this](int i) { return part[i] | ((Octets)(part[i] - 'A' < 26) & 32); });
   }
-};
-#elif defined(__AVX2__)
-struct Block {
-  __m256i low, high;
-  static Block load(Bytes at) {
-    return {_mm256_loadu_si256((const __m256i*)at), _mm256_loadu_si256((const __m256i*)(at + 32))};
-  }
-  void store(std::uint8_t* at) const {
-    _mm256_storeu_si256((__m256i*)at, low);
-    _mm256_storeu_si256((__m256i*)(at + 32), high);
-  }
-  static std::uint64_t bits(__m256i low, __m256i high) {
-    return std::uint32_t(_mm256_movemask_epi8(low)) | std::uint64_t(std::uint32_t(_mm256_movemask_epi8(high))) << 32;
-  }
-  std::uint64_t tops() const { return bits(low, high); }
-  std::uint64_t equal(char c) const {
-    const __m256i wanted = _mm256_set1_epi8(c);
-    return bits(_mm256_cmpeq_epi8(low, wanted), _mm256_cmpeq_epi8(high, wanted));
-  }
-  std::uint64_t unequal(const Block& other) const {
-    return ~bits(_mm256_cmpeq_epi8(low, other.low), _mm256_cmpeq_epi8(high, other.high));
-  }
-  std::uint64_t at_least(std::uint8_t c) const {
-    const __m256i least = _mm256_set1_epi8(char(c));
-    return bits(_mm256_cmpeq_epi8(_mm256_max_epu8(low, least), low), _mm256_cmpeq_epi8(_mm256_max_epu8(high, least), high));
-  }
-  static __m256i words(__m256i x, bool fold_case) {
-    const __m256i blank = _mm256_set1_epi8(32), lower = _mm256_or_si256(x, blank);
-    const __m256i a = _mm256_sub_epi8(lower, _mm256_set1_epi8('a')), d = _mm256_sub_epi8(x, _mm256_set1_epi8('0'));
-    const __m256i letters = _mm256_cmpeq_epi8(_mm256_min_epu8(a, _mm256_set1_epi8(25)), a);
-    const __m256i digits = _mm256_cmpeq_epi8(_mm256_min_epu8(d, _mm256_set1_epi8(9)), d);
-    return _mm256_blendv_epi8(blank, fold_case ? lower : x, _mm256_or_si256(letters, digits));
-  }
-  Block words(bool fold_case) const { return {words(low, fold_case), words(high, fold_case)}; }
-  static __m256i lower(__m256i x) {
-    const __m256i a = _mm256_sub_epi8(x, _mm256_set1_epi8('A'));
-    const __m256i upper = _mm256_cmpeq_epi8(_mm256_min_epu8(a, _mm256_set1_epi8(25)), a);
-    return _mm256_or_si256(x, _mm256_and_si256(upper, _mm256_set1_epi8(32)));
-  }
-  Block lower() const { return {lower(low), lower(high)}; }
-};
-#else
-struct Block {
-  std::uint64_t part[8];
-  static constexpr std::uint64_t TOPS = 0x8080808080808080, ONES = 0x0101010101010101;
-  static Block load(Bytes at) {
-    Block made;
-    std::memcpy(made.part, at, 64);
-    return made;
-  }
-  void store(std::uint8_t* at) const { std::memcpy(at, part, 64); }
-  static std::uint64_t gather(std::uint64_t tops) { return ((tops >> 7) * 0x0102040810204080) >> 56; }
+
+ private:
   template <class F>
-  std::uint64_t each(F tops_of) const {
-    std::uint64_t bits = 0;
-    for (int i = 0; i < 8; i++) bits |= gather(tops_of(part[i]) & TOPS) << 8 * i;
-    return bits;
-  }
-  static std::uint64_t from(std::uint64_t x, std::uint8_t c) {  // top bits of bytes that are c or more, 0 < c <= 128 or above
-    const std::uint64_t low = (x & ~TOPS) + ONES * (0x80 - (c & 0x7F));
-    return c < 0x80 ? low | x : low & x;
-  }
-  std::uint64_t tops() const {
-    return each([](std::uint64_t x) { return x; });
-  }
-  std::uint64_t equal(char c) const {
-    return each([c](std::uint64_t x) {
-      x ^= ONES * std::uint8_t(c);
-      return ~(((x & ~TOPS) + ~TOPS) | x);
-    });
-  }
-  std::uint64_t unequal(const Block& other) const {
-    std::uint64_t bits = 0;
-    for (int i = 0; i < 8; i++) {
-      const std::uint64_t x = part[i] ^ other.part[i];
-      bits |= gather((((x & ~TOPS) + ~TOPS) | x) & TOPS) << 8 * i;
-    }
-    return bits;
-  }
-  std::uint64_t at_least(std::uint8_t c) const {
-    return each([c](std::uint64_t x) { return from(x, c); });
-  }
-  Block words(bool fold_case) const {
+  static Block made_of(F part_of) {
     Block made;
-    for (int i = 0; i < 8; i++) {
-      const std::uint64_t x = part[i], lower = x | ONES * 32;
-      std::uint64_t chosen = (from(lower, 'a') & ~from(lower, 'z' + 1)) | (from(x, '0') & ~from(x, '9' + 1));
-      chosen &= ~x & TOPS;
-      const std::uint64_t mask = (chosen - (chosen >> 7)) | chosen;
-      made.part[i] = ((fold_case ? lower : x) & mask) | (ONES * 32 & ~mask);
-    }
+#pragma GCC unroll 4
+    for (int i = 0; i < PARTS; i++) made.part[i] = part_of(i);
     return made;
   }
-  Block lower() const {
-    Block made;
-    for (int i = 0; i < 8; i++) made.part[i] = part[i] | (from(part[i], 'A') & ~from(part[i], 'Z' + 1) & ~part[i] & TOPS) >> 2;
-    return made;
+  template <class F>
+  static std::uint64_t bits_where(F holds) {
+    std::uint64_t bits = 0;
+#pragma GCC unroll 4
+    for (int i = 0; i < PARTS; i++) bits |= tops_of((Octets)holds(i)) << i * SIZE;
+    return bits;
   }
 };
+
+// Eight places of the bits of a byte, and how many there are.
+struct BitPlaces {
+  std::uint64_t of[256];
+  constexpr BitPlaces() : of() {
+    for (int byte = 0; byte < 256; byte++)
+      for (int i = 0, k = 0; i < 8; i++)
+        if (byte >> i & 1) of[byte] |= std::uint64_t(i) << 8 * k++;
+  }
+};
+inline constexpr BitPlaces BIT_PLACES;
+
+// Writes eight numbers, of which the first are those of the bits of a byte, counted from `base` on; returns how many these are.
+// Without a branch: which bits are set is unpredictable.
+inline int number_bits(unsigned byte, std::uint32_t base, std::uint32_t* to) {
+  const std::uint64_t places = BIT_PLACES.of[byte];
+#if defined(__AVX2__)
+  const __m256i wide = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(std::int64_t(places)));
+  _mm256_storeu_si256((__m256i*)to, _mm256_add_epi32(wide, _mm256_set1_epi32(int(base))));
+#else
+  for (int i = 0; i < 8; i++) to[i] = base + (places >> 8 * i & 255);
 #endif
+  return std::popcount(byte);
+}
 
 }  // namespace lookalike

@@ -8,37 +8,32 @@
 
 namespace lookalike {
 
-using Values = Span<const Word>;
-using Offsets = Span<const std::int64_t>;
 using Slots = std::uint32_t;
 constexpr Word FULL = ~Word(0);
 
 // A place in [0, size) from the upper half of a mixed word.
-static std::int64_t place_of(Word mixed, Word size) { return std::int64_t((mixed >> 32) * size >> 32); }
+static Long place_of(Word mixed, Word size) { return Long((mixed >> 32) * size >> 32); }
 
 // Makes a row of so many columns of each row of values; those without any keep what an empty slot is.
 template <class T, class Sign>
-static Matrix<T> each_row(Values values, Offsets offsets, std::int64_t columns, Sign sign) {
-  const std::int64_t rows = offsets.size() - 1;
+static Matrix<T> each_row(Values values, Longs offsets, Long columns, Sign sign) {
+  const Long rows = offsets.size() - 1;
   Matrix<T> out{Vector<T>(rows * columns, T(-1)), std::size_t(columns)};
-  for (std::int64_t row = 0; row < rows; row++) {
-    const Span<T> slots(out.elements.data() + row * columns, columns);
-    sign(values.part(offsets[row], offsets[row + 1] - offsets[row]), slots);
-  }
+  for (Long row = 0; row < rows; row++) sign(values.part(offsets[row], offsets[row + 1] - offsets[row]), out[row]);
   return out;
 }
 
 // The minima of k multiply-shift hashes of the upper 32 bits of well-mixed values. Those of 64 bits are compared, as signed
 // numbers, whose upper halves are the slots.
-static Matrix<Slots> minhash(Values values, Offsets offsets, Values multipliers, Values increments) {
-  typedef std::int64_t Minima __attribute__((vector_size(8 * WORD_LANES)));
-  constexpr std::int64_t SIDE = 4 * WORD_LANES, TOP = std::numeric_limits<std::int64_t>::min();
-  const std::int64_t k = multipliers.size(), padded = (k + SIDE - 1) / SIDE * SIDE;
+static Matrix<Slots> minhash(Values values, Longs offsets, Values multipliers, Values increments) {
+  typedef Long Minima __attribute__((vector_size(8 * WORD_LANES)));
+  constexpr Long SIDE = 4 * WORD_LANES, TOP = std::numeric_limits<Long>::min();
+  const Long k = multipliers.size(), padded = (k + SIDE - 1) / SIDE * SIDE;
   std::vector<Word> a(padded), b(padded), minima(padded);
   std::copy(multipliers.begin(), multipliers.end(), a.begin());
-  for (std::int64_t j = 0; j < k; j++) b[j] = increments[j] ^ Word(TOP);
+  for (Long j = 0; j < k; j++) b[j] = increments[j] ^ Word(TOP);
   return each_row<Slots>(values, offsets, k, [&](Values of_row, Span<Slots> slots) {
-    for (std::int64_t j = 0; j < padded; j += SIDE) {
+    for (Long j = 0; j < padded; j += SIDE) {
       Words factors[4], added[4];
       Minima least[4];
       for (int i = 0; i < 4; i++) {
@@ -58,19 +53,19 @@ static Matrix<Slots> minhash(Values values, Offsets offsets, Values multipliers,
         }
       for (int i = 0; i < 4; i++) store(&minima[j + i * WORD_LANES], Words(least[i]));
     }
-    for (std::int64_t j = 0; j < k; j++) slots[j] = Slots((minima[j] ^ Word(TOP)) >> 32);
+    for (Long j = 0; j < k; j++) slots[j] = Slots((minima[j] ^ Word(TOP)) >> 32);
   });
 }
 
 // Fast similarity sketches of well-mixed values, with or without repeats.
-static Matrix<Slots> fast_similarity(Values values, Offsets offsets, std::int64_t k, Word seed) {
+static Matrix<Slots> fast_similarity(Values values, Longs offsets, Long k, Word seed) {
   Signer signer(int(k), seed);
   return each_row<Slots>(values, offsets, k,
                          [&](Values of_row, Span<Slots> slots) { signer.sign(of_row.begin(), of_row.size(), slots.begin()); });
 }
 
 // The least value of each bin of one permutation.
-static Matrix<Slots> one_permutation(Values values, Offsets offsets, std::int64_t bins, Word seed) {
+static Matrix<Slots> one_permutation(Values values, Longs offsets, Long bins, Word seed) {
   const Word salt = fmix64(seed);
   return each_row<Slots>(values, offsets, bins, [&](Values of_row, Span<Slots> slots) {
     for (const Word value : of_row) {
@@ -82,7 +77,7 @@ static Matrix<Slots> one_permutation(Values values, Offsets offsets, std::int64_
 }
 
 // The least place within each bin of so many places.
-static Matrix<Word> cut_places(Values places, Offsets offsets, std::int64_t bins, Word width) {
+static Matrix<Word> cut_places(Values places, Longs offsets, Long bins, Word width) {
   return each_row<Word>(places, offsets, bins, [&](Values of_row, Span<Word> slots) {
     for (const Word place : of_row) slots[place / width] = std::min(slots[place / width], place % width);
   });
@@ -93,19 +88,18 @@ template <class Fill>
 static Matrix<Slots> densify(Table<const Slots> bins, Fill fill) {
   const std::size_t columns = bins.columns();
   Matrix<Slots> out{Vector<Slots>(bins.begin(), bins.begin() + bins.rows() * columns), columns};
-  for (std::int64_t row = 0; row < bins.rows(); row++)
-    fill(bins[row], Span<Slots>(out.elements.data() + row * columns, columns));
+  for (Long row = 0; row < bins.rows(); row++) fill(bins[row], out[row]);
   return out;
 }
 
 // Fills each empty bin from the next filled one on the circle, mixed with the distance to it: two steps a bin.
 static Matrix<Slots> densify_rotation(Table<const Slots> bins) {
   return densify(bins, [](Span<const Slots> slots, Span<Slots> out) {
-    const std::int64_t size = slots.size(), first = std::find_if(slots.begin(), slots.end(), is_filled) - slots.begin();
+    const Long size = slots.size(), first = std::find_if(slots.begin(), slots.end(), is_filled) - slots.begin();
     if (first == size) return;
     Word source = slots[first], distance = 0;
-    for (std::int64_t step = 1; step < size; step++) {
-      const std::int64_t j = first - step + (step > first) * size;
+    for (Long step = 1; step < size; step++) {
+      const Long j = first - step + (step > first) * size;
       if (is_filled(slots[j])) source = slots[j], distance = 0;
       else out[j] = Slots(fmix64(source | ++distance << 32) >> 32);
     }
@@ -113,7 +107,7 @@ static Matrix<Slots> densify_rotation(Table<const Slots> bins) {
 }
 
 // The bin that a bin tries, or writes into, at an attempt.
-static std::int64_t other_bin(std::int64_t bin, Word attempt, Word seed, std::int64_t bins) {
+static Long other_bin(Long bin, Word attempt, Word seed, Long bins) {
   return place_of(fmix64(seed + (attempt << 32) + Word(bin) * GOLDEN), bins);
 }
 
@@ -121,10 +115,10 @@ static std::int64_t other_bin(std::int64_t bin, Word attempt, Word seed, std::in
 // empty bin; with one filled bin there is nothing to try.
 static Matrix<Slots> densify_optimal(Table<const Slots> bins, Word seed) {
   return densify(bins, [seed](Span<const Slots> slots, Span<Slots> out) {
-    const std::int64_t filled = std::count_if(slots.begin(), slots.end(), is_filled);
+    const Long filled = std::count_if(slots.begin(), slots.end(), is_filled);
     if (filled == 1) std::fill(out.begin(), out.end(), *std::find_if(slots.begin(), slots.end(), is_filled));
-    for (std::int64_t j = 0; filled > 1 && j < slots.size(); j++) {
-      std::int64_t source = j;
+    for (Long j = 0; filled > 1 && j < slots.size(); j++) {
+      Long source = j;
       for (Word attempt = 1; !is_filled(slots[source]); attempt++) source = other_bin(j, attempt, seed, slots.size());
       out[j] = slots[source];
     }
@@ -134,10 +128,10 @@ static Matrix<Slots> densify_optimal(Table<const Slots> bins, Word seed) {
 // Lets filled bins write into random bins, round after round in the order of bins, until none is empty. Time: about t ln t
 // writes a row of t bins, however many are filled.
 static Matrix<Slots> densify_reverse(Table<const Slots> bins, Word seed) {
-  std::vector<std::int64_t> filled;
+  std::vector<Long> filled;
   return densify(bins, [&](Span<const Slots> slots, Span<Slots> out) {
     filled.clear();
-    for (std::int64_t j = 0; j < slots.size(); j++)
+    for (Long j = 0; j < slots.size(); j++)
       if (is_filled(slots[j])) filled.push_back(j);
     std::size_t missing = filled.empty() ? 0 : slots.size() - filled.size();
     for (Word attempt = 1; missing; attempt++)
@@ -164,15 +158,15 @@ static Word permuted(Word value, Word universe, Word half_bits, Values round_key
 
 static Vector<Word> feistel_permute(Values keys, Word universe, Word half_bits, Values round_keys) {
   Vector<Word> out(keys.size());
-  for (std::int64_t i = 0; i < keys.size(); i++) out[i] = permuted(keys[i], universe, half_bits, round_keys);
+  for (Long i = 0; i < keys.size(); i++) out[i] = permuted(keys[i], universe, half_bits, round_keys);
   return out;
 }
 
 // The least image of each row under each of k keyed permutations.
-static Matrix<Word> permutation_minhash(Values values, Offsets offsets, Word universe, Word half_bits,
+static Matrix<Word> permutation_minhash(Values values, Longs offsets, Word universe, Word half_bits,
                                         Table<const Word> round_keys) {
   return each_row<Word>(values, offsets, round_keys.rows(), [&](Values of_row, Span<Word> slots) {
-    for (std::int64_t j = 0; j < slots.size(); j++)
+    for (Long j = 0; j < slots.size(); j++)
       for (const Word value : of_row) slots[j] = std::min(slots[j], permuted(value, universe, half_bits, round_keys[j]));
   });
 }
@@ -187,14 +181,14 @@ class BitCounters {
     while (values.size() >> used_) used_++;
     std::fill_n(planes_, used_, Words{});
     const Word* at = values.begin();
-    std::int64_t left = values.size();
+    Long left = values.size();
     for (; left >= GROUP; left -= GROUP, at += GROUP) {
       for (int i = 0; i < 16; i++) mixed_[i] = fmix64(load(at + i * WORD_LANES) ^ mask);
       add();
     }
     if (left) {
       Word last[GROUP] = {};  // a word of zeros counts nothing
-      for (std::int64_t i = 0; i < left; i++) last[i] = fmix64(at[i] ^ mask);
+      for (Long i = 0; i < left; i++) last[i] = fmix64(at[i] ^ mask);
       for (int i = 0; i < 16; i++) mixed_[i] = load(last + i * WORD_LANES);
       add();
     }
@@ -220,10 +214,10 @@ class BitCounters {
     return {more, equal};
   }
 
-  std::int64_t operator[](int bit) const {
+  Long operator[](int bit) const {
     Word counter = 0;
     for (int plane = 0; plane < used_; plane++) counter += (totals_[plane] >> bit & 1) << plane;
-    return std::int64_t(counter);
+    return Long(counter);
   }
 
  private:
@@ -267,14 +261,14 @@ using Fingerprints = std::pair<Matrix<Word>, Matrix<float>>;
 // Fingerprints, and if `margins` the sums of their bits. A function makes the word of a number of the features from some place
 // on, which it mixes with a mask, and writes that many sums, if it is told where.
 template <class WordOf>
-static Fingerprints prints_of(Offsets offsets, std::int64_t bits, Word salt, bool margins, WordOf word_of) {
-  const std::int64_t rows = offsets.size() - 1, words = (bits + 63) / 64;
+static Fingerprints prints_of(Longs offsets, Long bits, Word salt, bool margins, WordOf word_of) {
+  const Long rows = offsets.size() - 1, words = (bits + 63) / 64;
   Fingerprints out{{Vector<Word>(rows * words), std::size_t(words)},
                    {Vector<float>(margins ? rows * bits : 0), std::size_t(bits)}};
-  for (std::int64_t row = 0; row < rows; row++)
-    for (std::int64_t word = 0; word < words; word++) {
+  for (Long row = 0; row < rows; row++)
+    for (Long word = 0; word < words; word++) {
       float* const sums = margins ? out.second.elements.data() + row * bits + word * 64 : nullptr;
-      const int wanted = int(std::min<std::int64_t>(64, bits - word * 64));
+      const int wanted = int(std::min<Long>(64, bits - word * 64));
       const Word mask = fmix64(salt + Word(word) * GOLDEN),
                  made = word_of(offsets[row], offsets[row + 1], word, mask, wanted, sums);
       out.first.elements[row * words + word] = made & FULL >> (64 - wanted);
@@ -284,10 +278,10 @@ static Fingerprints prints_of(Offsets offsets, std::int64_t bits, Word salt, boo
 
 // SimHash (Charikar, STOC 2002) of sets, all features of weight 1: fingerprints, and the sums whose signs they are; a sum of
 // zero takes its bit from `ties`.
-static Fingerprints simhash(Values values, Offsets offsets, std::int64_t bits, Word salt, Values ties, bool margins) {
+static Fingerprints simhash(Values values, Longs offsets, Long bits, Word salt, Values ties, bool margins) {
   BitCounters counters;
-  const auto word_of = [&](std::int64_t begin, std::int64_t end, std::int64_t word, Word mask, int wanted, float* sums) {
-    const std::int64_t n = end - begin;
+  const auto word_of = [&](Long begin, Long end, Long word, Word mask, int wanted, float* sums) {
+    const Long n = end - begin;
     counters.count(values.part(begin, n), mask);
     for (int j = 0; sums && j < wanted; j++) sums[j] = float(2 * counters[j] - n);
     const auto [more, equal] = counters.compare(Word(n / 2));  // the sum is twice the counter less n
@@ -297,14 +291,14 @@ static Fingerprints simhash(Values values, Offsets offsets, std::int64_t bits, W
 }
 
 // The same of weighted features.
-static Fingerprints weighted_simhash(Values values, Span<const double> weights, Offsets offsets, std::int64_t bits, Word salt,
+static Fingerprints weighted_simhash(Values values, Span<const double> weights, Longs offsets, Long bits, Word salt,
                                      Values ties, bool margins) {
   typedef double Doubles __attribute__((vector_size(8 * WORD_LANES)));
   Words lanes;
   for (int lane = 0; lane < WORD_LANES; lane++) lanes[lane] = lane;
-  const auto word_of = [&](std::int64_t begin, std::int64_t end, std::int64_t word, Word mask, int wanted, float* margin) {
+  const auto word_of = [&](Long begin, Long end, Long word, Word mask, int wanted, float* margin) {
     double sums[64] = {};
-    for (std::int64_t i = begin; i < end; i++) {
+    for (Long i = begin; i < end; i++) {
       const Words opposite = Words{} + ~fmix64(values[i] ^ mask), weight = Words{} + std::bit_cast<Word>(weights[i]);
       for (int j = 0; j < 64; j += WORD_LANES) {
         const Doubles more = Doubles(weight ^ (opposite >> (lanes + Word(j)) << 63));
@@ -331,18 +325,18 @@ static double uniform(Word key, Word turn) {
 // DartMinHash (Christiani, 2020): a slot is the first dart to hit it below the weights. Darts of an element are a Poisson
 // process over weight and rank, in strips of weight [0, 2^-40), [2^-40, 2^-36), ... [2^-4, 1), [1, 2), [2, 4) and so on, by
 // rank in each. Those of ranks below a limit are thrown, which doubles until all slots are hit.
-static Matrix<Word> dart_minhash(Values values, Span<const double> weights, Offsets offsets, std::int64_t k, Word seed) {
+static Matrix<Word> dart_minhash(Values values, Span<const double> weights, Longs offsets, Long k, Word seed) {
   constexpr double NEVER = std::numeric_limits<double>::infinity();
   std::vector<double> ranks(k);
   return each_row<Word>(values, offsets, k, [&](Values of_row, Span<Word> slots) {
     const Span<const double> heights = weights.part(of_row.begin() - values.begin(), of_row.size());
     const double total = std::accumulate(heights.begin(), heights.end(), 0.0);
     if (total == 0) return;
-    std::int64_t hit = 0;
+    Long hit = 0;
     for (double limit = (std::log(double(k)) + 2) * double(k) / total; hit < k; limit *= 2) {
       std::fill(ranks.begin(), ranks.end(), NEVER);
       hit = 0;
-      for (std::int64_t i = 0; i < of_row.size(); i++) {
+      for (Long i = 0; i < of_row.size(); i++) {
         const Word key = fmix64(of_row[i] ^ seed);
         double low = 0, high = 0x1p-40;
         for (Word strip = 1; low < heights[i]; strip++) {
@@ -353,7 +347,7 @@ static Matrix<Word> dart_minhash(Values values, Span<const double> weights, Offs
             rank -= std::log(uniform(dart, 1)) / (high - low);
             if (rank >= limit) break;
             if (low + uniform(dart, 2) * (high - low) >= heights[i]) continue;
-            const std::int64_t slot = place_of(fmix64(dart + 3 * GOLDEN), k);
+            const Long slot = place_of(fmix64(dart + 3 * GOLDEN), k);
             hit += ranks[slot] == NEVER;
             if (rank < ranks[slot]) ranks[slot] = rank, slots[slot] = dart;
           }

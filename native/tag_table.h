@@ -27,11 +27,11 @@ class Tagged {
 class Housed : public Tagged {
  public:
   Housed() = default;
-  Housed(std::uint64_t hash, std::uint64_t number, std::int64_t home) : Tagged(hash, number), home_(home) {}
-  std::int64_t home() const { return home_; }
+  Housed(std::uint64_t hash, std::uint64_t number, Long home) : Tagged(hash, number), home_(home) {}
+  Long home() const { return home_; }
 
  private:
-  std::int64_t home_ = 0;
+  Long home_ = 0;
 };
 
 template <class Entry>
@@ -39,8 +39,8 @@ class TagTable {
  public:
   // Forgets all, and makes room for so many numbers; up to four times as many if it has the memory: to clear that costs less
   // than to grow.
-  void reset(std::int64_t expected) {
-    const std::uint64_t least = std::bit_ceil(std::uint64_t(std::max<std::int64_t>(2 * expected, 2)));
+  void reset(Long expected) {
+    const std::uint64_t least = std::bit_ceil(std::uint64_t(std::max<Long>(2 * expected, 2)));
     const std::uint64_t size = std::clamp<std::uint64_t>(std::bit_floor(entries_.capacity()), least, 4 * least);
     entries_.assign(size, Entry());
     mask_ = size - 1;
@@ -61,12 +61,12 @@ class TagTable {
   const Entry& first(std::uint64_t hash) const { return entries_[hash >> 32 & mask_]; }
 
   // Makes room for so many numbers in all: half of the entries stay free.
-  void reserve(std::int64_t count) {
+  void reserve(Long count) {
     while (2 * std::uint64_t(count) > entries_.size()) grow();
   }
 
-  std::int64_t size() const { return std::int64_t(entries_.size()); }
-  std::int64_t bytes() const { return std::int64_t(sizeof(Entry) * entries_.capacity()); }
+  Long size() const { return Long(entries_.size()); }
+  Long bytes() const { return Long(sizeof(Entry) * entries_.capacity()); }
 
  private:
   static constexpr std::uint64_t LARGE = 1 << 20;  // entries from which on it is doubled, no more

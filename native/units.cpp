@@ -1,5 +1,4 @@
-// What can be repeated in texts: lines, paragraphs, windows of words, blocks of these; and where
-// tokens are.
+// What can be repeated in texts: lines, paragraphs, windows of words, blocks of these; and where tokens are.
 #include <bit>
 #include <cstring>
 #include "digest.h"
@@ -8,14 +7,9 @@
 namespace lookalike {
 namespace {
 
-using Data = Span<const std::uint8_t>;
-using Numbers = Span<const std::int64_t>;
-using Values = Span<const Word>;
-
-// Which keys come twice, perhaps: counted by a table of two bits, a power of two above 1 long. A
-// word of the table is 32 cells: those of the lower half were met, those of the upper half met
-// again. A key has two cells of one word. A key that comes twice is always found; one that comes
-// once, rarely. By a table without words all do.
+// Which keys come twice, perhaps: counted by a table of two bits, a power of two above 1 long. A word of the table is 32 cells:
+// those of the lower half were met, those of the upper half met again. A key has two cells of one word. A key that comes twice
+// is always found; one that comes once, rarely. By a table without words all do.
 template <class Of>
 class KeyCounts {
  public:
@@ -23,15 +17,15 @@ class KeyCounts {
 
   // Calls `see(i, hash)` for each of n keys; what it looks at is fetched in advance.
   template <class Key, class See>
-  void each(std::int64_t n, Key key, See see) const {
-    constexpr std::int64_t AHEAD = 32;
+  void each(Long n, Key key, See see) const {
+    constexpr Long AHEAD = 32;
     Word hashes[AHEAD];
-    const auto fetch = [&](std::int64_t i) {
+    const auto fetch = [&](Long i) {
       hashes[i % AHEAD] = fmix64(key(i));
       if (table_.size()) __builtin_prefetch(table_.begin() + (hashes[i % AHEAD] >> shift_));
     };
-    for (std::int64_t i = 0; i < std::min(n, AHEAD); i++) fetch(i);
-    for (std::int64_t i = 0; i < n; i++) {
+    for (Long i = 0; i < std::min(n, AHEAD); i++) fetch(i);
+    for (Long i = 0; i < n; i++) {
       see(i, hashes[i % AHEAD]);
       if (i + AHEAD < n) fetch(i + AHEAD);
     }
@@ -55,32 +49,31 @@ void count_keys(Values keys, Span<Word> table) {
 }
 
 // Sets the bits of some numbers, from the lowest bit of a byte on.
-void mark_numbers(Numbers numbers, Span<std::uint8_t> bits) {
-  for (const std::int64_t number : numbers) bits[number >> 3] |= std::uint8_t(1 << (number & 7));
+void mark_numbers(Longs numbers, Span<std::uint8_t> bits) {
+  for (const Long number : numbers) bits[number >> 3] |= std::uint8_t(1 << (number & 7));
 }
 
 // A unit: its keys (0: it is known to be removed), where it begins and ends in the bytes of its
 // text, its number there, or that of its first word, and how many numbers it takes.
 struct Unit {
   Word key, second;
-  std::int64_t begin, end, number, size;
+  Long begin, end, number, size;
 };
 
 // Units of rows, six numbers each, and where those of rows begin.
 struct RepeatsFound {
-  Matrix<std::int64_t> units{{}, 6};
-  Vector<std::int64_t> bounds{0};
+  Matrix<Long> units{0, 6};
+  Vector<Long> bounds{0};
 
   void add(const Unit& unit) {
-    const std::int64_t numbers[] = {
-        std::int64_t(unit.key), std::int64_t(unit.second), unit.begin, unit.end, unit.number, unit.size};
+    const Long numbers[] = {Long(unit.key), Long(unit.second), unit.begin, unit.end, unit.number, unit.size};
     units.elements.insert(units.elements.end(), numbers, numbers + 6);
   }
   // Keeps of a row's units those that may come twice.
   void sift(const KeyCounts<const Word>& counts) {
-    const std::int64_t begin = 6 * bounds.back(), end = std::int64_t(units.elements.size());
-    const Span<std::int64_t> row = Span<std::int64_t>(units.elements).part(begin, end - begin);
-    std::int64_t kept = 0;
+    const Long begin = 6 * bounds.back(), end = Long(units.elements.size());
+    const Span<Long> row = Span<Long>(units.elements).part(begin, end - begin);
+    Long kept = 0;
     counts.each(
         row.size() / 6, [&](auto i) { return Word(row[6 * i]); },
         [&](auto i, Word hash) {
@@ -90,12 +83,12 @@ struct RepeatsFound {
         });
     units.elements.resize(begin + kept);
   }
-  void end_row() { bounds.push_back(std::int64_t(units.elements.size()) / 6); }
+  void end_row() { bounds.push_back(Long(units.elements.size()) / 6); }
 };
 
 // Counts words up to so many.
 struct WordCounter {
-  std::int64_t most, count = 0;
+  Long most, count = 0;
 
   void open(Bytes, int n) { count += n; }
   void close(Bytes) {}
@@ -120,19 +113,16 @@ void each_line(Data text, See see) {
   }
 }
 
-// Finds the lines of at least so many words, or the paragraphs: runs of lines that are not blank;
-// blank lines behind a paragraph belong to it. Only those are returned whose keys may come twice,
-// digests of the bytes without white space at both ends. Returns units, where those of rows begin,
-// and how many lines or paragraphs of each row have a word.
-std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>> find_lines(Data data, Numbers offsets,
-                                                                                        std::int64_t least, bool paragraphs,
-                                                                                        const Characters& characters,
-                                                                                        Values secret, Values table) {
+// Finds the lines of at least so many words, or the paragraphs: runs of lines that are not blank; blank lines behind a
+// paragraph belong to it. Only those are returned whose keys may come twice, digests of the bytes without white space at both
+// ends. Returns units, where those of rows begin, and how many lines or paragraphs of each row have a word.
+std::tuple<Matrix<Long>, Vector<Long>, Vector<Long>> find_lines(Data data, Longs offsets, Long least, bool paragraphs,
+                                                                const Characters& characters, Values secret, Values table) {
   RepeatsFound found;
-  Vector<std::int64_t> worded;
-  for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
+  Vector<Long> worded;
+  for (Long row = 0; row + 1 < offsets.size(); row++) {
     const Data text = data.part(offsets[row], offsets[row + 1] - offsets[row]);
-    std::int64_t some = 0;
+    Long some = 0;
     const auto add = [&](Unit unit, Bytes left, Bytes right) {
       WordCounter words{least};
       scan_words(left, right, data.end(), characters, words);
@@ -146,7 +136,7 @@ std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>> fin
     Unit unit{0, 0, 0, 0, -1, 1};  // a paragraph, if its end is not 0
     Bytes start = nullptr, stop = nullptr;
     bool inside = false;  // the line before is not blank
-    each_line(text, [&](std::int64_t begin, std::int64_t end, Bytes left, Bytes right) {
+    each_line(text, [&](Long begin, Long end, Bytes left, Bytes right) {
       const bool blank = left == right;
       if (!paragraphs) {
         unit.number++;
@@ -172,22 +162,20 @@ std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>> fin
 }
 
 // Hashes the windows of so many tokens, by their keys; there are none where tokens are fewer.
-void hash_windows(Table<const Word> tokens, std::int64_t begin, std::int64_t end, std::int64_t length, Values secret,
-                  Vector<Word>& out) {
-  out.resize(std::max<std::int64_t>(0, end - begin - length + 1));
+void hash_windows(Table<const Word> tokens, Long begin, Long end, Long length, Values secret, Vector<Word>& out) {
+  out.resize(std::max<Long>(0, end - begin - length + 1));
   if (out.size()) hash_keys({tokens.begin() + 2 * begin, std::size_t(2 * (end - begin))}, length, secret, out);
 }
 
-// Whether a block begins with a window; one begins with each row, too. Texts that are equal are cut
-// in equal places.
+// Whether a block begins with a window; one begins with each row, too. Texts that are equal are cut in equal places.
 inline bool begins_block(Word key) { return (key & 31) == 0; }
 
 // Hashes blocks of windows: values of two polynomials, whose coefficients are the two keys of
 // windows. Returns keys, and where those of rows begin.
-std::tuple<Matrix<Word>, Vector<std::int64_t>> hash_blocks(Table<const Word> tokens, Numbers offsets, std::int64_t length,
-                                                           Values first, Values second, Values points) {
-  Matrix<Word> keys{{}, 2};
-  Vector<std::int64_t> bounds{0};
+std::tuple<Matrix<Word>, Vector<Long>> hash_blocks(Table<const Word> tokens, Longs offsets, Long length, Values first,
+                                                   Values second, Values points) {
+  Matrix<Word> keys(0, 2);
+  Vector<Long> bounds{0};
   Vector<Word> one, two;
   Pair value{1, 1};
   const auto end_block = [&] {
@@ -195,7 +183,7 @@ std::tuple<Matrix<Word>, Vector<std::int64_t>> hash_blocks(Table<const Word> tok
     keys.elements.push_back(reduced(value.b));
     value = {1, 1};
   };
-  for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
+  for (Long row = 0; row + 1 < offsets.size(); row++) {
     hash_windows(tokens, offsets[row], offsets[row + 1], length, first, one);
     hash_windows(tokens, offsets[row], offsets[row + 1], length, second, two);
     for (std::size_t i = 0; i < one.size(); i++) {
@@ -203,16 +191,16 @@ std::tuple<Matrix<Word>, Vector<std::int64_t>> hash_blocks(Table<const Word> tok
       value = {folded(times(value.a, points[0]) + folded(one[i])), folded(times(value.b, points[1]) + folded(two[i]))};
     }
     if (one.size()) end_block();
-    bounds.push_back(std::int64_t(keys.elements.size()) / 2);
+    bounds.push_back(Long(keys.elements.size()) / 2);
   }
   return {std::move(keys), std::move(bounds)};
 }
 
 // Tells which windows of a row are in marked blocks; `start`, the number of the row's first block,
 // becomes that of what follows. Of a file that has changed meanwhile there may be more blocks than bits.
-void find_marked(Values keys, Data bits, std::int64_t& start, Vector<std::uint8_t>& marked) {
+void find_marked(Values keys, Data bits, Long& start, Vector<std::uint8_t>& marked) {
   marked.resize(keys.size());
-  for (std::int64_t i = 0; i < keys.size(); i++) {
+  for (Long i = 0; i < keys.size(); i++) {
     start += i && begins_block(keys[i]);
     marked[i] = start >> 3 < bits.size() && bits[start >> 3] >> (start & 7) & 1;
   }
@@ -220,11 +208,10 @@ void find_marked(Values keys, Data bits, std::int64_t& start, Vector<std::uint8_
 }
 
 // Returns the first keys of windows that are in no marked block. `starts`: see `find_marked`.
-Vector<Word> unmarked_keys(Table<const Word> tokens, Numbers offsets, std::int64_t length, Values first,
-                           Span<std::int64_t> starts, Data bits) {
+Vector<Word> unmarked_keys(Table<const Word> tokens, Longs offsets, Long length, Values first, Span<Long> starts, Data bits) {
   Vector<Word> found, keys;
   Vector<std::uint8_t> marked;
-  for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
+  for (Long row = 0; row + 1 < offsets.size(); row++) {
     hash_windows(tokens, offsets[row], offsets[row + 1], length, first, keys);
     find_marked(keys, bits, starts[row], marked);
     for (std::size_t i = 0; i < keys.size(); i++)
@@ -235,15 +222,14 @@ Vector<Word> unmarked_keys(Table<const Word> tokens, Numbers offsets, std::int64
 
 // Finds the windows that are in no marked block and may come twice, and runs of those that are in
 // marked ones. Returns units, whose bytes are not known yet, and where those of rows begin.
-std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>> find_windows(Table<const Word> tokens, Numbers offsets,
-                                                                    std::int64_t length, Values first, Values second,
-                                                                    Span<std::int64_t> starts, Data bits, Values table) {
+std::tuple<Matrix<Long>, Vector<Long>> find_windows(Table<const Word> tokens, Longs offsets, Long length, Values first,
+                                                    Values second, Span<Long> starts, Data bits, Values table) {
   RepeatsFound found;
   Vector<Word> keys, others;
   Vector<std::uint8_t> marked;
   std::vector<Unit> units;
   const KeyCounts counts(table);
-  for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
+  for (Long row = 0; row + 1 < offsets.size(); row++) {
     hash_windows(tokens, offsets[row], offsets[row + 1], length, first, keys);
     find_marked(keys, bits, starts[row], marked);
     units.clear();
@@ -269,9 +255,9 @@ std::tuple<Matrix<std::int64_t>, Vector<std::int64_t>> find_windows(Table<const 
 class TokenFinder {
  public:
   struct Wanted {
-    std::int64_t number;
+    Long number;
     bool begins;  // where it begins is asked for, not where it ends
-    std::int64_t* place;
+    Long* place;
   };
 
   TokenFinder(Bytes text, const std::vector<Wanted>& wanted) : text_(text), at_(wanted.data()), stop_(at_ + wanted.size()) {}
@@ -292,19 +278,18 @@ class TokenFinder {
  private:
   Bytes text_;
   const Wanted *at_, *stop_;
-  std::int64_t count_ = 0, begin_ = 0;
+  Long count_ = 0, begin_ = 0;
 };
 
 // Returns where runs of tokens begin and end in their texts. `bounds`: where the runs of each text
 // begin; `first`, `last`: their first and last tokens, numbered from 0 in their text.
-std::tuple<Vector<std::int64_t>, Vector<std::int64_t>> find_tokens(Data data, Numbers offsets, Numbers bounds, int unit,
-                                                                   bool fold_case, const Characters& characters, Numbers first,
-                                                                   Numbers last) {
-  Vector<std::int64_t> begins(first.size()), ends(first.size());
+std::tuple<Vector<Long>, Vector<Long>> find_tokens(Data data, Longs offsets, Longs bounds, int unit, bool fold_case,
+                                                   const Characters& characters, Longs first, Longs last) {
+  Vector<Long> begins(first.size()), ends(first.size());
   std::vector<TokenFinder::Wanted> wanted;
-  for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
+  for (Long row = 0; row + 1 < offsets.size(); row++) {
     wanted.clear();
-    for (std::int64_t i = bounds[row]; i < bounds[row + 1]; i++) {
+    for (Long i = bounds[row]; i < bounds[row + 1]; i++) {
       wanted.push_back({first[i], true, &begins[i]});
       wanted.push_back({last[i], false, &ends[i]});
     }
@@ -320,16 +305,15 @@ std::tuple<Vector<std::int64_t>, Vector<std::int64_t>> find_tokens(Data data, Nu
   return {std::move(begins), std::move(ends)};
 }
 
-// Cuts a text where its normal form is that of both sides, beside each character that the form of
-// `flag` may change; returns where pieces begin. A piece is such a character, with those that are
-// combined with it, or a run of others. Conjoining vowels and finals of Hangul are combined with
-// what precedes them, and so is what `flag` hides.
-Vector<std::int64_t> cut_pieces(Data data, const Characters& characters, int flag) {
-  Vector<std::int64_t> begins;
-  std::int64_t previous = 0;  // where a piece could begin last
+// Cuts a text where its normal form is that of both sides, beside each character that the form of `flag` may change; returns
+// where pieces begin. A piece is such a character, with those that are combined with it, or a run of others. Conjoining vowels
+// and finals of Hangul are combined with what precedes them, and so is what `flag` hides.
+Vector<Long> cut_pieces(Data data, const Characters& characters, int flag) {
+  Vector<Long> begins;
+  Long previous = 0;  // where a piece could begin last
   bool changes = true;
   int length;
-  for (std::int64_t at = 0; at < data.size(); at += length) {
+  for (Long at = 0; at < data.size(); at += length) {
     const Decoded found = decode(load64(data.begin() + at, data.end()), data.size() - at);
     length = found.length;
     const int properties = found.point < 0x80 ? 0 : characters.kind_and_flags(found.point);

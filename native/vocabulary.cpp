@@ -6,48 +6,40 @@
 
 namespace lookalike {
 
-// Writes the keys of all characters of folded bytes, behind which eight more may be read; returns how many there are.
-static std::int64_t key_characters(Bytes folded, std::int64_t size, Word* out) {
-  std::int64_t count = 0;
-  for (std::int64_t at = 0; at < size; count++) {
-    const auto [point, length] = decode(load64(folded + at), size - at);
-    *out++ = Word(point), *out++ = 1;
-    at += length;
-  }
-  return count;
-}
-
 // Keys of the tokens of rows from `row` on, till there are `most` or more: (where those of each row begin, keys).
-static std::tuple<Vector<std::int64_t>, Matrix<Word>> key_tokens(Span<const std::uint8_t> data,
-                                                                 Span<const std::int64_t> offsets, std::int64_t row, int unit,
-                                                                 bool fold_case, const Characters& characters,
-                                                                 Span<const Word> points, std::int64_t most) {
+static std::tuple<Vector<Long>, Matrix<Word>> key_tokens(Data data, Longs offsets, Long row, int unit, bool fold_case,
+                                                         const Characters& characters, Values points, Long most) {
   WordFolder folder(characters, fold_case);
-  Vector<std::int64_t> bounds{0};
+  Vector<Long> bounds{0};
   Vector<Word> keys;
   Vector<std::uint8_t> folded;
-  std::int64_t count = 0;
+  std::uint32_t edges[EDGES];
+  Long count = 0;
   for (; row + 1 < offsets.size() && count < most; row++) {
     Bytes begin = data.begin() + offsets[row], end = data.begin() + offsets[row + 1], at = begin;
-    std::int64_t size = end - begin;
-    const std::uint8_t separator = unit == LINES ? 10 : 32;
+    Long size = end - begin;
+    const char separator = unit == LINES ? '\n' : ' ';
     if (unit != BYTES) {
-      grow(folded, 3 * size + 256);
-      size = unit == WORDS ? folder.fold(begin, end, data.end(), folded.data())
-                           : fold_spaces(begin, end, data.end(), fold_case, unit == LINES, characters, folded.data());
-      std::fill_n(folded.data() + size, 80, separator);
-      at = folded.data();
+      std::uint8_t* to = grow(folded, 3 * size + 256);
+      at = to;
+      size = unit == WORDS ? folder.fold(begin, end, data.end(), to)
+                           : fold_spaces(begin, end, data.end(), fold_case, unit == LINES, characters, to);
+      std::memset(to + size, separator, 128);
     }
     const bool separated = unit == WORDS || unit == LINES;
-    grow(keys, 2 * (count + (separated ? (size + 1) / 2 : size)));
-    Word* out = keys.data() + 2 * count;
-    if (separated) {
-      count += key_separated(at, size, separator, points.begin(), out);
-    } else if (unit == CHARACTERS) {
-      count += key_characters(at, size, out);
-    } else {
-      for (; at < end; count++) *out++ = *at++, *out++ = 1;
-    }
+    Word* out = grow(keys, 2 * (count + (separated ? (size + 1) / 2 : size))) + 2 * count;
+    const auto put = [&out](Pair key) { *out++ = key.a, *out++ = key.b; };
+    if (separated)
+      each_token(at, size, separator, edges, [&](Bytes token, Long n) { put(token_key(token, n, points.begin())); });
+    else if (unit == BYTES)
+      for (; at < end; at++) put({*at, 1});
+    else
+      for (Long left = size; left > 0;) {
+        const auto [point, length] = decode(load64(at), left);
+        put({Word(point), 1});
+        at += length, left -= length;
+      }
+    count = (out - keys.data()) / 2;
     bounds.push_back(count);
   }
   keys.resize(2 * count);
@@ -55,15 +47,14 @@ static std::tuple<Vector<std::int64_t>, Matrix<Word>> key_tokens(Span<const std:
 }
 
 void define_vocabulary(nb::module_& m) {
-  using Unlocked = nb::call_guard<nb::gil_scoped_release>;
   define(m, "key_tokens", &key_tokens);
   nb::class_<Interner>(m, "Interner")
-      .def(nb::init<std::int64_t, Span<const Word>>())
+      .def(nb::init<Long, Values>())
       .def("add", &Interner::add, Unlocked())
       .def("take", &Interner::take)
       .def("__len__", &Interner::size);
   nb::class_<KnownText>(m, "KnownText")
-      .def(nb::init<int, std::int64_t, bool, Span<const Word>, Span<const Word>>())
+      .def(nb::init<int, Long, bool, Values, Values>())
       .def("number", &KnownText::number, Unlocked())
       .def("__len__", &KnownText::size);
 }

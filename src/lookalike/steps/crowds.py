@@ -183,7 +183,7 @@ def prefixes_of(
 ) -> Batches:  # fmt: skip
     """Yield the rarest members of some sets, rows of ``values`` without repeats, each of which is sorted."""
     chosen = core.Prefixes(values.view(np.int64), offsets, orders, counts, _SHIFT, threshold, schema == PREFIXES_AND_BITS)
-    while len(columns := chosen.next(AT_A_TIME)):
+    while len((columns := chosen.next(AT_A_TIME))[0]):
         yield batch_of(schema, *columns)
 
 
