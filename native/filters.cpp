@@ -303,7 +303,8 @@ class Dropped {
     for (const Word value : values) table_[places_.find(table_, value)] = value;
   }
   Vector<Long> drop(Span<Word> values, Longs offsets) const {
-    return keep_in_rows(values, offsets, [this](Word value) { return !table_[places_.find(table_, value)]; });
+    return keep_in_rows(values, offsets,
+                        [table = table_.data(), places = places_](Word value) { return !table[places.find(table, value)]; });
   }
 
  private:
@@ -313,7 +314,7 @@ class Dropped {
 
 // Drops the numbers that are marked; those beyond the end of the marks are not.
 Vector<Long> drop_marked(Span<std::int32_t> numbers, Longs offsets, Span<const bool> marked) {
-  return keep_in_rows(numbers, offsets, [&](std::int32_t number) { return number >= marked.size() || !marked[number]; });
+  return keep_in_rows(numbers, offsets, [marked](std::int32_t number) { return number >= marked.size() || !marked[number]; });
 }
 
 // Where the values stand in a table of a size: how they spread is tested.

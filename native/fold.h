@@ -222,7 +222,8 @@ inline Long fold_spaces(Bytes at, Bytes end, Bytes limit, bool fold_case, bool k
     const std::uint64_t stops = special | (blanks & (blanks << 1 | !inside));
     Long size = std::min<Long>(stops ? std::countr_zero(stops) : 64, end - at);
     std::uint8_t* const from = to + (gap && to > out);
-    (fold_case ? block.lower() : block).store(from);
+    if (fold_case) block.lower().store(from);
+    else block.store(from);
     if (block.tops()) size = fold_letters(at, Shape(block, end - at), size, entries, from);
     if (size && (at[size - 1] == 32 || at[size - 1] == 10)) size--;  // it may begin a run
     if (size) {
