@@ -102,14 +102,6 @@ def test_half_bits_alone_are_xored_bits(rng):
         assert np.array_equal(one, other)
 
 
-@pytest.mark.parametrize(
-    "shares", [[(0.3, 1.0)], [(0.0, 1.0)], [(-0.5, 1.0)], [(1.5, 1.0)], [(np.nan, 1.0)], [(0.5, 0.4)], [("0.5", 1.0)]], ids=str
-)
-def test_bits_are_whole_or_one_over_a_whole_number(shares):
-    with pytest.raises(la.errors.ParameterError):
-        la.sketches.Fractional(shares=shares)
-
-
 def test_combined_slots_must_suit_the_shares(rng):
     signatures = random_signatures(rng, 3, 90)
     with pytest.raises(la.errors.ParameterError, match="45 of 90 slots cannot be combined by 2"):
@@ -126,28 +118,6 @@ def test_bins_of_one_permutation_equal_twin(rng, size, seed):
     sets = la.sketches.Shingles(np.concatenate(rows), np.cumsum([0, *map(len, rows)]))
     found = la.sketches.OnePermutation(permutations=size, seed=seed).sign(sets).values
     assert found.tolist() == [naive.one_permutation(row.tolist(), size, seed) for row in rows]
-
-
-def test_rotation_equals_twin(rng):
-    bins = rng.integers(0, 1 << 31, (5, 16), dtype=np.uint32)
-    bins[rng.random((5, 16)) < 0.6] = 0xFFFFFFFF
-    bins[4] = 0xFFFFFFFF
-    scheme = la.sketches.OnePermutation(permutations=16, densify="rotation")
-    assert scheme._filled(bins).tolist() == [naive.rotate(row.tolist()) for row in bins]
-
-
-@pytest.mark.parametrize("densify", ["optimal", "reverse"])
-def test_filled_bins_copy_filled_ones(rng, densify):
-    bins = rng.integers(0, 1 << 31, (20, 32), dtype=np.uint32)
-    bins[rng.random((20, 32)) < 0.7] = 0xFFFFFFFF
-    bins[7] = 0xFFFFFFFF
-    filled = la.sketches.OnePermutation(permutations=32, densify=densify)._filled(bins)
-    for before, after in zip(bins, filled, strict=True):
-        if (before == 0xFFFFFFFF).all():
-            assert (after == 0xFFFFFFFF).all()
-        else:
-            assert set(after.tolist()) <= set(before[before != 0xFFFFFFFF].tolist())
-            assert (after[before != 0xFFFFFFFF] == before[before != 0xFFFFFFFF]).all()
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 64, 65])
@@ -177,52 +147,6 @@ def test_a_single_filled_bin_fills_all_in_time_in_proportion(densify):
     assert process_time() - begin < 20.0, "some 10 milliseconds are enough"
     assert not (filled == 0xFFFFFFFF).any() and (filled[0] == filled[1]).all()
     assert densify == "rotation" or (filled == 7).all()
-
-
-def test_empty_and_identical_documents():
-    shingles = la.shingle(["", "a b c d e f g", "a b c d e f g"])
-    for scheme in (
-        la.sketches.FastSimilarity(permutations=64),
-        la.sketches.MinHash(permutations=64),
-        la.sketches.OnePermutation(permutations=64),
-    ):
-        signatures = scheme.sign(shingles)
-        assert signatures.estimated_resemblance(0, 1) == 0.0
-        assert np.isnan(signatures.estimated_resemblance(0, 0))
-        assert signatures.estimated_resemblance(1, 2) == 1.0
-        packings = [la.sketches.BBit(bits=1), la.sketches.BBit(bits=3), la.sketches.BBit(bits=32)]
-        if not isinstance(scheme, la.sketches.OnePermutation):
-            packings += [
-                la.sketches.Fractional(shares=[(1, 0.5), (2, 0.5)]),
-                la.sketches.XorBits(combined=2),
-                la.sketches.XorBits(combined=4),
-            ]
-        full = scheme.sign(la.shingle(["a b c d e f g"] * 2))
-        for packing in packings:
-            assert packing.pack(full).estimated_resemblance(0, 1) == pytest.approx(1.0), packing
-            if not isinstance(scheme, la.sketches.OnePermutation):
-                with pytest.raises(la.errors.ParameterError, match="document 0 is empty"):
-                    packing.pack(signatures)
-    bins = la.sketches.BBit(bits=1).pack(la.sketches.OnePermutation(permutations=64).sign(shingles))
-    assert np.isnan(bins.estimated_resemblance(0, 0)) and bins.estimated_resemblance(0, 1) == 0.0
-
-
-def test_exhaustive_search_equals_all_estimates(rng):
-    signatures = random_signatures(rng, 40, 96)
-    signatures.values[20:] = np.where(rng.random((20, 96)) < 0.7, signatures.values[:20], signatures.values[20:])
-    for bits in (1, 2, 5):
-        packed = la.sketches.BBit(bits=bits).pack(signatures)
-        left, right = np.triu_indices(40, 1)
-        every = packed.estimated_resemblance(left, right)
-        for threshold in (0.0, 0.3, 0.6, 1.0):
-            found = la.search.pairs_above(packed, threshold, threads=2)
-            chosen = every >= threshold - 1e-12
-            assert found.left.tolist() == left[chosen].tolist()
-            assert found.right.tolist() == right[chosen].tolist()
-            np.testing.assert_allclose(found.resemblance, every[chosen])
-        rows, values = la.search.nearest(packed, packed, top=3)
-        assert rows[:, 0].tolist() == [0, 1, 0, *range(3, 40)], "row 2 equals row 0, which comes first"
-        assert (np.diff(values, axis=1) <= 0).all()
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,7 @@ def test_packed_bins_and_files(tmp_path):
     lambda: la.sketches.XorBits().pack(la.sketches.PermutationBins(universe=8, permutations=4).sign_sets([1, 2], [0, 2])),
     lambda: la.search.BandingIndex(bands=2, rows=2).add(la.sketches.PermutationBins(universe=8, permutations=4).sign_sets([1, 2], [0, 2])),
     lambda: one_permutation.occupancy(9, 4, 8), lambda: one_permutation.expected_inverse_filled(9, 4, 8),
+    lambda: one_permutation.expected_empty(9, 4, 8),
 ])  # fmt: skip
 def test_refusals(call):
     with pytest.raises(la.errors.ParameterError):

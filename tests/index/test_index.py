@@ -8,12 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from corpora import planted
-from scipy.stats import binom
 
 import lookalike as la
 from lookalike.files.arrays import ArrayFile
 from lookalike.index.manifest import read_manifest
-from lookalike.theory import banding
 
 sys.path.insert(0, str(Path(__file__).parent))
 from writer import answers
@@ -56,27 +54,6 @@ def test_any_way_of_adding_gives_the_same_answers(tmp_path, texts, kind, batches
     with la.Index.open(tmp_path / "x", "read") as again:
         assert answers(again, texts[:80]) == expected
         assert again.check() == []
-
-
-def test_recall_is_what_theory_says(tmp_path, rng):
-    """Pairs of known resemblance: found as often as banding and the error of the estimate allow."""
-    words = [f"v{i}" for i in range(100_000)]
-    n, size, common = 400, 120, 110  # resemblance of word sets: 110 / 130
-    base = [rng.permutation(100_000)[: 2 * size - common] for _ in range(n)]
-    left = [" ".join(words[w] for w in b[:size]) for b in base]
-    right = [" ".join(words[w] for w in b[size - common :]) for b in base]
-    resemblance = common / (2 * size - common)
-    with la.Index.create(tmp_path / "x", threshold=0.7, width=1) as index:
-        index.add(range(n), left)
-        found = index.query(right, top=1)
-    hits = sum(q == i for q, i in zip(found["query"].to_pylist(), found["id"].to_pylist(), strict=True))
-    plan = index.kind.plan
-    chance = float(banding.candidate_probability(resemblance, plan.bands, plan.rows))
-    assert hits >= binom.ppf(3e-7, n, chance)
-    errors = np.array(found["estimated_resemblance"].to_pylist()) - resemblance
-    assert abs(errors.mean()) < 5 * (resemblance * (1 - resemblance) / 256 / hits) ** 0.5
-    sigma = (resemblance * (1 - resemblance) / 256) ** 0.5
-    assert errors.std() < sigma * (1 + 5 / (2 * hits) ** 0.5), "the standard error of a standard deviation"
 
 
 def test_columns_order_and_top(tmp_path):

@@ -1,7 +1,6 @@
 """An index that is searched by weak bits: what it finds, of what an exact search does, is what it states."""
 
 from dataclasses import replace
-from math import comb
 
 import numpy as np
 import pytest
@@ -94,18 +93,6 @@ def test_the_order_of_flips_comes_from_margins(tmp_path, rng):
         index.add(range(2000), left)
         sketches = index.sketch(right)
         assert len(found(index, sketches)) > 1.1 * len(found(index, replace(sketches, margins=None))) > 100
-
-
-def test_all_probes_that_there_are_find_all(tmp_path, rng):
-    left, right = pairs_of_texts(500, 100, 4, rng)
-    given = {"kind": "simhash", "threshold": 0.8, "width": 1, "radius": 2}
-    with (
-        la.Index.create(tmp_path / "a", **given) as exact,
-        la.Index.create(tmp_path / "b", **given, probes=sum(comb(6, i) for i in range(3))) as probed,
-    ):
-        for index in (exact, probed):
-            index.add(range(500), left)
-        assert found(probed, right) == found(exact, right) and probed.info["share_found_by_probes"] == 1.0
 
 
 def test_what_is_stated_follows_the_sizes_of_segments(tmp_path):

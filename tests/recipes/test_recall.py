@@ -46,13 +46,6 @@ def test_recall_by_estimates_is_the_product_of_both_probabilities(threshold):
     assert la.plan(threshold=threshold).recall_at_threshold == pytest.approx(compared)
 
 
-def test_probability_of_reaching_a_threshold():
-    for slots, threshold, resemblance in ((10, 0.3, 0.3), (256, 0.8, 0.75), (7, 0.0, 0.0), (5, 1.0, 1.0), (5, 0.2, 0.0)):
-        least = next(m for m in range(slots + 1) if m / slots >= threshold)
-        expected = stats.binom.sf(least - 1, slots, resemblance)
-        assert shares.reach_probability(resemblance, threshold, slots) == pytest.approx(expected, rel=1e-9)
-
-
 @pytest.mark.parametrize(("verify", "radius", "most"), [("exact", 5, 5), ("sketch", 5, 5), ("sketch", 10, 6), ("none", 10, 10)])
 def test_recall_of_fingerprints_is_that_of_all_they_have_to_pass(rng, verify, radius, most):
     """Cosine .95 less a rounding: estimates reach it up to a distance of 6 of 64 bits."""

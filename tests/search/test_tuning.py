@@ -117,7 +117,3 @@ def test_defaults_and_edges():
 def test_what_is_refused(wrong, message):
     with pytest.raises(la.errors.ParameterError, match=re.escape(message)):
         tuning.choices(**({"n": 1000} | wrong))
-
-
-def test_what_does_not_fit_the_memory_is_not_listed():
-    assert tuning.choices(1000, recall=1.0, memory=10) == []

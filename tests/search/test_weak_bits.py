@@ -10,7 +10,6 @@ from naive import hamming as naive
 import lookalike as la
 from lookalike.search.weak_bits import WeakBits
 from lookalike.theory.blocks import combinations_within
-from lookalike.theory.weak_bits import weak_bit_recall
 
 
 def near_queries(rng, words, bits, most):
@@ -96,42 +95,6 @@ def test_all_sets_within_the_radius_miss_nothing(rng, radius):
         assert (weak.probes, weak.radius) == (every, radius)
         assert triples(index.query(words[:100])) == expected
         assert triples(index.pairs()) == joined
-
-
-def test_recall_is_that_of_the_model(rng):
-    """Near-duplicates drawn for given sums: those found, to the standard error of the sum of what the model says of each."""
-    n, sigma, probes = 20_000, 0.1, 12
-    margins, place = rng.normal(0, 1, (n, 64)), np.uint64(1) << np.arange(64, dtype=np.uint64)
-    queries, stored = (
-        ((sums > 0) * place).sum(1, dtype=np.uint64) for sums in (margins, margins + rng.normal(0, sigma, margins.shape))
-    )
-    distance = np.bitwise_count(queries ^ stored)
-    near = (distance >= 1) & (distance <= 3)
-    index = la.search.WeakBitIndex(radius=3, prefix_bits=18, probes=probes).add(stored)
-    pairs = index.query(queries, margins.astype(np.float32))
-    hit = np.zeros(n, np.bool_)
-    hit[pairs.left[pairs.left == pairs.right]] = True
-    found, expected_near = weak_bit_recall(margins[:4000], sigma, 18, probes, 3)
-    expected = found[:, -1]
-    error = ((expected * (1 - expected)).sum() / 4000**2 + expected.var() / 4000 + expected.mean() / n) ** 0.5
-    assert abs((hit & near).mean() - expected.mean()) < 3 * error
-    assert 0.9 < expected.sum() / expected_near.sum() < 0.99
-    assert (hit & near)[:4000].mean() == pytest.approx(
-        expected.mean(), abs=4 * ((expected * (1 - expected)).sum()) ** 0.5 / 4000
-    )
-
-
-def test_what_is_compared_and_held(rng):
-    """Probes compare what lies in their buckets; the table takes fingerprints, rows and offsets."""
-    n, m, probes, prefix = 1 << 15, 2000, 10, 12
-    words, queries = (rng.integers(0, 1 << 64, size, dtype=np.uint64) for size in (n, m))
-    index = la.search.WeakBitIndex(radius=3, prefix_bits=prefix, probes=probes).add(words)
-    index.query(queries, rng.normal(0, 1, (m, 64)).astype(np.float32))
-    expected = m * probes * n / 2**prefix
-    assert abs(index.compared - expected) < 4 * expected**0.5 + 4 * expected / n**0.5
-    held = index._sorted
-    assert held.words.shape == (n, 1) and held.rows.nbytes == 4 * n
-    assert held.offsets.nbytes == 4 * ((1 << prefix) + 1)
 
 
 def test_prefixes_of_some_queries_are_those_of_all(rng):

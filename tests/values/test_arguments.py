@@ -283,10 +283,12 @@ def test_sides_of_unlike_shapes_are_refused(compare):
         compare([0, 1], [0, 1, 0])
 
 
-@pytest.mark.parametrize(
-    "shares", ["x", None, [1, 2], [(1,)], [], [(1.5, 1.0)], [(1, "1")], [(1, np.nan)], [(True, 1.0)]], ids=str
-)
+@pytest.mark.parametrize("shares", [
+    "x", None, [1, 2], [(1,)], [], [(1, "1")], [(1, np.nan)], [(True, 1.0)], [("0.5", 1.0)], [(np.nan, 1.0)],
+    [(1.5, 1.0)], [(0.3, 1.0)], [(0, 1.0)], [(0.0, 1.0)], [(-0.5, 1.0)], [(1, 0.5)], [(0.5, 0.4)], [(1, 1.5), (2, -0.5)],
+], ids=str)  # fmt: skip
 def test_shares_are_pairs_of_bits_and_numbers(shares):
+    """Bits are a whole number, or one over a whole number; shares are positive, and 1 together."""
     with pytest.raises(la.errors.ParameterError):
         la.sketches.Fractional(shares=shares)
 
