@@ -23,7 +23,7 @@ import pyarrow as pa
 
 import lookalike as la
 from lookalike.formats.sources import open_sources
-from lookalike.inputs.read import Reading, read_documents
+from lookalike.inputs.read import ReadOptions, read_documents
 from lookalike.recipes.sizes import REFERENCE, Speeds
 
 _REPEATS = 2  # of each small job: the faster one counts, as whatever else the machine does only adds
@@ -89,7 +89,7 @@ def _new_byte() -> float:
 
 def _read(path: Path) -> None:
     """Read a file, and do nothing with it."""
-    for _ in read_documents(open_sources([str(path)]), Reading()):
+    for _ in read_documents(open_sources([str(path)]), ReadOptions()):
         pass
 
 

@@ -58,7 +58,7 @@ def cut_small(monkeypatch):
 
 def spill(monkeypatch):
     """There is hardly any memory, so that everything goes to the disk."""
-    monkeypatch.setattr(Memory, "held", 8000)
+    monkeypatch.setattr(Memory, "table_budget", 8000)
     monkeypatch.setattr(Memory, "free", 40000)
     monkeypatch.setattr(Memory, "partition", lambda self, threads: 3000)
 

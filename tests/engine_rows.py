@@ -41,7 +41,7 @@ def running(kind):
 def sketched(engine, found, by=("position",), references=0):
     """Store and rank documents of two inputs; return (table, its rows in Python)."""
     rows = [{"position": (row >= references) << SOURCE_BITS | row} | document for row, document in enumerate(found)]
-    stored = engine.store(engine.rows(pa.Table.from_pylist(rows, SKETCHES)), "sketches")
+    stored = engine.materialize(engine.rows(pa.Table.from_pylist(rows, SKETCHES)), "sketches")
     table = engine.rank(stored, by, 1 << SOURCE_BITS)
     return table, sorted(rows_of(table), key=lambda row: row["position"])
 

@@ -40,7 +40,7 @@ class Rows:
 class ToyEngine(Engine):
     """Runs everything at once, one row after the other."""
 
-    joins_in_place = False
+    joins_keep_order = False
     components = slices = None
 
     def __init__(self, seed=0):
@@ -66,7 +66,7 @@ class ToyEngine(Engine):
     def map(self, rows, step, schema):
         return self._table(schema, pa.Table.from_batches(step(rows.batches()), schema).to_pylist())
 
-    def meet(self, rows, by, sort, once=False):
+    def group_by(self, rows, by, sort, once=False):
         names = [sort] if isinstance(sort, str) else sort
         schema, listed = rows.schema, rows.rows
         if by is not None and pa.types.is_nested(schema.field(by).type):
@@ -101,7 +101,7 @@ class ToyEngine(Engine):
     def union(self, first, second):
         return self._table(first.schema, first.rows + second.rows, anyhow=True)
 
-    def fold(self, rows, fold):
+    def aggregate(self, rows, fold):
         totals = [fold.start() for _ in range(3)]
         for batch in rows.batches():
             fold.add(self.random.choice(totals), batch)
@@ -119,7 +119,7 @@ class ToyEngine(Engine):
         added = [row | {"order": order} for order, row in enumerate(ranked)]
         return self._table(rows.schema.append(pa.field("order", pa.int64())), added, anyhow=True)
 
-    def store(self, rows, name):
+    def materialize(self, rows, name):
         assert name not in self.stored or sorted(map(str, self.stored[name].rows)) == sorted(map(str, rows.rows)), name
         return self.stored.setdefault(name, rows)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from griffe import Class, Docstring, Extension, Function, Object, Parameter, ParameterKind, Parameters
 
-DECORATORS = ("front_door", "documented")
+DECORATORS = ("front_door", "with_option_docs")
 
 
 def _default(given: Any) -> str | None:

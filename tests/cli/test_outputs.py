@@ -13,7 +13,7 @@ from json_lines import parse_lines, write_lines
 from weekly import weeks
 
 from lookalike.files.disk import SIDECAR
-from lookalike.recipes.outputs import Leaves
+from lookalike.recipes.outputs import InterruptHint
 from lookalike.results.result import Result
 
 HOW = ("-t", "0.6", "--width", 1, "--id", "id")
@@ -176,7 +176,7 @@ def bands_of(folder):
 
 
 def test_an_interrupt_names_all_that_is_complete():
-    leaves = Leaves(False)
+    leaves = InterruptHint(False)
     leaves.writing("page.html")
     leaves.written("page.html")
     assert leaves.said == "page.html was written, and is complete"

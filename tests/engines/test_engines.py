@@ -8,7 +8,7 @@ import lookalike as la
 class Half:
     """An engine that lacks most operations."""
 
-    joins_in_place = True
+    joins_keep_order = True
 
     def source(self):
         """Nothing."""

@@ -29,7 +29,7 @@ def test_rows_meet_by_lists(kind, found):
     with running(kind) as engine:
         table, rows = sketched(engine, found, ("-bytes", "position"))
         listed = [{"key": key, "order": row["order"]} for row in rows for key in row["keys"] or ()]
-        met = groups_of(rows_of(engine.meet(table.select(["order", "keys"]), "keys", "order")), "key")
+        met = groups_of(rows_of(engine.group_by(table.select(["order", "keys"]), "keys", "order")), "key")
         wanted = wanted_groups(listed, "key", "order")
         assert {key: group for key, group in wanted.items() if len(group) > 1 or key in met} == met
 
@@ -45,7 +45,7 @@ def test_rows_meet_by_bytes(kind, found, by, sort, some):
             table, rows = engine.join(table, gone, "order", "anti"), [row for row in rows if row["order"] % 3]
         names = [by, "order", "position", "empty"]
         wanted = wanted_groups([{name: row[name] for name in names} for row in rows], by, sort)
-        met = groups_of(rows_of(engine.meet(table.select(names), by, sort)), by)
+        met = groups_of(rows_of(engine.group_by(table.select(names), by, sort)), by)
         assert {key: group for key, group in wanted.items() if len(group) > 1 or key in met} == met
 
 
@@ -56,7 +56,7 @@ def test_rows_meet_by_numbers(kind, found, width):
     with running(kind) as engine:
         schema = pa.schema(list(MET)[:width])
         rows = [dict(zip(schema.names, row, strict=False)) for row in dict.fromkeys(row[:width] for row in found)]
-        met = groups_of(rows_of(engine.meet(engine.rows(pa.Table.from_pylist(rows, schema)), "left", "right")), "left")
+        met = groups_of(rows_of(engine.group_by(engine.rows(pa.Table.from_pylist(rows, schema)), "left", "right")), "left")
         wanted = wanted_groups(rows, "left", "right")
         assert met.keys() == wanted.keys()
         for key, group in met.items():
@@ -70,7 +70,7 @@ def test_of_equal_rows_one_is_enough(kind, found):
     """Whether or not repeats are left out, they are beside each other."""
     with running(kind) as engine:
         table = pa.Table.from_pylist([{"left": left, "right": right} for left, right in found], pa.schema(list(MET)[:2]))
-        met = rows_of(engine.meet(engine.rows(table), "left", "right", once=True))
+        met = rows_of(engine.group_by(engine.rows(table), "left", "right", once=True))
         runs = [row for row, _ in groupby((row["left"], row["right"]) for row in met)]
         assert sorted(runs) == sorted(set(found))
 
@@ -81,7 +81,7 @@ def test_of_equal_rows_one_is_enough(kind, found):
 @example([(-1, 0), (-1, 3), (2**40, 1)])
 def test_large_and_negative_numbers_meet(kind, found):
     with running(kind) as engine:
-        met = engine.meet(
+        met = engine.group_by(
             engine.rows(pa.table([*zip(*found, strict=True)] or [[], []], pa.schema(list(MET)[:2]))), "left", "right"
         )
         assert sorted((row["left"], row["right"]) for row in rows_of(met)) == sorted(found)
@@ -96,13 +96,13 @@ def test_all_rows_meet_as_one_stream(kind, found, links):
     with running(kind) as engine:
         table, rows = sketched(engine, [*found, *[{"bytes": 1, "digest": bytes(16), "id": "", "priority": b"", "empty": True,
                                                    "keys": None}] * 51], ("-priority", "position"))  # fmt: skip
-        together = rows_of(count_rows(engine.meet(table.select(["order", "keys"]), None, "order"), engine))
+        together = rows_of(count_rows(engine.group_by(table.select(["order", "keys"]), None, "order"), engine))
         assert together == [
             {"order": row["order"], "keys": row["keys"], "count": row["order"]}
             for row in sorted(rows, key=lambda row: row["order"])
         ]
         made = [dict(zip(MET.names, row, strict=True)) for row in links]
-        stream = engine.meet(engine.rows(pa.Table.from_pylist(made, MET)), None, ("right", "left"))
+        stream = engine.group_by(engine.rows(pa.Table.from_pylist(made, MET)), None, ("right", "left"))
         counted = rows_of(count_rows(stream, engine))
         ends = [(row["right"], row["left"]) for row in counted]
         assert ends == sorted((row["right"], row["left"]) for row in made)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.engines import memory
-from lookalike.engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM, MOST, Memory, Valve
+from lookalike.engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM, MOST, Memory, MemoryReleaser
 
 LEAST = FLOOR + LEAST_ROOM
 
@@ -36,10 +36,10 @@ def test_units_are_powers_of_ten_or_of_two(n, unit, space):
 def test_all_parts_fit_the_cap(cap, threads, documents):
     """Beside what is known of the documents; two partitions are held at once, and what waits is there three times."""
     made = Memory(cap, documents)
-    assert made.free == max(LEAST_ROOM, cap - FLOOR - BYTES_PER_DOCUMENT * documents) and 5 * made.held <= 2 * made.free
-    assert made.held + 2 * made.partition(threads) + 3 * made.waiting <= made.free
+    assert made.free == max(LEAST_ROOM, cap - FLOOR - BYTES_PER_DOCUMENT * documents) and 5 * made.table_budget <= 2 * made.free
+    assert made.table_budget + 2 * made.partition(threads) + 3 * made.sort_budget <= made.free
     assert made.partition(threads) <= max(32 << 20, threads * (32 << 20))
-    for share, part in ((24, made.slice(threads)), (12, made.whole(threads))):
+    for share, part in ((24, made.slice(threads)), (12, made.component_budget(threads))):
         assert part == 1 << 20 or threads * part * share <= made.free
     assert made.partition(threads) >= made.partition(1) >= 1 << 20
 
@@ -134,7 +134,7 @@ def test_a_valve_opens_when_the_process_has_grown_by_a_step(monkeypatch):
     monkeypatch.setattr(memory, "monotonic", lambda: next(clock))
     monkeypatch.setattr(memory, "resident_memory", lambda: size[0])
     monkeypatch.setattr(memory, "give_back", lambda: opened.append(size[0]) or size.__setitem__(0, min(size[0], 120)))
-    valve = Valve(100, 10)
+    valve = MemoryReleaser(100, 10)
     for size[0] in (50, 100, 101, 102, 110, 111, 140, 125, 131, 90):
         valve.check()
     assert opened == [101, 140, 131], "111 is no more than a step beyond what was left of 101"

@@ -2,12 +2,12 @@
 
 import time
 
-from lookalike.engines.progress import Clock, Counted, share_of
+from lookalike.engines.progress import Clock, WorkProgress, share_of
 
 
 def test_pieces_under_way_do_not_count():
     told = []
-    counted = Counted(lambda *report: told.append(report), "matches", 15, "bytes", 2)
+    counted = WorkProgress(lambda *report: told.append(report), "matches", 15, "bytes", 2)
     for amount in (1, 2, 3, 4, 5):
         counted.add(amount)
     assert told == [("matches", 0, 15, "bytes")] * 4 + [("matches", 1, 15, "bytes")]
@@ -16,7 +16,7 @@ def test_pieces_under_way_do_not_count():
 
 
 def test_who_takes_amounts_only_is_told_no_more():
-    counted = Counted(share_of(print), "matches", 15, "bytes", 2)
+    counted = WorkProgress(share_of(print), "matches", 15, "bytes", 2)
     counted.add(1)
     counted.end()
     assert share_of(print) is None and share_of(None) is None

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lookalike.formats.memory import as_sources
-from lookalike.inputs.read import Reading
+from lookalike.inputs.read import ReadOptions
 from lookalike.steps.totals import documents as document_counts
 from lookalike.values.tables import SOURCE_BITS
 
@@ -36,7 +36,7 @@ def test_joins(kind, found, links, data):
             "some": (engine.join(table, repeated, "order", "semi").select(names), {c: at[c] for c in chosen}, names),
             "rows": (present, {row["order"]: row for row in some.to_pylist()}, some.schema.names),
             "stored": (
-                engine.store(engine.rows(some), "some"),
+                engine.materialize(engine.rows(some), "some"),
                 {row["order"]: row for row in some.to_pylist()},
                 some.schema.names,
             ),
@@ -99,7 +99,7 @@ def test_stored_rows_are_chosen_sliced_and_joined(kind, found, begin, end):
         cut = table.slice(begin, end).select(["order", "position", "id"])
         cut = engine.join(cut, table.select(["order", "digest"]), "order", "left")
         assert bag(rows_of(cut)) == bag({n: row[n] for n in ("order", "position", "id", "digest")} for row in rows[begin:end])
-        if engine.joins_in_place:
+        if engine.joins_keep_order:
             assert [row["position"] for row in rows_of(cut)] == [row["position"] for row in rows[begin:end]]
 
 
@@ -116,9 +116,9 @@ def test_union_and_store(kind, one, other):
             return rows
 
         both = engine.map(engine.union(*map(engine.rows, tables)), counting, MET)
-        stored = engine.store(both, "both")
+        stored = engine.materialize(both, "both")
         before = len(calls)
-        again = engine.store(stored, "both")
+        again = engine.materialize(stored, "both")
         wanted = bag(tables[0].to_pylist() + tables[1].to_pylist())
         for table in (stored, again, engine.union(stored, engine.rows(tables[0].slice(0, 0)))):
             assert bag(rows_of(table)) == wanted
@@ -134,7 +134,7 @@ def test_union_and_store(kind, one, other):
 def test_folds(kind, found, references):
     with running(kind) as engine:
         table, rows = sketched(engine, found, references=references)
-        total = engine.fold(table.select(["position", "empty", "bytes"]), document_counts(1 << SOURCE_BITS))
+        total = engine.aggregate(table.select(["position", "empty", "bytes"]), document_counts(1 << SOURCE_BITS))
         own = [row for row in rows if row["position"] >> SOURCE_BITS]
         assert total.tolist() == [
             len(rows),
@@ -156,9 +156,9 @@ def measured(rows, schema):
 def test_texts_are_joined_by_the_order_of_their_documents(kind):
     texts = ["a", "", "ccc", "dddd é", "b" * 900, "f"]
     with running(kind) as engine:
-        documents = engine.source(as_sources(texts), Reading())
+        documents = engine.source(as_sources(texts), ReadOptions())
         schema = pa.schema([("position", integer), ("bytes", integer)])
-        sizes = engine.store(engine.map(documents, partial(measured, schema=schema), schema), "sketches")
+        sizes = engine.materialize(engine.map(documents, partial(measured, schema=schema), schema), "sketches")
         ranked = engine.rank(sizes, ("-bytes", "position"), 0)
         wanted = [row for row in rows_of(ranked) if row["order"] != 2]
         some = engine.rows(pa.Table.from_pylist(wanted, ranked.schema))
@@ -177,7 +177,7 @@ def test_components(kind, links):
         pairs = sorted({(min(link), max(link)) for link in links if link[0] != link[1]})
         blank = {"digest": bytes(16), "id": "", "priority": b"", "empty": False, "keys": None, "bytes": 100}
         sketched(engine, [blank] * 40)
-        table = engine.store(engine.rows(pa.table([[a for a, _ in pairs], [b for _, b in pairs]],
+        table = engine.materialize(engine.rows(pa.table([[a for a, _ in pairs], [b for _, b in pairs]],
                              pa.schema([("left", integer), ("right", integer)]))), "pairs")  # fmt: skip
         root = list(range(40))
         for _ in range(40):

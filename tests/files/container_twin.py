@@ -8,9 +8,9 @@ import numpy as np
 
 import lookalike as la
 from lookalike.files.arrays import ArrayFile, GrowingFile, write_arrays
-from lookalike.files.layout import Kind, open_regular, read_pieces
+from lookalike.files.layout import FileType, open_regular, read_pieces
 
-GROWING = Kind(magic=b"TESTFILE", version=1, name="tests", error=la.errors.InputDataError, links=True)
+GROWING = FileType(magic=b"TESTFILE", version=1, name="tests", error=la.errors.InputDataError, links=True)
 
 
 def twin(data, magic=b"LOOKAARR"):

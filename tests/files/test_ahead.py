@@ -11,13 +11,25 @@ from faulty_store import failing
 from lookalike.engines.memory import FLOOR, LEAST_ROOM, Memory
 from lookalike.errors import ParameterError
 from lookalike.files import ahead
-from lookalike.files.ahead import AT_ONCE, GAP, HELD, LEAST, TAIL, Ahead, Reader, _together, begun, side_by_side, want
+from lookalike.files.ahead import (
+    AT_ONCE,
+    GAP,
+    HELD,
+    LEAST,
+    TAIL,
+    PrefetchedFile,
+    Prefetcher,
+    _together,
+    map_in_threads,
+    prefetch_first,
+    want,
+)
 from lookalike.files.urls import as_url
 
 DATA = random.Random(5).randbytes(400_003)
 
 
-class Held(Ahead):
+class Held(Prefetcher):
     """A file in memory, which counts what is asked of it, and is read in small blocks."""
 
     def __init__(self, data=DATA, room=HELD * 1000, block=1000):
@@ -33,14 +45,14 @@ class Held(Ahead):
 @pytest.mark.parametrize("exact", [False, True])
 def test_the_bytes_are_those_of_the_file(n, exact):
     file = Held(DATA[:n])
-    with Reader(file, exact) as stream:
+    with PrefetchedFile(file, exact) as stream:
         assert stream.read() == DATA[:n]
         assert len(file.asked) <= (2 if exact else -(-n // 1000))
     draw = random.Random(n)
     for wanted in ([], [[(n // 3, n // 2), (n // 2 + 10, n // 2 + 200)]]):
         file = Held(DATA[:n], room=1 << 20)
-        file.want(wanted)
-        with io.BufferedReader(Reader(file, exact), 64) as stream:
+        file.prefetch(wanted)
+        with io.BufferedReader(PrefetchedFile(file, exact), 64) as stream:
             for _ in range(300):
                 begin, size = draw.randrange(n + 10), draw.choice((1, 50, 1500, 9000))
                 stream.seek(begin)
@@ -50,7 +62,7 @@ def test_the_bytes_are_those_of_the_file(n, exact):
 
 def test_what_is_read_here_and_there_is_not_read_ahead():
     file = Held()
-    with Reader(file) as stream:
+    with PrefetchedFile(file) as stream:
         for begin in (90_500, 50_500, 20_500):
             stream.seek(begin)
             stream.read(10)
@@ -59,10 +71,10 @@ def test_what_is_read_here_and_there_is_not_read_ahead():
 
 def test_no_more_is_held_than_may_be():
     file = Held()
-    with Reader(file) as stream:
+    with PrefetchedFile(file) as stream:
         while stream.read(1500):
             assert len(file._blocks) <= HELD
-    file.want([[(0, 3000)], [(200_000, 204_000)]])
+    file.prefetch([[(0, 3000)], [(200_000, 204_000)]])
     assert sum(end - begin for begin, end in file._wanted) == 3000  # the second group does not fit
 
 
@@ -70,9 +82,9 @@ def test_ranges_are_asked_for_once_and_together():
     """By two readers, as for Arrow and for pages; near ones are one request, and what is not wanted any more is let go."""
     file = Held(room=1 << 20, block=1 << 20)
     first, second = [(0, 1000), (1000 + GAP, 80_000)], [(200_000, 210_000), (300_000, 310_000)]
-    raw = io.BufferedReader(Reader(file), 64)
+    raw = io.BufferedReader(PrefetchedFile(file), 64)
     want(raw, [first, second])
-    arrow = Reader(file, exact=True, owner=False)
+    arrow = PrefetchedFile(file, exact=True, owner=False)
     for begin, end in (*first, *second):
         for stream in (raw, arrow):
             stream.seek(begin)
@@ -91,7 +103,7 @@ def test_the_end_of_a_file_is_asked_for_once():
     held = []
     file._tail = lambda: held[0] if held else (held.append(tail()) or held[0])
     for begin in (len(DATA) - 8, len(DATA) - TAIL, len(DATA) - 100):
-        stream = Reader(file, exact=True)
+        stream = PrefetchedFile(file, exact=True)
         stream.seek(begin)
         assert stream.read() == DATA[begin:]
     assert len(file.asked) == 1
@@ -100,7 +112,7 @@ def test_the_end_of_a_file_is_asked_for_once():
 def test_a_file_that_is_shorter_than_it_was_is_an_error():
     file = Held()
     file.data = DATA[:50_000]
-    with Reader(file) as stream, pytest.raises(OSError, match="has become shorter than 400,003 bytes"):
+    with PrefetchedFile(file) as stream, pytest.raises(OSError, match="has become shorter than 400,003 bytes"):
         stream.read()
 
 
@@ -137,7 +149,7 @@ def slow(number, started, gate, n_items=3):
 def test_those_that_follow_are_begun(n_bytes, early):
     """Several small ones, one large one; those that read of no store when it is their turn."""
     started, gate, found = [], threading.Event(), []
-    for number, items in enumerate(begun((n_bytes, partial(slow, number, started, gate)) for number in range(7))):
+    for number, items in enumerate(prefetch_first((n_bytes, partial(slow, number, started, gate)) for number in range(7))):
         for item in items:
             if not number:
                 while len(started) < 1 + len(early):
@@ -163,7 +175,7 @@ def test_an_error_is_raised_when_it_is_its_turn():
     for make, fine in ((failing_one, [0, 1, 2]), (broken, [0, 1, 2, 3])):
         found = []
         with pytest.raises(OSError, match="late|at once"):
-            for items in begun((1, partial(make, number)) for number in range(6)):
+            for items in prefetch_first((1, partial(make, number)) for number in range(6)):
                 found += items
         assert found == fine
 
@@ -179,13 +191,13 @@ def test_who_stops_early_ends_what_was_begun():
         finally:
             closed.append(number)
 
-    all_of = begun((1, partial(one, number)) for number in range(20))
+    all_of = prefetch_first((1, partial(one, number)) for number in range(20))
     assert next(next(all_of)) == 0
     while len(started) < 1 + AT_ONCE:
         pass
     all_of.close()
     assert sorted(closed)[-4:] == [1, 2, 3, 4]
-    assert list(begun(iter(()))) == []
+    assert list(prefetch_first(iter(()))) == []
 
 
 def test_side_by_side():
@@ -197,9 +209,9 @@ def test_side_by_side():
         gate.wait()
         return item * item
 
-    assert side_by_side(work, range(2 * AT_ONCE), True) == [n * n for n in range(2 * AT_ONCE)]
+    assert map_in_threads(work, range(2 * AT_ONCE), True) == [n * n for n in range(2 * AT_ONCE)]
     assert len(seen) == AT_ONCE
-    assert side_by_side(lambda item: threading.current_thread().name, [1, 2], False) == ["MainThread"] * 2
+    assert map_in_threads(lambda item: threading.current_thread().name, [1, 2], False) == ["MainThread"] * 2
 
 
 def test_what_is_read_ahead_counts_as_memory():
@@ -216,7 +228,7 @@ def test_what_is_read_ahead_counts_as_memory():
 
 def test_what_just_fits_is_asked_for():
     file = Held(room=3000)
-    file.want([[(0, 1000)], [(5000, 7000)]])
+    file.prefetch([[(0, 1000)], [(5000, 7000)]])
     assert sum(end - begin for begin, end in file._wanted) == 3000
 
 

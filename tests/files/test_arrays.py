@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 import lookalike as la
 from lookalike.files.arrays import ArrayFile, GrowingFile, write_arrays
-from lookalike.files.layout import ARRAYS, Streamed, open_regular, read_pieces, read_section
+from lookalike.files.layout import ARRAYS, ChunkedArray, open_regular, read_pieces, read_section
 
 DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]
 NAMES = st.text("abcé-0 \n", max_size=4)
@@ -44,7 +44,7 @@ def test_pieces_are_the_array(tmp_path_factory, array, cut):
     """Written in pieces or whole, the bytes are the same; read in pieces or whole, the arrays."""
     folder = tmp_path_factory.mktemp("x")
     pieces = [array[i : i + cut] for i in range(0, len(array), cut)]
-    write_arrays(folder / "pieces", {"a": Streamed(array.dtype, array.shape, iter(pieces)), "b": array[::-1]})
+    write_arrays(folder / "pieces", {"a": ChunkedArray(array.dtype, array.shape, iter(pieces)), "b": array[::-1]})
     write_arrays(folder / "whole", {"a": array, "b": np.ascontiguousarray(array[::-1])})
     assert (folder / "pieces").read_bytes() == (folder / "whole").read_bytes()
     with open_regular(folder / "whole") as stream:
@@ -65,7 +65,7 @@ def test_stacked_arrays_are_mapped_as_one(tmp_path):
 @pytest.mark.parametrize("pieces", [[3, 3], [3, 5], []])
 def test_other_bytes_than_announced_are_no_file(tmp_path, pieces):
     with pytest.raises(ValueError, match=r"a: 56 bytes were announced, \d+ came"):
-        write_arrays(tmp_path / "x", {"a": Streamed(np.int64, (7,), (np.arange(n) for n in pieces))})
+        write_arrays(tmp_path / "x", {"a": ChunkedArray(np.int64, (7,), (np.arange(n) for n in pieces))})
     assert not any(tmp_path.iterdir())
 
 

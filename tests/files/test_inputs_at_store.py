@@ -10,7 +10,7 @@ import lookalike as la
 from lookalike.errors import InputDataError
 from lookalike.files.inputs import Skipped, find_places
 from lookalike.files.places import digest_of
-from lookalike.files.urls import Entry, Status, Url
+from lookalike.files.urls import Status, StoreObject, Url
 from lookalike.formats.sources import open_sources
 
 TREE = (
@@ -113,7 +113,7 @@ def test_names_that_arrow_cannot_open_are_counted(bucket):
 
 
 def test_an_object_with_an_odd_name_is_an_error_if_it_is_given(bucket, monkeypatch):
-    listed = Entry(Url(bucket.root, "in//a.jsonl", bucket.options), False, Status(10, 1))
+    listed = StoreObject(Url(bucket.root, "in//a.jsonl", bucket.options), False, Status(10, 1))
     monkeypatch.setattr(Url, "entry", lambda url: listed)
     with pytest.raises(InputDataError, match=r"in//a.jsonl: a name with an empty part \(//\) cannot be read; copy"):
         open_sources([str(bucket / "x")])

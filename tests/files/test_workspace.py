@@ -14,7 +14,7 @@ import pytest
 import lookalike as la
 from lookalike.files import workspace as workspace_module
 from lookalike.files.arrays import write_arrays
-from lookalike.files.layout import Streamed
+from lookalike.files.layout import ChunkedArray
 from lookalike.files.workspace import Workspace
 
 JOB = {"threshold": 0.8}
@@ -212,7 +212,7 @@ def test_what_comes_in_pieces_is_put_together(tmp_path, folder):
     """On the way to the file, or in memory."""
     pieces = [np.arange(12).reshape(6, 2)[:, 1], np.arange(2)]
     space = Workspace(folder and tmp_path / folder, JOB)
-    space.put("x", {"several": Streamed(np.int64, (8,), pieces), "one": Streamed(np.int64, (2,), pieces[1:])})
+    space.put("x", {"several": ChunkedArray(np.int64, (8,), pieces), "one": ChunkedArray(np.int64, (2,), pieces[1:])})
     assert space.get("x")["several"].tolist() == [1, 3, 5, 7, 9, 11, 0, 1]
     assert space.get("x")["one"].tolist() == [0, 1] and (folder or space.get("x")["one"] is pieces[1])
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from json_lines import read_lines, write_lines
 
 import lookalike as la
-from lookalike.formats.cuts import Cuts
+from lookalike.formats.cuts import TextEdits
 from lookalike.formats.format import Selection
 from lookalike.formats.memory import as_sources
 from lookalike.formats.registry import format_named
@@ -43,7 +43,9 @@ def selections(path, column="text", replacement="", mask=MASK, rows=ROWS, added=
     made = pa.array([ranges_of(i, row["text"]) for i, row in enumerate(rows)], pa.list_(pa.int64()))
     found = []
     for split in open_sources([path]):
-        cuts = Cuts(column=column, ranges=lambda first, last: iter([made.slice(first, last - first)]), replacement=replacement)
+        cuts = TextEdits(
+            column=column, ranges=lambda first, last: iter([made.slice(first, last - first)]), replacement=replacement
+        )
         found.append(Selection(split, mask, added, "strict", cuts))
     return found
 
@@ -112,7 +114,7 @@ def test_dictionaries_have_room_for_what_is_left_of_texts(tmp_path, suffix, inde
         out.write_table(table, max_chunksize=n // 3)
     for column, cut in (("text", n), ("doc.text", n), ("text", 0)):
         made = pa.array([[0, 1 + i % 250, 255 + i // 250, 600] if i < cut else None for i in range(n)], pa.list_(pa.int64()))
-        cuts = Cuts(column=column, ranges=lambda first, last, made=made: iter([made.slice(first, last - first)]))
+        cuts = TextEdits(column=column, ranges=lambda first, last, made=made: iter([made.slice(first, last - first)]))
         wanted = [whole[1 + i % 250 : 255 + i // 250] + whole[600:] if i < cut else whole for i in range(n)]
         for data in (as_sources(table), open_sources([tmp_path / "in.arrow"])):
             path = tmp_path / f"{column}-{cut}-{len(data[0].places)}.{suffix}"
@@ -127,7 +129,7 @@ def test_dictionaries_have_room_for_what_is_left_of_texts(tmp_path, suffix, inde
 
 def selections_of_table(table, column="text"):
     made = pa.array([ranges_of(i, row["text"]) for i, row in enumerate(ROWS)], pa.list_(pa.int64()))
-    cuts = Cuts(column=column, ranges=lambda first, last: iter([made.slice(first, last - first)]))
+    cuts = TextEdits(column=column, ranges=lambda first, last: iter([made.slice(first, last - first)]))
     (split,) = as_sources(table)
     return Selection(split, np.ones(len(ROWS), np.bool_), None, "strict", cuts)
 
@@ -174,7 +176,7 @@ def test_cutting_is_what_it_says(text, places, replacement):
     data = text.encode()
     bounds = sorted({min(place, len(data)) for place in places})
     ranges = bounds[: len(bounds) // 2 * 2]
-    cut = Cuts(column="text", ranges=lambda first, last: iter([]), replacement=replacement)
+    cut = TextEdits(column="text", ranges=lambda first, last: iter([]), replacement=replacement)
     inside = set().union(*(range(begin, end) for begin, end in zip(ranges[::2], ranges[1::2], strict=True)))
     wanted = b"".join(
         (replacement.encode() if i in ranges[::2] else b"") + (data[i : i + 1] if i not in inside else b"")

@@ -107,7 +107,7 @@ def test_only_columns_that_are_wanted_are_read():
     (made,) = as_sources(pl.DataFrame({"text": TEXTS}).lazy())
     assert made.form is not split.form
     assert [batch.texts.row(0) for batch in made.batches(Columns())] == [A.encode()]
-    streamed = frames.Streamed(TABLE.schema, 3, some)
+    streamed = frames.ScannedTable(TABLE.schema, 3, some)
     assert [batch.schema.names for batch in streamed.select(["n"]).batches()] == [["n"]] and read == [["n"]]
 
 

@@ -48,7 +48,7 @@ def test_types_and_compression_are_kept(tmp_path, codec):
 
 def test_rows_are_numbered_through_all_stripes(tmp_path):
     noted = []
-    (split,) = (replace(split, noted=noted.append) for split in open_sources([write(tmp_path / "a.orc")]))
+    (split,) = (replace(split, on_read=noted.append) for split in open_sources([write(tmp_path / "a.orc")]))
     numbers = [number for batch in split.batches(Columns()) for number in batch.numbers.tolist()]
     assert numbers == list(range(1, 3001)) and split.expected("text")[0] == 3000
     assert 0 < sum(noted) <= split.place.size

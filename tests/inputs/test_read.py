@@ -13,7 +13,7 @@ from lookalike.files import streams
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
 from lookalike.inputs.keep_order import Priority
-from lookalike.inputs.read import Reading, check_apart, file_in_both, read_documents, read_with_ids
+from lookalike.inputs.read import ReadOptions, check_apart, file_in_both, read_documents, read_with_ids
 from lookalike.text.texts import Texts
 from lookalike.values.tables import SOURCE_BITS
 
@@ -53,7 +53,7 @@ def rows_of(found):
 @pytest.mark.parametrize("block", [40, 300, 1 << 20])
 def test_every_row_is_a_document(splits, monkeypatch, block):
     monkeypatch.setattr(streams, "BLOCK", block)
-    reading = Reading(id="id", priorities=(Priority("n"),), within="site")
+    reading = ReadOptions(id="id", priorities=(Priority("n"),), within="site")
     found = rows_of(read_documents(splits, reading))
     assert [(row["position"], row["number"], row["text"], row["id"], row["id_is_text"]) for row in found] == [
         (number << SOURCE_BITS | row, 2 * row + 2, (values["text"] or "").encode(), values["id"], True)
@@ -78,7 +78,7 @@ def test_every_row_is_a_document(splits, monkeypatch, block):
 def test_rows_that_were_read_before_are_passed_over(folder, data):
     """A job that goes on has read whole inputs, and of the last some rows."""
     splits = open_sources(sorted(folder.glob("*.jsonl")))
-    reading = Reading(id="id", within="site")
+    reading = ReadOptions(id="id", within="site")
     whole = rows_of(read_documents(splits, reading))
     done = data.draw(st.integers(0, len(whole)))
     rows_of_each = np.bincount([number for number, _, _ in ALL[:done]], minlength=len(splits))
@@ -88,30 +88,30 @@ def test_rows_that_were_read_before_are_passed_over(folder, data):
 
 
 def test_the_columns_are_those_that_are_asked_for():
-    assert Reading().schema.names == ["position", "number", "text"]
-    assert Reading(within="w", id="i").schema.names == ["position", "number", "text", "id", "id_is_text", "within"]
-    more = Reading(priorities=(Priority("p"), Priority("q", ("a",))), key=("p", "k"), order_by="p")
+    assert ReadOptions().schema.names == ["position", "number", "text"]
+    assert ReadOptions(within="w", id="i").schema.names == ["position", "number", "text", "id", "id_is_text", "within"]
+    more = ReadOptions(priorities=(Priority("p"), Priority("q", ("a",))), key=("p", "k"), order_by="p")
     names = ["priority", "priority_1", "order_by", "document_key"]
     assert more.schema.names[3:] == names and more.others == ("p", "q", "k")
     assert {more.schema.field(name).type for name in names} == {pa.large_binary()}
-    assert Reading(n_references=3).boundary == 3 << SOURCE_BITS and Reading().boundary == 0
+    assert ReadOptions(n_references=3).boundary == 3 << SOURCE_BITS and ReadOptions().boundary == 0
 
 
 def test_references_may_have_the_columns_that_annotation_adds(splits):
     """Nothing is written of them."""
     for n_references in (1, 2):
-        reading = Reading(free=("n",), n_references=n_references)
+        reading = ReadOptions(free=("n",), n_references=n_references)
         with pytest.raises(la.errors.InputDataError, match=r"2\.jsonl, row 2: the field 'n' already exists"):
             list(read_documents(splits, reading))
         assert len(rows_of(read_documents(splits[:2], reading))) == 2
-    assert len(rows_of(read_documents(splits, Reading(free=("n",), n_references=4)))) == len(ALL)
+    assert len(rows_of(read_documents(splits, ReadOptions(free=("n",), n_references=4)))) == len(ALL)
 
 
 @pytest.mark.parametrize("pages", ["", "main"])
 def test_bytes_that_are_not_utf8_are_named_by_row(pages):
     column = pa.array([b"fine", b"<p>", b"<p>ab\xffcd"], pa.binary())
     sources = open_sources_in_memory(column)
-    batches = read_documents(sources, Reading(pages=pages))
+    batches = read_documents(sources, ReadOptions(pages=pages))
     if pages:  # else steps find it, which know the whole text
         with pytest.raises(la.errors.InputDataError, match="row 2: invalid UTF-8 at byte 5 of the text; convert it, or pass"):
             list(batches)

@@ -32,7 +32,7 @@ def test_memory_decides_how_and_never_what(inputs, small_parts, monkeypatch, tmp
     assert (tmp_path / "work").exists()
     same_job(whole, on_disk)
     same_job(whole.rethreshold(0.9), on_disk.rethreshold(0.9))
-    monkeypatch.setattr(memory_module.Memory, "held", property(lambda self: 50_000))
+    monkeypatch.setattr(memory_module.Memory, "table_budget", property(lambda self: 50_000))
     same_job(whole, la.dedup(files, against=reference, **settings))
     strict = on_disk.rethreshold(0.9)
     on_disk.close()
@@ -54,8 +54,8 @@ def test_what_grows_too_large_for_the_memory_goes_to_the_disk(inputs, small_part
     counted = whole.kept
     whole.rethreshold(0.9)
     held, spilled = [1 << 40], []
-    monkeypatch.setattr(memory_module.Memory, "held", property(lambda self: held[0]))
-    store, components, spill = local.LocalEngine.store, local.LocalEngine.components, local.LocalEngine.spill
+    monkeypatch.setattr(memory_module.Memory, "table_budget", property(lambda self: held[0]))
+    store, components, spill = local.LocalEngine.materialize, local.LocalEngine.components, local.LocalEngine.spill
 
     def storing(self, rows, table):
         if table == name:
@@ -67,7 +67,7 @@ def test_what_grows_too_large_for_the_memory_goes_to_the_disk(inputs, small_part
             held[0] = 100
         return components(self, pairs)
 
-    monkeypatch.setattr(local.LocalEngine, "store", storing)
+    monkeypatch.setattr(local.LocalEngine, "materialize", storing)
     monkeypatch.setattr(local.LocalEngine, "components", connecting)
     monkeypatch.setattr(local.LocalEngine, "spill", lambda self: spilled.append(name) or spill(self))
     found = la.dedup(texts, threads=2, measure=measure)
@@ -80,7 +80,7 @@ def test_what_grows_too_large_for_the_memory_goes_to_the_disk(inputs, small_part
 
 def test_a_list_that_is_cut_does_not_depend_on_the_memory(inputs, small_parts, monkeypatch):
     whole = la.pairs(inputs, threshold=0.5, max_pairs=200)
-    monkeypatch.setattr(memory_module.Memory, "held", property(lambda self: 50_000))
+    monkeypatch.setattr(memory_module.Memory, "table_budget", property(lambda self: 50_000))
     assert whole.num_rows == 200 and la.pairs(inputs, threshold=0.5, max_pairs=200).equals(whole)
 
 
@@ -97,7 +97,7 @@ def test_html_is_extracted_once(tmp_path, small_parts, monkeypatch):
     assert la.dedup(path, html=True, work=tmp_path / "w", threads=1).keep.tolist() == whole.keep.tolist()
     assert 0 < len(count) <= len(pages)
     count.clear()
-    monkeypatch.setattr(memory_module.Memory, "held", property(lambda self: 3000))  # all goes to the disk on the way
+    monkeypatch.setattr(memory_module.Memory, "table_budget", property(lambda self: 3000))  # all goes to the disk on the way
     assert la.dedup(path, html=True, threads=1).keep.tolist() == whole.keep.tolist()
     assert 0 < len(count) <= len(pages)
 

@@ -111,7 +111,7 @@ def test_a_disk_is_too_small_below_what_is_surely_needed(tmp_path, monkeypatch, 
 def test_what_fits_the_memory_needs_no_disk(monkeypatch):
     memory = Memory(1 << 30)
     disk = Disk(monkeypatch, 0)
-    text = memory.held - 10 * RECORD
+    text = memory.table_budget - 10 * RECORD
     preparation._check_room(splits(1, 10, text), la.Settings(), memory)
     assert not disk.asked
     with pytest.raises(la.errors.OutputError, match="pass work="):

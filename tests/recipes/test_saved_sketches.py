@@ -14,7 +14,7 @@ from weekly import HOW, VARIANTS, job, said, weeks, written
 import lookalike as la
 from lookalike.files.descriptions import checksum_of
 from lookalike.inputs import texts as input_texts
-from lookalike.inputs.read import Reading
+from lookalike.inputs.read import ReadOptions
 from lookalike.inputs.sketches import as_references
 from lookalike.inputs.texts import read_again
 
@@ -142,7 +142,7 @@ def test_references_of_other_kinds_come_after_saved_ones(files, tmp_path):
 
 def test_saved_documents_are_read_again_as_inputs(files, tmp_path):
     run(files[0], save=tmp_path / "history", write=tmp_path / "clean", within="site")
-    splits, reading = as_references(tmp_path / "history"), Reading(within="site", id="id")
+    splits, reading = as_references(tmp_path / "history"), ReadOptions(within="site", id="id")
     clean = as_references(tmp_path / "clean")
     positions = np.array([position for i in (0, 1) for position in ((i << 40) + np.arange(3))])
     assert read_again(splits, reading, positions) == read_again(clean, reading, positions)
@@ -318,7 +318,7 @@ def test_web_pages(tmp_path):
     run(tmp_path / "0.parquet", save=tmp_path / "history", **given)
     found = run(tmp_path / "1.parquet", against=tmp_path / "history", **given)
     assert found[2]["kept"] == 0 and found[2]["exact_duplicates"] == 2
-    texts, _ = read_again(as_references(tmp_path / "history"), Reading(pages="main"), np.array([0, 1]))
+    texts, _ = read_again(as_references(tmp_path / "history"), ReadOptions(pages="main"), np.array([0, 1]))
     assert texts[0].startswith(b"The river") and b"<p>" not in texts[0]
     near = pa.table({"text": [pages[0].replace("number 3 ", "number 4 ")], "id": ["n"]})
     with pytest.raises(la.errors.ParameterError, match="web pages can be saved only if the pages are in files"):

@@ -11,7 +11,7 @@ from weekly import said, weeks, written
 
 import lookalike as la
 from lookalike.files.disk import SIDECAR
-from lookalike.files.store import PLANNED, NewObjects
+from lookalike.files.store import PLANNED, OutputObjects
 from lookalike.files.urls import Url
 from lookalike.formats.sources import open_sources
 from lookalike.inputs import sketches as folders_of_sketches
@@ -202,7 +202,7 @@ def stopped(*args):
 
 def before(name):
     """Stops when this file is about to be written."""
-    made = NewObjects.file
+    made = OutputObjects.file
 
     def file(folder, which):
         return stopped() if which == name else made(folder, which)
@@ -211,10 +211,10 @@ def before(name):
 
 
 STOPS = {
-    "rows": (NewObjects, "file", before(f"{ROWS}/00000.parquet")),
+    "rows": (OutputObjects, "file", before(f"{ROWS}/00000.parquet")),
     "secret": (saved_sketches, "write_secret", stopped),
-    "list": (NewObjects, "file", before(SIDECAR)),
-    "description": (NewObjects, "file", before(DESCRIPTION)),
+    "list": (OutputObjects, "file", before(SIDECAR)),
+    "description": (OutputObjects, "file", before(DESCRIPTION)),
 }
 
 

@@ -153,7 +153,10 @@ def test_what_is_recorded_of_a_job_follows_from_its_options():
         "bits",
     }
     call = la.Settings(against=["x"], engine="local", progress=True)
-    assert call == la.Settings() and call.lasting().against is call.lasting().engine is call.lasting().progress is None
+    assert (
+        call == la.Settings()
+        and call.without_runtime().against is call.without_runtime().engine is call.without_runtime().progress is None
+    )
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -12,7 +12,7 @@ from lookalike.steps.batches import batch_of
 from lookalike.steps.containment import vouch_samples
 from lookalike.theory.banding import candidate_probability, crowded_recall
 from lookalike.theory.containment import crowded_recall as crowded_recall_of_samples
-from lookalike.values.tables import SHARED
+from lookalike.values.tables import SHARED_COUNTS
 
 PAGE = [f"word{i}" for i in range(90)]
 
@@ -105,6 +105,6 @@ def test_an_open_job_decides_once_at_each_threshold(rng, watched):
 
 
 def test_a_document_of_one_shingle_that_tells_nothing_counts():
-    rows = batch_of(SHARED, *(np.array(some) for some in ([3, 4], [3, 9], [1, 1], [1, 0])))
+    rows = batch_of(SHARED_COUNTS, *(np.array(some) for some in ([3, 4], [3, 9], [1, 1], [1, 0])))
     (told,) = vouch_samples(iter([rows]), SimpleNamespace(crowded_recall=crowded_recall_of_samples(0.8, 32, 20)))
     assert [column.to_pylist() for column in told.columns] == [[3], [0.0]]

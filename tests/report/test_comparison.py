@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from lookalike.report.comparison import DIFFERS, SHARED, begin_of, compare, hidden_by, ops_of
+from lookalike.report.comparison import DIFFERS, SHARED, begin_of, compare, ops_of, redactor_of
 from lookalike.report.page import as_json
 from lookalike.text.shingle import Shingling
 
@@ -101,13 +101,13 @@ def test_what_is_cut_is_said():
 
 def test_hashes_hide_words_but_not_which_are_equal():
     left, right = b"secret words are here, and secret ones", b"secret words were here, and secret twos"
-    hide = hidden_by(b"key")
+    hide = redactor_of(b"key")
     found = compare(left, right, Shingling(width=1), 10_000, hide)
     told = json.dumps([found.rows, found.inline])
     assert not any(word in told for word in ("secret", "words", "here", "ones", "twos", "were"))
     said = shown(found, 0).split()
     assert said[0] == said[6] and len(set(said)) == len(said) - 1
-    assert hide("secret") != hidden_by(b"other")("secret")
+    assert hide("secret") != redactor_of(b"other")("secret")
 
 
 def test_how_a_text_begins_is_said_in_words():

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.results.groups import clusters_of, groups_of, walk_again
-from lookalike.results.rows import HeldRows
+from lookalike.results.groups import clusters_of, groups_of, rethreshold
+from lookalike.results.rows import TableRows
 from lookalike.theory.shares import share_error
 from lookalike.values.tables import DECISIONS
 
@@ -92,7 +92,7 @@ def test_a_walk_over_all_pairs(corpus, threshold, second):
     decisions, verified = tables(*corpus)
     if not second:
         decisions, verified = decisions.drop(["standard_error", "distance"]), verified.drop(["distance"])
-    found, left = walk_again(decisions, verified, threshold, 64)
+    found, left = rethreshold(decisions, verified, threshold, 64)
     names = [name for name in DECIDED if second or name not in ("standard_error", "distance")]
     wanted = walked(*corpus, threshold, 64)
     assert found.select(names).to_pylist() == [{name: row[name] for name in names} for row in wanted]
@@ -113,7 +113,7 @@ def test_overrides_stay(corpus, threshold, data):
     reasons = ["override" if o in removed else was for o, was in zip(order, decisions["reason"].to_pylist(), strict=True)]
     decisions = decisions.set_column(decisions.schema.get_field_index("reason"), "reason", pa.array(reasons, pa.string()))
     said = ["keep" if o in kept else "remove" if o in removed else None for o in order]
-    found, _ = walk_again(decisions.append_column("override", pa.array(said, pa.string())), verified, threshold, 64)
+    found, _ = rethreshold(decisions.append_column("override", pa.array(said, pa.string())), verified, threshold, 64)
     nobody = {"kept": False, "reason": "override", "keeper": None, "cluster": None}
     wanted = walked(references, order, leader, empty - kept - removed, left, threshold, 64)
     names = ["kept", "reason", "keeper", "cluster", "duplicate_of"]
@@ -134,7 +134,7 @@ def test_keys_stay(corpus, threshold, data):
     decisions, verified = tables(*corpus)
     reasons = ["key" if o in by_key else was for o, was in zip(order, decisions["reason"].to_pylist(), strict=True)]
     decisions = decisions.set_column(decisions.schema.get_field_index("reason"), "reason", pa.array(reasons, pa.string()))
-    found = walk_again(decisions, verified, threshold, 64)[0].to_pylist()
+    found = rethreshold(decisions, verified, threshold, 64)[0].to_pylist()
     scores = dict.fromkeys(("resemblance", "standard_error", "distance"))
     for row, o, was in zip(found, order, walked(*corpus, threshold, 64), strict=True):
         mine = [other["reason"] for other in found if other["keeper"] == o and other["order"] != o]
@@ -146,12 +146,12 @@ def test_keys_stay(corpus, threshold, data):
 def test_groups_and_clusters_follow_from_decisions(corpus, against, batch):
     references, order, _leader, _empty, _pairs = corpus
     decisions, verified = tables(*corpus)
-    decisions = walk_again(decisions, verified, 0.6, 64)[0]
+    decisions = rethreshold(decisions, verified, 0.6, 64)[0]
     rows = walked(*corpus, 0.6, 64)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lookalike.results.rows.BATCH_ROWS", batch)
-        groups = groups_of(HeldRows(decisions), against).to_pylist()
-        clusters = clusters_of(HeldRows(decisions), references).tolist()
+        groups = groups_of(TableRows(decisions), against).to_pylist()
+        clusters = clusters_of(TableRows(decisions), references).tolist()
     wanted = [
         {"id": f"d{row}"} | ({"is_reference": order[row] < references} if against else {})
         | {"n_exact": told["n_exact"], "n_duplicates": told["n_duplicates"],
@@ -166,6 +166,6 @@ def test_groups_and_clusters_follow_from_decisions(corpus, against, batch):
 
 def test_of_no_decisions_there_is_nothing():
     decisions, verified = tables(0, [], [], set(), {})
-    found, left = walk_again(decisions, verified, 0.7, 64)
+    found, left = rethreshold(decisions, verified, 0.7, 64)
     assert len(found) == len(left) == 0
-    assert groups_of(HeldRows(found), True).num_rows == 0 and clusters_of(HeldRows(found), 0).dtype == np.int64
+    assert groups_of(TableRows(found), True).num_rows == 0 and clusters_of(TableRows(found), 0).dtype == np.int64

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import lookalike as la
 from lookalike.results import rows as rows_module
 from lookalike.results.members import RESEMBLING, Numbers, names_like, rows_named
-from lookalike.results.rows import HeldRows
+from lookalike.results.rows import TableRows
 
 RANKED = {"exact": 8.0, "key": 9.0}  # after all near-duplicates
 
@@ -82,7 +82,7 @@ def test_no_groups():
 
 
 def ids(*names):
-    return HeldRows(pa.table({"id": pa.array(names)}))
+    return TableRows(pa.table({"id": pa.array(names)}))
 
 
 def test_rows_are_found_by_name():
@@ -102,5 +102,5 @@ def test_similar_names_are_suggested():
 
 @given(st.lists(st.text(max_size=4)), st.text(max_size=4))
 def test_suggestions_are_names_that_are_there(names, name):
-    found = names_like(HeldRows(pa.table({"id": pa.array(names, pa.string())})), name)
+    found = names_like(TableRows(pa.table({"id": pa.array(names, pa.string())})), name)
     assert set(found) <= set(names) and len(found) <= RESEMBLING and len(set(found)) == len(found)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import lookalike as la
 from lookalike.recipes.decisions import Decisions
 from lookalike.results import rows as rows_module
-from lookalike.results.rows import Draw, HeldRows, Lowest, ParquetRows, collect, filtered, rows_at
+from lookalike.results.rows import ParquetRows, RandomSample, SmallestN, TableRows, collect, filtered, rows_at
 
 TABLE = pa.table({"a": range(10), "b": [str(i) for i in range(10)]})
 
@@ -32,7 +32,7 @@ class Made:
 
 
 def test_rows_select_and_slice():
-    rows = HeldRows(TABLE)
+    rows = TableRows(TABLE)
     assert collect(rows).equals(TABLE) and rows.schema == TABLE.schema
     part = rows.slice(2, 9).select(["b"]).slice(1, 100)
     assert collect(part)["b"].to_pylist() == [str(i) for i in range(3, 9)]
@@ -52,7 +52,7 @@ def stored(tmp_path_factory):
     st.integers(1, 2),
 )  # fmt: skip
 def test_any_parts_of_a_file_are_those_of_a_table(stored, spans, names, n):
-    rows, wanted = ParquetRows(stored), HeldRows(TABLE)
+    rows, wanted = ParquetRows(stored), TableRows(TABLE)
     for begin, end in spans:
         rows, wanted = rows.slice(begin, end), wanted.slice(begin, end)
     rows, wanted = rows.select(names[:n]), wanted.select(names[:n])
@@ -72,7 +72,7 @@ def test_a_file_stays_the_one_that_was_opened(stored, tmp_path):
 def test_any_parts_of_parts_are_those_of_a_list(spans, made, select):
     """Held rows and rows that are made alike; the others are not made."""
     make = Made()
-    rows, wanted = Decisions(make, TABLE.schema, 0, 10) if made else HeldRows(TABLE), list(range(10))
+    rows, wanted = Decisions(make, TABLE.schema, 0, 10) if made else TableRows(TABLE), list(range(10))
     for begin, end in spans:
         rows, wanted = rows.slice(begin, end), wanted[begin:end]
     if select:
@@ -87,7 +87,7 @@ def test_any_parts_of_parts_are_those_of_a_list(spans, made, select):
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(0, 9), st.integers(1, 40))
 def test_rows_are_filtered_a_batch_at_a_time(values, least, batch):
-    rows, seen = HeldRows(pa.table({"x": pa.array(values, pa.int64())})), []
+    rows, seen = TableRows(pa.table({"x": pa.array(values, pa.int64())})), []
 
     def wanted(part):
         seen.append(len(part))
@@ -105,7 +105,7 @@ def test_rows_are_filtered_a_batch_at_a_time(values, least, batch):
 @pytest.mark.parametrize("step", [1, 3, 100])
 def test_the_lowest_of_all_batches(rng, step):
     values = rng.integers(0, 20, 100).astype(np.float64)
-    lowest = Lowest(17)
+    lowest = SmallestN(17)
     for begin in range(0, 100, step):
         lowest.add(values[begin : begin + step], np.arange(begin, min(begin + step, 100)))
     wanted = sorted(range(100), key=lambda i: (values[i], i))[:17]
@@ -114,7 +114,7 @@ def test_the_lowest_of_all_batches(rng, step):
 
 def test_draws_depend_on_seed_and_purpose_but_not_on_batches():
     def drawn(seed, purpose, step):
-        draw = Draw(10, seed, purpose)
+        draw = RandomSample(10, seed, purpose)
         for begin in range(0, 1000, step):
             draw.add(np.arange(begin, begin + step))
         assert draw.total == 1000
@@ -128,7 +128,7 @@ def test_draws_depend_on_seed_and_purpose_but_not_on_batches():
 def test_each_row_is_drawn_equally_often():
     counts = np.zeros(100)
     for seed in range(2000):
-        draw = Draw(10, seed, "x")
+        draw = RandomSample(10, seed, "x")
         draw.add(np.arange(100))
         counts[draw.rows] += 1
     chi = ((counts - 200) ** 2 / 200).sum() / 0.9
@@ -136,7 +136,7 @@ def test_each_row_is_drawn_equally_often():
 
 
 def test_rows_come_in_the_order_of_their_places(rng):
-    rows = HeldRows(pa.table({"x": np.arange(5000)}))
+    rows = TableRows(pa.table({"x": np.arange(5000)}))
     for places in ([], [3], [4999, 0, 0, 17], rng.integers(0, 5000, 200).tolist()):
         assert rows_at(rows, np.array(places, np.int64))["x"].to_pylist() == places
 

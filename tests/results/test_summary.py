@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.results.rows import HeldRows
+from lookalike.results.rows import TableRows
 from lookalike.results.summary import Summary, count
 from lookalike.steps.groups import REASONS
 from lookalike.steps.totals import LEAST_ALIKE
@@ -140,7 +140,7 @@ def test_decisions_are_counted_a_batch_at_a_time(references, made, cuts):
     table = pa.Table.from_pylist(rows, schema)
     bounds = sorted({0, len(rows), *(cut for cut in cuts if cut < len(rows))})
     pieces = [table.slice(a, b - a) for a, b in itertools.pairwise(bounds)]
-    found = count(HeldRows(pa.concat_tables(pieces) if pieces else table), references)
+    found = count(TableRows(pa.concat_tables(pieces) if pieces else table), references)
     said = [reason for reason, _ in made]
     near = sorted((row["resemblance"], i) for i, row in enumerate(rows) if row["reason"] == "near")
     assert found == {

@@ -11,7 +11,7 @@ from lookalike.recipes.compare import compare_texts
 from lookalike.serve.app import make_app
 from lookalike.serve.bodies import Limits
 from lookalike.serve.log import Metrics
-from lookalike.serve.store import Store
+from lookalike.serve.store import BatchedIndex
 
 
 def direct(server, texts, top=10):
@@ -159,7 +159,7 @@ def test_parameters_in_the_address_are_no_part_of_a_query(client):
 
 
 def test_ids_that_are_numbers(tmp_path):
-    store = Store(la.Index.open(make_index(tmp_path / "numbers.idx", None)), Limits(), Metrics())
+    store = BatchedIndex(la.Index.open(make_index(tmp_path / "numbers.idx", None)), Limits(), Metrics())
     ask = partial(served.ask, make_app(store))
     given = [{"id": -5, "text": "one two three"}, {"id": 1 << 60, "text": "four five six"}]
     most = (1 << 63) - 1
@@ -181,7 +181,7 @@ def test_a_damaged_index_is_a_failure_and_not_a_missing_document(tmp_path, monke
     def damaged(ids):
         raise la.errors.IndexFormatError("segment-00000001: damaged")
 
-    store = Store(la.Index.open(make_index(tmp_path / "seen.idx")), Limits(), Metrics())
+    store = BatchedIndex(la.Index.open(make_index(tmp_path / "seen.idx")), Limits(), Metrics())
     monkeypatch.setattr(store.index, "get", damaged)
     assert served.ask(make_app(store), path="/v1/documents/a").status_code == 500
     assert store.close(10)

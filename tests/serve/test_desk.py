@@ -18,7 +18,7 @@ from lookalike.serve import desk  # noqa: E402
 from lookalike.serve.app import make_app  # noqa: E402
 from lookalike.serve.bodies import Limits  # noqa: E402
 from lookalike.serve.log import Metrics  # noqa: E402
-from lookalike.serve.store import Store  # noqa: E402
+from lookalike.serve.store import BatchedIndex  # noqa: E402
 
 READER, WRITER = "reader-reader-reader", "writer-writer-writer"
 KEYS = Keys((sha256(READER.encode()).digest(),), (sha256(WRITER.encode()).digest(),))
@@ -35,7 +35,7 @@ def client_of_index(folder, texts, limits=None, keep_text=False, **given):
     """A client of an index with some texts."""
     with la.Index.create(folder / "seen.idx", threshold=0.5, keep_text=keep_text) as made:
         made.add(list(texts), list(texts.values()))
-    store = Store(la.Index.open(folder / "seen.idx"), limits or Limits(), Metrics())
+    store = BatchedIndex(la.Index.open(folder / "seen.idx"), limits or Limits(), Metrics())
     yield client_of(desk.routes_of_index(store), store, **given)
     store.close(1.0)
 

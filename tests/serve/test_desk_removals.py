@@ -8,7 +8,7 @@ import pytest
 
 import lookalike as la
 from lookalike.results.members import Numbers
-from lookalike.results.rows import HeldRows
+from lookalike.results.rows import TableRows
 from lookalike.serve.desk_job import JUDGED, Removals, Wanted
 
 COLUMNS = ["order", "position", "source", "number", "id", "bytes", "reason", "keeper", "resemblance", "duplicate_of",
@@ -36,7 +36,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def removals(table):
-    return Removals(HeldRows(table), seed=1)
+    return Removals(TableRows(table), seed=1)
 
 
 def found(removals, state=None, **wanted):
@@ -71,7 +71,7 @@ def test_orders(removals, table, order, key):
 def test_random_order_depends_on_the_seed_and_begins_with_the_sample_of_the_report(table, removals):
     mine = found(removals, order="random")
     assert sorted(mine) == [row for row, _ in naive(table)] and mine != sorted(mine)
-    assert mine != found(Removals(HeldRows(table), seed=2), order="random")
+    assert mine != found(Removals(TableRows(table), seed=2), order="random")
     from lookalike.report.facts import gather
 
     texts = [f"{' '.join(random.Random(i % 30).choices('abcdefghijklmnop', k=60))} {i}" for i in range(90)]
@@ -96,7 +96,7 @@ def test_ids_of_either_document_are_searched(removals, table):
     assert found(removals, order="source", find="c39") == wanted
     assert found(removals, find="%") == [] == found(removals, find="Doc.") == found(removals, find="DOC")
     as_numbers = table.set_column(4, "id", pa.array(range(len(table)), pa.int64()))
-    assert found(Removals(HeldRows(as_numbers), 1), order="source", find="25") == [
+    assert found(Removals(TableRows(as_numbers), 1), order="source", find="25") == [
         row for row, of in naive(table) if "25" in str(row) or "25" in of["duplicate_of"]
     ]
 
@@ -114,7 +114,7 @@ def test_documents_are_told_with_names_that_can_be_shown(table):
     nasty = "\u202e</script>\n" + "x" * 500
     ids = table["id"].to_pylist()
     ids[0] = nasty
-    removals = Removals(HeldRows(table.set_column(4, "id", pa.array(ids))), 1)
+    removals = Removals(TableRows(table.set_column(4, "id", pa.array(ids))), 1)
     first, last = removals.documents(np.array([0, len(table) - 1]))
     assert first["name"].startswith("⟨U+202E⟩</script>⟨U+000A⟩xxx") and len(first["name"]) < 250
     assert removals.named(0).id == nasty and removals.source_of(0) == 0 and first["file"] == "f0.jsonl"
@@ -128,6 +128,6 @@ def test_unknown_choices_are_refused(wrong):
 
 
 def test_a_result_without_removals():
-    removals = Removals(HeldRows(decisions(3).slice(2)), 1)
+    removals = Removals(TableRows(decisions(3).slice(2)), 1)
     assert len(removals) == 0 and removals.documents(removals.rows) == []
     assert removals.find(Wanted("random", find="x"), np.ones(0, np.int8)).tolist() == []

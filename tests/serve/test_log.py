@@ -18,7 +18,7 @@ def test_lines_are_gathered_and_all_written(tmp_path):
         assert path.read_bytes() == b""
         log.request("last", "127.0.0.1", "GET", "/healthz", 200, 0.1, 0, 18)
         assert len(read_lines(path)) == FLUSH_LINES and read_lines(path)[-1]["id"] == "last"
-        log.say("ended")
+        log.event("ended")
         assert read_lines(path)[-1]["event"] == "ended"
         quiet = Log(file.fileno(), requests=False)
         quiet.request("none", "127.0.0.1", "GET", "/healthz", 200, 0.1, 0, 18)
@@ -34,7 +34,7 @@ def test_lines_are_whole_where_a_pipe_takes_a_part(monkeypatch):
         return min(7, len(data))
 
     monkeypatch.setattr("lookalike.serve.log.os.write", some)
-    Log(99).say("event", detail="more than seven bytes")
+    Log(99).event("event", detail="more than seven bytes")
     assert json.loads(b"".join(written))["detail"] == "more than seven bytes"
 
 

@@ -14,7 +14,7 @@ from lookalike.index.answers import Answers
 from lookalike.serve import store as module
 from lookalike.serve.bodies import Limits, Problem
 from lookalike.serve.log import Metrics
-from lookalike.serve.store import Store
+from lookalike.serve.store import BatchedIndex
 
 WORDS = [f"w{i}" for i in range(400)]
 
@@ -27,7 +27,7 @@ def text_of(rng):
 @pytest.fixture
 def store(tmp_path):
     """A store of an empty index."""
-    made = Store(
+    made = BatchedIndex(
         la.Index.create(tmp_path / "seen.idx", threshold=0.5, width=2, keep_text=True), Limits(waiting=50), Metrics(), 2
     )
     yield made

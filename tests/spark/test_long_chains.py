@@ -49,10 +49,10 @@ def test_a_chain_of_a_million(cluster, tmp_path):
     engine, start = spark_engine(tmp_path, 4), len(events(cluster))
     firsts = engine.rows(pa.table({"order": np.arange(0, N, PIECE)}))
     pairs, members = (
-        engine.store(engine.map(firsts, partial(linked, schema=schema), schema), name)
+        engine.materialize(engine.map(firsts, partial(linked, schema=schema), schema), name)
         for schema, name in ((PAIRS, "pairs"), (MEMBERS, "members"))
     )
     found = Rounds(engine, lambda rows: engine.map(rows, matching, MATCHES), 0, "").kept_of(pairs, members)
-    assert engine.fold(found, Every()).tolist() == [N // 2, 0, (N // 2) * (N // 2 - 1)]
+    assert engine.aggregate(found, Every()).tolist() == [N // 2, 0, (N // 2) * (N // 2 - 1)]
     assert sum(sent(events(cluster, start))) <= MOST_BYTES
     engine.close()

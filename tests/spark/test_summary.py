@@ -11,7 +11,7 @@ import pytest
 import lookalike as la
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
-from lookalike.recipes.spark.finished import Finished
+from lookalike.recipes.spark.finished import SparkJob
 from lookalike.recipes.spark.job import _anywhere, _of_driver
 from lookalike.recipes.spark.result import SparkResult
 
@@ -24,7 +24,7 @@ def finished(**given):
     known = {"engine": None, "decisions": none, "pairs": none, "settings": la.Settings(), "summary": summary, "provenance": {},
              "splits": [], "n_references": 0, "id_type": None, "finish": lambda: None, "appearing": None, "found": None, "key": b"",
              "shares": None}  # fmt: skip
-    return Finished(**known | given)
+    return SparkJob(**known | given)
 
 
 def test_the_peak_memory_is_that_of_the_driver():
@@ -49,7 +49,7 @@ def test_files_are_found_from_any_folder_and_are_called_as_before(tmp_path, monk
 
 
 def test_what_is_written_counts_in_the_summary(monkeypatch):
-    monkeypatch.setattr(Finished, "write", lambda *_, **__: None)
+    monkeypatch.setattr(SparkJob, "write", lambda *_, **__: None)
     result = SparkResult(finished(summary=replace(summary, seconds={"summary": 1.0})))
     ticks = iter((10.0, 13.0, 20.0, 24.0))
     monkeypatch.setattr(time, "perf_counter", lambda: next(ticks))

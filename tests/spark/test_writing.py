@@ -12,7 +12,7 @@ from object_store import held, put_folder
 
 import lookalike as la
 from lookalike.errors import LookalikeError, OutputError, ParameterError
-from lookalike.files.disk import NewFolder
+from lookalike.files.disk import OutputFolder
 from lookalike.files.folder import folder_of
 from lookalike.formats.sources import open_sources
 from lookalike.formats.writers import describe
@@ -144,7 +144,7 @@ def rows_of(*rows):
 
 def test_rows_of_tasks_that_are_lost_are_missed(tmp_path):
     with pytest.raises(OutputError, match="of 1 inputs, 0 were written"):
-        take_files(rows_of(), NewFolder(tmp_path), 1)
+        take_files(rows_of(), OutputFolder(tmp_path), 1)
 
 
 def test_a_single_file_is_refused_with_a_hint(tmp_path):

@@ -15,10 +15,21 @@ from steps.made import code_column, columns, cut_at, places, rows_of
 
 from lookalike.steps import crowds as module
 from lookalike.steps import links as linking
-from lookalike.steps.crowds import MARKS, VOUCHED, code_counts, couple, hold, marks, rare, recall_sums, sum_of_recalls, vouch
+from lookalike.steps.crowds import (
+    MARKS,
+    VOUCHED,
+    choose_rare_codes,
+    code_counts,
+    estimate_recalls,
+    link_rare_codes,
+    marks,
+    pair_codes,
+    recall_sums,
+    sum_of_recalls,
+)
 from lookalike.steps.links import bucket
 from lookalike.theory.banding import crowded_recall
-from lookalike.values.tables import COUPLES, HOLDERS, LINKS
+from lookalike.values.tables import CODE_PAIRS, LINKS, RARE_CODE_POSTINGS
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=30), cuts)
@@ -63,7 +74,7 @@ def test_documents_hold_their_rarest_codes(codes, kind, places, chosen, budget, 
     counts = counted(codes)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "ROWS_AT_A_TIME", rows)
-        found = rows_of(hold(iter(cut_at(batch, places)), counts, chosen, budget), HOLDERS)
+        found = rows_of(choose_rare_codes(iter(cut_at(batch, places)), counts, chosen, budget), RARE_CODE_POSTINGS)
     count = naive.count_codes(codes, range(len(codes)))
     assert found == [
         (slot << 16 | code, 3 * order, n, within)
@@ -76,7 +87,7 @@ def test_counts_beyond_sixteen_bits_are_in_order(rng):
     counts = np.zeros((3, 65536), np.int32)
     counts[:, 7] = [2**31 - 1, 70_000, 2**20]
     batch = columns(order=[0], code=code_column([[7, 7, 7]], 3))
-    found = rows_of(hold(iter([batch]), counts, budget=70_000 + 2**20))
+    found = rows_of(choose_rare_codes(iter([batch]), counts, budget=70_000 + 2**20))
     assert found == [(1 << 16 | 7, 0, 70_000, True), (2 << 16 | 7, 0, 2**20, True), (7, 0, 2**31 - 1, False)]
 
 
@@ -88,10 +99,10 @@ def test_counts_beyond_sixteen_bits_are_in_order(rng):
 @example([[0, 1, 2, 0, 1]] * 2 + [[0, 0, 1, 2, 65535]] * 9, "fixed", [5], 3, 4, 3, 9)
 def test_couples_are_of_codes_beyond_the_budget(codes, kind, places, chosen, budget, taken, rows):
     batch = columns(order=np.arange(len(codes)) * 3, code=code_column(codes, SLOTS, kind))
-    step = partial(couple, chosen=chosen, budget=budget, taken=taken)
+    step = partial(pair_codes, chosen=chosen, budget=budget, taken=taken)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "ROWS_AT_A_TIME", rows)
-        found = rows_of(pickle.loads(pickle.dumps(step))(iter(cut_at(batch, places)), counts=counted(codes)), COUPLES)
+        found = rows_of(pickle.loads(pickle.dumps(step))(iter(cut_at(batch, places)), counts=counted(codes)), CODE_PAIRS)
     count = naive.count_codes(codes, range(len(codes)))
     wanted = [
         (key, 3 * order)
@@ -121,7 +132,7 @@ def test_any_cut_gives_the_links_of_holders(groups, places, boundary, heads, roo
         count=np.zeros(len(flat)),
         within_budget=pa.array([within for _, _, within in flat], pa.bool_()),
     )
-    step = pickle.loads(pickle.dumps(partial(rare, boundary=boundary, heads=heads, budget=6)))
+    step = pickle.loads(pickle.dumps(partial(link_rare_codes, boundary=boundary, heads=heads, budget=6)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(linking, "AT_A_TIME", room)
         found = rows_of(step(iter(cut_at(batch, places))), LINKS)
@@ -152,10 +163,12 @@ def linked(buckets, codes, boundary, most, heads, budget):
     crowded = sorted({a for a, b in found if a == b})
     rows = columns(order=crowded, code=code_column([codes[order] for order in crowded], SLOTS))
     counts = counted([codes[order] for order in crowded])
-    held = rows_of(hold(iter([rows]), counts, chosen=3, budget=budget))
-    by_code = pa.RecordBatch.from_pylist([dict(zip(HOLDERS.names, row, strict=True)) for row in sorted(held)], schema=HOLDERS)
-    found += rows_of(rare(iter([by_code]), boundary=boundary, heads=2, budget=budget))
-    coupled = sorted(rows_of(couple(iter([rows]), counts, chosen=3, budget=budget)))
+    held = rows_of(choose_rare_codes(iter([rows]), counts, chosen=3, budget=budget))
+    by_code = pa.RecordBatch.from_pylist(
+        [dict(zip(RARE_CODE_POSTINGS.names, row, strict=True)) for row in sorted(held)], schema=RARE_CODE_POSTINGS
+    )
+    found += rows_of(link_rare_codes(iter([by_code]), boundary=boundary, heads=2, budget=budget))
+    coupled = sorted(rows_of(pair_codes(iter([rows]), counts, chosen=3, budget=budget)))
     by_key = columns(key=[key for key, _ in coupled], order=[order for _, order in coupled])
     found += rows_of(bucket(iter([by_key]), max_bucket=most, boundary=boundary, heads=2))
     return [link for link in found if link[0] < link[1]], crowded
@@ -172,7 +185,7 @@ def test_any_cut_gives_the_formula(codes, places, budget, most, chosen):
     batch = columns(order=2 * np.arange(len(codes)), code=code_column(codes, 6))
     counts = code_counts(6).start()
     code_counts(6).add(counts, batch)
-    step = partial(vouch, counts=counts, bands=3, threshold=0.8, max_bucket=most, chosen=chosen, budget=budget)
+    step = partial(estimate_recalls, counts=counts, bands=3, threshold=0.8, max_bucket=most, chosen=chosen, budget=budget)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "VOUCHED_AT_A_TIME", 7)
         found = rows_of(step(iter(cut_at(batch, places))), VOUCHED)

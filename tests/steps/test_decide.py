@@ -13,8 +13,8 @@ from lookalike import Settings
 from lookalike.formats.memory import as_sources
 from lookalike.inputs.ids import Labels
 from lookalike.methods.registry import MethodSettings, make_method
-from lookalike.steps.decide import POSITIONS, columns_needed, decision_rows, pair_rows, settle, settled_schema
-from lookalike.steps.groups import REMOVED, removed, tally
+from lookalike.steps.decide import POSITIONS, apply_rules, columns_needed, decided_schema, decision_rows, pair_rows
+from lookalike.steps.groups import REMOVED_DOCUMENTS, choose_removed, tally
 from lookalike.values.tables import DECISIONS, MATCHES, SOURCE_BITS
 
 integer, number = pa.int64(), pa.float64()
@@ -24,7 +24,7 @@ SETTLING = pa.schema([("order", integer), ("empty", pa.bool_()), ("leader", inte
                       ("leader_keeper", integer), ("leader_score", number), ("more", pa.string())])  # fmt: skip
 
 
-SETTLED = settled_schema(SETTLING)
+SETTLED = decided_schema(SETTLING)
 
 
 DECIDING = [("order", integer), ("position", integer), ("number", integer), ("bytes", integer), ("keeper", integer),
@@ -99,8 +99,8 @@ def test_documents_removed_by_key_are_settled():
         usual | {"order": 3 + i, "leader": 1, "leader_keeper": 0, "leader_score": 0.9, "by_key": not i % 2} for i in range(2)
     ]
     rows += [rows[2] | {"order": 5, "override": 1}]
-    found = run(settle, batches(table(rows, schema), schema, [2]), boundary=0)
-    assert settled_schema(schema).names == ["order", "more", "override", "keeper", "score", "reason"]
+    found = run(apply_rules, batches(table(rows, schema), schema, [2]), boundary=0)
+    assert decided_schema(schema).names == ["order", "more", "override", "keeper", "score", "reason"]
     assert [(row[0], *row[3:]) for row in found] == [
         (0, 0, None, "kept"), (1, 0, 0.9, "near"), (2, 0, None, "key"), (3, 0, None, "key"), (4, 0, 0.9, "near"), (5, 5, None, "kept"),
     ]  # fmt: skip
@@ -115,15 +115,15 @@ def test_documents_are_settled_counted_and_told(documents, boundary, empty, cut,
         first = documents[leader] if leader is not None else (None,) * 4
         rows.append({"order": order, "empty": is_empty, "leader": leader, "keeper": keeper, "score": score,
                      "leader_keeper": first[2], "leader_score": first[3], "more": f"m{order}"})  # fmt: skip
-    found = run(settle, batches(table(rows, SETTLING), SETTLING, cut), boundary=boundary, empty=empty)
+    found = run(apply_rules, batches(table(rows, SETTLING), SETTLING, cut), boundary=boundary, empty=empty)
     assert found == [(order, f"m{order}", *rest) for order, *rest in settled(documents, boundary, empty)]
 
     found = list(settled(documents, boundary, empty))
     said = [dict(zip(("order", "keeper", "score", "reason"), row, strict=True)) for row in found]
-    gone = run(removed, batches(table(said, SETTLED), SETTLED, cut))
+    gone = run(choose_removed, batches(table(said, SETTLED), SETTLED, cut))
     assert gone == [(o, k, why == "exact", False) for o, k, _, why in found if why in ("exact", "near")]
-    met = [dict(zip(REMOVED.names, row, strict=True)) for row in sorted(gone, key=lambda row: (row[1], row[0]))]
-    tallies = run(tally, batches(table(met, REMOVED), REMOVED, cut))
+    met = [dict(zip(REMOVED_DOCUMENTS.names, row, strict=True)) for row in sorted(gone, key=lambda row: (row[1], row[0]))]
+    tallies = run(tally, batches(table(met, REMOVED_DOCUMENTS), REMOVED_DOCUMENTS, cut))
     exact, near = (Counter(row["keeper"] for row in said if row["reason"] == why) for why in ("exact", "near"))
     keepers = sorted({*exact, *near})
     assert tallies == [(k, exact[k], exact[k] + near[k]) for k in keepers]
@@ -176,7 +176,7 @@ def test_overrides_come_last(documents, boundary, empty, cut, data):
         rows.append({"order": o, "empty": is_empty, "leader": leader, "keeper": keeper, "score": score, "override": override[o],
                      "skipped": skipped[o], "leader_keeper": first[2], "leader_score": first[3], "more": "m"})  # fmt: skip
     schema = pa.schema([*SETTLING, ("override", pa.int32()), ("skipped", pa.bool_())])
-    found = run(settle, batches(table(rows, schema), schema, cut), boundary=boundary, empty=empty)
+    found = run(apply_rules, batches(table(rows, schema), schema, cut), boundary=boundary, empty=empty)
     for row, was, number, left_out in zip(found, settled(documents, boundary, empty), override, skipped, strict=True):
         order = was[0]
         wanted = (order, None, None, "skipped") if left_out else (order, order, None, "kept") if number > 0 else was
@@ -233,7 +233,7 @@ def test_distances_are_those_of_fingerprints(documents, cut):
 def test_a_tally_over_many_batches_is_one_row(size):
     rows = [{"order": order, "keeper": 0, "exact": order < 4, "by_key": order > 7} for order in range(1, 10)]
     cut = [b for _, b in pairwise(range(0, 10, size))]
-    assert run(tally, batches(table(rows, REMOVED), REMOVED, cut)) == [(0, 3, 9)]
+    assert run(tally, batches(table(rows, REMOVED_DOCUMENTS), REMOVED_DOCUMENTS, cut)) == [(0, 3, 9)]
 
 
 SIDES = [(f"{side}_{name}", kind) for side in ("left", "right") for name, kind in

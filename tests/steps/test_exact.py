@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.steps import exact as module
-from lookalike.steps.exact import Sets, by_key, ends, exact, keyless, led, not_by_key
-from lookalike.values.tables import LEADERS, MATCHES
+from lookalike.steps.exact import Sets, by_key, ends, exact, follow_representatives, not_by_key, without_keys
+from lookalike.values.tables import MATCHES, REPRESENTATIVES
 
 DIGESTS = pa.schema([("digest", pa.binary(16)), ("order", pa.int64()), ("empty", pa.bool_())])
 
@@ -36,7 +36,7 @@ def test_documents_follow_the_first_of_their_key(documents, boundary, drop, cut)
     rows = [(key, order, empty) for order, (key, empty) in enumerate(documents)]
     schema = pa.schema([("document_key", pa.binary(16)), ("order", pa.int64()), ("empty", pa.bool_())])
     none = [o for key, o, empty in rows if not any(key) or (drop and empty and o >= boundary)]
-    found = run(keyless, batches(columns_of(rows, schema), schema, cut), boundary=boundary, drop=drop)
+    found = run(without_keys, batches(columns_of(rows, schema), schema, cut), boundary=boundary, drop=drop)
     assert [order for (order,) in found] == none
     some, first, expected = sorted(row[:2] for row in rows if row[1] not in none), {}, []
     for key, order in some:
@@ -50,8 +50,8 @@ def test_documents_of_a_key_follow_the_leader_of_its_first():
     """But a reference that is a copy of another one stands for itself."""
     schema = pa.schema([("order", pa.int64()), ("leader", pa.int64()), ("leader_leader", pa.int64())])
     columns = {"order": [5, 6, 7], "leader": [1, 3, 4], "leader_leader": [0, 2, None]}
-    assert run(led, batches(columns, schema, [1]), boundary=2) == [(5, 1, True), (6, 2, True), (7, 4, True)]
-    assert run(not_by_key, batches({"order": [3], "leader": [2]}, LEADERS, [])) == [(3, 2, False)]
+    assert run(follow_representatives, batches(columns, schema, [1]), boundary=2) == [(5, 1, True), (6, 2, True), (7, 4, True)]
+    assert run(not_by_key, batches({"order": [3], "leader": [2]}, REPRESENTATIVES, [])) == [(3, 2, False)]
 
 
 @pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary()])

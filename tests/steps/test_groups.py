@@ -9,21 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.steps.groups import (
-    FROM,
-    JOINING,
-    PLACED,
+    CONTRIBUTIONS,
+    DOCUMENT_SOURCES,
     REASONS,
-    REMOVED,
+    REMOVED_DOCUMENTS,
+    ROW_CONTRIBUTIONS,
     SHARES,
-    Origins,
-    by_value,
-    come_from,
-    joining,
+    SourceKey,
+    add_contributions,
+    add_row_numbers,
+    count_by_value,
+    count_sources,
+    list_contributions,
+    name_sources,
     numbered,
-    placed,
-    shares,
-    sources,
-    spare,
+    spare_first,
     with_spared,
 )
 from lookalike.values.tables import SOURCE_BITS
@@ -45,7 +45,9 @@ def test_the_first_removed_documents_of_each_group_are_spared(found, at_most, cu
     kept = []
     for group in range(5):  # those that are removed by their keys are not
         kept += [order for order, keeper, _, by_key in rows if keeper == group and not by_key][: at_most - 1]
-    assert run(spare, batches(table(rows, REMOVED), REMOVED, cut), at_most=at_most) == [(order, 1) for order in kept]
+    assert run(spare_first, batches(table(rows, REMOVED_DOCUMENTS), REMOVED_DOCUMENTS, cut), at_most=at_most) == [
+        (order, 1) for order in kept
+    ]
 
 
 @given(members, groups, cuts)
@@ -55,7 +57,7 @@ def test_sources_are_counted(found, turn, cut):
     expected = [
         (group, len({source for keeper, source in found if keeper == group})) for group in sorted({k for k, _ in found})
     ]
-    assert sorted(run(sources, batches(table(rows, FROM), FROM, cut))) == expected
+    assert sorted(run(count_sources, batches(table(rows, DOCUMENT_SOURCES), DOCUMENT_SOURCES, cut))) == expected
 
 
 @given(members, groups, cuts)
@@ -66,7 +68,7 @@ def test_what_each_source_has_in_a_group_is_added_up(found, turn, cut):
     for keeper, source in set(found):
         own = [row for row in rows if row[1:3] == (keeper, 100 + source)]
         expected.append((own[0][0], keeper, *(sum(row[n] for row in own) for n in (3, 4, 5))))
-    assert sorted(run(shares, batches(table(rows, JOINING), JOINING, cut))) == sorted(expected)
+    assert sorted(run(add_contributions, batches(table(rows, CONTRIBUTIONS), CONTRIBUTIONS, cut))) == sorted(expected)
 
 
 def test_documents_join_groups_as_what_they_are():
@@ -84,8 +86,8 @@ def test_documents_join_groups_as_what_they_are():
         (0, 0, "reference", None, "a"), (1, 1, "kept", None, "a"), (2, 0, "exact", None, ""), (3, 1, "near", 1, "b"),
         (4, 1, "exact", 1, "b"), (5, 0, "key", None, "b"), (6, None, "empty", None, "b"), (7, 1, "near", None, "a"),
     ]  # fmt: skip
-    origins = Origins(column="x", documents=())
-    told = run(joining, table(rows, schema).to_batches(), origins=origins, boundary=1)
+    origins = SourceKey(column="x", documents=())
+    told = run(list_contributions, table(rows, schema).to_batches(), origins=origins, boundary=1)
     a, b, none = numbered(["a", "b", ""]).tolist()
     assert told == [
         (1, 1, a, 1, 0, 0), (2, 0, none, 1, 1, 1), (3, 1, b, 1, 0, 0), (4, 1, b, 1, 0, 0), (5, 0, b, 0, 0, 1), (7, 1, a, 1, 0, 1),
@@ -95,8 +97,8 @@ def test_documents_join_groups_as_what_they_are():
 def test_kept_documents_are_numbered_through_all_inputs():
     schema = pa.schema([*SHARES, ("keeper_position", pa.int64())])
     rows = [(9, 2, 1, 0, 1, 2), (10, 7, 2, 1, 1, 1 << SOURCE_BITS), (11, 8, 1, 0, 0, (2 << SOURCE_BITS) + 1)]
-    told = run(placed, table(rows, schema).to_batches(), starts=np.array([0, 3, 3]))
-    assert told == [(9, 2, 1, 0, 1), (10, 3, 2, 1, 1), (11, 4, 1, 0, 0)] and len(told[0]) == len(PLACED)
+    told = run(add_row_numbers, table(rows, schema).to_batches(), starts=np.array([0, 3, 3]))
+    assert told == [(9, 2, 1, 0, 1), (10, 3, 2, 1, 1), (11, 4, 1, 0, 0)] and len(told[0]) == len(ROW_CONTRIBUTIONS)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", "é", ""]), st.integers(-1, 3)), max_size=20), cuts)
@@ -106,14 +108,14 @@ def test_documents_come_from_the_values_of_a_column(found, cut):
     )
     reasons = ["key" if i % 5 == 4 else "near" for i in range(len(found))]
     rows = [(i, None if keeper < 0 else keeper, value, reasons[i]) for i, (value, keeper) in enumerate(found)]
-    origins = Origins(column="x", documents=())
-    told = run(come_from, batches(table(rows, schema), schema, cut), origins=origins)
+    origins = SourceKey(column="x", documents=())
+    told = run(name_sources, batches(table(rows, schema), schema, cut), origins=origins)
     wanted = [(i, keeper, numbered([value])[0]) for i, keeper, value, why in rows if keeper is not None and why == "near"]
     assert told == wanted
 
 
 def test_files_are_sources_and_so_is_each_file_that_is_a_document():
-    origins = Origins(column=None, documents=(False, True))
+    origins = SourceKey(column=None, documents=(False, True))
     positions = [0, 7, 1 << SOURCE_BITS, (1 << SOURCE_BITS) + 1]
     schema = pa.schema([("position", pa.int64())])
     (batch,) = table([(p,) for p in positions], schema).to_batches()
@@ -134,7 +136,7 @@ def test_spared_documents_have_a_reason_and_no_score():
 def test_documents_are_counted_by_value(found, cut):
     schema = pa.schema([("reason", pa.string()), ("column_l", pa.large_string()), ("kept", pa.bool_())])
     told = Counter()
-    for _, value, documents, removed in run(by_value, batches(table(found, schema), schema, cut), columns=["column_l"]):
+    for _, value, documents, removed in run(count_by_value, batches(table(found, schema), schema, cut), columns=["column_l"]):
         told[value] += documents + 1000 * removed
     own = [(value, kept) for reason, value, kept in found if reason not in ("reference", "skipped")]
     assert +told == +Counter({v: sum((1 if kept else 1001) for value, kept in own if value == v) for v in ("de", "en", None)})

@@ -5,7 +5,7 @@ from cut_tables import batches, columns_of, cuts, folded, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.steps.rounds import OPEN_DOCUMENTS, face, first_states, not_verified, resolve
+from lookalike.steps.rounds import OPEN_DOCUMENTS, classify_pairs, first_states, not_verified, resolve
 from lookalike.values.tables import KEPT, MATCHES, OPEN, PAIRS, REMOVED, STATES
 
 SEEN = pa.schema([*PAIRS, ("left_state", pa.int8()), ("right_state", pa.int8())])
@@ -18,7 +18,7 @@ def step(function, rows, schema, cut, **arguments):
 
 def test_faces_are_chosen_by_both_states():
     rows = [(0, 1, OPEN, KEPT), (0, 2, OPEN, OPEN), (1, 2, KEPT, OPEN), (1, 3, KEPT, REMOVED), (3, 4, REMOVED, OPEN)]
-    assert step(face, rows, SEEN, [2]) == [(0, 2, False), (1, 2, True)]
+    assert step(classify_pairs, rows, SEEN, [2]) == [(0, 2, False), (1, 2, True)]
 
 
 def test_pairs_of_one_round_or_of_an_earlier_removal_are_not_verified_yet():

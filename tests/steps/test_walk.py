@@ -14,7 +14,7 @@ from naive import walk as naive
 from lookalike.methods.comparable import COSINE, fingerprints_of_words, rows_of_pieces, rows_of_signatures
 from lookalike.steps import batches as pieces
 from lookalike.steps.verify import verify
-from lookalike.steps.walk import name, walk
+from lookalike.steps.walk import choose_survivors, walk
 from lookalike.text.shingle import Shingling
 from lookalike.theory import simhash
 from lookalike.values.tables import BUNDLES, MATCHES
@@ -175,4 +175,4 @@ def test_the_best_match_is_named_the_first_of_equal_ones(matches, cut):
         best = min(group, key=lambda row: (-row[2], row[1]))
         expected.append((right, best[1], best[2]))
     columns = {"left": [r[1] for r in rows], "right": [r[0] for r in rows], "score": [r[2] for r in rows]}
-    assert run(name, batches(columns, MATCHES, cut)) == expected
+    assert run(choose_survivors, batches(columns, MATCHES, cut)) == expected

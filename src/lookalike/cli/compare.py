@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from . import options
-from .messages import say
+from .messages import echo
 
 FEW = 5  # shingles, of which one that differs is a fifth of the resemblance or more
 
@@ -60,12 +60,12 @@ def compare(left: str, right: str, diff: bool, as_json: bool, html: bool, boiler
         ("  estimated", "undefined" if distance is None else f"{distance:,.1f}"),
     )  # fmt: skip
     for name, value in rows:
-        say(f"{name:<30}{value}")
+        echo(f"{name:<30}{value}")
     how = Shingling(**{name: given[name] for name in ("unit", "width", "normalization", "fold_case")})
     for path, n in ((left, compared["shingles_left"]), (right, compared["shingles_right"])):
         if 0 < n < FEW:
             tokens = counted(how.width or 1, {"char": "character"}.get(how.unit, how.unit))
-            say(
+            echo(
                 f"{path} has only {counted(n, 'shingle')} of {tokens}; use a smaller --width, or --unit char, for a "
                 f"finer score",
                 err=True,
@@ -73,7 +73,7 @@ def compare(left: str, right: str, diff: bool, as_json: bool, html: bool, boiler
     if diff:
         from .word_diff import say_diff
 
-        say("")
+        echo("")
         say_diff(texts[0], texts[1], (left, right), how)
 
 

@@ -13,7 +13,7 @@ import click
 
 from ..errors import ParameterError
 from ..wording import QUOTES, meant
-from .messages import say
+from .messages import echo
 
 FILE = "lookalike.toml"
 PRESETS: dict[str, dict[str, Any]] = {
@@ -48,7 +48,7 @@ def configured(ctx: click.Context, given: Mapping[str, Any]) -> dict[str, Any]:
     presets = PRESETS | (held.pop("preset") if isinstance(held.get("preset"), dict) else {})
     used = [name for name in held if name in options]
     if used and named is None and not given.get("quiet"):
-        say(f"from {FILE}: {', '.join(used)}", err=True)
+        echo(f"from {FILE}: {', '.join(used)}", err=True)
     values = {name: (str(file), value) for name, value in held.items()} | _of_line(given.get("set") or (), options)
     where, preset = values.pop("preset", ("", None))
     where, preset = ("--preset", given["preset"]) if given.get("preset") else (where, preset)

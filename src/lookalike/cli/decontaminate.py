@@ -12,7 +12,7 @@ from ..choices import ReportTexts
 from ..settings.decontamination import DecontaminationOptions
 from ..settings.option import READ
 from . import options
-from .messages import say
+from .messages import echo
 
 SHOWN = 5  # reference documents that are named
 BENCHMARKS = 20  # that are named
@@ -76,7 +76,7 @@ def decontaminate(
         click.echo(json.dumps(told), err=beside)
     if as_json or quiet:
         return
-    tell, parameters = partial(say, err=beside), result.provenance["parameters"]
+    tell, parameters = partial(echo, err=beside), result.provenance["parameters"]
     tell(f"{counted(found['documents'], 'document')}, against {counted(found['references'], 'reference document')}")
     least = parameters["threshold"]
     what = f"{parameters['measure']} >= {least:g}" if least else parameters["measure"]
@@ -100,6 +100,6 @@ def decontaminate(
     for path in outputs.paths:
         tell(f"written: {path}")
     if len(result.not_searchable) == found["references"]:
-        say("no reference document can be searched for", err=True)
+        echo("no reference document can be searched for", err=True)
     if output is None and matches is None and report is None:
-        say("nothing was written (no -o, no --matches)", err=True)
+        echo("nothing was written (no -o, no --matches)", err=True)

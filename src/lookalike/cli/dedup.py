@@ -11,7 +11,7 @@ import click
 
 from ..settings.options import DedupOptions, GroupOptions, RunOptions, SearchOptions
 from . import options
-from .messages import say, say_all, say_seed, whole_time
+from .messages import echo, say_all, say_seed, whole_time
 
 
 @click.command(cls=options.Command, short_help="Remove near-duplicates from files.")
@@ -61,7 +61,7 @@ def dedup(
     from ..formats.sources import Files
     from ..formats.writers import means_folder
     from ..recipes.dedup import run_job
-    from ..recipes.outputs import Leaves, Outputs
+    from ..recipes.outputs import InterruptHint, Outputs
     from ..settings.settings import RunSettings
     from .progress import progress
 
@@ -70,7 +70,7 @@ def dedup(
     more = ["--history", history] if history else []
     outputs = Outputs(
         output=output, report=report, save=save, save_sketches=save_sketches, removed=removed, force=force,
-        attributes=attributes, texts=report_texts, audit=audit, leaves=Leaves(given["work"] is not None),
+        attributes=attributes, texts=report_texts, audit=audit, leaves=InterruptHint(given["work"] is not None),
         command=partial(options.repeated, "dedup", against=against, inputs=inputs, more=more),
     )  # fmt: skip
     running = options.engine_of(engine, master, conf, given["threads"])
@@ -83,7 +83,7 @@ def dedup(
         if as_json:
             click.echo(json.dumps(outputs.to_dict() | done.to_dict()))
         elif not quiet:
-            say(f"{output} is up to date; {done}")
+            echo(f"{output} is up to date; {done}")
         return
     settings, seconds = result.settings, whole_time(result.summary.seconds)
     summary = replace(result.summary, seconds=seconds, peak_memory=peak_memory())
@@ -96,10 +96,10 @@ def dedup(
     say_seed(seed, settings.seed, err=beside)
     for path in done.outputs.paths:
         unread = summary.skipped["files"] if path in (output, removed) and means_folder(path) else 0
-        say(f"written: {path}{f' (without the files that were not read: {unread:,})' if unread else ''}", err=beside)
+        echo(f"written: {path}{f' (without the files that were not read: {unread:,})' if unread else ''}", err=beside)
     if history is not None:
-        say(str(done), err=beside)
+        echo(str(done), err=beside)
     if not (outputs.rows or done.outputs.paths):
         way = "--annotate writes only with -o: add -o annotated.jsonl" if given["annotate"] else (
             "add --annotate -o annotated.jsonl to see who matched whom")  # fmt: skip
-        say(f"nothing was written (no -o); {way}", err=True)
+        echo(f"nothing was written (no -o); {way}", err=True)

@@ -12,7 +12,7 @@ import click
 from ..errors import LookalikeError, ParameterError
 from ..wording import counted
 from . import options
-from .messages import say
+from .messages import echo
 
 if TYPE_CHECKING:
     from ..recipes.history import History
@@ -59,10 +59,10 @@ def list_(folder: str, as_json: bool) -> None:
         more = f" and {len(one.inputs) - 1:,} more" if len(one.inputs) > 1 else ""
         size = f"{counted(one.documents, 'document')}, {one.bytes:,} bytes"
         line = f"{one.name}  {size}, written {written}, from {', '.join(one.inputs[:1]) or 'no input'}{more}"
-        click.echo(json.dumps(told)) if as_json else say(line)
+        click.echo(json.dumps(told)) if as_json else echo(line)
     if not as_json:
         total = sum(one.documents for one in found)
-        say(f"{counted(len(found), 'generation')}, {counted(total, 'document')}, {sum(one.bytes for one in found):,} bytes")
+        echo(f"{counted(len(found), 'generation')}, {counted(total, 'document')}, {sum(one.bytes for one in found):,} bytes")
 
 
 @history.command(short_help="Add up how often each text occurs.")
@@ -98,7 +98,7 @@ def counts(folder: str, output: str | None, force: bool, top: int, as_json: bool
     rows, uncounted = AddedUp(found.generations), without(found.generations)
     if uncounted:
         more = f" and {len(uncounted) - 3:,} more" if len(uncounted) > 3 else ""
-        say(f"not counted: jobs that ran without counts ({', '.join(uncounted[:3])}{more})", err=True)
+        echo(f"not counted: jobs that ran without counts ({', '.join(uncounted[:3])}{more})", err=True)
         if len(uncounted) == len(found.generations) and output is None and not as_json:
             return
     if output is not None:
@@ -107,17 +107,17 @@ def counts(folder: str, output: str | None, force: bool, top: int, as_json: bool
             raise OutputError(" would replace an input; choose another name", output)
         write_table(output, rows, rows.provenance, force=force)
         said = f"{counted(len(rows), 'document')} written"
-        say(said if is_stdout(output) else f"{said}: {output}", err=is_stdout(output))
+        echo(said if is_stdout(output) else f"{said}: {output}", err=is_stdout(output))
         return
     told = largest(rows, top).to_pylist()
     if as_json:
         for row in told:
             click.echo(json.dumps(row))
         return
-    say(f"{'duplicates':>12}  {'exact':>9}  {'sources':>9}  {'generation':<12}  id")
+    echo(f"{'duplicates':>12}  {'exact':>9}  {'sources':>9}  {'generation':<12}  id")
     for row in told:
         numbers = f"{row['n_duplicates']:>12,}  {row['n_exact']:>9,}  {row['n_sources']:>9,}"
-        say(f"{numbers}  {row['generation']:<12}  {row['id']}")
+        echo(f"{numbers}  {row['generation']:<12}  {row['id']}")
 
 
 @history.command(short_help="Merge all generations into one.")
@@ -129,7 +129,7 @@ def compact(folder: str) -> None:
     """
     found = _opened(folder)
     n = found.compact()
-    say(f"merged {n:,} generations into {found.generations[-1].name}" if n else "nothing to merge")
+    echo(f"merged {n:,} generations into {found.generations[-1].name}" if n else "nothing to merge")
 
 
 @history.command(short_help="Remove a generation.")
@@ -138,7 +138,7 @@ def compact(folder: str) -> None:
 def forget(folder: str, name: str) -> None:
     """Remove a generation. Later jobs are no longer compared with it; nothing else changes."""
     _opened(folder).forget(name)
-    say(f"removed: {name}")
+    echo(f"removed: {name}")
 
 
 @history.command(short_help="Look for damage.")
@@ -149,9 +149,9 @@ def check(folder: str, trust: tuple[str, ...]) -> None:
     found = _opened(folder, read=True, trust=trust)
     problems = found.check()
     for problem in problems:
-        say(problem)
+        echo(problem)
     if problems:
         them = "it is" if len(problems) == 1 else "they are"
         total = counted(len(found.generations), "generation")
         raise LookalikeError(f"{len(problems):,} of {total} cannot be used as {them}")
-    say(f"{counted(len(found.generations), 'generation')}, no damage found")
+    echo(f"{counted(len(found.generations), 'generation')}, no damage found")

@@ -14,7 +14,7 @@ import click
 from ..choices import Method, Mode, Normalization, Unit
 from ..errors import InputDataError, LookalikeError, ParameterError
 from . import options
-from .messages import say
+from .messages import echo
 
 if TYPE_CHECKING:
     from ..formats.split import Names
@@ -79,7 +79,7 @@ def create(
             )
         else:
             found += "; it follows from --radius and --threshold"
-        say(repr(made), f"recall at the threshold: {found}", f"to fill it: lookalike index add {path} FILES")
+        echo(repr(made), f"recall at the threshold: {found}", f"to fill it: lookalike index add {path} FILES")
 
 
 def _open(path: str, mode: Mode = "append", **how: bool) -> Index:
@@ -124,7 +124,7 @@ def _threads(wanted: int | None) -> int:
 @inputs
 @reading
 @click.option("--replace", is_flag=True, help="Replace documents with the same ids.")
-@options.guarding
+@options.limit_options
 @wait
 @threads
 @options.memory
@@ -156,13 +156,13 @@ def add(
                 read += len(ids)
         except LookalikeError:
             if read:
-                say(
+                echo(
                     f"the first {counted(read, 'document')} of the input were added before the error below: fix it, "
                     f"and add all again with --replace",
                     err=True,
                 )
             raise
-        say(f"{counted(len(opened) - before, 'document')} more, {len(opened):,} in all")
+        echo(f"{counted(len(opened) - before, 'document')} more, {len(opened):,} in all")
 
 
 @index.command(short_help="Look up documents; the best matches first.")
@@ -191,9 +191,9 @@ def query(
     --measure containment: query, id, containment of the documents that have enough of a document's shingles."""
     import pyarrow as pa
 
-    from ..formats.frames import Streamed
+    from ..formats.frames import ScannedTable
     from ..formats.writers import check_table, is_stdout, write_table
-    from ..results.rows import spooled
+    from ..results.rows import spill_to_parquet
     from ..wording import counted
 
     if output is not None:
@@ -227,7 +227,7 @@ def query(
         if output is None:
             deque(answers(), 0)
         else:
-            rows = spooled(answers(), schema, "place")
+            rows = spill_to_parquet(answers(), schema, "place")
             kind = pa.int64() if integers and asked else pa.string()
             schema = schema.remove(len(schema) - 1).set(0, pa.field("query", kind))
 
@@ -235,10 +235,10 @@ def query(
                 for batch in rows.select(schema.names).batches():
                     yield batch.set_column(0, schema[0], batch.column(0).cast(kind))
 
-            write_table(output, Streamed(schema, rows.n_rows, told), {"index": opened.info}, force=force)
+            write_table(output, ScannedTable(schema, rows.n_rows, told), {"index": opened.info}, force=force)
             if not is_stdout(output):
-                say(f"written: {output}")
-    say(f"{counted(asked, 'document')} looked up, {counted(matches, 'match', 'matches')}", err=True)
+                echo(f"written: {output}")
+    echo(f"{counted(asked, 'document')} looked up, {counted(matches, 'match', 'matches')}", err=True)
 
 
 @index.command()
@@ -255,9 +255,9 @@ def remove(path: str, ids: tuple[str, ...], source: str | None, wait: bool) -> N
         raise ParameterError("no ids: give some, or a file of ids with --from")
     with _open(path, wait=wait) as opened:
         n = opened.remove(_typed(wanted, opened.id_type))
-        say(f"{n:,} removed, {len(opened):,} left")
+        echo(f"{n:,} removed, {len(opened):,} left")
         if n < len(wanted):
-            say(f"{counted(len(wanted) - n, 'id')} not in the index", err=True)
+            echo(f"{counted(len(wanted) - n, 'id')} not in the index", err=True)
 
 
 def _ids_in(source: str) -> list[tuple[str, str]]:
@@ -299,7 +299,7 @@ def compact(path: str, wait: bool) -> None:
     """Merge all segments into one; removed documents leave no trace."""
     with _open(path, wait=wait) as opened:
         opened.compact()
-        say(repr(opened))
+        echo(repr(opened))
 
 
 @index.command()
@@ -315,7 +315,7 @@ def info(path: str, as_json: bool) -> None:
     parameters = {name: value for name, value in said.pop("parameters").items() if name != "shingling"}
     width = max(map(len, said | parameters))
     for name, value in (said | parameters).items():
-        say(f"{name.replace('_', ' '):<{width}} {value if name == 'seed' else _shown(value)}")
+        echo(f"{name.replace('_', ' '):<{width}} {value if name == 'seed' else _shown(value)}")
 
 
 def _shown(value: Any) -> str:
@@ -342,11 +342,11 @@ def check(path: str) -> None:
         if opened.damaged:
             sys.exit(1)
         inside = f"{counted(len(opened), 'document')} in {counted(opened.info['segments'], 'segment')}"
-        say(f"{path}: no damage found: {inside}")
+        echo(f"{path}: no damage found: {inside}")
 
 
 def _warn(damaged: list[str]) -> None:
-    say(*damaged, err=True)
+    echo(*damaged, err=True)
 
 
 @index.command(short_help="Write all ids, and the texts if they are kept.")
@@ -358,7 +358,7 @@ def export(path: str, output: str, force: bool, salvage: bool) -> None:
     """Write the ids of all documents, and their texts if they are kept."""
     import pyarrow as pa
 
-    from ..formats.frames import Streamed
+    from ..formats.frames import ScannedTable
     from ..formats.writers import check_table, is_stdout, write_table
     from ..wording import counted
 
@@ -371,6 +371,6 @@ def export(path: str, output: str, force: bool, salvage: bool) -> None:
         def documents(_: object) -> Iterator[pa.RecordBatch]:
             return (batch for table in opened.export() for batch in table.to_batches())
 
-        write_table(output, Streamed(pa.schema(fields), len(opened), documents), {"index": opened.info}, force=force)
+        write_table(output, ScannedTable(pa.schema(fields), len(opened), documents), {"index": opened.info}, force=force)
         said = f"{counted(len(opened), 'document')} written"
-        say(said if is_stdout(output) else f"{said}: {output}", err=is_stdout(output))
+        echo(said if is_stdout(output) else f"{said}: {output}", err=is_stdout(output))

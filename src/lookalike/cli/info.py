@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .messages import say
+from .messages import echo
 
 INSTRUCTIONS = {"v1": "those of every processor", "v3": "AVX2", "v4": "AVX-512"}
 
@@ -18,14 +18,17 @@ def info() -> None:
     from ..formats.registry import format_named, known_suffixes
     from ..packages import extras
 
-    say(f"lookalike {__version__}", f"instructions: {INSTRUCTIONS[LEVEL]}")
-    say("", "formats")
+    echo(f"lookalike {__version__}", f"instructions: {INSTRUCTIONS[LEVEL]}")
+    echo("", "formats")
     for name, suffixes in known_suffixes().items():
         form = format_named(name)
         plain = [suffix for suffix in suffixes if not suffix.endswith(PACKED)]
         packed = f" (also {', '.join(PACKED)})" if len(plain) < len(suffixes) else ""
-        say(f"  {name:8} {' '.join(plain) or form.sign}{packed}" + (f"; needs: {form.lacks}" if form.lacks else ""))
-    say(f"  archives {' '.join(ARCHIVES)}: the files inside")
-    say("", "extras")
+        echo(
+            f"  {name:8} {' '.join(plain) or form.sign}{packed}"
+            + (f"; needs: {form.missing_extra}" if form.missing_extra else "")
+        )
+    echo(f"  archives {' '.join(ARCHIVES)}: the files inside")
+    echo("", "extras")
     for name, installed in extras().items():
-        say(f"  {name:8} " + ("installed" if installed else f"missing: pip install 'lookalike[{name}]'"))
+        echo(f"  {name:8} " + ("installed" if installed else f"missing: pip install 'lookalike[{name}]'"))

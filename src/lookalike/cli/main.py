@@ -24,7 +24,7 @@ from .dedup import dedup
 from .history import history
 from .index import index
 from .info import info
-from .messages import say, say_all
+from .messages import echo, say_all
 from .pairs import pairs
 from .plan import plan
 from .repeats import repeats
@@ -62,7 +62,7 @@ def _of_option(message: str) -> str:
 
 
 def _fail(message: str, code: int) -> None:
-    say(f"error: {message}", err=True)
+    echo(f"error: {message}", err=True)
     sys.exit(code)
 
 
@@ -106,7 +106,7 @@ def _end(error: BaseException) -> None:
     if isinstance(error, click.Abort) and error.__cause__ is not None:
         error = error.__cause__
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
-        say("; ".join(["interrupted", *getattr(error, "__notes__", [])]), err=True)
+        echo("; ".join(["interrupted", *getattr(error, "__notes__", [])]), err=True)
         sys.exit(130)
     if isinstance(error, ParameterError):
         _fail(_of_option(str(error)), 2)
@@ -123,7 +123,7 @@ def _end(error: BaseException) -> None:
     import traceback
 
     say_all("".join(traceback.format_exception(error)), err=True)
-    say(f"error: this is a bug in lookalike {__version__}: report it, with the lines above and the command", err=True)
+    echo(f"error: this is a bug in lookalike {__version__}: report it, with the lines above and the command", err=True)
     sys.exit(70)
 
 

@@ -10,7 +10,7 @@ import click
 from ..wording import printable
 
 
-def say(*lines: str, err: bool = False) -> None:
+def echo(*lines: str, err: bool = False) -> None:
     """Print lines, on standard error if wanted; nothing in them can steer a terminal, or begin a line of its own."""
     for line in lines:
         click.echo(printable(line), err=err)
@@ -18,7 +18,7 @@ def say(*lines: str, err: bool = False) -> None:
 
 def say_all(text: str, err: bool = False) -> None:
     """Print a text whose ends of lines are its own."""
-    say(*text.rstrip("\n").split("\n"), err=err)
+    echo(*text.rstrip("\n").split("\n"), err=err)
 
 
 def whole_time(seconds: Mapping[str, float]) -> dict[str, float]:
@@ -54,4 +54,4 @@ def _last_columns(text: str, most: int) -> str:
 def say_seed(given: int | str, used: int | str, err: bool = False) -> None:
     """Print the seed if it was drawn."""
     if given != used:
-        say(f"seed drawn: {used}; --set seed={used} repeats this", err=err)
+        echo(f"seed drawn: {used}; --set seed={used} repeats this", err=err)

@@ -13,7 +13,7 @@ import click
 
 from ..choices import Measure, ReportTexts
 from ..errors import ParameterError
-from ..settings.option import FIND, GROUPS, KEY, LINE, PYTHON, RUN, WRITE, Entry, entries
+from ..settings.option import FIND, GROUPS, KEY, LINE, PYTHON, RUN, WRITE, OptionField, entries
 from ..settings.options import OPENING, DedupOptions, SearchOptions
 from ..wording import meant, speak_of_keys
 from .config import PRESETS, commands_of, configured, in_force
@@ -72,7 +72,7 @@ class Choice(click.Choice[str]):
 
 
 FIRST = "Common options"
-TEN = ("threshold", "recall", "output", "text", "id", "keep", "against", "within", "report", "memory")
+COMMON_OPTIONS = ("threshold", "recall", "output", "text", "id", "keep", "against", "within", "report", "memory")
 _PATHS = ("PATH", "DIR", "FILE", "FILE.jsonl", "PAGE.html")  # what help calls files and folders
 _CONFIG: tuple[tuple[str, dict[str, Any], str], ...] = (
     (
@@ -192,7 +192,7 @@ class Group(click.Group):
 class Command(Plain):
     """A command of a job: help shows its options in groups."""
 
-    headings, first = (FIRST, *GROUPS), TEN
+    headings, first = (FIRST, *GROUPS), COMMON_OPTIONS
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it, unless a size was given in two words, of which the second is not the name of an input."""
@@ -252,7 +252,7 @@ def under(group: str, *decorators: Any) -> Decorator:
     return decorate
 
 
-def _option(entry: Entry, place: str, help: str | None = None) -> Decorator:
+def _option(entry: OptionField, place: str, help: str | None = None) -> Decorator:
     """Return an option of the command line, or a key, as an option of a job says it is."""
     option, name = entry.option, entry.name
     flags = option.spelled or (f"--{name.replace('_', '-')}",)
@@ -297,7 +297,7 @@ index_targets = apply(
 shingling = of_jobs("unit", "width", "normalization", "fold_case")
 choosing = (of_jobs(*OPENING),)
 encoding = of_jobs("encoding_errors")
-guarding = of_jobs("max_document")
+limit_options = of_jobs("max_document")
 seed, memory = of_jobs("seed"), of_jobs("memory")
 trust = of_jobs("trust", help="File, folder or URL to read texts from, for folders that others saved. Can be repeated.")
 

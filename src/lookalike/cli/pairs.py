@@ -11,7 +11,7 @@ import click
 from ..choices import ReportTexts
 from ..settings.options import PairOptions, SearchOptions
 from . import options
-from .messages import say, say_seed, whole_time
+from .messages import echo, say_seed, whole_time
 
 
 @click.command(cls=options.Command, short_help="List all pairs of near-duplicates.")
@@ -63,7 +63,7 @@ def pairs(
         click.echo(json.dumps(told), err=beside)
     if as_json or quiet:
         return
-    tell = partial(say, err=beside)
+    tell = partial(echo, err=beside)
     verified = {"exact": "exact", "sketch": "ESTIMATED", "none": "NOT VERIFIED"}[summary["verified_by"]]
     references_said = f" and {counted(summary['reference'], 'reference document')}" if summary["reference"] else ""
     tell(f"{counted(summary['documents'], 'document')}{references_said}, {text_size(summary['text_bytes'])}")
@@ -87,4 +87,4 @@ def pairs(
     for path in outputs.paths:
         tell(f"written: {path}")
     if not outputs.paths and not beside:
-        say("nothing was written (no -o)", err=True)
+        echo("nothing was written (no -o)", err=True)

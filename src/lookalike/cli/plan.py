@@ -13,7 +13,7 @@ from ..errors import ParameterError
 from ..settings.option import LINE
 from ..settings.options import OPENING
 from . import options
-from .messages import say, say_all
+from .messages import echo, say_all
 
 if TYPE_CHECKING:
     from ..planner import Plan
@@ -101,10 +101,10 @@ def plan(
     if as_json:
         click.echo(json.dumps(values | ({} if estimate is None else {"foresight": estimate.to_dict()})))
         return
-    say(*lines)
+    echo(*lines)
     if estimate is not None:
         say_all(f"\ndedup of {'about ' if inputs else ''}{estimate}")
-        say(f"assumed: --duplicates {duplicates:g}, --family {family:g}")
+        echo(f"assumed: --duplicates {duplicates:g}, --family {family:g}")
 
 
 def _estimate(values: Mapping[str, Any], likely: dict[str, Any]) -> Foresight:
@@ -154,7 +154,7 @@ def _of_inputs(
     from ..inputs.sketch_rows import is_saved
     from ..inputs.sketches import as_references
     from ..recipes.preparation import expected_of
-    from ..recipes.saved_sketches import agreed
+    from ..recipes.saved_sketches import reconcile_with_saved
     from ..settings.settings import Settings
     from .progress import print_notes
 
@@ -163,7 +163,7 @@ def _of_inputs(
     references = as_references(against, **asked.opening, trust=asked.trust)
     sources = open_sources(inputs, **asked.opening)
     splits = [*references, *sources]
-    settings, _ = agreed(asked, references, plan_only=True)
+    settings, _ = reconcile_with_saved(asked, references, plan_only=True)
     passing = partial(sources.skipped.passing, settings.on_error == "skip")
     documents, size = expected_of(splits, settings.text, passing)
     print_notes(None)

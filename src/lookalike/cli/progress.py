@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .messages import say
+from .messages import echo
 
 if TYPE_CHECKING:
     from ..recipes.progress import Bar
@@ -27,7 +27,7 @@ class _Notes(logging.Handler):
         if hash(note) in self._printed:  # files are read several times
             return
         self._printed.add(hash(note))
-        write = partial(say, note, err=True)
+        write = partial(echo, note, err=True)
         if self._bar is None:
             write()
         else:
@@ -54,5 +54,5 @@ def progress(quiet: bool, lines: bool = False) -> Iterator[Callable[[str, int], 
     if bar is None and not lines:
         yield no_progress
         return
-    with bar or Lines(partial(say, err=True)) as said:
+    with bar or Lines(partial(echo, err=True)) as said:
         yield said

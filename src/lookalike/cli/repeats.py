@@ -12,7 +12,7 @@ import click
 from ..settings.repeats import LINES, PASSAGES, RepeatsOptions
 from ..wording import counted
 from . import options
-from .messages import fitted, say
+from .messages import echo, fitted
 
 TOP, WIDEST = 10, 100  # lines that are printed, and columns of one
 
@@ -74,14 +74,14 @@ def repeats(
     _print_summary(found, unit, err=rows_there)
     _print_top(top, unit, err=rows_there)
     for path in outputs.paths:
-        say(f"written: {path}", err=rows_there)
+        echo(f"written: {path}", err=rows_there)
     if output is None and listed is None:
-        say("nothing was written (no -o, no --list)", err=True)
+        echo("nothing was written (no -o, no --list)", err=True)
 
 
 def _print_summary(found: dict[str, int], unit: str, err: bool) -> None:
     """Print what was found: lines of a name, a number and what it counts."""
-    say(counted(found["documents"], "document"), err=err)
+    echo(counted(found["documents"], "document"), err=err)
     if unit == "passage":
         words = f"words in {counted(found['removed_passages'], 'passage')}, {found['removed_bytes']:,} bytes"
         facts = [("removed", found["removed_words"], words)]
@@ -97,15 +97,15 @@ def _print_summary(found: dict[str, int], unit: str, err: bool) -> None:
     ]
     for name, number, what in facts:
         if number or name in ("removed", "changed"):
-            say(f"  {name:<9} {number:>13,}   {f'({what})' if what else ''}".rstrip(), err=err)
+            echo(f"  {name:<9} {number:>13,}   {f'({what})' if what else ''}".rstrip(), err=err)
 
 
 def _print_top(top: list[dict[str, Any]], unit: str, err: bool) -> None:
     """Print the most frequent lines, each on one line, cut so that it fits."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 26 + WIDEST
     if top:
-        say(f"{'count':>11}  {'documents':>11}  most frequent {unit}s", err=err)
+        echo(f"{'count':>11}  {'documents':>11}  most frequent {unit}s", err=err)
     for row in top:
         text = " ".join(row["text"].split())
         shown = fitted(text, max(12, width - 26), at_end=True)[0]
-        say(f"{row['count']:>11,}  {row['documents']:>11,}  {shown}", err=err)
+        echo(f"{row['count']:>11,}  {row['documents']:>11,}  {shown}", err=err)

@@ -9,7 +9,7 @@ import click
 from ..errors import MissingExtraError, ParameterError
 from ..settings.options import OPENING
 from . import options
-from .messages import say
+from .messages import echo
 
 _HTTP, _MCP = "Over HTTP", "With --mcp, for documents in files and pairs of texts"
 
@@ -87,7 +87,7 @@ def serve(
     try:
         from ..serve.bodies import Limits
         from ..serve.guard import read_keys
-        from ..serve.server import Serving, check_keys
+        from ..serve.server import ServerOptions, check_keys
         from ..serve.server import serve as run
     except ModuleNotFoundError as error:
         raise MissingExtraError(f"{error.name} is not installed: pip install 'lookalike[serve]'") from None
@@ -98,24 +98,24 @@ def serve(
         waiting=max_waiting, connections=max_connections,
     )  # fmt: skip
     run(
-        Serving(
+        ServerOptions(
             folder=Path(paths[0]), host=host, port=port, keys=known, hosts=hosts, limits=limits,
             threads=threads or available_threads(), log_requests=not quiet, trust=trust,
         ),
-        say,
+        echo,
     )  # fmt: skip
 
 
 def _answer(paths: tuple[str, ...], trust: tuple[str, ...], given: dict[str, Any]) -> None:
     """Answer questions of the Model Context Protocol until the input ends."""
     try:
-        from ..serve.mcp import Shelf
+        from ..serve.mcp import Resources
     except ModuleNotFoundError as error:
         raise MissingExtraError(f"{error.name} is not installed: pip install 'lookalike[mcp]'") from None
     from ..formats.split import Columns
 
     columns = Columns(given["text"], given["id"], encoding_errors=given["encoding_errors"])
     finding = {name: given[name] for name in ("threshold", "recall", "unit", "width")}
-    shelf = Shelf(paths, {name: given[name] for name in OPENING}, columns, finding, trust)
-    say(f"answering on standard input and output: {', '.join([*shelf.indexes, *shelf.results]) or 'two texts'}", err=True)
+    shelf = Resources(paths, {name: given[name] for name in OPENING}, columns, finding, trust)
+    echo(f"answering on standard input and output: {', '.join([*shelf.indexes, *shelf.results]) or 'two texts'}", err=True)
     shelf.server().run()

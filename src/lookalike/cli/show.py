@@ -13,10 +13,10 @@ from ..errors import ParameterError
 from ..settings.option import RUN
 from ..wording import counted
 from . import options
-from .messages import fitted, say
+from .messages import echo, fitted
 
 if TYPE_CHECKING:
-    from ..results.explained import Explained, Row
+    from ..results.explained import Explanation, Row
     from ..results.members import Members
     from ..results.result import Result
 
@@ -121,7 +121,7 @@ def _show_groups(result: Result, top: int, min_size: int, as_json: bool) -> None
         return
     s = result.summary
     of = f" of at least {min_size:,} documents" if min_size > 2 else ""
-    say(f"{counted(total, 'group')}{of}; {s.documents - s.kept:,} of {s.documents:,} documents removed")
+    echo(f"{counted(total, 'group')}{of}; {s.documents - s.kept:,} of {s.documents:,} documents removed")
     if found:
         _print_table(found, known, s.score)
 
@@ -133,10 +133,10 @@ def _print_matrix(result: Result, top: int, as_json: bool) -> None:
         for row in rows:
             click.echo(json.dumps(row))
         return
-    say("   documents  removed from  ->  kept in")
+    echo("   documents  removed from  ->  kept in")
     for row in rows:
         ends = ("null" if row[end] is None else fitted(row[end], _WIDEST)[0] for end in ("removed_from", "kept_in"))
-        say(f"{row['documents']:>12,}  {'  ->  '.join(ends)}")
+        echo(f"{row['documents']:>12,}  {'  ->  '.join(ends)}")
 
 
 def _described(group: Members, known: dict[int, Row], key: str) -> Row:
@@ -159,12 +159,12 @@ def _print_table(found: list[Members], known: dict[int, Row], score: str) -> Non
     kept = [fitted(known[group.row]["id"], most) for group in found]
     column = max(4, *(size for _, size in kept))
     last = "removals contained least" if score == "containment" else "least similar removals"
-    say(f"{'documents':>9}  {'exact':>7}  {'least':>6}  {'median':>6}  {'kept':<{column}}  {last}")
+    echo(f"{'documents':>9}  {'exact':>7}  {'least':>6}  {'median':>6}  {'kept':<{column}}  {last}")
     for group, (name, size) in zip(found, kept, strict=True):
         least, median = ("-", "-") if group.spread is None else (f"{value:.4f}" for value in group.spread[:2])
         line = f"{group.size:>9,}  {group.n_exact:>7,}  {least:>6}  {median:>6}  {name}{' ' * (column - size)}  "
         names = ", ".join(fitted(known[row]["id"], most)[0] for row in group.rows[:SAMPLED].tolist())
-        say(fitted(line + names + (", ..." if len(group.rows) > SAMPLED else ""), width, at_end=True)[0])
+        echo(fitted(line + names + (", ..." if len(group.rows) > SAMPLED else ""), width, at_end=True)[0])
 
 
 def _show_document(result: Result, name: str, id: str, top: int, no_texts: bool, as_json: bool) -> None:
@@ -182,13 +182,13 @@ def _show_document(result: Result, name: str, id: str, top: int, no_texts: bool,
             click.echo(json.dumps(told))
             continue
         if number:
-            say("")
+            echo("")
         _print(result, found)
         if found.keeper is not None and found.known[found.row]["reason"] == "near" and not no_texts:
             _print_diff(result, found.known, found.row, found.keeper)
 
 
-def _print(result: Result, found: Explained) -> None:
+def _print(result: Result, found: Explanation) -> None:
     """Print what was decided about a document."""
     known, members, told = found.known, found.members, found.known[found.row]
     score = result.score_names["resemblance"].replace("_", " ")
@@ -196,33 +196,33 @@ def _print(result: Result, found: Explained) -> None:
     _print_place("document", told)
     if found.keeper is not None:
         kept = known[found.keeper]
-        say(f"decision   {why}{'' if told['reason'] == 'key' else ' of'}")
+        echo(f"decision   {why}{'' if told['reason'] == 'key' else ' of'}")
         _print_place("kept" if kept["kept"] else "its group", kept)
         if told["reason"] == "near":
             error = f" ± {told['standard_error']:.4f}" if told.get("standard_error") is not None else ""
-            say(f"           {score} {told['resemblance']:.4f}{error} (threshold {result.threshold:g})")
+            echo(f"           {score} {told['resemblance']:.4f}{error} (threshold {result.threshold:g})")
     elif members is None:
-        say(f"decision   {why}")
+        echo(f"decision   {why}")
     else:
         n, some = len(members.rows), [known[row] for row in members.rows.tolist() if row in known]
         copies = f", {members.n_exact:,} of them exact duplicates" if n else ""
-        say(f"decision   {why}; {f'{n:,}' if n else 'none'} removed because of it{copies}")
+        echo(f"decision   {why}; {f'{n:,}' if n else 'none'} removed because of it{copies}")
         if members.spread is not None:
             least, median, greatest = members.spread
-            say(f"           {score} of the others: {least:.4f} to {greatest:.4f}, median {median:.4f}")
+            echo(f"           {score} of the others: {least:.4f} to {greatest:.4f}, median {median:.4f}")
         if some:
-            say("removed because of it, the least similar first")
+            echo("removed because of it, the least similar first")
         for other in some:
             alike = {"exact": "copy", "key": "key"}.get(other["reason"]) or f"{other['resemblance']:.4f}"
-            say(f"  {alike:<7}  {other['id']}")
+            echo(f"  {alike:<7}  {other['id']}")
         if n > len(some) > 0:
-            say(f"  and {n - len(some):,} more (--top)")
+            echo(f"  and {n - len(some):,} more (--top)")
 
 
 def _print_place(label: str, told: Row) -> None:
     """Print the id of a document, and where it is."""
     where = "in memory" if told["source"] is None else told["source"]
-    say(f"{label:<11}{told['id']}", f"           {where}, row {told['number']:,}; {told['bytes']:,} bytes")
+    echo(f"{label:<11}{told['id']}", f"           {where}, row {told['number']:,}; {told['bytes']:,} bytes")
 
 
 def _print_diff(result: Result, known: dict[int, Row], row: int, keeper: int) -> None:
@@ -232,7 +232,7 @@ def _print_diff(result: Result, known: dict[int, Row], row: int, keeper: int) ->
 
     texts = result.texts([row, keeper], MOST_TEXT)
     names = tuple(f"{said}: {fitted(known[other]['id'], 60)[0]}" for said, other in (("removed", row), ("kept", keeper)))
-    say("")
+    echo("")
     say_diff(texts[row], texts[keeper], (names[0], names[1]), result.settings.shingling)
 
 
@@ -256,6 +256,6 @@ def _show_changes(
         click.echo(json.dumps(counts | {"output": output}))
         return
     for name, n in counts.items():
-        say(f"{_SAID[name].format(*names):<36}{n:>12,}", err=is_stdout(output))
+        echo(f"{_SAID[name].format(*names):<36}{n:>12,}", err=is_stdout(output))
     if output is not None and not is_stdout(output):
-        say(f"written: {output}")
+        echo(f"written: {output}")

@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..formats.split import Split
-from ..inputs.read import Reading
+from ..inputs.read import ReadOptions
 from ..text.texts import Texts
 from ..values import Int64Array
 from ..values.shingles import Halves
@@ -48,7 +48,7 @@ class Table(Protocol):
         ...
 
 
-class Fold(Protocol):
+class Aggregate(Protocol):
     """A small array added up over rows, in any order and in any number of tasks."""
 
     def start(self) -> NDArray[Any]:
@@ -77,7 +77,7 @@ class Slices(Protocol):
         """From pairs to runs of orders whose documents can be compared at one time, and how many these are."""
         ...
 
-    def together(self, pairs: Table) -> Table:
+    def as_one_group(self, pairs: Table) -> Table:
         """From pairs to one bundle of all their documents, without texts."""
         ...
 
@@ -90,7 +90,7 @@ class Slices(Protocol):
 class Engine(Protocol):
     """The operations that all jobs are made of."""
 
-    def source(self, splits: Sequence[Split], reading: Reading) -> Table:
+    def source(self, splits: Sequence[Split], reading: ReadOptions) -> Table:
         """Return the documents of some inputs: what ``read_documents`` of ``lookalike.inputs.read`` reads.
 
         Of inputs that are saved sketches these are sketches, under their own columns, which come to the step that is mapped
@@ -109,7 +109,7 @@ class Engine(Protocol):
         """
         ...
 
-    def meet(self, rows: Table, by: str | None, sort: str | tuple[str, ...], once: bool = False) -> Table:
+    def group_by(self, rows: Table, by: str | None, sort: str | tuple[str, ...], once: bool = False) -> Table:
         """Bring rows of equal ``by`` together, each group whole and sorted by ``sort``; groups come in any order.
 
         Parameters
@@ -153,7 +153,7 @@ class Engine(Protocol):
         """Return the rows of both, of the same schema."""
         ...
 
-    def fold(self, rows: Table, fold: Fold) -> NDArray[Any]:
+    def aggregate(self, rows: Table, fold: Aggregate) -> NDArray[Any]:
         """Add rows up into a small array."""
         ...
 
@@ -165,7 +165,7 @@ class Engine(Protocol):
         """
         ...
 
-    def store(self, rows: Table, name: str) -> Table:
+    def materialize(self, rows: Table, name: str) -> Table:
         """Make the rows and keep them, so that they are read, not made again.
 
         A name stands for the same rows all through a job, so that a job that goes on may find them.
@@ -181,7 +181,7 @@ class Engine(Protocol):
         ...
 
     @property
-    def joins_in_place(self) -> bool:
+    def joins_keep_order(self) -> bool:
         """Whether the rows of a join are in the order and groups of its left table, and ranked rows in that of positions."""
         ...
 

@@ -80,7 +80,7 @@ def resident_memory() -> int:
         return 0
 
 
-class Valve:
+class MemoryReleaser:
     """Gives memory back whenever the process has grown by a step, once it is beyond a size; both in bytes."""
 
     def __init__(self, start: int, step: int) -> None:
@@ -155,25 +155,25 @@ class Memory:
         return max(LEAST_ROOM, self.cap - FLOOR - self.ahead - BYTES_PER_DOCUMENT * self.documents)
 
     @property
-    def held(self) -> int:
+    def table_budget(self) -> int:
         """Bytes of texts and tables that are held before they go to the disk."""
         return self.free * 2 // 5
 
     @property
-    def waiting(self) -> int:
+    def sort_budget(self) -> int:
         """Bytes of rows that wait to be sorted or written; while they are, they take two or three times as much."""
         return self.free // 16
 
     @property
-    def valve(self) -> Valve:
+    def valve(self) -> MemoryReleaser:
         """What keeps allocators from holding more than a small part."""
-        return Valve(FLOOR + (self.cap - FLOOR) // 4, self.free // 16)
+        return MemoryReleaser(FLOOR + (self.cap - FLOOR) // 4, self.free // 16)
 
     def partition(self, threads: int) -> int:
         """Bytes of text that are verified together: enough for all threads, few enough to fit twice."""
         return max(1 << 20, min(PARTITION * threads, self.free // 12))
 
-    def whole(self, threads: int) -> int:
+    def component_budget(self, threads: int) -> int:
         """Bytes of the text of a component that one thread compares at one go; its sets take several times as much."""
         return max(1 << 20, self.free // (12 * threads))
 

@@ -17,7 +17,7 @@ def share_of(progress: Progress | None) -> Share | None:
     return found
 
 
-class Counted:
+class WorkProgress:
     """Reports how far a stage is whose pieces threads work at: the last pieces that were handed out do not count yet."""
 
     def __init__(self, share: Share | None, stage: str, total: int, unit: str, threads: int) -> None:

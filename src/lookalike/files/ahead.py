@@ -51,7 +51,7 @@ def _soon(fetch: Callable[[int, int], bytes], n_bytes: int, begin: int) -> Futur
     return _pool.submit(fetch, n_bytes, begin)
 
 
-class Ahead:
+class Prefetcher:
     """The bytes of a file that ``fetch(n_bytes, begin)`` brings, for one thread: ranges that somebody wants, and blocks.
 
     Where one block follows another, those after it are asked for, too.
@@ -64,7 +64,7 @@ class Ahead:
         self._wanted: dict[Range, Future[bytes]] = {}
         self._blocks: OrderedDict[int, Future[bytes]] = OrderedDict()
 
-    def want(self, groups: Sequence[Sequence[Range]]) -> None:
+    def prefetch(self, groups: Sequence[Sequence[Range]]) -> None:
         """Ask for groups of ranges, as many of the first as there is room for; others that were wanted are not any more."""
         pieces: list[Range] = []
         size = 0
@@ -133,10 +133,10 @@ def _together(ranges: Sequence[Range]) -> list[Range]:
     return found
 
 
-class Reader(io.RawIOBase):
+class PrefetchedFile(io.RawIOBase):
     """A reader of such bytes; what nobody wants comes in blocks or, if ``exact``, as it is asked for."""
 
-    def __init__(self, ahead: Ahead, exact: bool = False, owner: bool = True) -> None:
+    def __init__(self, ahead: Prefetcher, exact: bool = False, owner: bool = True) -> None:
         self.ahead, self._exact, self._owner, self._at = ahead, exact, owner, 0
 
     def _some(self, n_bytes: int) -> memoryview:
@@ -185,13 +185,13 @@ class Reader(io.RawIOBase):
 
 
 def want(file: BinaryIO, groups: Sequence[Sequence[Range]]) -> None:
-    """Ask for groups of ranges of a file that will be read, if it is on a store: see ``Ahead.want``."""
+    """Ask for groups of ranges of a file that will be read, if it is on a store: see ``Prefetcher.want``."""
     reader = getattr(file, "raw", None)
-    if isinstance(reader, Reader):
-        reader.ahead.want(groups)
+    if isinstance(reader, PrefetchedFile):
+        reader.ahead.prefetch(groups)
 
 
-def begun(makes: Iterable[tuple[int, Callable[[], Iterator[T]]]]) -> Iterator[Iterator[T]]:
+def prefetch_first(makes: Iterable[tuple[int, Callable[[], Iterator[T]]]]) -> Iterator[Iterator[T]]:
     """Yield what each makes, in order; once it has made an item, threads make the first items of those that follow.
 
     Each comes with the bytes of a store that it reads; one that reads none is made when it is its turn.
@@ -238,7 +238,7 @@ def _begin(make: Callable[[], Iterator[T]]) -> tuple[list[T], Iterator[T]]:
     return [item for item in (next(items, None),) if item is not None], items
 
 
-def side_by_side(work: Callable[[T], R], items: Sequence[T], remote: bool) -> list[R]:
+def map_in_threads(work: Callable[[T], R], items: Sequence[T], remote: bool) -> list[R]:
     """Return what is made of each item, of several at a time if stores are asked for it (``remote``)."""
     if not remote or len(items) < 2:
         return list(map(work, items))

@@ -11,7 +11,7 @@ from typing import IO, cast
 
 from ..errors import InputDataError, OutputError
 from .names import Patterns, Skipped, is_archive, left_out, shown, suffix_of
-from .places import Place, Unpacked, place_at
+from .places import FoundFile, Unpacked, place_at
 from .signatures import BEGINS, LOOKED_AT, described, kind_of
 from .streams import BLOCK, open_stream, read_blocks, why
 from .tables import TITLES, tables_in
@@ -21,8 +21,8 @@ _SAFE = re.compile(r"\.[a-z0-9]{1,10}")
 
 
 def unpack(
-    archive: Place, patterns: Patterns, suffixes: Collection[str], skipped: Skipped, tables: Collection[str] = ()
-) -> list[Place]:  # fmt: skip
+    archive: FoundFile, patterns: Patterns, suffixes: Collection[str], skipped: Skipped, tables: Collection[str] = ()
+) -> list[FoundFile]:  # fmt: skip
     """Return copies of the files in an archive that a folder of the same files would stand for, by name; count the others.
 
     Of several files of the same name the last counts, as if the archive were unpacked. ``patterns`` choose in an archive that
@@ -37,7 +37,7 @@ def unpack(
     """
     unpacked = Unpacked(archive.name, archive.size, archive.modified_ns)
     patterns = patterns._replace(wanted=() if archive.found else patterns.wanted).below(archive.path)
-    found: dict[str, Place] = {}
+    found: dict[str, FoundFile] = {}
     kind = None
     try:
         with open_stream(archive.path) as raw:
@@ -75,7 +75,7 @@ def unpack(
     return [found[relative] for relative in sorted(found, key=lambda one: one.split("/"))]
 
 
-def _in_zip(archive: Place, skipped: Skipped) -> Iterator[tuple[str, int, IO[bytes]]]:
+def _in_zip(archive: FoundFile, skipped: Skipped) -> Iterator[tuple[str, int, IO[bytes]]]:
     with open_stream(archive.path) as raw, zipfile.ZipFile(raw) as whole:
         for member in whole.infolist():
             encrypted = member.flag_bits & _ENCRYPTED
@@ -88,7 +88,7 @@ def _in_zip(archive: Place, skipped: Skipped) -> Iterator[tuple[str, int, IO[byt
                 yield member.filename, member.file_size, stream
 
 
-def _in_tar(archive: Place, skipped: Skipped) -> Iterator[tuple[str, int, IO[bytes]]]:
+def _in_tar(archive: FoundFile, skipped: Skipped) -> Iterator[tuple[str, int, IO[bytes]]]:
     stream = _Forwards(read_blocks(archive.path, kinds=None))
     with tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r:") as whole:
         while (member := whole.next()) is not None:

@@ -28,9 +28,9 @@ from .layout import (
     ALIGN,
     ARRAYS,
     HEAD_SIZE,
-    Kind,
+    ChunkedArray,
+    FileType,
     Section,
-    Streamed,
     find_magic,
     open_regular,
     read_pieces,
@@ -42,8 +42,8 @@ _BLOCK = 1 << 20
 
 
 def write_arrays(
-    path: Path, arrays: Mapping[str, NDArray[Any] | Streamed], meta: dict[str, Any] | None = None, *, kind: Kind = ARRAYS,
-    replace: bool = True,
+    path: Path, arrays: Mapping[str, NDArray[Any] | ChunkedArray], meta: dict[str, Any] | None = None, *,
+    kind: FileType = ARRAYS, replace: bool = True,
 ) -> None:  # fmt: skip
     """Write arrays to a file that gets its name only when all is on the disk: see ``atomic_file``."""
     with atomic_file(path, compress=False, replace=replace) as stream:
@@ -53,7 +53,7 @@ def write_arrays(
 class ArrayFile(Mapping[str, NDArray[Any]]):
     """The arrays of one file; each is read, and compared with its checksum, when it is asked for."""
 
-    def __init__(self, path: Path, kind: Kind = ARRAYS) -> None:
+    def __init__(self, path: Path, kind: FileType = ARRAYS) -> None:
         self.path = path
         self._kind = kind
         with open_regular(path, kind) as stream:
@@ -122,7 +122,7 @@ Sections = tuple[Section, ...]
 class GrowingFile:
     """The sections of one file, which the first addition makes; ``accepts`` (first section, each one) checks what they hold."""
 
-    def __init__(self, path: Path, kind: Kind, accepts: Callable[[Section, Section], bool]) -> None:
+    def __init__(self, path: Path, kind: FileType, accepts: Callable[[Section, Section], bool]) -> None:
         self.path = path
         self.kind = kind
         self._accepts = accepts

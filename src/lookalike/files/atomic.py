@@ -128,7 +128,7 @@ def remove_leftovers(path: Path) -> None:
             shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
-def taken(path: Path) -> OutputError:
+def output_exists(path: Path) -> OutputError:
     """The error for an output whose name somebody else took while a job ran."""
     return OutputError(
         " was written by another process while this job ran, and was left unchanged: choose another name, or pass "
@@ -221,7 +221,7 @@ def atomic_file(
                     try:
                         _take_name(temporary, path)
                     except FileExistsError:
-                        raise taken(path) from None
+                        raise output_exists(path) from None
                 elif beside is not None:
                     _replace_in_turn(temporary, path)
                 else:

@@ -17,15 +17,15 @@ from .atomic import (
     leftovers,
     locked,
     make_folders,
+    output_exists,
     remove_leftovers,
     reporting,
     sync,
     sync_folder,
-    taken,
     temporary_prefix,
 )
-from .names import GivenPath, shown, some_of, suffix_of, walk
-from .places import Place, number_of
+from .names import GivenPath, first_few, shown, suffix_of, walk
+from .places import FoundFile, number_of
 from .streams import compressed
 from .urls import AnyPath, check_on_disk, check_writable
 
@@ -96,7 +96,7 @@ def check_sidecar(path: Path) -> None:
             )
 
 
-def check_apart(output: str | Path, places: Sequence[Place], also: Sequence[GivenPath] = (), *, single: bool) -> None:
+def check_apart(output: str | Path, places: Sequence[FoundFile], also: Sequence[GivenPath] = (), *, single: bool) -> None:
     """Check that outputs do not meet inputs or one another."""
     real = Path(os.path.realpath(output))
     for other in map(Path, map(os.path.realpath, also)):
@@ -180,7 +180,7 @@ def check_folder(path: Path) -> None:
     if foreign:
         reason = "that no earlier run wrote" if files is not None else f"but no {SIDECAR} that lists what an earlier run wrote"
         raise OutputError(
-            f" contains {len(foreign):,} file{'s' * (len(foreign) > 1)} {reason} ({some_of(foreign)}); "
+            f" contains {len(foreign):,} file{'s' * (len(foreign) > 1)} {reason} ({first_few(foreign)}); "
             "--force (force=True) replaces the whole folder: move them, or choose another name",
             path,
         )
@@ -213,7 +213,7 @@ def recover(path: Path) -> None:
             remove_recorded(old)
 
 
-class NewFolder:
+class OutputFolder:
     """A folder that is being written, and the files in it."""
 
     def __init__(self, path: Path, inside: str = "", target: Path | None = None) -> None:
@@ -280,7 +280,7 @@ class NewFolder:
 
 
 @contextmanager
-def atomic_directory(path: Path, *, replace: bool) -> Iterator[NewFolder]:
+def atomic_directory(path: Path, *, replace: bool) -> Iterator[OutputFolder]:
     """Give a folder to write into that becomes ``path`` when all is written.
 
     With ``replace`` it takes the place of what an earlier run wrote there, even just before: that is renamed before the new one
@@ -294,13 +294,13 @@ def atomic_directory(path: Path, *, replace: bool) -> Iterator[NewFolder]:
         temporary, lock = create_temporary(path, folder=True)
         held.callback(os.close, lock)
         held.callback(shutil.rmtree, temporary, ignore_errors=True)
-        folder = NewFolder(temporary, target=path)
+        folder = OutputFolder(temporary, target=path)
         yield folder
         folder.sync()
-        take_place(temporary, path, replace)
+        replace_folder(temporary, path, replace)
 
 
-def take_place(temporary: Path, path: Path, replace: bool) -> None:
+def replace_folder(temporary: Path, path: Path, replace: bool) -> None:
     """Give a folder that is whole its name; see ``atomic_directory``."""
     with ExitStack() as held:
         old: list[Path] = []
@@ -308,7 +308,7 @@ def take_place(temporary: Path, path: Path, replace: bool) -> None:
             while True:
                 if os.path.lexists(path):
                     if not replace:
-                        raise taken(path)
+                        raise output_exists(path)
                     aside = path.with_name(f"{temporary_prefix(path)}{os.urandom(4).hex()}.old")
                     with suppress(FileNotFoundError):  # another job is replacing it, too
                         if (current := locked(path)) is not None:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import disk, store
 from .atomic import atomic_file
-from .disk import SIDECAR, NewFolder
+from .disk import SIDECAR, OutputFolder
 from .names import GivenPath
-from .places import Place
+from .places import FoundFile
 from .store import reporting_at
 from .streams import arrow_file
 from .urls import AnyPath, Url, as_url
@@ -60,19 +60,19 @@ class Disk:
         """Return where an output is to be written, links followed, if it may be."""
         return Disk(disk.check_output(self._given, force, single=False, suffixes=suffixes))
 
-    def check_apart(self, places: Sequence[Place], also: Sequence[GivenPath] = ()) -> None:
+    def check_apart(self, places: Sequence[FoundFile], also: Sequence[GivenPath] = ()) -> None:
         """Check by device and number, whatever the names."""
         disk.check_apart(self._given, places, also, single=False)
 
-    def publish(self, names: Sequence[str], *, replace: bool, last: str = SIDECAR) -> AbstractContextManager[NewFolder]:
+    def publish(self, names: Sequence[str], *, replace: bool, last: str = SIDECAR) -> AbstractContextManager[OutputFolder]:
         """Give a folder to write files of these names into: beside it, and renamed in the end."""
         return disk.atomic_directory(self.path, replace=replace)
 
     @contextmanager
-    def attempt(self, name: str) -> Iterator[NewFolder]:
+    def attempt(self, name: str) -> Iterator[OutputFolder]:
         """Give an attempt of a task a folder of its own inside that of tasks, from which the driver takes files."""
         (self.path / name).mkdir()
-        yield NewFolder(self.path / name, inside=name)
+        yield OutputFolder(self.path / name, inside=name)
 
 
 class Store:
@@ -112,28 +112,30 @@ class Store:
         store.check_output(self.path, force, last)
         return self
 
-    def check_apart(self, places: Sequence[Place], also: Sequence[GivenPath] = ()) -> None:
+    def check_apart(self, places: Sequence[FoundFile], also: Sequence[GivenPath] = ()) -> None:
         """Check by names."""
         store.check_apart(self.path, places, also)
 
-    def publish(self, names: Sequence[str], *, replace: bool, last: str = SIDECAR) -> AbstractContextManager[store.NewObjects]:
+    def publish(
+        self, names: Sequence[str], *, replace: bool, last: str = SIDECAR
+    ) -> AbstractContextManager[store.OutputObjects]:
         """Give a folder to write files into, where they stay."""
         return store.new_folder(self.path, names, last)
 
     @contextmanager
-    def attempt(self, name: str) -> Iterator[NewFolder]:
+    def attempt(self, name: str) -> Iterator[OutputFolder]:
         """Give a temporary folder, and copy what is whole: attempts of a task write the same under the same names."""
         import tempfile  # here, for what is not needed to start
 
         with tempfile.TemporaryDirectory(prefix="lookalike-") as made:
-            folder = NewFolder(Path(made))
+            folder = OutputFolder(Path(made))
             yield folder
             for file in folder.files:
                 store.upload(folder.path / file, self.path / file)
 
 
 Folder = Disk | Store
-Unfinished = NewFolder | store.NewObjects
+UnfinishedFolder = OutputFolder | store.OutputObjects
 """A folder that is being written."""
 
 

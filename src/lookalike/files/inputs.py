@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import InputDataError
-from .ahead import side_by_side
+from .ahead import map_in_threads
 from .names import (
     ARCHIVES,
     GivenPath,
@@ -34,11 +34,11 @@ from .names import (
     walk,
     way_to_text,
 )  # fmt: skip
-from .places import NO_DEVICE, Place, place_at, without_accounts
-from .remote import Web
+from .places import NO_DEVICE, FoundFile, place_at, without_sidecars
+from .remote import HttpFile
 from .streams import Spool, asking, spool
 from .tables import is_within, kinds_for, of_tables, tables_in
-from .urls import WEB, AnyPath, Entry, Status, Url, as_url
+from .urls import WEB, AnyPath, Status, StoreObject, Url, as_url
 
 LONGEST_SUFFIX = 20  # of a web address; longer ones name no format
 SNIFFED = 8192  # bytes at the beginning of a text file in which a NUL tells that it is no text
@@ -55,7 +55,7 @@ def _status(path: str | Path) -> os.stat_result:
         raise InputDataError(f"cannot be read: {reason}", short) from None
 
 
-def _remote(entry: Entry, root: Url | None = None, found: bool = False) -> Place:
+def _remote(entry: StoreObject, root: Url | None = None, found: bool = False) -> FoundFile:
     url = entry.url
     if url.has_odd_name:
         raise InputDataError("a name with an empty part (//) cannot be read; copy the object to another name", url)
@@ -63,14 +63,14 @@ def _remote(entry: Entry, root: Url | None = None, found: bool = False) -> Place
     return place_at(url, relative, shown(url), entry.status, root, found)
 
 
-def _copied(copy: Spool) -> Place:
+def _copied(copy: Spool) -> FoundFile:
     path = Path(copy.file.name)
-    return Place(path, copy.relative, copy.name, None, False, path.stat().st_size, 0, *copy.number, copy)
+    return FoundFile(path, copy.relative, copy.name, None, False, path.stat().st_size, 0, *copy.number, copy)
 
 
 def _in_folder(
     folder: Path, patterns: Patterns, suffixes: Collection[str], skipped: Skipped, kinds: Collection[str]
-) -> list[Place]:  # fmt: skip
+) -> list[FoundFile]:  # fmt: skip
     """Return the files and tables that a folder stands for, in the order of their names, and count the others."""
     found, patterns = [], patterns.below(folder)
     try:
@@ -119,7 +119,7 @@ def _visible(folder: Path, patterns: Patterns) -> Iterator[tuple[str, os.DirEntr
             yield name, entry, None
 
 
-def _by_glob(name: str, skipped: Skipped) -> list[Place]:
+def _by_glob(name: str, skipped: Skipped) -> list[FoundFile]:
     """Return the files that a glob stands for, and count the others."""
     found, patterns = [], expanded(name)
     for folder in (f for pattern in patterns for f in globbing.glob(os.path.dirname(pattern), recursive=True)):
@@ -150,11 +150,11 @@ def _unmatched(name: str, skipped: Skipped) -> InputDataError:
 
 def _on_store(
     url: Url, patterns: Patterns, suffixes: Collection[str], skipped: Skipped, kinds: Collection[str]
-) -> list[Place]:  # fmt: skip
+) -> list[FoundFile]:  # fmt: skip
     """Return the files that a URL stands for: one, those in a folder, or those that a glob matches."""
     asks: list[Callable[[], Any]] = [url.entry, partial(entries_in, url, recursive=True)]
     with asking(url):
-        entry, *entries = side_by_side(lambda ask: ask(), asks[: 2 - bool(suffix_of(url.name, suffixes))], True)
+        entry, *entries = map_in_threads(lambda ask: ask(), asks[: 2 - bool(suffix_of(url.name, suffixes))], True)
     if entry is not None and not entry.is_folder:
         return [_remote(entry)]
     if entry is not None:
@@ -173,15 +173,15 @@ def _on_store(
     return found
 
 
-def _on_web(url: Url) -> Place:
+def _on_web(url: Url) -> FoundFile:
     """Return the file that an address names; of a server that does not send parts, a copy."""
     if "*" in url.key or not url.name:
         raise InputDataError("a web address names one file, no folder and no glob; name the files one by one", url)
     with asking(url):
-        web = Web(str(url))
+        web = HttpFile(str(url))
     if web.in_parts:
         status = Status(web.size, web.version)
-        return _remote(Entry(replace(url, known=status), False, status))
+        return _remote(StoreObject(replace(url, known=status), False, status))
     suffix = "".join(suffix for suffix in PurePosixPath(url.name).suffixes[-2:] if len(suffix) <= LONGEST_SUFFIX)
     with asking(url):
         return _copied(Spool(shown(url), web.blocks(), (NO_DEVICE, url.number), suffix))._replace(relative=url.name)
@@ -190,7 +190,7 @@ def _on_web(url: Url) -> Place:
 def _refuse_empty(
     folder: AnyPath, patterns: Patterns, formats: Mapping[str, Sequence[str]], skipped: Skipped, before: int,
     kind: str = "folder",
-) -> list[Place]:  # fmt: skip
+) -> list[FoundFile]:  # fmt: skip
     """Refuse a folder of which no file is read, unless more files are excluded than before it."""
     if skipped.counts["excluded"] > before:
         return []
@@ -213,7 +213,7 @@ def find_places(
     paths: Sequence[GivenPath], glob: str | Sequence[str] | None, format: str | None,
     formats: Mapping[str, Sequence[str]], skipped: Skipped, exclude: str | Sequence[str] | None = None,
     passing: bool = False,
-) -> list[Place]:  # fmt: skip
+) -> list[FoundFile]:  # fmt: skip
     """Return the files that paths, folders, globs, URLs of these and "-" stand for; what can be read only once is copied.
 
     ``passing``: what cannot be read is counted, and passed over.
@@ -221,13 +221,13 @@ def find_places(
     patterns, kinds = patterns_of(glob, exclude), kinds_for(format)
     readable = {suffix: None for some in formats.values() for suffix in some}
     suffixes = readable | dict.fromkeys(ARCHIVES)
-    places: list[Place] = []
+    places: list[FoundFile] = []
 
     for given in paths:
         with skipped.passing(passing):
             places += _places_of(given, patterns, suffixes, format, formats, skipped, kinds)
     if format is None:
-        places = without_accounts(places, skipped)
+        places = without_sidecars(places, skipped)
     if kinds:
         places = list(of_tables(places, kinds))
     found = []
@@ -242,14 +242,14 @@ def find_places(
             inside = unpack(place, patterns, readable, skipped, kinds)
             if not inside and not place.found:
                 _refuse_empty(place.path, patterns, formats, skipped, before, "archive")
-            found += inside if format is not None else without_accounts(inside, skipped)
+            found += inside if format is not None else without_sidecars(inside, skipped)
     return found
 
 
 def _places_of(
     given: GivenPath, patterns: Patterns, suffixes: Collection[str], format: str | None,
     formats: Mapping[str, Sequence[str]], skipped: Skipped, kinds: Collection[str],
-) -> list[Place]:  # fmt: skip
+) -> list[FoundFile]:  # fmt: skip
     """Return the files that one path stands for."""
     name = os.fspath(given)
     if not isinstance(name, str) or not name:
@@ -264,7 +264,7 @@ def _places_of(
         skipped.add("excluded", str(path))
         return []
 
-    def wanted(found: Sequence[Place], glob: str | Url) -> list[Place]:
+    def wanted(found: Sequence[FoundFile], glob: str | Url) -> list[FoundFile]:
         """Return those of the files that a glob names that are not excluded; count the others."""
         excluded = [place for place in found if place.root is None and not patterns.reads(place.path, glob)]
         for place in excluded:
@@ -287,9 +287,9 @@ def _places_of(
     return [_copied(spool(name, format, formats, status))]
 
 
-def _each_once(places: list[Place], skipped: Skipped) -> list[Place]:
+def _each_once(places: list[FoundFile], skipped: Skipped) -> list[FoundFile]:
     """Leave out, and count, what leads to a file that is there already by another name; hard links are files of their own."""
-    known: dict[tuple[int, int], list[Place]] = {}
+    known: dict[tuple[int, int], list[FoundFile]] = {}
     found = []
     for place in places:
         others = known.setdefault((place.device, place.inode), [])
@@ -304,7 +304,7 @@ def _each_once(places: list[Place], skipped: Skipped) -> list[Place]:
     return found
 
 
-def _named_apart(places: list[Place]) -> list[Place]:
+def _named_apart(places: list[FoundFile]) -> list[FoundFile]:
     """Name files for output folders from the folder that holds all of them, where shorter names are not different."""
     short = {place.relative.casefold() for place in places}
     if len(short) == len(places):
@@ -315,7 +315,7 @@ def _named_apart(places: list[Place]) -> list[Place]:
     }
     base = os.path.commonpath([real_of(root) for root in roots]) if roots else ""
 
-    def apart(place: Place) -> str:
+    def apart(place: FoundFile) -> str:
         return os.path.relpath(f"{folders[place.path.parent]}/{place.path.name}", base)
 
     return [place if place.spool is not None else place._replace(relative=apart(place)) for place in places]
@@ -326,15 +326,15 @@ def real_of(path: AnyPath) -> str:
     return f"/{path}".replace("://", "/", 1).rstrip("/") if isinstance(path, Url) else os.path.realpath(path)
 
 
-def entries_in(folder: Url, *, recursive: bool = False) -> list[Entry]:
+def entries_in(folder: Url, *, recursive: bool = False) -> list[StoreObject]:
     with asking(folder):
         return list(folder.entries(recursive=recursive))
 
 
 def inside(
     folder: Url, patterns: Patterns, suffixes: Collection[str], skipped: Skipped, kinds: Collection[str],
-    listed: list[Entry] | None = None,
-) -> Iterator[Place]:  # fmt: skip
+    listed: list[StoreObject] | None = None,
+) -> Iterator[FoundFile]:  # fmt: skip
     """Yield the tables and files that a folder stands for, files in the order of names; what it has may be ``listed``."""
     patterns = patterns.below(folder)
     entries = {
@@ -343,7 +343,7 @@ def inside(
     }  # fmt: skip
     tables = tables_in(entries, kinds)
     for name, kind in tables.items():
-        yield _remote(Entry(folder / name, True, Status(0, 0)), folder, bool(name))._replace(table=kind)
+        yield _remote(StoreObject(folder / name, True, Status(0, 0)), folder, bool(name))._replace(table=kind)
     for name, entry in entries.items():
         if is_within(name, tables):
             continue
@@ -354,9 +354,9 @@ def inside(
             yield _remote(entry, folder, True)
 
 
-def matching(url: Url) -> Iterator[Entry]:
+def matching(url: Url) -> Iterator[StoreObject]:
     """Yield what a glob stands for, in the order of names: ``*`` and ``?`` within a name, ``**`` for any folders."""
-    found: dict[str, Entry] = {}
+    found: dict[str, StoreObject] = {}
     for pattern in expanded(url.key):
         parts = pattern.split("/")
         fixed = next((number for number, part in enumerate(parts) if globbing.has_magic(part)), len(parts) - 1)

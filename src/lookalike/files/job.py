@@ -11,7 +11,7 @@ from zlib import crc32
 
 from ..errors import IndexFormatError, ParameterError
 from .folder import Store
-from .names import GivenPath, shown, some_of
+from .names import GivenPath, first_few, shown
 from .secrets import SECRET, bytes_of, checked, new_secret, secret_in, token_of
 from .store import reporting_at
 from .urls import AnyPath, Url, check_writable
@@ -47,7 +47,7 @@ def check_same(name: str, held: Any, job: Any) -> None:
 def no_job(folder: AnyPath, names: Iterable[str]) -> ParameterError:
     """The error for a folder that holds files of others."""
     return ParameterError(
-        f"{shown(folder)}: contains files that do not belong to a job ({some_of(names)}); name an empty or a new folder"
+        f"{shown(folder)}: contains files that do not belong to a job ({first_few(names)}); name an empty or a new folder"
     )
 
 

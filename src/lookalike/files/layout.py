@@ -37,7 +37,7 @@ _CRC = re.compile("[0-9a-f]{8}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class FileType:
     """One kind of file."""
 
     magic: bytes  # its first 8 bytes
@@ -47,11 +47,11 @@ class Kind:
     links: bool = False  # symbolic links to it are followed: users choose its name
 
 
-ARRAYS = Kind(magic=b"LOOKAARR", version=1, name="arrays of lookalike")
+ARRAYS = FileType(magic=b"LOOKAARR", version=1, name="arrays of lookalike")
 
 
 @dataclass(frozen=True, slots=True)
-class Streamed:
+class ChunkedArray:
     """An array that comes in pieces, so that it need never be in memory as a whole."""
 
     dtype: Any
@@ -68,7 +68,7 @@ class Streamed:
         return np.ascontiguousarray(pieces[0] if len(pieces) == 1 else np.concatenate(pieces), self.dtype)
 
 
-class Entry(NamedTuple):
+class ArrayHeader(NamedTuple):
     """One array of a section: its type, its shape, its first byte, the byte behind its padding, and its checksum."""
 
     dtype: np.dtype[Any]
@@ -99,7 +99,7 @@ class Section(NamedTuple):
     begin: int
     end: int
     meta: dict[str, Any]
-    entries: dict[str, Entry]
+    entries: dict[str, ArrayHeader]
 
 
 def aligned(offset: int) -> int:
@@ -122,19 +122,25 @@ def _write_at(file: int, place: int, data: bytes | memoryview) -> int:
 
 
 def write_section(
-    file: int, begin: int, kind: Kind, arrays: Mapping[str, NDArray[Any] | Streamed], meta: dict[str, Any], *, sync: bool
+    file: int,
+    begin: int,
+    kind: FileType,
+    arrays: Mapping[str, NDArray[Any] | ChunkedArray],
+    meta: dict[str, Any],
+    *,
+    sync: bool,
 ) -> Section:
     """Write a section into an open file; return what its head says.
 
     The first 24 bytes are written last, with ``sync`` once the rest is on the disk: they lie within one sector of it, so that
     a section that was cut off begins with zeros.
     """
-    streamed = {name: a if isinstance(a, Streamed) else Streamed(a.dtype, a.shape, [a]) for name, a in arrays.items()}
-    entries: dict[str, Entry] = {}  # their places count from the end of the header
+    streamed = {name: a if isinstance(a, ChunkedArray) else ChunkedArray(a.dtype, a.shape, [a]) for name, a in arrays.items()}
+    entries: dict[str, ArrayHeader] = {}  # their places count from the end of the header
     size = 0
     for name, a in streamed.items():
         first, size = size, aligned(size + a.nbytes)
-        entries[name] = Entry(np.dtype(a.dtype).newbyteorder("<"), tuple(a.shape), first, size, 0)
+        entries[name] = ArrayHeader(np.dtype(a.dtype).newbyteorder("<"), tuple(a.shape), first, size, 0)
 
     def header() -> bytes:
         """The same number of bytes whatever the checksums."""
@@ -164,7 +170,7 @@ def write_section(
 
 
 @contextmanager
-def open_regular(path: Path, kind: Kind = ARRAYS) -> Iterator[BinaryIO]:
+def open_regular(path: Path, kind: FileType = ARRAYS) -> Iterator[BinaryIO]:
     """Open a file of ours for reading; a pipe or device is refused, not waited for, as is a link if the kind follows none."""
     try:
         flags = os.O_RDONLY | os.O_NONBLOCK | (0 if kind.links else os.O_NOFOLLOW)
@@ -178,7 +184,7 @@ def open_regular(path: Path, kind: Kind = ARRAYS) -> Iterator[BinaryIO]:
         raise kind.error(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def read_version(path: Path, kind: Kind, start: bytes) -> int:
+def read_version(path: Path, kind: FileType, start: bytes) -> int:
     """Check the first bytes of a file or section; return its version."""
     if start[:8] != kind.magic:
         raise kind.error(f"{path}: not a file of {kind.name}")
@@ -190,7 +196,7 @@ def read_version(path: Path, kind: Kind, start: bytes) -> int:
     return version
 
 
-def read_section(stream: BinaryIO, path: Path, kind: Kind, begin: int = 0) -> Section:
+def read_section(stream: BinaryIO, path: Path, kind: FileType, begin: int = 0) -> Section:
     """Read the head of a section, whose arrays may extend beyond the end of the file."""
     start = os.pread(stream.fileno(), _AHEAD, begin)
     version = read_version(path, kind, start)
@@ -221,17 +227,17 @@ def read_section(stream: BinaryIO, path: Path, kind: Kind, begin: int = 0) -> Se
     return Section(begin, end, meta, entries)
 
 
-def _entry(dtype: str, shape: list[int], offset: int, crc: str, *, data: int, wanted: int) -> Entry:
+def _entry(dtype: str, shape: list[int], offset: int, crc: str, *, data: int, wanted: int) -> ArrayHeader:
     """Check what a header says of one array, which must begin where the one before it ends."""
     if dtype not in DTYPES or not is_count(offset) or not _CRC.fullmatch(crc) or not all(map(is_count, shape)):
         raise ValueError
     kind = DTYPES[dtype]
     if math.prod([max(length, 1) for length in shape]) * kind.itemsize > MOST_BYTES or data + offset != wanted:
         raise ValueError
-    return Entry(kind, tuple(shape), wanted, aligned(wanted + math.prod(shape) * kind.itemsize), int(crc, 16))
+    return ArrayHeader(kind, tuple(shape), wanted, aligned(wanted + math.prod(shape) * kind.itemsize), int(crc, 16))
 
 
-def read_pieces(stream: BinaryIO, path: Path, kind: Kind, section: Section, name: str, most: int) -> Iterator[NDArray[Any]]:
+def read_pieces(stream: BinaryIO, path: Path, kind: FileType, section: Section, name: str, most: int) -> Iterator[NDArray[Any]]:
     """Yield an array, at most this many rows at a time."""
     entry, crc = section.entries[name], 0
     row_bytes = entry.dtype.itemsize * math.prod(entry.shape[1:])

@@ -38,7 +38,7 @@ _MARKER = re.compile(
 )
 
 
-def some_of(names: Iterable[str]) -> str:
+def first_few(names: Iterable[str]) -> str:
     """Return the first names, in order, as a message lists them."""
     ordered = sorted(names)
     return ", ".join(map(shown, ordered[:_FIRST])) + (", ..." if len(ordered) > _FIRST else "")

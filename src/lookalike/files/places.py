@@ -62,7 +62,7 @@ class Unpacked:
         return path
 
 
-class Place(NamedTuple):
+class FoundFile(NamedTuple):
     """A file to read, and what it was when it was met."""
 
     path: AnyPath
@@ -92,7 +92,7 @@ class Place(NamedTuple):
                 yield Path(os.path.realpath(path))
 
 
-def place_of(path: AnyPath, relative: str, name: str) -> Place:
+def place_of(path: AnyPath, relative: str, name: str) -> FoundFile:
     """Return a file as an input has it."""
     status = path.stat()
     if isinstance(status, os.stat_result) and not stat.S_ISREG(status.st_mode):
@@ -102,10 +102,10 @@ def place_of(path: AnyPath, relative: str, name: str) -> Place:
 
 def place_at(
     path: AnyPath, relative: str, name: str, status: os.stat_result | Status, root: AnyPath | None = None, found: bool = False
-) -> Place:
+) -> FoundFile:
     """Return what has a status as an input has it."""
     where = (status.st_dev, status.st_ino) if isinstance(status, os.stat_result) else number_of(path)
-    return Place(path, relative, name, root, found, status.st_size, status.st_mtime_ns, *where)
+    return FoundFile(path, relative, name, root, found, status.st_size, status.st_mtime_ns, *where)
 
 
 def number_of(path: AnyPath) -> tuple[int, int]:
@@ -116,7 +116,7 @@ def number_of(path: AnyPath) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def digest_of(places: Sequence[Place]) -> str | None:
+def digest_of(places: Sequence[FoundFile]) -> str | None:
     """Return the SHA-256 digest of a file; of several files, that of what ``sha256sum`` prints of them; None of no file."""
     from hashlib import file_digest, sha256  # here, for what is not needed to start
 
@@ -130,18 +130,20 @@ def digest_of(places: Sequence[Place]) -> str | None:
     return sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest() if lines else None
 
 
-def without_accounts(places: list[Place], skipped: Skipped) -> list[Place]:
+def without_sidecars(places: list[FoundFile], skipped: Skipped) -> list[FoundFile]:
     """Leave out, and count, what is kept beside data: ``*.json`` of the shell names it too."""
     holding = {_seen_at(place).parent for place in places if place.relative.endswith(".arrow")}
     saved = {_seen_at(place).parent for place in places if _seen_at(place).name in ("state.json", "dataset_info.json")}
     return [place for place in places if not _is_account(place, skipped, holding, saved)]
 
 
-def _seen_at(place: Place) -> PurePath | Url:
+def _seen_at(place: FoundFile) -> PurePath | Url:
     return place.path if place.unpacked is None else PurePosixPath(place.name)
 
 
-def _is_account(place: Place, skipped: Skipped, holding: Collection[PurePath | Url], saved: Collection[PurePath | Url]) -> bool:
+def _is_account(
+    place: FoundFile, skipped: Skipped, holding: Collection[PurePath | Url], saved: Collection[PurePath | Url]
+) -> bool:
     """Tell, and count, what lookalike wrote beside an output, and what describes, or repeats, data sets of Hugging Face.
 
     ``holding`` folders have their ``.arrow`` files, ``saved`` ones what describes them.

@@ -29,7 +29,7 @@ from ..errors import InputDataError, LookalikeError, OutputError
 from . import disk
 from .atomic import atomic_file, remove_leftovers, reporting, sync_folder
 from .descriptions import Description, FileName, damaged, encoded, is_trusted, read_description
-from .disk import SIDECAR, remove_recorded, take_place
+from .disk import SIDECAR, remove_recorded, replace_folder
 from .names import GivenPath, shown
 from .urls import AnyPath
 
@@ -173,7 +173,7 @@ def _rename(journal: _Journal) -> None:
         if os.path.lexists(hidden):
             _check_free(one)
             if hidden.is_dir():
-                take_place(hidden, place, one.replace)
+                replace_folder(hidden, place, one.replace)
             else:
                 os.replace(hidden, place)
     for parent in dict.fromkeys(Path(one.place).parent for one in journal.outputs):

@@ -31,7 +31,7 @@ _GIVEN_UP = f"; it was asked {ATTEMPTS} times: run the job again later (with a w
 _LOG_IN = ": accept its conditions on its page if it has any, and set HF_TOKEN or run 'hf auth login'"
 
 
-class Seen(NamedTuple):
+class RemoteInfo(NamedTuple):
     """What a server says of a file or folder; the version is in place of its time of change: see ``version_of``."""
 
     path: str
@@ -69,7 +69,7 @@ def _client(process: int) -> httpx.Client:
     return httpx.Client(timeout=PATIENCE, headers={"Accept-Encoding": "identity"})
 
 
-class Web:
+class HttpFile:
     """A file at an address: its size (-1: not known), its version, and whether the server sends parts of it."""
 
     def __init__(self, address: str, headers: Mapping[str, str] | None = None, log_in: str = "") -> None:
@@ -175,7 +175,7 @@ def _hub(endpoint: str | None) -> HfApi:
     return HfApi(endpoint=endpoint)
 
 
-class DataSet:
+class HubRepository:
     """A data set of the Hub, of which a key such as ``OWNER/NAME@REVISION/folder/file`` names a file or a folder."""
 
     def __init__(self, key: str, endpoint: str | None = None) -> None:
@@ -189,15 +189,15 @@ class DataSet:
         self._where: dict[str, Any] = {"repo_type": "dataset", "revision": revision.replace("%2F", "/") or None}
         self._above = key.removesuffix(self.path).rstrip("/")
 
-    def seen(self) -> Seen | None:
+    def seen(self) -> RemoteInfo | None:
         """Return what is under the key; None if nothing is."""
         if not self.path:
             self.inside(recursive=False)  # or an error says that there is no such data set
-            return Seen(self._above, True, 0, 0)
+            return RemoteInfo(self._above, True, 0, 0)
         found = self._asked(lambda: self._hub.get_paths_info(self.repository, [self.path], **self._where))
         return self._one(found[0]) if found else None
 
-    def inside(self, recursive: bool) -> list[Seen]:
+    def inside(self, recursive: bool) -> list[RemoteInfo]:
         """Return what is in the folder; nothing if there is none."""
         from huggingface_hub.errors import EntryNotFoundError
 
@@ -209,9 +209,9 @@ class DataSet:
 
         return list(map(self._one, self._asked(tree)))
 
-    def _one(self, found: Any) -> Seen:
+    def _one(self, found: Any) -> RemoteInfo:
         tag = getattr(found, "xet_hash", None) or getattr(found, "blob_id", None)
-        return Seen(f"{self._above}/{found.path}", tag is None, getattr(found, "size", 0), version_of(None, tag))
+        return RemoteInfo(f"{self._above}/{found.path}", tag is None, getattr(found, "size", 0), version_of(None, tag))
 
     def _asked(self, ask: Any) -> list[Any]:
         from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
@@ -226,9 +226,9 @@ class DataSet:
             raise _refused(str(error).strip().partition("\n")[0]) from None
         return found
 
-    def web(self) -> Web:
+    def web(self) -> HttpFile:
         """Return the file."""
         from huggingface_hub import get_token, hf_hub_url
 
         address, token = hf_hub_url(self.repository, self.path, endpoint=self._hub.endpoint, **self._where), get_token()
-        return Web(address, {"Authorization": f"Bearer {token}"} if token else {}, _LOG_IN)
+        return HttpFile(address, {"Authorization": f"Bearer {token}"} if token else {}, _LOG_IN)

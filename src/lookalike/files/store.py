@@ -14,8 +14,8 @@ from typing import Any
 
 from ..errors import OutputError
 from .disk import SIDECAR, files_in
-from .names import GivenPath, shown, some_of
-from .places import Place
+from .names import GivenPath, first_few, shown
+from .places import FoundFile
 from .streams import compressed, why
 from .urls import Url, check_writable, is_inside, path_of
 
@@ -58,14 +58,14 @@ def check_output(folder: Url, force: bool, last: str = SIDECAR) -> None:
         if foreign:
             raise OutputError(
                 f" contains {len(foreign):,} file{'s' * (len(foreign) > 1)} that no earlier run wrote "
-                f"({some_of(foreign)}): move them, or choose another name",
+                f"({first_few(foreign)}): move them, or choose another name",
                 folder,
             )
         if (last in names or (SIDECAR in names and PLANNED not in names)) and not force:
             raise OutputError(" exists; pass --force (force=True) to replace it, or choose another name", folder)
 
 
-def check_apart(output: Url, places: Sequence[Place], also: Sequence[GivenPath] = ()) -> None:
+def check_apart(output: Url, places: Sequence[FoundFile], also: Sequence[GivenPath] = ()) -> None:
     """Check that an output folder meets no input and no other output."""
     for other in also:
         path = path_of(other)
@@ -99,7 +99,7 @@ def upload(file: Path, url: Url) -> None:
         url.upload(file)
 
 
-class NewObjects:
+class OutputObjects:
     """A folder on a store that is being written, and the files in it."""
 
     def __init__(self, path: Url) -> None:
@@ -110,7 +110,7 @@ class NewObjects:
 
     @contextmanager
     def file(self, name: str, *, compress: bool = True) -> Iterator[Any]:
-        """Open a new file, which is there, whole, after the last line; compression is that of ``NewFolder``."""
+        """Open a new file, which is there, whole, after the last line; compression is that of ``OutputFolder``."""
         path, packed = self.path / name, Path(name) if compress else None
         with reporting_at(path), path.create() as raw, compressed(raw, packed) as stream:
             yield stream
@@ -148,9 +148,9 @@ class NewObjects:
 
 
 @contextmanager
-def new_folder(path: Url, names: Sequence[str], last: str) -> Iterator[NewObjects]:
+def new_folder(path: Url, names: Sequence[str], last: str) -> Iterator[OutputObjects]:
     """Give a folder to write into, in place of what an earlier run wrote there."""
     prepare(path, [*names, last], last)
-    yield NewObjects(path)
+    yield OutputObjects(path)
     with reporting_at(path):
         (path / PLANNED).unlink(missing_ok=True)

@@ -40,7 +40,7 @@ _XZ_PRESET = 3  # takes 32 MB to write; the usual one 94
 _TOO_LARGE = ("too much memory", "Memory usage limit")  # in what decompressors say
 _PASSING = ("SLOW_DOWN", "NETWORK_CONNECTION", "INTERNAL_FAILURE", "SERVICE_UNAVAILABLE", "THROTTLING", "HTTP status 5")
 _STORES = ("AWS Error", "google::cloud", "Azure", "HTTP error")  # in what Arrow says of their refusals
-Noted = Callable[[int], None] | None
+OnRead = Callable[[int], None] | None
 
 
 class DamagedError(InputDataError):
@@ -63,7 +63,7 @@ def compression_of(path: str | AnyPath) -> str | None:
 
 
 def read_blocks(
-    path: AnyPath, n_bytes: int | None = None, noted: Noted = None, kinds: Collection[str] | None = (), gaps: bool = False
+    path: AnyPath, n_bytes: int | None = None, noted: OnRead = None, kinds: Collection[str] | None = (), gaps: bool = False
 ) -> Iterator[bytes]:  # fmt: skip
     """Yield a file decompressed, in blocks; before each ``noted`` is told how many bytes were read for it, as on the disk.
 
@@ -105,7 +105,7 @@ def _checked(path: AnyPath, blocks: Iterator[bytes], kinds: Collection[str]) -> 
 
 
 def _read(
-    path: AnyPath, n_bytes: int | None, kinds: Collection[str] | None, noted: Noted = None, gaps: bool = False
+    path: AnyPath, n_bytes: int | None, kinds: Collection[str] | None, noted: OnRead = None, gaps: bool = False
 ) -> Iterator[bytes]:  # fmt: skip
     """Yield the blocks of a file, decompressed, if it is, unless ``kinds`` is None."""
     packing = None
@@ -374,7 +374,7 @@ def long_line(n_bytes: int, n_quotes: int = 0) -> LongLine:
 
 
 def read_lines(
-    path: AnyPath, most: int | None = None, *, skip: bool = False, noted: Noted = None
+    path: AnyPath, most: int | None = None, *, skip: bool = False, noted: OnRead = None
 ) -> Iterator[list[bytes]]:  # fmt: skip
     """Yield lists of lines, each with its line feed (the last may lack it), a list a block."""
     return lines_of(read_blocks(path, noted=noted), MOST if most is None else most, skip)

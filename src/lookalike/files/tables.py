@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..errors import InputDataError
 from .names import shown
-from .places import Place, number_of
+from .places import FoundFile, number_of
 from .urls import READ_ONLY, AnyPath
 
 LOGS = {"delta": "_delta_log", "iceberg": "metadata"}
@@ -50,7 +50,7 @@ def is_within(name: str, folders: Collection[str]) -> bool:
     return any("/".join(parts[:end]) in folders for end in range(len(parts)))
 
 
-def of_tables(places: list[Place], kinds: Collection[str]) -> Iterator[Place]:
+def of_tables(places: list[FoundFile], kinds: Collection[str]) -> Iterator[FoundFile]:
     """Yield files, in place of those that describe a table this; refuse those whose rows a table may have no more."""
     known: dict[AnyPath, str | None] = {}
     for place in places:
@@ -58,7 +58,7 @@ def of_tables(places: list[Place], kinds: Collection[str]) -> Iterator[Place]:
             described = None if place.root is not None else _described_by(place.path, kinds)
             if described is not None:
                 root = above(place.path, 2)
-                place = Place(
+                place = FoundFile(
                     root, "", shown(root), root, False, place.size, place.modified_ns, *number_of(root), table=described
                 )
             elif place.path.suffix.lower() == ".parquet" and getattr(place.path, "scheme", "") not in READ_ONLY:

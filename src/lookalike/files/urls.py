@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from ..errors import ParameterError
-from .ahead import TAIL, Ahead, Reader
+from .ahead import TAIL, PrefetchedFile, Prefetcher
 from .filesystems import Options, container_of, filesystem_of, options_of, refusals
 from .names import GivenPath
-from .remote import DataSet, Seen, Web
+from .remote import HttpFile, HubRepository, RemoteInfo
 
 SCHEMES = {
     "s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "abfs": "abfss", "abfss": "abfss", "hdfs": "hdfs", "hf": "hf",
@@ -42,7 +42,7 @@ class Status(NamedTuple):
     st_mtime_ns: int
 
 
-class Entry(NamedTuple):
+class StoreObject(NamedTuple):
     """What is in a folder of a store."""
 
     url: Url
@@ -122,14 +122,14 @@ class Url:
         container = container_of(self.root)
         return f"{container}/{self.key}".rstrip("/") or "/"
 
-    def entry(self) -> Entry | None:
+    def entry(self) -> StoreObject | None:
         """Return what it is; None if there is nothing under it."""
         if self.scheme in WEB:
             try:
-                web = Web(str(self))
+                web = HttpFile(str(self))
             except FileNotFoundError:
                 return None
-            return self._seen(Seen(self.key, False, web.size, web.version))
+            return self._seen(RemoteInfo(self.key, False, web.size, web.version))
         if self.scheme == "hf":
             found = self.data_set.seen()
             return None if found is None else self._seen(found)
@@ -137,23 +137,23 @@ class Url:
             return self._entry(self.filesystem.get_file_info(self.inside))
 
     @property
-    def data_set(self) -> DataSet:
-        return DataSet(self.key, dict(self.options).get("endpoint"))
+    def data_set(self) -> HubRepository:
+        return HubRepository(self.key, dict(self.options).get("endpoint"))
 
-    def _seen(self, seen: Seen) -> Entry:
+    def _seen(self, seen: RemoteInfo) -> StoreObject:
         status = Status(seen.size, seen.version)
-        return Entry(Url(self.root, seen.path, self.options, status), seen.is_folder, status)
+        return StoreObject(Url(self.root, seen.path, self.options, status), seen.is_folder, status)
 
-    def _entry(self, info: Any) -> Entry | None:
+    def _entry(self, info: Any) -> StoreObject | None:
         from pyarrow.fs import FileType
 
         if info.type == FileType.NotFound:
             return None
         key = info.path[len(container_of(self.root)) :].removeprefix("/").rstrip("/")
         modified_ns = (info.mtime_ns or 0) // 10**9 * 10**9
-        return self._seen(Seen(key, info.type == FileType.Directory, info.size or 0, modified_ns))
+        return self._seen(RemoteInfo(key, info.type == FileType.Directory, info.size or 0, modified_ns))
 
-    def entries(self, *, recursive: bool = False) -> Iterator[Entry]:
+    def entries(self, *, recursive: bool = False) -> Iterator[StoreObject]:
         """Yield what is in this folder, or anywhere below it, in the order of names."""
         if self.scheme in WEB:
             raise ParameterError(f"{self}: a web server lists no folders; name the files one by one")
@@ -214,20 +214,20 @@ class Url:
         with pa.memory_map(os.fspath(file)) as source:
             self.write_bytes(source.read_buffer())
 
-    def ahead(self) -> Ahead:
+    def ahead(self) -> Prefetcher:
         """Open a file, of which several readers ask for what they will read; one that was listed is opened once."""
         opened = _opened_lately(self, self.known) if self.known is not None else Opened(self)
-        return Ahead(opened.fetch, opened.size, opened.tail)
+        return Prefetcher(opened.fetch, opened.size, opened.tail)
 
     def open_stream(self, n_bytes: int | None = None) -> Any:
         """Open a file, of which what follows is read ahead, or only so many bytes are read."""
-        return io.BufferedReader(Reader(self.ahead(), exact=n_bytes is not None), n_bytes or 1 << 16)
+        return io.BufferedReader(PrefetchedFile(self.ahead(), exact=n_bytes is not None), n_bytes or 1 << 16)
 
     def open_anywhere(self) -> Any:
         """Open a file for Arrow, which reads its bytes here and there."""
         import pyarrow as pa
 
-        return pa.PythonFile(Reader(self.ahead(), exact=True), "r")
+        return pa.PythonFile(PrefetchedFile(self.ahead(), exact=True), "r")
 
     def unlink(self, missing_ok: bool = False) -> None:
         try:
@@ -318,7 +318,7 @@ class Opened:
 
     def __init__(self, url: Url) -> None:
         if url.scheme in READ_ONLY:
-            web = url.data_set.web() if url.scheme == "hf" else Web(str(url))
+            web = url.data_set.web() if url.scheme == "hf" else HttpFile(str(url))
             self.fetch, self.size = web.fetch, web.size
             told = url.known or Status(web.size, web.version)
             if told.st_size != web.size or (url.scheme in WEB and told.st_mtime_ns != web.version):

@@ -25,7 +25,7 @@ from ..errors import IndexFormatError, LookalikeError, OutputError
 from .arrays import ArrayFile, write_arrays
 from .atomic import atomic_file, make_folders, reporting, sync_folder
 from .job import FINISHED, JOB, StoreWorkspace, check_same, damaged, encoded_job, job_in, no_job
-from .layout import Streamed
+from .layout import ChunkedArray
 from .names import GivenPath, shown
 from .publication import Publication, recover
 from .secrets import SECRET, known_secret, new_secret, read_secret, token_of, write_secret
@@ -36,7 +36,7 @@ OUTPUTS = "outputs"  # the part that says which outputs are complete
 OPEN_FILES = 512  # whose headers are remembered
 _TEMPORARY = re.compile(r"\.(job\.json|secret|[a-z0-9.-]+\.part)\.[0-9a-f]{8}-[0-9a-f]{8}\.tmp")
 Arrays = Mapping[str, NDArray[Any]]
-Given = Mapping[str, NDArray[Any] | Streamed]
+Given = Mapping[str, NDArray[Any] | ChunkedArray]
 
 
 def unfinished_job(folder: Path) -> dict[str, Any] | None:
@@ -212,7 +212,7 @@ class Workspace:
 
     def put(self, name: str, arrays: Given) -> None:
         if self.folder is None:
-            self._held[name] = {key: a.whole() if isinstance(a, Streamed) else a for key, a in arrays.items()}
+            self._held[name] = {key: a.whole() if isinstance(a, ChunkedArray) else a for key, a in arrays.items()}
         else:
             self._write(name, arrays)
 

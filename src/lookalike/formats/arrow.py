@@ -112,8 +112,8 @@ class Arrow(ColumnarFormat):
                     if part is not None:
                         yield table_batch(part, first, columns, split.name)
                         first += len(part)
-                if split.noted is not None:
-                    split.noted(min(batch.nbytes, split.place.size))
+                if split.on_read is not None:
+                    split.on_read(min(batch.nbytes, split.place.size))
                 del batch  # not held while the next is read
 
     def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:

@@ -14,7 +14,7 @@ from ..files.names import packed
 from ..files.streams import BLOCK, DamagedError, LongLine, read_lines
 from ..text.texts import from_strings
 from .columnar import ColumnarFormat
-from .cuts import Cuts
+from .cuts import TextEdits
 from .format import Format, Selection, write_lines
 from .rows import NumberedRows, as_text, is_finite, lost, not_utf8, refuse_twice
 from .split import Batch, Columns, Record, Split, check_free, marked, missing_column, numbers_from, reason_of
@@ -88,7 +88,7 @@ class Csv(Format):
         Who has taken what it needs of a list may clear it, so that large fields are not held.
         """
         limit = split.limit
-        read = read_lines(split.place.path, limit.most, skip=limit.skip, noted=split.noted)
+        read = read_lines(split.place.path, limit.most, skip=limit.skip, noted=split.on_read)
         lines = _taken(read)
         consumed: list[bytes] = []
         number = offset = size = quotes = 0
@@ -305,7 +305,7 @@ class Csv(Format):
             yield raw
             del raw  # not held while the next is read
 
-    def _cut(self, names: list[str], line: bytes, cuts: Cuts, ranges: list[int]) -> bytes:
+    def _cut(self, names: list[str], line: bytes, cuts: TextEdits, ranges: list[int]) -> bytes:
         """Return a record without some of its text."""
         (fields,) = csv.reader([line.decode("utf-8", "replace")], delimiter=self.delimiter, strict=True)
         place = names.index(cuts.column)

@@ -23,7 +23,7 @@ _text = msgspec.json.Decoder(str | None).decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cuts:
+class TextEdits:
     """What is left out of the texts in a column.
 
     ``ranges`` makes, for rows from the first to the one before the last, some at a time, a list of integers each: begin, end,

@@ -30,7 +30,7 @@ decode = msgspec.msgpack.Decoder(list[dict[str, Any] | str]).decode
 class Database(Format):
     """A database. Rows are numbered from 1 in the order in which the query gives them; outputs are Parquet files, or others."""
 
-    written_as = "parquet"
+    output_format = "parquet"
     compressible = False
     query = ""
     row_bytes, text_share = 1000, 2.0

@@ -18,14 +18,14 @@ import pyarrow as pa
 
 from ..errors import InputDataError, ParameterError
 from ..files.inputs import entries_in
-from ..files.names import shown, some_of
+from ..files.names import first_few, shown
 from ..files.processes import limit_memory, start
 from ..files.streams import arrow_file
 from ..files.tables import LOGS
 from ..files.urls import AnyPath, Url
 from ..values import Int64Array
 from ..values.arrow import to_numpy
-from .lake import NONE, DataFile, Lake, Snapshot, inside, outside
+from .lake import NONE, DataFile, Snapshot, TableFormat, inside, outside
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -46,7 +46,7 @@ _DELETED = pa.schema([("path", pa.string()), ("row", pa.list_(pa.int64()))])
 _PHYSICAL = b"delta.columnMapping.physicalName"
 
 
-class Delta(Lake):
+class Delta(TableFormat):
     """Delta tables, deletion vectors and mapped columns included."""
 
     name = "delta"
@@ -79,7 +79,7 @@ class Delta(Lake):
         names = [_inside(path, root) for path in adds.column("path").to_pylist()]
         constants = adds.column("partition").to_pylist() if partitions else [{}] * len(names)
         if stray := set(deleted) - set(names):
-            raise InputDataError(f"the Delta table deletes rows of files that are not there: {some_of(stray)}", root)
+            raise InputDataError(f"the Delta table deletes rows of files that are not there: {first_few(stray)}", root)
         counts = adds.column("num_records").to_pylist() if "num_records" in adds.column_names else [None] * len(names)
         files = {
             name: DataFile(deleted.get(name, NONE), known or {}, n)

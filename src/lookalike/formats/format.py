@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError, OutputError
 from ..extraction import UnreadableError
-from ..files.folder import Unfinished
-from ..files.places import Place
+from ..files.folder import UnfinishedFolder
+from ..files.places import FoundFile
 from ..files.streams import BLOCK, compression_of, read_blocks
 from ..text.texts import from_strings
-from .cuts import Cuts
+from .cuts import TextEdits
 from .registry import format_named
 from .rows import NumberedRows, Unread, has_value, names_in, value_at
 from .split import (
@@ -56,7 +56,7 @@ class Selection:
 
     def __init__(
         self, split: Split, mask: NDArray[np.bool_], added: Added | None = None, encoding_errors: str = "strict",
-        cuts: Cuts | None = None, left: NDArray[np.bool_] | None = None,
+        cuts: TextEdits | None = None, left: NDArray[np.bool_] | None = None,
     ) -> None:  # fmt: skip
         self.split = split
         self.mask = mask
@@ -110,7 +110,7 @@ class Selection:
 
     def lines(
         self, raw_rows: Iterable[bytes], annotate: Callable[[bytes, Record], bytes],
-        cut: Callable[[bytes, Cuts, list[int]], bytes] | None = None,
+        cut: Callable[[bytes, TextEdits, list[int]], bytes] | None = None,
     ) -> Iterator[bytes]:  # fmt: skip
         """Yield the selected ones of the rows' own bytes, texts cut by ``cut``, additions appended by ``annotate``."""
         self.split.check_unchanged()
@@ -170,7 +170,7 @@ BATCH_ROWS = 4096
 EXPANSION = 4  # of compressed lines, about
 
 
-def unpacked_size(place: Place) -> int:
+def unpacked_size(place: FoundFile) -> int:
     """Return about how many bytes a file has without its compression."""
     return place.size * (1 if compression_of(place.path) is None else EXPANSION)
 
@@ -213,7 +213,7 @@ class Format:
     row_bytes, text_share = 0, 1.0
     """About how many bytes of a file a row takes, and how much of it text is; 0: its beginning tells."""
 
-    written_as: str | None = None
+    output_format: str | None = None
     """The format that a split becomes in an output folder; None: its own."""
 
     own_id: str | None = None
@@ -237,8 +237,8 @@ class Format:
     compressible = True
     """The suffix of a name may say that the file is compressed as a whole."""
 
-    shortens = True
-    """Rows can be written in this format, or in that of ``written_as``, without a part of their text."""
+    can_edit_text = True
+    """Rows can be written in this format, or in that of ``output_format``, without a part of their text."""
 
     recovers = False
     """After what is damaged, the rest is read, with the numbers that its rows have."""
@@ -263,7 +263,7 @@ class Format:
         return format_named, (self.name,)
 
     @property
-    def lacks(self) -> str:
+    def missing_extra(self) -> str:
         """How to install what the format needs and is not there; empty: all is."""
         with suppress(ModuleNotFoundError):
             if not self.package or find_spec(self.package) is not None:
@@ -290,7 +290,7 @@ class Format:
         """Return the format that a name means with a detail after a colon."""
         return self.delimited(detail).queried(detail)
 
-    def splits(self, places: Sequence[Place]) -> list[Split]:
+    def splits(self, places: Sequence[FoundFile]) -> list[Split]:
         """Return what files are read as: a split each, or all in one."""
         return [Split(form=self, name=place.name, relative=place.relative, places=(place,)) for place in places]
 
@@ -340,16 +340,16 @@ class Format:
         """
         raise OutputError(f"files of the format {self.name} cannot be written; write .jsonl instead")
 
-    def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
+    def write_kept_file(self, folder: UnfinishedFolder, selection: Selection, provenance: Record) -> None:
         """Write the selected rows of one split of this format into an output folder."""
-        form = format_named(self.written_as or self.name)
+        form = format_named(self.output_format or self.name)
         (name,) = self.names_in_folder(selection.split)
         with folder.file(name, compress=form.compressible) as stream:
             form.write(stream, [selection], provenance)
 
     def names_in_folder(self, split: Split) -> list[str]:
         """Return the names of the files that a split becomes in an output folder."""
-        return [split.relative if self.written_as is None else f"{split.relative}.{self.written_as}"]
+        return [split.relative if self.output_format is None else f"{split.relative}.{self.output_format}"]
 
     def pieces(self, split: Split, n_bytes: int) -> Pieces:
         """Return pieces of a split that can be read apart, each with its first row, from 0; by default there is one."""

@@ -25,7 +25,7 @@ READ_ROWS = 1 << 10  # that another library reads or computes together
 _Read = Callable[[list[str] | None], Iterator[pa.RecordBatch]]
 
 
-class MadeRows(Protocol):
+class LazyRows(Protocol):
     """Rows that are made when they are asked for; those with ``select()`` too can be read as documents."""
 
     @property
@@ -37,7 +37,7 @@ class MadeRows(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Streamed:
+class ScannedTable:
     """Rows that another library reads, the same each time."""
 
     schema: pa.Schema
@@ -49,7 +49,7 @@ class Streamed:
         """Return how many rows there are, as far as that is known."""
         return self.n_rows
 
-    def select(self, names: Sequence[str]) -> Streamed:
+    def select(self, names: Sequence[str]) -> ScannedTable:
         """Return some columns; the others are not read."""
         return replace(self, schema=pa.schema([self.schema.field(name) for name in names]), names=list(names))
 
@@ -74,7 +74,7 @@ def table_of_lake(data: Any) -> tuple[str, str] | None:
     return re.sub("^file:/*", "/", where), form
 
 
-def frame_of(data: Any) -> pa.Table | Streamed | None:
+def frame_of(data: Any) -> pa.Table | ScannedTable | None:
     """Return the table behind a frame or data set of another library, or None if ``data`` is neither."""
     library = type(data).__module__.partition(".")[0]
     if library == "datasets" and hasattr(data, "_indices"):
@@ -83,7 +83,7 @@ def frame_of(data: Any) -> pa.Table | Streamed | None:
         from pyarrow import dataset
 
         if isinstance(data, dataset.Dataset):
-            return Streamed(data.schema, 0, partial(_scanned, data))
+            return ScannedTable(data.schema, 0, partial(_scanned, data))
         if isinstance(data, dataset.Scanner):
             return _spooled(data.to_reader(), lambda: data.projected_schema)
     if library == "pyiceberg" and hasattr(data, "to_arrow_batch_reader"):
@@ -128,7 +128,7 @@ def _whole(frame: Any, library: str) -> pa.Table:
         ) from None
 
 
-def _dataset(data: Any) -> pa.Table | Streamed:
+def _dataset(data: Any) -> pa.Table | ScannedTable:
     """Return a data set of Hugging Face: its table or, if it is a selection in some order, rows that are read when needed."""
     table: pa.Table = data.data.table
     if data._indices is None:
@@ -139,7 +139,7 @@ def _dataset(data: Any) -> pa.Table | Streamed:
         for part in some.with_format("arrow").iter(batch_size=READ_ROWS):
             yield from part.to_batches()
 
-    return Streamed(table.schema, len(data), read)
+    return ScannedTable(table.schema, len(data), read)
 
 
 def _scanned(data: Any, names: list[str] | None) -> Iterator[pa.RecordBatch]:
@@ -147,7 +147,7 @@ def _scanned(data: Any, names: list[str] | None) -> Iterator[pa.RecordBatch]:
     return data.to_batches(columns=names, batch_size=READ_ROWS, batch_readahead=1, fragment_readahead=1)
 
 
-def _spooled(batches: Iterable[pa.RecordBatch], schema_of: Callable[[], pa.Schema]) -> Streamed:
+def _spooled(batches: Iterable[pa.RecordBatch], schema_of: Callable[[], pa.Schema]) -> ScannedTable:
     """Write rows that may not come the same twice to a temporary file, which goes when nobody needs it any more."""
     import tempfile  # here, for what is not needed to start
 
@@ -170,7 +170,7 @@ def _spooled(batches: Iterable[pa.RecordBatch], schema_of: Callable[[], pa.Schem
             f"a lazy frame cannot be stored in a temporary file: {error.strerror or error}; name a folder with room for it in "
             "TMPDIR"
         ) from None
-    return Streamed(schema, rows, partial(_stored, stored, schema))
+    return ScannedTable(schema, rows, partial(_stored, stored, schema))
 
 
 def _decoded(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -13,12 +13,12 @@ import pyarrow as pa
 
 from ..errors import InputDataError
 from ..files.inputs import entries_in
-from ..files.names import some_of
+from ..files.names import first_few
 from ..files.tables import METADATA
 from ..files.urls import AnyPath, Url
 from ..values import Int64Array
 from ..values.arrow import to_numpy
-from .lake import DataFile, Lake, Snapshot, alike, inside, outside
+from .lake import DataFile, Snapshot, TableFormat, alike, inside, outside
 
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _ID = b"PARQUET:field_id"
 
 
-class Iceberg(Lake):
+class Iceberg(TableFormat):
     """Iceberg tables of Parquet files, with position deletes and deletion vectors; without equality deletes."""
 
     name = "iceberg"
@@ -50,7 +50,7 @@ class Iceberg(Lake):
         else:
             numbers = {name: int((re.match(r"v?(\d{1,18})", name) or (0, -1))[1]) for name in known}
             found = {name for name, number in numbers.items() if number == max(numbers.values())}
-            problem = f"several have the highest number: {some_of(found)}"
+            problem = f"several have the highest number: {first_few(found)}"
         if len(found) != 1:
             raise InputDataError(
                 f"cannot tell which file in metadata/ is the current one ({problem}): name the "

@@ -146,7 +146,7 @@ class Json(JsonLines):
 
     def blocks(self, split: Split) -> Iterator[list[bytes]]:
         """Yield the objects of a file, a list a block; ``LongLine`` in place of one that is too long."""
-        shape, blocks = _shape(read_blocks(split.place.path, noted=split.noted))
+        shape, blocks = _shape(read_blocks(split.place.path, noted=split.on_read))
         if shape == "lines":
             return lines_of(blocks, split.limit.most, split.limit.skip)
         return _objects(split, blocks, shape == "array")

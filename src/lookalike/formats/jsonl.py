@@ -19,7 +19,7 @@ from ..errors import InputDataError, ParameterError
 from ..files.names import packed
 from ..files.streams import LongLine, read_lines
 from ..text.texts import from_strings
-from .cuts import Cuts
+from .cuts import TextEdits
 from .format import Format, Selection, write_lines
 from .rows import LONG, NumberedRows, Unread, has_value, is_finite, lost, names_in, not_utf8, raw_fields, text_of, value_at
 from .split import Batch, Columns, Parts, Record, Split, marked, missing_column, no_text, reason_of, reserved_column
@@ -152,7 +152,7 @@ class JsonLines(Format):
 
     def blocks(self, split: Split) -> Iterator[list[bytes]]:
         """Yield the lines of a file, a list a block; ``LongLine`` in place of one that is too long."""
-        return read_lines(split.place.path, split.limit.most, skip=split.limit.skip, noted=split.noted)
+        return read_lines(split.place.path, split.limit.most, skip=split.limit.skip, noted=split.on_read)
 
     def lines(self, split: Split) -> Iterator[tuple[int, int, bytes]]:
         """Yield (line number, byte offset, line with its line feed) of all lines that are not blank; b"" is one left out."""
@@ -331,7 +331,7 @@ class JsonLines(Format):
     def _lines_as_they_are(self, selection: Selection, lines: Iterable[tuple[int, int, bytes]]) -> Iterator[bytes]:
         """Yield the selected lines, their own bytes where no text is cut."""
 
-        def cut(line: bytes, cuts: Cuts, ranges: list[int]) -> bytes:
+        def cut(line: bytes, cuts: TextEdits, ranges: list[int]) -> bytes:
             row = self._decode(selection.split, _row, 0, 0, line.removeprefix(BOM), None, selection.encoding_errors)
             return _json_line(selection.split.name, 0, cuts.record(row, ranges))
 

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from pyarrow import types
 
 from ..errors import InputDataError, OutputError, ParameterError
-from ..files.folder import Unfinished
+from ..files.folder import UnfinishedFolder
 from ..files.inputs import entries_in
 from ..files.names import shown
-from ..files.places import NO_DEVICE, Place, place_at
+from ..files.places import NO_DEVICE, FoundFile, place_at
 from ..files.streams import asking
 from ..files.tables import TITLES, above
 from ..files.urls import AnyPath, Status, Url
@@ -62,13 +62,13 @@ class Snapshot:
     names: Mapping[str, str] = field(default_factory=dict)  # what columns are known by, by their names in files without ids
 
 
-class Lake(Parquet):
+class TableFormat(Parquet):
     """Tables of one kind. Rows are numbered as in their files, from 1."""
 
     has_partitions = True
     recovers = False
 
-    written_as = "parquet"
+    output_format = "parquet"
     suffixes = ()
     version, depth = "", 0
     omitted: Collection[str] = ()
@@ -99,13 +99,13 @@ class Lake(Parquet):
         found.name, found.version, found.depth = f"{self._kind}:{detail}", version, int(depth or 0)
         return found
 
-    def splits(self, places: Sequence[Place]) -> list[Split]:
+    def splits(self, places: Sequence[FoundFile]) -> list[Split]:
         """Return the data files of tables, a split each, in the order of their names."""
         if not self.depth:
             _snapshot.cache_clear()  # another table may be in the folder by now
         return [split for place in places for split in self._files_of(place)]
 
-    def _files_of(self, place: Place) -> Iterator[Split]:
+    def _files_of(self, place: FoundFile) -> Iterator[Split]:
         title = TITLES[self._kind]
         if self.depth:
             yield Split(form=self, name=place.name, relative=place.relative, places=(place,))
@@ -122,7 +122,7 @@ class Lake(Parquet):
             if (status := statuses.get(name)) is not None:
                 found = place_at(path, relative, shown(path), status, place.path, place.found)
             else:
-                found = Place(path, relative, shown(path), place.path, place.found, _GONE, 0, NO_DEVICE, 0)
+                found = FoundFile(path, relative, shown(path), place.path, place.found, _GONE, 0, NO_DEVICE, 0)
             form = self.detailed(f"{version}:{name.count('/') + 1}")
             yield Split(form=form, name=found.name, relative=relative, places=(found,))
 
@@ -287,7 +287,7 @@ class Lake(Parquet):
     def write(self, stream: BinaryIO, selections: Sequence[Selection], provenance: Record) -> None:
         raise OutputError(f"tables of {TITLES[self._kind]} are not written; write a folder of Parquet files, such as clean/")
 
-    def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
+    def write_kept_file(self, folder: UnfinishedFolder, selection: Selection, provenance: Record) -> None:
         """Write a Parquet file, without the columns that its folder says, such as ``lang=de``, if the data file had none."""
         snapshot, _ = self._known(selection.split)
         _, sources = self.sources(snapshot, super().schema(selection.split), selection.split.name)
@@ -303,7 +303,7 @@ class Lake(Parquet):
         return [split.relative]
 
 
-def alike(form: Lake, source: pa.Field, own: pa.Field) -> bool:
+def alike(form: TableFormat, source: pa.Field, own: pa.Field) -> bool:
     """Tell whether columns are of one type, also the fields inside them, and these the same."""
     if _plain(source.type) != _plain(own.type) if not own.type.num_fields else source.type.id != own.type.id:
         return False
@@ -332,7 +332,7 @@ def _kept(deleted: Int64Array, row: int, n: int) -> Int64Array:
 @lru_cache(8)
 def _snapshot(kind: str, root: AnyPath, version: str) -> Snapshot:
     form: Format = format_named(kind)
-    assert isinstance(form, Lake)
+    assert isinstance(form, TableFormat)
     return form.snapshot(root, version)
 
 

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from ..errors import InputDataError
-from ..files.folder import Unfinished
+from ..files.folder import UnfinishedFolder
 from ..files.names import packed
 from ..files.streams import read_blocks
 from .format import Selection
@@ -49,7 +49,7 @@ class Mbox(ParsedRecords):
             content = None if message is None else _POSTMARKS.sub(b"", message.lstrip(_BEFORE), 1)
             yield _headers_of(content or b""), content
 
-    def copied(self, selection: Selection, folder: Unfinished, name: str) -> int:
+    def copied(self, selection: Selection, folder: UnfinishedFolder, name: str) -> int:
         """Write the selected messages, and those that cannot be read."""
         number, written = 0, selection.mask if selection.left is None else selection.mask | selection.left
         with folder.file(name) as stream:
@@ -74,7 +74,7 @@ def _up_to_faults(split: Split) -> Iterator[bytes | None]:
 def _messages(split: Split) -> Iterator[bytes | None]:
     """Yield each message, with the line before it; None for one that is too large."""
     held, large, sought, dated = bytearray(), False, 0, None
-    for block in chain(read_blocks(split.place.path, noted=split.noted), (b"",)):
+    for block in chain(read_blocks(split.place.path, noted=split.on_read), (b"",)):
         held += block
         if dated is None:
             if block and len(held) < _EDGE:

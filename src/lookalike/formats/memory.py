@@ -19,7 +19,7 @@ from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views
 from .columnar import ColumnarFormat, check_columns, cut, outer, table_batch
 from .format import Format, Selection
-from .frames import MadeRows, Streamed, frame_of, table_of_lake
+from .frames import LazyRows, ScannedTable, frame_of, table_of_lake
 from .registry import formats_by_suffix, known_suffixes
 from .rows import NumberedRows
 from .sources import Files, open_sources
@@ -65,7 +65,7 @@ class _Lists(InMemory):
     """A list of texts or a column of them; ids are row numbers, from 0."""
 
     name = "memory"
-    written_as = "jsonl"
+    output_format = "jsonl"
     has_columns = False
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
@@ -93,7 +93,7 @@ class _Records(InMemory):
     """A list of dicts; ids are row numbers, from 0, unless a field is named."""
 
     name = "dicts"
-    written_as = "jsonl"
+    output_format = "jsonl"
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the fields wanted; values that JSON does not have become an Arrow column."""
@@ -118,7 +118,7 @@ class _Tables(InMemory, ColumnarFormat):
     """An Arrow table; ids are row numbers, from 0, unless a column is named."""
 
     name = "table"
-    written_as = "parquet"
+    output_format = "parquet"
     first_number = 0
 
     def schema(self, split: Split) -> pa.Schema:
@@ -141,9 +141,9 @@ class _Tables(InMemory, ColumnarFormat):
 
 
 class _Made(_Tables):
-    """Rows that are made when they are asked for: see ``MadeRows``."""
+    """Rows that are made when they are asked for: see ``LazyRows``."""
 
-    def batches(self, table: MadeRows) -> Iterator[pa.RecordBatch]:
+    def batches(self, table: LazyRows) -> Iterator[pa.RecordBatch]:
         return table.batches()
 
     def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
@@ -219,7 +219,7 @@ def check_types(form: Format, splits: Sequence[Split]) -> None:
             raise OutputError(error.reason, split.name, column=error.column) from None
 
 
-def made_split(rows: MadeRows, name: str) -> Split:
+def made_split(rows: LazyRows, name: str) -> Split:
     """Return rows that are made when they are asked for as a split."""
     return Split(form=MADE, name=name, relative=name, data=rows)
 
@@ -322,7 +322,7 @@ def _sources(data: Any, how: dict[str, Any]) -> list[Split]:
         return open_sources([table[0]], **how | {"format": table[1]})
     frame = frame_of(data)
     if frame is not None:
-        return [made_split(frame, "table") if isinstance(frame, Streamed) else table_split(frame)]
+        return [made_split(frame, "table") if isinstance(frame, ScannedTable) else table_split(frame)]
     column = as_arrow_columns(data)
     if column is not None and pa.types.is_struct(column.type):
         return [table_split(pa.Table.from_batches([pa.RecordBatch.from_struct_array(c) for c in column.chunks]))]

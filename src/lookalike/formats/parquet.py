@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import OutputError
-from ..files.ahead import Reader
+from ..files.ahead import PrefetchedFile
 from ..files.streams import arrow_file, open_stream, reading
 from ..files.urls import Url
 from ..text.texts import Later, Texts
@@ -74,7 +74,7 @@ class Parquet(ColumnarFormat):
             with reading(split.name, "not a readable parquet file"):
                 raw = opened.enter_context(open_stream(path))
                 if isinstance(path, Url):
-                    source, buffer = pa.PythonFile(Reader(raw.raw.ahead, exact=True, owner=False), "r"), READ_AHEAD
+                    source, buffer = pa.PythonFile(PrefetchedFile(raw.raw.ahead, exact=True, owner=False), "r"), READ_AHEAD
                 else:
                     source = arrow_file(path)
                 file = opened.enter_context(self._file(split, source, buffer))

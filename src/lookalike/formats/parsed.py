@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InputDataError
 from ..extraction import page_text
 from ..extraction.parsers import Text, texts_of
-from ..files.folder import Unfinished
+from ..files.folder import UnfinishedFolder
 from ..text.texts import from_bytes
 from .format import Format, Selection
 from .rows import NumberedRows
@@ -49,7 +49,7 @@ class ParsedFiles(TextFiles):
     """A document in each file, parsed in a process of its own; the default id is the file's path."""
 
     parsed = True
-    shortens = False
+    can_edit_text = False
 
     def __init__(
         self, name: str, *suffixes: str, kinds: tuple[str, ...] = (), extra: str = "", package: str = ""
@@ -65,7 +65,7 @@ class ParsedRecords(Format):
     """Files of many documents, parsed in processes of their own; rows are numbered from 1."""
 
     parsed = True
-    shortens = False
+    can_edit_text = False
     fields: tuple[str, ...]
     """The columns that rows have, "id" and "text" among them."""
 
@@ -75,11 +75,11 @@ class ParsedRecords(Format):
     title: str
     """What several are called."""
 
-    def copied(self, selection: Selection, folder: Unfinished, name: str) -> int:
+    def copied(self, selection: Selection, folder: UnfinishedFolder, name: str) -> int:
         """Write the selected records as they are into a file of a folder; return how many there are of all."""
         raise NotImplementedError
 
-    def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
+    def write_kept_file(self, folder: UnfinishedFolder, selection: Selection, provenance: Record) -> None:
         """Write the selected records as they are."""
         split = selection.split
         if selection.added is not None:

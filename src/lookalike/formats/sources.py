@@ -8,10 +8,10 @@ from operator import itemgetter
 from pathlib import PurePath
 
 from ..errors import InputDataError, MissingExtraError, ParameterError
-from ..files.ahead import side_by_side
+from ..files.ahead import map_in_threads
 from ..files.inputs import SNIFFED, find_places
 from ..files.names import GivenPath, Patterns, Skipped, describe_skipped, left_out, listed, patterns_of, suffix_of, way_to_text
-from ..files.places import Place
+from ..files.places import FoundFile
 from ..files.signatures import LOOKED_AT, described, kind_of
 from ..files.streams import UnlikeError, read_blocks, read_raw
 from ..files.urls import Url
@@ -63,8 +63,8 @@ def open_sources(
 
 
 def _with_formats(
-    places: Sequence[Place], name: str | None, delimiter: str | None, skipped: Skipped, passing: bool
-) -> Iterator[tuple[Format, Place]]:
+    places: Sequence[FoundFile], name: str | None, delimiter: str | None, skipped: Skipped, passing: bool
+) -> Iterator[tuple[Format, FoundFile]]:
     known = formats_by_suffix() if name is None else {}
     if delimiter is not None:
         known = {suffix: form.delimited(delimiter) for suffix, form in known.items()}
@@ -72,36 +72,36 @@ def _with_formats(
     if named is not None and delimiter is not None:
         named = named.delimited(delimiter)
 
-    def form_of(place: Place) -> Format | None:
+    def form_of(place: FoundFile) -> Format | None:
         if place.table and (named is None or ":" not in named.name):
             return format_named(place.table)
         return named or known.get(suffix_of(place.path, known) or "")
 
-    told: list[tuple[Place, Format | None]] = []
+    told: list[tuple[FoundFile, Format | None]] = []
     for place in places:
         with skipped.passing(passing):
             told.append((place, _by_content(form_of(place), place)))
-    lacks = {form: form.lacks for form in {form for _, form in told} if form is not None}
-    looked_at = [(form, place) for place, form in told if form is not None and not lacks[form] and _is_looked_at(form, place)]
+    lacking = {form: form.missing_extra for form in {form for _, form in told} if form is not None}
+    looked_at = [(form, place) for place, form in told if form is not None and not lacking[form] and _is_looked_at(form, place)]
     remote = any(isinstance(place.path, Url) for _, place in looked_at)
-    texts = iter(side_by_side(_is_one, looked_at, remote))
+    texts = iter(map_in_threads(_is_one, looked_at, remote))
     for place, form in told:
         if form is None and place.found:
             skipped.add("other_suffix", place.name)
         elif form is None:
             with skipped.passing(passing):
                 raise _unknown(place)
-        elif place.found and lacks[form]:
-            skipped.add("no_extra", f"{place.name}: {lacks[form]}")
-        elif lacks[form]:
-            raise MissingExtraError(f"{place.name}: {form.package} is not installed: {lacks[form]}")
+        elif place.found and lacking[form]:
+            skipped.add("no_extra", f"{place.name}: {lacking[form]}")
+        elif lacking[form]:
+            raise MissingExtraError(f"{place.name}: {form.package} is not installed: {lacking[form]}")
         elif _is_looked_at(form, place) and not next(texts):
             skipped.add("binary", place.name)
         else:
             yield form, place
 
 
-def _by_content(form: Format | None, place: Place) -> Format | None:
+def _by_content(form: Format | None, place: FoundFile) -> Format | None:
     """Return the format of a file that its first bytes tell, among databases; raise InputDataError if they tell another one.
 
     Where texts are read, or files are parsed, the first bytes are looked at when they are read.
@@ -116,11 +116,11 @@ def _by_content(form: Format | None, place: Place) -> Format | None:
     raise InputDataError(described(str(kind)), place.name)
 
 
-def _is_looked_at(form: Format, place: Place) -> bool:
+def _is_looked_at(form: Format, place: FoundFile) -> bool:
     return form.rows_are_files and not form.parsed and place.found
 
 
-def _is_one(found: tuple[Format, Place]) -> bool:
+def _is_one(found: tuple[Format, FoundFile]) -> bool:
     """Tell by its first bytes whether a file is of a format; one that is damaged may be, which its reader says."""
     form, place = found
     try:
@@ -144,7 +144,7 @@ def _matched(splits: list[Split], patterns: Patterns, skipped: Skipped) -> list[
     return found
 
 
-def _unknown(place: Place) -> InputDataError:
+def _unknown(place: FoundFile) -> InputDataError:
     """The error for a file of no known format, with how to get text out of it."""
     name = PurePath(place.path.name.lower())
     way = way_to_text(["".join(name.suffixes[-2:]), name.suffix])

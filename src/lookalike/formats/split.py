@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError, LookalikeError, ParameterError
 from ..files.names import Skipped, describe_skipped
-from ..files.places import Place
-from ..files.streams import MOST, DamagedError, Noted, read_lines, why
+from ..files.places import FoundFile
+from ..files.streams import MOST, DamagedError, OnRead, read_lines, why
 from ..files.urls import Url
 from ..text.texts import Texts, from_arrow_array, from_strings, joined, no_texts, without
 from ..values import Int64Array
@@ -144,12 +144,12 @@ class Split:
     form: Format
     name: str  # for messages and ids
     relative: str  # the name in an output folder
-    places: tuple[Place, ...] = ()  # none if its rows are in memory
+    places: tuple[FoundFile, ...] = ()  # none if its rows are in memory
     named: bool = False  # though its rows are in memory: ids have the name, not the row alone
     data: Any = None  # rows that are in memory, or are saved sketches; of a file of Arrow, which batches
     limit: Limit = Limit()  # a format reads no more of a document
     groups: tuple[int, int] | None = None  # row groups, or files, the first and the one after the last; None: all
-    noted: Noted = None  # told how many bytes are read, as they are on the disk
+    on_read: OnRead = None  # told how many bytes are read, as they are on the disk
     threads: int = 1  # how many documents can be parsed at one time
 
     @property
@@ -158,21 +158,21 @@ class Split:
         return self.form.name
 
     @property
-    def numbered(self) -> Iterator[tuple[int, Place]]:
+    def numbered(self) -> Iterator[tuple[int, FoundFile]]:
         """The files that are read, each with its number among all of the input; where rows are files."""
         return enumerate(self.places, 1 if self.groups is None else self.groups[0] + 1)
 
     def note_rows(self, n: int, of: int) -> None:
         """Tell who wants to know what part of the file is read: some rows of all."""
-        if self.noted is not None:
-            self.noted(self.place.size * n // max(1, of))
+        if self.on_read is not None:
+            self.on_read(self.place.size * n // max(1, of))
 
-    def place_of(self, number: int) -> Place:
+    def place_of(self, number: int) -> FoundFile:
         """Return the file of a number, from 1."""
         return self.places[number - 1 if self.groups is None else number - 1 - self.groups[0]]
 
     @property
-    def place(self) -> Place:
+    def place(self) -> FoundFile:
         """The file, where there is only one."""
         (place,) = self.places
         return place
@@ -293,7 +293,7 @@ class Split:
     def lines(self) -> Iterator[list[bytes]]:
         """Read the lines of the file, a list a block, each with its line feed (the last may lack it)."""
         number = 0
-        for lines in read_lines(self.place.path, self.limit.most, noted=self.noted):
+        for lines in read_lines(self.place.path, self.limit.most, noted=self.on_read):
             if not lines[-1]:
                 raise self.too_large(line=number + len(lines))
             yield lines

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from ..errors import InputDataError, ParameterError
 from ..extraction import AllText, UnreadableError
 from ..extraction.parsers import Text
-from ..files.ahead import begun
-from ..files.folder import Unfinished
+from ..files.ahead import prefetch_first
+from ..files.folder import UnfinishedFolder
 from ..files.names import packed
-from ..files.places import Place
+from ..files.places import FoundFile
 from ..files.streams import DamagedError, read_blocks, read_raw
 from ..files.urls import Url
 from ..text.texts import Texts, from_bytes
@@ -50,7 +50,7 @@ class TextFiles(Format):
         """Tell a text from what begins with bytes that no text has."""
         return b"\0" not in head
 
-    def splits(self, places: Sequence[Place]) -> list[Split]:
+    def splits(self, places: Sequence[FoundFile]) -> list[Split]:
         """Return all files as one split."""
         first = places[0]
         return [Split(form=self, name=first.name, relative=first.relative, places=tuple(places))]
@@ -109,15 +109,15 @@ class TextFiles(Format):
     def texts(self, split: Split, strict: bool = False) -> Iterator[tuple[int, Text]]:
         """Yield the number of each file and its text; what is no text in UTF-8 is an error if that is ``strict``."""
 
-        def reads(numbered: tuple[int, Place]) -> tuple[int, Callable[[], Iterator[tuple[int, Text]]]]:
+        def reads(numbered: tuple[int, FoundFile]) -> tuple[int, Callable[[], Iterator[tuple[int, Text]]]]:
             number, place = numbered
             n_bytes = (place.size + 1) * isinstance(place.path, Url)
             return n_bytes, lambda: ((number, _content_or_why(one, split, strict)) for one in (place,))
 
-        for one in begun(map(reads, split.numbered)):
+        for one in prefetch_first(map(reads, split.numbered)):
             yield next(one)
 
-    def write_alike(self, folder: Unfinished, selection: Selection, provenance: Record) -> None:
+    def write_kept_file(self, folder: UnfinishedFolder, selection: Selection, provenance: Record) -> None:
         if selection.added is not None:
             raise ParameterError("text files cannot be annotated; name an output file such as annotated.jsonl")
         split, cuts = selection.split, selection.cuts
@@ -134,10 +134,10 @@ class TextFiles(Format):
         selection.split.check_unchanged()
 
 
-def content_of(place: Place, split: Split) -> bytes | None:
+def content_of(place: FoundFile, split: Split) -> bytes | None:
     """Return a file's bytes, or None if they are too many and it is left out."""
     blocks, size = [], 0
-    for block in read_blocks(place.path, noted=split.noted, kinds=split.form.kinds):
+    for block in read_blocks(place.path, noted=split.on_read, kinds=split.form.kinds):
         size += len(block)
         if size > split.limit.most:
             if split.limit.skip:
@@ -147,7 +147,7 @@ def content_of(place: Place, split: Split) -> bytes | None:
     return b"".join(blocks)
 
 
-def _content_or_why(place: Place, split: Split, strict: bool) -> Text:
+def _content_or_why(place: FoundFile, split: Split, strict: bool) -> Text:
     """Return what ``content_of`` does, or why there is nothing, where that is no reason to stop."""
     try:
         content = content_of(place, split)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from ..errors import InputDataError
 from ..extraction import UnreadableError
 from ..extraction.parsers import Text
-from ..files.folder import Unfinished
+from ..files.folder import UnfinishedFolder
 from ..files.names import packed
 from ..files.signatures import BEGINS, LOOKED_AT, described, is_texty, kind_of, packing_of
 from ..files.streams import BLOCK, DamagedError, Gap, compressed, inflated, read_blocks
@@ -72,7 +72,7 @@ class Warc(ParsedRecords):
     def detailed(self, detail: str) -> Format:
         return self.with_boilerplate() if detail == "all" else super().detailed(detail)
 
-    def copied(self, selection: Selection, folder: Unfinished, name: str) -> int:
+    def copied(self, selection: Selection, folder: UnfinishedFolder, name: str) -> int:
         """Write the selected records, compressed one by one, and those that tell how they were fetched."""
         split, wanted, number = selection.split, selection.mask, 0
         with folder.file(name, compress=False) as raw:
@@ -232,7 +232,7 @@ class _Bytes:
 
 def _records(split: Split) -> Iterator[_Record]:
     """Yield the records of a file, and one for what is damaged; an error names the place after which no other is found."""
-    source = _Bytes(read_blocks(split.place.path, noted=split.noted, gaps=True))
+    source = _Bytes(read_blocks(split.place.path, noted=split.on_read, gaps=True))
     most, possible = max(split.limit.most + 1, _WINDOW), split.place.size * _DENSEST
     told = False  # whether what is passed over was counted
     while True:

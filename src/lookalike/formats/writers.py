@@ -15,17 +15,17 @@ import pyarrow as pa
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files import disk
-from ..files.ahead import side_by_side
+from ..files.ahead import map_in_threads
 from ..files.atomic import atomic_file
 from ..files.disk import SIDECAR, as_listed
-from ..files.folder import Folder, Unfinished, folder_of
+from ..files.folder import Folder, UnfinishedFolder, folder_of
 from ..files.names import listed, shown, suffix_of
 from ..files.urls import as_url, check_writable
 from ..values.arrow import give_back
 from .columnar import ColumnarFormat
 from .format import Format
 from .format import Selection as Selection
-from .frames import MadeRows
+from .frames import LazyRows
 from .memory import check_types, made_split, table_split
 from .merged_parquet import together
 from .registry import format_named, formats_by_suffix, known_suffixes
@@ -159,7 +159,7 @@ def check_shortening(output: str | Path, splits: Sequence[Split]) -> None:
     """Check, before any work, that rows can be written to an output without a part of their text."""
     if means_folder(output):
         for split in splits:
-            if not split.form.shortens:
+            if not split.form.can_edit_text:
                 raise OutputError(
                     f"a part of its text is not left out of a file of the format {split.form.name}: name an "
                     f"output file, such as {folder_like(output)}.jsonl",
@@ -182,13 +182,13 @@ def check_room(output: str | Path, splits: Sequence[Split], limit: Limit) -> Non
                 if not limit.faults:
                     raise
 
-    side_by_side(check, splits, any(split.remote_bytes for split in splits))
+    map_in_threads(check, splits, any(split.remote_bytes for split in splits))
     if isinstance(form, ColumnarFormat):
         check_types(form, splits)
 
 
 def write_table(
-    output: str | Path, table: pa.Table | MadeRows, provenance: Record, *, sources: Sequence[Split] = (), force: bool = False
+    output: str | Path, table: pa.Table | LazyRows, provenance: Record, *, sources: Sequence[Split] = (), force: bool = False
 ) -> None:
     """Write a table as its suffix says; "-": as JSON lines."""
     path = check_table(output, force)
@@ -236,7 +236,7 @@ def _write_folder(
     beside = list(described(selections, provenance))
     with place.publish([*names, *(name for name, _ in beside)], replace=force) as folder:
         for selection in selections:
-            selection.split.form.write_alike(folder, selection, provenance)
+            selection.split.form.write_kept_file(folder, selection, provenance)
         for name, content in beside:
             with folder.file(name) as stream:
                 stream.write(_as_json(content))
@@ -288,7 +288,7 @@ def table_of(selections: Sequence[Selection]) -> pa.Table:
     return found.replace_schema_metadata(schema.metadata)
 
 
-def describe(folder: Unfinished, provenance: Record) -> None:
+def describe(folder: UnfinishedFolder, provenance: Record) -> None:
     """Write, last of all, how a folder was made and which files are in it."""
     described = provenance | {"files": as_listed(folder.files)}
     with folder.file(SIDECAR) as stream:

@@ -21,7 +21,7 @@ from ..text.texts import PIECE_BYTES, Texts, as_texts, from_bytes, from_strings
 from ..values import Float64Array, Int64Array
 from ..values.arrays import together
 from ..values.arrow import strings, to_arrow
-from .kind import Kind, Sketches
+from .kind import Sketches, SketchScheme
 from .manifest import Manifest
 from .segments import MOST_ROWS, Segment, Segments, hash_ids
 
@@ -33,7 +33,7 @@ FEW = 128  # queries that are not worth sharing among threads
 BLOCK_BYTES = 4 << 20  # of texts that are compared together
 
 
-def sketch_texts(kind: Kind, given: Any, threads: int, asking: bool) -> tuple[Sketches, list[Texts] | None]:
+def sketch_texts(kind: SketchScheme, given: Any, threads: int, asking: bool) -> tuple[Sketches, list[Texts] | None]:
     """Return the sketches of texts, and the texts, which are gone through once; sketches are returned as they are. ``asking``:
     they are to be looked up, too."""
     if threads < 1:
@@ -65,7 +65,9 @@ class Found(NamedTuple):
     score: Int64Array
 
 
-def look_up(kind: Kind, segments: Segments, sketches: Sketches, top: int | None, first_only: bool, threads: int) -> Found:
+def look_up(
+    kind: SketchScheme, segments: Segments, sketches: Sketches, top: int | None, first_only: bool, threads: int
+) -> Found:
     """Look up sketches in all segments: the best matches of each query, in the order of the queries, the best first."""
     most, n = -1 if first_only else 0 if top is None else min(top, MOST_ROWS), len(sketches)
     n_pieces = 1 if threads == 1 or n < FEW else min(4 * threads, n // (FEW // 2))
@@ -81,7 +83,7 @@ def look_up(kind: Kind, segments: Segments, sketches: Sketches, top: int | None,
     return Found(*np.concatenate(list(in_order(work, np.array_split(np.arange(n), n_pieces), threads)), axis=1))
 
 
-def measure(kind: Kind, segments: Sequence[Segment], asked: Texts, found: Found) -> Float64Array:
+def measure(kind: SketchScheme, segments: Sequence[Segment], asked: Texts, found: Found) -> Float64Array:
     """Return how alike queries, given by their texts, and their matches are: by hashes under a key drawn for it. Equal texts
     are shingled once: a thousand copies that ten queries find are one text, and not ten thousand."""
     out = np.empty(len(found.query))

@@ -22,7 +22,7 @@ from ..values.arrays import RANDOM, drawn_seed
 from ..wording import counted, html_table, printable, spelled
 from .answers import Answers, all_documents, check_type, documents_of, find, id_texts, ids_of, look_up, measure, sketch_texts
 from .containing import containing
-from .kind import Kind, Sketches
+from .kind import Sketches, SketchScheme
 from .kinds import check_rules, plan_kind, read_kind
 from .manifest import NAME, Manifest, make_folder, read_manifest, release_lock, remove_leftovers, take_lock
 from .segments import Segment, Segments
@@ -57,7 +57,7 @@ class Index:
 
     def __init__(self, path: Path, state: State, rules: int, lock: int | None, damaged: list[str]) -> None:
         self.path = path
-        self.kind: Kind = state.kind
+        self.kind: SketchScheme = state.kind
         self.damaged: list[str] = damaged
         self._state = state
         self._rules = rules

@@ -31,7 +31,7 @@ class Sketches:
     keys: UInt64Array
     codes: NDArray[np.uint16]
     empty: NDArray[np.bool_]  # documents without a single token; they match nothing
-    kind: Kind  # whose parameters made them
+    kind: SketchScheme  # whose parameters made them
     margins: NDArray[np.float32] | None = None  # (n, 64): how sure each bit is, to ask by weak bits; never stored
 
     def __len__(self) -> int:
@@ -47,7 +47,7 @@ class Sketches:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind(ABC):
+class SketchScheme(ABC):
     """What all documents of an index have in common; what a shingle is stands in ``lookalike.Shingling``."""
 
     threshold: float = 0.8  # resemblance from which documents are found (of SimHash: cosine)

@@ -26,7 +26,7 @@ from ..theory import banding, bbit, shares, simhash
 from ..theory.weak_bits import probed_share
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrays import MAX_PERMUTATIONS, whole
-from .kind import NO_PREFIXES, Kind, Sketches
+from .kind import NO_PREFIXES, Sketches, SketchScheme
 
 SLOTS, WORD = 256, 16  # of a document; bits of a stored word
 LANES = (1, 2, 4, 8, 16)  # what divides a stored word
@@ -36,7 +36,7 @@ NO_DENSITY = np.zeros(())  # of sets of hashes
 
 
 @dataclass(frozen=True, kw_only=True)
-class MinHashKind(Kind):
+class MinHashKind(SketchScheme):
     """Bands of a MinHash signature as keys, the lowest bits of more slots, side by side in words of 16, as codes."""
 
     bands: int | None = None  # these two in place of the planner's choice
@@ -138,7 +138,7 @@ class MinHashKind(Kind):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimHashKind(Kind):
+class SimHashKind(SketchScheme):
     """64-bit fingerprints, turned by one of ``radius + 1`` blocks each, as keys, and plain, in four pieces, as codes. With
     ``probes`` there is one key, the plain fingerprint (thesis on probabilistic SimHash matching, chapters IV and V)."""
 
@@ -229,7 +229,7 @@ KINDS: dict[str, type[MinHashKind | SimHashKind]] = {"minhash": MinHashKind, "si
 _TYPES: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "bool": (bool,)}
 
 
-def make_kind(kind: str, **parameters: Any) -> Kind:
+def make_kind(kind: str, **parameters: Any) -> SketchScheme:
     """Return the kind of a name."""
     check_choice("kind", kind, Method)
     known = {field.name: field for field in fields(KINDS[kind])}
@@ -244,7 +244,7 @@ def make_kind(kind: str, **parameters: Any) -> Kind:
     return KINDS[kind](**parameters)
 
 
-def plan_kind(kind: str, **given: Any) -> Kind:
+def plan_kind(kind: str, **given: Any) -> SketchScheme:
     """Return the kind of a name, with all that is left to defaults and to the planner written out."""
     if kind == MinHashKind.name:
         make_kind(kind, **{name: value for name, value in given.items() if name not in PLANNED})  # what is wrong is named first
@@ -270,7 +270,7 @@ def _planned_codes(given: dict[str, Any]) -> dict[str, Any]:
     return {"bits": int(chosen.bits), "slots": chosen.permutations} | rest
 
 
-def read_kind(parameters: dict[str, Any], place: str | os.PathLike[str]) -> tuple[Kind, int]:
+def read_kind(parameters: dict[str, Any], place: str | os.PathLike[str]) -> tuple[SketchScheme, int]:
     """Return the kind that an index was made with, and the number of the rules by which its texts became shingles."""
     given = dict(parameters)
     shingling = given.pop("shingling", None)
@@ -291,7 +291,7 @@ def read_kind(parameters: dict[str, Any], place: str | os.PathLike[str]) -> tupl
     return kind, rules
 
 
-def check_rules(path: Path, kind: Kind, rules: int, keep_text: bool) -> None:
+def check_rules(path: Path, kind: SketchScheme, rules: int, keep_text: bool) -> None:
     """Check that the shingles of an index are made by the rules that this version follows."""
     newest = kind.shingling.to_dict().get("rules", 1)
     if rules == newest:

@@ -37,7 +37,7 @@ def is_ours(name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SegmentRef:
     """One segment of an index."""
 
     file: str
@@ -54,7 +54,7 @@ class Manifest:
     keep_text: bool = False
     ids: str | None = None
     next: int = 0
-    segments: tuple[Entry, ...] = field(default_factory=tuple)
+    segments: tuple[SegmentRef, ...] = field(default_factory=tuple)
 
     @property
     def files(self) -> set[str]:
@@ -128,7 +128,7 @@ _RULES: dict[str, Any] = {
 }
 
 
-def _entry(path: Path, held: dict[str, Any]) -> Entry:
+def _entry(path: Path, held: dict[str, Any]) -> SegmentRef:
     """Check what a manifest says of one segment."""
     file: Any = held.get("file")
     rows: Any = held.get("rows")
@@ -143,7 +143,7 @@ def _entry(path: Path, held: dict[str, Any]) -> Entry:
         and (removed is None) == (n_removed == 0)
     ):
         raise IndexFormatError(f"damaged: a segment cannot be described by {held!r:.120}", path)
-    return Entry(file, rows, removed, n_removed)
+    return SegmentRef(file, rows, removed, n_removed)
 
 
 def _names(value: object, kind: str) -> bool:

@@ -17,7 +17,7 @@ from ..files.arrays import ArrayFile
 from ..files.layout import is_count
 from ..text.texts import Texts
 from ..values import Int64Array, UInt32Array, UInt64Array
-from .kind import NO_PREFIXES, Kind, Sketches
+from .kind import NO_PREFIXES, Sketches, SketchScheme
 
 MOST_ROWS = (1 << 32) - 1
 Cells = tuple[memoryview, memoryview]
@@ -34,7 +34,7 @@ def hash_ids(ids: Texts) -> UInt64Array:
 class Segment:
     """One segment, read from its file as it is needed; ``removed`` marks rows that do not count any more, or is empty."""
 
-    def __init__(self, path: Path, kind: Kind, keep_text: bool, removed: NDArray[np.bool_] = NONE) -> None:
+    def __init__(self, path: Path, kind: SketchScheme, keep_text: bool, removed: NDArray[np.bool_] = NONE) -> None:
         self.path = path
         self.file = ArrayFile(path)
         self.removed = removed
@@ -47,7 +47,7 @@ class Segment:
         self._check_shapes(kind, full, keep_text)
         self.file.hold()
 
-    def _check_shapes(self, kind: Kind, full: int, keep_text: bool) -> None:
+    def _check_shapes(self, kind: SketchScheme, full: int, keep_text: bool) -> None:
         """Check names, types and shapes of all arrays, so that no kernel reads beyond one."""
         names = ["codes", "id_bytes", "id_offsets", *(["text_bytes", "text_offsets"] if keep_text else [])]
         tables = [("band", i, full, kind.prefix_bits) for i in range(kind.n_keys)] + [("id", 0, self.n_rows, 32)]
@@ -200,7 +200,7 @@ def best_first(query: Int64Array, segment: Int64Array, row: Int64Array, score: A
 class Segments(tuple[Segment, ...]):
     """The segments of one state of an index."""
 
-    def search(self, kind: Kind, asked: Sketches, most: int) -> Int64Array:
+    def search(self, kind: SketchScheme, asked: Sketches, most: int) -> Int64Array:
         """Return the matches of some sketches: their places, segments, rows and scores; of each the best first, of equal scores
         by segment and row. With ``most`` of 1 or more each gets its best, that many; with 0 all, with -1 the first only, in the
         first segment that has one."""
@@ -218,7 +218,7 @@ class Segments(tuple[Segment, ...]):
         query, number, row, score = all_found = np.concatenate(parts, axis=1)
         return all_found[:, best_first(query, number, row, score, most if most > 0 else None)]
 
-    def _search(self, kind: Kind, asked: Sketches, wanted: UInt32Array, most: int) -> Int64Array:
+    def _search(self, kind: SketchScheme, asked: Sketches, wanted: UInt32Array, most: int) -> Int64Array:
         """Search with one set of prefixes, or none."""
         how = kind.radius, kind.least, kind.lane, most
         tables = [segment.tables for segment in self]

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from .. import core
 from ..errors import IndexFormatError, ParameterError
 from ..files.arrays import ArrayFile, write_arrays
-from ..files.layout import Streamed
+from ..files.layout import ChunkedArray
 from ..text.texts import Texts
 from ..values import Int64Array, UInt64Array
-from .kind import Kind, Sketches
-from .manifest import Entry, Manifest, read_manifest
+from .kind import Sketches, SketchScheme
+from .manifest import Manifest, SegmentRef, read_manifest
 from .segments import MOST_ROWS, NONE, Segment, Segments, hash_ids
 
 MOST_SEGMENTS, MERGED = 10, 8
@@ -30,7 +30,7 @@ REMOVED = np.uint32(MOST_ROWS)  # where the new number of a row stands
 TOGETHER = 1 << 14  # rows that are copied at a time
 
 
-def open_mask(folder: Path, entry: Entry) -> NDArray[np.bool_]:
+def open_mask(folder: Path, entry: SegmentRef) -> NDArray[np.bool_]:
     """Read which rows of a segment are removed."""
     if entry.removed is None:
         return NONE
@@ -44,7 +44,9 @@ def open_mask(folder: Path, entry: Entry) -> NDArray[np.bool_]:
     return removed
 
 
-def open_segment(folder: Path, kind: Kind, manifest: Manifest, entry: Entry, removed: NDArray[np.bool_]) -> Segment:
+def open_segment(
+    folder: Path, kind: SketchScheme, manifest: Manifest, entry: SegmentRef, removed: NDArray[np.bool_]
+) -> Segment:
     """Open one segment, and hold it against what the manifest says."""
     segment = Segment(folder / entry.file, kind, manifest.keep_text, removed)
     if segment.n_rows != entry.rows:
@@ -55,7 +57,7 @@ def open_segment(folder: Path, kind: Kind, manifest: Manifest, entry: Entry, rem
 
 
 def open_segments(
-    folder: Path, kind: Kind, manifest: Manifest, salvage: bool
+    folder: Path, kind: SketchScheme, manifest: Manifest, salvage: bool
 ) -> tuple[Manifest, tuple[Segment, ...], list[str]]:
     """Open all segments; a reader that meets a state just replaced takes the next one."""
     for _ in range(100):
@@ -79,7 +81,7 @@ def open_segments(
     raise IndexFormatError("changes faster than it can be read", folder)
 
 
-def damage(folder: Path, kind: Kind, manifest: Manifest, entry: Entry) -> list[str]:
+def damage(folder: Path, kind: SketchScheme, manifest: Manifest, entry: SegmentRef) -> list[str]:
     """Read every byte of a segment, and say what is wrong, file by file."""
     found = []
 
@@ -100,7 +102,7 @@ class State:
     """A folder's manifest and the segments it names. What changes it writes files first, then the manifest that names them.
     Manifest and segments are one value, ``now``, which is replaced and never changed: who took it reads on what it was."""
 
-    def __init__(self, folder: Path, kind: Kind, manifest: Manifest, segments: tuple[Segment, ...]) -> None:
+    def __init__(self, folder: Path, kind: SketchScheme, manifest: Manifest, segments: tuple[Segment, ...]) -> None:
         self.folder = folder
         self.kind = kind
         self.now = manifest, Segments(segments)
@@ -123,7 +125,7 @@ class State:
         name = f"segment-{manifest.next:08}"
         write_segment(self.folder / name, self.kind, names, sketches, texts, {"parameters": manifest.parameters})
         after = self._with_removed(removed)
-        segments = (*after.segments, Entry(name, len(names)))
+        segments = (*after.segments, SegmentRef(name, len(names)))
         self._commit(changed(after, ids=ids, segments=segments))
         self.merge_small()
 
@@ -210,11 +212,11 @@ class State:
         segments = [self.segments[i] for i in chosen]
         merge_segments(self.folder / name, self.kind, segments, {"parameters": manifest.parameters})
         rest = [entry for i, entry in enumerate(manifest.segments) if i not in chosen]
-        entry = Entry(name, sum(segment.n_live for segment in segments))
+        entry = SegmentRef(name, sum(segment.n_live for segment in segments))
         self._commit(changed(manifest, next=manifest.next + 1, segments=(*rest, entry)))
 
 
-def _sorted_tables(name: str, n_tables: int, n_keys: int, most_bits: int, key: Keys) -> dict[str, Streamed]:
+def _sorted_tables(name: str, n_tables: int, n_keys: int, most_bits: int, key: Keys) -> dict[str, ChunkedArray]:
     """Return the arrays of tables, entered by at most so many bits; ``key`` gives the keys of one table and their rows."""
     prefix_bits = max(1, min(most_bits, n_keys.bit_length() - KEYS_A_RUN))
     last: dict[int, tuple[NDArray[Any], ...]] = {}
@@ -233,18 +235,20 @@ def _sorted_tables(name: str, n_tables: int, n_keys: int, most_bits: int, key: K
 
     shapes = (((n_keys,), np.uint64), ((n_keys,), np.uint32), (((1 << prefix_bits) + 1,), np.uint32))
     return {
-        f"{name}_{part}-{table:02}": Streamed(dtype, shape, pieces(table, i))
+        f"{name}_{part}-{table:02}": ChunkedArray(dtype, shape, pieces(table, i))
         for table in range(n_tables)
         for i, (part, (shape, dtype)) in enumerate(zip(("keys", "rows", "starts"), shapes, strict=True))
     }
 
 
-def _tables(kind: Kind, n: int, n_full: int, key: Keys, id_key: Keys) -> dict[str, Any]:
+def _tables(kind: SketchScheme, n: int, n_full: int, key: Keys, id_key: Keys) -> dict[str, Any]:
     """Return the tables of a segment of ``n`` rows, of which ``n_full`` have shingles; keys come when asked for."""
     return _sorted_tables("band", kind.n_keys, n_full, kind.prefix_bits, key) | _sorted_tables("id", 1, n, 32, id_key)
 
 
-def write_segment(path: Path, kind: Kind, ids: Texts, sketches: Sketches, texts: Texts | None, meta: dict[str, Any]) -> None:
+def write_segment(
+    path: Path, kind: SketchScheme, ids: Texts, sketches: Sketches, texts: Texts | None, meta: dict[str, Any]
+) -> None:
     """Write some documents as a segment."""
     full = np.flatnonzero(~sketches.empty)
     ids_hash = hash_ids(ids)
@@ -264,7 +268,7 @@ def _ragged(name: str, texts: Texts) -> dict[str, Any]:
     return {f"{name}_bytes": texts.data[begin:end], f"{name}_offsets": texts.offsets - begin}
 
 
-def merge_segments(path: Path, kind: Kind, segments: list[Segment], meta: dict[str, Any]) -> None:
+def merge_segments(path: Path, kind: SketchScheme, segments: list[Segment], meta: dict[str, Any]) -> None:
     """Write the live documents of several segments as one, table after table."""
     for segment in segments:
         segment.check()
@@ -295,7 +299,7 @@ def merge_segments(path: Path, kind: Kind, segments: list[Segment], meta: dict[s
     n = int(firsts[-1])
     arrays = _tables(kind, n, n_full, merged("band"), merged("id"))
     n_codes = segments[0].codes.shape[1]
-    arrays["codes"] = Streamed(np.uint16, (n, n_codes), (s.codes[part] for s, part in _parts(segments, live)))
+    arrays["codes"] = ChunkedArray(np.uint16, (n, n_codes), (s.codes[part] for s, part in _parts(segments, live)))
     for name in ("id", *(["text"] if segments[0].has_texts else [])):
         arrays |= _merged_texts(name, segments, live)
     write_arrays(path, arrays, meta | {"rows": n, "full": n_full})
@@ -321,4 +325,4 @@ def _merged_texts(name: str, segments: list[Segment], live: list[Int64Array]) ->
         for segment, part in _parts(segments, live):
             yield segment.take(name, part).data
 
-    return {f"{name}_bytes": Streamed(np.uint8, (int(offsets[-1]),), pieces()), f"{name}_offsets": offsets}
+    return {f"{name}_bytes": ChunkedArray(np.uint8, (int(offsets[-1]),), pieces()), f"{name}_offsets": offsets}

@@ -12,10 +12,10 @@ from ..text.ignored import Ignored
 from ..text.shingle import Shingling
 from ..text.texts import Texts, concatenate
 from ..values.arrow import to_numpy
-from .read import Reading, check_encoding, read_texts
+from .read import ReadOptions, check_encoding, read_texts
 
 
-def read_ignored(given: Any, reading: Reading, shingling: Shingling) -> Ignored:
+def read_ignored(given: Any, reading: ReadOptions, shingling: Shingling) -> Ignored:
     """Return the shingles of some texts; those that were read already are taken as they are."""
     if isinstance(given, Ignored):
         texts, names = given.texts, given.names
@@ -33,7 +33,7 @@ def read_ignored(given: Any, reading: Reading, shingling: Shingling) -> Ignored:
     return ignored
 
 
-def _checked_texts(split: Split, reading: Reading) -> Iterator[Texts]:
+def _checked_texts(split: Split, reading: ReadOptions) -> Iterator[Texts]:
     """Yield the texts of an input, which are held."""
     for texts, documents in read_texts(split, 0, reading):
         if reading.encoding_errors == "strict":

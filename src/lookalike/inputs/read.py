@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import EncodingError, InputDataError
-from ..files.ahead import begun
+from ..files.ahead import prefetch_first
 from ..files.inputs import real_of
 from ..files.urls import AnyPath
 from ..formats.parsed import page_texts
@@ -30,7 +30,7 @@ UNLIMITED = Limit()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ReadOptions:
     """Which columns of the inputs a job needs, and how they are read."""
 
     text: Names = "text"
@@ -129,7 +129,7 @@ def read_batches(source: Split, columns: Columns, pages: str, skipped: int = 0) 
 
 
 def read_documents(
-    splits: Sequence[Split], reading: Reading, rows_of: Int64Array | None = None
+    splits: Sequence[Split], reading: ReadOptions, rows_of: Int64Array | None = None
 ) -> Iterator[tuple[int, Texts, pa.RecordBatch]]:
     """Yield (number of the input, texts, documents), references first; of saved sketches, empty texts and sketches."""
     done = np.zeros(len(splits), np.int64) if rows_of is None else rows_of
@@ -141,14 +141,14 @@ def read_documents(
         n_bytes = 0 if split.form.parsed or is_saved(split) else split.remote_bytes
         return n_bytes, partial(read_split, split, number, reading, int(done[number]))
 
-    for number, rows in zip(numbers, begun(map(reads, numbers)), strict=True):
+    for number, rows in zip(numbers, prefetch_first(map(reads, numbers)), strict=True):
         for texts, documents in rows:
             yield number, texts, documents
             del documents, texts
 
 
 def read_split(
-    source: Split, number: int, reading: Reading, row: int = 0, first: int = 0
+    source: Split, number: int, reading: ReadOptions, row: int = 0, first: int = 0
 ) -> Iterator[tuple[Texts, pa.RecordBatch]]:
     """Yield (texts, documents) of one input, or a piece of it, beyond some rows, batch by batch."""
     reads = saved_documents if is_saved(source) else read_texts
@@ -156,7 +156,7 @@ def read_split(
 
 
 def read_texts(
-    source: Split, number: int, reading: Reading, row: int = 0, first: int = 0
+    source: Split, number: int, reading: ReadOptions, row: int = 0, first: int = 0
 ) -> Iterator[tuple[Texts, pa.RecordBatch]]:
     """Yield what ``read_split`` does; of saved sketches the texts too, which are read again from where they came from."""
     columns = reading.columns(number, reading.later and not reading.pages and not row)
@@ -168,7 +168,7 @@ def read_texts(
         del documents, texts
 
 
-def documents_of(source: Split, number: int, row: int, batch: Batch, reading: Reading) -> pa.RecordBatch:
+def documents_of(source: Split, number: int, row: int, batch: Batch, reading: ReadOptions) -> pa.RecordBatch:
     n = len(batch.texts)
     position = np.arange((number << SOURCE_BITS) + row, (number << SOURCE_BITS) + row + n)
     found = [to_arrow(position), to_arrow(batch.numbers), batch.texts.column()]
@@ -235,7 +235,7 @@ def with_ids(source: Split, batch: Batch) -> Batch:
 
 
 def saved_documents(
-    split: Split, number: int, reading: Reading, row: int = 0, first: int = 0
+    split: Split, number: int, reading: ReadOptions, row: int = 0, first: int = 0
 ) -> Iterator[tuple[Texts, pa.RecordBatch]]:
     """Yield (empty texts, what is known) of saved documents: what ``sketch`` would make of them, and what else a job wants."""
     data: SavedRows = split.data

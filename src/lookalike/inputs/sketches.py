@@ -23,7 +23,7 @@ from ..files.disk import SIDECAR, recover
 from ..files.folder import folder_of
 from ..files.inputs import entries_in
 from ..files.names import GivenPath, shown, suffix_of
-from ..files.places import NO_DEVICE, Place, place_at, place_of
+from ..files.places import NO_DEVICE, FoundFile, place_at, place_of
 from ..files.publication import JOURNAL
 from ..files.secrets import SECRET
 from ..files.store import PLANNED
@@ -226,7 +226,7 @@ def _splits(saved: Saved, inputs: Sequence[_Input], trusted: Sequence[AnyPath] |
     begin, known = 0, _statuses([path_of(name) for name in names]) if texts else None
     for one in inputs:
         end, origin = begin + one.rows, None
-        places: tuple[Place, ...] = ()
+        places: tuple[FoundFile, ...] = ()
         if one.files is not None:
             form, asked = _format_of(saved, one), None if one.texts else known
             found = tuple(_unchanged(saved, asked, path_of(file.path), file) for file in one.files)
@@ -247,7 +247,7 @@ def _format_of(saved: Saved, one: _Input) -> Format:
     return form
 
 
-def description_of(split: Split) -> Place:
+def description_of(split: Split) -> FoundFile:
     """Return the file that describes the folder of some saved documents."""
     saved: Saved = split.data.saved
     name = f"{saved.name}/{DESCRIPTION}"
@@ -262,17 +262,17 @@ def files_of_saved(splits: Sequence[Split]) -> list[AnyPath]:
     return [one.path(name) for one in saved.values() for name in (*names, *(name for name, _ in one.files), *one.counts)]
 
 
-def described_place(place: Place) -> dict[str, Any]:
+def described_place(place: FoundFile) -> dict[str, Any]:
     """Return what is kept of a file: its name as it was given, where it is, and what tells whether it changed."""
     return {
         "name": place.name, "path": os.fspath(place.path.absolute()), "bytes": place.size, "modified_ns": place.modified_ns,
     }  # fmt: skip
 
 
-def _unchanged(saved: Saved, known: dict[AnyPath, Status] | None, path: AnyPath, file: _File) -> Place:
+def _unchanged(saved: Saved, known: dict[AnyPath, Status] | None, path: AnyPath, file: _File) -> FoundFile:
     """Return the file that documents came from, if it is as it was when they were sketched; None is ``known``: as it was."""
     if known is None:
-        return Place(path, path.name, file.name, None, False, file.bytes, file.modified_ns, NO_DEVICE, 0)
+        return FoundFile(path, path.name, file.name, None, False, file.bytes, file.modified_ns, NO_DEVICE, 0)
     needs = (
         f"{saved.name} needs this file: restore it, save the sketches again, or forget them ('lookalike history forget', "
         "History.forget)"

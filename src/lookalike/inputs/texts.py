@@ -21,7 +21,7 @@ from ..values import Int64Array
 from ..values.arrow import give_back, to_numpy
 from ..values.tables import SOURCE_BITS
 from .ids import apart_codes, column_keys, group_codes
-from .read import Reading
+from .read import ReadOptions
 from .sketch_rows import TEXT, SavedRows, is_saved
 
 GIVEN_BACK = 32 << 20  # bytes of text, after which memory is given back
@@ -191,7 +191,7 @@ class SavedTexts(TextReader):
         return InputDataError(" has fewer rows than when it was sketched", split.name)
 
 
-def reader_of(split: Split, reading: Reading) -> TextReader:
+def reader_of(split: Split, reading: ReadOptions) -> TextReader:
     """Return what reads the texts of an input again, whether it holds documents or saved sketches of them."""
     if is_saved(split):
         return SavedTexts(split)
@@ -231,7 +231,7 @@ def wanted_texts(split: Split, wanted: NDArray[np.bool_], row: int = 0) -> Itera
 
 
 def read_again(
-    splits: Sequence[Split], reading: Reading, positions: Int64Array, most: int | None = None
+    splits: Sequence[Split], reading: ReadOptions, positions: Int64Array, most: int | None = None
 ) -> tuple[dict[int, bytes], dict[int, tuple[bytes, bytes]]]:
     """Return of documents at some positions the compared texts, and codes of ``within`` and of ``across``.
 

@@ -20,10 +20,10 @@ from ..core.threads import in_order
 from ..engines.memory import Memory
 from ..errors import InputDataError, ParameterError
 from ..formats.split import Split
-from ..inputs.read import Reading, leaves_out, read_texts
+from ..inputs.read import ReadOptions, leaves_out, read_texts
 from ..inputs.sketch_rows import is_saved
 from ..inputs.texts import read_again
-from ..results.rows import Draw, Rows, of_reason, rows_at
+from ..results.rows import RandomSample, Rows, of_reason, rows_at
 from ..search.passages import Passages
 from ..settings.settings import Settings
 from ..text.hashes import KeyedHashes
@@ -55,7 +55,7 @@ class Audit:
                 "sketches of documents that came from no file"
             )
         self._decisions, self._sources, self._settings = decisions, sources, settings
-        self._reading = Reading(
+        self._reading = ReadOptions(
             text=settings.text, within=settings.within, across=settings.across, encoding_errors=settings.encoding_errors,
             pages=settings.pages, skip=leaves_out(sources, settings.pages),
         )  # fmt: skip
@@ -66,7 +66,7 @@ class Audit:
     def run(self, n: int, seed: int) -> dict[str, Any]:
         """Audit so many documents: see ``Result.audit``."""
         own, removed = self._read_decisions()
-        draw = Draw(n, seed, "audit")
+        draw = RandomSample(n, seed, "audit")
         draw.add(np.flatnonzero(own))
         rows = draw.rows
         told = rows_at(self._decisions.select(["position", "bytes", "keeper"]), rows)
@@ -112,7 +112,7 @@ class Audit:
 
     def _divided(self, positions: Int64Array, n_bytes: Int64Array) -> Iterator[tuple[Int64Array, Passages, Groups | None]]:
         """Yield some audited documents at a time, as many as fit the memory: numbers, shingles, and groups."""
-        most = max(1, self._memory.held // 4)
+        most = max(1, self._memory.table_budget // 4)
         for read in _runs(n_bytes, most):  # their texts
             texts, groups = read_again(self._sources, self._reading, positions[read])
             values, offsets = self._hashing.hashes(from_strings([texts.pop(p) for p in positions[read].tolist()]))

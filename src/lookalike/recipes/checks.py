@@ -13,7 +13,7 @@ from ..errors import InputDataError, RowError
 from ..files.places import digest_of
 from ..formats.split import Split
 from ..inputs.overrides import Override, Overrides
-from ..inputs.read import Reading
+from ..inputs.read import ReadOptions
 from ..steps.ids import EARLIEST, REPEATED, at_positions, repeated
 from ..steps.override import named_documents
 from ..steps.totals import kinds
@@ -28,11 +28,11 @@ def named_row(splits: Sequence[Split], error: RowError) -> InputDataError:
     return InputDataError(error.reason, splits[error.position >> SOURCE_BITS].name, error.row)
 
 
-def check_ids(engine: Engine, sketches: Table, splits: Sequence[Split], reading: Reading) -> None:
+def check_ids(engine: Engine, sketches: Table, splits: Sequence[Split], reading: ReadOptions) -> None:
     """Refuse an id that comes twice among the inputs, or among the references."""
-    rows = engine.meet(sketches.select(["id", "position"]), "id", "position")
+    rows = engine.group_by(sketches.select(["id", "position"]), "id", "position")
     again = engine.map(rows, partial(repeated, boundary=reading.boundary, unnamed=reading.unnamed), REPEATED)
-    found = engine.fold(again, EARLIEST).tolist()
+    found = engine.aggregate(again, EARLIEST).tolist()
     if found[1] < np.iinfo(np.int64).max:
         (one, _), (other, name) = (_row(engine, sketches, splits, position, "id") for position in found)
         raise InputDataError(
@@ -41,7 +41,7 @@ def check_ids(engine: Engine, sketches: Table, splits: Sequence[Split], reading:
         )
 
 
-def check_kinds(engine: Engine, sketches: Table, splits: Sequence[Split], reading: Reading) -> None:
+def check_kinds(engine: Engine, sketches: Table, splits: Sequence[Split], reading: ReadOptions) -> None:
     """Refuse values of the keep policy's columns that have no order among each other."""
     for place, priority in enumerate(reading.priorities):
         if not priority.listed:
@@ -49,7 +49,7 @@ def check_kinds(engine: Engine, sketches: Table, splits: Sequence[Split], readin
 
 
 def _check_kinds(engine: Engine, sketches: Table, splits: Sequence[Split], column: str, name: str) -> None:
-    firsts = engine.fold(sketches.select(["position", name]), kinds(name))
+    firsts = engine.aggregate(sketches.select(["position", name]), kinds(name))
     met = np.flatnonzero(firsts < np.iinfo(np.int64).max)
     positions = np.sort(firsts[met])[:2].tolist()
     if not positions:
@@ -68,11 +68,11 @@ def _check_kinds(engine: Engine, sketches: Table, splits: Sequence[Split], colum
 
 
 def check_overrides(
-    engine: Engine, sketches: Table, splits: Sequence[Split], overrides: Overrides, reading: Reading
+    engine: Engine, sketches: Table, splits: Sequence[Split], overrides: Overrides, reading: ReadOptions
 ) -> None:  # fmt: skip
     """Refuse an override that names no document, or one of a file that is not what it was."""
     entries = overrides.entries
-    last, first = engine.fold(sketches.select(["position", "override"]), named_documents(len(entries)))
+    last, first = engine.aggregate(sketches.select(["position", "override"]), named_documents(len(entries)))
     nobody = np.flatnonzero(last < 0).tolist()
     if nobody:
         some = ", ".join(f"{entries[i].id!r:.200} ({overrides.place(entries[i])})" for i in nobody[:NAMED])

@@ -17,7 +17,7 @@ from ..files.workspace import Workspace
 from ..formats.memory import as_sources
 from ..formats.split import Split, note_skipped, skipped_in
 from ..inputs.ids import Labels
-from ..inputs.read import Reading, check_documents, check_left
+from ..inputs.read import ReadOptions, check_documents, check_left
 from ..results.decontamination import Corpus
 from ..settings.limits import limit_of
 from ..settings.options import InputOptions
@@ -59,7 +59,7 @@ def job_engine(threads: int | None, memory: Memory, progress: Progress) -> tuple
 def read_corpus(
     engine: Engine,
     splits: Sequence[Split],
-    reading: Reading,
+    reading: ReadOptions,
     step: Step,
     schema_of: Callable[[pa.Schema], pa.Schema],
     name: str,
@@ -71,7 +71,7 @@ def read_corpus(
     """
     documents = engine.source(splits, reading)
     try:
-        made = engine.store(engine.map(documents, step, schema_of(documents.schema)), name)
+        made = engine.materialize(engine.map(documents, step, schema_of(documents.schema)), name)
     except RowError as error:
         raise InputDataError(error.reason, splits[error.position >> SOURCE_BITS].name, error.row) from None
     for split in splits:
@@ -82,13 +82,13 @@ def read_corpus(
     return made, corpus
 
 
-def corpus_of(engine: Engine, rows: Table, splits: Sequence[Split], reading: Reading) -> Corpus:
+def corpus_of(engine: Engine, rows: Table, splits: Sequence[Split], reading: ReadOptions) -> Corpus:
     """Return what documents are called, if ids are unique."""
     texts = False
     if reading.id is not None:
         check_ids(engine, rows, splits, reading)
         texts = any(to_numpy(batch.column(0)).any() for batch in rows.select(["id_is_text"]).batches())
-    sizes = engine.fold(rows.select(["position"]), of_inputs(len(splits)))[0]
+    sizes = engine.aggregate(rows.select(["position"]), of_inputs(len(splits)))[0]
     labels = Labels.of(splits, reading.id is not None, not texts)
     return Corpus(sources=splits, starts=np.concatenate([[0], np.cumsum(sizes)]), labels=labels)
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 from .. import __version__
 from ..engines.engine import Batches
 from ..errors import ParameterError
-from ..files.folder import Unfinished
+from ..files.folder import UnfinishedFolder
 from ..formats.split import Split
 from ..inputs.counts import COUNTS, GROUP_ROWS, MOST, CountRows
 from ..inputs.generations import Generation
@@ -37,7 +37,7 @@ Parts = Iterable[tuple[str, pa.RecordBatch]]
 
 
 def of_job(rows: Batches, references: Sequence[Split], boundary: int, kept: Int64Array) -> Parts:
-    """Yield what a job counted (``Told.shares``) for its saved references, then for what it kept.
+    """Yield what a job counted (``DecisionTables.shares``) for its saved references, then for what it kept.
 
     References have the first ``boundary`` places; ``kept`` are those of the documents that are saved, ascending.
     """
@@ -59,7 +59,7 @@ def _at(row: Int64Array, batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([to_arrow(row), *batch.columns[1:]], schema=COUNTS)
 
 
-def write(parts: Parts, new: Unfinished, source: str | None, without: Sequence[str] = ()) -> dict[str, Any]:
+def write(parts: Parts, new: UnfinishedFolder, source: str | None, without: Sequence[str] = ()) -> dict[str, Any]:
     """Write counts into a folder of sketches; return what its description says of them."""
     import pyarrow.parquet as pq  # here, for what is not needed to start
 
@@ -97,7 +97,7 @@ def _grouped(batches: Batches) -> Iterator[pa.Table]:
         yield held.combine_chunks()
 
 
-def merge(generations: Sequence[Generation], new: Unfinished) -> dict[str, Any] | None:
+def merge(generations: Sequence[Generation], new: UnfinishedFolder) -> dict[str, Any] | None:
     """Write what generations counted into the folder that they are merged into; None: they counted nothing."""
     if not any(one.counts for one in generations):
         return None

@@ -18,29 +18,29 @@ import pyarrow as pa
 from ..engines.engine import Engine, Slices, Table
 from ..methods.method import Method
 from ..settings.settings import Settings
-from ..steps.decide import settle, settled_schema
+from ..steps.decide import apply_rules, decided_schema
 from ..steps.pairs import MEMBERS, between, distinct, sides
 from ..steps.rounds import (
-    FACED,
-    FACED_NOW_AND_LATER,
+    CLASSIFIED_PAIRS,
     OPEN_DOCUMENTS,
+    PAIRS_NOW_AND_LATER,
     advance,
-    face,
+    classify_pairs,
     first_states,
-    flag,
+    flag_documents,
     flag_schema,
     not_verified,
+    pairs_of_class,
     resolve,
-    which,
 )
 from ..steps.totals import N_ROWS
 from ..steps.verify import BUNDLED, bundle, halves, sift, verify
-from ..steps.walk import name, walk
+from ..steps.walk import choose_survivors, walk
 from ..text.shingle import Shingling
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
-from ..values.tables import MATCHES, PAIRS, STANDING, STATES
-from .search import Searched
+from ..values.tables import MATCHES, PAIRS, STATES, SURVIVORS
+from .search import Candidates
 
 PARTNERS = 1 << 10
 """Documents that one is compared with in a bundle, where all texts of a bundle meet: the first of a crowd has many partners."""
@@ -68,7 +68,7 @@ class Deciding:
 class Decider:
     """Decides about a search's documents, at one threshold after the other; ``key`` enters the hashes that compare texts."""
 
-    def __init__(self, engine: Engine, found: Searched, settings: Deciding, key: bytes, label: str = "") -> None:
+    def __init__(self, engine: Engine, found: Candidates, settings: Deciding, key: bytes, label: str = "") -> None:
         self.engine, self.found, self.settings, self.key, self.label = engine, found, settings, key, label
         self._others: dict[float, Decider] = {}
 
@@ -81,9 +81,11 @@ class Decider:
     def _content(self) -> Table:
         """The same where it is asked for again and again."""
         engine = self.engine
-        if engine.joins_in_place or not self.settings.method.exact:
+        if engine.joins_keep_order or not self.settings.method.exact:
             return self._documents
-        return engine.store(engine.join(self._members, self._documents, "order", "inner"), "texts")  # of many, few are compared
+        return engine.materialize(
+            engine.join(self._members, self._documents, "order", "inner"), "texts"
+        )  # of many, few are compared
 
     def _compared(self, rows: Table) -> Table:
         """Add what documents are compared by."""
@@ -105,9 +107,9 @@ class Decider:
         walking = partial(walk, all_pairs=all_pairs, **self._comparing)
         stem = "matches-of-all" if all_pairs else "matches"
         rows = self.engine.join(closed, self._documents, "order", "inner")
-        if not self.engine.joins_in_place:
-            rows = self.engine.meet(rows, "bundle", "order")
-        return self.engine.store(self.engine.map(rows, walking, MATCHES), f"{stem}{self.label}")
+        if not self.engine.joins_keep_order:
+            rows = self.engine.group_by(rows, "bundle", "order")
+        return self.engine.materialize(self.engine.map(rows, walking, MATCHES), f"{stem}{self.label}")
 
     @cached_property
     def matches(self) -> Table:
@@ -121,9 +123,9 @@ class Decider:
 
     def kept_matches(self, matches: Table) -> Table:
         """Choose from all matches those of removed documents with kept ones."""
-        stream = self.engine.meet(matches, None, ("right", "left"))
+        stream = self.engine.group_by(matches, None, ("right", "left"))
         resolving = partial(resolve, boundary=self.found.boundary)
-        return self.engine.store(self.engine.map(stream, resolving, MATCHES), f"matches-kept{self.label}")
+        return self.engine.materialize(self.engine.map(stream, resolving, MATCHES), f"matches-kept{self.label}")
 
     def _decided(self, all_pairs: bool) -> Table:
         """Walk bundles where the engine has them, else go by rounds; once, as later fewer components may fit the memory."""
@@ -141,11 +143,11 @@ class Decider:
     def verified(self, pairs: Table) -> Table:
         """Return all matches among pairs."""
         engine = self.engine
-        bundling = partial(bundle, most=None if engine.joins_in_place else PARTNERS)
-        bundled = engine.map(engine.meet(pairs, "left", "right"), bundling, BUNDLED)
+        bundling = partial(bundle, most=None if engine.joins_keep_order else PARTNERS)
+        bundled = engine.map(engine.group_by(pairs, "left", "right"), bundling, BUNDLED)
         rows = self._compared(bundled)
-        if not engine.joins_in_place:
-            rows = engine.meet(rows, "bundle", "order")
+        if not engine.joins_keep_order:
+            rows = engine.group_by(rows, "bundle", "order")
         return engine.map(rows, partial(verify, **self._comparing), MATCHES)
 
     @property
@@ -158,7 +160,7 @@ class Decider:
     def _all_kept(self, pairs: Table) -> Table:
         """Return all matches among pairs, so that they can be read more than once."""
         some = pairs if self._slices is None else self._slices.sifted(pairs)
-        return self.engine.store(self.verified(some), f"verified{self.label}")
+        return self.engine.materialize(self.verified(some), f"verified{self.label}")
 
     def _kept(self, pairs: Table) -> Table:
         """Return the matches of removed documents with kept ones, decided slice by slice or round by round."""
@@ -171,20 +173,20 @@ class Decider:
     def _members(self) -> Table:
         """The documents that candidate pairs are made of."""
         engine = self.engine
-        both = engine.meet(engine.map(self.found.pairs, sides, MEMBERS), "order", "order", once=True)
-        return engine.store(engine.map(both, distinct, MEMBERS), "members")
+        both = engine.group_by(engine.map(self.found.pairs, sides, MEMBERS), "order", "order", once=True)
+        return engine.materialize(engine.map(both, distinct, MEMBERS), "members")
 
-    def standing(self, matches: Table) -> Table:
+    def survivors(self, matches: Table) -> Table:
         """Name who stands for each removed document; ``matches`` are those with kept documents."""
-        best = self.engine.map(self.engine.meet(matches, "right", "left"), name, STANDING)
-        return self.engine.store(best, f"standing{self.label}")
+        best = self.engine.map(self.engine.group_by(matches, "right", "left"), choose_survivors, SURVIVORS)
+        return self.engine.materialize(best, f"standing{self.label}")
 
     def settled(self, sketches: Table, standing: Table) -> Table:
         """Add to each document what becomes of it; ``sketches`` have order and empty, and what is to be passed on."""
         rows = self.engine.join(sketches, self.found.leaders, "order", "left")
         rows = self.engine.join(self.engine.join(rows, standing, "order", "left"), standing, "leader", "left")
-        settling = partial(settle, boundary=self.found.boundary, empty=self.settings.empty)
-        return self.engine.map(rows, settling, settled_schema(rows.schema))
+        settling = partial(apply_rules, boundary=self.found.boundary, empty=self.settings.empty)
+        return self.engine.map(rows, settling, decided_schema(rows.schema))
 
     def at(self, threshold: float) -> Decider:
         """Return what decides about the same pairs at another threshold."""
@@ -210,9 +212,9 @@ class SliceWalk:
         todo, first = self._slices.cut(pairs), True
         while todo:
             begin, end, n = todo.pop(0)
-            rows = self._compared(self._slices.together(self._left_of(pairs, begin, end, gone)))
+            rows = self._compared(self._slices.as_one_group(self._left_of(pairs, begin, end, gone)))
             walking = partial(walk, **self._comparing)
-            walked = engine.store(engine.map(rows, walking, MATCHES), f"matches-slice{self._label}-{begin}-{end}")
+            walked = engine.materialize(engine.map(rows, walking, MATCHES), f"matches-slice{self._label}-{begin}-{end}")
             rights = [to_numpy(batch["right"]) for batch in walked.select(["right"]).batches()]
             gone = np.unique(np.concatenate([gone, *rights]))
             found.append(walked)
@@ -234,7 +236,7 @@ class SliceWalk:
             return pairs
         hashed = partial(halves, shingling=how["shingling"], key=how["key"])
         sifted = partial(sift, threshold=how["threshold"])
-        return self._engine.store(self._slices.sift(pairs, hashed, sifted), f"sifted{self._label}{label}")
+        return self._engine.materialize(self._slices.sift(pairs, hashed, sifted), f"sifted{self._label}{label}")
 
 
 class Rounds:
@@ -245,13 +247,13 @@ class Rounds:
 
     def kept_of(self, pairs: Table, members: Table) -> Table:
         """Return the matches of removed documents with kept ones."""
-        if int(self._engine.fold(pairs, N_ROWS)[0]) <= FEW:
+        if int(self._engine.aggregate(pairs, N_ROWS)[0]) <= FEW:
             return self._stored(self._resolved(pairs), "named")
         return self._round_by_round(pairs, members)
 
     def _resolved(self, pairs: Table) -> Table:
         """Verify all pairs, and choose the matches with documents that are kept."""
-        stream = self._engine.meet(self._verified(pairs), None, ("right", "left"))
+        stream = self._engine.group_by(self._verified(pairs), None, ("right", "left"))
         return self._engine.map(stream, partial(resolve, boundary=self._boundary), MATCHES)
 
     def _round_by_round(self, pairs: Table, members: Table) -> Table:
@@ -262,19 +264,19 @@ class Rounds:
         found: list[Table] = []
         while open_now:
             turn += 1
-            faced = self._stored(engine.map(self._with_states(waiting, states), face, FACED), f"faced-{turn}")
-            n_now, n_later = engine.fold(faced.select(["now"]), FACED_NOW_AND_LATER).tolist()
-            waiting = engine.map(faced, partial(which, now=False), PAIRS)
+            faced = self._classified(waiting, states, turn)
+            n_now, n_later = engine.aggregate(faced.select(["now"]), PAIRS_NOW_AND_LATER).tolist()
+            waiting = engine.map(faced, partial(pairs_of_class, now=False), PAIRS)
             matches = self._stored(self._verified(self._now(faced)), f"verified-{turn}") if n_now else None
             found += [] if matches is None else [matches]
             states = self._advanced(states, matches, waiting if n_later else None, turn)
-            open_now = int(engine.fold(states.select(["state"]), OPEN_DOCUMENTS)[0]) if n_later else 0
+            open_now = int(engine.aggregate(states.select(["state"]), OPEN_DOCUMENTS)[0]) if n_later else 0
             if turn == ROUNDS or (before is not None and (before - open_now) * ENOUGH < before):
                 break
             before = open_now
         last = turn + 1
         if open_now:
-            faced = self._stored(engine.map(self._with_states(waiting, states), face, FACED), f"faced-{last}")
+            faced = self._classified(waiting, states, last)
             resolved = self._stored(self._resolved(faced.select(PAIRS.names)), "resolved")
             found.append(resolved)
             states = self._advanced(states, resolved, None, last)
@@ -284,17 +286,21 @@ class Rounds:
 
     def _stored(self, rows: Table, name: str) -> Table:
         stem, _, number = name.partition("-")
-        return self._engine.store(rows, f"{stem}{self._label}-{number}" if number else f"{stem}{self._label}")
+        return self._engine.materialize(rows, f"{stem}{self._label}-{number}" if number else f"{stem}{self._label}")
 
     def _with_states(self, pairs: Table, states: Table) -> Table:
         return self._engine.join(self._engine.join(pairs, states, "left", "inner"), states, "right", "inner")
 
+    def _classified(self, pairs: Table, states: Table, turn: int) -> Table:
+        classified = self._engine.map(self._with_states(pairs, states), classify_pairs, CLASSIFIED_PAIRS)
+        return self._stored(classified, f"faced-{turn}")
+
     def _now(self, faced: Table) -> Table:
-        return self._engine.map(faced, partial(which, now=True), PAIRS)
+        return self._engine.map(faced, partial(pairs_of_class, now=True), PAIRS)
 
     def _flagged(self, rows: Table, name: str) -> Table:
-        meeting = self._engine.meet(rows.select(["left", "right"]), "right", "left")
-        return self._engine.map(meeting, partial(flag, name=name), flag_schema(name))
+        meeting = self._engine.group_by(rows.select(["left", "right"]), "right", "left")
+        return self._engine.map(meeting, partial(flag_documents, name=name), flag_schema(name))
 
     def _advanced(self, states: Table, removed: Table | None, blocked: Table | None, turn: int) -> Table:
         rows = states

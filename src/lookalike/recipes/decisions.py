@@ -14,31 +14,31 @@ from numpy.typing import NDArray
 from ..engines.engine import Table
 from ..engines.memory import peak_memory
 from ..inputs.ids import Labels
-from ..results.rows import HeldRows, LaterRows, Rows, decisions_schema, pairs_schema, second_columns
+from ..results.rows import DeferredRows, Rows, TableRows, decisions_schema, pairs_schema, second_columns
 from ..results.summary import Summary
 from ..settings.settings import Settings
 from ..steps import override
-from ..steps.crowds import VOUCHED, recall_sums, sum_of_recalls, vouch
+from ..steps.crowds import VOUCHED, estimate_recalls, recall_sums, sum_of_recalls
 from ..steps.decide import POSITIONS, columns_needed, decision_rows, pair_rows
 from ..steps.groups import (
-    FROM,
-    JOINING,
-    PLACED,
-    REMOVED,
+    CONTRIBUTIONS,
+    DOCUMENT_SOURCES,
+    REMOVED_DOCUMENTS,
+    ROW_CONTRIBUTIONS,
     SHARES,
-    SOURCED,
+    SOURCE_CONTRIBUTIONS,
     SOURCES,
     SPARED,
     TALLIES,
-    Origins,
-    come_from,
-    joining,
-    placed,
-    removed,
-    shares,
-    sourced,
-    sources,
-    spare,
+    SourceKey,
+    add_contributions,
+    add_row_numbers,
+    add_source_names,
+    choose_removed,
+    count_sources,
+    list_contributions,
+    name_sources,
+    spare_first,
     tally,
     with_spared,
 )
@@ -47,13 +47,13 @@ from ..theory.banding import candidate_probability
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from .decide import Decider
-from .preparation import Opened
+from .preparation import JobContext
 from .search import count_rows, short_texts
 
 Misses = Iterator[tuple[Int64Array, Int64Array, NDArray[np.float64]]]
 
 
-class Told:
+class DecisionTables:
     """What was decided at one threshold, as rows; ``leaders``: also which document is the first of equal text."""
 
     def __init__(
@@ -62,7 +62,7 @@ class Told:
         self._decider, self._matches, self.standing, self._labels = decider, matches, standing, labels
         self._leaders, self._at_most, self._settings = leaders, settings.at_most or 1, settings
         documents = tuple(split.form.rows_are_files for split in labels.splits)
-        self._origins = Origins(column=settings.source, documents=documents)
+        self._origins = SourceKey(column=settings.source, documents=documents)
         self._second = second_columns(decider.settings.method)
 
     @property
@@ -92,30 +92,32 @@ class Told:
     @cached_property
     def _removed(self) -> Table:
         """The documents that others stand for."""
-        return self._decider.engine.map(self._settled(), removed, REMOVED)
+        return self._decider.engine.map(self._settled(), choose_removed, REMOVED_DOCUMENTS)
 
     @cached_property
     def _spared(self) -> Table:
         """The documents that stay beside the kept one of their group."""
         engine = self._decider.engine
-        chosen = engine.map(engine.meet(self._removed, "keeper", "order"), partial(spare, at_most=self._at_most), SPARED)
-        return engine.store(chosen, f"spared{self._decider.label}")
+        chosen = engine.map(
+            engine.group_by(self._removed, "keeper", "order"), partial(spare_first, at_most=self._at_most), SPARED
+        )
+        return engine.materialize(chosen, f"spared{self._decider.label}")
 
     @cached_property
     def _tallies(self) -> Table:
         engine, gone = self._decider.engine, self._removed
         if self._at_most > 1:
             gone = engine.join(gone, self._spared, "order", "anti")
-        counted = engine.map(engine.meet(gone, "keeper", "order"), tally, TALLIES)
-        return engine.store(counted, f"tallies{self._decider.label}")
+        counted = engine.map(engine.group_by(gone, "keeper", "order"), tally, TALLIES)
+        return engine.materialize(counted, f"tallies{self._decider.label}")
 
     @cached_property
     def _sources(self) -> Table:
         """How many sources each group comes from."""
         engine, origins = self._decider.engine, self._origins
-        came = engine.map(self._settled(origins.needed), partial(come_from, origins=origins), FROM)
-        counted = engine.map(engine.meet(came, "keeper", "order"), sources, SOURCES)
-        return engine.store(counted, f"sources{self._decider.label}")
+        came = engine.map(self._settled(origins.needed), partial(name_sources, origins=origins), DOCUMENT_SOURCES)
+        counted = engine.map(engine.group_by(came, "keeper", "order"), count_sources, SOURCES)
+        return engine.materialize(counted, f"sources{self._decider.label}")
 
     def shares(self) -> Table:
         """Count the documents of this job that each kept one, or reference, stands for: a row for each of their sources.
@@ -127,17 +129,17 @@ class Told:
         rows = self._settled(origins.needed)
         if self._at_most > 1:
             rows = engine.join(rows, self._spared, "order", "left")
-        came = engine.map(rows, partial(joining, origins=origins, boundary=found.boundary), JOINING)
-        counted = engine.map(engine.meet(came, "keeper", "order"), shares, SHARES)
-        sizes = engine.fold(found.sketches.select(["position"]), of_inputs(len(self._labels.splits)))[0]
+        came = engine.map(rows, partial(list_contributions, origins=origins, boundary=found.boundary), CONTRIBUTIONS)
+        counted = engine.map(engine.group_by(came, "keeper", "order"), add_contributions, SHARES)
+        sizes = engine.aggregate(found.sketches.select(["position"]), of_inputs(len(self._labels.splits)))[0]
         rows = engine.join(counted, found.sketches.select(["order", "position"]), "keeper", "inner")
-        rows = engine.map(rows, partial(placed, starts=np.cumsum(sizes) - sizes), PLACED)
+        rows = engine.map(rows, partial(add_row_numbers, starts=np.cumsum(sizes) - sizes), ROW_CONTRIBUTIONS)
         named = found.sketches.select(["order", origins.needed])
-        if engine.joins_in_place:
-            rows = engine.join(engine.meet(rows, None, ("place", "order")), named, "order", "inner")
+        if engine.joins_keep_order:
+            rows = engine.join(engine.group_by(rows, None, ("place", "order")), named, "order", "inner")
         else:
-            rows = engine.meet(engine.join(rows, named, "order", "inner"), None, ("place", "order"))
-        return engine.map(rows, partial(sourced, origins=origins, labels=self._labels), SOURCED)
+            rows = engine.group_by(engine.join(rows, named, "order", "inner"), None, ("place", "order"))
+        return engine.map(rows, partial(add_source_names, origins=origins, labels=self._labels), SOURCE_CONTRIBUTIONS)
 
     def _ruled(self, rows: Table) -> Table:
         """Change the reasons of documents that are spared."""
@@ -151,10 +153,10 @@ class Told:
         """Make some columns of some rows, in the order of the input."""
         engine = self._decider.engine
         rows = self._decider.found.sketches.slice(begin, end)
-        if engine.joins_in_place:
+        if engine.joins_keep_order:
             return self._made(schema, rows)
         placed = schema if "position" in schema.names else schema.append(pa.field("position", pa.int64()))
-        return engine.meet(self._made(placed, rows), None, "position").select(schema.names)
+        return engine.group_by(self._made(placed, rows), None, "position").select(schema.names)
 
     def _made(self, schema: pa.Schema, some: Table) -> Table:
         """Make some columns of the decisions about some documents, of which there are the sketches."""
@@ -193,7 +195,7 @@ class Told:
         decider = self._decider
         engine, threshold = decider.engine, decider.settings.threshold
         pairs = engine.join(decider.found.pairs, self.standing, "left", "anti")
-        pairs = engine.store(engine.join(pairs, self.standing, "right", "anti"), f"pairs-of-kept{decider.label}")
+        pairs = engine.materialize(engine.join(pairs, self.standing, "right", "anti"), f"pairs-of-kept{decider.label}")
         near = Decider(engine, decider.found, replace(decider.settings, threshold=lowest), decider.key)
         for batch in near.verified(pairs).batches():  # not as components: those of all pairs are what texts are divided by
             score = to_numpy(batch["score"])
@@ -221,7 +223,7 @@ class Decisions:
         return Decisions(self._make, self.schema, min(self._begin + begin, self._end), min(self._begin + end, self._end))
 
 
-class Pairs(LaterRows):
+class Pairs(DeferredRows):
     """Verified pairs with the ids of their documents; they are collected when they are first asked for."""
 
     def __init__(self, decider: Decider, matches: Table, labels: Labels, second: list[pa.Field]) -> None:
@@ -230,7 +232,7 @@ class Pairs(LaterRows):
 
     def collected(self) -> Rows:
         """Bring the pairs."""
-        return HeldRows(self.table(self._matches))
+        return TableRows(self.table(self._matches))
 
     @cached_property
     def _documents(self) -> Table:
@@ -261,17 +263,17 @@ def in_order(told: Table) -> pa.Table:
     return found.take(to_arrow(np.lexsort((right, left))))
 
 
-def judge(
-    opened: Opened, decider: Decider, settings: Settings, count_told: Callable[[Told], dict[str, Any]]
-) -> tuple[Told, Summary]:
+def decide_and_summarize(
+    opened: JobContext, decider: Decider, settings: Settings, count_told: Callable[[DecisionTables], dict[str, Any]]
+) -> tuple[DecisionTables, Summary]:
     """Decide about all documents; return the decisions, and their summary, of which ``count_told`` makes the counts."""
     engine, found, clock = opened.engine, decider.found, opened.clock
     every = opened.settings.evidence == "all"
     all_matches = decider.all_matches if every else decider.matches
     matches = decider.kept_matches(all_matches) if every else all_matches
     clock.lap("verification")
-    standing = decider.standing(matches)
-    told = Told(decider, all_matches, standing, opened.labels(found.totals), every, settings)
+    standing = decider.survivors(matches)
+    told = DecisionTables(decider, all_matches, standing, opened.labels(found.totals), every, settings)
     counted = count_told(told)
     clock.lap("keeping")
     summary = Summary(
@@ -320,9 +322,9 @@ def vouched(decider: Decider, standing: Table, settings: Settings, kept: int) ->
         each = stays
     else:
         vouching = partial(
-            vouch, counts=found.counts, bands=bands, threshold=settings.threshold, max_bucket=settings.max_bucket
+            estimate_recalls, counts=found.counts, bands=bands, threshold=settings.threshold, max_bucket=settings.max_bucket
         )  # fmt: skip
         each = engine.map(stays, vouching, VOUCHED)
-    sums = engine.fold(each, recall_sums(candidates, found.boundary))
+    sums = engine.aggregate(each, recall_sums(candidates, found.boundary))
     n, total = int(sums[0]), sum_of_recalls(sums)
     return planned * (total / candidates + max(0, kept - n)) / max(kept, n) if candidates else planned

@@ -17,7 +17,7 @@ from ..errors import InputDataError, ParameterError
 from ..formats.cuts import check_one_column
 from ..formats.memory import own_id
 from ..formats.split import Names, Split, unread_files
-from ..inputs.read import Reading, file_in_both, leaves_out
+from ..inputs.read import ReadOptions, file_in_both, leaves_out
 from ..results.decontamination import Corpus, DecontaminationResult, Matches, by_benchmark
 from ..search.items import DistinctTexts, SoughtTexts
 from ..settings.decontamination import DecontaminationOptions
@@ -167,7 +167,7 @@ def find_references(data: Any, settings: DecontaminationSettings, outputs: Outpu
     settings = _named(settings, sources, others)
     if settings.text in (settings.searched, *settings.fields):
         _check_apart(sources, others)
-    ours = Reading(
+    ours = ReadOptions(
         text=settings.text, id=settings.id, encoding_errors=settings.encoding_errors, skip=leaves_out(sources), once=True
     )  # fmt: skip
     theirs = replace(ours, text=settings.searched, id=settings.against_id, skip=False, prefix="against-")
@@ -175,17 +175,17 @@ def find_references(data: Any, settings: DecontaminationSettings, outputs: Outpu
         report = Following(said or no_progress, "matching", MATCHED)
         engine, workspace = job_engine(settings.threads, cap, report)
         references, search = _sought(others, theirs, settings, cap, unread[0])
-        named = corpus_of(engine, engine.store(engine.rows(references.rows), "references"), others, theirs)
+        named = corpus_of(engine, engine.materialize(engine.rows(references.rows), "references"), others, theirs)
         report.begun = True
         step = partial(match_documents, search=search)
         matched, documents = read_corpus(engine, sources, ours, step, matched_schema, MATCHED, unread[1])
         most = settings.common or max(COMMON, documents.n // SHARE)
-        counts = engine.fold(matched.select(["outside"]), outside(search.sought.passages.n_shingles))
+        counts = engine.aggregate(matched.select(["outside"]), outside(search.sought.passages.n_shingles))
         commonplace = (counts > most) & (settings.kind != "resemblance")
         judge = partial(judge_documents, search=search, commonplace=commonplace, items=references.items)
-        judged = engine.store(engine.map(matched, judge, judged_schema(matched.schema)), "judged")
+        judged = engine.materialize(engine.map(matched, judge, judged_schema(matched.schema)), "judged")
     texts = search.sought.passages.document
-    told = engine.fold(judged.select(["n", "matches", "also"]), of_benchmarks(texts, references.items))
+    told = engine.aggregate(judged.select(["n", "matches", "also"]), of_benchmarks(texts, references.items))
     not_searchable = _not_searchable(references, named, search, commonplace)
     rows = engine.rank(judged, ("position",), 0)
     n = by_order(rows, "n", documents.n)
@@ -230,7 +230,7 @@ def _check_apart(sources: list[Split], others: list[Split]) -> None:
 
 
 def _sought(
-    others: Sequence[Split], reading: Reading, settings: DecontaminationSettings, memory: Memory, unread: Sequence[str]
+    others: Sequence[Split], reading: ReadOptions, settings: DecontaminationSettings, memory: Memory, unread: Sequence[str]
 ) -> tuple[References, Search]:  # fmt: skip
     """Read the reference documents; return these, and what is looked for."""
     shingling, key, least, inside = settings.shingling, os.urandom(16), settings.shortest, settings.kind != "resemblance"

@@ -9,7 +9,7 @@ from ..results.result import Result
 from ..settings.option import front_door
 from ..settings.settings import RunSettings
 from .history import History
-from .job import Done, run
+from .job import JobOutcome, run
 from .outputs import Outputs
 
 
@@ -70,7 +70,7 @@ def dedup(data: Any, settings: RunSettings) -> Result:
     return result
 
 
-def run_job(data: Any, settings: RunSettings, outputs: Outputs, known: bool = True) -> Done:
+def run_job(data: Any, settings: RunSettings, outputs: Outputs, known: bool = True) -> JobOutcome:
     """Do a job, with the history that it names: see ``run``."""
     if settings.history is None:
         return run(data, settings, outputs)

@@ -50,9 +50,9 @@ class Footprint:
         page = min(MOST_BYTES, PAGE_ROWS * corpus.text // max(1, corpus.n)) if format == "parquet" else LINES
         self.pieces = PIECES + PIECES_PER_THREAD * (self.threads - 1) + page
         told = corpus.linked + MATCH_BYTES * corpus.pairs
-        self.spills_reading = settings.work is None and corpus.text + corpus.tables > self.first.held
+        self.spills_reading = settings.work is None and corpus.text + corpus.tables > self.first.table_budget
         self.spills_later = settings.work is None and not self.spills_reading and (
-            corpus.text + corpus.tables + max(told, 4 * WORD * corpus.holders) > self.memory.held
+            corpus.text + corpus.tables + max(told, 4 * WORD * corpus.holders) > self.memory.table_budget
             or SETS * corpus.largest > self.memory.free // 2
         )  # fmt: skip
 
@@ -75,22 +75,22 @@ class Footprint:
         """Return the most memory of any stage."""
         corpus, memory = self.corpus, self.memory
         whole_corpus = corpus.text + corpus.tables
-        held = 0 if self.settings.work is not None else min(self.first.held, whole_corpus)
+        held = 0 if self.settings.work is not None else min(self.first.table_budget, whole_corpus)
         reading = held + (min(corpus.tables, self._parts) if self.settings.work is not None else 0)
         of_each = BYTES_PER_DOCUMENT + (0 if self.settings.keep == "first" else RANKING)
         linking = of_each * corpus.n + (0 if self._nibbles_filed else corpus.nibbles)
         sorting = PAIR_WORK * corpus.pairs
         if self.on_disk:  # where the stored ones are
             stored = (corpus.link_width + stored_width(PAIRS)) * corpus.pairs
-            sorting = min(sorting - stored, 3 * memory.waiting + self._parts)
+            sorting = min(sorting - stored, 3 * memory.sort_budget + self._parts)
         in_memory = self.settings.work is None and not self.spills_reading
         finding = HOLDER_WORK * corpus.holders + SHARED_WORK * corpus.shared
         if self.on_disk:  # each waits until it is written; a part of those that are written is sorted
-            finding = min(finding, 6 * memory.waiting + finding // SPREAD)
+            finding = min(finding, 6 * memory.sort_budget + finding // SPREAD)
         linking += max(sorting, finding) + (held if in_memory else 0)
         verifying = VERIFYING * corpus.n
         if self.on_disk:
-            partition, one = memory.partition(self.threads), memory.whole(self.threads)
+            partition, one = memory.partition(self.threads), memory.component_budget(self.threads)
             verifying += min(2 * partition, corpus.content)
             # the largest component is walked by one thread; what the others walk meanwhile is half as large
             each = max(min(GROUP_BYTES, corpus.content), min(corpus.largest, partition, one))
@@ -106,8 +106,10 @@ class Footprint:
         if not self.on_disk:
             return 0
         # rows that wait to be sorted are written as one word a link, about twice, as other bands repeat it
-        met = 2 * WORD * corpus.links if WORD * corpus.links > self.memory.waiting else 0
-        met += sum(n_bytes for n_bytes in (2 * WORD * corpus.holders, WORD * corpus.shared) if n_bytes > self.memory.waiting)
+        met = 2 * WORD * corpus.links if WORD * corpus.links > self.memory.sort_budget else 0
+        met += sum(
+            n_bytes for n_bytes in (2 * WORD * corpus.holders, WORD * corpus.shared) if n_bytes > self.memory.sort_budget
+        )
         texts = corpus.content + 2 * WORD * corpus.compared if corpus.exact else 0
         paired = stored_width(PAIRS) * corpus.pairs
         later = met + 2 * paired + texts + MATCH_BYTES * corpus.matched

@@ -32,7 +32,7 @@ from ..inputs.texts import SavedTexts
 from ..results.result import Result
 from ..settings.settings import RunSettings, Settings, settings_of
 from . import counts
-from .job import Done, run
+from .job import JobOutcome, run
 from .outputs import Outputs
 from .saved_sketches import merge, secret_of
 from .turns import write_accounts
@@ -205,7 +205,7 @@ class History:
         )  # fmt: skip
         return self._run(data, given, Outputs(output=os.fspath(output), force=force)).result
 
-    def _run(self, data: Any, settings: RunSettings, outputs: Outputs, known: bool = True) -> Done:
+    def _run(self, data: Any, settings: RunSettings, outputs: Outputs, known: bool = True) -> JobOutcome:
         """Do a job against all generations, and add what is written: see ``job.run``."""
         self._check_locked()
         done = run(data, settings, outputs, self.generations, known)

@@ -23,21 +23,21 @@ from ..settings.settings import RunSettings, Settings, settings_of
 from ..steps.sketch import WRITTEN
 from ..values.arrow import to_arrow
 from .decide import Decider, Deciding
-from .decisions import Told, judge
+from .decisions import DecisionTables, decide_and_summarize
 from .outputs import Outputs, check_removed
-from .preparation import Opened, is_frame, on_spark, open_inputs, open_job
+from .preparation import JobContext, is_frame, on_spark, open_inputs, open_job
 from .progress import Progress, no_progress, shown
 from .saved_sketches import Saving, write_rows
-from .search import Searching, search
-from .turns import Turn, turn_of
+from .search import CandidateOptions, search
+from .turns import HistoryRun, history_run_of
 
 
-class OpenJob:
+class LocalJob:
     """A job whose inputs can be read again: see ``results.result.Job``."""
 
-    def __init__(self, opened: Opened, decider: Decider) -> None:
+    def __init__(self, opened: JobContext, decider: Decider) -> None:
         self._opened, self._decider, self.closed = opened, decider, False
-        self._told: dict[float, Told] = {}
+        self._told: dict[float, DecisionTables] = {}
         self.sources: Sequence[Split] = opened.splits
         self.n_references = opened.reading.n_references
         self.threshold = opened.settings.threshold
@@ -48,7 +48,7 @@ class OpenJob:
         """Decide, and tell it."""
         slices = settings.slices or ()
         counting = partial(count, n_reference=decider.found.boundary, slices=slices)
-        told, summary = judge(self._opened, decider, settings, lambda told: counting(told.decisions))
+        told, summary = decide_and_summarize(self._opened, decider, settings, lambda told: counting(told.decisions))
         self._told[settings.threshold] = told
         return Result(
             decisions=told.decisions, matches=told.pairs, settings=settings, summary=summary,
@@ -78,8 +78,8 @@ class OpenJob:
         )  # fmt: skip
         path = saving.check(folder, force)
         rows = saving.rows(engine, engine.rows(orders.select(["order"])))
-        if not engine.joins_in_place:
-            rows = engine.meet(rows, None, "position")
+        if not engine.joins_keep_order:
+            rows = engine.group_by(rows, None, "position")
         saving.write(path, force, engine, rows, partial(write_rows, saving, rows))
 
     def close(self) -> None:
@@ -88,23 +88,23 @@ class OpenJob:
         self.engine.close()
 
 
-def decide(opened: Opened) -> Result:
+def decide(opened: JobContext) -> Result:
     """Find candidates, decide who stays, and return the result."""
     settings = opened.settings
     found = search(
-        opened.engine, opened.splits, opened.reading, Searching.of(settings), opened.key, opened.clock.lap, opened.unread
+        opened.engine, opened.splits, opened.reading, CandidateOptions.of(settings), opened.key, opened.clock.lap, opened.unread
     )
     decider = Decider(opened.engine, found, Deciding.of(settings), opened.key)
-    return OpenJob(opened, decider).result(decider, settings)
+    return LocalJob(opened, decider).result(decider, settings)
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class JobOutcome:
     """What a job has done."""
 
     result: Result | None  # still open; None: it had run before, and what it wrote is there
     outputs: Outputs  # what was written
-    turn: Turn | None = None
+    turn: HistoryRun | None = None
     added: bool = False  # to the history
 
     def to_dict(self) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class Done:
 
 def run(
     data: Any, settings: RunSettings, outputs: Outputs, generations: Sequence[Generation] | None = None, known: bool = True
-) -> Done:  # fmt: skip
+) -> JobOutcome:  # fmt: skip
     """Do a job: check where everything goes, decide, and write; with a history, against its generations, and add one.
 
     With ``known``, a job that the history has is not done again where all that it wrote is there.
@@ -146,10 +146,10 @@ def run(
             replaced = outputs.save_sketches if outputs.may_replace(outputs.save_sketches) else None
             data, against = open_inputs(data, settings, replaced)
             if generations is not None:
-                turn = turn_of(generations, data, settings, against)
+                turn = history_run_of(generations, data, settings, against)
                 missing = turn.missing(outputs)
                 if missing is None and known:
-                    return Done(None, outputs, turn)
+                    return JobOutcome(None, outputs, turn)
                 outputs = missing or Outputs()
                 against = turn.references(outputs.paths)
             against = against or None
@@ -173,11 +173,11 @@ def run(
             outputs.write(result, said, guard)
         else:
             added = _published(turn, outputs, result, said, guard)
-        return Done(result, outputs, turn, added)
+        return JobOutcome(result, outputs, turn, added)
 
 
 def _published(
-    turn: Turn, outputs: Outputs, result: Result, said: Progress, guard: Callable[[], None]
+    turn: HistoryRun, outputs: Outputs, result: Result, said: Progress, guard: Callable[[], None]
 ) -> bool:  # fmt: skip
     """Write everything, and let it appear together with what the job adds to a history; return whether it adds anything."""
     with Publication(turn.folder) as together:

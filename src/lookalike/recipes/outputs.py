@@ -37,7 +37,7 @@ from .saved_sketches import check_saving
 NAMED = 10  # sources that a message names
 
 
-class Leaves:
+class InterruptHint:
     """Adds to a KeyboardInterrupt what the user is told of a job that is interrupted now."""
 
     def __init__(self, resumable: bool = False) -> None:
@@ -88,7 +88,7 @@ class Outputs:
     texts: str = "full"  # how the report shows them
     command: Callable[[Mapping[str, Any]], str] | None = None
     """What repeats the job, for the report."""
-    leaves: Leaves = field(default_factory=Leaves)
+    leaves: InterruptHint = field(default_factory=InterruptHint)
     audit: int | None = None
     """How many kept documents are compared with all others before anything is written."""
 

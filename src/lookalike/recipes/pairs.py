@@ -22,7 +22,7 @@ from ..results.scored import Scored
 from ..results.scored_pairs import ScoredPairs
 from ..settings.option import front_door
 from ..settings.settings import PairSettings, Settings
-from ..steps.exact import Sets, ends, hollow
+from ..steps.exact import Sets, ends, link_empty_copies
 from ..steps.totals import BYTES, EMPTY, SKIPPED, N
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
@@ -31,9 +31,9 @@ from ..wording import counted, spoken
 from .decide import Decider, Deciding
 from .decisions import Pairs
 from .outputs import Outputs
-from .preparation import Opened, open_job
+from .preparation import JobContext, open_job
 from .progress import no_progress, shown
-from .search import Searching, count_rows, search, short_texts
+from .search import CandidateOptions, count_rows, search, short_texts
 
 LISTED = 1 << 17  # pairs that are made at a time
 Ends = tuple[Int64Array, Int64Array, NDArray[Any]]
@@ -92,7 +92,7 @@ class Listing:
         rows = engine.map(self._matches, partial(ends, sets=sets), MATCHES)
         own = engine.rows(sets.own(self._decider.found.boundary))
         held: list[NDArray[Any]] | None = None
-        for batch in filter(len, engine.meet(engine.union(rows, own), None, ("left", "right")).batches()):
+        for batch in filter(len, engine.group_by(engine.union(rows, own), None, ("left", "right")).batches()):
             found = [to_numpy(batch[name]) for name in MATCHES.names]
             columns = found if held is None else [np.concatenate(pair) for pair in zip(held, found, strict=True)]
             whole = int(np.searchsorted(columns[0], columns[0][-1]))  # of the last document more may come
@@ -131,7 +131,7 @@ class PairsResult(Scored):
     """
 
     def __init__(
-        self, rows: Listing, summary: dict[str, Any], provenance: dict[str, Any], opened: Opened,
+        self, rows: Listing, summary: dict[str, Any], provenance: dict[str, Any], opened: JobContext,
         scored: Callable[[PairsResult], ScoredPairs] | None = None,
     ) -> None:  # fmt: skip
         self.listing, self._opened, self._pages = rows, opened, scored  # tables of an engine may be in a folder of the job
@@ -162,7 +162,7 @@ class PairsResult(Scored):
         self.summary["peak_memory"] = peak_memory()
 
 
-def scored_pairs(opened: Opened, decider: Decider, result: PairsResult) -> ScoredPairs:
+def scored_pairs(opened: JobContext, decider: Decider, result: PairsResult) -> ScoredPairs:
     """Return the pairs of a job."""
     s, job = result.summary, opened.settings
     # Keep order is the order of the input, so that the order of a document is its row among all.
@@ -192,7 +192,7 @@ def scored_pairs(opened: Opened, decider: Decider, result: PairsResult) -> Score
     )  # fmt: skip
 
 
-def _ids(opened: Opened, decider: Decider, rows: Int64Array) -> list[Any]:
+def _ids(opened: JobContext, decider: Decider, rows: Int64Array) -> list[Any]:
     """Return the ids of some rows, which ascend."""
     found, labels = decider.found, opened.labels(decider.found.totals)
     names = [name for name in ("order", "position", "number", "id") if name in found.sketches.schema.names]
@@ -236,11 +236,11 @@ def find_pairs(data: Any, settings: PairSettings, outputs: Outputs | None = None
         return result
 
 
-def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
+def _found(opened: JobContext, max_pairs: int | None) -> PairsResult:
     """Find the pairs of a job."""
     job = opened.settings
     most = max_pairs if job.recall < 1 else None  # which candidates recall 1 has depends on the secret: all are compared
-    searching = Searching.of(job, every_pair=True, limit=None if most is None else most + 1)
+    searching = CandidateOptions.of(job, every_pair=True, limit=None if most is None else most + 1)
     found = search(opened.engine, opened.splits, opened.reading, searching, opened.key, opened.clock.lap, opened.unread)
     n_candidates = count_rows(opened.engine, found.pairs)
     left_out = most is not None and max(n_candidates, found.n_links) > most
@@ -248,12 +248,12 @@ def _found(opened: Opened, max_pairs: int | None) -> PairsResult:
         candidates = collect(found.pairs).sort_by([("left", "ascending"), ("right", "ascending")])  # parts come in any order
         first = opened.engine.rows(candidates.slice(0, most))
         n_candidates = most
-        found = replace(found, pairs=opened.engine.store(first, "pairs-cut"))
+        found = replace(found, pairs=opened.engine.materialize(first, "pairs-cut"))
     decider = Decider(opened.engine, found, Deciding.of(job), opened.key)
     matches = found.pairs if job.verify == "none" else decider.all_matches
     if found.boundary and job.shingling.ignored is not None and job.across is None:
-        same = opened.engine.meet(found.sketches.select(["digest", "order", "empty"]), "digest", "order")
-        linked = opened.engine.map(same, partial(hollow, boundary=found.boundary), MATCHES)
+        same = opened.engine.group_by(found.sketches.select(["digest", "order", "empty"]), "digest", "order")
+        linked = opened.engine.map(same, partial(link_empty_copies, boundary=found.boundary), MATCHES)
         matches = opened.engine.union(matches, linked.select(matches.schema.names))
     told = Pairs(decider, matches, opened.labels(found.totals), second_columns(job.finder) if job.verify != "none" else [])
     names = ["left_id", "right_id", *(["left_is_reference"] if opened.reading.n_references else [])]

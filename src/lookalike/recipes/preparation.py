@@ -16,14 +16,14 @@ from ..engines.local.engine import LocalEngine
 from ..engines.memory import Memory
 from ..engines.progress import Clock, share_of
 from ..errors import OutputError, ParameterError
-from ..files.ahead import AT_ONCE, side_by_side
+from ..files.ahead import AT_ONCE, map_in_threads
 from ..files.descriptions import places_named
 from ..files.urls import check_on_disk
 from ..files.workspace import AnyWorkspace, Workspace
 from ..formats.memory import as_sources, own_id
 from ..formats.split import Names, Split, skipped_in, unread_files
 from ..inputs.ids import Labels
-from ..inputs.read import Reading, check_apart, leaves_out
+from ..inputs.read import ReadOptions, check_apart, leaves_out
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references
 from ..settings.limits import BANDED_TOKEN_BYTES, TOKEN_BYTES, limit_of
@@ -31,7 +31,7 @@ from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
 from ..wording import meant, printable, spoken
 from .progress import Progress, no_progress
-from .saved_sketches import agreed
+from .saved_sketches import reconcile_with_saved
 
 SAMPLED = 64
 AGAIN = "reading candidates again"
@@ -68,12 +68,12 @@ def report_stage(progress: Progress, stage: str, amount: int) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Opened:
+class JobContext:
     """A job whose inputs are known and which has what it needs to run."""
 
     settings: Settings
     splits: list[Split]  # references first
-    reading: Reading
+    reading: ReadOptions
     engine: Engine
     workspace: AnyWorkspace
     clock: Clock
@@ -100,15 +100,15 @@ def open_inputs(data: Any, settings: Settings, replaced: str | None = None) -> t
     return inputs, references
 
 
-def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened:
+def open_job(data: Any, settings: Settings, progress: Progress | None) -> JobContext:
     """Open inputs, work folder and engine."""
     clock = Clock()
     engine: Any = settings.engine
     check_no_order(settings)
     memory = Memory.wanted(settings.memory)
     inputs, references = open_inputs(data, settings)
-    settings = settings.lasting()
-    settings, key = agreed(settings, references)
+    settings = settings.without_runtime()
+    settings, key = reconcile_with_saved(settings, references)
     id, unnamed = settings.id, (False, False)
     if id is None:
         own, theirs = own_id(inputs), own_id(references)
@@ -128,14 +128,14 @@ def open_job(data: Any, settings: Settings, progress: Progress | None) -> Opened
     runs = engine_of(engine, threads=settings.n_threads, memory=memory, workspace=workspace, progress=reporting)
     clock.lap("opening")
     unread = unread_files(references), unread_files(inputs)
-    return Opened(
+    return JobContext(
         settings, splits, reading, runs, workspace, clock, skipped_in(inputs, references), unread, key or workspace.secret
     )
 
 
-def reading_of(settings: Settings, splits: Sequence[Split], n_references: int) -> Reading:
+def reading_of(settings: Settings, splits: Sequence[Split], n_references: int) -> ReadOptions:
     """Return what is read of each document."""
-    return Reading(
+    return ReadOptions(
         text=settings.text, id=settings.id, priorities=settings.keep_order.priorities, order_by=settings.order_by,
         key=settings.key_columns, within=settings.within, across=settings.across, carried=settings.carried,
         encoding_errors=settings.encoding_errors, pages=settings.pages, n_references=n_references,
@@ -213,7 +213,7 @@ def expected_of(
     remote = any(split.remote_bytes for split in splits)
     judged = remote and not any(split.form.counts_rows for split in splits)
     some = splits[:: 1 + len(splits) // (AT_ONCE if judged else SAMPLED)]  # for very many files, a sample is enough
-    expected = side_by_side(expect, some, remote)
+    expected = map_in_threads(expect, some, remote)
     n, size = (sum(column) * len(splits) // max(1, len(some)) for column in zip((0, 0), *expected, strict=True))
     return n, size
 
@@ -227,7 +227,7 @@ def _check_room(splits: list[Split], settings: Settings, memory: Memory) -> None
     n, size = expected_of(splits, settings.text)
     method = settings.finder
     record = 8 * method.n_keys + 2 * method.n_codes + 4 * method.n_estimates + 64
-    small = size + n * record <= memory.held
+    small = size + n * record <= memory.table_budget
     if settings.work is None and small:
         return
     import logging  # here, for what is not needed to start

@@ -13,7 +13,7 @@ import pyarrow as pa
 from ..errors import EncodingError, InputDataError
 from ..formats.split import Batch, Columns, Split
 from ..inputs.ids import check_surrogates
-from ..inputs.read import Reading, check_left, documents_of, read_batches, tell_unreadable
+from ..inputs.read import ReadOptions, check_left, documents_of, read_batches, tell_unreadable
 from ..search.items import DistinctTexts, Items, Ragged
 from ..text.hashes import KeyedHashes
 from ..text.texts import Texts, from_strings
@@ -35,7 +35,7 @@ class References:
 class ReferenceReader:
     """Reads items. ``texts`` gets their first fields, ``others`` the other ones, and ``check`` is called as these grow."""
 
-    reading: Reading
+    reading: ReadOptions
     fields: Sequence[str]  # the others
     benchmark: str | None
     hashing: KeyedHashes

@@ -18,7 +18,7 @@ from ..formats.cuts import check_one_column
 from ..formats.memory import own_id
 from ..formats.split import Split, unread_files
 from ..formats.writers import check_shortening
-from ..inputs.read import Reading, leaves_out
+from ..inputs.read import ReadOptions, leaves_out
 from ..results.decontamination import Corpus
 from ..results.repeats import Repeats, RepeatsResult
 from ..settings.option import check_values, front_door, recorded, repeating
@@ -46,12 +46,12 @@ _BYTES = {"line": 80, "paragraph": 300}  # of one, about
 
 
 @dataclass(frozen=True, eq=False)
-class Searching:
+class RepeatOptions:
     """A corpus in which repeated units are looked for, and what does so."""
 
     engine: Engine
     sources: list[Split]
-    reading: Reading
+    reading: ReadOptions
     memory: Memory
     report: Following
     key: bytes
@@ -71,7 +71,7 @@ class Searching:
         wanted, room = n * CELLS_PER_UNIT // CELLS_PER_WORD, self.memory.free // 64  # an eighth of it
         n_words = max(LEAST_WORDS, min(1 << wanted.bit_length(), 1 << room.bit_length() >> 1))
         try:
-            return self.engine.fold(keys, steps.key_counts(n_words))
+            return self.engine.aggregate(keys, steps.key_counts(n_words))
         except RowError as error:
             raise InputDataError(error.reason, self.sources[error.position >> SOURCE_BITS].name, error.row) from None
 
@@ -97,18 +97,18 @@ class Searching:
         documents = found.rows.select(["order", "n", "units"])
         rows = engine.map(documents, partial(steps.list_units, starts=rule.starts), steps.ROWS)
         told: list[Table] = []
-        keys = engine.fold(rows, steps.frequent(FREQUENT)) if found.n > MANY else np.empty(0, steps.HEAVY)
+        keys = engine.aggregate(rows, steps.frequent(FREQUENT)) if found.n > MANY else np.empty(0, steps.HEAVY)
         if (keys["n"] > 0).any():
             frequent = steps.Frequent(np.sort(keys[keys["n"] > 0]), rule)
-            totals = engine.fold(documents, frequent.totals)
+            totals = engine.aggregate(documents, frequent.totals)
             rows = engine.map(rows, frequent.others, steps.ROWS)
             told.append(engine.map(documents, partial(frequent.judge, totals=totals), steps.REPEATED))
             told.append(engine.rows(frequent.told(totals)))
-        judged: Table = engine.map(engine.meet(rows, "key", "unit"), partial(steps.judge, rule=rule), steps.REPEATED)
+        judged: Table = engine.map(engine.group_by(rows, "key", "unit"), partial(steps.judge, rule=rule), steps.REPEATED)
         for more in told:
             judged = engine.union(judged, more)
-        repeated = engine.store(judged, name)
-        return repeated, engine.fold(repeated.select(["removed"]), steps.marks(found.n))
+        repeated = engine.materialize(judged, name)
+        return repeated, engine.aggregate(repeated.select(["removed"]), steps.marks(found.n))
 
     @property
     def _strict(self) -> bool:
@@ -208,7 +208,7 @@ def find_repeats(data: Any, settings: RepeatsSettings, outputs: Outputs) -> Repe
         check_shortening(outputs.output, sources)
     unread = unread_files(sources)
     id = settings.id or own_id(sources)
-    reading = Reading(
+    reading = ReadOptions(
         text=settings.text, id=id, encoding_errors=settings.encoding_errors, skip=leaves_out(sources), once=True
     )  # fmt: skip
     with shown(settings.progress) as said:
@@ -216,7 +216,7 @@ def find_repeats(data: Any, settings: RepeatsSettings, outputs: Outputs) -> Repe
         report.begun = True
         engine, workspace = job_engine(settings.threads, cap, report)
         find = _find_passages if settings.unit == "passage" else _find_lines
-        searching = Searching(engine, sources, reading, cap, report, os.urandom(KEY_BYTES), unread)
+        searching = RepeatOptions(engine, sources, reading, cap, report, os.urandom(KEY_BYTES), unread)
         found, repeated, bits = find(searching, settings)
     n = found.corpus.n
     skipped = by_order(found.rows, "skipped", n).astype(np.bool_) if reading.skip else np.zeros(n, np.bool_)
@@ -230,7 +230,7 @@ def find_repeats(data: Any, settings: RepeatsSettings, outputs: Outputs) -> Repe
     return result
 
 
-def _find_lines(searching: Searching, settings: RepeatsSettings) -> tuple[Proposed, Table, NDArray[np.uint8]]:
+def _find_lines(searching: RepeatOptions, settings: RepeatsSettings) -> tuple[Proposed, Table, NDArray[np.uint8]]:
     """Count the keys of all lines; those that may be repeated meet."""
     assert settings.min_words is not None
     units = Lines(settings.unit == "paragraph", settings.min_words, searching.key)
@@ -238,7 +238,7 @@ def _find_lines(searching: Searching, settings: RepeatsSettings) -> tuple[Propos
     return found, *searching.judge(found, settings.drop_over, "repeated")
 
 
-def _find_passages(searching: Searching, settings: RepeatsSettings) -> tuple[Proposed, Table, NDArray[np.uint8]]:
+def _find_passages(searching: RepeatOptions, settings: RepeatsSettings) -> tuple[Proposed, Table, NDArray[np.uint8]]:
     """Let blocks of windows meet, so that text that comes once more is known by few rows; then the windows of all others.
 
     That is enough: a window in a later block is equal to one in the first of these blocks, which is not left out.

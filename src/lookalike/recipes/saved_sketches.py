@@ -16,8 +16,8 @@ from .. import __version__
 from ..engines.engine import Engine, Table
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.descriptions import encoded
-from ..files.disk import SIDECAR, NewFolder
-from ..files.folder import Folder, Unfinished, folder_of, parquet_file
+from ..files.disk import SIDECAR, OutputFolder
+from ..files.folder import Folder, UnfinishedFolder, folder_of, parquet_file
 from ..files.job import differences
 from ..files.names import shown
 from ..files.secrets import SECRET, read_secret, token_of, write_secret
@@ -35,7 +35,7 @@ from ..values import Int64Array
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
 from .counts import of_job, write
-from .search import Searched
+from .search import Candidates
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -53,7 +53,9 @@ def sketching_of(settings: Settings) -> dict[str, Any]:
     return found
 
 
-def agreed(settings: Settings, references: Sequence[Split], plan_only: bool = False) -> tuple[Settings, bytes | None]:
+def reconcile_with_saved(
+    settings: Settings, references: Sequence[Split], plan_only: bool = False
+) -> tuple[Settings, bytes | None]:
     """Return the settings of a job against saved sketches, and their secret (None: there are none).
 
     A plan that nobody chose gives way to that of the sketches, if this finds as much; ``plan_only``: nothing else is compared.
@@ -147,10 +149,10 @@ class Saving:
     settings: Settings
     splits: Sequence[Split]  # references first
     n_references: int
-    found: Searched
+    found: Candidates
     key: bytes
     provenance: dict[str, Any]
-    shares: Table | None = None  # what a job counted: see ``Told.shares``
+    shares: Table | None = None  # what a job counted: see ``DecisionTables.shares``
     with_texts: bool = False  # even if later jobs could read them again
 
     @property
@@ -174,10 +176,10 @@ class Saving:
         return engine.join(self.found.sketches.select(["order", *names]), kept, "order", "semi")
 
     def write(
-        self, folder: Folder, force: bool, engine: Engine, rows: Table, write_files: Callable[[Unfinished], Files]
+        self, folder: Folder, force: bool, engine: Engine, rows: Table, write_files: Callable[[UnfinishedFolder], Files]
     ) -> None:
         """Write a folder, which counts when it is whole; ``write_files`` writes the rows, and says which files there are."""
-        *counts, high, low = engine.fold(rows.select(["position", "digest"]), of_saved(len(self.splits))).tolist()
+        *counts, high, low = engine.aggregate(rows.select(["position", "digest"]), of_saved(len(self.splits))).tolist()
         with folder.publish([f"{ROWS}/", SECRET, SIDECAR], replace=force, last=DESCRIPTION) as new:
             files = write_files(new)
             counted = self._write_counts(new, engine, rows)
@@ -195,11 +197,11 @@ class Saving:
             with new.file(DESCRIPTION) as stream:  # last: on a store, it says that all else is there
                 stream.write(encoded(said))
 
-    def _write_counts(self, new: Unfinished, engine: Engine, rows: Table) -> dict[str, Any] | None:
+    def _write_counts(self, new: UnfinishedFolder, engine: Engine, rows: Table) -> dict[str, Any] | None:
         """Write what the job counted, if it did; return what the description says of that."""
         if self.shares is None:
             return None
-        sizes = engine.fold(self.found.sketches.select(["position"]), of_inputs(len(self.splits)))[0]
+        sizes = engine.aggregate(self.found.sketches.select(["position"]), of_inputs(len(self.splits)))[0]
         positions = np.sort(positions_of(rows))
         places = (np.cumsum(sizes) - sizes)[positions >> SOURCE_BITS] + (positions & (1 << SOURCE_BITS) - 1)
         counted = of_job(self.shares.batches(), self.splits[: self.n_references], self.found.boundary, places)
@@ -216,7 +218,7 @@ class Saving:
                 }  # fmt: skip
 
 
-def write_rows(saving: Saving, rows: Table, new: Unfinished) -> Files:
+def write_rows(saving: Saving, rows: Table, new: UnfinishedFolder) -> Files:
     """Write rows, which come in the order of positions, to a file; return what it is."""
     name, n_rows = new.apart(ROWS, "00000.parquet"), 0
     batches = rows.batches()
@@ -267,7 +269,7 @@ def _with_texts(saving: Saving, rows: Table) -> Iterator[pa.RecordBatch]:
 
 
 def merge(
-    folders: Sequence[Path], new: NewFolder, write_counts: Callable[[Unfinished], dict[str, Any] | None] | None = None
+    folders: Sequence[Path], new: OutputFolder, write_counts: Callable[[UnfinishedFolder], dict[str, Any] | None] | None = None
 ) -> None:
     """Write the sketches of several folders, in their order, to one that jobs are run against with the same result."""
     every = [described_in(folder) for folder in folders]
@@ -303,7 +305,7 @@ def merge(
         stream.write(encoded(told, own=all(one.own for one in every)))
 
 
-def _merged_rows(given: Sequence[tuple[Path, int]], new: NewFolder) -> Files:
+def _merged_rows(given: Sequence[tuple[Path, int]], new: OutputFolder) -> Files:
     """Copy files of so many rows to as few as there are kinds of columns in a row; return what they are."""
     files: Files = []
     for number, (schema, some) in enumerate(groupby(starmap(_row_groups, given), lambda one: next(one).schema)):

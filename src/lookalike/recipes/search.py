@@ -15,29 +15,29 @@ from ..errors import RowError
 from ..formats.split import Split
 from ..inputs.ids import Labels
 from ..inputs.overrides import Overrides
-from ..inputs.read import Reading, check_left
+from ..inputs.read import ReadOptions, check_left
 from ..methods.all_pairs import AllPairsMethod
 from ..methods.containment import ContainmentMethod
 from ..methods.method import Method
 from ..settings.settings import Settings
-from ..steps.containment import chosen_keys, look, rarest, sampled_keys, share, vouch_samples
-from ..steps.containment import hold as hold_samples
+from ..steps.containment import chosen_keys, count_shared, probe_postings, rarest, sampled_keys, vouch_samples
+from ..steps.containment import make_postings as hold_samples
 from ..steps.containment import shingle_counts as sampled_counts
 from ..steps.crowds import (
     CODE_HEADS,
     MARKS,
     VOUCHED,
+    choose_rare_codes,
     code_counts,
-    couple,
-    hold,
+    link_rare_codes,
     marks,
+    pair_codes,
     prefix,
     prefix_links,
     prefixes_schema,
-    rare,
     shingle_counts,
 )
-from ..steps.exact import by_key, exact, keyless, led, not_by_key
+from ..steps.exact import by_key, exact, follow_representatives, not_by_key, without_keys
 from ..steps.links import HEADS, NO_CROWDS, Nibbles, bucket, near, same_texts
 from ..steps.override import Overriding
 from ..steps.pairs import MEMBERS, across, cut, each_once, nibbles_by_order, nibbles_schema, pack_codes, packed_width
@@ -47,16 +47,16 @@ from ..steps.totals import documents as document_counts
 from ..text.shingle import Shingling
 from ..values.arrow import no_rows
 from ..values.tables import (
-    COUPLES,
-    HOLDERS,
-    HOLDING,
+    CODE_PAIRS,
     KEY,
-    LEADERS,
     LEADERS_AND_KEYS,
     LINKS,
-    LOOKING,
     PAIRS,
-    SHARED,
+    PROBES,
+    RARE_CODE_POSTINGS,
+    REPRESENTATIVES,
+    SAMPLE_POSTINGS,
+    SHARED_COUNTS,
 )
 from ..wording import counted, spoken
 from .checks import check_ids, check_kinds, check_overrides, named_row
@@ -66,7 +66,7 @@ LARGE = 4  # a bucket of more than this part of max_bucket is large where all pa
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Searching:
+class CandidateOptions:
     """How documents are sketched and candidates found; those that ``overrides`` remove are not live."""
 
     method: Method
@@ -84,7 +84,7 @@ class Searching:
     drop: bool = False  # empty documents have no keys, as they are dropped
 
     @classmethod
-    def of(cls, settings: Settings, *, every_pair: bool = False, limit: int | None = None) -> Searching:
+    def of(cls, settings: Settings, *, every_pair: bool = False, limit: int | None = None) -> CandidateOptions:
         """Return how candidates are found.
 
         ``every_pair``: all matches among the pairs of all buckets, with copies of references apart; if the exact resemblance
@@ -107,7 +107,7 @@ class Searching:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Searched:
+class Candidates:
     """The documents of a job and their candidates."""
 
     documents: Table
@@ -144,14 +144,14 @@ def short_texts(totals: NDArray[Any], shingling: Shingling) -> list[str]:
 
 def count_rows(engine: Engine, rows: Table) -> int:
     """Return the number of rows."""
-    return int(engine.fold(rows, N_ROWS)[0])
+    return int(engine.aggregate(rows, N_ROWS)[0])
 
 
 def search(
-    engine: Engine, splits: Sequence[Split], reading: Reading, settings: Searching, key: bytes, lap: Callable[[str], None],
-    unread: tuple[Sequence[str], Sequence[str]],
-) -> Searched:  # fmt: skip
-    """Sketch all documents and find the pairs that are to be compared; ``unread``: see ``Opened``."""
+    engine: Engine, splits: Sequence[Split], reading: ReadOptions, settings: CandidateOptions, key: bytes,
+    lap: Callable[[str], None], unread: tuple[Sequence[str], Sequence[str]],
+) -> Candidates:  # fmt: skip
+    """Sketch all documents and find the pairs that are to be compared; ``unread``: see ``JobContext``."""
     documents = engine.source(splits, reading)
     overrides, overriding = settings.overrides, None
     if overrides is not None:
@@ -163,7 +163,7 @@ def search(
     )  # fmt: skip
     schema = sketches_schema(documents.schema, settings.method, overriding is not None)
     try:
-        made = engine.store(engine.map(documents, sketching, schema), "sketches")
+        made = engine.materialize(engine.map(documents, sketching, schema), "sketches")
     except RowError as error:
         raise named_row(splits, error) from error.__cause__
     lap("reading and sketching")
@@ -176,7 +176,7 @@ def search(
     more = dict.fromkeys(("skipped", "whole"), reading.skip)
     more |= {"id_is_text": reading.id is not None, "override": overrides is not None}
     counted = ["position", "empty", "bytes", "short", *(name for name, there in more.items() if there)]
-    totals = engine.fold(sketches.select(counted), document_counts(reading.boundary))
+    totals = engine.aggregate(sketches.select(counted), document_counts(reading.boundary))
     boundary = int(totals[REFERENCES])
     n_references, n = reading.n_references, int(totals[N]) - boundary
     check_left(splits[:n_references], reading.columns(0), boundary, int(totals[SKIPPED_REFERENCES]), unread[0], reading.pages)
@@ -185,11 +185,11 @@ def search(
     rest = sketches if of_keys is None else engine.join(sketches, of_keys, "order", "anti")
     if reading.across is None:
         lonely = ["empty"] if settings.shingling.ignored is None else []  # else their digests are zeros
-        same = engine.meet(rest.select(["digest", "order", *lonely]), "digest", "order")
-        copies = engine.map(same, partial(exact, boundary=boundary, apart=settings.apart), LEADERS)
+        same = engine.group_by(rest.select(["digest", "order", *lonely]), "digest", "order")
+        copies = engine.map(same, partial(exact, boundary=boundary, apart=settings.apart), REPRESENTATIVES)
     else:  # no document is a copy: see ``same_texts``
-        copies = engine.rows(no_rows(LEADERS))
-    leaders = engine.store(copies, "leaders")
+        copies = engine.rows(no_rows(REPRESENTATIVES))
+    leaders = engine.materialize(copies, "leaders")
     if of_keys is not None:
         leaders = _with_keys(engine, leaders, of_keys, boundary)
     lap("exact duplicates")
@@ -203,36 +203,44 @@ def search(
         nibbles = _nibbles(engine, live, settings, int(totals[N]))
         pairs, crowded, counts, n_links = _candidates(engine, live, documents, settings, key, boundary, nibbles)
     lap("candidates")
-    return Searched(documents, sketches, leaders, live, crowded, pairs, totals, counts, n_links)
+    return Candidates(documents, sketches, leaders, live, crowded, pairs, totals, counts, n_links)
 
 
 def _of_keys(engine: Engine, sketches: Table, boundary: int, drop: bool) -> Table:
     """Return who represents each document that is removed by its key, as leaders."""
-    without = engine.map(sketches.select(["order", "empty", KEY]), partial(keyless, boundary=boundary, drop=drop), MEMBERS)
+    without = engine.map(sketches.select(["order", "empty", KEY]), partial(without_keys, boundary=boundary, drop=drop), MEMBERS)
     having = engine.join(sketches, without, "order", "anti").select([KEY, "order"])
-    same = engine.meet(having, KEY, "order")
-    return engine.store(engine.map(same, partial(by_key, boundary=boundary), LEADERS), "leaders-of-keys")
+    same = engine.group_by(having, KEY, "order")
+    return engine.materialize(engine.map(same, partial(by_key, boundary=boundary), REPRESENTATIVES), "leaders-of-keys")
 
 
 def _with_keys(engine: Engine, leaders: Table, of_keys: Table, boundary: int) -> Table:
     """Add the documents that are removed by their keys to copies, each with the leader of who represents it."""
     schema = LEADERS_AND_KEYS
-    followed = engine.map(engine.join(of_keys, leaders, "leader", "left"), partial(led, boundary=boundary), schema)
-    return engine.store(engine.union(engine.map(leaders, not_by_key, schema), followed), "leaders-and-keys")
+    followed = engine.map(
+        engine.join(of_keys, leaders, "leader", "left"), partial(follow_representatives, boundary=boundary), schema
+    )
+    return engine.materialize(engine.union(engine.map(leaders, not_by_key, schema), followed), "leaders-and-keys")
 
 
-def _nibbles(engine: Engine, live: Table, settings: Searching, n: int) -> Nibbles | None:
+def _nibbles(engine: Engine, live: Table, settings: CandidateOptions, n: int) -> Nibbles | None:
     """Return what cuts links while they are made, where there is room for it; without it they are cut at the end."""
     slots, least = settings.method.n_codes, settings.least
     if not slots or not least or settings.limit is not None or settings.reaching is not None:
         return None
     if not engine.has_room(n * packed_width(slots)):
         return None
-    return engine.fold(live.select(["order", "code"]), nibbles_by_order(slots, n)).reshape(-1), slots, least
+    return engine.aggregate(live.select(["order", "code"]), nibbles_by_order(slots, n)).reshape(-1), slots, least
 
 
 def _candidates(
-    engine: Engine, live: Table, documents: Table, settings: Searching, key: bytes, boundary: int, nibbles: Nibbles | None
+    engine: Engine,
+    live: Table,
+    documents: Table,
+    settings: CandidateOptions,
+    key: bytes,
+    boundary: int,
+    nibbles: Nibbles | None,
 ) -> tuple[Table, Table, NDArray[Any], int]:
     """Return (pairs, crowded documents, counts of their codes, number of links if it is limited)."""
     method, reaching = settings.method, settings.reaching
@@ -242,8 +250,8 @@ def _candidates(
         links = _prefixed(engine, some, documents, settings, key, boundary, method.threshold)
         none = engine.rows(no_rows(MARKS))
         return _cut(engine, live, links, settings, boundary), none, np.zeros((0, 0), np.int32), 0
-    met = engine.meet(_links(engine, live, settings, boundary, grouped, nibbles), "left", "right", once=True)
-    links = engine.store(met, "links")  # each once: bands repeat them
+    met = engine.group_by(_links(engine, live, settings, boundary, grouped, nibbles), "left", "right", once=True)
+    links = engine.materialize(met, "links")  # each once: bands repeat them
     codes = method.n_codes
     coded = ["order", *(["code"] if codes and reaching is None else []), *(grouped if reaching is not None else [])]
     crowds = settings.max_bucket is not None
@@ -255,22 +263,22 @@ def _candidates(
         if reaching is not None:
             found = engine.union(links, _prefixed(engine, crowded, documents, settings, key, boundary, reaching))
         else:
-            found, counts = _rarely(engine, links, crowded, settings, boundary, nibbles)
+            found, counts = _rare_code_pairs(engine, links, crowded, settings, boundary, nibbles)
     found = _with_same_texts(engine, live, found, settings)
     n_links = count_rows(engine, links) if settings.limit is not None else 0
     return _cut(engine, live, found, settings, boundary, nibbles, met=found is links), crowded, counts, n_links
 
 
 def _cut(
-    engine: Engine, live: Table, found: Table, settings: Searching, boundary: int, nibbles: Nibbles | None = None,
+    engine: Engine, live: Table, found: Table, settings: CandidateOptions, boundary: int, nibbles: Nibbles | None = None,
     met: bool = False,
 ) -> Table:  # fmt: skip
     """Return the pairs to compare: each link once, and only those that can match; ``nibbles`` have cut them, ``met``: once."""
     codes = settings.method.n_codes if nibbles is None else 0
     grouped, apart = ([name for name in (column,) if name in live.schema.names] for column in ("within", "across"))
     compared = ["order", *(["code"] if codes and settings.least else []), *grouped, *apart]
-    both = found if met and engine.joins_in_place else engine.meet(found, "left", "right", once=True)
-    if not engine.joins_in_place:  # what is joined may be parted: each link comes once before that
+    both = found if met and engine.joins_keep_order else engine.group_by(found, "left", "right", once=True)
+    if not engine.joins_keep_order:  # what is joined may be parted: each link comes once before that
         both = engine.map(both, each_once, LINKS)
     if len(compared) > 1:
         sides = live.select(compared)
@@ -280,31 +288,31 @@ def _cut(
     if apart:
         both = engine.map(both, across, both.schema)
     cutting = partial(cut, slots=codes, least=settings.least, boundary=boundary)
-    return engine.store(engine.map(both, cutting, PAIRS), "pairs")
+    return engine.materialize(engine.map(both, cutting, PAIRS), "pairs")
 
 
 def _sampled(
-    engine: Engine, live: Table, documents: Table, settings: Searching, n_keys: int, boundary: int
+    engine: Engine, live: Table, documents: Table, settings: CandidateOptions, n_keys: int, boundary: int
 ) -> tuple[Table, Table]:  # fmt: skip
     """Return the links of documents that share enough of a sample, and the recall of those where crowds lower it."""
     method, grouped = settings.method, [name for name in ("within",) if name in live.schema.names]
     assert isinstance(method, ContainmentMethod)
     first = 0 if method.either else boundary  # references are looked into, but look for none
-    bits = engine.fold(live.select(["order", "keys", *grouped]), sampled_keys(n_keys, first))
+    bits = engine.aggregate(live.select(["order", "keys", *grouped]), sampled_keys(n_keys, first))
     texts = engine.join(live.select(["order", "empty", *grouped]), documents, "order", "inner")
     holding = partial(hold_samples, bits=bits, method=method, shingling=settings.shingling, first=first)
     assert settings.max_bucket is not None
-    looking = partial(look, max_bucket=settings.max_bucket, boundary=boundary, both=method.either)
-    held = engine.map(engine.meet(engine.map(texts, holding, HOLDING), "key", "holder"), looking, LOOKING)
-    sharing_enough = partial(share, needed=method.needed)
-    links = engine.store(engine.map(engine.meet(held, "looking", "held"), sharing_enough, SHARED), "links")
+    looking = partial(probe_postings, max_bucket=settings.max_bucket, boundary=boundary, both=method.either)
+    held = engine.map(engine.group_by(engine.map(texts, holding, SAMPLE_POSTINGS), "key", "holder"), looking, PROBES)
+    sharing_enough = partial(count_shared, needed=method.needed)
+    links = engine.materialize(engine.map(engine.group_by(held, "looking", "held"), sharing_enough, SHARED_COUNTS), "links")
     if method.either:
         links = _with_rarest(engine, live.select(["order", "empty", *grouped]), documents, links, settings, boundary)
     return links.select(LINKS.names), engine.map(links, partial(vouch_samples, method=method), VOUCHED)
 
 
 def _with_rarest(
-    engine: Engine, some: Table, documents: Table, links: Table, settings: Searching, boundary: int
+    engine: Engine, some: Table, documents: Table, links: Table, settings: CandidateOptions, boundary: int
 ) -> Table:  # fmt: skip
     """Add the links of crowded documents: with all that have one of some shingles that few of them have."""
     method = settings.method
@@ -313,65 +321,68 @@ def _with_rarest(
     if not count_rows(engine, crowded.select(["order"])):
         return links
     texts, shingling = engine.join(crowded, documents, "order", "inner"), settings.shingling
-    counts = engine.fold(texts, sampled_counts(method, shingling))
+    counts = engine.aggregate(texts, sampled_counts(method, shingling))
     choosing = partial(rarest, counts=counts, method=method, shingling=shingling, max_bucket=settings.max_bucket)
-    chosen = engine.store(engine.map(texts, choosing, HOLDING), "links-of-rarest")
-    bits = engine.fold(chosen, chosen_keys(count_rows(engine, chosen)))
+    chosen = engine.materialize(engine.map(texts, choosing, SAMPLE_POSTINGS), "links-of-rarest")
+    bits = engine.aggregate(chosen, chosen_keys(count_rows(engine, chosen)))
     holding = partial(hold_samples, bits=bits, method=method, shingling=shingling, first=NO_CROWDS)
-    held = engine.map(engine.join(some, documents, "order", "inner"), holding, HOLDING)
-    looking = partial(look, max_bucket=NO_CROWDS, boundary=boundary, both=True)
-    found = engine.map(engine.meet(engine.union(chosen, held), "key", "holder"), looking, LOOKING)
-    one = partial(share, needed=np.array([0, 1]))
-    return engine.union(links, engine.map(engine.meet(found, "looking", "held"), one, SHARED))
+    held = engine.map(engine.join(some, documents, "order", "inner"), holding, SAMPLE_POSTINGS)
+    looking = partial(probe_postings, max_bucket=NO_CROWDS, boundary=boundary, both=True)
+    found = engine.map(engine.group_by(engine.union(chosen, held), "key", "holder"), looking, PROBES)
+    one = partial(count_shared, needed=np.array([0, 1]))
+    return engine.union(links, engine.map(engine.group_by(found, "looking", "held"), one, SHARED_COUNTS))
 
 
-def _with_same_texts(engine: Engine, live: Table, found: Table, settings: Searching) -> Table:
+def _with_same_texts(engine: Engine, live: Table, found: Table, settings: CandidateOptions) -> Table:
     """Add links of equal texts where an equal value of ``across`` keeps documents apart, so that none is a copy; lists of pairs
     have all pairs of a bucket, or of a sample, and so of equal texts."""
     if "across" not in live.schema.names or settings.apart:
         return found
-    same = engine.meet(live.select(["digest", "order", "empty", "across"]), "digest", "order")
+    same = engine.group_by(live.select(["digest", "order", "empty", "across"]), "digest", "order")
     return engine.union(found, engine.map(same, same_texts, LINKS))
 
 
-def _rarely(
-    engine: Engine, links: Table, crowded: Table, settings: Searching, boundary: int, nibbles: Nibbles | None
+def _rare_code_pairs(
+    engine: Engine, links: Table, crowded: Table, settings: CandidateOptions, boundary: int, nibbles: Nibbles | None
 ) -> tuple[Table, NDArray[Any]]:
     """Return links with those of crowded documents that share rare codes, and the counts of codes."""
-    counts = engine.fold(crowded, code_counts(settings.method.n_codes))
-    holders = engine.map(crowded, partial(hold, counts=counts), HOLDERS)
+    counts = engine.aggregate(crowded, code_counts(settings.method.n_codes))
+    holders = engine.map(crowded, partial(choose_rare_codes, counts=counts), RARE_CODE_POSTINGS)
     found = engine.union(
-        links, engine.map(engine.meet(holders, "code", "order"), partial(rare, boundary=boundary, nibbles=nibbles), LINKS)
+        links,
+        engine.map(
+            engine.group_by(holders, "code", "order"), partial(link_rare_codes, boundary=boundary, nibbles=nibbles), LINKS
+        ),
     )
-    couples = engine.map(crowded, partial(couple, counts=counts), COUPLES)
+    couples = engine.map(crowded, partial(pair_codes, counts=counts), CODE_PAIRS)
     twice = partial(bucket, max_bucket=settings.max_bucket, boundary=boundary, heads=CODE_HEADS, nibbles=nibbles)
-    return engine.union(found, engine.map(engine.meet(couples, "key", "order"), twice, LINKS)), counts
+    return engine.union(found, engine.map(engine.group_by(couples, "key", "order"), twice, LINKS)), counts
 
 
 def _prefixed(
-    engine: Engine, some: Table, documents: Table, settings: Searching, key: bytes, boundary: int, threshold: float
+    engine: Engine, some: Table, documents: Table, settings: CandidateOptions, key: bytes, boundary: int, threshold: float
 ) -> Table:  # fmt: skip
     """Link all documents of ``some`` that can have this resemblance; columns order and, perhaps, empty and within."""
     texts = engine.join(some, documents, "order", "inner")
-    counts = engine.fold(texts, shingle_counts(settings.shingling, key))
+    counts = engine.aggregate(texts, shingle_counts(settings.shingling, key))
     schema = prefixes_schema(int(counts.sum()) / max(1, count_rows(engine, some.select(["order"]))), threshold)
     choosing = partial(prefix, counts=counts, shingling=settings.shingling, key=key, threshold=threshold, schema=schema)
     linking = partial(prefix_links, threshold=threshold, boundary=boundary, firsts=settings.firsts)
-    return engine.map(engine.meet(engine.map(texts, choosing, schema), "key", "order"), linking, LINKS)
+    return engine.map(engine.group_by(engine.map(texts, choosing, schema), "key", "order"), linking, LINKS)
 
 
 def _links(
-    engine: Engine, live: Table, settings: Searching, boundary: int, grouped: list[str], nibbles: Nibbles | None
+    engine: Engine, live: Table, settings: CandidateOptions, boundary: int, grouped: list[str], nibbles: Nibbles | None
 ) -> Table:
     """Link documents that meet."""
     if settings.method.meets == "all":
-        rows = engine.meet(live.select(["order", "keys", *grouped]), None, "order")
+        rows = engine.group_by(live.select(["order", "keys", *grouped]), None, "order")
         nearby = partial(
             near, radius=settings.method.radius, bits=FINGERPRINT_BITS, max_bucket=settings.max_bucket, boundary=boundary,
             limit=settings.limit, threads=settings.threads,
         )  # fmt: skip
         return engine.map(rows, nearby, LINKS)
-    rows = engine.meet(live.select(["order", "keys"]), "keys", "order")
+    rows = engine.group_by(live.select(["order", "keys"]), "keys", "order")
     linking = partial(
         bucket, max_bucket=settings.max_bucket, boundary=boundary, limit=settings.limit,
         heads=HEADS if settings.reaching is None else 0, nibbles=nibbles,

@@ -14,7 +14,7 @@ from ..settings.settings import Settings
 from ..steps.containment import map_bits
 from ..steps.pairs import packed_width
 from ..steps.sketch import sketches_schema
-from ..values.tables import DOCUMENTS, LINKS, PAIRS, SHARED
+from ..values.tables import DOCUMENTS, LINKS, PAIRS, SHARED_COUNTS
 
 # Links for each pair that remains of them after the cut: between 0.4 and 1.9.
 LINKS_PER_PAIR = 1.5
@@ -108,7 +108,7 @@ class Corpus:
     @property
     def link_width(self) -> int:
         """Bytes of a stored link."""
-        return stored_width(SHARED if self.holders else LINKS)
+        return stored_width(SHARED_COUNTS if self.holders else LINKS)
 
     @property
     def linked(self) -> int:

@@ -33,7 +33,7 @@ from .saved_sketches import check_saving
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Turn:
+class HistoryRun:
     """What distinguishes a job, the generations that it is run against, and what is known of it if it has run before."""
 
     sources: Sequence[Split]
@@ -120,9 +120,9 @@ def write_accounts(together: Publication, folder: Path, accounts: list[Account])
         stream.write(encoded_accounts(accounts))
 
 
-def turn_of(
+def history_run_of(
     generations: Sequence[Generation], sources: Sequence[Split], settings: RunSettings, others: Sequence[Split]
-) -> Turn:  # fmt: skip
+) -> HistoryRun:  # fmt: skip
     """Return a job with some settings; ``others`` are references beside the history."""
     check_source(generations, settings.source, settings.counts)
     identities = [split.identity() for split in (*others, *sources)]
@@ -139,6 +139,6 @@ def turn_of(
             f"these inputs were added to {shown(str(settings.history))} before, as {job.generation}, with other settings: "
             f"{'; '.join(changed[:5])}: pass the old ones, or run history forget first"
         )
-    return Turn(
+    return HistoryRun(
         sources=sources, others=others, settings=settings, inputs=inputs, parameters=parameters, before=before, job=job
     )  # fmt: skip

@@ -32,7 +32,7 @@ def size_of(text: str) -> int:
     return len(text.encode("utf-8", "replace")) + 5 * len(_COSTLY.findall(text))
 
 
-def hidden_by(key: bytes) -> Callable[[str], str]:
+def redactor_of(key: bytes) -> Callable[[str], str]:
     """Return a function that puts keyed hashes in place of words; equal words get equal ones, as long as a page is read."""
 
     def hide(text: str) -> str:

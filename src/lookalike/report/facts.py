@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..results.members import FOR_ANOTHER, Members, Numbers
-from ..results.rows import Draw, Lowest, Rows
+from ..results.rows import RandomSample, Rows, SmallestN
 from ..results.scored_pairs import ScoredPairs
 from ..steps.groups import REASONS
 from ..values import Int64Array
@@ -86,7 +86,7 @@ def gather(
         first = some.stop
     sources[-1] = removed_bytes
     bins, scores = score_bins(threshold), np.zeros(BINS, np.int64)
-    lowest, draw = Lowest(n_least), Draw(n_audit, seed, "report")
+    lowest, draw = SmallestN(n_least), RandomSample(n_audit, seed, "report")
     for near in numbers.parts("near"):
         found = numbers.score[near]
         scores += binned(found, bins)
@@ -128,7 +128,7 @@ def _matrix(numbers: Numbers, shown: list[int], n_sources: int) -> Counts:
 
 def _group(members: Members, bins: NDArray[np.float64], seed: int) -> Group:
     """Choose the near-duplicates of a group that are shown: the least alike, then some drawn at random."""
-    draw, least = Draw(3, seed, f"group {members.row}"), members.near[:1]
+    draw, least = RandomSample(3, seed, f"group {members.row}"), members.near[:1]
     draw.add(np.sort(members.near))
     return Group(members, binned(members.scores, bins), np.concatenate([least, draw.rows[~np.isin(draw.rows, least)]]))
 
@@ -168,7 +168,7 @@ def gather_pairs(scored: ScoredPairs, *, n_least: int, n_audit: int, n_groups: i
         score_bins(scored.threshold), np.zeros(BINS, np.int64),
         np.zeros(int(scored.starts[-1]), np.int32), np.zeros((sides, sides), np.int64),
     )  # fmt: skip
-    lowest, draw, first = Lowest(n_least), Draw(n_audit, seed, "report"), 0
+    lowest, draw, first = SmallestN(n_least), RandomSample(n_audit, seed, "report"), 0
     for left, right, score in scored.pairs():
         places = first + np.arange(len(left))
         facts.scores += binned(score, facts.bins)

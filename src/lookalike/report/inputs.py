@@ -69,7 +69,7 @@ def digests_of(sources: Sequence[Split]) -> DigestOf:
     return lambda number: digest_of(sources[number].places)
 
 
-class Originals:
+class SourceTexts:
     """The inputs of a result, and why texts or digests are missing (``missing``; empty: none is).
 
     Of an open job all are at hand: what cannot be read is an error. What a loaded result names and is gone or has changed is

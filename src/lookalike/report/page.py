@@ -26,10 +26,10 @@ from ..results.summary import describe_audit
 from ..results.tables import Tables
 from ..text.shingle import Shingling
 from ..wording import called, counted
-from .comparison import hidden_by
+from .comparison import redactor_of
 from .diff import visible
 from .facts import gather, gather_pairs
-from .inputs import SHOWN, DigestOf, Originals, command_of, describe_inputs, digests_of
+from .inputs import SHOWN, DigestOf, SourceTexts, command_of, describe_inputs, digests_of
 from .pair_sections import view_pairs
 from .samples import MOST_NAME, Pair, Samples, compare_pairs, near_misses, samples_of, samples_of_pairs, short, texts_of_pairs
 from .sections import Contents, flat, share, size, view
@@ -46,7 +46,7 @@ def write_report(
     command: str | None = None,
 ) -> None:  # fmt: skip
     """Write a page that shows what was removed; parameters and errors are those of ``Result.report``."""
-    originals = Originals(result)
+    originals = SourceTexts(result)
     path = _checked(output, result.sources, texts, force)
     told = _told(result)
     identities, n_references = result.provenance["inputs"], result.inputs.n_references
@@ -111,7 +111,7 @@ def _again(scored: ScoredPairs) -> str:
 
 def _write(page: Page, path: Path, texts: str, force: bool) -> None:
     """Compare the pairs of a page, each within so many bytes that the page is small enough, and write it."""
-    show = hidden_by(os.urandom(32)) if texts == "hash" else visible
+    show = redactor_of(os.urandom(32)) if texts == "hash" else visible
     samples, words, made = page.samples, words_of(page.job), b""
     pairs = samples.pairs()
     context = page.view | {

@@ -16,11 +16,11 @@ from .. import __version__
 from ..engines.engine import Engine, Table
 from ..errors import all_from_caller
 from ..files.workspace import Workspace
-from ..formats.cuts import Cuts, check_one_column
+from ..formats.cuts import TextEdits, check_one_column
 from ..formats.split import Split
 from ..formats.writers import Selection, write_rows, write_table
 from ..inputs.ids import Labels
-from ..inputs.read import Reading
+from ..inputs.read import ReadOptions
 from ..search.items import Items
 from ..search.passages import Passages
 from ..steps.batches import batch_of
@@ -261,7 +261,7 @@ class DecontaminationResult(Scored, Tabular):
             if annotate:
                 source.check_free(list(ADDED))
             pieces = partial(self._listed.pieces, begin)
-            cuts = None if mask is None else Cuts(column=self._parameters["text"], ranges=pieces, replacement=mask)
+            cuts = None if mask is None else TextEdits(column=self._parameters["text"], ranges=pieces, replacement=mask)
             added = partial(self._listed.added, begin) if annotate else None
             selections.append(Selection(source, written[begin:end], added, errors, cuts, self._skipped[begin:end]))
         write_rows(output, selections, self.provenance, sources=self._read, force=force)
@@ -282,7 +282,7 @@ class DecontaminationResult(Scored, Tabular):
         if parameters["against_text"] and not isinstance(theirs_text, str):
             theirs_text = theirs_text[0]
         errors = parameters["encoding_errors"]
-        readings = Reading(text=theirs_text, encoding_errors=errors), Reading(text=text, encoding_errors=errors)
+        readings = ReadOptions(text=theirs_text, encoding_errors=errors), ReadOptions(text=text, encoding_errors=errors)
         passages = parameters["passage"] is not None
         return ScoredPairs(
             job="decontaminate", score=score, threshold=threshold, total=s["matches"], pairs=pairs,

@@ -19,7 +19,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Explained:
+class Explanation:
     """What is known of a document: what was decided about it and about others, by their rows."""
 
     row: int
@@ -43,7 +43,7 @@ class Explained:
         return found
 
 
-def explain(result: Result, id: str, top: int, name: str) -> Iterator[Explained]:
+def explain(result: Result, id: str, top: int, name: str) -> Iterator[Explanation]:
     """Yield what is known of the documents of an id, that of the inputs before a reference; ``name`` is the result's.
 
     Raises
@@ -63,7 +63,7 @@ def explain(result: Result, id: str, top: int, name: str) -> Iterator[Explained]
         members = numbers.members([row])[0] if numbers.keeper[row] == row else None
         keeper = None if members is not None or told["keeper"] is None else int(numbers.keeper[row])
         others = [keeper] if keeper is not None else members.rows[:top].tolist() if members is not None else []
-        yield Explained(row, {row: told} | _rows(result, others), keeper, members)
+        yield Explanation(row, {row: told} | _rows(result, others), keeper, members)
 
 
 def _rows(result: Result, rows: list[int]) -> dict[int, Row]:

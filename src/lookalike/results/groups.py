@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..steps.batches import ints_or
-from ..steps.decide import settle
+from ..steps.decide import apply_rules
 from ..steps.groups import STAY
 from ..steps.keep import decide
 from ..theory import shares
@@ -47,7 +47,7 @@ def clusters_of(decisions: Rows, n_reference: int) -> Int64Array:
     return np.asarray(np.where(keeper >= n_reference, keeper - n_reference, -1 - keeper), np.int64)
 
 
-def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: int) -> tuple[pa.Table, pa.Table]:
+def rethreshold(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: int) -> tuple[pa.Table, pa.Table]:
     """Walk in keep order again, by the pairs that reach a threshold."""
     pairs = pairs.filter(pc.greater_equal(pairs["resemblance"], threshold))
     order = to_numpy(decisions["order"])
@@ -75,7 +75,7 @@ def walk_again(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: in
     if "override" in names:
         kept_by_hand = to_numpy(pc.equal(told["override"], string("keep")), False)
         columns["override"] = to_arrow(kept_by_hand.astype(np.int64) - removed_by_hand)
-    (settled,) = settle(iter([pa.RecordBatch.from_pydict(columns)]), boundary, "drop")
+    (settled,) = apply_rules(iter([pa.RecordBatch.from_pydict(columns)]), boundary, "drop")
     keeper, unscored = ints_or(settled, "keeper", -1), to_numpy(settled["score"].is_null())
     removed = (keeper >= 0) & (keeper != own)
     n_exact, n_duplicates = (np.bincount(keeper[some], minlength=n) for some in (of_reason(settled, "exact"), removed))

@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 from ..errors import InputDataError
 from ..files.descriptions import check_trusted
 from ..files.names import shown
-from ..files.places import Place, digest_of, place_of
+from ..files.places import FoundFile, digest_of, place_of
 from ..files.urls import AnyPath, is_url, path_of
 from ..formats.registry import format_named
 from ..formats.split import Split
-from ..inputs.read import Reading
+from ..inputs.read import ReadOptions
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import description_of, open_saved
 from ..inputs.texts import SAVED, read_again
@@ -57,9 +57,9 @@ def inputs_of(splits: Sequence[Split], n_references: int) -> pa.Table:
     return pa.table(columns, schema=INPUTS)
 
 
-def reading_of(settings: Settings) -> Reading:
+def reading_of(settings: Settings) -> ReadOptions:
     """Return how the texts that were compared are read again."""
-    return Reading(text=settings.text, encoding_errors=settings.encoding_errors, pages=settings.pages)
+    return ReadOptions(text=settings.text, encoding_errors=settings.encoding_errors, pages=settings.pages)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,7 +146,7 @@ class SavedInputs:
         first, end = np.searchsorted(to_numpy(self.table["source"]), [number, number + 1]).tolist()
         return first, end
 
-    def _texts_of_saved(self, number: int, positions: Int64Array, reading: Reading, most: int | None) -> dict[int, bytes]:
+    def _texts_of_saved(self, number: int, positions: Int64Array, reading: ReadOptions, most: int | None) -> dict[int, bytes]:
         """Read texts of saved documents again; the inputs of a folder follow one another, in the order of its description."""
         inputs, (first, _) = self.table, self._rows_of(number)
         first_of_folder = pc.index(inputs["path"].combine_chunks(), inputs["path"][first]).as_py()
@@ -158,13 +158,13 @@ class SavedInputs:
         read = read_again([splits[number_in_folder]], reading, positions - (number << SOURCE_BITS), most)[0]
         return {position: read[position - (number << SOURCE_BITS)] for position in positions.tolist()}
 
-    def places(self, source: int) -> list[Place]:
+    def places(self, source: int) -> list[FoundFile]:
         """Return the files of a source, as they were; none if it was no file, or saved sketches."""
         first, end = self._rows_of(source)
         rows = self.table.slice(first, end - first).to_pylist()
         return [self._place(row) for row in rows if row["path"] is not None and row["format"] != SAVED.name]
 
-    def _place(self, row: dict[str, Any]) -> Place:
+    def _place(self, row: dict[str, Any]) -> FoundFile:
         """Return a file of a job as it was, looked up from the root and from the current folder."""
         name = row["name"]
         if row["path"] is None:

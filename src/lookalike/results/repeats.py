@@ -16,10 +16,10 @@ from .. import __version__
 from ..engines.engine import Engine, Table
 from ..errors import ParameterError, all_from_caller
 from ..files.workspace import Workspace
-from ..formats.cuts import Cuts
+from ..formats.cuts import TextEdits
 from ..formats.split import names_of
 from ..formats.writers import Selection, write_rows, write_table
-from ..inputs.read import Reading, read_documents
+from ..inputs.read import ReadOptions, read_documents
 from ..inputs.texts import read_again
 from ..settings.repeats import check_unit
 from ..steps.repeats import OUTCOMES, Marks, units_of
@@ -46,7 +46,7 @@ class Repeats:
     documents: Table
     repeated: Table
     corpus: Corpus
-    reading: Reading
+    reading: ReadOptions
     marks: Marks
     skipped: NDArray[np.bool_]
     settings: dict[str, Any]
@@ -58,7 +58,7 @@ class Repeats:
         return pa.RecordBatch.from_arrays([pa.concat_arrays(column.chunks) for column in rows.columns], schema=rows.schema)
 
     def ranges(self, start: int, begin: int, end: int) -> Iterator[pa.ListArray]:
-        """Yield what is removed of some documents, counted from ``start``, as ``Cuts`` wants it."""
+        """Yield what is removed of some documents, counted from ``start``, as ``TextEdits`` wants it."""
         return map(self.marks.ranges, self.documents.slice(start + begin, start + end).batches())
 
     def texts(self) -> Iterator[tuple[int, pa.RecordBatch, Texts]]:
@@ -119,7 +119,7 @@ class Repeated(_Made):
         """Yield (order of the document, first, count, documents), by first."""
         engine, repeated = self._found.engine, self._found.repeated.select(_SORTED.names[1:])
         rows = engine.map(repeated, partial(_placed, starts=self._found.marks.starts), _SORTED)
-        yield from engine.meet(rows, None, ("order", "first")).batches()
+        yield from engine.group_by(rows, None, ("order", "first")).batches()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Make the rows and yield them."""
@@ -285,7 +285,7 @@ class RepeatsResult(Brief, Tabular):
         written = ~(found.skipped | self._dropped) if mask is None else ~found.skipped
         for source, begin, end in corpus.parts():
             ranges = partial(found.ranges, begin)
-            cuts = Cuts(column=names_of(found.reading.text)[0], ranges=ranges, replacement=mask or "")
+            cuts = TextEdits(column=names_of(found.reading.text)[0], ranges=ranges, replacement=mask or "")
             selections.append(Selection(source, written[begin:end], None, errors, cuts))
         said = self.provenance
         if mask is not None:

@@ -18,8 +18,8 @@ from ..formats.frames import chosen
 from ..formats.writers import table_of, write_attributes, write_rows
 from ..inputs.sketches import Trusted
 from ..values.arrays import MOST_SEED, number, whole
-from .groups import walk_again
-from .rows import HeldRows, collect
+from .groups import rethreshold
+from .rows import TableRows, collect
 from .saved import load_result, save_result
 from .summary import Summary, count
 from .tables import Open, Tables
@@ -129,8 +129,8 @@ class Result(Tables):
         if (settings.at_most or 1) > 1 or settings.counts:  # which known pairs do not tell
             raise ParameterError("rethreshold does not count groups again (at_most, counts): run dedup again")
         method = settings.finder
-        found = walk_again(collect(self._decisions), collect(self._matches), threshold, method.n_estimates)
-        decisions, matches = map(HeldRows, found)
+        found = rethreshold(collect(self._decisions), collect(self._matches), threshold, method.n_estimates)
+        decisions, matches = map(TableRows, found)
         summary = self.summary.at(
             threshold, method, verified_pairs=len(matches.table), peak_memory=peak_memory(),
             seconds={"keeping": time.perf_counter() - began}, **count(decisions, self.summary.reference, settings.slices or ()),
@@ -239,7 +239,7 @@ class Result(Tables):
         sources = self.sources
         facts = {"evidence": self.evidence, "against": self.against, "summary": self.summary.to_dict()}
         inputs = self.inputs
-        tables = {"decisions": self._decisions, "pairs": self._matches, "inputs": HeldRows(inputs.noted.table)}
+        tables = {"decisions": self._decisions, "pairs": self._matches, "inputs": TableRows(inputs.noted.table)}
         facts["provenance"] = self.provenance
         with timed(self, "saving"):
             save_result(folder, tables, facts, self.settings, sources=sources, own=inputs.own, force=force)

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..core import mix_keys
-from ..formats.frames import MadeRows
+from ..formats.frames import LazyRows
 from ..hashing import derive
 from ..methods.method import Method
 from ..settings.settings import Settings, count_columns
@@ -105,7 +105,7 @@ class Rows(Protocol):
         ...
 
 
-class HeldRows:
+class TableRows:
     """Rows of an Arrow table."""
 
     def __init__(self, table: pa.Table) -> None:
@@ -120,13 +120,13 @@ class HeldRows:
         """Yield the rows in their order."""
         yield from self.table.to_batches(BATCH_ROWS)
 
-    def select(self, names: Sequence[str]) -> HeldRows:
+    def select(self, names: Sequence[str]) -> TableRows:
         """Return some columns."""
-        return HeldRows(self.table.select(list(names)))
+        return TableRows(self.table.select(list(names)))
 
-    def slice(self, begin: int, end: int) -> HeldRows:
+    def slice(self, begin: int, end: int) -> TableRows:
         """Return some rows."""
-        return HeldRows(self.table.slice(begin, end - begin))
+        return TableRows(self.table.slice(begin, end - begin))
 
 
 class ParquetRows:
@@ -180,7 +180,7 @@ class ParquetRows:
         return some
 
 
-class LaterRows:
+class DeferredRows:
     """Rows brought here when first asked for by ``fetch``, which must not hold this object, or its files stay as long."""
 
     def __init__(self, schema: pa.Schema, fetch: Callable[[], Rows] | None = None) -> None:
@@ -208,7 +208,7 @@ class LaterRows:
         return self._here.slice(begin, end)
 
 
-def spooled(batches: Iterable[pa.RecordBatch], schema: pa.Schema, by: str) -> ParquetRows:
+def spill_to_parquet(batches: Iterable[pa.RecordBatch], schema: pa.Schema, by: str) -> ParquetRows:
     """Put sorted batches, which come in any order, into that of a column of numbers, by way of temporary files."""
     from tempfile import TemporaryDirectory  # here, for what is not needed to start
 
@@ -231,7 +231,7 @@ def spooled(batches: Iterable[pa.RecordBatch], schema: pa.Schema, by: str) -> Pa
         return ParquetRows(f"{folder}/rows")
 
 
-def collect(rows: Rows | MadeRows) -> pa.Table:
+def collect(rows: Rows | LazyRows) -> pa.Table:
     """Return all rows as an Arrow table."""
     return pa.Table.from_batches(rows.batches(), rows.schema)
 
@@ -249,12 +249,12 @@ def filtered(rows: Rows, wanted: Callable[[pa.RecordBatch], pa.Array]) -> pa.Tab
     return pa.Table.from_batches((batch.filter(wanted(batch)) for batch in rows.batches()), rows.schema)
 
 
-def there_of(reasons: Rows) -> NDArray[np.bool_]:
+def not_skipped(reasons: Rows) -> NDArray[np.bool_]:
     """Return a mask of documents by their reasons: those that were read, not left out."""
     return np.concatenate([np.empty(0, np.bool_), *(~of_reason(batch, "skipped") for batch in reasons.batches())])
 
 
-class Lowest:
+class SmallestN:
     """The rows of the ``n`` lowest values among all that are added; of equal values the first ones."""
 
     def __init__(self, n: int) -> None:
@@ -269,11 +269,11 @@ class Lowest:
         self.values, self.rows = both[least], np.concatenate([self.rows, rows])[least]
 
 
-class Draw:
+class RandomSample:
     """``n`` rows at random, all equally likely: the lowest hashes of row and seed, independent between purposes."""
 
     def __init__(self, n: int, seed: int, purpose: str) -> None:
-        self._lowest, self._word = Lowest(n), derive(seed, purpose, 1)
+        self._lowest, self._word = SmallestN(n), derive(seed, purpose, 1)
         self.total = 0
 
     def add(self, rows: Int64Array) -> None:
@@ -301,18 +301,18 @@ def of_reason(batch: pa.RecordBatch | pa.Table, *reasons: str) -> NDArray[np.boo
     return found
 
 
-def least_alike(decisions: Rows, n: int) -> Lowest:
+def least_alike(decisions: Rows, n: int) -> SmallestN:
     """Find the removed near-duplicates with the lowest scores."""
-    lowest = Lowest(n)
+    lowest = SmallestN(n)
     for first, batch in numbered(decisions, ["reason", "resemblance"]):
         near = np.flatnonzero(of_reason(batch, "near"))
         lowest.add(to_numpy(batch.column("resemblance"))[near], first + near)
     return lowest
 
 
-def drawn(decisions: Rows, n: int, seed: int, purpose: str, reasons: Sequence[str]) -> Draw:
+def drawn(decisions: Rows, n: int, seed: int, purpose: str, reasons: Sequence[str]) -> RandomSample:
     """Draw rows whose reason is one of some."""
-    draw = Draw(n, seed, purpose)
+    draw = RandomSample(n, seed, purpose)
     for first, batch in numbered(decisions, ["reason"]):
         draw.add(first + np.flatnonzero(of_reason(batch, *reasons)))
     return draw

@@ -21,7 +21,7 @@ from .. import __version__
 from ..choices import Evidence
 from ..errors import InputDataError
 from ..files.descriptions import Count, damaged, encoded, places_named, read_description
-from ..files.disk import SIDECAR, NewFolder, atomic_directory, check_apart, check_output
+from ..files.disk import SIDECAR, OutputFolder, atomic_directory, check_apart, check_output
 from ..files.job import FINISHED, JOB
 from ..files.names import describe_skipped, shown
 from ..files.urls import check_on_disk
@@ -37,7 +37,7 @@ from ..values.arrow import string, strings, to_numpy
 from ..values.tables import COLUMN, SOURCE_BITS, check_values
 from .inputs import INPUTS, SavedInputs
 from .members import FOR_ANOTHER
-from .rows import HeldRows, ParquetRows, Rows, collect, decisions_schema, pairs_schema, second_columns
+from .rows import ParquetRows, Rows, TableRows, collect, decisions_schema, pairs_schema, second_columns
 from .summary import Share, Summary, count
 
 DESCRIPTION = "result.json"
@@ -136,7 +136,7 @@ def check_folder(folder: str | Path, sources: Sequence[Split], force: bool, also
     return path
 
 
-def _write(folder: NewFolder, name: str, rows: Rows) -> dict[str, Any]:
+def _write(folder: OutputFolder, name: str, rows: Rows) -> dict[str, Any]:
     """Write a table, a batch at a time; return how many rows it has, and its digest."""
     import pyarrow.parquet as pq  # here, for what is not needed to start
 
@@ -188,7 +188,7 @@ def load_result(folder: str | Path, held: bool = True, trust: Trusted = ()) -> d
         wanted = decisions_schema(kind, second, said.evidence == "all", settings)
         if kind not in _IDS or not rows.schema.equals(wanted) or rows.n_rows != n:
             raise ValueError(f"it has {rows.n_rows:,} rows of {rows.schema.to_string()!r:.200}")
-        facts["decisions"] = decisions = HeldRows(collect(rows)) if held else rows
+        facts["decisions"] = decisions = TableRows(collect(rows)) if held else rows
         _check_decisions(decisions, n, said.summary.reference, len(said.provenance.inputs))
         counts = count(decisions, said.summary.reference, settings.slices or ())
         if any(getattr(said.summary, name) != value for name, value in counts.items()):
@@ -196,7 +196,7 @@ def load_result(folder: str | Path, held: bool = True, trust: Trusted = ()) -> d
     with _file(path, "pairs", said) as rows:
         if not rows.schema.equals(pairs_schema(kind, second)):
             raise ValueError(f"it has rows of {rows.schema.to_string()!r:.200}")
-        facts["matches"] = HeldRows(collect(rows)) if held else rows
+        facts["matches"] = TableRows(collect(rows)) if held else rows
         for batch in facts["matches"].batches():
             check_values(batch, _bounds(n))
             if not pc.all(pc.not_equal(batch["left"], batch["right"]), min_count=0).as_py():

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formats.split import Split
-from ..inputs.read import Reading
+from ..inputs.read import ReadOptions
 from ..text.shingle import Shingling
 from ..values import Int64Array
 from ..values.tables import positions_of
@@ -32,7 +32,7 @@ class ScoredPairs:
     sources: Sequence[Split]  # references first
     starts: Int64Array  # the first row of each source, and the number of rows
     n_references: int  # sources of references
-    readings: tuple[Reading, Reading]  # of references, of documents
+    readings: tuple[ReadOptions, ReadOptions]  # of references, of documents
     shingling: Shingling
     settings: dict[str, Any]  # what the result depends on
     facts: list[tuple[str, str]]  # what else is known: name, value

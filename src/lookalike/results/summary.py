@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..files.descriptions import Count
 from ..files.names import Skipped, describe_skipped
 from ..methods.method import Method
-from ..steps.groups import REASONS, by_value
+from ..steps.groups import REASONS, count_by_value
 from ..steps.totals import OUTCOMES, add_outcomes
 from ..wording import counted, html_table, printable, spoken, text_size
 from .rows import Rows, collect, numbered
@@ -246,15 +246,15 @@ def count(decisions: Rows, n_reference: int, slices: Sequence[str] = ()) -> dict
     total, by = OUTCOMES.start(), Slices(slices)
     for first, batch in numbered(decisions, ["reason", "resemblance", *(["kept", *by.needed] if slices else [])]):
         add_outcomes(total, batch, np.arange(first, first + batch.num_rows))
-        by.add(by_value(iter([batch]), by.needed))
+        by.add(count_by_value(iter([batch]), by.needed))
 
     def calls(places: list[int]) -> list[dict[str, Any]]:
         return [collect(decisions.slice(place, place + 1).select(CALLED)).to_pylist()[0] for place in places]
 
-    return counted_as(total, n_reference, calls) | {"slices": by.found()}
+    return summary_counts(total, n_reference, calls) | {"slices": by.found()}
 
 
-def counted_as(total: NDArray[Any], n_reference: int, calls: Callable[[list[int]], list[dict[str, Any]]]) -> dict[str, Any]:
+def summary_counts(total: NDArray[Any], n_reference: int, calls: Callable[[list[int]], list[dict[str, Any]]]) -> dict[str, Any]:
     """Return the fields of ``Summary`` that follow from decisions."""
     found = dict(zip(REASONS, total["reasons"][0].tolist(), strict=True))
     there = np.isfinite(total["score"][0])

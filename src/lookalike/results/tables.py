@@ -26,7 +26,7 @@ from ..wording import called, counted
 from .groups import annotated, annotation_columns, clusters_of, groups_of, keeper_columns
 from .inputs import INPUTS, Inputs, OpenInputs, SavedInputs
 from .members import shared_by
-from .rows import HeldRows, Rows, Tabular, collect, drawn, filtered, least_alike, rows_at, there_of
+from .rows import Rows, TableRows, Tabular, collect, drawn, filtered, least_alike, not_skipped, rows_at
 from .summary import Summary
 
 NearMisses = Callable[[float], Iterator[tuple[Int64Array, Int64Array, Float64Array]]]
@@ -302,13 +302,13 @@ class Tables(Tabular):
         for source, n_rows in zip(job.sources[job.n_references :], rows_of[job.n_references :].tolist(), strict=True):
             begin, end = end, end + n_rows
             kept = self.keep[begin:end]
-            mask = there_of(self._own(["reason"], begin, end)) & ~(kept & removed) if annotate else kept
+            mask = not_skipped(self._own(["reason"], begin, end)) & ~(kept & removed) if annotate else kept
             if annotate and not attributes and not self.settings.annotate:  # else reading has checked it, before any work
                 source.check_free(added_columns(self.settings, self.against, annotated=True))
             added = partial(self._attributes, begin) if attributes else None
             if not attributes and (annotate or self.settings.counts):
                 added = partial(self._annotated, begin, annotate=annotate, counts=True)
-            left = ~there_of(self._own(["reason"], begin, end)) if source.form.keep_unread else None
+            left = ~not_skipped(self._own(["reason"], begin, end)) if source.form.keep_unread else None
             selections.append(Selection(source, mask, added, self.settings.encoding_errors, left=left))
         return selections
 
@@ -353,7 +353,7 @@ class Tables(Tabular):
         """Return all but the job, tables whole."""
         self._check_open()
         held: dict[str, Any] = {"_job": None, "near_misses": None, "_noted": self.inputs.noted}
-        held |= {"_decisions": HeldRows(collect(self._decisions)), "_matches": HeldRows(collect(self._matches))}
+        held |= {"_decisions": TableRows(collect(self._decisions)), "_matches": TableRows(collect(self._matches))}
         return held | {name: getattr(self, name) for name in ("against", "settings", "summary", "provenance")}
 
     def _repr_html_(self) -> str:

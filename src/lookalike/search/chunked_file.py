@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError, ParameterError
 from ..files.arrays import GrowingFile
-from ..files.layout import Kind, Section, open_regular, read_pieces
+from ..files.layout import FileType, Section, open_regular, read_pieces
 from ..values import Int64Array, UInt64Array
 from ..values.arrays import together
 from .self_join import sort_rows
 
-FINGERPRINTS = Kind(magic=b"LOOKAFPS", version=1, name="fingerprints", error=InputDataError, links=True)
+FINGERPRINTS = FileType(magic=b"LOOKAFPS", version=1, name="fingerprints", error=InputDataError, links=True)
 MOST_HEADER, MOST_BITS = 1 << 20, 1024
 Check = Callable[[dict[str, Any]], None]
 

@@ -31,16 +31,16 @@ from .bodies import (
     invalid,
     openapi,
 )
-from .guard import Guard, Keys, Request
+from .guard import Keys, Middleware, Request
 from .log import Log, Metrics
-from .store import Matches, Store
+from .store import BatchedIndex, Matches
 
 DOCUMENTS, QUERY, COMPARE = "/v1/documents", "/v1/query", "/v1/compare"
 _read_documents, _read_ids, _read_query, _read_pair = map(decoder, (Documents, Ids, Query, Pair))
 
 
 def make_app(
-    store: Store | None = None,
+    store: BatchedIndex | None = None,
     *,
     pages: Sequence[Route] = (),
     reading: frozenset[str] = frozenset(),
@@ -48,7 +48,7 @@ def make_app(
     keys: Keys | None = None,
     hosts: frozenset[bytes] = frozenset(),
     log: Log | None = None,
-) -> Guard:
+) -> Middleware:
     """Return an ASGI application."""
     metrics = store.metrics if store is not None else Metrics()
     document = openapi(keys is not None, store is not None)
@@ -72,7 +72,7 @@ def make_app(
     routes += [Route(path, answer) for path, answer in of_server.items()]
     log = log or Log(requests=False)
     reading |= {QUERY, COMPARE}
-    guard = Guard(routes, limits or Limits(), keys, hosts, log, metrics, reading)
+    guard = Middleware(routes, limits or Limits(), keys, hosts, log, metrics, reading)
     metrics.gauge("open_requests", "Requests that are being answered.", lambda: guard.open)
     if store is not None:
         metrics.gauge("documents", "Documents in the index.", lambda: len(store.index))
@@ -93,7 +93,7 @@ class Answer(Response):
 class Api:
     """The routes of an index."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: BatchedIndex) -> None:
         self._store = store
         self._limits = store.limits
         self._shingling = store.index.kind.shingling

@@ -24,7 +24,7 @@ from .bodies import Problem, decoder
 from .desk_job import MOST_SHOWN, Desk, Wanted
 from .desk_review import Judgement
 from .guard import Request
-from .store import Store
+from .store import BatchedIndex
 
 PAGES = {"page.css": "text/css", "desk.css": "text/css", "beside.js": "text/javascript", "desk.js": "text/javascript",
          "job.js": "text/javascript", "index.js": "text/javascript", "icon.svg": "image/svg+xml"}  # fmt: skip
@@ -152,7 +152,7 @@ def routes_of_job(folder: str | Path, trust: Sequence[str] = ()) -> list[Route]:
     ]
 
 
-def routes_of_index(store: Store) -> list[Route]:
+def routes_of_index(store: BatchedIndex) -> list[Route]:
     """Return the routes of the page on which a text can be looked up in an index."""
     index = store.index
 

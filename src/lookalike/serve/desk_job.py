@@ -26,7 +26,7 @@ from ..report.page import write_report
 from ..report.samples import MOST_TEXT, short
 from ..results.members import Numbers
 from ..results.result import Result
-from ..results.rows import Draw, Rows, rows_at
+from ..results.rows import RandomSample, Rows, rows_at
 from ..steps.groups import REASONS
 from ..theory.minhash import exact_interval
 from ..values import Int64Array
@@ -87,7 +87,7 @@ class Removals:
 
     def _sorted(self, seed: int) -> dict[str, NDArray[np.int32]]:
         """Return each order of the removals; the first near-duplicates of "random" are those that the report draws."""
-        draw = Draw(len(self), seed, "report")
+        draw = RandomSample(len(self), seed, "report")
         draw.add(self.rows)
         found: dict[str, NDArray[Any]] = {
             "least alike": np.argsort(self._scores, kind="stable"),

@@ -113,7 +113,7 @@ def _digests(name: str, entry: str, given: Any) -> tuple[bytes, ...]:
     return tuple(out)
 
 
-class Gone(Exception):  # noqa: N818
+class ClientDisconnected(Exception):  # noqa: N818
     """The client went away."""
 
 
@@ -123,7 +123,7 @@ class Request(requests.Request):
     content = b""
 
 
-class _Turn:
+class _RequestState:
     """What is known of a request while it is answered."""
 
     __slots__ = ("begun", "headers", "id", "pattern", "scope", "sent", "size", "status")
@@ -139,7 +139,7 @@ class _Turn:
 
 
 @dataclass(slots=True, eq=False)
-class Guard:
+class Middleware:
     """The application: checks a request, reads its body, lets a route answer, and writes a line and a count.
 
     Without ``keys`` everybody who is let in can read and write. ``hosts`` are more names, or names with ports, that a request
@@ -168,7 +168,7 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        turn = _Turn(scope)
+        turn = _RequestState(scope)
         given = turn.headers.get(b"x-request-id", b"")
         turn.id = given.decode() if _ID.fullmatch(given) else f"{self._start}-{next(self._numbers):x}"
 
@@ -177,7 +177,7 @@ class Guard:
             response = await self._answer(turn, receive)
         except Problem as problem:
             response = self._refusal(turn, problem)
-        except Gone:
+        except ClientDisconnected:
             turn.status, response = GONE, None
         except Exception as error:
             self.log.failed("failure", error, id=turn.id, route=turn.pattern)
@@ -193,12 +193,12 @@ class Guard:
         client = (scope.get("client") or ("",))[0]
         self.log.request(turn.id, client, method, turn.pattern, turn.status, round(1000 * seconds, 3), turn.size, turn.sent)
 
-    def _refusal(self, turn: _Turn, problem: Problem) -> Response:
+    def _refusal(self, turn: _RequestState, problem: Problem) -> Response:
         """Return what answers with a problem; a server that ends keeps no connection."""
         headers = problem.headers | ({"connection": "close"} if self.ending else {})
         return Response(problem.body(turn.id), problem.status, headers, PROBLEM)
 
-    async def _answer(self, turn: _Turn, receive: Receive) -> Response:
+    async def _answer(self, turn: _RequestState, receive: Receive) -> Response:
         """Return what a route answers, once all is checked and the body is read.
 
         Its function is called without Starlette's wrappers, which would take longer than all checks here. Paths
@@ -273,7 +273,7 @@ class Guard:
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
             raise Problem(415, "compressed bodies are not accepted", accept_encoding="identity")
 
-    async def _read(self, turn: _Turn, receive: Receive) -> bytes:
+    async def _read(self, turn: _RequestState, receive: Receive) -> bytes:
         """Read a body, within the limits; what all of them hold is counted."""
         most = self.limits.body
         stated = turn.headers.get(b"content-length", b"0")
@@ -286,7 +286,7 @@ class Guard:
                 while more:
                     message = await receive()
                     if message["type"] != "http.request":
-                        raise Gone
+                        raise ClientDisconnected
                     part, more = message.get("body", b""), message.get("more_body", False)
                     turn.size += len(part)
                     self._held += len(part)
@@ -301,7 +301,7 @@ class Guard:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-async def _send(turn: _Turn, response: Response, send: Send) -> None:
+async def _send(turn: _RequestState, response: Response, send: Send) -> None:
     """Send an answer, with the headers that all answers have, if the connection has not ended."""
     headers = [*response.raw_headers, (b"x-request-id", turn.id.encode()), *_SAFE]
     if _asks_to_upgrade(turn.headers):  # the HTTP parser passes over all that follows

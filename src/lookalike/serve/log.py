@@ -50,7 +50,7 @@ class Log:
             if len(self._lines) >= FLUSH_LINES:
                 self.flush()
 
-    def say(self, event: str, **fields: Any) -> None:
+    def event(self, event: str, **fields: Any) -> None:
         """Write a line about anything else, at once."""
         self._lines.append(_encode({"time": now(), "event": event, **fields}))
         self.flush()
@@ -58,7 +58,7 @@ class Log:
     def failed(self, event: str, error: BaseException, **fields: Any) -> None:
         """Write a line about an unexpected error: its type and places, not its message, which could quote a text."""
         places = [f"{Path(f.filename).name}:{f.lineno} {f.name}" for f in traceback.extract_tb(error.__traceback__)]
-        self.say(event, error=type(error).__name__, places=places[-8:], **fields)
+        self.event(event, error=type(error).__name__, places=places[-8:], **fields)
 
     def flush(self) -> None:
         """Write what was gathered. A reader that is gone is no reason to end."""
@@ -91,7 +91,7 @@ class Handler(logging.Handler):
         if error is not None:
             self._log.failed("library", error, logger=record.name, message=message)
         else:
-            self._log.say("library", logger=record.name, level=record.levelname, message=message)
+            self._log.event("library", logger=record.name, level=record.levelname, message=message)
 
 
 class Metrics:

@@ -44,7 +44,7 @@ _DIGITS = 4000  # of integers that Python reads
 Answer = dict[str, Any]
 
 
-class Shelf:
+class Resources:
     """The indexes, saved results and corpora that questions are about; ``paths`` are all that is ever read.
 
     Documents of files go into a temporary index, which keeps their texts, so that resemblances are exact.

@@ -32,9 +32,9 @@ from ..wording import counted
 from . import desk
 from .app import make_app
 from .bodies import Limits
-from .guard import Guard, Keys, is_loopback
+from .guard import Keys, Middleware, is_loopback
 from .log import Handler, Log, Metrics
-from .store import Store
+from .store import BatchedIndex
 
 BACKLOG = 4096
 SPARE_FILES = 256  # of those that a process can open: for the index
@@ -46,7 +46,7 @@ _NAME = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Serving:
+class ServerOptions:
     """What is served, an index or a saved result, and how.
 
     Port 0 is one that is free. ``hosts`` are more names that requests can be for, with or without a port; ``threads`` the
@@ -111,7 +111,7 @@ def _listen(host: str, port: int) -> list[socket.socket]:
 class Server(uvicorn.Server):
     """uvicorn's server, which says that it ends before it does."""
 
-    def __init__(self, config: uvicorn.Config, guard: Guard, store: Store | None) -> None:
+    def __init__(self, config: uvicorn.Config, guard: Middleware, store: BatchedIndex | None) -> None:
         super().__init__(config)
         self._guard = guard
         self._store = store
@@ -144,7 +144,7 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def serve(serving: Serving, say: Callable[[str], None]) -> None:
+def serve(serving: ServerOptions, say: Callable[[str], None]) -> None:
     """Serve a folder until a signal ends it; ``say`` is told the address."""
     check_keys(serving.host, serving.port, serving.keys)
     check_names(serving.hosts)
@@ -156,7 +156,7 @@ def serve(serving: Serving, say: Callable[[str], None]) -> None:
     store, sockets = None, _listen(serving.host, serving.port)
     try:
         if is_index:
-            store = Store(Index.open(serving.folder), limits, Metrics(), serving.threads)
+            store = BatchedIndex(Index.open(serving.folder), limits, Metrics(), serving.threads)
             store.index.query(["ready"])  # kernels are loaded, or compiled, before anybody waits
         pages = desk.routes_of_index(store) if store is not None else desk.routes_of_job(serving.folder, serving.trust)
         guard = make_app(
@@ -171,7 +171,7 @@ def serve(serving: Serving, say: Callable[[str], None]) -> None:
         for one in sockets:
             one.close()
     idle = (store is None or store.close(0.5)) and not guard.open
-    log.say("ended", all_requests_answered=idle)
+    log.event("ended", all_requests_answered=idle)
     if not idle:
         # A merge of segments, or texts of a page, can take longer than anybody wants to wait for. What was not committed has
         # not happened, as after a crash; a normal exit would wait for the threads.
@@ -179,7 +179,7 @@ def serve(serving: Serving, say: Callable[[str], None]) -> None:
         os._exit(0)
 
 
-def _run(sockets: list[socket.socket], guard: Guard, store: Store | None) -> None:
+def _run(sockets: list[socket.socket], guard: Middleware, store: BatchedIndex | None) -> None:
     """Run the server in an event loop."""
     for name in ("uvicorn.error", "asyncio"):
         logger = logging.getLogger(name)

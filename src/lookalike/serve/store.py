@@ -26,11 +26,11 @@ GROUP_BYTES = 1 << 18
 DIRECT_BYTES = 1 << 16  # what takes a few milliseconds at most
 COMMIT_TEXTS = 100_000  # of additions that are written together
 Ids = Sequence[int] | Sequence[str]
-Done = tuple["Waiting", Any]
+Done = tuple["PendingCalls", Any]
 
 
 @dataclass(slots=True, eq=False)
-class Waiting:
+class PendingCalls:
     """A request that waits: what it is about, and its answer to come."""
 
     ids: Ids
@@ -53,15 +53,15 @@ class Matches:
     exact: list[float | None]
 
 
-class Store:
+class BatchedIndex:
     """An index, opened for changes, that many requests share; ``threads`` groups of queries are answered at the same time."""
 
     def __init__(self, index: Index, limits: Limits, metrics: Metrics, threads: int = 1) -> None:
         self.index = index
         self.limits = limits
         self.metrics = metrics
-        self._queries: deque[Waiting] = deque()
-        self._changes: deque[Waiting] = deque()
+        self._queries: deque[PendingCalls] = deque()
+        self._changes: deque[PendingCalls] = deque()
         self._writer_name, self._reader_name = f"writer-{id(self)}", f"reader-{id(self)}"
         self._writer = ThreadPoolExecutor(1, self._writer_name)
         self._readers = ThreadPoolExecutor(threads, self._reader_name)
@@ -124,7 +124,7 @@ class Store:
         if len(self._queries) >= self.limits.waiting:
             raise busy(f"{self.limits.waiting:,} queries are waiting")
         loop = asyncio.get_running_loop()
-        waiting = Waiting((), texts, n_bytes, loop.create_future(), top)
+        waiting = PendingCalls((), texts, n_bytes, loop.create_future(), top)
         self._queries.append(waiting)
         if not self._asked:  # after what else arrived by now
             self._asked = True
@@ -154,7 +154,7 @@ class Store:
         _settle(done)
         self._answer(loop)
 
-    def _next_group(self) -> list[Waiting]:
+    def _next_group(self) -> list[PendingCalls]:
         """Take queries that wait and ask for as many matches each."""
         group = [self._queries.popleft()]
         texts, size = len(group[0].texts or ()), group[0].n_bytes
@@ -165,7 +165,7 @@ class Store:
             group.append(self._queries.popleft())
         return group
 
-    def _look_up(self, group: list[Waiting]) -> list[Done]:
+    def _look_up(self, group: list[PendingCalls]) -> list[Done]:
         """Answer a group by one call, and cut the answer."""
         texts = [text for one in group for text in one.texts or ()]
         found = self.index.answers(texts, top=group[0].top)
@@ -205,7 +205,7 @@ class Store:
         if len({type(id) for id in ids}) > 1:
             raise invalid("ids must all be strings or all be integers")
         loop = asyncio.get_running_loop()
-        waiting = Waiting(ids, texts, n_bytes, loop.create_future())
+        waiting = PendingCalls(ids, texts, n_bytes, loop.create_future())
         self._changes.append(waiting)
         self._write(loop)
         return waiting.answer
@@ -226,7 +226,7 @@ class Store:
         _settle(done)
         self._write(loop)
 
-    def _commit(self, group: list[Waiting]) -> list[Done]:
+    def _commit(self, group: list[PendingCalls]) -> list[Done]:
         """Make changes in their order: those of one kind that follow each other by one call."""
         out: list[Done] = []
         while group:
@@ -238,7 +238,7 @@ class Store:
             self.metrics.commits.observe(perf_counter() - begun)
         return out
 
-    def _fitting(self, group: list[Waiting], out: list[Done]) -> list[Waiting]:
+    def _fitting(self, group: list[PendingCalls], out: list[Done]) -> list[PendingCalls]:
         """Return the requests whose ids have the type of the index; the first ids that it gets decide."""
         kind, fitting = self.index.id_type, []
         for one in group:
@@ -250,7 +250,7 @@ class Store:
                 out.append((one, invalid(f"the ids of this index are of type {kind}; got one of type {mine}")))
         return fitting
 
-    def _add_all(self, group: list[Waiting]) -> list[Done]:
+    def _add_all(self, group: list[PendingCalls]) -> list[Done]:
         """Add the documents of several requests: of those with one id, the last one is there in the end."""
         out: list[Done] = []
         fitting = self._fitting(group, out)
@@ -270,7 +270,7 @@ class Store:
             out.append((one, (len(one.ids), replaced)))
         return out
 
-    def _remove_all(self, group: list[Waiting]) -> list[Done]:
+    def _remove_all(self, group: list[PendingCalls]) -> list[Done]:
         """Remove the documents of several requests; the first one that names a document counts it."""
         out: list[Done] = []
         fitting = self._fitting(group, out)
@@ -285,7 +285,7 @@ class Store:
         return out
 
 
-def _attempt(work: Callable[[list[Waiting]], list[Done]], group: list[Waiting]) -> list[Done]:
+def _attempt(work: Callable[[list[PendingCalls]], list[Done]], group: list[PendingCalls]) -> list[Done]:
     """Do something for a group; if that fails, for each request alone, so that none fails because of another one."""
     try:
         return work(group)

@@ -13,7 +13,7 @@ TOKEN_BYTES = 160  # that each word takes of the largest documents while two of 
 BANDED_TOKEN_BYTES = 112  # where bands of MinHash find the two
 
 
-def skips_large(on_error: str | None, max_document: int | str | None) -> bool:
+def skips_oversized(on_error: str | None, max_document: int | str | None) -> bool:
     """Tell whether large documents are left out; never by the default limit, which depends on the memory, as no result may."""
     return on_error == "skip" and max_document is not None
 
@@ -33,7 +33,7 @@ def limit_of(
         )
     room, skips = int((memory.cap - FLOOR) * ROOM), on_error == "skip"
     tokens = (memory.cap - FLOOR) // token_bytes
-    return Limit(wanted, skips_large(on_error, max_document), on_error != "stop", room, skips, tokens)
+    return Limit(wanted, skips_oversized(on_error, max_document), on_error != "stop", room, skips, tokens)
 
 
 def shares_of(given: float | str | Sequence[float | str] | None) -> dict[str, float]:

@@ -83,7 +83,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class OptionField:
     """An option of a class: its field, and the type of its values."""
 
     name: str
@@ -124,14 +124,14 @@ class Entry:
         return [f"    {self.name} : {option.range or kind}{usual}", *wrapper.wrap(option.doc)]
 
 
-def entries(options: type) -> dict[str, Entry]:
+def entries(options: type) -> dict[str, OptionField]:
     """Return the options of a class by name: its fields with an ``Option`` that its call takes."""
     return _entries(options)
 
 
 @cache
-def _entries(options: Any) -> dict[str, Entry]:
-    found: dict[str, Entry] = {}
+def _entries(options: Any) -> dict[str, OptionField]:
+    found: dict[str, OptionField] = {}
     defaults = {field.name: field.default for field in fields(options) if field.init}
     for one in options.__mro__:
         for name, hint in inspect.get_annotations(one).items():
@@ -139,7 +139,7 @@ def _entries(options: Any) -> dict[str, Entry]:
             option = next((some for some in reversed(said) if isinstance(some, Option)), None)
             kind = next((some for some in said if isinstance(some, Kind)), None)
             if option is not None and name in defaults and name not in found:
-                found[name] = Entry(name, option, kind, hint.__origin__, defaults[name])
+                found[name] = OptionField(name, option, kind, hint.__origin__, defaults[name])
     return dict(sorted(found.items(), key=lambda entry: GROUPS.index(entry[1].option.group)))
 
 
@@ -210,7 +210,7 @@ def _with_options(doc: str | None, options: type) -> str | None:
     return "\n".join([*lines[:end], *said, *lines[end:], "    "])
 
 
-def documented(options: type[S]) -> type[S]:
+def with_option_docs(options: type[S]) -> type[S]:
     """Describe the options of a class in its docstring, and let its errors lead to its callers."""
     made: Any = options
     made.__init__ = from_caller(spelled(made.__init__))
@@ -228,7 +228,7 @@ def front_door(settings: Callable[P, S]) -> Callable[[Callable[[Any, S], R]], Ca
 
         @from_caller
         @wraps(function)
-        def door(data: Any = MISSING, *args: P.args, **given: P.kwargs) -> R:
+        def accept_settings(data: Any = MISSING, *args: P.args, **given: P.kwargs) -> R:
             check_spelling(function.__name__, given, known)
             if args:
                 raise TypeError(f"{function.__name__}() takes 1 positional argument but {1 + len(args)} were given")
@@ -246,8 +246,8 @@ def front_door(settings: Callable[P, S]) -> Callable[[Callable[[Any, S], R]], Ca
             )
             for name, entry in known.items()
         ]  # fmt: skip
-        door.__signature__ = own.replace(parameters=[own.parameters["data"], *keywords])  # type: ignore[attr-defined]
-        door.__doc__ = _with_options(function.__doc__, options)
-        return cast(Callable[Concatenate[Any, P], R], door)
+        accept_settings.__signature__ = own.replace(parameters=[own.parameters["data"], *keywords])  # type: ignore[attr-defined]
+        accept_settings.__doc__ = _with_options(function.__doc__, options)
+        return cast(Callable[Concatenate[Any, P], R], accept_settings)
 
     return decorate

@@ -15,7 +15,7 @@ from ..files.workspace import unfinished_job
 from ..inputs.ignored import read_ignored
 from ..inputs.keep_order import KeepOrder, keep_text
 from ..inputs.overrides import Overrides, read_overrides
-from ..inputs.read import Reading
+from ..inputs.read import ReadOptions
 from ..methods.method import Method
 from ..methods.registry import MethodSettings, make_method
 from ..planner import Plan, check_targets, plan
@@ -23,8 +23,8 @@ from ..text.ignored import Ignored
 from ..text.shingle import Shingling
 from ..theory.banding import candidate_probability, least_agreeing
 from ..values.arrays import RANDOM, drawn_seed
-from .limits import shares_of, skips_large
-from .option import check_values, documented, entries, recorded, repeating
+from .limits import shares_of, skips_oversized
+from .option import check_values, entries, recorded, repeating, with_option_docs
 from .options import DedupOptions, GroupOptions, PairOptions, RunOptions, SearchOptions
 
 _DERIVED = {"shingling", "sketch", "bits", "sample"}  # of what sketches depend on
@@ -35,7 +35,7 @@ def available_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-@documented
+@with_option_docs
 @dataclass(frozen=True, kw_only=True)
 class Settings(SearchOptions, DedupOptions, GroupOptions):
     """All that a user can choose about a job; two parameters, ``threshold`` and ``recall``, are usually enough.
@@ -59,7 +59,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
                 alone = len(given) == 1 and isinstance(given[0], str)
                 object.__setattr__(self, name, given[0] if alone else tuple(given) or None)
         if self.keep is None:
-            object.__setattr__(self, "keep", self.usual_keep)
+            object.__setattr__(self, "keep", self.default_keep)
         _ = self.keep_order
         if not all(isinstance(name, str) and name for name in self.key_columns):
             raise ParameterError("must be the name of a column, or a list of names", "key", self.key)
@@ -76,7 +76,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
             raise ParameterError("permutations, bands and rows are for minhash; simhash has radius")
         object.__setattr__(self, "overrides", read_overrides(self.overrides))
         if self.ignore is not None:
-            reading = Reading(text=self.text, encoding_errors=self.encoding_errors, pages=self.pages)
+            reading = ReadOptions(text=self.text, encoding_errors=self.encoding_errors, pages=self.pages)
             object.__setattr__(self, "ignore", read_ignored(self.ignore, reading, self._shingling_of(None)))
         _ = self.finder, self.shingling
 
@@ -173,7 +173,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         return tuple(dict.fromkeys([*([self.source] if self.source is not None else []), *(self.slices or ())]))
 
     @property
-    def usual_keep(self) -> str:
+    def default_keep(self) -> str:
         """The keep policy where none is chosen: what contains others is mostly longer."""
         return "longest" if self.measure == "containment" and not self.either else "first"
 
@@ -182,7 +182,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         """Whether it does not matter which of two documents is in the other."""
         return False
 
-    def lasting(self) -> Self:
+    def without_runtime(self) -> Self:
         """Return the settings without what only the call needs; a result that keeps them does not keep that."""
         known = entries(type(self))
         given: dict[str, Any] = {name: None for name in ("against", "engine", "progress") if name in known}
@@ -191,7 +191,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
     def to_dict(self) -> dict[str, Any]:
         """Return what a result depends on, for provenance."""
         said = recorded(self) | {"shingling": self.shingling.to_dict()}
-        if skips_large(self.on_error, self.max_document):
+        if skips_oversized(self.on_error, self.max_document):
             said["max_document"] = self.max_document
         if self.slices is not None:
             said["slices"] = list(self.slices)
@@ -212,7 +212,7 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
     def config(self) -> dict[str, Any]:
         """Return the settings that repeat the job, as files have them; None: in memory."""
         given = repeating(self) | {"threshold": self.threshold, "recall": self.recall, "seed": self.seed}
-        if self.keep == self.usual_keep:
+        if self.keep == self.default_keep:
             given.pop("keep", None)
         if self.permutations is not None:
             given["permutations"] = self.permutations
@@ -259,7 +259,7 @@ class RunSettings(RunOptions, Settings):
         object.__setattr__(self, "slices", tuple(dict.fromkeys(slices)) or None)
 
 
-@documented
+@with_option_docs
 @dataclass(frozen=True, kw_only=True)
 class PairSettings(PairOptions, Settings):
     """The settings of a list of pairs, which removes nothing."""

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from ..errors import InputDataError, ParameterError
 from ..files.arrays import ArrayFile, write_arrays
 from ..files.disk import check_output
-from ..files.layout import Kind
+from ..files.layout import FileType
 from ..text.shingle import RULES, Shingling
 from ..values import PackedSignatures, Signatures
 from .minhash import FastSimilarity, MinHash
 from .packed import BBit, Fractional, XorBits
 from .permutation import OnePermutation, PermutationBins, PermutationMinHash
 
-SIGNATURES = Kind(magic=b"LOOKASIG", version=1, name="signatures", error=InputDataError, links=True)
+SIGNATURES = FileType(magic=b"LOOKASIG", version=1, name="signatures", error=InputDataError, links=True)
 _SCHEMES = {c.__name__: c for c in (MinHash, FastSimilarity, OnePermutation, PermutationMinHash, PermutationBins)}
 _DTYPES = {
     "values": ("<u4", "<u8"),

@@ -17,7 +17,7 @@ from ..text.texts import from_arrow_array
 from ..theory.containment import looked_for
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_arrow, to_numpy
-from ..values.tables import HOLDING, LOOKING, SHARED
+from ..values.tables import PROBES, SAMPLE_POSTINGS, SHARED_COUNTS
 from .batches import DIGEST_BYTES, Batches, as_words, batch_of, flags, gather, ints
 from .crowds import VOUCHED
 from .links import HEADS, NO_CROWDS
@@ -57,7 +57,7 @@ def sampled_keys(n_keys: int, first: int) -> Total:
     return Total(partial(_add_keys, first=first), 1 << (map_bits(n_keys) - 6), dtype=np.uint64, combine=np.bitwise_or)
 
 
-def hold(rows: Batches, *, bits: NDArray[Any], method: ContainmentMethod, shingling: Shingling, first: int) -> Batches:
+def make_postings(rows: Batches, *, bits: NDArray[Any], method: ContainmentMethod, shingling: Shingling, first: int) -> Batches:
     """Name the documents that hold shingles which ``bits`` may have: columns order, empty, text and, perhaps, within."""
     sampling = method.salt, method.sample, method.wide, first, bits
     for whole in rows:
@@ -65,12 +65,14 @@ def hold(rows: Batches, *, bits: NDArray[Any], method: ContainmentMethod, shingl
         texts, orders, groups = from_arrow_array(batch["text"]), ints(batch, "order"), _groups(batch)
         for begin, end in texts.cut():
             values, offsets = shingling.hashes(texts.slice(begin, end))
-            yield batch_of(HOLDING, *core.find_holders(values, offsets, groups[begin:end], orders[begin:end], *sampling))
+            yield batch_of(
+                SAMPLE_POSTINGS, *core.find_holders(values, offsets, groups[begin:end], orders[begin:end], *sampling)
+            )
 
 
 def _add_shingles(total: NDArray[Any], batch: pa.RecordBatch, method: ContainmentMethod, shingling: Shingling) -> None:
     """Count the shingles of a batch: columns order, empty, text and, perhaps, within."""
-    for piece in hold(iter([batch]), bits=_ALL, method=method, shingling=shingling, first=_NOBODY):
+    for piece in make_postings(iter([batch]), bits=_ALL, method=method, shingling=shingling, first=_NOBODY):
         core.count_members(ints(piece, "key").view(np.uint64), KEY_BITS - CELL_BITS, total)
 
 
@@ -83,7 +85,7 @@ def rarest(
     rows: Batches, counts: NDArray[Any], *, method: ContainmentMethod, shingling: Shingling, max_bucket: int
 ) -> Batches:  # fmt: skip
     """Name the shingles by which crowded documents are looked for, of those that few of them have: see ``looked_for``."""
-    for piece in hold(rows, bits=_ALL, method=method, shingling=shingling, first=_NOBODY):
+    for piece in make_postings(rows, bits=_ALL, method=method, shingling=shingling, first=_NOBODY):
         keys, holders = ints(piece, "key").copy(), ints(piece, "holder")
         if not len(keys):
             continue
@@ -97,11 +99,11 @@ def rarest(
         chosen[(first + (entries & ((1 << PLACE_BITS) - 1)))[np.arange(len(keys)) - first < of]] = 1
         so_far = np.cumsum(chosen)
         some = (chosen == 1) & (so_far - (so_far - chosen)[first] <= wanted)
-        yield batch_of(HOLDING, keys[some], holders[some] | 1)  # as one that is all of its sample
+        yield batch_of(SAMPLE_POSTINGS, keys[some], holders[some] | 1)  # as one that is all of its sample
 
 
 def _add_chosen(total: NDArray[Any], batch: pa.RecordBatch) -> None:
-    """Mark the shingles of a batch of HOLDING."""
+    """Mark the shingles of a batch of SAMPLE_POSTINGS."""
     core.mark_keys(ints(batch, "key"), total)
 
 
@@ -110,7 +112,7 @@ def chosen_keys(n_keys: int) -> Total:
     return Total(_add_chosen, 1 << (map_bits(n_keys) - 6), dtype=np.uint64, combine=np.bitwise_or)
 
 
-def look(rows: Batches, *, max_bucket: int, boundary: int, both: bool) -> Batches:
+def probe_postings(rows: Batches, *, max_bucket: int, boundary: int, both: bool) -> Batches:
     """Link each document with the earlier holders of the shingles of its sample; groups of ``key``, sorted by ``holder``.
 
     One with more than ``max_bucket`` earlier holders, ``WIDER`` times as many of a wide shingle, is linked with itself, the
@@ -122,16 +124,16 @@ def look(rows: Batches, *, max_bucket: int, boundary: int, both: bool) -> Batche
         keys, holders, at = ints(piece, "key"), ints(piece, "holder"), (0, 0, 0)
         while at[0] < len(keys):
             looking, held, at = core.link_holders(keys, holders, rule, at, AT_A_TIME)
-            yield batch_of(LOOKING, looking, held)
+            yield batch_of(PROBES, looking, held)
 
 
-def share(rows: Batches, *, needed: Int64Array) -> Batches:
+def count_shared(rows: Batches, *, needed: Int64Array) -> Batches:
     """Choose the pairs that share enough of a sample, ``needed`` by its size; groups of ``looking``, sorted by ``held``.
 
     A document of whose sample so many shingles tell nothing that pairs can be missed has a row with itself.
     """
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="looking"):
-        yield batch_of(SHARED, *core.count_shared(ints(piece, "looking"), ints(piece, "held"), needed))
+        yield batch_of(SHARED_COUNTS, *core.count_shared(ints(piece, "looking"), ints(piece, "held"), needed))
 
 
 def vouch_samples(rows: Iterator[pa.RecordBatch], method: ContainmentMethod) -> Iterator[pa.RecordBatch]:

@@ -18,7 +18,7 @@ from ..text.texts import from_arrow_array
 from ..theory.banding import crowded_recall
 from ..values import Int64Array, UInt64Array, drop_repeats
 from ..values.arrow import alone, to_arrow, to_numpy
-from ..values.tables import COUPLES, HOLDERS, LINKS, PREFIXES, PREFIXES_AND_BITS
+from ..values.tables import CODE_PAIRS, LINKS, PREFIXES, PREFIXES_AND_BITS, RARE_CODE_POSTINGS
 from .batches import DIGEST_BYTES, Batches, as_words, batch_of, flags, gather, ints, longest
 from .links import Nibbles, batches_of
 from .totals import Total
@@ -65,7 +65,7 @@ def _some_codes(rows: Iterator[pa.RecordBatch], slots: int, most: int) -> Iterat
             yield codes[begin : begin + most], batch["order"][begin : begin + most]
 
 
-def hold(
+def choose_rare_codes(
     rows: Iterator[pa.RecordBatch], counts: NDArray[Any], chosen: int = CHOSEN, budget: int = BUDGET
 ) -> Iterator[pa.RecordBatch]:
     """Name the codes that each document holds: the ``chosen`` with the smallest counts of at least 2, ties by slot.
@@ -74,10 +74,10 @@ def hold(
     """
     for codes, orders in _some_codes(rows, len(counts), ROWS_AT_A_TIME):
         *held, within = core.choose_codes(codes, to_numpy(orders), counts, chosen, budget)
-        yield batch_of(HOLDERS, *held, within.view(np.bool_))
+        yield batch_of(RARE_CODE_POSTINGS, *held, within.view(np.bool_))
 
 
-def couple(
+def pair_codes(
     rows: Iterator[pa.RecordBatch], counts: NDArray[Any], chosen: int = CHOSEN, budget: int = BUDGET, taken: int = 4
 ) -> Iterator[pa.RecordBatch]:
     """Name the couples of codes of each document: each two of the ``taken`` rarest that ``hold`` has not within the budget.
@@ -86,10 +86,10 @@ def couple(
     """
     most = int(counts[:1].sum()) // SHARE  # each document has one code in the first slot
     for codes, orders in _some_codes(rows, len(counts), ROWS_AT_A_TIME):
-        yield batch_of(COUPLES, *core.choose_couples(codes, to_numpy(orders), counts, chosen, budget, taken, most))
+        yield batch_of(CODE_PAIRS, *core.choose_couples(codes, to_numpy(orders), counts, chosen, budget, taken, most))
 
 
-def rare(
+def link_rare_codes(
     rows: Iterator[pa.RecordBatch], boundary: int, heads: int = CODE_HEADS, budget: int = BUDGET, nibbles: Nibbles | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Link each holder of a code with earlier ones: with all if the code is within its budget, else with the first ``heads``.
@@ -108,7 +108,7 @@ def rare(
         yield from batches_of(links)
 
 
-def vouch(
+def estimate_recalls(
     rows: Iterator[pa.RecordBatch], counts: NDArray[Any], *, bands: int, threshold: float, max_bucket: int,
     chosen: int = CHOSEN, budget: int = BUDGET,
 ) -> Iterator[pa.RecordBatch]:  # fmt: skip

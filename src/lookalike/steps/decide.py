@@ -25,13 +25,13 @@ _ROW_MASK = (1 << SOURCE_BITS) - 1
 _SETTLING = ("empty", "skipped", "leader", "by_key", "keeper", "score", "leader_keeper", "leader_score")
 
 
-def settled_schema(rows: pa.Schema) -> pa.Schema:
+def decided_schema(rows: pa.Schema) -> pa.Schema:
     """Return the columns that come of rows with some more columns than those that ``settle`` needs."""
     passed = [field for field in rows if field.name not in _SETTLING]
     return pa.schema([*passed, *(field for field in SETTLED if field.name != "order")])
 
 
-def settle(rows: Batches, boundary: int, empty: str = "keep") -> Batches:
+def apply_rules(rows: Batches, boundary: int, empty: str = "keep") -> Batches:
     """Say of each document who is kept in its place, and why.
 
     A copy follows the first of its set: its reason is "exact" if that is kept, else "near", with the first's keeper and score.
@@ -63,7 +63,7 @@ def settle(rows: Batches, boundary: int, empty: str = "keep") -> Batches:
         nobody = (reason == _EMPTY) | (reason == _SKIPPED) | (reason == _OVERRIDE)
         made = [to_arrow(keeper, nobody), to_arrow(score, ~scored), named(reason)]
         passed = [batch.column(name) for name in batch.schema.names if name not in _SETTLING]
-        yield pa.RecordBatch.from_arrays([*passed, *made], schema=settled_schema(batch.schema))
+        yield pa.RecordBatch.from_arrays([*passed, *made], schema=decided_schema(batch.schema))
 
 
 def columns_needed(schema: pa.Schema) -> set[str]:

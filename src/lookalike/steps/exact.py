@@ -10,7 +10,7 @@ import pyarrow as pa
 from ..values import Int64Array
 from ..values.arrays import runs
 from ..values.arrow import to_arrow, to_numpy
-from ..values.tables import KEY, LEADERS, LEADERS_AND_KEYS, MATCHES
+from ..values.tables import KEY, LEADERS_AND_KEYS, MATCHES, REPRESENTATIVES
 from .batches import DIGEST_BYTES, Batches, as_words, batch_of, flags, ints, ints_or
 from .pairs import MEMBERS
 
@@ -37,10 +37,10 @@ def exact(rows: Batches, boundary: int, apart: bool = False, by: str = "digest")
         begins[1:] = (digests[1:] != digests[:-1]).any(1) | (reference[1:] != reference[:-1])
         leaders = np.append(leader, orders[begins])[np.cumsum(begins)]
         before, leader = (digests[-1].copy(), bool(reference[-1])), int(leaders[-1])
-        yield batch_of(LEADERS, orders[~begins], leaders[~begins])
+        yield batch_of(REPRESENTATIVES, orders[~begins], leaders[~begins])
 
 
-def hollow(rows: Batches, boundary: int) -> Batches:
+def link_empty_copies(rows: Batches, boundary: int) -> Batches:
     """Link the first reference and the first other of each text of which nothing counts: these are in no other pair."""
     last = -1
     for batch in exact((batch.filter(batch["empty"]).select(["digest", "order"]) for batch in rows), boundary):
@@ -52,7 +52,7 @@ def hollow(rows: Batches, boundary: int) -> Batches:
         yield batch_of(MATCHES, leaders[first], orders[first], np.ones(int(first.sum())))
 
 
-def keyless(rows: Batches, boundary: int, drop: bool) -> Batches:
+def without_keys(rows: Batches, boundary: int, drop: bool) -> Batches:
     """Choose the documents without a key; with ``drop``, also empty ones that are no references."""
     for batch in rows:
         orders, none = ints(batch, "order"), ~as_words(batch.column(KEY), DIGEST_BYTES, np.uint64).any(1)
@@ -67,7 +67,7 @@ def by_key(rows: Batches, boundary: int) -> Batches:
         yield batch.filter(to_arrow(ints(batch, "order") >= boundary))
 
 
-def led(rows: Batches, boundary: int) -> Batches:
+def follow_representatives(rows: Batches, boundary: int) -> Batches:
     """Put the leader of a document that represents a key, where it is a copy, in its place; references stand for themselves."""
     for batch in rows:
         first = ints(batch, "leader")

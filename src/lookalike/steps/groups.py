@@ -19,22 +19,22 @@ REASONS = (
     "kept", "reference", "exact", "near", "empty", "skipped", "override", "spared", "key",
 )  # fmt: skip
 STAY = strings(["kept", "reference", "spared"])
-REMOVED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("exact", pa.bool_()), ("by_key", pa.bool_())])
+REMOVED_DOCUMENTS = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("exact", pa.bool_()), ("by_key", pa.bool_())])
 TALLIES = pa.schema([("order", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64())])
 SPARED = pa.schema([("order", pa.int64()), ("spared", pa.int64())])
 SOURCES = pa.schema([("order", pa.int64()), ("n_sources", pa.int64())])
 VALUES = pa.schema([("column", pa.int64()), ("value", pa.large_string()), ("documents", pa.int64()), ("removed", pa.int64())])
-FROM = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("origin", pa.int64())])
-JOINING = pa.schema([*FROM, ("documents", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64())])
-SHARES = pa.schema([field for field in JOINING if field.name != "origin"])
-PLACED = pa.schema([("order", pa.int64()), ("place", pa.int64()), *list(SHARES)[2:]])
-SOURCED = pa.schema([("place", pa.int64()), ("source", pa.large_string()), *list(SHARES)[2:]])
+DOCUMENT_SOURCES = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("origin", pa.int64())])
+CONTRIBUTIONS = pa.schema([*DOCUMENT_SOURCES, ("documents", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64())])
+SHARES = pa.schema([field for field in CONTRIBUTIONS if field.name != "origin"])
+ROW_CONTRIBUTIONS = pa.schema([("order", pa.int64()), ("place", pa.int64()), *list(SHARES)[2:]])
+SOURCE_CONTRIBUTIONS = pa.schema([("place", pa.int64()), ("source", pa.large_string()), *list(SHARES)[2:]])
 _ROW_MASK = (1 << SOURCE_BITS) - 1
 _DOCUMENT = 1 << 62  # is added to the position of a file that is a document: others count from 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origins:
+class SourceKey:
     """What documents' sources are: values of a column, or else their files."""
 
     column: str | None
@@ -80,13 +80,13 @@ def numbered(values: list[str]) -> Int64Array:
     return np.array(words, np.int64)
 
 
-def removed(rows: Batches) -> Batches:
+def choose_removed(rows: Batches) -> Batches:
     """Choose the documents that another one stands for."""
     for batch in rows:
         orders, keepers = ints(batch, "order"), ints_or(batch, "keeper", -1)
         gone = (keepers >= 0) & (keepers != orders)
         exact, by_key = (to_numpy(pc.equal(batch.column("reason"), string(name))) for name in ("exact", "key"))
-        yield batch_of(REMOVED, orders[gone], keepers[gone], exact[gone], by_key[gone])
+        yield batch_of(REMOVED_DOCUMENTS, orders[gone], keepers[gone], exact[gone], by_key[gone])
 
 
 def tally(rows: Batches) -> Batches:
@@ -105,7 +105,7 @@ def tally(rows: Batches) -> Batches:
         yield batch_of(TALLIES, *held)
 
 
-def spare(rows: Batches, at_most: int) -> Batches:
+def spare_first(rows: Batches, at_most: int) -> Batches:
     """Choose, of the documents that are removed by text for each kept one, the first in keep order: ``at_most`` stay."""
     before, seen = -1, 0
     for batch in rows:
@@ -121,15 +121,15 @@ def spare(rows: Batches, at_most: int) -> Batches:
         yield batch_of(SPARED, some, np.ones(len(some), np.int64))
 
 
-def come_from(rows: Batches, origins: Origins) -> Batches:
+def name_sources(rows: Batches, origins: SourceKey) -> Batches:
     """Name the source of each document that is in a group, the kept one included."""
     for batch in rows:
         keepers = ints_or(batch, "keeper", -1)
         there = (keepers >= 0) & ~to_numpy(pc.equal(batch.column("reason"), string("key")))
-        yield batch_of(FROM, ints(batch, "order")[there], keepers[there], origins.of(batch)[there])
+        yield batch_of(DOCUMENT_SOURCES, ints(batch, "order")[there], keepers[there], origins.of(batch)[there])
 
 
-def sources(rows: Batches) -> Batches:
+def count_sources(rows: Batches) -> Batches:
     """Count the different sources of each group."""
     held = [np.empty(0, np.int64)] * 2  # of the last group, more of which may come: keeper, source
     for batch in rows:
@@ -153,7 +153,7 @@ def _counted(keeper: Int64Array) -> pa.RecordBatch:
     return batch_of(SOURCES, keeper[begins], np.diff(begins, append=len(keeper)))
 
 
-def joining(rows: Batches, origins: Origins, boundary: int) -> Batches:
+def list_contributions(rows: Batches, origins: SourceKey, boundary: int) -> Batches:
     """Say of each document of a job (orders from ``boundary`` on) whose group it joins, and as what it counts there."""
     for batch in rows:
         order, keeper = ints(batch, "order"), ints_or(batch, "keeper", -1)
@@ -162,10 +162,10 @@ def joining(rows: Batches, origins: Origins, boundary: int) -> Batches:
         if "spared" in batch.schema.names:
             gone &= ints_or(batch, "spared", 0) == 0
         counted = (flag[there].astype(np.int64) for flag in (~by_key, exact & gone, gone))
-        yield batch_of(JOINING, order[there], keeper[there], origins.of(batch)[there], *counted)
+        yield batch_of(CONTRIBUTIONS, order[there], keeper[there], origins.of(batch)[there], *counted)
 
 
-def shares(rows: Batches) -> Batches:
+def add_contributions(rows: Batches) -> Batches:
     """Add up what the documents of each source count in each group, and name the first of them (``order``): of its documents,
     or, where all of that source are removed by their keys, of these."""
     names = ("keeper", "origin", "order", *SHARES.names[2:])
@@ -184,19 +184,24 @@ def shares(rows: Batches) -> Batches:
     yield batch_of(SHARES, held[2], held[0], *held[3:])
 
 
-def placed(rows: Batches, starts: Int64Array) -> Batches:
+def add_row_numbers(rows: Batches, starts: Int64Array) -> Batches:
     """Number the kept document of each group among those of all inputs, which begin at ``starts``."""
     for batch in rows:
         position = ints(batch, "keeper_position")
         place = starts[position >> SOURCE_BITS] + (position & _ROW_MASK)
-        yield batch_of(PLACED, ints(batch, "order"), place, *(batch.column(name) for name in PLACED.names[2:]))
+        yield batch_of(
+            ROW_CONTRIBUTIONS,
+            ints(batch, "order"),
+            place,
+            *(batch.column(name) for name in ROW_CONTRIBUTIONS.names[2:]),
+        )
 
 
-def sourced(rows: Batches, origins: Origins, labels: Labels) -> Batches:
+def add_source_names(rows: Batches, origins: SourceKey, labels: Labels) -> Batches:
     """Name the source of each row."""
     for batch in rows:
-        counts = (batch.column(name) for name in SOURCED.names[2:])
-        yield batch_of(SOURCED, batch.column("place"), origins.names(batch, labels), *counts)
+        counts = (batch.column(name) for name in SOURCE_CONTRIBUTIONS.names[2:])
+        yield batch_of(SOURCE_CONTRIBUTIONS, batch.column("place"), origins.names(batch, labels), *counts)
 
 
 def with_spared(rows: Batches) -> Batches:
@@ -217,7 +222,7 @@ def named(reason: Int64Array) -> pa.Array:
     return strings(REASONS).take(to_arrow(reason))
 
 
-def by_value(rows: Batches, columns: Sequence[str]) -> Batches:
+def count_by_value(rows: Batches, columns: Sequence[str]) -> Batches:
     """Count documents, and those removed, by the values of columns, some rows at a time; references are not counted."""
     aside = strings(["reference", "skipped"])
     for batch in rows:

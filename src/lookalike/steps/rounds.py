@@ -25,19 +25,19 @@ from ..values.tables import KEPT, MATCHES, OPEN, PAIRS, REMOVED, STATES
 from .batches import Batches, batch_of, flags, ints, starts_of
 from .totals import Total
 
-FACED = pa.schema([*PAIRS, ("now", pa.bool_())])
+CLASSIFIED_PAIRS = pa.schema([*PAIRS, ("now", pa.bool_())])
 
 
-def face(rows: Batches) -> Batches:
+def classify_pairs(rows: Batches) -> Batches:
     """Choose the pairs that are to be compared now, of a KEPT and an OPEN document, and those that wait, of two OPEN ones."""
     for batch in rows:
         left, right = (to_numpy(batch.column(f"{side}_state")) for side in ("left", "right"))
         wanted = (left != REMOVED) & (right == OPEN)
-        yield batch_of(FACED, ints(batch, "left")[wanted], ints(batch, "right")[wanted], (left == KEPT)[wanted])
+        yield batch_of(CLASSIFIED_PAIRS, ints(batch, "left")[wanted], ints(batch, "right")[wanted], (left == KEPT)[wanted])
 
 
-def which(rows: Batches, now: bool) -> Batches:
-    """Choose from FACED the pairs that are to be compared now, or those that wait: PAIRS, in the order of the rows."""
+def pairs_of_class(rows: Batches, now: bool) -> Batches:
+    """Choose from CLASSIFIED_PAIRS those to be compared now, or those that wait: PAIRS, in the order of the rows."""
     for batch in rows:
         wanted = flags(batch, "now") == now
         yield batch_of(PAIRS, ints(batch, "left")[wanted], ints(batch, "right")[wanted])
@@ -49,7 +49,7 @@ def _add_faced(total: NDArray[Any], batch: pa.RecordBatch) -> None:
     total += now, len(batch) - now
 
 
-FACED_NOW_AND_LATER = Total(_add_faced, 2)
+PAIRS_NOW_AND_LATER = Total(_add_faced, 2)
 """How many pairs are to be compared now, and how many wait."""
 
 
@@ -73,7 +73,7 @@ def flag_schema(name: str) -> pa.Schema:
     return pa.schema([("order", pa.int64()), (name, pa.bool_())])
 
 
-def flag(rows: Batches, name: str) -> Batches:
+def flag_documents(rows: Batches, name: str) -> Batches:
     """Give each document that is the right of some rows one row, with a true flag."""
     schema = flag_schema(name)
     before = None

@@ -8,7 +8,7 @@ from ..methods.method import Method
 from ..text.shingle import Shingling
 from ..values import Int64Array
 from ..values.arrow import alone, to_numpy
-from ..values.tables import MATCHES, STANDING
+from ..values.tables import MATCHES, SURVIVORS
 from . import batches
 from .batches import Batches, batch_of, ints, starts_of
 from .verify import comparable, partners_of, weights
@@ -90,7 +90,7 @@ class _Source:
         return np.concatenate(bundles), np.concatenate(orders), list(partners)
 
 
-def name(rows: Batches) -> Batches:
+def choose_survivors(rows: Batches) -> Batches:
     """Name the match of highest score of each document, the first of equal ones."""
     rights, lefts, scores = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
     for batch in rows:
@@ -105,7 +105,7 @@ def name(rows: Batches) -> Batches:
         chosen = np.flatnonzero(scores == best[group])
         chosen = chosen[starts_of(group[chosen], None)]
         rights, lefts, scores = rights[chosen], lefts[chosen], scores[chosen]
-        yield batch_of(STANDING, rights[:-1], lefts[:-1], scores[:-1])  # of the last one more may come
+        yield batch_of(SURVIVORS, rights[:-1], lefts[:-1], scores[:-1])  # of the last one more may come
         rights, lefts, scores = rights[-1:], lefts[-1:], scores[-1:]
     if len(rights):
-        yield batch_of(STANDING, rights, lefts, scores)
+        yield batch_of(SURVIVORS, rights, lefts, scores)

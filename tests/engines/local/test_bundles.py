@@ -10,13 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.engines.local import bundles as local_bundles
-from lookalike.engines.local.bundles import CLOSED, PAIRED, Division, Partners, bundles, find_roots, groups, linked
-from lookalike.engines.progress import Counted
+from lookalike.engines.local.bundles import (
+    CLOSED,
+    PAIRED,
+    ComponentPartitions,
+    Partners,
+    component_groups,
+    connected_documents,
+    find_roots,
+    make_bundles,
+)
+from lookalike.engines.progress import WorkProgress
 from lookalike.files.workspace import Workspace
 from lookalike.values.tables import PAIRS
 
 N = 20
-COUNTING = partial(Counted, None, "matches", 0, "bytes", 1)
+COUNTING = partial(WorkProgress, None, "matches", 0, "bytes", 1)
 pairs = st.lists(
     st.tuples(st.integers(0, N - 1), st.integers(0, N - 1)).filter(lambda pair: pair[0] < pair[1]), max_size=25, unique=True
 )
@@ -56,7 +65,9 @@ def test_roots_are_the_smallest_members(found):
 def test_partitions_are_whole_components_that_fit(found, sizes, most, whole):
     """A component fits if it is neither larger than a partition nor than what is compared at one go."""
     known = components(found)
-    division = Division(*linked(find_roots(table(found), N)), N, lambda orders: sizes[orders], most, whole)
+    division = ComponentPartitions(
+        *connected_documents(find_roots(table(found), N)), N, lambda orders: sizes[orders], most, whole
+    )
     assert division.largest == max((sizes[members].sum() for members in known.values()), default=0)
     parts = [division.members(number) for number in range(division.n_closed)]
     closed = {root for root, members in known.items() if sizes[members].sum() <= min(most, whole)}
@@ -79,7 +90,7 @@ def test_groups_are_whole_components_the_largest_first(found, sizes, group_bytes
     orders = np.array([o for root in sorted(known) for o in sorted(known[root])], np.int64)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_bundles, "GROUP_BYTES", group_bytes)
-        made = [orders[begin:end].tolist() for begin, end in groups(roots[orders], sizes[orders])]
+        made = [orders[begin:end].tolist() for begin, end in component_groups(roots[orders], sizes[orders])]
     assert sorted(o for group in made for o in group) == sorted(orders.tolist())
     weights = [sum(sizes[group]) for group in made]
     assert weights == sorted(weights, reverse=True)
@@ -102,7 +113,9 @@ def test_partners_are_those_before(found, shift):
 def test_bundles_have_all_earlier_partners(found, sizes, most, on_disk, data):
     """In memory or by the parts of a workspace; a job that goes on gets the bundles after its mark."""
     known = components(found)
-    division = Division(*linked(find_roots(table(found), N)), N, lambda orders: sizes[orders], most, most)
+    division = ComponentPartitions(
+        *connected_documents(find_roots(table(found), N)), N, lambda orders: sizes[orders], most, most
+    )
     space = Workspace()
     cut = data.draw(st.integers(1, 6))
     division.sort_pairs(
@@ -115,7 +128,7 @@ def test_bundles_have_all_earlier_partners(found, sizes, most, on_disk, data):
         read = (lambda number: division.pairs(space, number)) if on_disk else (lambda number: arrays(found))
         told: list[tuple[int, int]] = []
         counting = partial(
-            Counted, lambda stage, done, total, unit: told.append((done, total)), "matches", division.n_bytes, "bytes", 1
+            WorkProgress, lambda stage, done, total, unit: told.append((done, total)), "matches", division.n_bytes, "bytes", 1
         )
         pieces = list(division.pieces(read, sizes.__getitem__, counting, 0))
         assert [piece.mark for piece in pieces] == list(range(1, len(pieces) + 1))
@@ -138,8 +151,10 @@ def test_bundles_have_all_earlier_partners(found, sizes, most, on_disk, data):
 
 
 def test_no_pairs_make_no_bundles():
-    division = Division(*linked(np.arange(N)), N, lambda orders: np.zeros(len(orders), np.int64), 10, 10)
+    division = ComponentPartitions(
+        *connected_documents(np.arange(N)), N, lambda orders: np.zeros(len(orders), np.int64), 10, 10
+    )
     assert division.n_closed == 0 and not division.present.any()
     assert list(division.pieces(lambda number: arrays([]), lambda orders: orders, COUNTING, 0)) == []
     none = np.empty(0, np.int64)
-    assert [batch.num_rows for batch in bundles(none, none, Partners(none, none, none), 0, 0)] == [0]
+    assert [batch.num_rows for batch in make_bundles(none, none, Partners(none, none, none), 0, 0)] == [0]

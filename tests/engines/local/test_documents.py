@@ -13,7 +13,7 @@ from lookalike.engines.local.documents import Documents
 from lookalike.files import streams
 from lookalike.files.workspace import Workspace
 from lookalike.formats.sources import open_sources
-from lookalike.inputs.read import Reading
+from lookalike.inputs.read import ReadOptions
 from lookalike.text import html
 from lookalike.values.tables import SOURCE_BITS
 
@@ -35,7 +35,7 @@ def opened(folder, workspace=None, **reading):
     seen = []
     splits = open_sources(sorted(folder.glob("*.jsonl")))
     made = Documents(
-        splits, Reading(**reading), threads=1, workspace=workspace or Workspace(), progress=lambda *some: seen.append(some)
+        splits, ReadOptions(**reading), threads=1, workspace=workspace or Workspace(), progress=lambda *some: seen.append(some)
     )
     return made, seen
 
@@ -74,9 +74,9 @@ def test_texts_are_read_again_from_any_row_on(folder, cut, begin):
         patch.setattr(streams, "BLOCK", cut[0])
         documents, seen = opened(folder)
         list(documents.batches())
-        documents.let_go()
+        documents.release_texts()
         assert documents.held is None
-        found = list(documents.again(begin, ALL))
+        found = list(documents.read_again(begin, ALL))
     assert [text for _, texts in found for text in listed(texts)] == TEXTS[begin:]
     row = begin
     for first, texts in found:
@@ -119,9 +119,9 @@ def test_pages_are_turned_into_text_once(tmp_path, monkeypatch, on_disk):
     texts = [text.decode() for batch in documents.batches() for text in batch["text"].to_pylist()]
     assert [words in text and text.strip().endswith(str(i)) for i, text in enumerate(texts)] == [True] * 5
     if not on_disk:
-        documents.let_go()
+        documents.release_texts()
     for begin in range(6):
-        assert [text for _, some in documents.again(begin, ALL) for text in listed(some)] == texts[begin:]
+        assert [text for _, some in documents.read_again(begin, ALL) for text in listed(some)] == texts[begin:]
     assert len(count) == 5
 
 
@@ -130,10 +130,10 @@ def test_an_input_with_other_rows_is_an_error(tmp_path):
     path.write_text('{"text": "a"}\n{"text": "b"}\n')
     documents, _ = opened(tmp_path)
     list(documents.batches())
-    assert [texts.row(0) for _, texts in documents.again(1, ALL)] == [b"b"]
+    assert [texts.row(0) for _, texts in documents.read_again(1, ALL)] == [b"b"]
     documents.rows_of = np.array([3])
     with pytest.raises(la.errors.InputDataError, match=r"in\.jsonl: 3 rows were read at first, 2 now; run again"):
-        list(documents.again(0, ALL))
+        list(documents.read_again(0, ALL))
     path.write_text('{"text": "a"}\n{"text": "bc"}\n')
     with pytest.raises(la.errors.InputDataError, match="changed"):
-        list(documents.again(0, ALL))
+        list(documents.read_again(0, ALL))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lookalike.engines.local import joins as local_joins
 from lookalike.engines.local.engine import LocalEngine
-from lookalike.engines.local.joins import Dense, Filed
+from lookalike.engines.local.joins import FileArray, RankLookup
 from lookalike.engines.memory import Memory
 from lookalike.files.workspace import Workspace
 
@@ -26,7 +26,7 @@ def engine():
 def sketches(rng, engine):
     """A row for each document, ranked in another order than they came."""
     codes = pa.array([rng.bytes(24) for _ in range(N)], pa.binary(24))
-    stored = engine.store(engine.rows(pa.table({"code": codes, "bytes": rng.integers(0, 99, N)})), "sketches")
+    stored = engine.materialize(engine.rows(pa.table({"code": codes, "bytes": rng.integers(0, 99, N)})), "sketches")
     schema = stored.schema.append(pa.field("order", pa.int64()))
     engine._sketches = stored.having(schema=schema, place=rng.permutation(N), ranked=True)
     return engine._sketches
@@ -86,10 +86,10 @@ def test_rows_in_a_file_are_those_in_memory(rng, engine, sketches, tmp_path):
     made = []
 
     def make(shape, dtype):
-        made.append(Filed((tmp_path / str(len(made))).open("w+b"), shape, dtype))
+        made.append(FileArray((tmp_path / str(len(made))).open("w+b"), shape, dtype))
         return made[-1]
 
-    held, filed = Dense(sketches, N), Dense(sketches, N, make)
+    held, filed = RankLookup(sketches, N), RankLookup(sketches, N, make)
     assert len(made) == 2 and held.in_one and not filed.in_one
     orders = rng.integers(0, N, 500)
     for name in ("code", "bytes"):
@@ -109,7 +109,7 @@ def test_rows_near_each_other_are_read_together(tmp_path, rng, monkeypatch, near
     sizes, pread = [], os.pread
     monkeypatch.setattr(local_joins.os, "pread", lambda file, size, at: sizes.append(size) or pread(file, size, at))
     rows, held = (
-        Filed((tmp_path / "f").open("w+b"), (5000, 3), np.uint16),
+        FileArray((tmp_path / "f").open("w+b"), (5000, 3), np.uint16),
         rng.integers(0, 1 << 16, (5000, 3)).astype(np.uint16),
     )
     rows[np.arange(5000)] = held
@@ -134,7 +134,7 @@ def test_few_rows_are_found_like_many(n, data):
     for few in (1, 8, 1000):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(local_joins, "FEW", few)
-            dense = Dense(rows, n)
+            dense = RankLookup(rows, n)
         assert (dense._orders is not None) == (len(known) * few <= n)
         assert dense.missing(asked).tolist() == [order not in known for order in asked.tolist()]
         for column, name in enumerate(("bytes", "code")):

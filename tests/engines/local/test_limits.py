@@ -130,7 +130,7 @@ def test_a_resumed_job_makes_anew_what_rests_on_a_limit_that_is_gone(files, tmp_
 def test_a_rethreshold_after_a_spill_loses_no_matches(files, monkeypatch, held):
     """Neither those of the first result, which are not read before, nor those of an earlier one at the same threshold."""
     memory = [1 << 40]
-    monkeypatch.setattr(Memory, "held", property(lambda self: memory[0]))
+    monkeypatch.setattr(Memory, "table_budget", property(lambda self: memory[0]))
     monkeypatch.setattr(Memory, "partition", lambda self, threads: 2_000)
     expected = la.dedup(files, threshold=0.7)
     strict = expected.rethreshold(0.95)

@@ -24,7 +24,7 @@ def met(engine, found, cut, once):
         for i in range(0, len(found), cut)
     ]
     table = engine.rows(pa.Table.from_batches(batches, LINKS))
-    rows = pa.Table.from_batches(engine.meet(table, "left", "right", once=once).batches(), LINKS)
+    rows = pa.Table.from_batches(engine.group_by(table, "left", "right", once=once).batches(), LINKS)
     return list(zip(rows["left"].to_pylist(), rows["right"].to_pylist(), strict=True))
 
 
@@ -113,7 +113,9 @@ def test_a_large_group_comes_in_several_batches(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(local_numbers, "BLOCK", 10)
     monkeypatch.setattr(local_numbers, "JOINED", 1 << 40)
     found = [(left, right) for left in range(3) for right in range(97)]
-    batches = list(engine.meet(engine.rows(pa.table(list(zip(*found, strict=True)), LINKS.names)), "left", "right").batches())
+    batches = list(
+        engine.group_by(engine.rows(pa.table(list(zip(*found, strict=True)), LINKS.names)), "left", "right").batches()
+    )
     assert max(map(len, batches)) <= 10 and len(batches) >= 30
     rows = pa.Table.from_batches(batches).to_pydict()
     for left in range(3):  # together, and in order

@@ -36,11 +36,11 @@ def sieved(monkeypatch, block=None, **memory):
     stored = []
     monkeypatch.setattr(preparation, "LocalEngine", Slices)
     monkeypatch.setattr(Memory, "slice", lambda self, threads: 6000)
-    store = LocalEngine.store
-    monkeypatch.setattr(LocalEngine, "store", lambda self, rows, name: stored.append(name) or store(self, rows, name))
+    store = LocalEngine.materialize
+    monkeypatch.setattr(LocalEngine, "materialize", lambda self, rows, name: stored.append(name) or store(self, rows, name))
     if block is not None:
-        monkeypatch.setattr(Memory, "held", property(lambda self: 3 * block))
-        monkeypatch.setattr(Memory, "waiting", property(lambda self: block))
+        monkeypatch.setattr(Memory, "table_budget", property(lambda self: 3 * block))
+        monkeypatch.setattr(Memory, "sort_budget", property(lambda self: block))
         monkeypatch.setattr(local_slices, "PIECE", 2000)
         monkeypatch.setattr(local_slices, "TOGETHER", 7)
     return stored
@@ -94,10 +94,10 @@ def test_what_is_not_measured_as_resemblance_is_not_sifted(texts, monkeypatch, m
 def test_each_block_is_read_once_for_a_right_block(texts, monkeypatch, tmp_path):
     """Not once for every batch of pairs; and the blocks are gone at the end."""
     stored = sieved(monkeypatch, 4000)
-    monkeypatch.setattr(Memory, "waiting", property(lambda self: 1 << 30))
+    monkeypatch.setattr(Memory, "sort_budget", property(lambda self: 1 << 30))
     reads, put = [], []
-    read, append = local_slices.Sieve._read, Workspace.append
-    monkeypatch.setattr(local_slices.Sieve, "_read", lambda self, block: reads.append(block) or read(self, block))
+    read, append = local_slices.HashPrefilter._read, Workspace.append
+    monkeypatch.setattr(local_slices.HashPrefilter, "_read", lambda self, block: reads.append(block) or read(self, block))
     monkeypatch.setattr(Workspace, "append", lambda self, stem, arrays: put.append(stem) or append(self, stem, arrays))
     result = la.dedup(texts, threads=1, work=tmp_path / "work", **SETTINGS)
     blocks = put.count(local_slices.BLOCKS)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lookalike.engines.local import sort as local_sort
 from lookalike.engines.local.columns import arrays_of, streamed
 from lookalike.engines.local.sort import all_together, by_bytes, by_list, places, portions
-from lookalike.engines.local.tables import Lazy, Stored, one_piece
+from lookalike.engines.local.tables import LazyTable, Stored, one_piece
 from lookalike.files.workspace import Workspace
 
 integer = pa.int64()
@@ -151,7 +151,7 @@ def test_a_stream_is_one_piece_to_a_step():
         calls.append(1)
         yield from rows
 
-    table = Lazy(batches[0].schema, lambda mark: (local_sort.Piece(lambda one=one: iter([one])) for one in batches), 2)
+    table = LazyTable(batches[0].schema, lambda mark: (local_sort.Piece(lambda one=one: iter([one])) for one in batches), 2)
     assert sum(1 for _ in table.mapped(counting, table.schema).batches()) == len(calls) == 3
     calls.clear()
     assert (

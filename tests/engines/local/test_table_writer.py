@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lookalike.engines.local import tables as local_tables
 from lookalike.engines.local.engine import LocalEngine
-from lookalike.engines.local.tables import Lazy, Piece
+from lookalike.engines.local.tables import LazyTable, Piece
 from lookalike.engines.memory import Memory
 from lookalike.files.workspace import Workspace
 
@@ -32,7 +32,7 @@ class Made:
         self.sizes, self.left, self.begun = pieces, stop, []
 
     def table(self):
-        return Lazy(SCHEMA, self.pieces, 1)
+        return LazyTable(SCHEMA, self.pieces, 1)
 
     def pieces(self, mark):
         for number in range(mark, len(self.sizes)):
@@ -78,13 +78,13 @@ def test_rows_that_no_part_has_are_made_again(tmp_path_factory, sizes, first, se
             running, made = engine(folder), Made(sizes, stop)
             marks = [int(running.workspace.get(name)["mark"][0]) for name in running.workspace.numbered("rows")]
             with suppress(StoppedError):
-                assert rows_of(running.store(made.table(), "rows")) == wanted
+                assert rows_of(running.materialize(made.table(), "rows")) == wanted
             if made.begun:
                 done = max([0, *marks])  # pieces; a part that ends within one has no mark
                 assert made.begun == list(range(done, made.begun[-1] + 1))
             released(running)
         again = Made(sizes)
-        found = engine(folder).store(again.table(), "rows")
+        found = engine(folder).materialize(again.table(), "rows")
         assert rows_of(found) == wanted and not again.begun, "what is complete is not made again"
 
 
@@ -93,7 +93,7 @@ def test_in_memory_too_parts_end_with_pieces(sizes, part_bytes):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_tables, "PART_BYTES", part_bytes)
         running = engine(None)
-        stored = running.store(Made(sizes).table(), "rows")
+        stored = running.materialize(Made(sizes).table(), "rows")
         assert rows_of(stored) == [row(i) for i in range(sum(map(sum, sizes)))]
         ends = np.cumsum([0, *map(sum, sizes)]).tolist()
         assert set(stored.starts.tolist()) <= {*ends, 0}
@@ -107,19 +107,19 @@ def test_a_piece_larger_than_a_part_is_cut_on_the_disk_only(tmp_path, monkeypatc
     monkeypatch.setattr(local_tables, "PART_BYTES", 100)
     running, made = engine(tmp_path / "work"), Made([[3], [4] * 6], stop=6)
     with pytest.raises(StoppedError):
-        running.store(made.table(), "rows")
+        running.materialize(made.table(), "rows")
     marks = [int(running.workspace.get(name)["mark"][0]) for name in running.workspace.numbered("rows")]
     assert marks[0] == 1 and set(marks[1:]) == {-1} and len(marks) > 2
     released(running)
     running, made = engine(tmp_path / "work"), Made([[3], [4] * 6])
-    assert rows_of(running.store(made.table(), "rows")) == [row(i) for i in range(27)] and made.begun == [1]
-    assert len(engine(None).store(Made([[3], [4] * 6]).table(), "rows").parts) == 2
+    assert rows_of(running.materialize(made.table(), "rows")) == [row(i) for i in range(27)] and made.begun == [1]
+    assert len(engine(None).materialize(Made([[3], [4] * 6]).table(), "rows").parts) == 2
 
 
 def test_names_do_not_meet(tmp_path):
     """Tables of which one name begins with another."""
     running = engine(tmp_path / "work")
-    one = running.store(Made([[2]]).table(), "rows")
-    other = running.store(Made([[5]]).table(), "rows-at-0.9")
-    assert len(one) == 2 and len(other) == 5 and running.store(one, "other") is one
-    assert rows_of(running.store(Made([[9]]).table(), "rows")) == rows_of(one), "a name stands for the same rows"
+    one = running.materialize(Made([[2]]).table(), "rows")
+    other = running.materialize(Made([[5]]).table(), "rows-at-0.9")
+    assert len(one) == 2 and len(other) == 5 and running.materialize(one, "other") is one
+    assert rows_of(running.materialize(Made([[9]]).table(), "rows")) == rows_of(one), "a name stands for the same rows"

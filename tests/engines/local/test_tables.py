@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lookalike.engines.local import tables as local_tables
 from lookalike.engines.local.columns import arrays_of
-from lookalike.engines.local.tables import UNFINISHED, Lazy, Piece, Stored, union
+from lookalike.engines.local.tables import UNFINISHED, LazyTable, Piece, Stored, union
 from lookalike.files.arrays import ArrayFile
 from lookalike.files.workspace import Workspace
 
@@ -30,7 +30,7 @@ def lazy(groups, threads):
         for number, values in enumerate(groups[mark:], mark + 1):
             yield Piece(partial(iter, [batch([value]) for value in values]), number)
 
-    return Lazy(SCHEMA, pieces, threads)
+    return LazyTable(SCHEMA, pieces, threads)
 
 
 def doubled(rows):
@@ -76,11 +76,11 @@ def test_one_thread_makes_rows_as_they_are_wanted():
 
     for threads in (1, 2):
         made.clear()
-        rows = Lazy(SCHEMA, pieces, threads).marked()
+        rows = LazyTable(SCHEMA, pieces, threads).marked()
         assert told([next(rows), next(rows)]) == [1, "mark 1"]
         assert len(made) == 1 if threads == 1 else len(made) < 50
     with pytest.raises(TypeError, match="store them first"):
-        Lazy(SCHEMA, pieces, 1).slice(0, 1)
+        LazyTable(SCHEMA, pieces, 1).slice(0, 1)
 
 
 def stored(found, cuts, **more):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.engines.local import texts as local_texts
-from lookalike.engines.local.texts import HeldTexts, KeptTexts, SpilledTexts, Spilling
+from lookalike.engines.local.texts import MemoryTexts, PartitionedTexts, Spilling, TextLog
 from lookalike.files.workspace import Workspace
 from lookalike.text.texts import Texts
 
@@ -36,7 +36,7 @@ def listed(found):
 
 @given(texts, cuts, st.data())
 def test_held_texts(rows, cuts, data):
-    held = HeldTexts()
+    held = MemoryTexts()
     for _, some in chunks(rows, cuts):
         held.append(some)
     assert held.n_bytes == sum(map(len, rows))
@@ -49,7 +49,7 @@ def test_held_texts(rows, cuts, data):
 @given(texts, cuts, st.data())
 def test_kept_texts_come_in_their_order_from_any_row_on(rows, cuts, data):
     """Also where a run was stopped after it wrote some that come again."""
-    kept = KeptTexts(Workspace())
+    kept = TextLog(Workspace())
     for first, some in chunks(rows, cuts):
         if len(some):
             kept.append(first, some)
@@ -79,7 +79,7 @@ def test_two_partitions_are_held_at_a_time(monkeypatch):
     spilling = Spilling(space, partition, 0)
     spilling.take(0, made(rows))
     spilling.flush()
-    spilled = SpilledTexts(space, partition, 3)
+    spilled = PartitionedTexts(space, partition, 3)
     for row in (0, 1, 0, 2, 0, 1):
         assert listed(spilled.take(np.array([row]))) == [rows[row]]
     assert made_again == [0, 1, 2, 1], "the one that was used last stays"
@@ -110,7 +110,7 @@ def test_spilled_texts(rows, cuts, limit, n_held, data):
                 at = part[f"rows-{number}"].tolist()
                 assert at == sorted(at) and {int(partition[row]) for row in at} == {number}
                 assert bytes(part[f"data-{number}"]) == b"".join(rows[row] for row in at)
-    spilled = SpilledTexts(space, partition, n_held)
+    spilled = PartitionedTexts(space, partition, n_held)
     for _ in range(3):
         chosen = data.draw(st.lists(st.sampled_from(wanted), max_size=8)) if wanted else []
         if chosen:
@@ -127,8 +127,8 @@ def test_a_part_that_was_removed_is_missed():
     assert len(space.numbered(Spilling.STEM)) == 3
     space.discard("texts-000002")
     with pytest.raises(la.errors.IndexFormatError, match="parts of the job are missing; empty the folder and start again"):
-        SpilledTexts(space, partition, 1).take(np.array([2]))
-    assert listed(SpilledTexts(space, partition, 1).take(np.array([1]))) == [b"b"]
+        PartitionedTexts(space, partition, 1).take(np.array([2]))
+    assert listed(PartitionedTexts(space, partition, 1).take(np.array([1]))) == [b"b"]
 
 
 def test_small_partitions_are_read_once_and_others_as_they_come(monkeypatch):
@@ -144,7 +144,7 @@ def test_small_partitions_are_read_once_and_others_as_they_come(monkeypatch):
             return super().__getitem__(name)
 
     monkeypatch.setattr(space, "get", lambda name: Watched(get(name)))
-    spilled = SpilledTexts(space, partition, 1)
+    spilled = PartitionedTexts(space, partition, 1)
     for _ in range(3):
         assert listed(spilled.take(np.array([2, 0]))) == [b"c", b"a"]
     assert read.count("data-0") == 1

@@ -15,7 +15,7 @@ from weekly import COUNTS, HOW, TOLD, VARIANTS, cut_small, said, weeks, written
 
 import lookalike as la
 from lookalike.files.disk import SIDECAR
-from lookalike.files.store import PLANNED, NewObjects
+from lookalike.files.store import PLANNED, OutputObjects
 from lookalike.files.urls import Url
 from lookalike.inputs.sketch_rows import DESCRIPTION, ROWS
 from lookalike.inputs.sketches import saved_in
@@ -200,7 +200,7 @@ def test_saves_that_are_killed_late_or_not_allowed(bucket, monkeypatch):
     session = ToySession(**SESSION | {"n_tasks": 2})
     with closing(la.dedup(session.frame(table, 3), engine=session, work=str(bucket / "work"), **HOW)) as result:
         with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-            patched.setattr(NewObjects, "take", stopped)  # all tasks have written, each of them twice
+            patched.setattr(OutputObjects, "take", stopped)  # all tasks have written, each of them twice
             result.save_sketches(str(seen / "w0"))
         left = set(held(seen / "w0"))
         assert PLANNED in left and DESCRIPTION not in left and len(left) > 3 and saved_in(str(seen)) == []

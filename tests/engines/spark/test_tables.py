@@ -16,7 +16,7 @@ from lookalike.engines.spark.engine import MOST_TIMES, SparkEngine
 from lookalike.engines.spark.files import rows_of as rows_of_file
 from lookalike.engines.spark.tables import StoredTable, pattern_of
 from lookalike.formats.sources import open_sources
-from lookalike.inputs.read import Reading
+from lookalike.inputs.read import ReadOptions
 from lookalike.steps.totals import N_ROWS
 from lookalike.values.tables import SOURCE_BITS
 
@@ -49,7 +49,7 @@ def doubled(rows, schema):
 def ranked(engine, name="made", **more):
     """Stored rows with their order."""
     made = pa.table({"position": list(range(6)), "x": [1] * 6, "y": [2] * 6} | more)
-    return engine.rank(engine.store(engine.rows(made), name), ["position"], 0)
+    return engine.rank(engine.materialize(engine.rows(made), name), ["position"], 0)
 
 
 def test_only_columns_that_are_asked_for_are_read_to_find_the_order(engine, monkeypatch):
@@ -62,7 +62,7 @@ def test_only_columns_that_are_asked_for_are_read_to_find_the_order(engine, monk
     assert isinstance(some.select(["y"]), StoredTable)
     for names, needed in ((["order", "x"], ["x", "position"]), (["position", "order"], ["position"])):
         read.clear()
-        found = engine.store(some.select(names), "-".join(names))
+        found = engine.materialize(some.select(names), "-".join(names))
         assert read == {tuple(needed)} and found.schema.names == names
     read.clear()
     assert rows_of(some.slice(2, 4).select(["y", "order"])) == [(2, 2), (2, 3)]
@@ -96,12 +96,12 @@ def test_columns_are_chosen(kind, names, engine):
     some = engine.rows(table(6))
     made = {
         "made": lambda: some,
-        "stored": lambda: engine.store(some, "some"),
-        "both": lambda: engine.union(some, engine.store(some, "some")),
+        "stored": lambda: engine.materialize(some, "some"),
+        "both": lambda: engine.union(some, engine.materialize(some, "some")),
         "joined": lambda: engine.join(
             engine.rows(table(6, pa.schema(list(ROWS)[:2]))), some.select(["order", "x"]), "order", "left"
         ),
-        "met": lambda: engine.meet(some, "x", "order"),
+        "met": lambda: engine.group_by(some, "x", "order"),
     }[kind]()
     chosen = made.select(names)
     assert chosen.schema == pa.schema([ROWS.field(name) for name in names])
@@ -109,10 +109,10 @@ def test_columns_are_chosen(kind, names, engine):
 
 
 def test_a_table_without_rows_has_no_files(engine):
-    stored = engine.store(engine.rows(table(0)), "none")
-    assert stored.files.names == () and rows_of(stored) == [] and engine.fold(stored, N_ROWS).tolist() == [0]
+    stored = engine.materialize(engine.rows(table(0)), "none")
+    assert stored.files.names == () and rows_of(stored) == [] and engine.aggregate(stored, N_ROWS).tolist() == [0]
     assert rows_of(engine.join(stored, stored.select(["order"]), "x", "anti")) == []
-    assert rows_of(engine.by_input(stored)) == [] and rows_of(engine.meet(stored, None, "order")) == []
+    assert rows_of(engine.by_input(stored)) == [] and rows_of(engine.group_by(stored, None, "order")) == []
 
 
 def test_many_rows_get_more_tasks_and_few_get_fewer(engine):
@@ -131,7 +131,7 @@ def test_rows_are_cut_by_their_places_in_the_input(sizes, engine, monkeypatch):
         for end in (begin, begin + 2, len(positions), len(positions) + 3):
             cut = ranked.slice(begin, end)
             assert [row[0] for row in rows_of(cut)] == positions[begin : max(begin, end)]
-    stored = engine.store(engine.by_input(ranked.select(["position"])), "by-input")
+    stored = engine.materialize(engine.by_input(ranked.select(["position"])), "by-input")
     assert [row["position"] for batch in stored.batches() for row in batch.to_pylist()] == positions
 
 
@@ -145,7 +145,7 @@ def test_positions_with_gaps_are_ranked_by_sorting(engine):
 def test_a_sum_that_is_large_comes_by_a_file(engine, monkeypatch):
     monkeypatch.setattr(engine_module, "SMALL", 0)
     before = engine.session.collected
-    assert engine.fold(engine.rows(table(50)), N_ROWS).tolist() == [50]
+    assert engine.aggregate(engine.rows(table(50)), N_ROWS).tolist() == [50]
     assert engine.session.collected - before < 400, "names of files alone"
 
 
@@ -156,25 +156,25 @@ def test_what_is_read_back_is_removed(engine):
 
 def test_a_job_that_goes_on_reads_what_is_whole(engine):
     """And makes anew what is not."""
-    engine.store(engine.rows(table(5)), "whole")
-    engine.store(engine.rows(table(4)), "begun")
+    engine.materialize(engine.rows(table(5)), "whole")
+    engine.materialize(engine.rows(table(4)), "begun")
     (engine.folder / "begun.done").unlink()
     again = SparkEngine(engine.session, engine.folder)
-    assert len(rows_of(again.store(again.rows(table(7)), "whole"))) == 5
-    assert len(rows_of(again.store(again.rows(table(7)), "begun"))) == 7
+    assert len(rows_of(again.materialize(again.rows(table(7)), "whole"))) == 5
+    assert len(rows_of(again.materialize(again.rows(table(7)), "begun"))) == 7
 
 
 def test_texts_of_inputs_are_joined_and_stored(engine, tmp_path, monkeypatch):
     """Where inputs are read in pieces, and texts are read again from files that tasks wrote."""
     monkeypatch.setattr(spark_texts, "UNIT_BYTES", 1)
     (tmp_path / "a.jsonl").write_text("".join(f'{{"text": "text {i}"}}\n' for i in range(9)))
-    documents = engine.source(open_sources([tmp_path / "a.jsonl"]), Reading())
-    ranked = engine.rank(engine.store(documents.select(["position"]), "sketches"), ("-position",), 0)
+    documents = engine.source(open_sources([tmp_path / "a.jsonl"]), ReadOptions())
+    ranked = engine.rank(engine.materialize(documents.select(["position"]), "sketches"), ("-position",), 0)
     joined = engine.join(ranked.select(["order"]), documents, "order", "inner")
     wanted = [(order, f"text {8 - order}".encode()) for order in range(9)]
     assert rows_of(joined) == wanted and joined.select(["order"]).schema.names == ["order"]
-    stored = engine.store(joined, "texts")
-    assert rows_of(stored) == wanted and engine.store(stored, "texts") is stored
+    stored = engine.materialize(joined, "texts")
+    assert rows_of(stored) == wanted and engine.materialize(stored, "texts") is stored
     bundles = pa.table({"bundle": [0, 0, 3, 3], "order": [0, 5, 3, 5]}, pa.schema([("bundle", integer), ("order", integer)]))
     assert [row[2] for row in rows_of(engine.join(engine.rows(bundles), stored, "order", "inner"))] == [
         wanted[order][1] for order in (0, 5, 3, 5)
@@ -198,14 +198,14 @@ def small(engine, monkeypatch):
 
 def test_small_tables_need_no_tasks(small):
     engine, asked = small
-    some = engine.store(engine.rows(table(9)), "some")
+    some = engine.materialize(engine.rows(table(9)), "some")
     joined = engine.join(
-        engine.meet(some.select(["order", "x"]), "x", "order"), some.select(["order", "position"]), "order", "inner"
+        engine.group_by(some.select(["order", "x"]), "x", "order"), some.select(["order", "position"]), "order", "inner"
     )
-    both = engine.store(engine.union(joined, engine.map(joined, iter, joined.schema)), "both")
+    both = engine.materialize(engine.union(joined, engine.map(joined, iter, joined.schema)), "both")
     assert rows_of(both) == sorted(2 * [(i, i, i) for i in range(9)])
-    assert engine.fold(both, N_ROWS).tolist() == [18]
-    assert [row["order"] for batch in engine.meet(both, None, ("order", "x")).batches() for row in batch.to_pylist()] == [
+    assert engine.aggregate(both, N_ROWS).tolist() == [18]
+    assert [row["order"] for batch in engine.group_by(both, None, ("order", "x")).batches() for row in batch.to_pylist()] == [
         i // 2 for i in range(18)
     ]
     assert rows_of(engine.rank(some.select(["position"]), ("-position",), 0)) == [(i, 8 - i) for i in range(9)]
@@ -216,9 +216,9 @@ def test_what_the_driver_has_made_is_joined_with_what_tasks_make(small):
     """Sums of widths decide which is which: 9 rows of 24 bytes, or 90."""
     engine, asked = small
     engine.few_bytes = 9 * 24
-    few, many = engine.store(engine.rows(table(9)), "few"), engine.store(engine.rows(table(90)), "many")
-    assert few.here and not many.here and many.select(["x"]).here is False and engine.store(few, "few").select(["x"]).here
-    met = engine.meet(few, "x", "order")
+    few, many = engine.materialize(engine.rows(table(9)), "few"), engine.materialize(engine.rows(table(90)), "many")
+    assert few.here and not many.here and many.select(["x"]).here is False and engine.materialize(few, "few").select(["x"]).here
+    met = engine.group_by(few, "x", "order")
     assert met.here and not asked[1:]
     assert rows_of(engine.join(met.select(["order"]), many, "order", "inner")) == [(i, i, i) for i in range(9)]
     assert rows_of(engine.join(many, met.select(["order"]), "x", "semi")) == [(i, i, i) for i in range(9)]
@@ -229,11 +229,11 @@ def test_what_the_driver_has_made_is_joined_with_what_tasks_make(small):
 def test_only_tasks_read_texts(small, tmp_path):
     engine, asked = small
     (tmp_path / "a.jsonl").write_text("".join(f'{{"text": "text {i}"}}\n' for i in range(9)))
-    documents = engine.source(open_sources([tmp_path / "a.jsonl"]), Reading())
+    documents = engine.source(open_sources([tmp_path / "a.jsonl"]), ReadOptions())
     assert not documents.here
-    ranked = engine.rank(engine.store(documents.select(["position"]), "sketches"), ("position",), 0)
+    ranked = engine.rank(engine.materialize(documents.select(["position"]), "sketches"), ("position",), 0)
     joined = engine.join(ranked.select(["order"]), documents, "order", "inner")
-    assert ranked.here and not joined.here and not engine.meet(joined, "order", "order").here
+    assert ranked.here and not joined.here and not engine.group_by(joined, "order", "order").here
     before = len(asked)
     assert rows_of(joined) == [(i, f"text {i}".encode()) for i in range(9)]
     assert len(asked) > before
@@ -243,7 +243,7 @@ def test_only_tasks_read_texts(small, tmp_path):
 def test_pairs_that_are_too_many_for_the_driver_make_no_bundles(engine, most, monkeypatch):
     monkeypatch.setattr(spark_tables, "DRIVER_BYTES", most)
     ranked(engine, bytes=[100] * 6)
-    pairs = engine.store(engine.rows(pa.table({"left": [0, 1, 3], "right": [1, 2, 4]})), "pairs")
+    pairs = engine.materialize(engine.rows(pa.table({"left": [0, 1, 3], "right": [1, 2, 4]})), "pairs")
     closed = SparkEngine.components.__get__(engine)(pairs)
     if most < 72 * 3 + 32 * 6:
         assert closed is None
@@ -256,7 +256,7 @@ def test_pairs_that_are_too_many_for_the_driver_make_no_bundles(engine, most, mo
 def test_a_component_too_large_for_a_task_is_left_out(engine, most, monkeypatch):
     monkeypatch.setattr(spark_tables, "COMPONENT_BYTES", most)
     ranked(engine, bytes=[100] * 6)
-    pairs = engine.store(engine.rows(pa.table({"left": [0, 1, 3], "right": [1, 2, 4]})), "pairs")
+    pairs = engine.materialize(engine.rows(pa.table({"left": [0, 1, 3], "right": [1, 2, 4]})), "pairs")
     closed = SparkEngine.components.__get__(engine)(pairs)
     assert {row[0] for row in rows_of(closed)} == ({0, 3} if most == 300 else {3})
     assert rows_of(engine.join(pairs, closed, "left", "anti")) == ([] if most == 300 else [(0, 1), (1, 2)])

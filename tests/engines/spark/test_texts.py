@@ -15,7 +15,7 @@ from lookalike.engines.spark import texts as spark_texts
 from lookalike.engines.spark.texts import WHERE, InputTexts, Spool, TextFiles, located, read_wanted, spool, units_of
 from lookalike.errors import InputDataError
 from lookalike.formats.sources import open_sources
-from lookalike.inputs.read import Reading
+from lookalike.inputs.read import ReadOptions
 from lookalike.values.tables import SOURCE_BITS
 
 GIVEN = pa.schema([("order", pa.int64()), *WHERE])
@@ -98,7 +98,7 @@ def inputs(tmp_path, monkeypatch):
     (tmp_path / "b.jsonl").write_text('{"text": "one"}\n{"text": ""}\n{"text": "three"}\n')
     splits = open_sources([tmp_path / "a.parquet", tmp_path / "b.jsonl"])
     monkeypatch.setattr(spark_texts, "UNIT_BYTES", 1)
-    texts = InputTexts(units_of(splits), Reading())
+    texts = InputTexts(units_of(splits), ReadOptions())
     known = {i: f"text {i}" for i in range(10)} | {(1 << SOURCE_BITS) + i: t for i, t in enumerate(["one", "", "three"])}
     return texts, known
 

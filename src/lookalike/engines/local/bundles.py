@@ -17,9 +17,9 @@ from ...values import Int64Array
 from ...values.arrays import places_of, runs
 from ...values.arrow import to_arrow
 from ..engine import Batches, Table
-from ..progress import Counted
+from ..progress import WorkProgress
 from .columns import arrays_of, inverse
-from .tables import Lazy, Piece
+from .tables import LazyTable, Piece
 
 GROUP_BYTES = 2 << 20
 PAIRED = "paired"
@@ -28,7 +28,7 @@ _BLOCK = 1 << 16
 CLOSED = pa.schema([("bundle", pa.int64()), ("order", pa.int64()), ("partners", pa.large_list(pa.int64()))])
 
 
-class Closed(Lazy):
+class WholeComponents(LazyTable):
     """Bundles of whole components, and which orders are in one (``present``)."""
 
     present: NDArray[np.bool_]
@@ -44,7 +44,7 @@ def find_roots(pairs: Table, n: int) -> Int64Array:
     return parents
 
 
-def linked(roots: Int64Array) -> tuple[NDArray[Any], NDArray[Any]]:
+def connected_documents(roots: Int64Array) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the orders that are connected with others, ascending, and the root of each, both in few bytes."""
     there = np.empty(len(roots), np.bool_)
     for begin in range(0, len(roots), _BLOCK):
@@ -57,7 +57,7 @@ def linked(roots: Int64Array) -> tuple[NDArray[Any], NDArray[Any]]:
     return orders, roots.astype(orders.dtype)[there]
 
 
-def groups(roots: Int64Array, sizes: Int64Array) -> Iterator[tuple[int, int]]:
+def component_groups(roots: Int64Array, sizes: Int64Array) -> Iterator[tuple[int, int]]:
     """Yield the bounds of groups of whole components, each of about ``GROUP_BYTES``, the largest first."""
     starts = np.flatnonzero(np.diff(roots, prepend=-1))
     if not len(starts):
@@ -94,7 +94,7 @@ class Partners:
         return pa.LargeListArray.from_arrays(to_arrow(bounds), to_arrow(self._left[places]))
 
 
-def bundles(members: Int64Array, roots: Int64Array, partners: Partners, begin: int, end: int) -> Batches:
+def make_bundles(members: Int64Array, roots: Int64Array, partners: Partners, begin: int, end: int) -> Batches:
     """Make the bundles of one group of members, which come by bundle and then by order."""
     columns = [to_arrow(roots[begin:end]), to_arrow(members[begin:end]), partners.of(begin, end)]
     yield pa.RecordBatch.from_arrays(columns, schema=CLOSED)
@@ -107,7 +107,7 @@ def all_pairs(pairs: Table, number: int) -> list[Int64Array]:
     return [np.concatenate(none + [part[side] for part in parts]) for side in ("left", "right")]
 
 
-class Division:
+class ComponentPartitions:
     """Connected documents, component by component, in partitions of about ``most`` bytes of text.
 
     A component of more than ``whole`` bytes is a partition of its own, from ``n_closed`` on, and left out of ``present``.
@@ -172,17 +172,17 @@ class Division:
         return [np.concatenate(side) for side in sides]
 
     def pieces(
-        self, read: Callable[[int], list[Int64Array]], sizes_of: SizesOf, counting: Callable[[], Counted], mark: int
+        self, read: Callable[[int], list[Int64Array]], sizes_of: SizesOf, counting: Callable[[], WorkProgress], mark: int
     ) -> Iterator[Piece]:  # fmt: skip
         """Yield the bundles of all closed partitions, group by group, and count their bytes of text."""
         done, counted = 0, counting()
         for number in range(self.n_closed):
             members, roots = self.members(number)
             sizes, partners = sizes_of(members), None
-            for begin, end in groups(roots, sizes):
+            for begin, end in component_groups(roots, sizes):
                 done += 1
                 counted.add(int(sizes[begin:end].sum()))
                 if done > mark:
                     partners = partners or Partners(members, *read(number))
-                    yield Piece(partial(bundles, members, roots, partners, begin, end), done)
+                    yield Piece(partial(make_bundles, members, roots, partners, begin, end), done)
         counted.end()

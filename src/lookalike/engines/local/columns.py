@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ...files.layout import Streamed
+from ...files.layout import ChunkedArray
 from ...files.workspace import Workspace
 from ...values import Int64Array
 from ...values.arrow import rows_of, to_arrow, to_numpy, wrapped
@@ -50,17 +50,17 @@ def arrays_of(batch: pa.RecordBatch) -> dict[str, NDArray[Any]]:
     return found
 
 
-def streamed(parts: list[dict[str, NDArray[Any]]], name: str = "keys") -> dict[str, Streamed]:
+def streamed(parts: list[dict[str, NDArray[Any]]], name: str = "keys") -> dict[str, ChunkedArray]:
     """Put columns together while they are written, without copying them; a list column is taken apart."""
-    found: dict[str, Streamed] = {}
+    found: dict[str, ChunkedArray] = {}
     for column, first in parts[0].items():
         arrays = [part[column] for part in parts]
         n, kind = sum(map(len, arrays)), np.result_type(*arrays)
         if column != name:
-            found[column] = Streamed(kind, (n, *first.shape[1:]), arrays)
+            found[column] = ChunkedArray(kind, (n, *first.shape[1:]), arrays)
         else:
             for band in range(first.shape[1]):
-                found[BAND.format(name, band)] = Streamed(kind, (n,), [array[:, band] for array in arrays])
+                found[BAND.format(name, band)] = ChunkedArray(kind, (n,), [array[:, band] for array in arrays])
     return found
 
 

@@ -11,36 +11,36 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...errors import InputDataError
-from ...files.ahead import begun
+from ...files.ahead import prefetch_first
 from ...files.workspace import Workspace
 from ...formats.split import Split
-from ...inputs.read import Reading, read_documents
+from ...inputs.read import ReadOptions, read_documents
 from ...inputs.sketch_rows import is_saved
 from ...inputs.texts import wanted_texts
 from ...text.texts import Later, Texts
 from ...values import Int64Array
 from ..engine import Batches
 from ..progress import share_of
-from .tables import Lazy, Piece
-from .texts import HeldTexts, KeptTexts
+from .tables import LazyTable, Piece
+from .texts import MemoryTexts, TextLog
 
 PIECE_BYTES = 4 << 20
 
 
-class Documents(Lazy):
+class Documents(LazyTable):
     """The documents of all inputs; texts are held or read again, or, where costly to make again (web pages, PDF), kept."""
 
     def __init__(
-        self, splits: Sequence[Split], reading: Reading, *, threads: int, workspace: Workspace,
+        self, splits: Sequence[Split], reading: ReadOptions, *, threads: int, workspace: Workspace,
         progress: Callable[[str, int], None],
     ) -> None:  # fmt: skip
         self.schema, self.threads = reading.schema, threads
         self.splits, self.reading, self.progress = splits, reading, progress
         self._share = share_of(progress)
         self._amounts = Amounts(splits if self._share else ())
-        self.held: HeldTexts | None = None if workspace.on_disk or reading.once else HeldTexts()
+        self.held: MemoryTexts | None = None if workspace.on_disk or reading.once else MemoryTexts()
         self.rows_of = np.zeros(len(splits), np.int64)
-        self._kept = KeptTexts(workspace)
+        self._kept = TextLog(workspace)
         self._n_saved = sum(map(is_saved, splits))
         self._fetched = np.zeros(0, np.bool_)
         self._costly = bool(reading.pages) or any(split.form.parsed for split in splits)
@@ -95,7 +95,7 @@ class Documents(Lazy):
         at = batch.schema.get_field_index("text")
         yield batch.set_column(at, batch.schema.field(at), texts.column())
 
-    def let_go(self) -> None:
+    def release_texts(self) -> None:
         """Hold no texts any longer."""
         row = 0
         for texts in self.held.chunks if self.held is not None and self._costly else ():
@@ -103,7 +103,7 @@ class Documents(Lazy):
             row += len(texts)
         self.held = None
 
-    def again(self, begin: int, wanted: NDArray[np.bool_]) -> Iterator[tuple[int, Texts]]:
+    def read_again(self, begin: int, wanted: NDArray[np.bool_]) -> Iterator[tuple[int, Texts]]:
         """Read once more; yield (first row, texts) from a row on. Of saved documents those are read that are wanted, by row."""
         starts = np.concatenate([[0], np.cumsum(self.rows_of)])
         yield from self._saved(begin, wanted)
@@ -112,14 +112,14 @@ class Documents(Lazy):
             yield from self._kept.read(begin, int(starts[-1]))
             return
         skipped = np.clip(begin - starts[:-1], 0, self.rows_of)
-        bare = Reading(text=self.reading.text, encoding_errors=self.reading.encoding_errors)
+        bare = ReadOptions(text=self.reading.text, encoding_errors=self.reading.encoding_errors)
 
         def reads(number: int) -> tuple[int, Callable[[], Iterator[tuple[int, Texts, pa.RecordBatch]]]]:
             source = self.splits[number]
             return source.remote_bytes, partial(_unchanged, source, bare, skipped[number : number + 1])
 
         numbers = [number for number in range(len(self.splits)) if starts[number + 1] > begin]
-        for number, rows in zip(numbers, begun(map(reads, numbers)), strict=True):
+        for number, rows in zip(numbers, prefetch_first(map(reads, numbers)), strict=True):
             source, first, end = self.splits[number], int(starts[number]), int(starts[number + 1])
             row = first + int(skipped[number])
             for _, texts, _ in rows:
@@ -143,7 +143,7 @@ class Documents(Lazy):
                 yield row, texts
             row += len(texts)
         if self.held is None:
-            yield from self.again(max(begin, row), wanted)
+            yield from self.read_again(max(begin, row), wanted)
 
     def _tell(self) -> None:
         """Report how much of the inputs is read: bytes on the disk; of values in memory, rows."""
@@ -164,7 +164,7 @@ class Amounts:
         self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         self.total = int(self._starts[-1])
         self._number = self._bytes = 0
-        self.splits = [replace(split, noted=partial(self._note, number)) for number, split in enumerate(splits)]
+        self.splits = [replace(split, on_read=partial(self._note, number)) for number, split in enumerate(splits)]
 
     def _note(self, number: int, n_bytes: int) -> None:
         if number != self._number:
@@ -177,7 +177,7 @@ class Amounts:
         return min(int(self._starts[self._number]) + self._bytes, int(self._starts[self._number + 1]))
 
 
-def _unchanged(source: Split, reading: Reading, skipped: Int64Array) -> Iterator[tuple[int, Texts, pa.RecordBatch]]:
+def _unchanged(source: Split, reading: ReadOptions, skipped: Int64Array) -> Iterator[tuple[int, Texts, pa.RecordBatch]]:
     """Read one input again, beyond some rows."""
     source.check_unchanged()
     yield from read_documents([source], reading, skipped)

@@ -14,23 +14,23 @@ from numpy.typing import NDArray
 
 from ...files.workspace import Workspace
 from ...formats.split import Split
-from ...inputs.read import Reading
+from ...inputs.read import ReadOptions
 from ...text.texts import Texts
 from ...values import Int64Array
 from ...values.arrow import to_numpy
 from ...values.tables import SOURCE_BITS
-from ..engine import Fold, Step, Table
+from ..engine import Aggregate, Step, Table
 from ..memory import Memory
-from ..progress import Counted, Progress, share_of
-from .bundles import CLOSED, PAIRED, Closed, Division, all_pairs, find_roots, linked
+from ..progress import Progress, WorkProgress, share_of
+from .bundles import CLOSED, PAIRED, ComponentPartitions, WholeComponents, all_pairs, connected_documents, find_roots
 from .columns import numbered_type
 from .documents import PIECE_BYTES, Documents
-from .joins import Dense, Filed, MappedTotals, filtered, joined, passed, with_text
+from .joins import FileArray, MappedTotals, RankLookup, filter_rows, join_rows, with_streamed_texts, with_text
 from .numbers import by_number
 from .slices import LocalSlices
 from .sort import all_together, by_bytes, by_list, places
-from .tables import Lazy, Piece, Stored, TableWriter, one_piece, union
-from .texts import SpilledTexts, Spilling
+from .tables import LazyTable, Piece, Stored, TableWriter, one_piece, union
+from .texts import PartitionedTexts, Spilling
 
 SPILL_BYTES = 32 << 20
 MATCH_BYTES = 24
@@ -44,16 +44,16 @@ DECIDED = ("matches", "verified", "rest", "sifted", "states", "faced", "resolved
 class LocalEngine:
     """Runs steps on one machine; ``progress`` is told the name of a stage and the amount done since the last call."""
 
-    joins_in_place = True
+    joins_keep_order = True
 
     def __init__(self, *, threads: int, memory: Memory, workspace: Workspace, progress: Progress) -> None:
         self.threads, self.memory, self.workspace, self.progress = threads, memory, workspace, progress
         self._documents: Documents | None = None
         self._sketches: Stored | None = None
-        self._division: Division | None = None
-        self._spilled: SpilledTexts | None = None
+        self._division: ComponentPartitions | None = None
+        self._spilled: PartitionedTexts | None = None
         self._bytes: NDArray[Any] | None = None  # by order
-        self._by_order: WeakKeyDictionary[Lazy, Dense] = WeakKeyDictionary()
+        self._by_order: WeakKeyDictionary[LazyTable, RankLookup] = WeakKeyDictionary()
         self._stored_bytes = 0
         self._valve = memory.valve
         self._totals = MappedTotals(workspace)
@@ -62,20 +62,20 @@ class LocalEngine:
         assert self._sketches is not None
         return len(self._sketches)
 
-    def source(self, splits: Sequence[Split], reading: Reading) -> Documents:
+    def source(self, splits: Sequence[Split], reading: ReadOptions) -> Documents:
         self._documents = Documents(splits, reading, threads=self.threads, workspace=self.workspace, progress=self.progress)
         return self._documents
 
-    def rows(self, table: pa.Table) -> Lazy:
+    def rows(self, table: pa.Table) -> LazyTable:
         return one_piece(table.schema, partial(iter, table.to_batches()))
 
-    def map(self, rows: Table, step: Step, schema: pa.Schema) -> Lazy:
+    def map(self, rows: Table, step: Step, schema: pa.Schema) -> LazyTable:
         return own(rows).mapped(partial(self._valve.before, step), schema)
 
-    def meet(self, rows: Table, by: str | None, sort: str | tuple[str, ...], once: bool = False) -> Lazy:
+    def group_by(self, rows: Table, by: str | None, sort: str | tuple[str, ...], once: bool = False) -> LazyTable:
         """Bring rows of equal ``by`` together, sorted by ``sort``; of lists and bytes those that are alone are left out."""
         threads = 1 if self.workspace.on_disk else self.threads
-        memory, room = self.memory.waiting, self._make_room
+        memory, room = self.memory.sort_budget, self._make_room
         if by is None and isinstance(rows, Stored) and rows.ranked:
             return all_together(rows)
         if by is None:
@@ -87,13 +87,13 @@ class LocalEngine:
         if isinstance(rows, Stored) and pa.types.is_fixed_size_list(kind):
             return by_list(rows, by, threads, share_of(self.progress))
         if isinstance(rows, Stored) and not pa.types.is_integer(kind):
-            return by_bytes(rows, by, sort, self.memory.held, threads)
+            return by_bytes(rows, by, sort, self.memory.table_budget, threads)
         return by_number(rows, by, sort, self.workspace, memory, self.threads, room, once=once)
 
-    def union(self, first: Table, second: Table) -> Lazy:
+    def union(self, first: Table, second: Table) -> LazyTable:
         return union([own(first), own(second)], 1 if self.workspace.on_disk else self.threads)
 
-    def fold(self, rows: Table, fold: Fold) -> NDArray[Any]:
+    def aggregate(self, rows: Table, fold: Aggregate) -> NDArray[Any]:
         total = self._totals.placed(fold.start(), self.memory.free // 8)
         for batch in rows.batches():
             fold.add(total, batch)
@@ -108,13 +108,13 @@ class LocalEngine:
         self._sketches = rows.having(schema=schema, place=places(rows, by, n_references), ranked=True)
         return self._sketches
 
-    def join(self, left: Table, right: Table, on: str, how: str) -> Lazy:
+    def join(self, left: Table, right: Table, on: str, how: str) -> LazyTable:
         if how in ("semi", "anti"):
             present = self._present(right)
             if isinstance(left, Stored) and left.ranked and on == "order":
                 mask = (present if left.place is None else present[left.place]) == (how == "semi")
                 return left.having(mask=mask if left.mask is None else mask & left.mask)
-            return self.map(left, partial(filtered, on, present, how == "semi"), left.schema)
+            return self.map(left, partial(filter_rows, on, present, how == "semi"), left.schema)
         prefix = "" if on == "order" else f"{on}_"
         if isinstance(right, Documents):
             return self._with_texts(left, on, prefix)
@@ -128,20 +128,20 @@ class LocalEngine:
         added = [pa.field(prefix + field.name, kind) for field, kind in zip(fields, kinds, strict=True)]
         schema = pa.schema([*left.schema, *added])
         names = [field.name for field in fields]
-        look_up = partial(joined, schema, on, names, partial(side.at, whole=whole), side.missing, how)
+        look_up = partial(join_rows, schema, on, names, partial(side.at, whole=whole), side.missing, how)
         return self.map(left, look_up, schema)
 
-    def _with_texts(self, left: Table, on: str, prefix: str) -> Lazy:
+    def _with_texts(self, left: Table, on: str, prefix: str) -> LazyTable:
         schema = left.schema.append(pa.field(f"{prefix}text", pa.large_binary()))
         if isinstance(left, Stored) and left.ranked and on == "order" and self._spilled is None:
-            return Lazy(schema, partial(self._in_passing, left, schema), self.threads)
+            return LazyTable(schema, partial(self._in_passing, left, schema), self.threads)
         rows = self.map(left, partial(with_text, schema, on, self.texts_at, self.sizes), schema)
 
         def pieces(mark: int) -> Iterator[Piece]:
             self.write_texts()
             yield from rows.pieces(mark)
 
-        return Lazy(schema, pieces, self.threads)
+        return LazyTable(schema, pieces, self.threads)
 
     def _in_passing(self, left: Stored, schema: pa.Schema, mark: int) -> Iterator[Piece]:
         """Add the texts of most documents, which come as they were read, so that nothing must be at hand."""
@@ -149,33 +149,35 @@ class LocalEngine:
         there = np.ones(len(left), np.bool_) if left.mask is None else left.mask
         for first, texts in self._documents.in_order(mark, there):
             for begin, end in texts.cut(PIECE_BYTES):
-                yield Piece(partial(passed, schema, left, there, first + begin, texts.slice(begin, end)), first + end)
+                yield Piece(
+                    partial(with_streamed_texts, schema, left, there, first + begin, texts.slice(begin, end)), first + end
+                )
 
-    def _dense(self, rows: Lazy) -> Dense:
+    def _dense(self, rows: LazyTable) -> RankLookup:
         """Return rows by order; they are put so once."""
         if rows not in self._by_order:
-            self._by_order[rows] = Dense(rows, len(self), self._room)
+            self._by_order[rows] = RankLookup(rows, len(self), self._room)
         return self._by_order[rows]
 
-    def _room(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any] | Filed:
+    def _room(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any] | FileArray:
         """Return zeros; those of wide rows lie in a file where the memory does not suffice for the job."""
         n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
         if not self.workspace.on_disk or n_bytes <= max(WORD * len(self), self.memory.free // 8):
             return np.zeros(shape, dtype)
         import tempfile  # here, for what is not needed to start
 
-        return Filed(tempfile.TemporaryFile(dir=self.workspace.folder), shape, dtype)
+        return FileArray(tempfile.TemporaryFile(dir=self.workspace.folder), shape, dtype)
 
     def _present(self, rows: Table) -> NDArray[np.bool_]:
         """Tell for each order whether some rows have it."""
-        if isinstance(rows, Closed):
+        if isinstance(rows, WholeComponents):
             return rows.present
         present = np.zeros(len(self), np.bool_)
         for batch in rows.select(["order"]).batches():
             present[to_numpy(batch.column(0))] = True
         return present
 
-    def store(self, rows: Table, name: str) -> Stored:
+    def materialize(self, rows: Table, name: str) -> Stored:
         """Make the rows and keep them; those of a job that is gone on with are found."""
         if isinstance(rows, Stored):
             return rows
@@ -209,7 +211,7 @@ class LocalEngine:
         """Move everything to the disk; texts are read again when they are needed."""
         assert self._documents is not None
         self.workspace.move_to_disk()
-        self._documents.let_go()
+        self._documents.release_texts()
         self._stored_bytes = 0
 
     def count(self, n_bytes: int) -> None:
@@ -226,28 +228,28 @@ class LocalEngine:
     def has_room(self, n_bytes: int) -> bool:
         held = self._documents.held if self._documents is not None else None
         text_bytes = 0 if held is None else held.n_bytes
-        return not self.workspace.on_disk and text_bytes + self._stored_bytes + n_bytes <= self.memory.held
+        return not self.workspace.on_disk and text_bytes + self._stored_bytes + n_bytes <= self.memory.table_budget
 
-    def components(self, pairs: Table) -> Closed:
+    def components(self, pairs: Table) -> WholeComponents:
         """Return bundles of connected documents; components that do not fit the memory are left out."""
         assert isinstance(pairs, Stored)
         self._make_room(MATCH_BYTES * len(pairs))  # while bundles are compared texts cannot move: as many matches may come
-        orders, roots = linked(find_roots(pairs, len(self)))
+        orders, roots = connected_documents(find_roots(pairs, len(self)))
         if self._documents is not None and self._documents.saved_rows:  # nor can their texts, which are read then
             saved = self.sizes(orders[orders < self._documents.saved_rows])
             self._make_room(MATCH_BYTES * len(pairs) + int(saved.sum()))
-        division = Division(orders, roots, len(self), self.sizes, *self._limits())
+        division = ComponentPartitions(orders, roots, len(self), self.sizes, *self._limits())
         if not self.workspace.on_disk and SETS * division.largest > self.memory.free // 2:
             self.spill()
-            division = Division(orders, roots, len(self), self.sizes, *self._limits())
+            division = ComponentPartitions(orders, roots, len(self), self.sizes, *self._limits())
         self._division = division
         if self.workspace.on_disk:
             division.sort_pairs(pairs, self.workspace)
             read: Callable[[int], list[Int64Array]] = partial(division.pairs, self.workspace)
         else:
             read = partial(all_pairs, pairs)
-        counting = partial(Counted, share_of(self.progress), "matches", division.n_bytes, "bytes", self.threads)
-        closed = Closed(CLOSED, partial(division.pieces, read, self.sizes, counting), self.threads)
+        counting = partial(WorkProgress, share_of(self.progress), "matches", division.n_bytes, "bytes", self.threads)
+        closed = WholeComponents(CLOSED, partial(division.pieces, read, self.sizes, counting), self.threads)
         closed.present = division.present
         return closed
 
@@ -277,7 +279,7 @@ class LocalEngine:
         """Return the bytes of a partition, and of a component: those of an earlier run, unless they are too many by now."""
         if not self.workspace.on_disk:
             return 1 << 60, 1 << 60
-        limits = self.memory.partition(self.threads), self.memory.whole(self.threads)
+        limits = self.memory.partition(self.threads), self.memory.component_budget(self.threads)
         if LIMITS in self.workspace:
             earlier = self.workspace.get(LIMITS)["bytes"].tolist()
             if earlier[0] <= 2 * limits[0] and earlier[1] <= 2 * limits[1]:
@@ -311,17 +313,17 @@ class LocalEngine:
             self._documents.fetch(wanted[:n_saved])
             return
         if TEXTS_DONE not in self.workspace:
-            spilling = Spilling(self.workspace, partition, min(SPILL_BYTES, self.memory.waiting))
-            spilling.take_all(self._documents.again(spilling.until, wanted), self._valve.check)
+            spilling = Spilling(self.workspace, partition, min(SPILL_BYTES, self.memory.sort_budget))
+            spilling.take_all(self._documents.read_again(spilling.until, wanted), self._valve.check)
             self.workspace.put(TEXTS_DONE, {})
             self._valve.open()
-        self._spilled = SpilledTexts(self.workspace, partition, 1 if self._division is None else self._division.n_closed)
+        self._spilled = PartitionedTexts(self.workspace, partition, 1 if self._division is None else self._division.n_closed)
 
     def close(self) -> None:
         self.workspace.close()
 
 
-def own(table: Table) -> Lazy:
+def own(table: Table) -> LazyTable:
     """Return a table of this engine."""
-    assert isinstance(table, Lazy), "a table of another engine"
+    assert isinstance(table, LazyTable), "a table of another engine"
     return table

@@ -30,7 +30,7 @@ NEAR, TOGETHER = 4096, 1 << 20  # bytes: a gap that is read rather than passed o
 FEW = 8  # rows are few if there are so many orders for each
 
 
-class Filed:
+class FileArray:
     """Zeros in a file, rows of which are written and read; mapped, each row would bring many pages into memory."""
 
     def __init__(self, file: IO[bytes], shape: tuple[int, ...], dtype: DTypeLike) -> None:
@@ -92,12 +92,14 @@ class MappedTotals:
                 mapped.madvise(mmap.MADV_DONTNEED)
 
 
-class Dense:
+class RankLookup:
     """Rows of fixed width by order (of ``n``), at most one of each: arrays by order, or if few, by rank among sorted orders."""
 
-    def __init__(self, rows: Table, n: int, make: Callable[[tuple[int, ...], Any], NDArray[Any] | Filed] = np.zeros) -> None:
+    def __init__(
+        self, rows: Table, n: int, make: Callable[[tuple[int, ...], Any], NDArray[Any] | FileArray] = np.zeros
+    ) -> None:
         self.fields = [field for field in rows.schema if field.name != "order"]
-        self._arrays: dict[str, NDArray[Any] | Filed] = {}
+        self._arrays: dict[str, NDArray[Any] | FileArray] = {}
         self._orders: NDArray[Any] | None = None
         batches = rows.batches()
         few: list[dict[str, NDArray[Any]]] = []
@@ -118,7 +120,7 @@ class Dense:
                 if name not in self._arrays:
                     self._arrays[name] = make((n, *values.shape[1:]), values.dtype)
                 self._arrays[name][order] = values
-        self.in_one = not any(isinstance(array, Filed) for array in self._arrays.values())
+        self.in_one = not any(isinstance(array, FileArray) for array in self._arrays.values())
 
     def _sort(self, few: list[dict[str, NDArray[Any]]], n: int) -> None:
         names = list(few[0]) if few else []
@@ -150,7 +152,7 @@ class Dense:
                 return numbered(field.type, np.empty((0, field.type.byte_width), np.uint8), orders)
             return pa.nulls(len(orders), field.type)
         array, (places, gone) = self._arrays[name], self._found(orders)
-        if isinstance(array, Filed):
+        if isinstance(array, FileArray):
             return wrapped(field.type, array[places], gone)
         if whole and pa.types.is_fixed_size_binary(field.type):
             return numbered(field.type, array, places)
@@ -161,7 +163,7 @@ class Dense:
         return self._found(orders)[1]
 
 
-def joined(
+def join_rows(
     schema: pa.Schema, on: str, names: list[str], take: Take, missing: Callable[[Int64Array], NDArray[np.bool_]], how: str,
     rows: Batches,
 ) -> Batches:  # fmt: skip
@@ -179,7 +181,7 @@ def joined(
         yield pa.RecordBatch.from_arrays([*batch.columns, *columns], schema=schema)
 
 
-def filtered(on: str, present: NDArray[np.bool_], wanted: bool, rows: Batches) -> Batches:
+def filter_rows(on: str, present: NDArray[np.bool_], wanted: bool, rows: Batches) -> Batches:
     """Keep the rows whose order is, or is not, among some."""
     for batch in rows:
         orders = batch.column(on)
@@ -205,7 +207,7 @@ def with_text(
             yield pa.RecordBatch.from_arrays([*batch.columns, texts_at(orders[begin:end]).column()], schema=schema)
 
 
-def passed(schema: pa.Schema, left: Stored, there: NDArray[np.bool_], first: int, texts: Texts) -> Batches:
+def with_streamed_texts(schema: pa.Schema, left: Stored, there: NDArray[np.bool_], first: int, texts: Texts) -> Batches:
     """Add texts to the rows from ``first`` on, of those that are there."""
     chosen = np.flatnonzero(there[first : first + len(texts)])
     column = texts.column()

@@ -18,7 +18,7 @@ from ...values.arrow import to_arrow, wrapped
 from ..engine import Batches, Table
 from .columns import arrays_of
 from .sort import MEMBERS, portions
-from .tables import Lazy, Piece
+from .tables import LazyTable, Piece
 
 SPREAD = 64
 BLOCK = 1 << 16
@@ -33,7 +33,7 @@ Arrays = dict[str, NDArray[Any]]
 def by_number(
     rows: Table, by: str, sort: str, workspace: Workspace, memory: int, threads: int,
     make_room: Callable[[int], None], *, bound: int | None = None, once: bool = False,
-) -> Lazy:  # fmt: skip
+) -> LazyTable:  # fmt: skip
     """Bring rows of an equal number together, sorted; they go to the disk where they take more than so many bytes.
 
     With ``bound``, above all numbers, all rows come in the order of their numbers. With ``once`` repeats of two numbers go as
@@ -56,12 +56,12 @@ def by_number(
             if size > memory and workspace.on_disk:
                 if not spread:
                     workspace.discard(stem)
-                _spread(workspace, stem, waiting, by, bound, memory)
+                _spill(workspace, stem, waiting, by, bound, memory)
                 size, spread = 0, True
         if spread:
-            _spread(workspace, stem, waiting, by, bound, memory)
+            _spill(workspace, stem, waiting, by, bound, memory)
             for number in range(mark, SPREAD):
-                yield Piece(partial(_collected, rows.schema, workspace, stem, number, by, sort, once, most), number + 1)
+                yield Piece(partial(_read_part, rows.schema, workspace, stem, number, by, sort, once, most), number + 1)
             return
         together = _emptied(waiting) if waiting else {}
         if once and together:
@@ -78,7 +78,7 @@ def by_number(
 
     stem = f"meet-{by}"
     most = min(max(memory // JOINED, BLOCK), MEMBERS)
-    return Lazy(rows.schema, pieces, 1 if workspace.on_disk else threads)
+    return LazyTable(rows.schema, pieces, 1 if workspace.on_disk else threads)
 
 
 def _distinct(arrays: Arrays) -> Arrays:
@@ -149,7 +149,7 @@ def _parts(arrays: Arrays, by: str, bound: int | None) -> Iterator[tuple[int, Ar
             yield number, {name: array[begin:end] for name, array in arrays.items()}
 
 
-def _spread(workspace: Workspace, stem: str, waiting: list[Arrays], by: str, bound: int | None, memory: int) -> None:
+def _spill(workspace: Workspace, stem: str, waiting: list[Arrays], by: str, bound: int | None, memory: int) -> None:
     """Write rows out, about so many bytes at a time, those of equal numbers into arrays of one name; ``waiting`` is emptied."""
     while waiting:
         some = [waiting.pop(0)]
@@ -172,7 +172,7 @@ def _made(schema: pa.Schema, arrays: Arrays, by: str, sort: str, once: bool, row
         yield from make()
 
 
-def _collected(
+def _read_part(
     schema: pa.Schema, workspace: Workspace, stem: str, number: int, by: str, sort: str, once: bool, rows: int
 ) -> Batches:
     """Read the rows of one part of the numbers, and sort them."""

@@ -20,9 +20,9 @@ from ...values.shingles import Halves
 from ...values.tables import PAIRS
 from ..engine import HashTexts, SiftPairs, Table
 from ..memory import Memory
-from .bundles import CLOSED, Partners, all_pairs, bundles
+from .bundles import CLOSED, Partners, all_pairs, make_bundles
 from .columns import arrays_of
-from .tables import Lazy, Piece
+from .tables import LazyTable, Piece
 
 BLOCKS = "halves"
 PIECE = 4 << 20  # bytes of text that are hashed at one go
@@ -74,30 +74,32 @@ class LocalSlices:
         bounds = runs((np.cumsum(sizes := corpus.sizes(orders)) - sizes) // corpus.memory.slice(corpus.threads))
         return [(int(orders[begin]), int(orders[end - 1]) + 1, end - begin) for begin, end in bounds]
 
-    def together(self, pairs: Table) -> Lazy:
+    def as_one_group(self, pairs: Table) -> LazyTable:
 
         def pieces(mark: int) -> Iterator[Piece]:
             sides = all_pairs(pairs, 0)
             members = np.unique(np.concatenate(sides))
             if len(members) and not mark:
-                yield Piece(partial(bundles, members, np.zeros_like(members), Partners(members, *sides), 0, len(members)), 1)
+                yield Piece(
+                    partial(make_bundles, members, np.zeros_like(members), Partners(members, *sides), 0, len(members)), 1
+                )
 
-        return Lazy(CLOSED, pieces, 1)
+        return LazyTable(CLOSED, pieces, 1)
 
-    def sift(self, pairs: Table, hashed: HashTexts, sifted: SiftPairs) -> Lazy:
+    def sift(self, pairs: Table, hashed: HashTexts, sifted: SiftPairs) -> LazyTable:
         self._corpus.write_texts()
-        return Sieve(self._corpus, pairs, hashed, sifted).rows()
+        return HashPrefilter(self._corpus, pairs, hashed, sifted).rows()
 
 
-class Sieve:
+class HashPrefilter:
     """The documents of some pairs as short hashes, in blocks as they were read, and what sifts pairs by them."""
 
     def __init__(self, corpus: Corpus, pairs: Table, hashed: HashTexts, sifted: SiftPairs) -> None:
         self._corpus, self._pairs, self._hashed, self._sifted = corpus, pairs, hashed, sifted
-        self._most = corpus.memory.held // 3  # two of them are in memory
+        self._most = corpus.memory.table_budget // 3  # two of them are in memory
 
-    def rows(self) -> Lazy:
-        return Lazy(PAIRS, self._pieces, 1)
+    def rows(self) -> LazyTable:
+        return LazyTable(PAIRS, self._pieces, 1)
 
     def _pieces(self, mark: int) -> Iterator[Piece]:
         """Yield the pairs by the block of their right document."""
@@ -154,7 +156,7 @@ class Sieve:
             right = self._place[arrays_of(batch)["right"]]
             held.append(batch.filter(to_arrow((right >= first) & (right < end))))
             n += len(held[-1])
-            if n * PAIR > self._corpus.memory.waiting:
+            if n * PAIR > self._corpus.memory.sort_budget:
                 yield from self._staying(held, block, rights)
                 held, n = [], 0
         yield from self._staying(held, block, rights)

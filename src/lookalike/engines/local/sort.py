@@ -18,9 +18,9 @@ from ...values import Int64Array, UInt64Array
 from ...values.arrays import number_type, places_of
 from ...values.arrow import to_arrow, to_numpy
 from ..engine import Batches
-from ..progress import Counted, Share
+from ..progress import Share, WorkProgress
 from .columns import BAND, column_of
-from .tables import Lazy, Piece, Stored, one_piece
+from .tables import LazyTable, Piece, Stored, one_piece
 
 MEMBERS = 1 << 20  # rows of a batch, about
 _LOW32 = np.uint64((1 << 32) - 1)
@@ -37,20 +37,20 @@ def portions(sizes: Int64Array) -> Iterator[tuple[int, int]]:
     yield from zip(starts, [*starts[1:], len(sizes)], strict=True)
 
 
-def by_list(rows: Stored, by: str, threads: int, share: Share | None = None) -> Lazy:
+def by_list(rows: Stored, by: str, threads: int, share: Share | None = None) -> LazyTable:
     """Bring documents of an equal element of a list together; those that are alone with it are left out."""
     schema = pa.schema([pa.field("key", pa.int64()), pa.field("order", pa.int64())])
     width = rows.schema.field(by).type.list_size
 
     def pieces(mark: int) -> Iterator[Piece]:
         chosen = _Chosen(rows, ~rows.column(f"{by}.missing"))
-        counted = Counted(share, "links", width - mark, "bands", threads)
+        counted = WorkProgress(share, "links", width - mark, "bands", threads)
         for band in range(mark, width if len(chosen.orders) > 1 else 0):
             counted.add(1)
             yield Piece(partial(_equal_keys, schema, rows, by, chosen, band), band + 1)
         counted.end()
 
-    return Lazy(schema, pieces, threads if len(rows) > FEW else 1)
+    return LazyTable(schema, pieces, threads if len(rows) > FEW else 1)
 
 
 class _Chosen:
@@ -91,7 +91,7 @@ def _equal_keys(schema: pa.Schema, rows: Stored, by: str, chosen: _Chosen, band:
         yield pa.RecordBatch.from_arrays([to_arrow(keys[places].view(np.int64)), to_arrow(orders)], schema=schema)
 
 
-def by_bytes(rows: Stored, by: str, sort: str, memory: int, threads: int) -> Lazy:
+def by_bytes(rows: Stored, by: str, sort: str, memory: int, threads: int) -> LazyTable:
     """Bring rows of equal bytes together, in as many passes as fit so many bytes; those that are alone are left out.
 
     Bytes of more than 128 bits are told apart by a keyed digest, with a secret of this meeting alone.
@@ -103,7 +103,7 @@ def by_bytes(rows: Stored, by: str, sort: str, memory: int, threads: int) -> Laz
         for number in range(passes):  # no marks: how many passes there are depends on the memory
             yield Piece(partial(_equal_bytes, rows, by, sort, (number, passes), secret))
 
-    return Lazy(rows.schema, pieces, 1 if rows.workspace.on_disk else threads)
+    return LazyTable(rows.schema, pieces, 1 if rows.workspace.on_disk else threads)
 
 
 def _words(rows: Stored, by: str, secret: UInt64Array) -> Iterator[tuple[int, NDArray[np.uint64]]]:
@@ -145,7 +145,7 @@ def _equal_bytes(rows: Stored, by: str, sort: str, place: tuple[int, int], secre
         yield rows.batch_of(at[bounds[first] : bounds[last]])
 
 
-def all_together(rows: Stored) -> Lazy:
+def all_together(rows: Stored) -> LazyTable:
     """Bring all rows together, in the order of ``order``."""
     return one_piece(rows.schema, lambda: iter([rows.batch_of(rows.rows_in_order())]))
 

@@ -35,7 +35,7 @@ class Piece:
     mark: int = UNFINISHED
 
 
-class Lazy:
+class LazyTable:
     """Rows that are made when they are asked for, some pieces at a time; ``pieces``: those after a mark."""
 
     def __init__(self, schema: pa.Schema, pieces: Callable[[int], Iterator[Piece]], threads: int) -> None:
@@ -59,24 +59,24 @@ class Lazy:
     def batches(self) -> Batches:
         return (batch for batch in self.marked() if not isinstance(batch, int) and len(batch))
 
-    def mapped(self, step: Step, schema: pa.Schema) -> Lazy:
+    def mapped(self, step: Step, schema: pa.Schema) -> LazyTable:
 
         def pieces(mark: int) -> Iterator[Piece]:
             for piece in self.pieces(mark):
                 yield replace(piece, make=partial(_stepped, step, piece.make))
 
-        return Lazy(schema, pieces, self.threads)
+        return LazyTable(schema, pieces, self.threads)
 
-    def slice(self, begin: int, end: int) -> Lazy:
+    def slice(self, begin: int, end: int) -> LazyTable:
         """Refuse: rows that are not stored have no numbers."""
         raise TypeError("rows that are made when they are asked for are not counted: store them first")
 
-    def select(self, names: Sequence[str]) -> Lazy:
+    def select(self, names: Sequence[str]) -> LazyTable:
         schema = pa.schema([self.schema.field(name) for name in names])
         return self.mapped(partial(_chosen, list(names)), schema)
 
 
-class Once(Mapping[str, NDArray[Any]]):
+class CachedPart(Mapping[str, NDArray[Any]]):
     """The arrays of a part, which is got when the first is needed; each is read once for all the pieces that are made of it."""
 
     def __init__(self, get: Callable[[], Arrays]) -> None:
@@ -112,12 +112,12 @@ def _chosen(names: list[str], rows: Batches) -> Batches:
     return (batch.select(names) for batch in rows)
 
 
-def one_piece(schema: pa.Schema, make: Callable[[], Batches]) -> Lazy:
+def one_piece(schema: pa.Schema, make: Callable[[], Batches]) -> LazyTable:
     """Return rows as one piece, so that a step meets them all."""
-    return Lazy(schema, lambda mark: iter([Piece(make, 1)][mark:]), 1)
+    return LazyTable(schema, lambda mark: iter([Piece(make, 1)][mark:]), 1)
 
 
-def union(tables: Sequence[Lazy], threads: int) -> Lazy:
+def union(tables: Sequence[LazyTable], threads: int) -> LazyTable:
     """Return the rows of some tables of one schema, one after the other; what was made of them is not to be found again."""
 
     def pieces(mark: int) -> Iterator[Piece]:
@@ -125,10 +125,10 @@ def union(tables: Sequence[Lazy], threads: int) -> Lazy:
             for piece in table.pieces(0):
                 yield Piece(piece.make)
 
-    return Lazy(tables[0].schema, pieces, threads)
+    return LazyTable(tables[0].schema, pieces, threads)
 
 
-class Stored(Lazy):
+class Stored(LazyTable):
     """Rows in the parts of a workspace, each column as arrays.
 
     ``starts``, the first row of each part, has one more entry at the end; ``place`` is the ``order`` of each row; ``mask`` says
@@ -236,7 +236,7 @@ class Stored(Lazy):
         for part in range(len(self.parts)):
             first, n = int(self.starts[part]), int(self.starts[part + 1] - self.starts[part])
             last = min(n, stop - first)
-            arrays = Once(partial(self.workspace.get, self.parts[part]))
+            arrays = CachedPart(partial(self.workspace.get, self.parts[part]))
             for begin, end in self._cut(arrays, max(0, start - first), last):
                 yield Piece(partial(self._chunk, part, arrays, begin, end), first + end)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import IndexFormatError
-from ...files.layout import Streamed
+from ...files.layout import ChunkedArray
 from ...files.workspace import Workspace
 from ...text.texts import Texts, concatenate, take_rows
 from ...values import Int64Array
@@ -26,7 +26,7 @@ def _part_by_part(numbers: NDArray[Any], rows: Int64Array, take: Callable[[int, 
     return parts[0] if len(parts) == 1 else concatenate(parts).take(inverse(order))
 
 
-class HeldTexts:
+class MemoryTexts:
     """Texts in memory, in chunks of several rows, row after row."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class HeldTexts:
         return take_rows(self.chunks, chunk, rows - self._starts[chunk])
 
 
-class KeptTexts:
+class TextLog:
     """Texts of all documents on the disk, as they came."""
 
     STEM = "extracted"
@@ -130,7 +130,7 @@ class _Partition:
         return _part_by_part(chunk, local, lambda i, some: self._at_hand(i).take(some))
 
 
-class SpilledTexts:
+class PartitionedTexts:
     """Texts on the disk by the partition of each row; those below ``n_held`` are read as a whole, others a chunk at a time."""
 
     def __init__(self, workspace: Workspace, partition: NDArray[np.int32], n_held: int) -> None:
@@ -200,5 +200,5 @@ class Spilling:
             number = int(partition[places[0]])
             arrays[f"rows-{number}"] = rows[places]
             arrays[f"sizes-{number}"] = sizes[places]
-            arrays[f"data-{number}"] = Streamed(np.dtype(np.uint8), (int(sizes[places].sum()),), gathered(places))
+            arrays[f"data-{number}"] = ChunkedArray(np.dtype(np.uint8), (int(sizes[places].sum()),), gathered(places))
         self._workspace.append(self.STEM, arrays)

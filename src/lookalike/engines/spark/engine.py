@@ -22,10 +22,10 @@ from ...errors import OutputError
 from ...files.folder import folder_of
 from ...files.urls import AnyPath, path_of
 from ...formats.split import Split
-from ...inputs.read import Reading
+from ...inputs.read import ReadOptions
 from ...values import Int64Array
 from ...values.tables import SOURCE_BITS
-from ..engine import Batches, Fold, Step, Table
+from ..engine import Aggregate, Batches, Step, Table
 from ..progress import Progress
 from .columns import spark_schema
 from .files import WRITTEN, TableFiles, write_rows
@@ -34,10 +34,10 @@ from .order import Inputs, Sizes, between, ordered_by_place, position_of, ranked
 from .packs import LEFT, PACKED, RIGHT, Joining, Packing, exploded, join_packs, packed, unpacked
 from .session import own_session, planned_once, release, usual_tasks
 from .tables import (
-    Closed,
     SparkTable,
     StoredTable,
     TextTable,
+    WholeComponents,
     closed_of,
     derived,
     of_driver,
@@ -64,7 +64,7 @@ class SparkEngine:
     Work is done in a session of its own; frames of callers, and what they get, are of ``session``, whose settings stay.
     """
 
-    joins_in_place = False
+    joins_keep_order = False
     slices = None
     few_bytes = 32 << 20  # of rows that the driver works on itself: a stage of Spark takes some tenths of a second to begin
 
@@ -107,7 +107,7 @@ class SparkEngine:
         """Rows with texts that meet in a task, about, where there are few: the fewer, the longer texts are."""
         return max(1, min(TEXTS_OF_A_TASK, TEXT_BYTES_OF_A_TASK // max(1, self._text_bytes)))
 
-    def source(self, splits: Sequence[Split], reading: Reading) -> SparkTable:
+    def source(self, splits: Sequence[Split], reading: ReadOptions) -> SparkTable:
         self._sizes = np.zeros(len(splits), np.int64)
         if isinstance(splits, Frames):
             self._source = source = FrameSource(self, splits, reading)
@@ -124,7 +124,7 @@ class SparkEngine:
         """Run a step on all rows, a partition at a time."""
         return own(rows).mapped(step, schema)
 
-    def meet(self, rows: Table, by: str | None, sort: str | tuple[str, ...], once: bool = False) -> SparkTable:
+    def group_by(self, rows: Table, by: str | None, sort: str | tuple[str, ...], once: bool = False) -> SparkTable:
         """Bring rows of equal ``by`` together by a shuffle, each partition sorted."""
         rows, names = own(rows), (sort,) if isinstance(sort, str) else tuple(sort)
         if by is None and rows.here:
@@ -159,7 +159,7 @@ class SparkEngine:
 
     def join(self, left: Table, right: Table, on: str, how: str) -> SparkTable:
         left, right = own(left), own(right)
-        if isinstance(right, Closed) and how == "anti":
+        if isinstance(right, WholeComponents) and how == "anti":
             return right.left_out(left, on)
         prefix = "" if on == "order" else f"{on}_"
         if right is self._source or (isinstance(right, TextTable) and right.stored):
@@ -219,7 +219,7 @@ class SparkEngine:
         frame = self._to_buckets(packs[0].frame.union(packs[1].frame), n).sortWithinPartitions("bucket", "side")
         return of_frame(self, frame, PACKED, left.rows).mapped(step, settings.schema)
 
-    def components(self, pairs: Table) -> Closed | None:
+    def components(self, pairs: Table) -> WholeComponents | None:
         """Let the driver connect pairs that fit its memory; components too large for a task are left out."""
         assert self._ranked is not None
         return closed_of(own(pairs), self._ranked, int(self._sizes.sum()))
@@ -231,7 +231,7 @@ class SparkEngine:
         """Tell that nothing is shared: steps run in tasks."""
         return False
 
-    def fold(self, rows: Table, fold: Fold) -> NDArray[Any]:
+    def aggregate(self, rows: Table, fold: Aggregate) -> NDArray[Any]:
         """Add rows up in the tasks, then the sums of the tasks in a few others, and in one."""
         rows, start = own(rows), fold.start()
         if rows.here:
@@ -252,8 +252,8 @@ class SparkEngine:
         """Add the order; where it follows the inputs it is the place there, otherwise rows are sorted over all tasks."""
         rows = own(rows)
         counted = rows.select([name for name in ("position", "bytes") if name in rows.schema.names])
-        n = len(self._sizes) if self._source is not None else int(self.fold(counted.select(["position"]), Inputs())[0])
-        self._sizes, ends, n_bytes = self.fold(counted, Sizes(n))
+        n = len(self._sizes) if self._source is not None else int(self.aggregate(counted.select(["position"]), Inputs())[0])
+        self._sizes, ends, n_bytes = self.aggregate(counted, Sizes(n))
         self._text_bytes = int(n_bytes.sum()) // max(1, int(self._sizes.sum()))
         schema = rows.schema.append(pa.field("order", pa.int64()))
         if by[0] in ("position", "-position") and (ends == self._sizes).all():
@@ -285,7 +285,7 @@ class SparkEngine:
         each = -(-total // wanted)
         return np.array([position_of(self._sizes, place) for place in range(each, total, each)] if total else [], np.int64)
 
-    def store(self, rows: Table, name: str) -> SparkTable:
+    def materialize(self, rows: Table, name: str) -> SparkTable:
         """Make the rows and keep them; those of a job that is gone on with are found."""
         rows = own(rows)
         if isinstance(rows, StoredTable) or (isinstance(rows, TextTable) and rows.stored):
@@ -294,7 +294,7 @@ class SparkEngine:
             files = TextFiles(self.folder / f"{name}-files")
             self.discard_texts(files, name)
             schema = pa.schema([field for field in [*rows.schema, *WHERE] if field.name != rows.name])
-            where = self.store(rows.mapped(partial(spool, folder=files.folder, schema=schema), schema), name)
+            where = self.materialize(rows.mapped(partial(spool, folder=files.folder, schema=schema), schema), name)
             return TextTable(self, where, files, rows.name, rows.schema, stored=True)
         if isinstance(self._source, FrameSource) and self._source.sketched is rows:
             return self._source.numbered(rows, name)
@@ -338,7 +338,7 @@ class SparkEngine:
         (self.folder / f"{name}.done").unlink(missing_ok=True)
         folder_of(files.folder).remove()
 
-    def sent(self, rows: SparkTable) -> StoredTable:
+    def upload(self, rows: SparkTable) -> StoredTable:
         """Write rows that the driver makes, for tasks to read."""
         return StoredTable(self, self.write(rows, f"sent-{next(self._names)}", again=True), rows.schema)
 

@@ -16,12 +16,12 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import InputDataError, RowError
-from ...files.places import Place
+from ...files.places import FoundFile
 from ...files.urls import AnyPath
 from ...formats.format import Format
 from ...formats.memory import TABLES, table_split
 from ...formats.split import Limit, Names, Split, names_of
-from ...inputs.read import Reading, read_split
+from ...inputs.read import ReadOptions, read_split
 from ...inputs.sketch_rows import is_saved
 from ...values import Int64Array
 from ...values.arrow import to_arrow, to_numpy
@@ -41,7 +41,7 @@ class FrameInput:
     name: str
     frame: Any
     limit: Limit = field(default_factory=Limit)
-    places: tuple[Place, ...] = ()
+    places: tuple[FoundFile, ...] = ()
     form: ClassVar[Format] = TABLES  # that its rows are read as
 
     def __getstate__(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Frames(list[Split | FrameInput]):
 class FrameSource(SparkTable):
     """The documents of data frames, which come to one step alone; ``reading`` names a column of ids."""
 
-    def __init__(self, engine: Cluster, inputs: Sequence[Split | FrameInput], reading: Reading) -> None:
+    def __init__(self, engine: Cluster, inputs: Sequence[Split | FrameInput], reading: ReadOptions) -> None:
         self.inputs, self.reading = list(inputs), reading
         self.spooled = TextFiles(engine.folder / "spooled")
         saved = InputTexts(units_of([one for one in inputs if isinstance(one, Split) and is_saved(one)]), reading)
@@ -107,7 +107,7 @@ class FrameSource(SparkTable):
         keyed = pa.schema([*rows.schema, *key_fields(keys)])
         with_keys = stored.mapped(partial(with_frame_keys, schema=keyed), keyed)
         in_order, before = numbered(with_keys, keys, name, rows.schema)
-        sizes = engine.fold(stored.select(["position"]), Sizes(len(self.inputs)))[0]
+        sizes = engine.aggregate(stored.select(["position"]), Sizes(len(self.inputs)))[0]
         placed = in_order.mapped(partial(_placed, before=before, sizes=sizes, schema=rows.schema), rows.schema)
         if self._saved is None:
             return placed
@@ -137,7 +137,7 @@ def _with_places(batches: Batches, starts: Int64Array) -> Batches:
 
 
 def _read_and_run(
-    batches: Iterator[Any], source: FrameInput, number: int, reading: Reading, folder: AnyPath, step: Step, after: pa.Schema
+    batches: Iterator[Any], source: FrameInput, number: int, reading: ReadOptions, folder: AnyPath, step: Step, after: pa.Schema
 ) -> Iterator[Any]:
     """Run a step on the documents of some rows of a frame, in a task."""
     last: list[pa.RecordBatch] = []
@@ -151,7 +151,7 @@ def _read_and_run(
 
 
 def _documents(
-    batches: Iterator[Any], source: FrameInput, number: int, reading: Reading, folder: AnyPath, last: list[pa.RecordBatch]
+    batches: Iterator[Any], source: FrameInput, number: int, reading: ReadOptions, folder: AnyPath, last: list[pa.RecordBatch]
 ) -> Batches:
     """Yield documents with the places of their texts; the one that was yielded last is in ``last``."""
     texts, row = Spool(folder), 0

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from ...files.urls import AnyPath, Url
 from ...values.arrow import to_arrow, to_numpy
-from ..engine import Batches, Fold, Step, Table
-from ..local.bundles import CLOSED, Division, all_pairs, find_roots, linked
-from ..local.joins import filtered
-from ..progress import Counted
+from ..engine import Aggregate, Batches, Step, Table
+from ..local.bundles import CLOSED, ComponentPartitions, all_pairs, connected_documents, find_roots
+from ..local.joins import filter_rows
+from ..progress import WorkProgress
 from .columns import decoded, spark_schema
 from .files import TableFiles, read_rows, rows_of
 from .tasks import NUMBERS, Task, one_after_the_other, run_step, some_columns
@@ -63,11 +63,11 @@ class Cluster(Protocol):
         """Bring rows to the driver."""
         ...
 
-    def sent(self, rows: SparkTable) -> StoredTable:
+    def upload(self, rows: SparkTable) -> StoredTable:
         """Write rows that the driver makes, for tasks to read."""
         ...
 
-    def fold(self, rows: Table, fold: Fold) -> NDArray[Any]:
+    def aggregate(self, rows: Table, fold: Aggregate) -> NDArray[Any]:
         """Add rows up into a small array."""
         ...
 
@@ -120,7 +120,7 @@ class SparkTable:
 
     def _frame_of(self, stage: Stage) -> Any:
         if stage.run is None:
-            return self.engine.sent(SparkTable(self.engine, self.schema, lambda: (stage,), here=True)).frame
+            return self.engine.upload(SparkTable(self.engine, self.schema, lambda: (stage,), here=True)).frame
         frame = self.engine.numbers(stage.frame) if isinstance(stage.frame, int) else stage.frame
         if not stage.steps:
             return frame
@@ -242,10 +242,10 @@ class StoredTable(SparkTable):
         return StoredTable(self.engine, self.files, some_fields(self.schema, names))
 
 
-class Closed(SparkTable):
+class WholeComponents(SparkTable):
     """Bundles of whole components, which the driver makes; ``present``: orders in one; ``whole``: no component is left out."""
 
-    def __init__(self, engine: Cluster, division: Division, make: Callable[[], Batches]) -> None:
+    def __init__(self, engine: Cluster, division: ComponentPartitions, make: Callable[[], Batches]) -> None:
         made = of_driver(engine, make, CLOSED, int(division.present.sum()))
         super().__init__(engine, CLOSED, lambda: made.stages, made.rows, here=True)
         self.present, self.whole = division.present, bool((division.of_order < division.n_closed).all())
@@ -254,7 +254,9 @@ class Closed(SparkTable):
         """Return the rows whose order is in no bundle."""
         if self.whole:
             return of_driver(self.engine, lambda: iter(()), rows.schema, 0)
-        return self.engine.sent(of_driver(self.engine, lambda: filtered(on, self.present, False, rows.batches()), rows.schema))
+        return self.engine.upload(
+            of_driver(self.engine, lambda: filter_rows(on, self.present, False, rows.batches()), rows.schema)
+        )
 
 
 def connectable(pairs: int, n: int) -> bool:
@@ -262,7 +264,7 @@ def connectable(pairs: int, n: int) -> bool:
     return PAIR_BYTES * pairs + DOCUMENT_BYTES * n <= DRIVER_BYTES
 
 
-def closed_of(pairs: SparkTable, documents: SparkTable, n: int) -> Closed | None:
+def closed_of(pairs: SparkTable, documents: SparkTable, n: int) -> WholeComponents | None:
     """Connect pairs of n documents of which there are order and bytes; None: they do not fit the driver's memory."""
     assert isinstance(pairs, StoredTable)
     if not connectable(pairs.files.rows, n):
@@ -270,14 +272,14 @@ def closed_of(pairs: SparkTable, documents: SparkTable, n: int) -> Closed | None
     sizes = np.zeros(n, np.int64)
     for batch in documents.select(["order", "bytes"]).batches():
         sizes[to_numpy(batch.column("order"))] = to_numpy(batch.column("bytes"))
-    division = Division(*linked(find_roots(pairs, n)), n, sizes.__getitem__, 1 << 60, COMPONENT_BYTES)
-    counting = partial(Counted, None, "", division.n_bytes, "bytes", 1)
+    division = ComponentPartitions(*connected_documents(find_roots(pairs, n)), n, sizes.__getitem__, 1 << 60, COMPONENT_BYTES)
+    counting = partial(WorkProgress, None, "", division.n_bytes, "bytes", 1)
 
     def bundles() -> Batches:
         for piece in division.pieces(partial(all_pairs, pairs), sizes.__getitem__, counting, 0):
             yield from piece.make()
 
-    return Closed(pairs.engine, division, bundles)
+    return WholeComponents(pairs.engine, division, bundles)
 
 
 class TextTable(SparkTable):

@@ -22,7 +22,7 @@ from ...errors import EncodingError, InputDataError, LookalikeError, OutputError
 from ...files.urls import AnyPath
 from ...inputs.read import read_split
 from ...values.arrow import to_numpy
-from ..engine import Batches, Fold, Step
+from ..engine import Aggregate, Batches, Step
 from .columns import decoded, encoded, wire_schema
 from .session import release
 from .texts import InputTexts
@@ -165,7 +165,7 @@ def given(batches: Batches, table: pa.Table) -> Batches:
         yield from table.to_batches()
 
 
-def add_up(batches: Batches, fold: Fold, again: bool = False) -> Iterator[pa.RecordBatch]:
+def add_up(batches: Batches, fold: Aggregate, again: bool = False) -> Iterator[pa.RecordBatch]:
     """Yield one row, the array of all rows that come; with ``again`` these are such arrays."""
     total, some = fold.start(), False
     for batch in batches:

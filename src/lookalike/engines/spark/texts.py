@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from ...files.folder import create, parquet_file
 from ...files.urls import AnyPath
 from ...formats.split import Split
-from ...inputs.read import Reading
+from ...inputs.read import ReadOptions
 from ...inputs.texts import reader_of
 from ...text.texts import from_arrow_array
 from ...values import Int64Array
@@ -61,7 +61,7 @@ class InputTexts:
     """The texts of inputs; a document's unit is the piece that it is in, its place its position."""
 
     units: tuple[Unit, ...]
-    reading: Reading
+    reading: ReadOptions
 
     @property
     def starts(self) -> Int64Array:

@@ -27,8 +27,8 @@ from ...engines.spark.files import WRITTEN as WRITTEN_RUNS
 from ...engines.spark.files import write_file
 from ...errors import OutputError, ParameterError
 from ...files.atomic import reporting
-from ...files.disk import NewFolder
-from ...files.folder import Folder, Unfinished, folder_of
+from ...files.disk import OutputFolder
+from ...files.folder import Folder, UnfinishedFolder, folder_of
 from ...files.urls import AnyPath, check_url
 from ...formats.split import Split
 from ...formats.writers import Selection, check_folder, folder_like, is_stdout, means_folder
@@ -87,7 +87,7 @@ def write_inputs(batches: Batches, writing: Writing) -> Batches:
 
 
 @contextmanager
-def _attempt(writing: Writing, name: str) -> Iterator[NewFolder]:
+def _attempt(writing: Writing, name: str) -> Iterator[OutputFolder]:
     """Give the folder of an attempt."""
     with reporting(writing.output), ExitStack() as stack:
         try:
@@ -109,7 +109,7 @@ def _by_source(batches: Batches) -> Iterator[tuple[int, pa.RecordBatch]]:
             yield int(sources[begin]), batch.slice(begin, end - begin)
 
 
-def _write_input(writing: Writing, source: int, rows: Batches, folder: NewFolder) -> list[str]:
+def _write_input(writing: Writing, source: int, rows: Batches, folder: OutputFolder) -> list[str]:
     """Write one input into a folder, and bring it to the disk; return the names of the files."""
     split, scores = writing.splits[source], writing.scores
     if writing.free:
@@ -129,7 +129,7 @@ def _write_input(writing: Writing, source: int, rows: Batches, folder: NewFolder
                 return annotated(table.slice(begin, end - begin), scores, writing.against)
 
         selection = Selection(split, np.concatenate(masks), added, writing.encoding_errors)
-        split.form.write_alike(folder, selection, writing.provenance)
+        split.form.write_kept_file(folder, selection, writing.provenance)
     folder.sync()
     return folder.files
 
@@ -160,7 +160,7 @@ class _Spooled:
         return pa.ipc.open_file(pa.memory_map(self._file.name)).read_all()
 
 
-def take_files(written: Batches, new: Unfinished, n_inputs: int) -> None:
+def take_files(written: Batches, new: UnfinishedFolder, n_inputs: int) -> None:
     """Take the files of the attempts that count into a folder."""
     done = 0
     for batch in written:
@@ -174,7 +174,7 @@ def take_files(written: Batches, new: Unfinished, n_inputs: int) -> None:
         raise OutputError(f"of {n_inputs:,} inputs, {done:,} were written: Spark lost rows of tasks; write again")
 
 
-def write_sketches(saving: Saving, rows: Any, new: Unfinished) -> Files:
+def write_sketches(saving: Saving, rows: Any, new: UnfinishedFolder) -> Files:
     """Let the tasks write rows, and take the files that count into the folder, in the order of the rows."""
     engine = rows.engine
     if saving.texts:

@@ -20,7 +20,7 @@ from ...formats.split import Split
 from ...formats.writers import check_before, describe
 from ...results.groups import annotation_columns
 from ...results.result import Result
-from ...results.rows import HeldRows, ParquetRows, pairs_schema, second_columns, spooled
+from ...results.rows import ParquetRows, TableRows, pairs_schema, second_columns, spill_to_parquet
 from ...results.summary import Summary
 from ...settings.settings import Settings, added_columns, count_columns
 from ...steps.pairs import MEMBERS
@@ -28,7 +28,7 @@ from ...steps.sketch import kept
 from ...values.tables import SOURCE_BITS
 from ..decisions import in_order
 from ..saved_sketches import Saving
-from ..search import Searched
+from ..search import Candidates
 from .files import MOST_TASKS, TOLD, WRITTEN, Writing, check_where, take_files, write_inputs, write_sketches
 
 
@@ -40,7 +40,7 @@ class SparkSummary(Summary):
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Finished:
+class SparkJob:
     """What a job on Spark has made, and can still do: see ``results.result.Job``."""
 
     engine: Any
@@ -54,9 +54,9 @@ class Finished:
     id_type: str | None  # Spark's, in a data frame; None: as they are
     finish: Callable[[], None]  # removes the work folder
     appearing: Appearing
-    found: Searched
+    found: Candidates
     key: bytes  # the secret of the job
-    shares: Table | None  # what it counted: see ``Told.shares``
+    shares: Table | None  # what it counted: see ``DecisionTables.shares``
     closed: bool = False
 
     @property
@@ -148,11 +148,11 @@ class Finished:
 
     def rows(self) -> ParquetRows:
         """Bring the decisions to the driver, in the order of the input: they come in runs, each of which is sorted."""
-        return spooled(self.decisions.batches(), self.decisions.schema, "position")
+        return spill_to_parquet(self.decisions.batches(), self.decisions.schema, "position")
 
-    def rows_of_pairs(self) -> HeldRows:
+    def rows_of_pairs(self) -> TableRows:
         """Bring the pairs to the driver, in the order of the input."""
-        return HeldRows(in_order(self.pairs).select(self.pairs_schema.names))
+        return TableRows(in_order(self.pairs).select(self.pairs_schema.names))
 
     @property
     def pairs_schema(self) -> pa.Schema:

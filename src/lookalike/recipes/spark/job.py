@@ -24,20 +24,20 @@ from ...formats.split import Limit, Split, names_of, skipped_in, unread_files
 from ...inputs.sketch_rows import is_saved
 from ...inputs.sketches import as_references, saved_in
 from ...results.slices import Slices
-from ...results.summary import CALLED, Summary, counted_as
+from ...results.summary import CALLED, Summary, summary_counts
 from ...settings.limits import limit_of
 from ...settings.options import OPENING
 from ...settings.settings import Settings
-from ...steps.groups import VALUES, by_value
+from ...steps.groups import VALUES, count_by_value
 from ...steps.ids import at_positions
 from ...steps.totals import OUTCOMES
 from ..decide import Decider, Deciding
-from ..decisions import Told, judge
-from ..preparation import Opened, check_no_order, identity_of, is_frame, open_inputs, reading_of, report_stage
+from ..decisions import DecisionTables, decide_and_summarize
+from ..preparation import JobContext, check_no_order, identity_of, is_frame, open_inputs, reading_of, report_stage
 from ..progress import Progress
-from ..saved_sketches import agreed
-from ..search import Searching, search
-from .finished import Finished, SparkSummary
+from ..saved_sketches import reconcile_with_saved
+from ..search import CandidateOptions, search
+from .finished import SparkJob, SparkSummary
 from .result import SparkResult
 
 TASK_MEMORY = "1500MB"
@@ -64,18 +64,18 @@ def dedup_on_spark(data: Any, settings: Settings, tell: Progress) -> SparkResult
         return SparkResult(_run(opened, id_type))
 
 
-def open_on_spark(data: Any, settings: Settings, tell: Progress) -> tuple[Opened, str | None]:
+def open_on_spark(data: Any, settings: Settings, tell: Progress) -> tuple[JobContext, str | None]:
     """Open inputs, work folder and session, and try workers; also return the type of Spark that ids of data frames have."""
     if settings.threads is not None:
         raise ParameterError(THREADS)
     against, given, clock = settings.against, settings.engine, Clock()
-    settings = replace(settings.lasting(), threads=1, memory=settings.memory or TASK_MEMORY)
+    settings = replace(settings.without_runtime(), threads=1, memory=settings.memory or TASK_MEMORY)
     frames = [frame for frame in (against, data) if is_frame(frame)]
     spark_sql()
     clock.lap("starting Spark")
     splits, corpora, id_type = _inputs(data, against, settings)
     n_references = len(corpora[0])
-    settings, secret = agreed(settings, splits)
+    settings, secret = reconcile_with_saved(settings, splits)
     clock.lap("opening")
     session = session_of(None if given == "spark" else given, frames, tell)
     check_versions(session)
@@ -91,7 +91,7 @@ def open_on_spark(data: Any, settings: Settings, tell: Progress) -> tuple[Opened
         clock.lap("starting workers")
         reading = reading_of(settings, splits, n_references)
     unread = unread_files(corpora[0]), unread_files(corpora[1])
-    return Opened(
+    return JobContext(
         settings, splits, reading, engine, workspace, clock, skipped_in(*corpora), unread, secret or workspace.secret
     ), id_type
 
@@ -215,18 +215,18 @@ def _workspace(splits: Sequence[Split], n_references: int, settings: Settings, s
     return open_workspace(folder, job, places_named(settings.trust))
 
 
-def _run(opened: Opened, id_type: str | None) -> Finished:
+def _run(opened: JobContext, id_type: str | None) -> SparkJob:
     """Search, decide, and store the decisions."""
     engine, settings = opened.engine, opened.settings
     assert isinstance(engine, SparkEngine)
     opened.clock.lap("opening")
     key = opened.key
-    found = search(engine, opened.splits, opened.reading, Searching.of(settings), key, opened.clock.lap, opened.unread)
+    found = search(engine, opened.splits, opened.reading, CandidateOptions.of(settings), key, opened.clock.lap, opened.unread)
     decider = Decider(engine, found, Deciding.of(settings), key)
     stored: dict[str, Any] = {}
 
-    def count(told: Told) -> dict[str, Any]:
-        decisions = stored["decisions"] = engine.store(engine.by_input(told.in_any_order), "decisions")
+    def count(told: DecisionTables) -> dict[str, Any]:
+        decisions = stored["decisions"] = engine.materialize(engine.by_input(told.in_any_order), "decisions")
 
         def calls(positions: list[int]) -> list[dict[str, Any]]:
             rows = decisions.select(["position", *CALLED])
@@ -235,23 +235,23 @@ def _run(opened: Opened, id_type: str | None) -> Finished:
             return [by_position[position] for position in positions]
 
         total, slices = (
-            engine.fold(decisions.select(["position", "reason", "resemblance"]), OUTCOMES),
+            engine.aggregate(decisions.select(["position", "reason", "resemblance"]), OUTCOMES),
             Slices(settings.slices or ()),
         )
         if slices.needed:
             values = decisions.select(["reason", "kept", *slices.needed])
-            slices.add(engine.map(values, partial(by_value, columns=slices.needed), VALUES).batches())
-        return counted_as(total, found.boundary, calls) | {"slices": slices.found()}
+            slices.add(engine.map(values, partial(count_by_value, columns=slices.needed), VALUES).batches())
+        return summary_counts(total, found.boundary, calls) | {"slices": slices.found()}
 
-    told, summary = judge(opened, decider, settings, count)
-    pairs = engine.store(told.pairs_in_any_order, "pairs-told")
+    told, summary = decide_and_summarize(opened, decider, settings, count)
+    pairs = engine.materialize(told.pairs_in_any_order, "pairs-told")
     opened.clock.lap("summary")
 
     def close() -> None:
         engine.close()
         opened.workspace.close()
 
-    return Finished(
+    return SparkJob(
         engine=engine, decisions=stored["decisions"], pairs=pairs, settings=settings,
         summary=_of_driver(summary, opened.clock.seconds), provenance=opened.provenance(settings),
         splits=list(opened.splits), n_references=opened.reading.n_references,

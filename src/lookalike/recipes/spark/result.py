@@ -11,11 +11,11 @@ from ...errors import ParameterError, all_from_caller
 from ...results.groups import keeper_columns
 from ...results.inputs import Inputs
 from ...results.result import Result, timed
-from ...results.rows import LaterRows
+from ...results.rows import DeferredRows
 from ...settings.settings import count_columns
 from ...steps.totals import of_inputs
 from ...values import Int64Array
-from .finished import Finished
+from .finished import SparkJob
 
 
 @all_from_caller
@@ -36,10 +36,10 @@ class SparkResult(Result):
         Version, parameters, seed and inputs.
     """
 
-    def __init__(self, finished: Finished) -> None:
+    def __init__(self, finished: SparkJob) -> None:
         super().__init__(
-            decisions=LaterRows(finished.decisions.schema, finished.rows), settings=finished.settings,
-            matches=LaterRows(finished.pairs_schema, finished.rows_of_pairs), summary=finished.summary,
+            decisions=DeferredRows(finished.decisions.schema, finished.rows), settings=finished.settings,
+            matches=DeferredRows(finished.pairs_schema, finished.rows_of_pairs), summary=finished.summary,
             provenance=finished.provenance, against=finished.n_references > 0, job=finished,
         )  # fmt: skip
         self._finished = finished
@@ -90,7 +90,7 @@ class SparkResult(Result):
         """Return documents, and those kept, of each input (references are not counted), and the names of the inputs."""
         self._check_open()
         names = [identity["name"] for identity in self.provenance["inputs"]]
-        found = self._finished.engine.fold(
+        found = self._finished.engine.aggregate(
             self._finished.decisions.select(["position", "kept"]), of_inputs(len(names), kept=True)
         )
         found[:, : self._finished.n_references] = 0
