@@ -9,7 +9,6 @@ import sys
 import threading
 from pathlib import Path
 
-import numpy as np
 import pytest
 from files.folder_files import fill, names
 
@@ -180,21 +179,6 @@ def test_file_systems_without_locks(tmp_path, monkeypatch):
     for force in (False, True):
         result.write(tmp_path / "out", force=force)
     assert names(tmp_path / "out") == ["_lookalike.json", "a.jsonl"]
-
-
-@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell which file was synced")
-@pytest.mark.parametrize(
-    "write",
-    [
-        lambda at: la.sketches.save(la.sketches.FastSimilarity(permutations=64).sign(la.shingle([A])), at / "saved"),
-        lambda at: la.search.FingerprintFile(at / "saved").append(np.array([1, 2], np.uint64)),
-        lambda at: la.Index.create(at / "saved" / "deep").close(),
-    ],
-)
-def test_the_name_of_what_is_saved_is_on_the_disk(tmp_path, monkeypatch, write):
-    seen = Recorded(monkeypatch)
-    write(tmp_path)
-    assert ("sync", str(tmp_path)) in seen.calls
 
 
 def test_a_url_is_no_folder(tmp_path, monkeypatch):

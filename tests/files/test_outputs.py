@@ -15,7 +15,6 @@ from files.folder_files import fill, names
 
 import lookalike as la
 from lookalike.files import disk
-from lookalike.files.atomic import create_temporary
 from lookalike.files.disk import atomic_directory
 from lookalike.formats.writers import check_apart, check_output
 
@@ -262,13 +261,6 @@ def test_a_file_system_that_ignores_case_loses_nothing(tmp_path):
             with new.file("x.jsonl") as stream:
                 stream.write(b"text")
     assert not list(tmp_path.iterdir())
-
-
-def test_what_a_killed_run_left_goes_with_the_next(tmp_path):
-    for name in ("x.jsonl", "x.jsonl_lookalike.json"):
-        os.close(create_temporary(tmp_path / name)[1])
-    la.dedup(fill(tmp_path / "in", a=A)).write(tmp_path / "x.jsonl")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "x.jsonl", "x.jsonl_lookalike.json"]
 
 
 def test_odd_outputs_are_refused_before_any_work(tmp_path):

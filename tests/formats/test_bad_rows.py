@@ -4,35 +4,13 @@ import gzip
 import json
 
 import msgspec
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from row_files import lines, read, write
 
 import lookalike as la
 from lookalike.formats import jsonl, rows
 from lookalike.formats.rows import text_of
-
-
-def test_invalid_utf8_can_be_replaced(tmp_path):
-    bad = b'{"text": "ab\xffcd"}\n{"text": "ab cd"}\n{"text": "x \\ud800 y"}\n'
-    source = write(tmp_path / "in.jsonl", [bad])
-    result = la.dedup(source, encoding_errors="replace", width=2)
-    assert result.keep.tolist() == [True, False, True]
-    result.write(tmp_path / "out.jsonl")
-    assert read(tmp_path / "out.jsonl").splitlines()[0] == bad.splitlines()[0]
-    binary = pa.array([b"fine", b"ab\xffcd"], pa.binary())
-    with pytest.raises(la.errors.InputDataError, match="row 1: invalid UTF-8 at byte 2 of the text"):
-        la.dedup(binary)
-
-
-@pytest.mark.parametrize("ids", [["a", "b", "a"], [1, 2, 1], [1, "1", 2]])
-def test_ids_are_unique(tmp_path, ids):
-    rows = [{"id": i, "text": f"text {n}"} for n, i in enumerate(ids)]
-    source = write(tmp_path / "in.jsonl", lines(rows))
-    with pytest.raises(la.errors.InputDataError, match=r"twice: .*in\.jsonl, row 1 and .*in\.jsonl, row [23]"):
-        la.dedup(source, id="id")
 
 
 def test_missing_and_unknown_inputs(tmp_path):

@@ -85,18 +85,6 @@ def test_text_files_are_documents(tmp_path):
     assert len(read(tmp_path / "rows.jsonl").splitlines()) == 3
 
 
-def test_existing_output_needs_force(tmp_path):
-    source = write(tmp_path / "in.jsonl", lines(ROWS))
-    result = la.dedup(source)
-    target = tmp_path / "out.jsonl"
-    target.write_text("precious")
-    with pytest.raises(la.errors.OutputError, match="exists"):
-        result.write(target)
-    assert target.read_text() == "precious"
-    result.write(target, force=True)
-    assert len(read(target).splitlines()) == 2
-
-
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
 def test_empty_inputs(tmp_path, suffix):
     path = tmp_path / f"in.{suffix}"

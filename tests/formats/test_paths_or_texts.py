@@ -91,12 +91,6 @@ def test_shingle_refuses_the_same(data):
         la.shingle(data)
 
 
-def test_missing_texts_of_pandas_are_empty():
-    series = pd.Series([A, float("nan"), None])
-    assert la.shingle(series).sizes.tolist() == [56, 0, 0]
-    assert la.dedup(series).summary.empty == 2
-
-
 def test_an_index_of_pandas_becomes_no_column(tmp_path):
     frame = pd.DataFrame({"text": TEXTS, "n": [1, 2, 3]}, index=[7, 8, 9])
     la.dedup(frame[frame.n > 1]).write(tmp_path / "out.jsonl")

@@ -2,8 +2,6 @@
 
 import csv
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pyarrow as pa
@@ -34,25 +32,10 @@ def corpus(tmp_path):
             la.errors.ParameterError,
             "text files have no columns",
         ),
-        (lambda at: la.dedup([at, at]), la.errors.InputDataError, "given twice"),
-        (lambda at: la.dedup(at, memory="much"), la.errors.ParameterError, "a number of bytes such as 4GB"),
         (lambda at: la.dedup(at, memory="1..2GB"), la.errors.ParameterError, "a number of bytes such as 4GB"),
         (lambda at: la.Index.open(at.parent / "x", "write"), la.errors.ParameterError, "mode must be one of append, read"),
         (lambda at: la.Index.open(at.parent / "x", salvage=True), la.errors.ParameterError, "salvage is for reading"),
         (lambda at: la.Index.create(at / "below-a-file"), la.errors.OutputError, "cannot be made"),
-        (lambda at: la.search.nearest(None, None, top=0), la.errors.ParameterError, "top must be at least 1"),
-        (
-            lambda at: la.verify(la.search.Pairs([0], [1], 2), la.shingle(["a"]), threshold=0.5),
-            la.errors.ParameterError,
-            "2 documents",
-        ),
-        (
-            lambda at: la.verify(la.search.Pairs([], [], 1), la.shingle(["a"]), threshold=0),
-            la.errors.ParameterError,
-            "threshold",
-        ),
-        (lambda at: la.decide(la.search.Pairs([0], [1], 2)), la.errors.ParameterError, "call verify first"),
-        (lambda at: la.shingle(["a"], tokenizer=lambda text: [1]), la.errors.InputDataError, "must yield str"),
     ],
 )
 def test_refused(corpus, call, error, words):
@@ -108,15 +91,6 @@ def test_pairs_as_a_table():
     assert la.search.Pairs([0], [1], 2).to_arrow().to_pydict() == {"left": [0], "right": [1]}
     both = la.search.Pairs(np.array([0]), np.array([1]), 2, np.array([0.5]), np.array([3]))
     assert both.to_arrow().to_pydict() == {"left": [0], "right": [1], "resemblance": [0.5], "distance": [3]}
-
-
-def test_a_reader_that_stops_early_is_no_error(corpus):
-    """`lookalike index query ... | head -1`: no traceback."""
-    command = [sys.executable, "-m", "lookalike", "plan", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        process.stdout.close()
-        error = process.stderr.read()
-    assert process.returncode == 1 and b"Traceback" not in error
 
 
 @pytest.mark.parametrize(

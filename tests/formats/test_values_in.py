@@ -22,7 +22,7 @@ KEEP = [True, True, True, False, True, True, False]
         pa.array(TEXTS, pa.string_view()), pa.array(TEXTS).dictionary_encode(), VIEWED, pa.table({"text": VIEWED}),
         pa.array(["skipped", *TEXTS, "skipped"])[1:-1], pa.chunked_array([TEXTS[:2], [], TEXTS[2:]], pa.string()),
         pa.array([None if t is None else t.encode() for t in TEXTS], pa.binary()), pa.table({"text": TEXTS}),
-        pa.record_batch({"text": TEXTS}), pd.Series(TEXTS), pd.Series(TEXTS, dtype="string"),
+        pa.record_batch({"text": TEXTS}), pd.Series(TEXTS), pd.Series(TEXTS, dtype="string"), pd.Series([float("nan") if text is None else text for text in TEXTS]),
         pd.DataFrame({"text": TEXTS, "n": range(7)}), pl.Series(TEXTS), pl.Series(TEXTS, dtype=pl.Categorical),
         pl.DataFrame({"text": TEXTS, "n": range(7)}),
     ],
@@ -50,18 +50,6 @@ def test_columns_can_be_shingled():
     expected = la.shingle(TEXTS).values.tolist()
     for column in (pa.chunked_array([TEXTS[:3], TEXTS[3:]], pa.string()), pl.Series(TEXTS), pd.Series(TEXTS)):
         assert la.shingle(column).values.tolist() == expected
-
-
-@pytest.mark.parametrize("wrong", [5, None, b"bytes", {"text": 5}, [1, 2], ["a", 3], pa.array([1, 2])])
-def test_what_is_no_text_is_refused(wrong):
-    with pytest.raises(la.errors.InputDataError):
-        la.dedup(wrong)
-
-
-def test_lone_surrogates(rng):
-    with pytest.raises(la.errors.InputDataError, match="row 1: .* lone surrogate at character 2"):
-        la.dedup(["fine", "ab\ud800cd"])
-    assert la.dedup(["ab cd", "ab\ud800cd"], encoding_errors="replace", width=2).keep.tolist() == [True, False]
 
 
 def test_writing_from_memory(tmp_path):

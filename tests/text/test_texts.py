@@ -35,6 +35,7 @@ def test_missing_texts_are_empty(texts):
     ("texts", "message"),
     [
         (["a", 3], "row 1: a text must be a str; this one is int: 3"),
+        (["fine", "ab\ud800cd"], "row 1: .*lone surrogate at character 2"),
         (["a", float("nan")], "row 1: a text must be a str; this one is float: nan"),
         (["a", pd.NA], "row 1: a text must be a str; this one is NAType"),
         (np.array(["a", "b", float("nan")], object), "row 2: a text must be a str; this one is float: nan"),
@@ -50,7 +51,7 @@ def test_missing_texts_are_empty(texts):
         (b"a b", "put it into a list"),
         (None, "got NoneType"),
     ],
-    ids=range(15),
+    ids=range(16),
 )
 def test_what_is_not_a_text_is_refused_by_row(texts, message):
     with pytest.raises(la.errors.InputDataError, match=message):
