@@ -18,15 +18,15 @@ THEORY_IMPORTS = {"lookalike", "numpy", "typing", "__future__", "collections", "
                   "itertools"}  # fmt: skip
 MOST_PARAMETERS = 10
 # Nodes of the syntax tree and bytes of all Python of a folder: they only fall.
-TOTALS = {"src": (448_500, 2_528_960), "tests": (635_160, 2_853_900)}
-NATIVE = 6_890  # lines of C++
+TOTALS = {"src": (443_760, 2_523_100), "tests": (629_870, 2_841_000)}
+NATIVE = 6_670  # lines of C++
 # Places of each habit.
 MOST = {
     "parameters of type Any": 0,
     "imports by string": 0,
     "private modules and attributes of other rooms": 0,
     "circles of imports": 1,
-    "files imported by exactly one other": 82,
+    "files imported by exactly one other": 64,
 }
 # What remains, each as "file: name"; an entry that nothing needs any more is an error too. A result writes its page, as users look for it there,
 # and the page reads results: the method imports it when it is called. Before a job, its outputs ask whether a page can be made.
