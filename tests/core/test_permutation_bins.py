@@ -1,6 +1,4 @@
-"""One permutation of a universe cut into bins: the report's example, its twin, the law of filled bins, refusals."""
-
-from itertools import combinations
+"""One permutation of a universe cut into bins: the report's example, its twin, refusals."""
 
 import numpy as np
 import pytest
@@ -41,19 +39,6 @@ def test_unions_are_minima_and_empty_sets_resemble_nothing():
     assert np.isnan(one.estimated_resemblance(1, 1)) and one.estimated_resemblance(0, 1) == 0.0
     found, error = one.estimated_resemblance(0, 0, with_error=True)
     assert found == 1.0 and error > 0.0
-
-
-@pytest.mark.parametrize(("universe", "bins", "union"), [(8, 4, 3), (8, 2, 5), (12, 3, 4), (6, 6, 6), (9, 3, 1)])
-def test_occupancy_of_a_universe_counts_all_sets(universe, bins, union):
-    """Every set of the universe is as likely as every other: the law is a count."""
-    filled = [len({x * bins // universe for x in some}) for some in combinations(range(universe), union)]
-    law = np.bincount(filled, minlength=bins + 1) / len(filled)
-    np.testing.assert_allclose(one_permutation.occupancy(union, bins, universe), law, atol=1e-12)
-    empty = bins - (law * np.arange(bins + 1)).sum()
-    assert one_permutation.expected_empty(union, bins, universe) == pytest.approx(empty)
-    assert one_permutation.expected_inverse_filled(union, bins, universe) == pytest.approx(
-        (law[1:] / np.arange(1, bins + 1)).sum()
-    )
 
 
 def test_packed_bins_and_files(tmp_path):

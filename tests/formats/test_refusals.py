@@ -33,7 +33,6 @@ def corpus(tmp_path):
             "text files have no columns",
         ),
         (lambda at: la.dedup(at, memory="1..2GB"), la.errors.ParameterError, "a number of bytes such as 4GB"),
-        (lambda at: la.Index.open(at.parent / "x", "write"), la.errors.ParameterError, "mode must be one of append, read"),
         (lambda at: la.Index.open(at.parent / "x", salvage=True), la.errors.ParameterError, "salvage is for reading"),
         (lambda at: la.Index.create(at / "below-a-file"), la.errors.OutputError, "cannot be made"),
     ],

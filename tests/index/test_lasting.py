@@ -77,16 +77,6 @@ def test_random_bytes_are_refused(three_segments, rng):
             la.Index.open(three_segments)
 
 
-def test_leftovers_go_and_other_files_stay(three_segments):
-    (three_segments / "segment-99999999").write_bytes(b"half written")
-    (three_segments / "notes").write_text("mine")
-    with la.Index.open(three_segments, "read"):
-        assert (three_segments / "segment-99999999").exists(), "a reader changes nothing"
-    with la.Index.open(three_segments):
-        assert not (three_segments / "segment-99999999").exists()
-        assert (three_segments / "notes").exists()
-
-
 def test_one_writer_many_readers(three_segments, texts):
     with la.Index.open(three_segments) as writer, la.Index.open(three_segments, "read") as reader:
         with pytest.raises(la.errors.OutputError, match="already open for changes"):

@@ -8,20 +8,6 @@ import lookalike as la
 from lookalike.theory.mixture import Part
 
 
-@pytest.mark.parametrize("scheme", [la.sketches.MinHash(permutations=8), la.sketches.FastSimilarity(permutations=8)])
-def test_nan_where_both_are_empty_in_tables_of_pairs(scheme):
-    """Two empty documents among three, in a table of three by four pairs."""
-    shingles = la.sketches.Shingles.from_arrays(np.arange(5, dtype=np.uint64), [0, 5, 5, 5])
-    signatures = scheme.sign(shingles)
-    left, right = np.arange(3)[:, None], np.array([0, 1, 2, 0])[None]
-    found, error = signatures.estimated_resemblance(left, right, with_error=True)
-    both = (left > 0) & (right > 0)
-    assert found.shape == error.shape == both.shape
-    np.testing.assert_array_equal(np.isnan(found), both)
-    np.testing.assert_array_equal(np.isnan(error), both)
-    assert found[0].tolist() == [1.0, 0.0, 0.0, 1.0]
-
-
 def test_errors_rest_on_the_bins_that_are_filled(rng):
     """Zeros and ones, two of each added, of the bins that are filled in either document."""
     n = 12

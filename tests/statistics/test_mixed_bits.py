@@ -85,13 +85,3 @@ def test_the_pooled_share_rises_from_where_it_is_said_to(combined, densities):
     if all(m == 1 or m % 2 == 0 for m in combined):
         below = sum(p.slots * mixture.curve(p, least - 0.01, *densities)[0] for p in parts) / sum(p.slots for p in parts)
         assert below > curve[0], "one step below, matches fall"
-
-
-def test_dense_sets_with_combined_bits_say_nothing_where_two_resemblances_fit(rng):
-    """At densities of .5 a mixture of few single bits among many XORs cannot tell .02 from its mirror image."""
-    shares, rows = [(1, 1 / 17), (0.5, 16 / 17)], np.arange(N)
-    for resemblance, clear in ((0.1, 0.05), (0.9, 1.0)):
-        packed = packed_pairs(rng, resemblance, (0.5, 0.5), shares, 17 * 64)
-        for likely in (False, True):
-            share = np.isfinite(packed.estimated_resemblance(rows, rows + N, most_likely=likely)).mean()
-            assert share <= clear if clear < 1 else share == 1.0

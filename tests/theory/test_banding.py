@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 import lookalike as la
 from lookalike.planner import plan
-from lookalike.theory import banding, minhash, set_distance
+from lookalike.theory import banding
 
 
 @pytest.mark.parametrize(
@@ -106,15 +106,6 @@ def test_plan_chooses_an_archive_sketch():
     assert la.plan(threshold=0.5).sketch is None
     with pytest.raises(la.errors.ParameterError, match="give one"):
         la.plan(standard_error=0.1, sketch_bytes=5)
-
-
-def test_identities_of_resemblance():
-    left, right, common = 30, 50, 20
-    r = common / (left + right - common)
-    assert set_distance.distance(r, left, right) == pytest.approx(left + right - 2 * common)
-    assert minhash.containment(r, left, right) == pytest.approx(common / left)
-    assert minhash.variance(0.5, 4) == 0.0625
-    assert minhash.variance([0.0, 1.0], 7).tolist() == [0.0, 0.0]
 
 
 def test_what_a_plan_says_of_pairs():

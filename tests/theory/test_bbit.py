@@ -31,13 +31,6 @@ def test_chance_matches_at_the_limits():
     np.testing.assert_allclose(chance.chance_match(1, grid), (1 - grid) / (2 - grid), rtol=1e-12)
 
 
-def test_exponent_of_the_chance_match():
-    """2^b - 1, not 2 b: the two agree for small b only, and the limit 2^-b tells them apart."""
-    r = 0.2
-    assert chance.chance_match(4, r) == pytest.approx(r * (1 - r) ** 15 / (1 - (1 - r) ** 16))
-    assert chance.chance_match(4, r) != pytest.approx(r * (1 - r) ** 7 / (1 - (1 - r) ** 8))
-
-
 @pytest.mark.parametrize("row", range(10))
 def test_table_1(row):
     """B(32)/B(1) of ten word pairs: the recomputed figure to the digit, the printed one within its rounding."""

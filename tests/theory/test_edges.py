@@ -7,7 +7,6 @@ import pytest
 
 import lookalike as la
 from lookalike.theory import (
-    banding,
     bbit,
     choose,
     likelihood,
@@ -26,20 +25,6 @@ def test_numbers_of_numpy_are_numbers_in_messages():
         bbit.match_probability(np.float64(1.5), 1)
     with pytest.raises(la.errors.ParameterError, match=r"densities 0\.25 and 0\.5 have resemblance 0\.75:"):
         bbit.match_probability(np.float64(0.75), 1, np.float64(0.25), 0.5)
-
-
-def test_best_bits_is_the_least_storage_factor():
-    """Where the factors of b and b + 1 bits meet: 1/3, 5/21, 17/105 for sparse sets."""
-    assert [int(bbit.best_bits(r)) for r in (0.34, 0.33, 0.24, 0.235, 0.163, 0.161)] == [1, 2, 2, 3, 3, 4]
-
-
-def test_bands_are_whole_where_the_recall_is_reached_exactly():
-    assert banding.bands_for_recall(0.5, 0.75, 1) == 2
-
-
-def test_mean_of_a_line():
-    """One band of one row finds a pair with probability R: half the threshold on average, by any number of points."""
-    assert banding.mean_candidate_probability(0.6, 1, 1) == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize("densities", [(0.0, 0.0), (0.6, 0.5), (0.2, 0.1)])

@@ -11,7 +11,7 @@ from naive import hamming as naive
 
 import lookalike as la
 from lookalike.search import tuning
-from lookalike.theory import blocks, hamming_costs, weak_bits
+from lookalike.theory import hamming_costs, weak_bits
 from lookalike.theory.hamming_costs import Costs
 
 # Counters in place of times: each cost formula becomes the number of such steps.
@@ -20,41 +20,6 @@ NOTHING = Costs(
     flip=0.0, step=0.0, key=0.0, sort=0.0, read=0.0,
 )  # fmt: skip
 COMPARISONS = replace(NOTHING, compare=1.0, gather=(1.0,) * 3)
-
-
-def drawn_pairs(rng, n, sigma):
-    """Queries, their margins and near-duplicates: bits are signs of normal sums, near ones differ by sigma."""
-    margins = rng.normal(0, 1, (n, 64))
-    place = np.uint64(1) << np.arange(64, dtype=np.uint64)
-    queries, stored = (
-        ((m > 0) * place).sum(1, dtype=np.uint64) for m in (margins, margins + rng.normal(0, sigma, margins.shape))
-    )
-    return queries, stored, margins.astype(np.float32)
-
-
-@pytest.mark.parametrize("sigma", [0.03, 0.06, 0.12])
-@pytest.mark.parametrize("probes", [1, 8, 23])
-def test_recall_of_probabilistic_matching_is_that_of_its_model(rng, sigma, probes):
-    n = 20_000
-    queries, stored, margins = drawn_pairs(rng, n, sigma)
-    distance = np.bitwise_count(queries ^ stored)
-    wanted = np.flatnonzero((distance >= 1) & (distance <= 3))
-    index = la.search.WeakBitIndex(radius=3, prefix_bits=16, probes=probes).add(stored)
-    pairs = index.query(queries, margins)
-    found = np.isin(wanted, pairs.left[pairs.left == pairs.right]).mean()
-    share, near = weak_bits.weak_bit_recall(margins[:3000], sigma, 16, probes, 3)
-    expected = share[:, -1].sum() / near.sum()
-    error = (expected * (1 - expected) / len(wanted)) ** 0.5
-    of_model = np.std(share[:, -1] - expected * near) / near.mean() / len(near) ** 0.5
-    assert abs(found - expected) < 3 * (error**2 + of_model**2) ** 0.5 + 1e-9
-    assert abs(len(wanted) / n - near.mean()) < 4 * (0.25 / n + near.var() / len(near)) ** 0.5
-
-
-def test_all_probes_find_all(rng):
-    margins = rng.normal(0, 1, (20, 64))
-    share, near = weak_bits.weak_bit_recall(margins, 0.1, 10, blocks.combinations_within(10, 3), 3)
-    np.testing.assert_allclose(share[:, -1], near, rtol=1e-9)
-    assert (np.diff(share, axis=1) >= 0).all()
 
 
 def test_cheapest_sets_equal_enumeration(rng):
@@ -104,24 +69,6 @@ def test_models_count_the_steps_of_the_thesis():
     assert hamming_costs.weak_bits_batch(n, m, 1, 24, 23, 3, looked_up) == m * 23, "a file in one piece"
     assert hamming_costs.weak_bits_batch(n, m, 1, 24, 23, 3, COMPARISONS) == pytest.approx(m * 23 * 4)
     assert hamming_costs.layout_query(n, [(26, 1), (26, 1)], looked_up) == 54  # two tables with one flip
-
-
-def test_memory_of_the_thesis():
-    """(6.12), (6.17), (7.6): 16 GB hold 2^29 fingerprints in four tables, or 2^30 in one with 2^p offsets, p = d."""
-    room, tables = 16 << 30, blocks.block_tables(4, 1, 3)
-    assert tables == 4 and tables * 8 * 2**29 == room < tables * 8 * 2**30
-    for d in (20, 29, 30):
-        assert weak_bits.table_equivalents(2.0**d, d) * 2**d * 8 == (2**d + 2**d) * 8  # (7.6) times |T| is (6.17)
-    assert (2**30 + 2**30) * 8 == room < (2**31 + 2**31) * 8
-    assert weak_bits.table_equivalents(2.0**26, 24) == 1.25
-    assert blocks.block_candidates(2.0**29, 64, 4, 1) == 4 * 2.0 ** (29 - 16)
-
-
-def test_numbers_of_manku_and_the_thesis():
-    """2^34 fingerprints: what 4, 10 and 20 tables leave, over blocks as they are; (6.6) as printed has fractions of bits."""
-    sums = [blocks.block_candidates(2.0**34, 64, z, x) for z, x in ((4, 1), (5, 2), (6, 3), (4, 2), (8, 5))]
-    assert sums[:3] == [4 * 2**18, 6 * 2**8 + 4 * 2**9, 88]
-    assert pytest.approx(3378, abs=0.5) == 10 * 2 ** (34 - 2 * 64 / 5)
 
 
 def test_constants_between_and_beyond_the_sizes_they_were_measured_at():

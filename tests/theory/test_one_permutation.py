@@ -2,16 +2,15 @@
 
 from collections import Counter
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from math import comb
 
 import numpy as np
 import pytest
 from theory.sampler import minima
 
-import lookalike as la
-from lookalike.theory import bbit, minhash, one_permutation, set_distance
 from lookalike.theory import one_permutation as oph
+from lookalike.theory import set_distance
 
 RATIOS = [(8, 0.582, 7.135, 1.455), (16, 0.554, 3.809, 1.325), (32, 0.558, 2.025, 1.156), (64, 0.590, 1.151, 0.952),
           (128, 0.661, 0.812, 0.793)]  # fmt: skip
@@ -21,50 +20,9 @@ RATIOS = [(8, 0.582, 7.135, 1.455), (16, 0.554, 3.809, 1.325), (32, 0.558, 2.025
 def test_variances_of_the_kinds(union, raw, rotation, optimal):
     """Ratios to R (1 - R) / t at t = 64, R = .5 of an independent computation, confirmed by its simulation."""
     unit = 0.25 / 64
-    assert one_permutation.variance(0.5, union, 64) / unit == pytest.approx(raw, abs=6e-4)
-    assert one_permutation.rotation_variance(0.5, union, 64) / unit == pytest.approx(rotation, abs=6e-4)
-    assert one_permutation.optimal_variance(0.5, union, 64) / unit == pytest.approx(optimal, abs=6e-4)
-
-
-def test_variance_against_simulation(rng):
-    f, t, common, n = 30, 16, 12, 20000
-    bins, owner = rng.integers(0, t, (n, f)), rng.random((n, f))
-    estimates = np.empty(n)
-    for i in range(n):
-        order = np.argsort(owner[i])
-        first = np.full(t, -1)
-        for x in order[::-1]:
-            first[bins[i, x]] = x
-        filled = first >= 0
-        estimates[i] = (first[filled] < common).mean()
-    exact = one_permutation.variance(common / f, f, t)
-    assert abs(estimates.mean() - common / f) < 4 * (exact / n) ** 0.5
-    assert abs(estimates.var() / exact - 1) < 4 * (2 / n) ** 0.5
-
-
-def test_limits():
-    assert one_permutation.variance(0.5, 1, 8) == 0.0
-    assert one_permutation.variance(0.5, 10**6, 8) == pytest.approx(0.25 / 8, rel=1e-4)
-    assert one_permutation.variance([0.0, 1.0], 10, 8).tolist() == [0.0, 0.0]
-    balanced = one_permutation.copied_variance(0.5, 40, 64, 64**2 * one_permutation.expected_inverse_filled(40, 64))
-    assert balanced == pytest.approx(one_permutation.variance(0.5, 40, 64)), "equal copies give the raw variance"
-    assert one_permutation.resemblance(0, 8, 8) is not None and np.isnan(one_permutation.resemblance(0, 8, 8))
-    assert one_permutation.resemblance([1, 0, 1], [1, 0, 0], 4).tolist() == [1 / 3, 0.0, 0.25]
-
-
-def test_expected_counts():
-    assert one_permutation.expected_empty(4, 4, 16) == pytest.approx(4 * (12 / 16) * (11 / 15) * (10 / 14) * (9 / 13))
-    assert one_permutation.expected_matches(1.0, 50, 8) == pytest.approx(8 - one_permutation.expected_empty(50, 8))
-    with pytest.raises(la.errors.ParameterError):
-        one_permutation.expected_empty(20, 4, 16)
-
-
-def test_space_table():
-    bits = one_permutation.space_bits(2**30, 512, 1)
-    assert bits["naive"] == 2**30
-    assert bits["minwise"] == 512 * 2**30 * 30 + 512 * 30
-    assert bits["b-bit minwise"] == 512 * 2**30 * 30 + 512
-    assert bits["one permutation"] == 2**30 * 30 + 512 * 21
+    assert oph.variance(0.5, union, 64) / unit == pytest.approx(raw, abs=6e-4)
+    assert oph.rotation_variance(0.5, union, 64) / unit == pytest.approx(rotation, abs=6e-4)
+    assert oph.optimal_variance(0.5, union, 64) / unit == pytest.approx(optimal, abs=6e-4)
 
 
 def test_hamming_by_sampling(rng):
@@ -77,22 +35,6 @@ def test_hamming_by_sampling(rng):
     without = rng.hypergeometric(distance, universe - distance, k, 20000)
     exact = set_distance.sampling_variance(distance, universe, k, replacement=False)
     assert abs(set_distance.sampling_estimate(without, universe, k).var() / exact - 1) < 4 * (2 / 20000) ** 0.5
-
-
-def test_hamming_from_bits(rng):
-    """Variance (19) at many samples; the bias that the paper leaves out, at few."""
-    r, total = 0.5, 1000
-    for k, n in ((1024, 5000), (64, 200_000)):
-        share = rng.binomial(k, bbit.match_probability(r, 1), n) / k
-        found = set_distance.distance(np.maximum(bbit.resemblance(share, 1), 0), total / 2, total / 2)
-        spread = bbit.variance(r, 1, k)
-        exact = set_distance.distance(r, total / 2, total / 2)
-        if k == 1024:
-            assert abs(found.var() / set_distance.variance(r, spread, total) - 1) < 4 * (2 / n) ** 0.5 + 0.02
-        else:
-            predicted = set_distance.bias(r, spread, total)
-            assert abs((found.mean() - exact) / predicted - 1) < 0.3
-    assert np.isfinite(set_distance.distance(max(bbit.resemblance(0.0, 1), 0.0), 5, 5))
 
 
 def test_hamming_identities_and_theorem_3():
@@ -108,14 +50,6 @@ def test_hamming_identities_and_theorem_3():
         assert set_distance.sparse_sampling_ratio_limit(1.0, bits) == pytest.approx(64 * (a - 1) / (bits * a))
     x = np.linspace(0, 1, 9)
     np.testing.assert_allclose(set_distance.sparse_sampling_ratio_limit(x, 1), 8 * (1 + x) ** 2)
-
-
-def test_the_exact_interval_covers(rng):
-    p, k = 0.98, 64
-    matches = rng.binomial(k, p, 3000)
-    exact = [minhash.exact_interval(int(m), k) for m in range(k + 1)]
-    covered = np.mean([exact[m][0] <= p <= exact[m][1] for m in matches])
-    assert covered >= 0.95 - 3 * (0.95 * 0.05 / 3000) ** 0.5
 
 
 def test_exact_law_of_minima_matches_the_sampler(rng):
@@ -181,12 +115,15 @@ def test_filled_bins_by_enumeration(variance, copies, union, bins, common):
     assert oph.copied_variance(r, union, bins, squares) == pytest.approx(both - r**2, abs=1e-12)
 
 
-@pytest.mark.parametrize(("union", "bins", "universe"), [(0, 3, 6), (1, 3, 6), (2, 3, 6), (5, 2, 8), (4, 4, 4)])
-def test_empty_bins_of_a_finite_universe(union, bins, universe):
-    """Bins of universe / bins places, and all orders of as many members' places."""
-    places = list(permutations(range(universe), union))
-    empty = np.mean([bins - len({place * bins // universe for place in one}) for one in places])
+@pytest.mark.parametrize(("universe", "bins", "union"), [(8, 4, 3), (8, 2, 5), (12, 3, 4), (6, 6, 6), (9, 3, 1)])
+def test_occupancy_of_a_universe_counts_all_sets(universe, bins, union):
+    """Every set of the universe is as likely as every other: the law is a count."""
+    filled = [len({x * bins // universe for x in some}) for some in combinations(range(universe), union)]
+    law = np.bincount(filled, minlength=bins + 1) / len(filled)
+    np.testing.assert_allclose(oph.occupancy(union, bins, universe), law, atol=1e-12)
+    empty = bins - (law * np.arange(bins + 1)).sum()
     assert oph.expected_empty(union, bins, universe) == pytest.approx(empty)
+    assert oph.expected_inverse_filled(union, bins, universe) == pytest.approx((law[1:] / np.arange(1, bins + 1)).sum())
 
 
 @pytest.mark.parametrize(("union", "bins"), [(30, 8), (200, 32), (5, 5), (9, 2), (50, 2), (15, 3)])
@@ -201,7 +138,8 @@ def test_filled_bins_by_inclusion_and_exclusion(union, bins):
 
 
 def test_estimates_of_few_filled_bins():
-    assert oph.resemblance(1, 3, 4) == 1.0 and oph.resemblance(0, 3, 4) == 0.0
+    assert oph.resemblance([1, 0, 1], [3, 3, 1], 4).tolist() == [1.0, 0.0, 1 / 3]
+    assert np.isnan(oph.resemblance(0, 4, 4))
 
 
 def test_bits_of_structures():
@@ -219,10 +157,11 @@ def test_variances_of_a_single_member_are_nought():
 
 def test_a_million_members_in_many_bins_take_seconds():
     """Bins without a member are then few, and nearly independent: their number is nearly Poisson distributed."""
-    law = one_permutation.occupancy(1_000_000, 65_536)
+    law = oph.occupancy(1_000_000, 65_536)
     empty = 65_536 * (1 - 1 / 65_536) ** 1_000_000
     assert law.sum() == pytest.approx(1, abs=1e-12)
     assert (law * (65_536 - np.arange(65_537))).sum() == pytest.approx(empty, rel=1e-8)
     assert law[-1] == pytest.approx(np.exp(-empty), rel=1e-4)
+    assert oph.expected_inverse_filled(1_000_000, 8) == 1 / 8, "of so many members none is empty"
     expected = 0.25 * ((1 + 1e-6) / 65_536 - 1e-6)
-    assert one_permutation.variance(0.5, 1_000_000, 65_536) == pytest.approx(expected, rel=1e-4)
+    assert oph.variance(0.5, 1_000_000, 65_536) == pytest.approx(expected, rel=1e-4)

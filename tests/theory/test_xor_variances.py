@@ -56,9 +56,10 @@ def test_three_quarter_variance_to_first_order(densities):
     assert xor_bits.three_quarter_variance(r, n, *densities) == pytest.approx(slope**2 * spread, rel=1e-6)
 
 
-@pytest.mark.parametrize(("combined", "samples"), [(1, 7), (2, 9), (3, 40)])
-def test_mean_squared_error_of_dense_sets(combined, samples):
-    densities, r = (0.6, 0.45), 0.7
+@pytest.mark.parametrize("densities", UNLIKE[:2])
+@pytest.mark.parametrize(("combined", "samples"), [(1, 7), (2, 9), (3, 40), (2, 1), (16, 500)])
+@pytest.mark.parametrize("r", [0.3, 0.7])
+def test_mean_squared_error_is_that_of_the_law(densities, combined, samples, r):
     t = float(xor_bits.match_probability(r, combined, *densities))
     values = xor_bits.resemblance(np.arange(samples + 1) / samples, combined, *densities)
     mean, variance = mean_and_variance(values, samples, t)
