@@ -256,3 +256,35 @@ def test_no_more_fingerprints_than_rows_of_32_bits(monkeypatch, index):
     with pytest.raises(la.errors.ParameterError, match="at most 5 fingerprints; this would make 6"):
         index.add(np.zeros(1, np.uint64))
     assert len(index) == 5 == len(index.query(np.zeros(1, np.uint64)))
+
+
+def real_like(rng, n, features=120):
+    """Weighted features of documents and of near-duplicates of them, as fingerprints with margins."""
+    values, weights, offsets = [], [], [0]
+    for _ in range(n):
+        keys, w = rng.integers(0, 1 << 62, features), rng.lognormal(0, 0.7, features)
+        changed = keys.copy()
+        changed[:2] = rng.integers(0, 1 << 62, 2)
+        values += [keys, changed]
+        weights += [w, w]
+        offsets += [offsets[-1] + features, offsets[-1] + 2 * features]
+    sets = la.sketches.WeightedSets.from_arrays(np.concatenate(values), np.concatenate(weights), offsets)
+    return la.sketches.SimHash(margins=True).sign(sets)
+
+
+def test_weak_bits_find_most_pairs_with_few_probes(rng):
+    prints = real_like(rng, 4000)
+    stored, asked = prints.words[0::2], prints.words[1::2]
+    margins = prints.margins[1::2]
+    near = np.flatnonzero(np.isin(np.bitwise_count(stored ^ asked).sum(1), (1, 2, 3)))
+    assert len(near) > 500
+    shares = {}
+    for name, m in (("weak", margins), ("random", rng.random(margins.shape).astype(np.float32) ** 0.1)):
+        index = la.search.WeakBitIndex(radius=3, prefix_bits=24, probes=23).add(stored)
+        found = index.query(asked, m)
+        hits = set(zip(found.left.tolist(), found.right.tolist(), strict=True))
+        shares[name] = np.mean([(i, i) in hits for i in near.tolist()])
+    assert shares["weak"] >= 0.93
+    assert shares["random"] < shares["weak"] - 0.1, "an order of bits that tells nothing"
+    first = la.search.WeakBitIndex(radius=3, prefix_bits=24, probes=23).add(stored).first(asked, margins)
+    assert np.mean(first[near] == near) >= 0.93

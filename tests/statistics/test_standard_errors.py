@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy import stats
+from theory.sampler import minima
 
 import lookalike as la
-from lookalike.theory import likelihood, minhash, mixture, shares
+from lookalike.theory import likelihood, minhash, mixture, shares, xor_bits
 
 HIGH = (0.9, 0.95, 0.97, 0.98, 0.985, 0.99, 0.995, 0.999, 1.0)
 
@@ -98,3 +99,34 @@ def test_densities_of_each_pair_count():
         alone = likelihood.most_likely(matches[i], parts, left[i], right[i])
         assert (found[0][i], found[1][i]) == (pytest.approx(alone[0]), pytest.approx(alone[1]))
     assert len(set(np.round(found[0], 6))) == 3
+
+
+@pytest.mark.parametrize(("combined", "samples"), [(2, 1), (2, 64), (3, 10), (8, 20), (16, 500)])
+@pytest.mark.parametrize("resemblance", [0.3, 0.8, 0.95])
+def test_mean_squared_error_of_combined_bits_is_exact(combined, samples, resemblance):
+    t = xor_bits.match_probability(resemblance, combined)
+    x = np.arange(samples + 1)
+    expected = (stats.binom.pmf(x, samples, t) * (xor_bits.resemblance(x / samples, combined) - resemblance) ** 2).sum()
+    assert xor_bits.mean_squared_error(resemblance, combined, samples) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("combined", [2, 3])
+def test_combined_bits_of_dense_sets_say_nothing_where_two_resemblances_fit(rng, combined):
+    """E13: at densities of .5, resemblances of .1 and .4 give the same matches: 0.1 stated .4, with an error bar."""
+    n, samples = 300, 500
+    for r, clear in ((0.05, 0.0), (0.1, 0.0), (0.9, 1.0)):
+        left, right = minima(rng, r, 0.5, 0.5, (n, samples * combined))
+        slots = np.concatenate([left, right]).astype(np.uint64)
+        scheme = la.sketches.PermutationMinHash(universe=1 << 40, permutations=samples * combined)
+        packed = la.sketches.XorBits(combined=combined).pack(
+            la.sketches.Signatures(slots, scheme, "minima", np.full(2 * n, 0.5))
+        )
+        rows = np.arange(n)
+        for likely in (False, True):
+            found = packed.estimated_resemblance(rows, rows + n, most_likely=likely)
+            share = np.isfinite(found).mean()
+            assert abs(share - clear) < 0.025 + 5 * (0.025 / n) ** 0.5
+            if clear:
+                assert np.nanmean(found) == pytest.approx(
+                    r, abs=5 * (xor_bits.variance(r, combined, samples, 0.5, 0.5) / n) ** 0.5
+                )

@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 import lookalike as la
 from lookalike.planner import plan
-from lookalike.theory import banding
+from lookalike.theory import banding, minhash, set_distance
 
 
 @pytest.mark.parametrize(
@@ -217,3 +217,12 @@ def test_sixteen_rare_codes_and_a_single_common_slot():
     assert default == banding.crowded_recall(own, crowded, 0.1, chosen=16) != more
     # of two slots that agree in 0.3 of all the common one takes everything: 0.6
     assert banding.crowded_recall([[[True, False]]], [[False]], 0.3) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_identities_of_resemblance():
+    left, right, common = 30, 50, 20
+    r = common / (left + right - common)
+    assert set_distance.distance(r, left, right) == pytest.approx(left + right - 2 * common)
+    assert minhash.containment(r, left, right) == pytest.approx(common / left)
+    assert minhash.variance(0.5, 4) == 0.0625
+    assert minhash.variance([0.0, 1.0], 7).tolist() == [0.0, 0.0]

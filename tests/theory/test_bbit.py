@@ -138,3 +138,10 @@ def test_what_no_sets_have_is_refused():
     ):  # fmt: skip
         with pytest.raises(la.errors.ParameterError):
             formula(*arguments)
+
+
+def test_exponent_of_the_chance_match():
+    """2^b - 1, not 2 b: the two agree for small b only, and the limit 2^-b tells them apart."""
+    r = 0.2
+    assert chance.chance_match(4, r) == pytest.approx(r * (1 - r) ** 15 / (1 - (1 - r) ** 16))
+    assert chance.chance_match(4, r) != pytest.approx(r * (1 - r) ** 7 / (1 - (1 - r) ** 8))

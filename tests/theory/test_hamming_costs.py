@@ -11,7 +11,7 @@ from naive import hamming as naive
 
 import lookalike as la
 from lookalike.search import tuning
-from lookalike.theory import hamming_costs, weak_bits
+from lookalike.theory import blocks, hamming_costs, weak_bits
 from lookalike.theory.hamming_costs import Costs
 
 # Counters in place of times: each cost formula becomes the number of such steps.
@@ -268,3 +268,38 @@ def test_a_piece_of_a_file_is_probed_as_a_small_table_is():
     costs = replace(NOTHING, probe=(1.0, 2.0, 3.0))
     assert hamming_costs.weak_bits_batch(2.0**22, 8, 1, 10, 5, 3, costs, pieces=4) == 8 * 5 * 4 * 2
     assert hamming_costs.weak_bits_batch(2.0**20, 8, 1, 10, 5, 3, costs) == 8 * 5 * 2
+
+
+def drawn_pairs(rng, n, sigma):
+    """Queries, their margins and near-duplicates: bits are signs of normal sums, near ones differ by sigma."""
+    margins = rng.normal(0, 1, (n, 64))
+    place = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    queries, stored = (
+        ((m > 0) * place).sum(1, dtype=np.uint64) for m in (margins, margins + rng.normal(0, sigma, margins.shape))
+    )
+    return queries, stored, margins.astype(np.float32)
+
+
+@pytest.mark.parametrize("sigma", [0.03, 0.06, 0.12])
+@pytest.mark.parametrize("probes", [1, 8, 23])
+def test_recall_of_probabilistic_matching_is_that_of_its_model(rng, sigma, probes):
+    n = 20_000
+    queries, stored, margins = drawn_pairs(rng, n, sigma)
+    distance = np.bitwise_count(queries ^ stored)
+    wanted = np.flatnonzero((distance >= 1) & (distance <= 3))
+    index = la.search.WeakBitIndex(radius=3, prefix_bits=16, probes=probes).add(stored)
+    pairs = index.query(queries, margins)
+    found = np.isin(wanted, pairs.left[pairs.left == pairs.right]).mean()
+    share, near = weak_bits.weak_bit_recall(margins[:3000], sigma, 16, probes, 3)
+    expected = share[:, -1].sum() / near.sum()
+    error = (expected * (1 - expected) / len(wanted)) ** 0.5
+    of_model = np.std(share[:, -1] - expected * near) / near.mean() / len(near) ** 0.5
+    assert abs(found - expected) < 3 * (error**2 + of_model**2) ** 0.5 + 1e-9
+    assert abs(len(wanted) / n - near.mean()) < 4 * (0.25 / n + near.var() / len(near)) ** 0.5
+
+
+def test_all_probes_find_all(rng):
+    margins = rng.normal(0, 1, (20, 64))
+    share, near = weak_bits.weak_bit_recall(margins, 0.1, 10, blocks.combinations_within(10, 3), 3)
+    np.testing.assert_allclose(share[:, -1], near, rtol=1e-9)
+    assert (np.diff(share, axis=1) >= 0).all()

@@ -4,7 +4,7 @@ from math import comb, lgamma, log, log1p
 
 import numpy as np
 import pytest
-from theory.sampler import parts_of, sparse_matches
+from theory.sampler import minima, parts_of, sparse_matches
 from theory.test_likelihood import match
 
 import lookalike as la
@@ -269,3 +269,51 @@ def test_low_estimates_of_xored_bits_warn(combined, least):
         packed.estimated_resemblance(0, [1, 2])
     assert caught[0].filename == __file__
     assert packed.estimated_resemblance(0, 0) == 1.0
+
+
+@pytest.mark.parametrize("combined", [2, 3, 4, 5, 8])
+def test_xored_bits(rng, combined):
+    """Also for numbers that are no power of two; bias and variance as stated."""
+    r, n, k = 0.85, 3000, 1500
+    agree = sparse_matches(rng, r, 1, (n, k, combined)) if combined <= 3 else None
+    if agree is not None:
+        share = ((~agree).sum(2) % 2 == 0).mean(1)
+    else:
+        share = (rng.random((n, k)) < xor_bits.match_probability(r, combined)).mean(1)
+    found = xor_bits.resemblance(share, combined)
+    variance = xor_bits.variance(r, combined, k)
+    assert abs(found.mean() - r - xor_bits.bias(r, combined, k)) < 4 * (variance / n) ** 0.5
+    assert abs(found.var() / variance - 1) < 4 * (2 / n) ** 0.5
+
+
+def test_numerator_has_c1(rng):
+    """E2: printed with C2 the estimate of dense sets of unlike sizes is off by +.0063."""
+    left, right, r, n, k = 0.6, 0.5, 0.80, 4000, 2000
+    z_left, z_right = minima(rng, r, left, right, (n // 10, k * 2))
+    bits = ((z_left ^ z_right) & 1).reshape(n // 10, k, 2)
+    t = float((bits.sum(2) % 2 == 0).mean())
+    probability = xor_bits.match_probability(r, 2, left, right)
+    assert abs(t - probability) < 4 * (probability * (1 - probability) / (n // 10 * k)) ** 0.5
+    assert xor_bits.resemblance(probability, 2, left, right) == pytest.approx(r, abs=1e-12)
+    c1, c2 = bbit.constants(1, left, right)
+    printed = ((2 * probability - 1) ** 0.5 + 1 - 2 * c2) / (2 - 2 * c2)
+    assert printed - r == pytest.approx(0.0063, abs=2e-4)
+    assert printed - r == pytest.approx((c1 - c2) / (1 - c2), abs=1e-9)
+
+
+def test_ratio_of_variances_tends_to_the_number_combined():
+    for m in (2, 4, 8):
+        ratio = bbit.variance(0.9999, 1, 1) / xor_bits.variance(0.9999, m, 1)
+        assert ratio == pytest.approx(m, rel=0.01)
+    assert xor_bits.variance(0.7, 1, 9) == pytest.approx(bbit.variance(0.7, 1, 9))
+
+
+def test_three_quarter_bits(rng):
+    r, n, k = 0.8, 4000, 1000
+    singles = sparse_matches(rng, r, 1, (n, k // 2))
+    pairs = rng.random((n, k // 2)) < xor_bits.match_probability(r, 2)
+    share = np.concatenate([singles, pairs], 1).mean(1)
+    assert abs(share.mean() - xor_bits.three_quarter_match_probability(r)) < 4 * 0.5 / (n * k) ** 0.5
+    found = xor_bits.three_quarter_resemblance(share)
+    assert abs(found.var() / xor_bits.three_quarter_variance(r, k) - 1) < 4 * (2 / n) ** 0.5
+    assert xor_bits.three_quarter_resemblance(xor_bits.three_quarter_match_probability(r)) == pytest.approx(r)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from theory.sampler import minima
 
+import lookalike as la
+from lookalike.theory import bbit, one_permutation, set_distance
 from lookalike.theory import one_permutation as oph
-from lookalike.theory import set_distance
 
 RATIOS = [(8, 0.582, 7.135, 1.455), (16, 0.554, 3.809, 1.325), (32, 0.558, 2.025, 1.156), (64, 0.590, 1.151, 0.952),
           (128, 0.661, 0.812, 0.793)]  # fmt: skip
@@ -165,3 +166,60 @@ def test_a_million_members_in_many_bins_take_seconds():
     assert oph.expected_inverse_filled(1_000_000, 8) == 1 / 8, "of so many members none is empty"
     expected = 0.25 * ((1 + 1e-6) / 65_536 - 1e-6)
     assert oph.variance(0.5, 1_000_000, 65_536) == pytest.approx(expected, rel=1e-4)
+
+
+def test_variance_against_simulation(rng):
+    f, t, common, n = 30, 16, 12, 20000
+    bins, owner = rng.integers(0, t, (n, f)), rng.random((n, f))
+    estimates = np.empty(n)
+    for i in range(n):
+        order = np.argsort(owner[i])
+        first = np.full(t, -1)
+        for x in order[::-1]:
+            first[bins[i, x]] = x
+        filled = first >= 0
+        estimates[i] = (first[filled] < common).mean()
+    exact = one_permutation.variance(common / f, f, t)
+    assert abs(estimates.mean() - common / f) < 4 * (exact / n) ** 0.5
+    assert abs(estimates.var() / exact - 1) < 4 * (2 / n) ** 0.5
+
+
+def test_limits():
+    assert one_permutation.variance(0.5, 1, 8) == 0.0
+    assert one_permutation.variance(0.5, 10**6, 8) == pytest.approx(0.25 / 8, rel=1e-4)
+    assert one_permutation.variance([0.0, 1.0], 10, 8).tolist() == [0.0, 0.0]
+    balanced = one_permutation.copied_variance(0.5, 40, 64, 64**2 * one_permutation.expected_inverse_filled(40, 64))
+    assert balanced == pytest.approx(one_permutation.variance(0.5, 40, 64)), "equal copies give the raw variance"
+    assert one_permutation.resemblance(0, 8, 8) is not None and np.isnan(one_permutation.resemblance(0, 8, 8))
+    assert one_permutation.resemblance([1, 0, 1], [1, 0, 0], 4).tolist() == [1 / 3, 0.0, 0.25]
+
+
+def test_expected_counts():
+    assert one_permutation.expected_empty(4, 4, 16) == pytest.approx(4 * (12 / 16) * (11 / 15) * (10 / 14) * (9 / 13))
+    assert one_permutation.expected_matches(1.0, 50, 8) == pytest.approx(8 - one_permutation.expected_empty(50, 8))
+    with pytest.raises(la.errors.ParameterError):
+        one_permutation.expected_empty(20, 4, 16)
+
+
+def test_space_table():
+    bits = one_permutation.space_bits(2**30, 512, 1)
+    assert bits["naive"] == 2**30
+    assert bits["minwise"] == 512 * 2**30 * 30 + 512 * 30
+    assert bits["b-bit minwise"] == 512 * 2**30 * 30 + 512
+    assert bits["one permutation"] == 2**30 * 30 + 512 * 21
+
+
+def test_hamming_from_bits(rng):
+    """Variance (19) at many samples; the bias that the paper leaves out, at few."""
+    r, total = 0.5, 1000
+    for k, n in ((1024, 5000), (64, 200_000)):
+        share = rng.binomial(k, bbit.match_probability(r, 1), n) / k
+        found = set_distance.distance(np.maximum(bbit.resemblance(share, 1), 0), total / 2, total / 2)
+        spread = bbit.variance(r, 1, k)
+        exact = set_distance.distance(r, total / 2, total / 2)
+        if k == 1024:
+            assert abs(found.var() / set_distance.variance(r, spread, total) - 1) < 4 * (2 / n) ** 0.5 + 0.02
+        else:
+            predicted = set_distance.bias(r, spread, total)
+            assert abs((found.mean() - exact) / predicted - 1) < 0.3
+    assert np.isfinite(set_distance.distance(max(bbit.resemblance(0.0, 1), 0.0), 5, 5))

@@ -145,3 +145,14 @@ def test_whatever_blocks_differ_one_choice_is_untouched(bits, radius):
             assert any(not set(choice) & set(touched) for choice in choices), (parts, len(choices), touched)
     assert ((8, 14) in [(parts, len(choices)) for parts, choices in designs]) == (radius <= 3 and bits >= 8)
     assert blocks.join_candidates(100.0, bits, *designs[0]) == 100 * 100 / 2, "all with all"
+
+
+@pytest.mark.parametrize(("cosine", "expected"), [(0.90, 0.013), (0.95, 0.101), (0.98, 0.411), (0.99, 0.674), (0.995, 0.853)])
+def test_radius_3_is_precise_but_not_complete(cosine, expected):
+    assert simhash.within_radius(cosine, 3) == pytest.approx(expected, abs=6e-4)
+    assert simhash.within_radius(cosine, 3) == pytest.approx(stats.binom.cdf(3, 64, np.arccos(cosine) / np.pi))
+
+
+def test_half_of_the_pairs_at_cosine_984():
+    assert simhash.within_radius(0.984, 3) == pytest.approx(0.5, abs=0.01)
+    assert simhash.within_radius(0.9977, 3) == pytest.approx(0.95, abs=0.005)
