@@ -1,7 +1,5 @@
 """One permutation of a universe cut into bins: the report's example, its twin, refusals."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from naive import families as naive
@@ -82,16 +80,3 @@ def test_places_of_two_permutations_are_not_compared():
     scheme = la.sketches.PermutationBins(universe=16, permutations=4)
     with pytest.raises(la.errors.IncompatibleSketchError):
         scheme.sign_sets([1], [0, 1]).estimated_resemblance(0, 0, other=scheme.bin_places([1], [0, 1]))
-
-
-@pytest.mark.parametrize(("universe", "bins", "union"), [(8, 4, 3), (8, 2, 5), (12, 3, 4), (6, 6, 6), (9, 3, 1)])
-def test_occupancy_of_a_universe_counts_all_sets(universe, bins, union):
-    """Every set of the universe is as likely as every other: the law is a count."""
-    filled = [len({x * bins // universe for x in some}) for some in combinations(range(universe), union)]
-    law = np.bincount(filled, minlength=bins + 1) / len(filled)
-    np.testing.assert_allclose(one_permutation.occupancy(union, bins, universe), law, atol=1e-12)
-    empty = bins - (law * np.arange(bins + 1)).sum()
-    assert one_permutation.expected_empty(union, bins, universe) == pytest.approx(empty)
-    assert one_permutation.expected_inverse_filled(union, bins, universe) == pytest.approx(
-        (law[1:] / np.arange(1, bins + 1)).sum()
-    )

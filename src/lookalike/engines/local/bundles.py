@@ -84,7 +84,8 @@ class Partners:
             self._left, right = left[order], right[order]
         by_order = np.argsort(members, kind="stable")
         begins, ends = (np.searchsorted(right, members[by_order], side) for side in ("left", "right"))
-        self._begins, self._sizes = begins[back := inverse(by_order)], (ends - begins)[back]
+        place = inverse(by_order)
+        self._begins, self._sizes = begins[place], (ends - begins)[place]
 
     def of(self, begin: int, end: int) -> pa.Array:
         """Return the partners of members in a row, a list for each."""
