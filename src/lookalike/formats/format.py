@@ -175,7 +175,7 @@ def unpacked_size(place: FoundFile) -> int:
     return place.size * (1 if compression_of(place.path) is None else EXPANSION)
 
 
-def gathered(found: Iterable[tuple[T, int]], most: int = BATCH_ROWS) -> Iterator[list[T]]:
+def gather_batches(found: Iterable[tuple[T, int]], most: int = BATCH_ROWS) -> Iterator[list[T]]:
     """Yield what comes with its bytes in lists, up to so many or about a block; what comes before an error is yielded, too."""
     some: list[T] = []
     size = 0
@@ -326,7 +326,7 @@ class Format:
                 yield (number, row, why), len(value_at(row, text) or "")
                 del row  # not held while the next is read
 
-        for rows in gathered(checked()):
+        for rows in gather_batches(checked()):
             yield _batch(rows, columns)
         parts.end()
 

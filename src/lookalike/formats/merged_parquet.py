@@ -16,7 +16,7 @@ from pyarrow import types
 
 from ..errors import InputDataError
 from .columnar import ColumnarFormat, selected_schema, selected_tables
-from .format import Selection, gathered
+from .format import Selection, gather_batches
 from .rows import as_text, not_utf8, plain_values, refuse_twice
 from .split import ROOM, Record, Split
 
@@ -150,7 +150,7 @@ def _batched(rows: Iterable[tuple[int, Record]], split: Split) -> Iterator[list[
             yield (number, row), _checked_size(split, number, row)
             del row  # not held while the next is read
 
-    return gathered(sized(), ROW_GROUP)
+    return gather_batches(sized(), ROW_GROUP)
 
 
 def _checked_size(split: Split, number: int, row: Record) -> int:
@@ -286,7 +286,7 @@ def with_provenance(schema: pa.Schema, provenance: Record) -> pa.Schema:
     return schema.with_metadata({**(schema.metadata or {}), b"lookalike": json.dumps(provenance).encode()})
 
 
-def unwritable(schema: pa.Schema, write: Callable[[pa.Table, Any], None]) -> str | None:
+def find_unwritable(schema: pa.Schema, write: Callable[[pa.Table, Any], None]) -> str | None:
     """Return the first column of a type that a format does not have."""
     for field in schema:
         try:

@@ -12,7 +12,7 @@ from ..errors import InputDataError, OutputError
 from ..files.streams import arrow_file, reading
 from .columnar import ROWS, ColumnarFormat, check_columns, decoded, outer, table_batch
 from .format import EXPANSION, Selection
-from .merged_parquet import row_groups, together, unwritable, write_tables
+from .merged_parquet import find_unwritable, row_groups, together, write_tables
 from .rows import refuse_twice
 from .split import Batch, Columns, Record, Split
 
@@ -112,7 +112,7 @@ class ORC(ColumnarFormat):
         except InputDataError:
             raise
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError, ValueError) as error:
-            name = unwritable(schema, orc.write_table)
+            name = find_unwritable(schema, orc.write_table)
             raise OutputError(f" cannot be written as ORC: {error}; cast or drop it", column=name) from None
 
 

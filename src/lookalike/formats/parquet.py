@@ -19,7 +19,7 @@ from ..text.texts import Later, Texts
 from ..values.arrays import runs
 from .columnar import ColumnarFormat, check_columns, leaves_of, path_of, table_batch, unread_table
 from .format import Selection
-from .merged_parquet import together, unwritable, with_provenance, write_tables
+from .merged_parquet import find_unwritable, together, with_provenance, write_tables
 from .row_groups import BUFFER, READ_AHEAD, Damaged, RowGroups, buffer_of, row_bounds
 from .split import Batch, Columns, Pieces, Record, Split, marked, unread
 
@@ -169,7 +169,7 @@ class Parquet(ColumnarFormat):
             with pq.ParquetWriter(stream, schema, **how) as writer:
                 write_tables(writer.write_table, tables, schema, MOST_ROWS if as_is else None)
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            name = unwritable(schema, pq.write_table)
+            name = find_unwritable(schema, pq.write_table)
             kind = f" of type {schema.field(name).type}" if name else ""
             said = f"a column{kind} cannot be written as parquet: {error}; cast or drop it"
             raise OutputError(said, column=name) from None

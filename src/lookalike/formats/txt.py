@@ -21,7 +21,7 @@ from ..files.streams import DamagedError, read_blocks, read_raw
 from ..files.urls import Url
 from ..text.texts import Texts, from_bytes
 from ..values.arrays import runs
-from .format import BATCH_ROWS, Format, Selection, gathered, unpacked_size
+from .format import BATCH_ROWS, Format, Selection, gather_batches, unpacked_size
 from .rows import NumberedRows
 from .split import Batch, Columns, FinalError, Pieces, Record, Split, marked, numbers_from, reason_of
 
@@ -182,7 +182,7 @@ def batches_of(
             yield (row, text), len(text) if isinstance(text, bytes) else 0
             del text  # not held while the next is read
 
-    for some in gathered(documents(), most):
+    for some in gather_batches(documents(), most):
         rows, texts = [row for row, _ in some], [text if isinstance(text, bytes) else None for _, text in some]
         unreadable = {place: str(why) for place, (_, why) in enumerate(some) if isinstance(why, UnreadableError)}
         some.clear()

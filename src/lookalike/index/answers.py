@@ -19,7 +19,7 @@ from ..errors import IncompatibleSketchError, IndexFormatError, InputDataError, 
 from ..text.hashes import KeyedHashes
 from ..text.texts import PIECE_BYTES, Texts, as_texts, from_bytes, from_strings
 from ..values import Float64Array, Int64Array
-from ..values.arrays import together
+from ..values.arrays import concatenate_columns
 from ..values.arrow import strings, to_arrow
 from .kind import Sketches, SketchScheme
 from .manifest import Manifest
@@ -51,7 +51,7 @@ def sketch_texts(kind: SketchScheme, given: Any, threads: int, asking: bool) -> 
         return work(texts[0]), texts
     pieces = (some.slice(*bounds) for some in texts for bounds in some.cut())
     parts = list(in_order(work, pieces, threads)) or [work(from_strings([]))]
-    keys, codes, empty = together((part.keys, part.codes, part.empty) for part in parts)
+    keys, codes, empty = concatenate_columns((part.keys, part.codes, part.empty) for part in parts)
     margins = [part.margins for part in parts if part.margins is not None]
     return Sketches(keys, codes, empty, kind, np.concatenate(margins) if margins else None), texts
 

@@ -15,7 +15,7 @@ from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
 from ..text.texts import Texts
 from ..values import Float64Array, Int64Array
-from ..values.arrays import together
+from ..values.arrays import concatenate_columns
 from ..values.arrow import to_arrow
 from .answers import ID_TYPES, ids_of
 from .manifest import Manifest
@@ -65,7 +65,7 @@ def containing(
 
 def best(parts: Sequence[Matches], top: int | None) -> Matches:
     """Return the best matches of each query, the best first."""
-    query, segment, row, score = together(parts)
+    query, segment, row, score = concatenate_columns(parts)
     order = best_first(query, segment, row, score, top)
     return query[order], segment[order], row[order], score[order]
 

@@ -11,8 +11,8 @@ from ..core import band_keys, band_pairs, packed_band_keys
 from ..core.threads import in_order
 from ..errors import IncompatibleSketchError, ParameterError
 from ..values import Int64Array, PackedSignatures, Pairs, Signatures, UInt64Array
-from ..values.arrays import counted_off, together, whole
-from .fingerprints import Shared
+from ..values.arrays import concatenate_columns, expand_counts, whole
+from .fingerprints import SharedIndex
 
 
 def _places(layout: Int64Array) -> Int64Array:
@@ -28,11 +28,11 @@ def _places(layout: Int64Array) -> Int64Array:
 def find_candidates(keys: UInt64Array, threads: int = 1) -> tuple[Int64Array, Int64Array]:
     """Find the pairs of rows that have an equal key in some column."""
     found = in_order(partial(band_pairs, keys), range(keys.shape[1]), threads)
-    left, right = together([(np.empty(0, np.int64),) * 2, *found])
+    left, right = concatenate_columns([(np.empty(0, np.int64),) * 2, *found])
     return left, right
 
 
-class BandingIndex(Shared):
+class BandingIndex(SharedIndex):
     """Signatures cut into bands; documents that agree in all rows of at least one band are candidates.
 
     Two documents of resemblance R become candidates with probability 1 - (1 - R^rows)^bands. Of signatures packed to b bits
@@ -151,7 +151,7 @@ class BandingIndex(Shared):
         with self._turn:
             added, n_rows = list(self._added), self._n_rows
         none = np.empty((0, self.bands), np.uint64), np.empty(0, np.int64)
-        keys, full = together([none, *added])
+        keys, full = concatenate_columns([none, *added])
         return keys, full, n_rows
 
     def pairs(self, *, threads: int = 1) -> Pairs:
@@ -182,7 +182,7 @@ class BandingIndex(Shared):
             column = stored[order, band]
             begin = np.searchsorted(column, keys[:, band], "left")
             count = np.searchsorted(column, keys[:, band], "right") - begin
-            query, place = counted_off(count)
+            query, place = expand_counts(count)
             place = order[begin[query] + place]
             for earlier in range(band):  # that a pair shares, too
                 fresh = keys[query, earlier] != stored[place, earlier]

@@ -18,7 +18,7 @@ from ..errors import InputDataError, ParameterError
 from ..files.arrays import GrowingFile
 from ..files.layout import FileType, Section, open_regular, read_pieces
 from ..values import Int64Array, UInt64Array
-from ..values.arrays import together
+from ..values.arrays import concatenate_columns
 from .self_join import sort_rows
 
 FINGERPRINTS = FileType(magic=b"LOOKAFPS", version=1, name="fingerprints", error=InputDataError, links=True)
@@ -123,7 +123,7 @@ class ChunkedFile:
         """Merge sorted parts."""
         if len(parts) == 1:
             return parts[0]
-        words, rows = together(parts)
+        words, rows = concatenate_columns(parts)
         order = sort_rows(words)
         return words[order], rows[order]
 

@@ -13,7 +13,7 @@ from ..errors import ParameterError
 from ..theory import packed_banding, xor_bits
 from ..theory.chance import chance_match
 from ..values import Float64Array, Int64Array, PackedSignatures, Pairs
-from ..values.arrays import native, number, together, whole
+from ..values.arrays import concatenate_columns, native, number, whole
 from .banding import BandingIndex
 from .fingerprints import NO_HITS, Hits
 
@@ -164,7 +164,7 @@ def pairs_above(packed: PackedSignatures, threshold: float, *, recall: float | N
     reach = None if packed.has_empty else _reach(packed, threshold)
     work = partial(_scan, packed, threshold, reach)
     parts = list(in_order(work, range(0, len(packed), BLOCK), threads)) or [NO_HITS]
-    left, right, matches = together(parts)
+    left, right, matches = concatenate_columns(parts)
     order = np.lexsort((right, left))
     left, right, matches = left[order], right[order], matches[order]
     if reach is None or packed.densities is not None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..core.threads import in_order
 from ..errors import IncompatibleSketchError, InputDataError, ParameterError
 from ..values import Fingerprints, Int64Array, Pairs, UInt64Array
-from ..values.arrays import together, whole
+from ..values.arrays import concatenate_columns, whole
 from .chunked_file import ChunkedFile
 from .fingerprints import NO_HITS, QUERIES_AT_A_TIME, FingerprintIndex, Hits, Margins, Values, collect
 from .weak_bits import WeakBitIndex, WeakBits
@@ -184,7 +184,7 @@ class FingerprintFile:
             If the file is damaged.
         """
         parts = self._search(values, using, margins, memory, threads, None)
-        left, right, distance = together([NO_HITS, *parts])
+        left, right, distance = concatenate_columns([NO_HITS, *parts])
         order = np.lexsort((right, left))
         return Pairs(left[order], right[order], len(self), None, distance[order])
 
@@ -279,5 +279,5 @@ def _look_up_piece(index: FingerprintIndex, answered: NDArray[np.bool_] | None, 
             answered[asked] = True
             place, distance = place[chosen], distance[chosen]
         parts.append((asked, rows[start + place], distance))
-    left, right, distance = together(parts)
+    left, right, distance = concatenate_columns(parts)
     return left, right, distance

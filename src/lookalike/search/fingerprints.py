@@ -69,7 +69,7 @@ class Growing:
         return None if self._room is None else self._room[: self._count]
 
 
-class Shared:
+class SharedIndex:
     """Base of what threads share; a copy of it, in another process perhaps, has a lock of its own."""
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class Shared:
         self.__dict__.update(state, _turn=threading.RLock())
 
 
-class FingerprintIndex(Shared):
+class FingerprintIndex(SharedIndex):
     """Base of the indexes: fingerprints added get the next row numbers; searches are inclusive of the radius.
 
     Threads may share an index: what searches need is built by one of them, and each search sees what was added before it.
@@ -268,10 +268,10 @@ class ExhaustiveHammingIndex(FingerprintIndex):
 
 def collect(search: Search, n: int) -> Found:
     """Run a search over n queries, some at a time: what it finds ascends."""
-    return collected([search(start, min(start + QUERIES_AT_A_TIME, n)) for start in range(0, n, QUERIES_AT_A_TIME)])
+    return concatenate_found([search(start, min(start + QUERIES_AT_A_TIME, n)) for start in range(0, n, QUERIES_AT_A_TIME)])
 
 
-def collected(parts: Iterable[Found]) -> Found:
+def concatenate_found(parts: Iterable[Found]) -> Found:
     """Return all that was found, and how many pairs were compared."""
     left, right, distance, compared = zip((*NO_HITS, 0), *parts, strict=True)
     return np.concatenate(left), np.concatenate(right), np.concatenate(distance), sum(compared)

@@ -10,7 +10,7 @@ from ..core import find_roots
 from ..errors import ParameterError
 from ..theory.hamming_costs import DEFAULT
 from ..values import Int64Array, Pairs, UInt64Array
-from ..values.arrays import number, together, whole
+from ..values.arrays import concatenate_columns, number, whole
 from .fingerprints import ExhaustiveHammingIndex, FingerprintIndex, Growing, Hits, Margins, Values, collect
 from .self_join import equal_rows, near_pairs, spread_pairs
 from .tables import BlockTables, Layout, choose_layout
@@ -112,7 +112,7 @@ class HammingIndex(FingerprintIndex):
             parts.append((open_rows[left], right + begin, distance))
             if first_only:
                 open_rows = np.delete(open_rows, left)
-        left, right, distance = together(parts)
+        left, right, distance = concatenate_columns(parts)
         if len(parts) > 1:
             order = np.lexsort((right, left))
             left, right, distance = left[order], right[order], distance[order]

@@ -13,7 +13,7 @@ from ..core.scratch import scratch
 from ..text.hashes import KeyedHashes
 from ..text.texts import Texts
 from ..values import Float64Array, Int64Array, UInt64Array, drop_repeats
-from ..values.arrays import counted_off
+from ..values.arrays import expand_counts
 from .passages import Hits, Passages
 
 
@@ -125,7 +125,7 @@ class Ragged:
 
     def take(self, rows: Int64Array) -> tuple[Int64Array, Int64Array]:
         """Return (place in ``rows``, value) of all values of some rows, in order."""
-        which, place = counted_off(self.sizes[rows])
+        which, place = expand_counts(self.sizes[rows])
         return which, self.values[self.offsets[rows][which] + place]
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..core import find_values, index_values, invert_passages, match_passages
 from ..errors import ParameterError
 from ..values import Float64Array, Int64Array, UInt64Array, drop_repeats
-from ..values.arrays import counted_off, together
+from ..values.arrays import concatenate_columns, expand_counts
 
 LONG = 64  # passages that share a shingle and are gone through whatever else they have
 MAX_ENTRIES = (1 << 31) - 1  # places in the inverted list have 32 bits
@@ -40,7 +40,7 @@ class Hits:
         parts = [one for one in parts if len(one.rows)] or parts[:1]
         if len(parts) == 1:
             return parts[0]
-        rows, tokens, numbers = together((one.rows, one.tokens, one.numbers) for one in parts)
+        rows, tokens, numbers = concatenate_columns((one.rows, one.tokens, one.numbers) for one in parts)
         order = np.lexsort((numbers, tokens, rows))
         return cls(rows[order], tokens[order], numbers[order])
 
@@ -90,7 +90,7 @@ class Passages:
         last = np.maximum(0, length - (length if width is None else width))
         step = max(1, (width or 0) // 2)
         counts = np.where(length > 0, -(-last // step) + 1, 0)
-        document, place = counted_off(counts)
+        document, place = expand_counts(counts)
         start = np.minimum(place * step, last[document])
         size = length[document] if width is None else np.minimum(width, length[document])
         total = int(size.sum())
@@ -99,7 +99,7 @@ class Passages:
                 f"the reference documents have {total:,} shingles (with passages, half of each passage counts twice); at most "
                 f"{MAX_ENTRIES:,} fit: divide the reference documents, or use longer passages"
             )
-        which, place = counted_off(size)
+        which, place = expand_counts(size)
         flat = values if width is None else values[(offsets[document] + start)[which] + place]
         del which, place
         index, shingles, distinct = index_values(flat)
@@ -132,7 +132,7 @@ class Passages:
         self, values: UInt64Array, offsets: Int64Array, threshold: float
     ) -> tuple[Int64Array, Int64Array, Float64Array]:
         """Return (row, passage, resemblance) of the matches of rows of values."""
-        rows, passages, score, _ = self._matched(values, offsets, threshold)
+        rows, passages, score, _ = self._match_rows(values, offsets, threshold)
         reached = score >= threshold
         return rows[reached], passages[reached], score[reached]
 
@@ -141,11 +141,11 @@ class Passages:
     ) -> tuple[Int64Array, Int64Array, Float64Array]:
         """Return (row, passage, share of the passage's shingles in the row) of the matches of rows of values; those of less
         resemblance than ``floor`` are none."""
-        rows, passages, score, share = self._matched(values, offsets, threshold)
+        rows, passages, score, share = self._match_rows(values, offsets, threshold)
         alike = score >= floor
         return rows[alike], passages[alike], share[alike]
 
-    def _matched(
+    def _match_rows(
         self, values: UInt64Array, offsets: Int64Array, threshold: float
     ) -> tuple[Int64Array, Int64Array, Float64Array, Float64Array]:
         """Return (row, passage, resemblance, containment) of the matches of rows of values."""
@@ -168,7 +168,7 @@ def _hide(bounds: Int64Array, lists: NDArray[np.int32], sizes: Int64Array, thres
     """Put passages that cannot match by long lists alone to their ends; return (where these begin, shingles hidden there)."""
     length = np.diff(bounds)
     long = np.flatnonzero(length > LONG)
-    which, place = counted_off(length[long])
+    which, place = expand_counts(length[long])
     scanned, owner, places = bounds[1:].copy(), long[which], bounds[long][which] + place
     hidden = np.bincount(lists[places], minlength=len(sizes))
     hidden[hidden >= threshold * sizes * (1 - 1e-12)] = 0

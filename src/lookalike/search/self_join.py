@@ -11,8 +11,8 @@ from ..core import join_entries, join_runs
 from ..core.threads import in_order
 from ..theory import blocks as theory
 from ..values import Int64Array, UInt64Array
-from ..values.arrays import counted_off
-from .fingerprints import Found, Hits, collected
+from ..values.arrays import expand_counts
+from .fingerprints import Found, Hits, concatenate_found
 
 # Nanoseconds to make and sort an entry, to compare two fingerprints anywhere in memory, and two of neighbouring rows.
 NS_PER_ENTRY, NS_PER_COMPARISON, NS_PER_SCANNED = 40.0, 12.0, 2.0
@@ -57,7 +57,7 @@ def near_pairs(words: UInt64Array, bits: int, radius: int, *, limit: int | None 
     pairs. Up to radius 3 and for many the tables are the 14 of a Steiner system: under three differing bits one stays
     untouched."""
     if len(words) < 2:
-        return collected([])
+        return concatenate_found([])
     n = float(len(words))
 
     def cost(design: theory.Design) -> float:
@@ -74,7 +74,7 @@ def near_pairs(words: UInt64Array, bits: int, radius: int, *, limit: int | None 
         found += len(part[0])
         if found >= most:
             break
-    return collected(parts)
+    return concatenate_found(parts)
 
 
 def spread_pairs(order: Int64Array, bounds: Int64Array, left: Int64Array, right: Int64Array, limit: int | None = None) -> Hits:
@@ -94,5 +94,5 @@ def spread_pairs(order: Int64Array, bounds: Int64Array, left: Int64Array, right:
 def _places(counts: Int64Array, limit: int) -> tuple[Int64Array, Int64Array]:
     """Number things of which there are ``counts``: return (which, number among its like) of at most the first ``limit``."""
     counts = counts[: int(np.searchsorted(counts.cumsum(), limit)) + 1]
-    which, number = counted_off(counts)
+    which, number = expand_counts(counts)
     return which[:limit], number[:limit]

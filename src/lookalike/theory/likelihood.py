@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._check import Float, densities
-from .mixture import Part, Z, _bisected, counted, curve, rises_from
+from .mixture import Part, Z, _bisect, counted, curve, rises_from
 
 
 def _score(
@@ -29,7 +29,7 @@ def _root(
 ) -> Float:
     """Where the score changes its sign, or the end that it points to."""
     each = (np.broadcast_to(end, counts.shape[:-1]) for end in ends)
-    return _bisected(lambda r: _score(counts, trials, parts, r, density_left, density_right)[0] > 0.0, *each)
+    return _bisect(lambda r: _score(counts, trials, parts, r, density_left, density_right)[0] > 0.0, *each)
 
 
 def _likelihood(counts: Float, trials: Float, parts: Sequence[Part], r: Float, left: Float, right: Float) -> Float:
@@ -50,7 +50,7 @@ def _farthest(
     def fits(r: Float) -> Float:
         return most - _likelihood(counts, trials, parts, r, density_left, density_right) < Z * Z / 2.0
 
-    return _bisected(fits, *(np.broadcast_to(end, counts.shape[:-1]) for end in ends))
+    return _bisect(fits, *(np.broadcast_to(end, counts.shape[:-1]) for end in ends))
 
 
 def most_likely(

@@ -43,8 +43,8 @@ class Part:
             raise ParameterError(f"a part needs slots >= 1, bits in 1..64, and bits = 1 where slots are combined; not {self}")
 
 
-def _bisected(rises: Callable[[Float], Float], low: Float, high: Float) -> Float:
-    """Where what is true at the low end stops being true, or the end that it points to."""
+def _bisect(rises: Callable[[Float], Float], low: Float, high: Float) -> Float:
+    """Return where ``rises`` stops being true, by bisection; an end, where it does not between them."""
     begin, end = low, high
     for _ in range(STEPS):
         middle = (low + high) / 2.0
@@ -153,7 +153,7 @@ def rises_from(parts: Sequence[Part], density_left: ArrayLike = 0.0, density_rig
     def rises(x: Float) -> Float:  # x: minus that correlation; odd powers rise everywhere
         return whole > sum(p.slots * p.combined / 2.0 * x ** (p.combined - 1) for p in parts if p.combined % 2 == 0)
 
-    return ((1.0 - _bisected(rises, np.zeros(np.shape(c2)), np.ones(np.shape(c2))) - 2.0 * c1) / (2.0 - 2.0 * c2))[()]
+    return ((1.0 - _bisect(rises, np.zeros(np.shape(c2)), np.ones(np.shape(c2))) - 2.0 * c1) / (2.0 - 2.0 * c2))[()]
 
 
 def counted(matches: ArrayLike, parts: Sequence[Part]) -> tuple[Float, Float]:
@@ -214,7 +214,7 @@ def resemblance(
     low = rises_from(parts, density_left, density_right)
     high = np.max([(1.0 - c1) / (1.0 - c2) for c1, c2 in constants], axis=0)  # where each of the parts matches for certain
     ends = np.broadcast_arrays(low, high, share)[:2]
-    return _bisected(lambda r: pooled_curve(parts, r, density_left, density_right)[0] < share, *ends)[()]
+    return _bisect(lambda r: pooled_curve(parts, r, density_left, density_right)[0] < share, *ends)[()]
 
 
 def variance(

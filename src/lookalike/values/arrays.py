@@ -30,13 +30,13 @@ def runs(labels: NDArray[np.integer[Any]]) -> list[tuple[int, int]]:
     return list(pairwise([*starts, len(labels)])) if starts else []
 
 
-def counted_off(counts: Int64Array) -> tuple[Int64Array, Int64Array]:
+def expand_counts(counts: Int64Array) -> tuple[Int64Array, Int64Array]:
     """Number things of which there are ``counts``: return (which, number among its like) of each."""
     which = np.repeat(np.arange(len(counts)), counts)
     return which, np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
-def together(parts: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+def concatenate_columns(parts: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Return the arrays at each place of some tuples one after the other."""
     return tuple(map(np.concatenate, zip(*parts, strict=True)))
 

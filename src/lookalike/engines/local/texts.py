@@ -19,7 +19,7 @@ from ...values.arrays import runs
 from .columns import inverse
 
 
-def _part_by_part(numbers: NDArray[Any], rows: Int64Array, take: Callable[[int, Int64Array], Texts]) -> Texts:
+def _take_by_part(numbers: NDArray[Any], rows: Int64Array, take: Callable[[int, Int64Array], Texts]) -> Texts:
     """Copy texts together, in the order given, from parts, told by number, one after the other."""
     order = np.argsort(numbers, kind="stable")
     parts = [take(int(numbers[order[begin]]), rows[order[begin:end]]) for begin, end in runs(numbers[order])]
@@ -127,7 +127,7 @@ class _Partition:
             return (self._held.__getitem__ if self._held else self._at_hand)(int(chunk[0])).slice(first, first + 1)
         if self._held is not None:
             return take_rows(self._held, chunk, local)
-        return _part_by_part(chunk, local, lambda i, some: self._at_hand(i).take(some))
+        return _take_by_part(chunk, local, lambda i, some: self._at_hand(i).take(some))
 
 
 class PartitionedTexts:
@@ -145,7 +145,7 @@ class PartitionedTexts:
 
     def take(self, rows: Int64Array) -> Texts:
         """Copy the texts of some rows together, in the order given."""
-        return _part_by_part(self._partition[rows], rows, lambda number, some: self._at(number).take(some))
+        return _take_by_part(self._partition[rows], rows, lambda number, some: self._at(number).take(some))
 
 
 class Spilling:
