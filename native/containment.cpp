@@ -137,6 +137,7 @@ std::tuple<Vector<Long>, Vector<Long>, Vector<Long>, Vector<Long>> count_shared(
       if (held[run] != own && past - run >= least) put(held[run], 0);
     }
   }
+  for (auto* column : {&left, &right, &sampled, &crowded}) cut_off(*column, column->size());
   return {std::move(left), std::move(right), std::move(sampled), std::move(crowded)};
 }
 

@@ -98,6 +98,7 @@ class Prefixes {
       }
       if (place_ < end) break;
     }
+    for (auto& column : made) cut_off(column, column.size());  // they wait to be sorted; members that others have are few
     return made;
   }
 

@@ -19,7 +19,7 @@ THEORY_IMPORTS = {"lookalike", "numpy", "typing", "__future__", "collections", "
 MOST_PARAMETERS = 10
 # Nodes of the syntax tree and bytes of all Python of a folder: they only fall.
 TOTALS = {"src": (443_730, 2_523_200), "tests": (627_480, 2_831_000)}
-NATIVE = 6_670  # lines of C++
+NATIVE = 6_671  # lines of C++
 # Places of each habit.
 MOST = {
     "parameters of type Any": 0,
