@@ -116,7 +116,9 @@ def test_memory_is_bounded_whatever_the_file(rng, tmp_path, bits, threads, share
         file.first(queries, method, memory=memory, threads=threads)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert 0.4 * memory / 3 < peak < share * memory, type(method)
+        assert peak < share * memory, type(method)
+        # How many pieces are under way at once is up to the threads; one of them shows that the room is used.
+        assert threads > 1 or 0.4 * memory / 3 < peak, type(method)
 
 
 def test_an_append_cut_off_does_not_count(rng, tmp_path):
