@@ -1,6 +1,7 @@
 // Hashes: mixers, tokens, shingles.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -18,8 +19,8 @@ constexpr Word MULTIPLIER = 0x9FB21C651E98DF25;  // odd, and neither 1 nor -1 mo
 // The finaliser of MurmurHash3, of a word or of several side by side.
 template <class W>
 inline W fmix64(W x) {
-  x = (x ^ x >> 33) * 0xFF51AFD7ED558CCDu;
-  x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53u;
+  x = product(x ^ x >> 33, 0xFF51AFD7ED558CCD);
+  x = product(x ^ x >> 33, 0xC4CEB9FE1A85EC53);
   return x ^ x >> 33;
 }
 inline Word mum(Word a, Word b) {
@@ -27,18 +28,24 @@ inline Word mum(Word a, Word b) {
   return Word(product) ^ Word(product >> 64);
 }
 
-inline Word hash_token(Bytes at, Word size) {
+// The bytes of a word that belong to a token of so many bytes.
+constexpr auto LAST_BYTES = [] {
+  std::array<Word, 16> masks;
+  for (int size = 0; size < 16; size++) masks[size] = (Word(1) << 8 * (size & 7)) - 1;
+  return masks;
+}();
+
+[[gnu::noinline, gnu::cold]] inline Word hash_long_token(Bytes at, Word size) {
   Word state = K0;
   Bytes last = at;
-  if (size >= 16) {
-    for (; last + 8 <= at + size; last += 8) state = mum(state ^ load64(last), K2);
-  } else {  // without a branch: which tokens have eight bytes is unpredictable
-    last += size & 8;
-    const Word whole = mum(K0 ^ load64(at), K2);
-    state = size >= 8 ? whole : K0;
-  }
-  const Word word = load64(last) & ((Word(1) << 8 * (size & 7)) - 1);
-  return mum(state ^ word, K1 ^ size);
+  for (; last + 8 <= at + size; last += 8) state = mum(state ^ load64(last), K2);
+  return mum(state ^ (load64(last) & LAST_BYTES[size & 7]), K1 ^ size);
+}
+inline Word hash_token(Bytes at, Word size) {
+  if (size >= 16) return hash_long_token(at, size);
+  // Without a branch, nor one that a compiler makes of a choice: which tokens have eight bytes is unpredictable.
+  const Word state = K0 ^ ((mum(K0 ^ load64(at), K2) ^ K0) & (Word(0) - (size >> 3)));
+  return mum(state ^ (load64(at + (size & 8)) & LAST_BYTES[size]), K1 ^ size);
 }
 
 // Several words, where they are multiplied faster than one after the other.
@@ -62,7 +69,9 @@ inline bool hash_short_shingles(const Word* tokens, Long width, Long n, Word* ou
       return lanes;
     };
     [&]<int... j>(std::integer_sequence<int, j...>) {
-      state = ((token(j) * power_of_multiplier(WIDTH - 1 - j)) + ...) + WIDTH * K3;
+      Products<All> products;
+      (products.add(token(j), power_of_multiplier(WIDTH - 1 - j)), ...);
+      state = products.value() + WIDTH * K3;
     }(std::make_integer_sequence<int, WIDTH>{});
     state = fmix64(state);
     std::memcpy(out + i, &state, sizeof(All));

@@ -75,4 +75,30 @@ inline Words multiply_halves(Words a, Words b) {
 }
 inline std::uint64_t multiply_halves(std::uint64_t a, std::uint64_t b) { return (a & 0xFFFFFFFF) * (b & 0xFFFFFFFF); }
 
+// A sum of products of words by numbers. Where there are only products of halves, those of lower by upper halves are added up apart.
+template <class W>
+struct Products {
+  W sum{};
+  void add(W x, std::uint64_t factor) { sum += x * factor; }
+  W value() const { return sum; }
+};
+#if defined(__AVX2__) && !defined(__AVX512DQ__)
+template <>
+struct Products<Words> {
+  Words sum{};
+  Lanes crosswise{};
+  void add(Words x, std::uint64_t factor) {
+    sum += multiply_halves(x, Words{} + factor);
+    crosswise += (Lanes)x * (Lanes)(Words{} + (factor >> 32 | factor << 32));
+  }
+  Words value() const { return sum + (((Words)crosswise + ((Words)crosswise >> 32)) << 32); }
+};
+#endif
+template <class W>
+inline W product(W x, std::uint64_t factor) {
+  Products<W> products;
+  products.add(x, factor);
+  return products.value();
+}
+
 }  // namespace lookalike

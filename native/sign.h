@@ -117,8 +117,8 @@ class Signer {
   // Slot and number of begun values in a later round.
   template <class W>
   static W placed_later(W x, W k, W share, W base) {
-    x = x * 0xFF51AFD7ED558CCDu;
-    x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53u;
+    x = product(x, 0xFF51AFD7ED558CCD);
+    x = product(x ^ x >> 33, 0xC4CEB9FE1A85EC53);
     x ^= x >> 33;
     return (multiply_halves(x >> 32, k) & HIGH32) | (base + (multiply_halves(x, share) >> 32));
   }
@@ -197,16 +197,9 @@ class Signer {
     const auto slots_of = [&](const Word* from, Word mixed_with) {  // in the upper halves of words
       Four x;
       std::memcpy(&x, from, sizeof x);
-      x = (x ^ mixed_with) * 0xFF51AFD7ED558CCDu;
+      x = product(x ^ mixed_with, 0xFF51AFD7ED558CCD);
       x ^= x >> 33;
-#if defined(__AVX512BW__)
-      const __m256i upper = __m256i(x * 0xC4CEB9FE1A85EC53u >> 32);
-#else
-      const __m256i high = _mm256_set1_epi64x(0xC4CEB9FE), low = _mm256_set1_epi64x(0x1A85EC53);  // of the second factor
-      const __m256i crossed = _mm256_add_epi64(_mm256_mul_epu32(__m256i(x), high), _mm256_mul_epu32(__m256i(x >> 32), low));
-      const __m256i upper = _mm256_add_epi64(crossed, _mm256_srli_epi64(_mm256_mul_epu32(__m256i(x), low), 32));
-#endif
-      return __m256(_mm256_mul_epu32(upper, k));
+      return __m256(_mm256_mul_epu32(__m256i(product(x, 0xC4CEB9FE1A85EC53) >> 32), k));
     };
     for (Long i = 0; i < n; i += 8 / rounds) {
       const __m256 a = slots_of(at + i, salt), b = rounds == 2 ? slots_of(at + i, next) : slots_of(at + i + 4, salt);

@@ -25,6 +25,7 @@ void each_token(Bytes folded, Long size, char separator, std::uint32_t* edges, S
       carry = tokens >> 63;
       std::uint32_t* to = edges + n;
       n += std::popcount(found);
+#pragma GCC unroll 8
       for (int i = 0; i < 64; i += 8) to += number_bits(found >> i & 255, base + i, to);
     }
     Bytes stretch = folded + begin;
