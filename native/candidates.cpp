@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include "arrays.h"
+#include "hash_table.h"
 #include "hash.h"
 
 namespace lookalike {
@@ -231,23 +232,38 @@ class KeyGroups {
   EqualKeys groups_;
 };
 
-// Sorts numbers by their digits, those that differ anywhere; returns how many are distinct, which then come first.
-static Long sort_distinct(Span<Long> values) {
-  constexpr int DIGIT = 11, DIGITS = 6;
-  constexpr Word SIGN = Word(1) << 63;
-  const auto digit = [](Long value, int i) { return (Word(value) ^ SIGN) >> (i * DIGIT) & ((1 << DIGIT) - 1); };
-  Vector<std::array<Long, 1 << DIGIT>> places(DIGITS);
-  for (auto& counts : places) counts.fill(0);
-  for (const Long value : values)
-    for (int i = 0; i < DIGITS; i++) places[i][digit(value, i)]++;
-  Vector<Long> held(values.size());
+// Leaves out numbers that came before, those that a table still has: what repeats often is not worth sorting.
+static Span<Long> without_repeats(Span<Long> values) {
+  const Word size = std::bit_ceil(Word(values.size() / 4 + 2));
+  const Places places{Long(size)};
+  Vector<Long> latest(size, values.size() ? values[0] : 0);
+  Long kept = std::min<Long>(values.size(), 1);
+  for (Long i = 1; i < values.size(); i++) {
+    const Long value = values[kept] = values[i];
+    kept += std::exchange(latest[places(Word(value))], value) != value;
+  }
+  return values.part(0, kept);
+}
+
+// Sorts numbers by digits of those bits that differ anywhere; returns how many are distinct, which then come first.
+static Long sort_distinct(Span<Long> all) {
+  constexpr int DIGIT = 11;
+  const Span<Long> values = without_repeats(all);
+  Word differing = 0;
+  for (const Long value : values) differing |= Word(value ^ values[0]);
+  Vector<Long> held(values.size()), places(1 << DIGIT);
   Span<Long> from = values, to = held;
-  for (int i = 0; i < DIGITS && values.size(); i++) {
-    if (places[i][digit(values[0], i)] == values.size()) continue;
+  while (differing) {
+    const int lowest = std::countr_zero(differing);
+    const Word last = lowest + DIGIT > 63 ? Word(1) << (63 - lowest) : 0;  // the sign: numbers below 0 come first
+    const auto digit = [=](Long value) { return ((Word(value) >> lowest) ^ last) & ((1 << DIGIT) - 1); };
+    places.assign(places.size(), 0);
+    for (const Long value : from) places[digit(value)]++;
     Long sum = 0;
-    for (Long& count : places[i]) sum += std::exchange(count, sum);
-    for (const Long value : from) to[places[i][digit(value, i)]++] = value;
+    for (Long& count : places) sum += std::exchange(count, sum);
+    for (const Long value : from) to[places[digit(value)]++] = value;
     std::swap(from, to);
+    differing = differing >> lowest >> DIGIT << DIGIT << lowest;
   }
   if (from.begin() != values.begin()) std::copy(from.begin(), from.end(), values.begin());
   return std::unique(values.begin(), values.end()) - values.begin();

@@ -75,7 +75,7 @@ inline Words multiply_halves(Words a, Words b) {
 }
 inline std::uint64_t multiply_halves(std::uint64_t a, std::uint64_t b) { return (a & 0xFFFFFFFF) * (b & 0xFFFFFFFF); }
 
-// A sum of products of words by numbers. Where there are only products of halves, those of lower by upper halves are added up apart.
+// A sum of products of words by numbers. Where only halves are multiplied, products of lower by upper ones are added up apart.
 template <class W>
 struct Products {
   W sum{};
