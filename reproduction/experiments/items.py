@@ -359,7 +359,11 @@ def _slips(items: list[Item], anchors: dict[Item, str]) -> list[str]:
     lines = ["## Slips of the pen", "", "| where | slip |", "|---|---|"]
     for item in items:
         if told := item.slip or (item.why if item.verdict == "misprint" else ""):
-            number = f"{item.printed}, right {item.right}: " if item.printed and item.right and not item.slip else ""
+            number = (
+                f"{item.printed}, right {item.right}: "
+                if item.right and not item.right.startswith(item.printed or item.right)
+                else ""
+            )
             lines.append(_table_row((_link(item, anchors), f"{number}{told}")))
     return [*lines, ""]
 
@@ -398,7 +402,7 @@ def table_page(items: list[Item], texts: dict[str, str], words: str) -> str:
         "A, B, C and T are the two versions of b-bit hashing, the report, the fractional bits and the thesis. E numbers are those of "
         "the corrections for [sets](corrections-sets.md#corrections-to-the-papers) and "
         "[fingerprints](corrections-fingerprints.md#corrected). Where originals are not to be had, the data are called stand-ins. "
-        "[Slips of the pen](#slips-of-the-pen) that change nothing have a list of their own.",
+        "[Slips of the pen](#slips-of-the-pen) have a list of their own, at the end.",
         "",
     ]
     for document, name in NAMES.items():
