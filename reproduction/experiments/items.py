@@ -9,35 +9,53 @@ One TOML file per document in reproduction/experiments/items/, in the order of t
     data = "the printed sizes"      # what the checks ran on; for stand-ins: what they stand for
     verdict = "misprint"            # one of VERDICTS
     why = "E10: ..."                # needed unless it holds
+    slip = "..."                    # a slip of the pen in the words beside what holds
     checks = ["a-words.b64", "tests/theory/test_bbit.py::test_table_1"]  # checks of sections as SECTION.NAME, and tests
     printed = "32.2"                # a number, ">= 3.5", "<= 0.01" or "10 .. 30", or what the words come to ("unbiased" to "0.000");
                                     # half a unit of its last digit is granted
     measured = "a-words.rights"     # the check or observation whose value decides about it
     right = "33.2"                  # what stands there rightly
-    first = 3                       # its place on the first screen, if it belongs there
+    first = "number"                # one of FIRST, if it belongs on the first screen
     headline = "RIGHTS-RESERVED"    # what it is called there, in few words
 
-A verdict stands if all its checks hold and if the measured value, within some standard errors, fits the printed one just where the
-verdict is that it holds.
+A verdict stands if all its checks hold and their senses are its own: nothing that holds rests on a check that excludes or limits
+claims, what holds within limits rests on one that limits, and what does not hold on one that excludes, or on a measured value that,
+within some standard errors, does not fit the printed one. The sense of a check is given in its section, that of a test by a mark.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from statistics import NormalDist
 
+ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent / "items"
 VERDICTS = {
-    "holds": "as it stands, or within the limits that are named",
-    "misprint": "a slip of the pen, or a number that its own formula does not give",
+    "holds": "as it stands",
+    "holds within limits": "as it stands, where the row says so, and not beyond",
+    "misprint": "a sign, factor or index lost in print, or a number that its own formula does not give",
     "wrong formula": "a formula or rule that gives other values than it should",
     "claim refuted": "a statement that measured values or theory exclude",
     "not tested here": "no verdict: the data are lost, or the times are those of other hardware and sizes",
 }
-UNTESTED = "not tested here"
+HOLDS, LIMITED, UNTESTED = "holds", "holds within limits", "not tested here"
+FIRST = {
+    "holds": "What holds",
+    "formula": "Three formulas to correct in one's own code",
+    "number": "Three numbers to correct",
+    "recommendation": "Two recommendations that fail",
+}
+NOT_TESTED = (
+    "of data that are not to be had (the news articles, the crawls, the project texts), of times that are those of other machines and "
+    "larger sizes, and of the articles of NYTimes, which are public and were not run. Stand-ins and times of today are reported "
+    "beside them, and decide nothing."
+)
 ERRORS = NormalDist().inv_cdf(1 - 1e-4 / 2)  # standard errors that a right value stays within, but for one in ten thousand
 
 
@@ -77,10 +95,11 @@ class Item:
     verdict: str
     checks: tuple[str, ...] = ()
     why: str = ""
+    slip: str = ""
     printed: str = ""
     measured: str = ""
     right: str = ""
-    first: int = 0
+    first: str = ""
     headline: str = ""
 
     @property
@@ -103,20 +122,39 @@ def read_items(folder: Path = FOLDER) -> list[Item]:
     ]
 
 
+@cache
+def read_tests(file: str) -> dict[str, str]:
+    """Return {test of a file: its sense}: ``pytest.mark.excludes`` or ``limits``, or it supports."""
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    return {
+        node.name: next(
+            (sense for sense in ("excludes", "limits") if f"pytest.mark.{sense}" in map(ast.unparse, node.decorator_list)),
+            "supports",
+        )
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What came of the checks of one name: whether all hold, and the value, if there is one only."""
+    """What came of the checks of one name: whether all hold, their sense, and the value, if there is one only."""
 
     true: bool
     value: float | None = None
     error: float = 0.0
     checked: bool = True
+    sense: str = "supports"
+    turns: str = ""
 
 
 def read_found(pages: dict[str, str]) -> tuple[dict[str, Found], set[str]]:
     """Return {SECTION.NAME: what came of it} and the sections whose corpus was not there, from {name of a page: its text}."""
     lines: dict[str, list[Found]] = {}
-    mark = re.compile(r'^- (✓|✗|measured:).*?data-check="([^"]+)"(?: data-found="([^"]+)" data-error="([^"]+)")?')
+    mark = re.compile(
+        r'^- (✓|✗|measured:).*?data-check="([^"]+)"(?: data-sense="([^"]+)")?'
+        r'(?: data-found="([^"]+)" data-(?:error="([^"]+)"|turns="([^"]+)"))?'
+    )
     left_out, section = set(), ""
     for line in "\n".join(pages.values()).splitlines():
         if heading := re.match(r"## .*\{#([a-z0-9-]+)\}$", line):
@@ -124,14 +162,13 @@ def read_found(pages: dict[str, str]) -> tuple[dict[str, Found], set[str]]:
         elif line.startswith("Left out: the corpus"):
             left_out.add(section)
         elif at := mark.match(line):
-            value = (None, 0.0) if at[3] is None else (float(at[3]), float(at[4]))
-            lines.setdefault(at[2], []).append(Found(at[1] != "✗", *value, checked=at[1] != "measured:"))
+            value = None if at[4] is None else float(at[4])
+            one = Found(at[1] != "✗", value, float(at[5] or 0.0), at[1] != "measured:", at[3] or "supports", at[6] or "")
+            lines.setdefault(at[2], []).append(one)
     return {
-        name: Found(
-            all(f.true for f in found),
-            *((found[0].value, found[0].error) if len(found) == 1 else (None, 0.0)),
-            checked=all(f.checked for f in found),
-        )
+        name: found[0]
+        if len(found) == 1
+        else Found(all(f.true for f in found), checked=all(f.checked for f in found), sense=found[0].sense)
         for name, found in lines.items()
     }, left_out
 
@@ -168,13 +205,36 @@ def problem(item: Item, found: dict[str, Found], left_out: set[str]) -> str:
         return f"{', '.join(broken)} does not hold"
     if idle := [name for name in here if name in item.checks and not found[name].checked]:
         return f"{', '.join(idle)} is an observation, not a check"
+    apart = ""
     if item.measured in here:
         at = found[item.measured]
         if at.value is None:
             return f"{item.measured} is no single value"
-        if item.printed and item.verdict != UNTESTED and fits(item.printed, at) != (item.verdict == "holds"):
-            return f"printed is {item.printed}, {item.measured} is {at.value:.4g} ± {at.error:.2g}: not {item.verdict}"
+        if item.printed and not fits(item.printed, at):
+            apart = f"printed is {item.printed}, {item.measured} is {at.value:.4g} ± {at.error:.2g}"
+        elif item.printed and item.verdict not in (HOLDS, LIMITED, UNTESTED):
+            return f"{item.measured} is {at.value:.4g} ± {at.error:.2g}, as printed: not {item.verdict}"
+    return _sense_problem(item, found, here, apart)
+
+
+def _sense_problem(item: Item, found: dict[str, Found], here: list[str], apart: str) -> str:
+    """Return why the senses of the checks, or what is measured ``apart`` from the printed, are not those of the verdict."""
+    senses = {name: found[name].sense for name in here if name in item.checks}
+    senses |= {test: read_tests(test.partition("::")[0])[test.rpartition("::")[2]] for test in item.tests}
+    by_sense = {sense: next((name for name, its in senses.items() if its == sense), "") for sense in ("limits", "excludes")}
+    if item.verdict in (HOLDS, LIMITED):
+        if against := (by_sense["excludes"] and f"{by_sense['excludes']} excludes it") or (item.verdict == HOLDS and apart):
+            return f"{against}: not {item.verdict}"
+        if (item.verdict == LIMITED) != bool(by_sense["limits"]):
+            return f"{by_sense['limits'] or 'nothing'} limits it: not {item.verdict}"
+    elif item.verdict != UNTESTED and not (by_sense["excludes"] or apart) and len(here) == len(item.named):
+        return f"nothing excludes it: not {item.verdict}"
     return ""
+
+
+def _table_row(cells: Iterable[str]) -> str:
+    """Return a row of a table."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _breakable(names: str) -> str:
@@ -193,9 +253,11 @@ def _anchors(items: list[Item]) -> dict[Item, str]:
 
 
 def _value(found: Found) -> str:
-    """Return a value with its standard error; computed ones have none."""
+    """Return a value with its standard error or the range of its turns; computed ones have neither."""
     if found.value is None:
         return ""
+    if found.turns:
+        return f"{found.value:,.6g} (turns: {found.turns})"
     return f"{found.value:,.4g} (computed)" if not found.error else f"{found.value:,.4g} ± {found.error:,.2g}"
 
 
@@ -206,7 +268,7 @@ def _told(item: Item, found: dict[str, Found], left_out: set[str]) -> str:
     idle = sorted({_corpus_of(name, left_out) for name in item.named} - {""})
     if idle and not item.tests and all(_corpus_of(name, left_out) for name in item.named):
         return f"{UNTESTED} (left out: {', '.join(idle)})"
-    told = item.verdict if item.verdict in ("holds", UNTESTED) else f"**{item.verdict}**"
+    told = item.verdict if item.verdict in (HOLDS, LIMITED, UNTESTED) else f"**{item.verdict}**"
     return told + (f" (left out: {', '.join(idle)})" if idle else "")
 
 
@@ -222,11 +284,13 @@ def _row(item: Item, anchor: str, pages: dict[str, str], found: dict[str, Found]
         f'<a id="{anchor}"></a>{_told(item, found, left_out)}',
         ", ".join(item.where),
         item.claim,
-        ": ".join(x for x in ("; ".join(numbers), item.why) if x),
+        ". ".join(
+            x for x in (": ".join(x for x in ("; ".join(numbers), item.why) if x), item.slip and f"Slip: {item.slip}") if x
+        ),
         f"{_breakable(item.ours)}; *{item.data}*",
         "<br>".join([*links, *tests]),
     )
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return _table_row(cells)
 
 
 def _picture(item: Item, found: Found) -> str:
@@ -250,27 +314,58 @@ def _picture(item: Item, found: Found) -> str:
     bar = (x(found.value - 2 * found.error), x(found.value + 2 * found.error))
     marks += f'<line x1="{bar[0]}" x2="{bar[1]}" y1="14" y2="14" stroke="#0072B2" stroke-width="3"/>'
     marks += f'<circle cx="{x(found.value)}" cy="14" r="4" fill="#0072B2"/>'
-    name = f"printed {item.printed}, measured {_value(found)}"
+    name = ", ".join([*([f"printed {item.printed}"] if item.printed else []), f"measured {_value(found)}"])
     return f'<svg width="140" height="28" style="min-width:140px" viewBox="0 0 140 28" role="img" aria-label="{name}">{marks}</svg>'.replace(
         "<=", "≤"
     )
 
 
+def _link(item: Item, anchors: dict[Item, str]) -> str:
+    """Return a link to the row of an item, by its document and place."""
+    return f"[{NAMES[item.document].partition(' (')[0]}, {item.where[0]}](#{anchors[item]})"
+
+
 def _first_screen(items: list[Item], anchors: dict[Item, str], found: dict[str, Found], left_out: set[str]) -> list[str]:
-    """Return the dozen claims that matter, with what is printed and what was measured."""
-    lines = ["| verdict | claim | printed | right | measured ± s.e. | |", "|---|---|---|---|---|---|"]
-    for item in sorted((item for item in items if item.first), key=lambda item: item.first):
-        at = found.get(item.measured, Found(True))
-        cells = (
-            _told(item, found, left_out),
-            f"[{NAMES[item.document].partition(' (')[0]}, {item.where[0]}](#{anchors[item]}): {item.headline or item.claim}",
-            item.printed,
-            item.right,
-            _value(at),
-            "" if at.value is None else _picture(item, at),
-        )
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    """Return what matters most: what holds, and what to correct, with what is printed and what was measured."""
+    lines = []
+    for group, heading in FIRST.items():
+        some = [item for item in items if item.first == group]
+        lines += ["", f"**{heading}**", ""]
+        if group != HOLDS:
+            lines += ["| verdict | claim | printed | right | measured ± s.e. | |", "|---|---|---|---|---|---|"]
+        for item in some:
+            at, claim = found.get(item.measured, Found(True)), f"{_link(item, anchors)}: {item.headline or item.claim}"
+            if group == HOLDS:
+                stands = "" if not problem(item, found, left_out) else f" {_told(item, found, left_out)}."
+                value = f": {_value(at)}" if at.value is not None else ""
+                lines.append(f"- {claim}{value}.{stands}")
+                continue
+            cells = (
+                _told(item, found, left_out),
+                claim,
+                item.printed,
+                item.right,
+                _value(at),
+                "" if at.value is None else _picture(item, at),
+            )
+            lines.append(_table_row(cells))
+    count = sum(item.verdict == UNTESTED for item in items)
+    lines += ["", "**What was not tested here**", "", f"{count} claims: {NOT_TESTED} [The list](#verdicts)."]
     return lines
+
+
+def _slips(items: list[Item], anchors: dict[Item, str]) -> list[str]:
+    """Return the list of all slips of the pen: those in formulas and numbers, and those in words beside what holds."""
+    lines = ["## Slips of the pen", "", "| where | slip |", "|---|---|"]
+    for item in items:
+        if told := item.slip or (item.why if item.verdict == "misprint" else ""):
+            number = (
+                f"{item.printed}, right {item.right}: "
+                if item.right and not item.right.startswith(item.printed or item.right)
+                else ""
+            )
+            lines.append(_table_row((_link(item, anchors), f"{number}{told}")))
+    return [*lines, ""]
 
 
 def table_page(items: list[Item], texts: dict[str, str], words: str) -> str:
@@ -285,9 +380,8 @@ def table_page(items: list[Item], texts: dict[str, str], words: str) -> str:
         "",
         f"{words} {len(items)} definitions, algorithms, equations, tables, figures, experiments and testable claims of five documents. "
         "A verdict rests on checks, which are linked: lines of the reproduction, compared with theory in standard errors, or tests. "
-        "Where a number is printed and was measured, the two decide. First what matters most; orange: printed, blue: measured, "
-        "with two standard errors.",
-        "",
+        "Where a number is printed and was measured, the two decide. First what matters most (orange: printed, blue: measured, "
+        "with two standard errors).",
         *_first_screen(items, anchors, found, left_out),
         "",
         "## Verdicts",
@@ -307,7 +401,8 @@ def table_page(items: list[Item], texts: dict[str, str], words: str) -> str:
     lines += [
         "A, B, C and T are the two versions of b-bit hashing, the report, the fractional bits and the thesis. E numbers are those of "
         "the corrections for [sets](corrections-sets.md#corrections-to-the-papers) and "
-        "[fingerprints](corrections-fingerprints.md#corrected). Where originals are not to be had, the data are called stand-ins.",
+        "[fingerprints](corrections-fingerprints.md#corrected). Where originals are not to be had, the data are called stand-ins. "
+        "[Slips of the pen](#slips-of-the-pen) have a list of their own, at the end.",
         "",
     ]
     for document, name in NAMES.items():
@@ -319,4 +414,4 @@ def table_page(items: list[Item], texts: dict[str, str], words: str) -> str:
         lines += ["|---|---|---|---|---|---|"]
         lines += [_row(item, anchors[item], pages, found, left_out) for item in of[document]]
         lines.append("")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_slips(items, anchors)])

@@ -4,8 +4,9 @@ A check compares what was measured with what theory says, in standard errors. Th
 that any of them lies beyond it by chance has a probability of at most ``CHANCE``. Seeds are fixed, so a run holds or fails for ever.
 Times are never checked: ``observe`` writes them down.
 
-A check has a name, which items cite as SECTION.NAME; checks of one name hold together. Its line on the page carries the name, and the
-value measured with its standard error where that is one number, so that the table of verdicts is made of the pages alone.
+A check has a name, which items cite as SECTION.NAME; checks of one name hold together. It also has a sense: that it holds supports the
+claims that rest on it, excludes them, or shows where they end. Its line on the page carries the name, the sense, and the value measured
+with its standard error where that is one number, so that the table of verdicts is made of the pages alone.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from scipy import stats
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared/data"
 CHANCE = 1e-4
+SENSES = ("supports", "excludes", "limits")  # what a check that holds does to a claim that rests on it
 
 
 def limit(values: int, chance: float = CHANCE) -> float:
@@ -57,16 +59,30 @@ class Section:
     lines: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     checks: int = 0
-    named: set[str] = field(default_factory=set)
+    named: dict[str, str] = field(default_factory=dict)
 
-    def _line(self, mark: str, text: str, name: str, found: Any = None, error: Any = 0.0) -> None:
-        """Add a line that says what it is called, and the value that it has, if any."""
+    def _line(
+        self,
+        mark: str,
+        text: str,
+        name: str,
+        found: Any = None,
+        error: Any = 0.0,
+        sense: str = SENSES[0],
+        turns: tuple[float, float] | None = None,
+    ) -> None:
+        """Add a line that says what it is called, its sense, and the value that it has, if any."""
+        own = f"{self.key}.{name}"
+        if sense not in SENSES or self.named.get(own, sense) != sense:
+            raise ValueError(f"{own} {sense} claims, but all checks of a name have one sense of {', '.join(SENSES)}")
         if self.lines and not self.lines[-1].startswith("- "):
             self.lines.append("")
-        own = f"{self.key}.{name}"
         first = "" if own in self.named else f' id="{own}"'
-        value = "" if found is None else f' data-found="{float(found):.6g}" data-error="{float(error):.2g}"'
-        self.named.add(own)
+        value = "" if sense == SENSES[0] else f' data-sense="{sense}"'
+        if found is not None:
+            value += f' data-found="{float(found):.6g}"'
+            value += f' data-error="{float(error):.2g}"' if turns is None else f' data-turns="{turns[0]:g} to {turns[1]:g}"'
+        self.named[own] = sense
         self.lines.append(f'- {mark} <a{first} data-check="{own}"{value}></a>{text}')
 
     def say(self, text: str) -> None:
@@ -79,20 +95,24 @@ class Section:
         self.lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
         self.lines.append("")
 
-    def holds(self, claim: str, true: bool, *, name: str = "rest", found: Any = None, error: Any = 0.0) -> None:
+    def holds(
+        self, claim: str, true: bool, *, name: str = "rest", found: Any = None, error: Any = 0.0, sense: str = SENSES[0]
+    ) -> None:
         """State something that is true or not whatever the sample: a count, an enumeration, an order beyond doubt."""
         self.checks += 1
-        self._line("✓" if true else "✗ **does not hold:**", claim, name, found, error)
+        self._line("✓" if true else "✗ **does not hold:**", claim, name, found, error, sense)
         if not true:
             self.failures.append(f"{self.key}: {claim}")
 
-    def equals(self, claim: str, found: Any, expected: Any, tolerance: float = 0.0, *, name: str = "rest") -> None:
+    def equals(
+        self, claim: str, found: Any, expected: Any, tolerance: float = 0.0, *, name: str = "rest", sense: str = SENSES[0]
+    ) -> None:
         """State that computed values are the expected ones, within a tolerance: half a unit of the last printed digit, say."""
         apart = np.abs(np.asarray(found, float) - np.asarray(expected, float))
         claim = f"{claim} (largest difference {apart.max():.2g}, at most {tolerance:.2g})"
-        self.holds(claim, bool((apart <= tolerance).all()), name=name, found=found if apart.ndim == 0 else None)
+        self.holds(claim, bool((apart <= tolerance).all()), name=name, found=found if apart.ndim == 0 else None, sense=sense)
 
-    def agrees(self, claim: str, found: Any, expected: Any, error: Any, *, name: str = "rest") -> None:
+    def agrees(self, claim: str, found: Any, expected: Any, error: Any, *, name: str = "rest", sense: str = SENSES[0]) -> None:
         """State that measured values agree with theory: all within the limit of standard errors."""
         found, expected, error = np.broadcast_arrays(*(np.asarray(v, float) for v in (found, expected, error)))
         z = np.abs(found - expected) / error
@@ -101,27 +121,39 @@ class Section:
         value = (found.ravel()[0], error.ravel()[0]) if z.size == 1 else (None, 0.0)
         told = f"{float(found.ravel()[0]):.4g}, theory {float(expected.ravel()[0]):.4g}; " if z.size == 1 else ""
         claim = f"{claim} ({told}off by at most {z.max():.1f} standard errors{values}, limit {most:.1f})"
-        self.holds(claim, bool((z <= most).all()), name=name, found=value[0], error=value[1])
+        self.holds(claim, bool((z <= most).all()), name=name, found=value[0], error=value[1], sense=sense)
 
-    def refutes(self, claim: str, found: Any, wrong: Any, error: Any, *, name: str = "rest") -> None:
-        """State that measured values exclude a formula: some lie beyond the limit of standard errors."""
+    def refutes(self, claim: str, found: Any, wrong: Any, error: Any, *, name: str = "rest", sense: str = SENSES[0]) -> None:
+        """State that measured values exclude a formula, of the papers or not: some lie beyond the limit of standard errors."""
         found, wrong, error = np.broadcast_arrays(*(np.asarray(v, float) for v in (found, wrong, error)))
         z = np.abs(found - wrong) / error
         most = limit(z.size)
         claim = f"{claim} (off by up to {z.max():.1f} standard errors, limit {most:.1f})"
         value = (found.ravel()[0], error.ravel()[0]) if z.size == 1 else (None, 0.0)
-        self.holds(claim, bool((z > most).any()), name=name, found=value[0], error=value[1])
+        self.holds(claim, bool((z > most).any()), name=name, found=value[0], error=value[1], sense=sense)
 
-    def below(self, claim: str, smaller: Any, larger: Any, error: Any, *, name: str = "rest") -> None:
+    def below(self, claim: str, smaller: Any, larger: Any, error: Any, *, name: str = "rest", sense: str = SENSES[0]) -> None:
         """State that each of some measured values is below another, by more than the limit of standard errors of the difference."""
         smaller, larger, error = np.broadcast_arrays(*(np.asarray(v, float) for v in (smaller, larger, error)))
         z = (larger - smaller) / error
         most = limit(z.size)
-        self.holds(f"{claim} (by at least {z.min():.1f} standard errors, needed {most:.1f})", bool((z > most).all()), name=name)
+        told = f"{claim} (by at least {z.min():.1f} standard errors, needed {most:.1f})"
+        self.holds(told, bool((z > most).all()), name=name, sense=sense)
 
-    def observe(self, text: str, *, name: str = "observed", found: Any = None, error: Any = 0.0) -> None:
-        """Write down what depends on the machine and its load, or a value that an item compares with a printed one."""
-        self._line("measured:", text, name, found, error)
+    def observe(
+        self,
+        text: str,
+        *,
+        name: str = "observed",
+        found: Any = None,
+        error: Any = 0.0,
+        turns: tuple[float, float] | None = None,
+    ) -> None:
+        """Write down what depends on the machine and its load, or a value that an item compares with a printed one.
+
+        Times have no standard error but the least and the largest of their ``turns``.
+        """
+        self._line("measured:", text, name, found, error, turns=turns)
 
     def figure(self, name: str, panels: tuple[int, int], draw: Callable[[Any], None], caption: str) -> None:
         """Draw (rows, columns) of panels, at most two columns, and show them with a caption that says what to see."""

@@ -5,6 +5,9 @@ import pytest
 from bbit import laws
 from bbit.coordinates import CoordinateSample, prefix_distances
 
+import lookalike as la
+from lookalike.theory import bbit
+
 SETS = [(2, 3, 1), (3, 3, 0), (4, 3, 2), (1, 5, 1), (5, 5, 5), (6, 1, 0)]
 
 
@@ -33,6 +36,23 @@ def test_series_are_the_limit_of_the_exact_law():
         apart.append(laws.exact(laws.later_matches(universe, 1), f1, f2, a) - laws.match(1, 0.2, 0.2, 0.4))
     assert abs(apart[1]) < 0.55 / 200
     assert apart[1] / apart[0] == pytest.approx(0.5, abs=0.02)
+
+
+def test_dense_sets_of_unlike_sizes_need_c1_and_c2_in_their_places(rng):
+    """Sets of half and of a tenth of a universe: exchanged, or with one of the two alone, they would bias the estimate."""
+    universe, left, right, common, n, k = 1000, 500, 100, 90, 1000, 64
+    pools = rng.permuted(np.tile(np.arange(universe), (n, 1)), axis=1)
+    values = np.concatenate([pools[:, :left], pools[:, left - common : left - common + right]], axis=1)
+    scheme = la.sketches.PermutationMinHash(universe=universe, permutations=k, seed=5)
+    signatures = scheme.sign_sets(values.ravel(), np.append(0, np.cumsum(np.tile([left, right], n))))
+    pairs, exact = (np.arange(0, 2 * n, 2), np.arange(1, 2 * n, 2)), common / (left + right - common)
+    found = la.sketches.BBit(bits=1).pack(signatures).estimated_resemblance(*pairs).mean()
+    error = (bbit.variance(exact, 1, k, left / universe, right / universe) / n) ** 0.5
+    assert abs(found - exact) < 4 * error + 0.55 / universe
+    c1, c2 = bbit.constants(1, left / universe, right / universe)
+    agreement = c1 + (1 - c2) * found
+    for one, other in ((c2, c1), (c1, c1), (c2, c2)):
+        assert abs((agreement - one) / (1 - other) - exact) > 8 * error
 
 
 def test_series_sums_to_known_values():

@@ -36,6 +36,7 @@ def test_derivatives_are_those_of_differences(bits, density):
     assert by_density == pytest.approx(difference("density", bits, density), rel=1e-11, abs=1e-300)
 
 
+@pytest.mark.excludes
 def test_printed_derivative_in_bits_is_wrong():
     """E9: r = 0.1, b = 2: -0.180064, and not -0.026460."""
     r, n = 0.1, 4

@@ -1,14 +1,31 @@
 """The table of what the papers say is complete, and everything it points to exists."""
 
-import ast
 import re
-from functools import cache
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
 
 import pytest
-from items import NAMES, PAPERS, UNTESTED, VERDICTS, Found, Item, bounds, fits, problem, read_found, read_items, table_page
+from items import (
+    FIRST,
+    HOLDS,
+    LIMITED,
+    NAMES,
+    PAPERS,
+    UNTESTED,
+    VERDICTS,
+    Found,
+    Item,
+    bounds,
+    fits,
+    problem,
+    read_found,
+    read_items,
+    read_tests,
+    table_page,
+)
+from report import Section
 from sections import SECTIONS
 
 import lookalike as la
@@ -55,13 +72,6 @@ PLACES = {
 }
 
 
-@cache
-def functions(file):
-    """Names of the functions that a file of tests defines."""
-    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-
-
 def of(document):
     return [item for item in ITEMS if item.document == document]
 
@@ -79,16 +89,28 @@ def test_every_number_of_the_document_is_in_the_table_and_no_other(document):
 def test_an_item_says_all_that_it_must_and_its_tests_exist(item):
     assert all((item.where, item.claim, item.ours, item.data))
     assert item.verdict in VERDICTS
-    assert item.why or item.verdict == "holds"
+    assert item.why or item.verdict == HOLDS
+    assert item.first in ("", *FIRST)
     assert item.checks or item.verdict == UNTESTED
     for name in item.tests:
         file, _, function = name.partition("::")
-        assert function in functions(file), name
+        assert function in read_tests(file), name
 
 
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: f"{item.document} {item.where[0]}")
 def test_verdicts_stand_on_the_checks_of_the_pages(item):
     assert problem(item, FOUND, LEFT_OUT) == ""
+
+
+@pytest.mark.parametrize(
+    "item", [i for i in ITEMS if i.verdict != UNTESTED], ids=lambda item: f"{item.document} {item.where[0]}"
+)
+def test_no_verdict_can_be_turned_round(item):
+    """What holds cannot be said not to, nor to hold within limits; what does not cannot be said to hold."""
+    refuted = [verdict for verdict in VERDICTS if verdict not in (HOLDS, LIMITED, UNTESTED)]
+    turned = [HOLDS, LIMITED] if item.verdict in refuted else [*refuted, HOLDS if item.verdict == LIMITED else LIMITED]
+    for verdict in turned:
+        assert problem(replace(item, verdict=verdict), FOUND, LEFT_OUT), verdict
 
 
 def test_the_page_is_that_of_the_items_and_of_the_sections():
@@ -136,7 +158,8 @@ def a_page(*lines):
     return {"bbit": "\n".join(["## Law {#a-law}", "", *lines])}
 
 
-def line(mark="✓", name="a-law.exact", value=""):
+def line(mark="✓", name="a-law.exact", value="", sense="supports"):
+    value = ("" if sense == "supports" else f' data-sense="{sense}"') + value
     return f'- {mark} <a id="{name}" data-check="{name}"{value}></a>so it is'
 
 
@@ -173,10 +196,11 @@ def test_a_verdict_whose_checks_fail_or_are_missing_does_not_stand(lines, why):
 @pytest.mark.parametrize(
     "verdict, printed, value, error, stands",
     [
-        ("holds", "7", 7.4, 0.0, True),
+        (HOLDS, "7", 7.4, 0.0, True),
         ("holds", "7", 7.6, 0.0, False),
         ("holds", "7", 7.6, 0.1, True),
         ("claim refuted", "7", 7.6, 0.1, False),
+        (LIMITED, "7", 8.0, 0.0, False),
         ("claim refuted", "7", 8.0, 0.1, True),
         ("misprint", "32.2", 33.2, 0.0, True),
         ("misprint", "33.2", 33.16, 0.0, False),
@@ -186,6 +210,39 @@ def test_a_verdict_whose_checks_fail_or_are_missing_does_not_stand(lines, why):
 def test_the_measured_value_decides(verdict, printed, value, error, stands):
     item = an_item(verdict=verdict, printed=printed, measured="a-law.value")
     assert (problem(item, *read_found(a_page(line(), of_value(value, error)))) == "") == stands
+
+
+@pytest.mark.parametrize(
+    "sense, stand",
+    [
+        ("supports", {HOLDS, UNTESTED}),
+        ("limits", {LIMITED, UNTESTED}),
+        ("excludes", set(VERDICTS) - {HOLDS, LIMITED}),
+    ],
+)
+def test_the_sense_of_a_check_decides(sense, stand):
+    found = read_found(a_page(line(sense=sense)))
+    assert {verdict for verdict in VERDICTS if not problem(an_item(verdict=verdict), *found)} == stand
+
+
+def test_the_mark_of_a_test_decides():
+    item = an_item(checks=("reproduction/tests/test_errata.py::test_counts_of_modified_queries",))
+    assert {verdict for verdict in VERDICTS if not problem(replace(item, verdict=verdict), {}, set())} == set(VERDICTS) - {
+        HOLDS,
+        LIMITED,
+    }
+
+
+def test_sections_write_senses_and_the_range_of_times():
+    section = Section("a-law", "Law", "so")
+    section.holds("it does", True, name="exact", sense="excludes")
+    section.observe("it takes", name="value", found=2.43, turns=(2.41, 2.45))
+    found, _ = read_found(a_page(*section.lines))
+    assert found["a-law.exact"].sense == "excludes"
+    assert (found["a-law.value"].value, found["a-law.value"].turns) == (2.43, "2.41 to 2.45")
+    for sense in ("supports", "refutes"):
+        with pytest.raises(ValueError, match="one sense"):
+            section.holds("it does", True, name="exact", sense=sense)
 
 
 def test_a_name_with_several_values_has_none():
@@ -224,16 +281,32 @@ def test_what_a_section_does_with_real_pairs_is_left_out_with_their_corpus():
 def test_verdicts_are_counted_and_anchors_differ():
     items = [an_item(), an_item(verdict="misprint", why="E1"), an_item(document="t-thesis", verdict="claim refuted", why="so")]
     page = table_page(items, a_page(line()), "")
-    assert "| all | 3 | 1 | 1 | 0 | 1 | 0 |" in page
-    assert "(#a-www) | 2 | 1 | 1 | 0 | 0 | 0 |" in page
+    assert "| all | 3 | 1 | 0 | 1 | 0 | 1 | 0 |" in page
+    assert "(#a-www) | 2 | 1 | 0 | 1 | 0 | 0 | 0 |" in page
     assert page.count('<a id="a-www-1"></a>') == page.count('<a id="a-www-1--2"></a>') == 1
     assert "**misprint**: [A (1)](#a-www-1--2)." in page
 
 
 def test_the_first_screen_shows_what_was_measured_and_what_is_printed():
-    item = an_item(verdict="claim refuted", why="so", printed="0.4", right="1/3", measured="a-law.value", first=1)
+    item = an_item(
+        verdict="claim refuted", why="so", printed="0.4", right="1/3", measured="a-law.value", first="recommendation"
+    )
     page = table_page([item], a_page(line(), of_value(0.3333, 0.001)), "")
     assert "| **claim refuted** | [b-Bit Minwise Hashing, (1)](#a-www-1): a \\| b | 0.4 | 1/3 | 0.3333 ± 0.001 | <svg " in page
+
+
+def test_the_first_screen_has_what_holds_and_what_to_correct():
+    """Few rows, of the kind that the headings say."""
+    groups = {group: [item for item in ITEMS if item.first == group] for group in FIRST}
+    assert [len(groups[group]) for group in list(FIRST)[1:]] == [3, 3, 2] and 5 <= len(groups[HOLDS]) <= 12
+    assert all((item.verdict == HOLDS) == (group == HOLDS) for group, some in groups.items() for item in some)
+
+
+def test_slips_have_a_list_of_their_own():
+    items = [an_item(slip="a word"), an_item(where=("(2)",), verdict="misprint", why="E1", printed="3", right="4")]
+    _, _, slips = table_page(items, a_page(line()), "").partition("## Slips of the pen")
+    assert "| [b-Bit Minwise Hashing, (1)](#a-www-1) | a word |" in slips
+    assert "| [b-Bit Minwise Hashing, (2)](#a-www-2) | 3, right 4: E1 |" in slips
 
 
 @pytest.mark.parametrize("page", ["sets", "fingerprints"])
@@ -245,7 +318,7 @@ def test_sections_and_tests_that_the_theory_names_exist(page):
     assert len(tests) == text.count("::")
     for file, function in tests:
         assert any(
-            function in functions(path)
+            function in read_tests(str(path))
             for path in chain((ROOT / "tests").rglob(file), (ROOT / "reproduction/tests").rglob(file))
         ), function
 

@@ -26,7 +26,7 @@ def methods(bits=64):
 @pytest.mark.parametrize("bits", [64, 128])
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("batches", [[1], [5000], [1, 700, 3000, 2, 900]])
-def test_every_method_equals_the_oracle(rng, tmp_path, monkeypatch, bits, threads, batches):
+def test_every_method_equals_the_oracle(rng, tmp_path, bits, threads, batches):
     words = planted(rng, sum(batches), bits, 3, 2 / 3)
     queries = np.concatenate([words[-200:], planted(rng, 50, bits, 3, 2 / 3)])
     file = la.search.FingerprintFile(tmp_path / "seen.fps", bits=bits)
@@ -80,9 +80,8 @@ def test_first_reads_no_further_than_the_last_answer(rng, tmp_path, monkeypatch,
         file.append(batch)
     rows = np.array([3, 700, 1600, 4499])
     queries = words[rows] ^ np.uint64(1)
-    pieces, read = list(file._chunks.pieces(2000)), []
+    pieces, read, closed = list(file._chunks.pieces(2000)), [], []
     assert len(pieces) == 30
-    closed = []
 
     def counted(most):
         try:

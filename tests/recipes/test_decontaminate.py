@@ -1,4 +1,4 @@
-"""Documents that contain others: equal to set arithmetic; short items, fields, common phrases, benchmarks, what is hostile."""
+"""Documents that contain others: equal to set arithmetic; short items, fields, common phrases, benchmarks, hostile ones."""
 
 import json
 
@@ -285,7 +285,8 @@ def test_what_does_not_fit_the_memory_goes_to_the_disk(tmp_path, monkeypatch):
     assert sum(name.startswith("matched") for name in written) > 4 and any("references" in name for name in written)
 
 
-def test_short_reference_documents_are_found_as_a_whole_and_others_are_listed():
+def test_short_reference_documents_are_found_as_a_whole_and_others_are_listed(monkeypatch):
+    monkeypatch.setattr("lookalike.text.hashes.AT_A_TIME", 4)
     against = ["of France", QUESTION, "", None, "...", "Country of FRANCE, and", "the capital of all France"]
     result = la.decontaminate([PAGE, "country of France"], against=against)
     assert result.not_searchable.to_pylist() == [
@@ -304,7 +305,7 @@ def test_short_reference_documents_are_found_as_a_whole_and_others_are_listed():
     assert [(m["id"], m["resemblance"]) for m in two.matches.to_pylist() if m["reference"] == 0] == [(0, 0.0), (1, 1.0)]
     assert two.not_searchable["reference"].to_pylist() == [2, 3, 4]
     same = la.decontaminate([PAGE, "Of FRANCE!"], against=against, measure="resemblance").matches.to_pylist()
-    assert [(m["id"], m["reference"]) for m in same] == [(1, 0)], "by resemblance, only in a document that is the same"
+    assert [(m["id"], m["reference"]) for m in same] == [(1, 0)], "by resemblance, only in its equal"
 
 
 @pytest.mark.parametrize(("unit", "text", "tokens"), [("char", "abc ", 3), ("byte", "é", 2), ("line", "a\n\nb", 2)])
@@ -403,12 +404,11 @@ def test_each_input_is_a_benchmark(tmp_path):
 ])  # fmt: skip
 def test_hostile_references(against):
     found = la.decontaminate([PAGE, "?!... " * 100, "w " * 3000], against=against, min_tokens=1)
-    assert found.summary["matches"] == (len(against) if against[0] == QUESTION else 0)
-    assert len(found.matches) == found.summary["matches"]
+    assert len(found.matches) == found.summary["matches"] == (len(against) if against[0] == QUESTION else 0)
 
 
 def test_invalid_utf8_separates_words_or_is_an_error(tmp_path):
-    table = pa.table({"text": pa.array([b"the \xff" + QUESTION.encode() + b"\xff\xff, " + b"y" * 3]).cast(pa.binary())})
+    table = pa.table({"text": pa.array([b"the \xff" + QUESTION.encode() + b"\xff\xff, yyy"]).cast(pa.binary())})
     pq.write_table(table, tmp_path / "t.parquet")
     (tmp_path / "a.txt").write_bytes(b"\xfe " + QUESTION.encode() + b"\xff")
     with pytest.raises(la.errors.InputDataError, match=r"t.parquet, row 1: invalid UTF-8"):
@@ -425,7 +425,7 @@ def test_invalid_utf8_separates_words_or_is_an_error(tmp_path):
 
 
 def test_other_fields_of_a_second_input(tmp_path):
-    items = {"q": "how many legs has a spider of the woods", "a": "eight"}, {"q": QUESTION, "a": "Paris"}
-    against = [write_lines(tmp_path / f"{i}.jsonl", [item]) for i, item in enumerate(items)]
+    items = ("how many legs has a spider of the woods", "eight"), (QUESTION, "Paris")
+    against = [write_lines(tmp_path / f"{a}.jsonl", [{"q": q, "a": a}]) for q, a in items]
     result = la.decontaminate([f"{QUESTION} Paris"], against=against, against_text=["q", "a"])
     assert [row["a_found"] for row in result.matches.to_pylist()] == [1.0]

@@ -34,15 +34,10 @@ def test_true_permutations_need_their_densities(rng):
     """E16: OF-AND at D = 1,000: unbiased with the densities, off by -.09 without."""
     universe, left, right, common = 1000, 570, 554, 489
     n, k = 300, 64
-    values, offsets = [], [0]
-    for _ in range(n):
-        pool = rng.permutation(universe)
-        one, other = pool[:left], pool[left - common : left - common + right]
-        values += [one, other]
-        offsets += [offsets[-1] + left, offsets[-1] + left + right]
-    signatures = la.sketches.PermutationMinHash(universe=universe, permutations=k, seed=2).sign_sets(
-        np.concatenate(values), offsets
-    )
+    pools = rng.permuted([range(universe)] * n, axis=1)
+    values = np.hstack([pools[:, :left], pools[:, left - common : left - common + right]]).ravel()
+    scheme = la.sketches.PermutationMinHash(universe=universe, permutations=k, seed=2)
+    signatures = scheme.sign_sets(values, np.cumsum([0, *[left, right] * n]))
     exact = common / (left + right - common)
     pairs = np.arange(0, 2 * n, 2), np.arange(1, 2 * n, 2)
     packed = la.sketches.BBit(bits=1).pack(signatures)

@@ -193,13 +193,16 @@ def _below_one_half(section: Section, rng: Any, repetitions: int) -> None:
         rows.append([f"{pair.resemblance:.3f}", f"{mean:.3f} ± {2 * error:.3f}", f"{unknown} of {repetitions}"])
         if r < density / 2:
             mirror = density - pair.resemblance
-            section.refutes(f"R = {r}: (25) does not estimate R", mean, pair.resemblance, error, name="ambiguous")
+            section.refutes(
+                f"R = {r}: (25) does not estimate R", mean, pair.resemblance, error, name="ambiguous", sense="limits"
+            )
             section.agrees(
                 f"R = {r}: (25) tends to r - R",
                 mean,
                 mirror + xor_bits.bias(mirror, 2, samples, density, density),
                 error,
                 name="ambiguous",
+                sense="limits",
             )
         elif r > 1.2 * density:
             section.agrees(

@@ -153,7 +153,7 @@ def _check_bits(section: Section, pairs: dict[str, Pair], found: Any, bit_estima
     ratio, error = (float(v) for v in mean_error(np.mean(shares, 0)))
     section.agrees(
         "bias of the distance at k = 500, three pairs with R > 0.5, b = 1 and 2, over 2 (f1 + f2) Var / (1 + R)³",
-        ratio, 1.0, error, name="bias",
+        ratio, 1.0, error, name="bias", sense="limits",
     )  # fmt: skip
 
 

@@ -277,6 +277,7 @@ def orders(quick: bool) -> Section:
             wrong,
             error,
             name="no-probability",
+            sense="excludes",
         )
 
     def draw(axes):

@@ -130,6 +130,7 @@ def _i_match(section: Section, real: Documents, quick: bool) -> tuple[np.ndarray
         expected,
         error,
         name="ten",
+        sense="excludes",
     )
     votes = (codes[real.left, :10] == codes[real.right, :10]).sum(1)
     return one[real.left] == one[real.right], votes

@@ -47,6 +47,7 @@ def algorithm_2(quick: bool) -> Section:
         [rows[i][3] for i in (1, 2, 4)],
         [9, 8, 9],
         name="printed-rule",
+        sense="excludes",
     )
     section.observe(
         f"of the 45 pairs of 10 bits the printed rule comes to {rows[1][3]}", name="printed-pairs", found=rows[1][3]
@@ -101,6 +102,7 @@ def algorithm_2(quick: bool) -> Section:
         [len(wrong[i]) for i in (1, 2, 3, 4)],
         [0, 0, 26, 20],
         name="bound",
+        sense="excludes",
     )
     weights = np.array([0.99, 0.98, 0.5, 0.49, 0.3])  # chances of flips; their product is to be largest
     top_18 = cheapest_sets(-np.log(weights), 19, 3)[1:]
@@ -110,12 +112,14 @@ def algorithm_2(quick: bool) -> Section:
         [rule.printed_most(18, 3), rule.most_of_size(18, 3), sum(len(c) == 3 for c in top_18)],
         [4, 5, 5],
         name="bound-18",
+        sense="excludes",
     )
     section.equals(
         "k = 11, size 3: one by (4.7)-(4.9), two in truth",
         [rule.printed_most(11, 3), rule.most_of_size(11, 3)],
         [1, 2],
         name="bound-11",
+        sense="excludes",
     )
 
     def draw(axes):

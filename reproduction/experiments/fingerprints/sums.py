@@ -104,6 +104,7 @@ def figure_1(quick: bool) -> Section:
         f"as printed, with features of one document only, it leaves {off:.0%} of the differences (root mean square)",
         off > 0.01,
         name="as-printed",
+        sense="excludes",
     )
     sigma = np.sqrt(second)
     standard = apart / sigma
@@ -122,7 +123,9 @@ def figure_1(quick: bool) -> Section:
         error,
         name="fourth",
     )
-    section.refutes("within a pair they are not normal: the fourth moment is not 3", mean, 3.0, error, name="not-normal")
+    section.refutes(
+        "within a pair they are not normal: the fourth moment is not 3", mean, 3.0, error, name="not-normal", sense="excludes"
+    )
     pooled = apart / np.sqrt((apart**2).mean())
     middle, middle_error = mean_error((np.abs(pooled) < 0.25).mean(0))
     normal = float(2 * stats.norm.cdf(0.25) - 1)
@@ -203,6 +206,7 @@ def figure_1(quick: bool) -> Section:
         model[beyond].sum(),
         np.sqrt((model * (1 - model))[beyond].sum()),
         name="single-normal",
+        sense="limits",
     )
     _, shares, modelled, errors = classes["any"]
     section.below(

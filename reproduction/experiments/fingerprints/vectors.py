@@ -69,7 +69,7 @@ def table_2(quick: bool) -> Section:
     section.observe(
         f"distances are had {np.median(ratio):,.0f} times as fast as cosines (runs in turns: {ratio.min():,.0f} to "
         f"{ratio.max():,.0f}); thesis: 48",
-        name="time", found=np.median(ratio), error=ratio.std(ddof=1) / len(ratio) ** 0.5,
+        name="time", found=round(np.median(ratio)), turns=(round(ratio.min()), round(ratio.max())),
     )  # fmt: skip
     section.equals("fingerprints of 64 bits take 8 bytes a document", sizes["distance"], 8 * n, name="bytes")
     share = sizes["cosine"] / sizes["distance"]
@@ -215,6 +215,7 @@ def figure_6(quick: bool) -> Section:
         0.5,
         error[:2],
         name="strict",
+        sense="excludes",
     )
     section.below("of pairs of cosine .995 to .999 more than half are", 0.5, share[4], error[4], name="loose")
     cosines = np.array([0.9, 0.95, 0.98, 0.99, 0.995])

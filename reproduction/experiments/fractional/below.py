@@ -112,7 +112,12 @@ def _who_wins(section: Section, table: dict[int, np.ndarray]) -> None:
             f"R = {at[lower]:.3f}: 1/{m} bit errs more than 1 bit", one[1][lower], own[1][lower], spread[lower], name="loses"
         )
         section.below(
-            f"R = {at[higher]:.3f}: 1/{m} bit errs less than 1 bit", own[1][higher], one[1][higher], spread[higher], name="wins"
+            f"R = {at[higher]:.3f}: 1/{m} bit errs less than 1 bit",
+            own[1][higher],
+            one[1][higher],
+            spread[higher],
+            name="wins",
+            sense="limits",
         )
         last = len(at) - 1
         gain = one[3][last] / own[3][last]
@@ -139,7 +144,12 @@ def _wrong_constant(section: Section, rng: np.random.Generator, repetitions: int
         )
         printed = mean + float((c1 - c2) / (1.0 - c2))
         section.refutes(
-            f"1/{m} bit: not with C2, as printed, which is {printed - r:+.4f} off", printed, expected, error, name="c2"
+            f"1/{m} bit: not with C2, as printed, which is {printed - r:+.4f} off",
+            printed,
+            expected,
+            error,
+            name="c2",
+            sense="excludes",
         )
         section.observe(
             f"1/{m} bit: (32) as printed less R: {printed - r:+.4f}", name=f"c2-{m}", found=printed - r, error=error
@@ -163,7 +173,9 @@ def _bias(section: Section, rng: np.random.Generator, pairs: int) -> None:
             f"1/2 bit, R = {exact:.2f}, k = {k}: the bias under the binomial law", mean, law, error, name=f"bias-{k}"
         )
         if k < 100:
-            section.refutes(f"1/2 bit, k = {k}: not unbiased, as the heading says", mean, 0.0, error, name="biased")
+            section.refutes(
+                f"1/2 bit, k = {k}: not unbiased, as the heading says", mean, 0.0, error, name="biased", sense="excludes"
+            )
     section.table(["k", "measured bias of 1/2 bit", "binomial law", "second order"], rows)
 
 

@@ -149,4 +149,5 @@ def _bias(section: Section, rng: np.random.Generator, pairs: int) -> None:
         0.0,
         error,
         name="biased",
+        sense="excludes",
     )

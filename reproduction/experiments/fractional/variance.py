@@ -113,7 +113,7 @@ def _against_both(section: Section, cells: dict[float, Any]) -> None:
             name="ratio",
         )
         if f not in (1.0, 2.0):
-            section.refutes(f"f = {f:g}: not (17) as printed", variance, printed, error, name="printed")
+            section.refutes(f"f = {f:g}: not (17) as printed", variance, printed, error, name="printed", sense="excludes")
     at = POINTS[DENSITIES[0]].index(0.5)
     one = SLOTS * np.array(cells[1.5][at])
     section.observe(f"f = 1.5, R = 0.5, sparse sets: k Var is {one[0]:.4f}", name="f-1.5", found=one[0], error=one[1])
@@ -139,7 +139,9 @@ def _random_bits(section: Section, rng: np.random.Generator, pairs: int) -> None
     section.observe(
         f"k Var of the three kinds is {SLOTS * variance:.4f}", name="three-value", found=SLOTS * variance, error=SLOTS * error
     )
-    section.refutes("not (42) as printed", variance, printed_variance(exact, three, SLOTS), error, name="three-printed")
+    section.refutes(
+        "not (42) as printed", variance, printed_variance(exact, three, SLOTS), error, name="three-printed", sense="excludes"
+    )
     shingles, exact = equal_sets(rng, pairs, 100, 0.1)
     signatures = la.sketches.MinHash(permutations=SLOTS, seed=22).sign(shingles)
     codes = {bits: unpack(la.sketches.BBit(bits=bits).pack(signatures))[0] for bits, _ in two}

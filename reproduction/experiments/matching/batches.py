@@ -17,7 +17,7 @@ from report import Section
 import lookalike as la
 
 from .real import real_trial
-from .trials import alternating, counting, first_ranks, probe_ranks, ratio_error, told_ratio
+from .trials import alternating, counting, first_ranks, probe_ranks, told_ratio, turn_ratio
 
 PROBES, PARTS = 23, 16
 THESIS = {"PSM_A": 7.7, "PSM_F": 14.0}  # Figure 10: how many times faster than Manku's tables, with the largest batch
@@ -178,12 +178,12 @@ def _speeds(section: Section, folder: Path, trial: Trial, batches: list[int], ba
         [[m, *(column[m] for column in columns)] for m in _methods()],
     )
     for name, method in (("all", "PSM_A"), ("first", "PSM_F")):
-        value = ratio_error(largest["Manku, 4"], largest[method])
+        times = largest["Manku, 4"], largest[method]
         claim = (
-            f"{trial.name}, batch of {batches[-1]:,}: Manku's 4 tables take {value['found']:.2f} times as long as {method}, turn by turn "
-            f"{told_ratio(largest['Manku, 4'], largest[method])} (thesis, with batches of 10 million: {THESIS[method]:g})"
+            f"{trial.name}, batch of {batches[-1]:,}: Manku's 4 tables take {told_ratio(*times)} times as long as {method} "
+            f"(thesis, with batches of 10 million: {THESIS[method]:g})"
         )
-        section.observe(claim, name=f"{trial.name}-{name}", **value)
+        section.observe(claim, name=f"{trial.name}-{name}", **turn_ratio(*times))
     return out
 
 

@@ -72,6 +72,20 @@ def _memory(section: Section) -> None:
     )
 
 
+def _steps_to_a_match(keys: np.ndarray, queries: np.ndarray, prefix: int) -> np.ndarray:
+    """Return the keys that a bisection reads for each query until one has its prefix."""
+    shift = np.uint64(64 - prefix)
+    low, high = np.zeros(len(queries), np.int64), np.full(len(queries), len(keys), np.int64)
+    steps, wanted = np.zeros(len(queries), np.int64), queries >> shift
+    while len(at := np.flatnonzero(low < high)):
+        middle = (low[at] + high[at]) // 2
+        found = keys[middle] >> shift
+        steps[at] += 1
+        low[at] = np.where(found < wanted[at], middle + 1, low[at])
+        high[at] = np.where(found > wanted[at], middle, np.where(found == wanted[at], low[at], high[at]))
+    return steps
+
+
 def _counted(section: Section, quick: bool) -> None:
     """Steps that the loops of searches take, run as plain Python with a count."""
     n, m, pieces, prefix, probes = 1 << 14, 50 if quick else 200, 4, 11, 23
@@ -90,12 +104,24 @@ def _counted(section: Section, quick: bool) -> None:
         looked_up = m * comb(blocks, lead)  # behind a bisection one key is read, and two for each that is equal
         steps.append((counts["keys"] - looked_up - 2 * index.compared) / looked_up)
     section.equals(
-        f"(6.10) corrected: a bisection of 2^{n.bit_length() - 1} keys reads log2 n keys in 4 and in 10 tables, whatever their "
-        "prefix, or one more; with the prefixes of 10 tables it would be 25 or 26",
+        f"the library's bisection, which looks for the first of equal keys, of 2^{n.bit_length() - 1} keys reads log2 n of them "
+        "in 4 and in 10 tables, whatever their prefix, or one more",
         steps,
         [hamming_costs.manku_query(n, 64, z, x, STEPS, binary=True) / comb(z, x) for z, x in ((4, 1), (5, 2))],
         1.0,
         name="bisection",
+    )
+    d = 20
+    keys, wanted = (rng.integers(0, 1 << 64, size, dtype=np.uint64) for size in (1 << d, 4000))
+    keys.sort()
+    prefixes = (8, 12, 16, 25)
+    section.equals(
+        f"(6.10): a bisection of 2^{d} keys that stops at any key of the prefix takes p = 8, 12, 16 steps, or one less; "
+        f"with p = 25, more than d, it takes d = {d}",
+        [_steps_to_a_match(keys, wanted, p).mean() for p in prefixes],
+        [min(p - 0.5, d) for p in prefixes],
+        0.5,
+        name="stops",
     )
     memory, rows, counted, by_model = 1 << 20, [], [], []  # the least, with which each batch is a piece
     with tempfile.TemporaryDirectory() as folder:
@@ -117,11 +143,9 @@ def _counted(section: Section, quick: bool) -> None:
             by_model.append(expected)
             rows.append([name, read["pieces"], f"{counts[what]:,}", f"{expected:,.0f}", f"{counts['offsets']:,}"])
     section.table([f"batch of {m} against {n:,}", "pieces", "look-ups counted", "by the model", "offsets read"], rows)
+    section.equals("look-ups, counted, are n for each of Manku's tables, (6.14)", counted[1:], by_model[1:], name="look-ups")
     section.equals(
-        "look-ups, counted, are n for each of Manku's tables, (6.14), and m k in each piece for PSM, which (6.19) leaves out",
-        counted,
-        by_model,
-        name="look-ups",
+        "for PSM they are m k in each piece, which (6.19) leaves out", counted[0], by_model[0], name="buckets", sense="excludes"
     )
     _ordering(section, margins)
 
@@ -192,7 +216,7 @@ def chapter_6(quick: bool) -> Section:
         ),
     }
     costs = measure_costs((1 << 14, 1 << 17, 1 << 20)) if not quick else hamming_costs.DEFAULT
-    memory, rows, found, expected, read_once = 3 * 64 * (n // pieces), [], [], [], True
+    memory, rows, found, expected, read_once, sizes = 3 * 64 * (n // pieces), [], [], [], True, []
     with tempfile.TemporaryDirectory() as folder:
         file = written(Path(folder) / "file.fps", trial.stored, pieces)
         for name, (using, model) in methods.items():
@@ -201,6 +225,7 @@ def chapter_6(quick: bool) -> Section:
             alone = deepcopy(using).add(trial.stored[trial.special])
             alone.query(trial.queries, trial.margins)
             read_once &= counts["bytes"] == model(READ) and counts["fingerprints"] == n
+            sizes.append(counts["bytes"])
             found.append(counts["compared"] - alone.compared)
             expected.append(model(COMPARISONS) * (1 - len(trial.special) / n))
             seconds = alternating(
@@ -231,6 +256,12 @@ def chapter_6(quick: bool) -> Section:
         rows,
     )
     section.holds("the file is read once, whatever the tables: n (8 + 4) bytes, (6.13), (6.18)", read_once, name="read-once")
+    section.holds(
+        "so 4 and 10 tables read as much as one, not 4 and 10 times as much, (6.15)",
+        len(set(sizes)) == 1,
+        name="reading",
+        sense="excludes",
+    )
     section.agrees(
         "fingerprints compared are n m 2^(-xf/z) in each of Manku's tables, over blocks as they are, (6.14), and "
         "k n m 2^-p, (6.19)",

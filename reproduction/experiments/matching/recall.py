@@ -22,11 +22,11 @@ from .trials import (
     measured_recall,
     needed,
     probe_ranks,
-    ratio_error,
     recalls,
     share_error,
     theory_recall,
     told_ratio,
+    turn_ratio,
     with_probes,
 )
 
@@ -143,7 +143,7 @@ def _at_equal_memory(section: Section, trial: Trial, sizes: list[int], blocks: i
     section.observe(
         f"for the first match they take {told_ratio(*first)} times as long as PSM_F at 2^{sizes[-1]} (thesis: 4.5, of 4 tables)",
         name=f"first-speed-{count}",
-        **ratio_error(*first),
+        **turn_ratio(*first),
     )
     return out
 

@@ -163,10 +163,11 @@ def told_ratio(one: np.ndarray, other: np.ndarray) -> str:
     return f"{np.median(ratio):.2f} ({ratio.min():.2f} to {ratio.max():.2f})"
 
 
-def ratio_error(one: np.ndarray, other: np.ndarray) -> dict[str, float]:
-    """That ratio as a value: of the fastest turns, and how far off that of the second fastest is, as its error."""
-    first, second = (np.sort(one) / np.sort(other))[:2]
-    return {"found": float(first), "error": abs(float(second - first))}
+def turn_ratio(one: np.ndarray, other: np.ndarray) -> dict[str, Any]:
+    """That ratio as a value, with the least and the largest of the turns instead of an error."""
+    ratio = one / other
+    median, least, largest = (round(float(x), 2) for x in (np.median(ratio), ratio.min(), ratio.max()))
+    return {"found": median, "turns": (least, largest)}
 
 
 def held(index: Any) -> int:

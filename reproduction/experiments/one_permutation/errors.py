@@ -194,6 +194,7 @@ def _finite(section: Section, rng: np.random.Generator, pairs: int) -> None:
         np.array(groups) ** 2 * r / bins,
         errors,
         name="filled-printed",
+        sense="excludes",
     )
     variance, error = variance_error(found)
     exact = one_permutation.variance(r, union, bins, universe=universe)
@@ -237,6 +238,7 @@ def _how_many(section: Section, rng: np.random.Generator, pairs: int) -> None:
         0.5,
         shares[32][0][1],
         name="thirty-two",
+        sense="excludes",
     )
     exact = float(np.diff(stats.binom.cdf([4705, 4898], 9604, 0.5))[0])  # of 4,802 matches, give or take 96
     section.agrees("k = 9,604: 95% are", shares[9604][0][0], exact, shares[9604][0][1], name="ten-thousand")

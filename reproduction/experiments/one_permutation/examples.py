@@ -81,6 +81,7 @@ def _bins(section: Section) -> None:
         "= 4",
         int(signatures.values[0, 0]) > bound and signatures.values[signatures.values != EMPTY].max() < 4,
         name="bins",
+        sense="excludes",
     )
 
 
@@ -110,6 +111,7 @@ def _all_permutations(section: Section) -> None:
         "and not m² R / t, to which the sum printed in (30) comes",
         all(abs(v - m * m * r / t) > 0.05 for m, v in by_filled.items() if m < t),
         name="printed-30",
+        sense="excludes",
     )
     inverse = (1 / filled).mean()
     section.equals("(32): the variance", found.var(), r * (1 - r) * (inverse * (1 + 1 / 3) - 1 / 3), 1e-12, name="all-32")

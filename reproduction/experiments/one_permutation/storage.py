@@ -121,7 +121,12 @@ def _verdicts(section: Section, cells: Cells) -> None:
     section.agrees(claim, one / other, theory, error / other, name="large")
     one, other, error = compare("optimal", small, (4, 8))
     section.below(
-        f"f = {small}, 4 and 8 bits: filled bins are worse than k permutations", other, one, error, name="filled-small"
+        f"f = {small}, 4 and 8 bits: filled bins are worse than k permutations",
+        other,
+        one,
+        error,
+        name="filled-small",
+        sense="limits",
     )
     one, other, error = compare("raw bins", small, (4, 8))
     section.below(
@@ -138,6 +143,7 @@ def _verdicts(section: Section, cells: Cells) -> None:
         one,
         error,
         name="raw-large",
+        sense="limits",
     )
     one, other, error = compare("fast similarity", small, BITS[1:])
     section.below(

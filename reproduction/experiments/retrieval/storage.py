@@ -275,7 +275,7 @@ def _check_four_bits(
             )  # fmt: skip
     section.below(
         f"four bits gain less than 8 times: {np.exp(mean):.2f} ± {np.exp(mean) * its_error:.2f} (geometric mean over R0 and precisions)",
-        mean, np.log(8.0), normal_error(mean, np.log(8.0), its_error, len(found.retrieved)), name="eightfold",
+        mean, np.log(8.0), normal_error(mean, np.log(8.0), its_error, len(found.retrieved)), name="eightfold", sense="excludes",
     )  # fmt: skip
     four, whole = places(["b = 4", "32 bits"])
     both = (2.0 - found.shares(1) - found.shares(2))[:, [four, whole]].mean((2, 3))

@@ -1,9 +1,9 @@
 """What searches of fingerprints cost in time and memory, from constants of the machine: the thesis' chapter VI, corrected.
 
 The thesis counts the steps of Manku's tables (6.10-6.15) and of probabilistic matching (6.16-6.20) with unknown constants.
-Here they have names, and are measured (``make bench-hamming``). Corrected: bisection costs log2 n steps whatever the prefix
-(6.10); the tables of a batch multiply the computing, not the reading (6.15); a batch of queries also pays for each bucket it
-looks up (6.19). Added: the price of a random access, which on today's machines is most of a query.
+Here they have names, and are measured (``make bench-hamming``). Bisection looks for the first match, in log2 n steps whatever
+the prefix (6.10). Corrected: the tables of a batch multiply the computing, not the reading (6.15); a batch of queries also pays
+for each bucket it looks up (6.19). Added: the price of a random access, which on today's machines is most of a query.
 
 Of all functions: ``n`` fingerprints (float) of ``bits`` (int), in so many 64-bit ``words``, are stored, or read from a file by
 a batch of ``queries`` (float); ``tables`` are a sequence of (prefix bits, flips); of Manku's, ``lead`` of ``blocks`` blocks
