@@ -1,7 +1,7 @@
-"""Text of web pages, of HTML and XHTML alike: a scanner of tags, and the rules of what is text, and main text.
+"""Text of web pages, of HTML and XHTML alike: the meaning of roles, names and encodings; ``native/pages.cpp`` scans.
 
-The scanner reads pages as the HTML standard does, but that it loses no text where they have faults: nothing is swallowed by an
-element that lacks its end, and nothing is left out of the main text but blocks that have theirs.
+Pages are read as the HTML standard does, but that no text is lost where they have faults: nothing is swallowed by an element
+that lacks its end, and nothing is left out of the main text but blocks that have theirs.
 """
 
 from __future__ import annotations
