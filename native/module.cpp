@@ -8,8 +8,8 @@ namespace lookalike {
 
 using Define = void(nb::module_&);
 Define define_all_pairs, define_candidates, define_characters, define_comparisons, define_containment, define_filters,
-    define_hashes, define_lookup, define_normal_forms, define_overlap, define_packing, define_search, define_shingles,
-    define_sketches, define_units, define_vocabulary;
+    define_hashes, define_lookup, define_normal_forms, define_overlap, define_packing, define_pages, define_search,
+    define_shingles, define_sketches, define_units, define_vocabulary;
 
 // What the processor has and the system lets programs use. Asked for here: the libraries of some compilers do not say.
 static int best_level() {
@@ -34,6 +34,6 @@ NB_MODULE(CORE, m) {
   m.def("best_level", &best_level);
   for (Define* define : {define_all_pairs, define_candidates, define_characters, define_comparisons, define_containment,
                          define_filters, define_hashes, define_lookup, define_normal_forms, define_overlap, define_packing,
-                         define_search, define_shingles, define_sketches, define_units, define_vocabulary})
+                         define_pages, define_search, define_shingles, define_sketches, define_units, define_vocabulary})
     define(m);
 }

@@ -15,6 +15,5 @@ def page_text(markup: str, boilerplate: bool = False) -> bytes:
     """Return the text of a page in UTF-8, which may be ``AllText``."""
     from ..text.html import read_page  # here, for what is not needed to start
 
-    text, for_lack = read_page(markup, boilerplate)
-    found = text.encode("utf-8", "replace")
-    return AllText(found) if for_lack else found
+    text, for_lack = read_page(markup.encode("utf-8", "replace"), boilerplate)
+    return AllText(text) if for_lack else text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import resource
 import signal
 import threading
 from collections import deque
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 AHEAD = 64 << 20  # bytes of documents that wait for a process, or for those before them; no more than the largest may have
 WAITS = 1 << 20  # bytes of a text that may wait for the texts before it
+KEPT = 128 << 20  # bytes of memory of a process that parses on
 Key = TypeVar("Key")
 Text = bytes | UnreadableError | None
 """What comes of a document: its text, why it has none, or None if it is too large and left out."""
@@ -68,6 +70,14 @@ class _Worker:
             return f"takes more than {seconds_for(kind, size, self._seconds):.3g} seconds of processor time to parse"
         return f"the parser crashed ({signal.Signals(-status).name if status < 0 else f'status {status}'})"
 
+    def keeps_memory(self) -> bool:
+        """Tell whether it keeps much of the memory that it took, or may, where the system does not say so."""
+        try:
+            with open(f"/proc/{self._process.pid}/statm") as said:
+                return int(said.read().split()[0]) * resource.getpagesize() > KEPT
+        except OSError:
+            return True
+
     def close(self) -> None:
         """End the process."""
         self._process.kill()
@@ -113,7 +123,7 @@ def text_of(kind: str, held: list[bytes], most: int, extra: str = "", turn: thre
     except BaseException:
         worker.close()
         raise
-    if is_large:  # it keeps the memory that this took
+    if is_large and worker.keeps_memory():
         worker.close()
     else:
         with _lock:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from io import BytesIO
+from itertools import islice
 from typing import Any
 
 from ..wording import counted
@@ -64,7 +65,7 @@ def _not_read(document: Any, pages: list[str]) -> str:
 
     Where other pages of pictures have text, OCR has read all of them, and found none on these.
     """
-    n_letters = [sum(map(str.isalnum, page)) for page in pages]
+    n_letters = [sum(1 for _ in islice(filter(str.isalnum, page), _FEW)) for page in pages]  # more tell nothing
     if not any(n_letters):
         return f"has no text ({counted(len(pages), 'page')})"
     unread = []

@@ -151,6 +151,7 @@ class Split:
     groups: tuple[int, int] | None = None  # row groups, or files, the first and the one after the last; None: all
     on_read: OnRead = None  # told how many bytes are read, as they are on the disk
     threads: int = 1  # how many documents can be parsed at one time
+    texts: Callable[[], Iterator[bytes]] | None = None  # of all rows, which were parsed before; None: they are parsed
 
     @property
     def format(self) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+from ..engines.local.documents import Documents
 from ..errors import ParameterError, TooManyRemovedError
 from ..files.descriptions import places_named
 from ..files.publication import Publication
@@ -66,6 +67,11 @@ class LocalJob:
         from .audit import Audit  # here, for what is not needed to start
 
         return Audit(result.rows(), self.sources, result.settings).run(n, seed)
+
+    def texts_of(self, number: int) -> Callable[[], Iterator[bytes]] | None:
+        """Return what yields the texts that were parsed of an input, which the engine has kept."""
+        documents, parsed = self._decider.found.documents, self.sources[number].form.parsed
+        return partial(documents.texts_of, number) if parsed and isinstance(documents, Documents) else None
 
     def save_sketches(self, result: Result, folder: str | Path, force: bool, texts: bool) -> None:
         """Save the sketches of the kept documents."""

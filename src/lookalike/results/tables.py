@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -46,6 +47,9 @@ class Open(Protocol):
     @property
     def sources(self) -> Sequence[Split]:
         """All that was read, references first; positions in decisions count them."""
+
+    def texts_of(self, number: int) -> Callable[[], Iterator[bytes]] | None:
+        """Return what yields the texts that were parsed of an input, as they were compared; None: they are parsed again."""
 
 
 @all_from_caller
@@ -299,7 +303,8 @@ class Tables(Tabular):
         for batch in self._own(["position"]).batches():
             rows_of += np.bincount(to_numpy(batch.column(0)) >> SOURCE_BITS, minlength=len(rows_of))
         selections, end = [], 0
-        for source, n_rows in zip(job.sources[job.n_references :], rows_of[job.n_references :].tolist(), strict=True):
+        for number, n_rows in enumerate(rows_of[job.n_references :].tolist(), job.n_references):
+            source = replace(job.sources[number], texts=job.texts_of(number))
             begin, end = end, end + n_rows
             kept = self.keep[begin:end]
             mask = not_skipped(self._own(["reason"], begin, end)) & ~(kept & removed) if annotate else kept

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -144,6 +145,16 @@ class Documents(LazyTable):
             row += len(texts)
         if self.held is None:
             yield from self.read_again(max(begin, row), wanted)
+
+    def texts_of(self, number: int) -> Iterator[bytes]:
+        """Yield the texts of an input that were parsed, and kept for that."""
+        row, n_rows = int(self.rows_of[:number].sum()), int(self.rows_of[number])
+        of_input = (
+            texts.row(i)
+            for first, texts in self.in_order(row, np.zeros(self.saved_rows, np.bool_))
+            for i in range(max(0, row - first), len(texts))
+        )
+        return islice(of_input, n_rows)
 
     def _tell(self) -> None:
         """Report how much of the inputs is read: bytes on the disk; of values in memory, rows."""

@@ -64,6 +64,9 @@ class SparkJob:
         """All that was read, references first."""
         return self.splits
 
+    def texts_of(self, number: int) -> None:
+        """Keep none of an input: they are parsed again."""
+
     @property
     def threshold(self) -> float:
         """The lowest that ``again`` would take."""
