@@ -27,6 +27,11 @@ pytest_plugins = ["job_inputs", "weekly"]
 DATA = Path(__file__).parents[2] / "shared/data"
 
 
+def pytest_configure(config):
+    """A failure shows which case of a loop it was."""
+    config.option.showlocals = True
+
+
 def pytest_collection_modifyitems(config, items):
     """Tests on a cluster are run apart from the others, as they take their time: ``make test-spark``."""
     if SEED != "0":

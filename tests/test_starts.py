@@ -60,9 +60,8 @@ def test_the_package_loads_nothing():
     assert sorted(modules & (LARGE | METADATA | {"typing", "dataclasses", "re"})) == []
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_help_loads_no_part_of_a_job():
+    for arguments in [
         ["--help"],
         ["--version"],
         ["dedup", "--help"],
@@ -71,16 +70,13 @@ def test_the_package_loads_nothing():
         ["index", "--help"],
         ["index", "add", "--help"],
         ["serve", "--help"],
-    ],
-    ids=" ".join,
-)
-def test_help_loads_no_part_of_a_job(arguments):
-    modules, printed = loaded(RUN.format(arguments=arguments))
-    assert "lookalike" in printed
-    assert sorted(modules & (LARGE | METADATA | {"logging", "traceback", "pathlib"})) == []
-    rooms = {name.split(".")[1] for name in modules if name.startswith("lookalike.")}
-    assert rooms <= {"choices", "cli", "errors", "formats", "packages", "settings", "wording"}
-    assert "lookalike.settings.settings" not in modules
+    ]:
+        modules, printed = loaded(RUN.format(arguments=arguments))
+        assert "lookalike" in printed
+        assert sorted(modules & (LARGE | METADATA | {"logging", "traceback", "pathlib"})) == []
+        rooms = {name.split(".")[1] for name in modules if name.startswith("lookalike.")}
+        assert rooms <= {"choices", "cli", "errors", "formats", "packages", "settings", "wording"}
+        assert "lookalike.settings.settings" not in modules
 
 
 @pytest.mark.parametrize(

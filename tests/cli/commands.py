@@ -20,6 +20,11 @@ def run(captured, *arguments):
     return code, out, err
 
 
+def fails(captured, *arguments):
+    """Run a command; return its exit code and standard error."""
+    return run(captured, *arguments)[::2]
+
+
 def contents(folder):
     """The bytes of all files of a folder."""
     return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

@@ -6,12 +6,13 @@ import re
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from cli.commands import fails
 from click.testing import CliRunner
 from json_lines import parse_lines, write_lines
 
 import lookalike as la
 from lookalike.cli.index import _shown
-from lookalike.cli.main import main, program
+from lookalike.cli.main import program
 from lookalike.engines.memory import Memory
 
 TEXTS = ["the quick brown fox jumps over the lazy dog", "pack my box with five dozen liquor jugs", "an entirely different text"]
@@ -29,12 +30,6 @@ def run(*arguments, code=0):
     return done
 
 
-def failure(capsys, *arguments):
-    with pytest.raises(SystemExit) as stop:
-        main([str(a) for a in arguments])
-    return stop.value.code, capsys.readouterr().err
-
-
 def test_lists_are_shown_item_by_item():
     assert (
         _shown(["segment-00000000: damaged", "segment-00000004: gone"]) == "segment-00000000: damaged, segment-00000004: gone"
@@ -48,7 +43,7 @@ def test_a_life(tmp_path, corpus, capsys):
     recall = re.search("recall at the threshold: ([0-9.]+), higher above it \\(([0-9.]+) are compared", said)
     assert "0 documents, minhash" in said and 0.99 <= float(recall[1]) < float(recall[2]) < 1
     assert run("index", "add", path, corpus, "--id", "key").output == "3 documents more, 3 in all\n"
-    code, error = failure(capsys, "index", "add", path, corpus, "--id", "key")
+    code, error = fails(capsys, "index", "add", path, corpus, "--id", "key")
     assert code == 2 and "the id 'k0' is already in the index" in error
     assert run("index", "add", path, corpus, "--id", "key", "--replace").output == "0 documents more, 3 in all\n"
     done = run("index", "query", path, corpus, "--id", "key")
@@ -98,12 +93,12 @@ def test_smaller_indexes(tmp_path, corpus, capsys):
         assert run("index", "query", path, corpus, "--id", "key").stderr == "3 documents looked up, 3 matches\n"
         held = json.loads(run("index", "info", path, "--json").output)
         assert (held["parameters"]["bits"], held["parameters"]["slots"]) == (bits, slots)
-    assert failure(capsys, "index", "create", tmp_path / "x", "--probes", "5") == (
+    assert fails(capsys, "index", "create", tmp_path / "x", "--probes", "5") == (
         2, "error: an index of kind minhash has no parameter 'probes'; it has bands, bits, fold_case, normalization, recall, rows, "
         "seed, slots, threshold, unit, width\n",
     )  # fmt: skip
     for bits in ("9", "3", "8.5", "1/2", "a/2", "0"):
-        assert failure(capsys, "index", "create", tmp_path / "x", "--bits", bits)[0] == 2 and not (tmp_path / "x").exists()
+        assert fails(capsys, "index", "create", tmp_path / "x", "--bits", bits)[0] == 2 and not (tmp_path / "x").exists()
 
 
 def test_damage_is_named(tmp_path, corpus, capsys):
@@ -122,21 +117,21 @@ def test_damage_is_named(tmp_path, corpus, capsys):
 
 
 def test_errors(tmp_path, corpus, capsys):
-    assert failure(capsys, "index", "info", tmp_path / "none") == (
+    assert fails(capsys, "index", "info", tmp_path / "none") == (
         1,
         f"error: {tmp_path / 'none'}: no index here; lookalike index create makes one\n",
     )
     run("index", "create", tmp_path / "x", "--kind", "simhash", "--radius", "4")
-    assert failure(capsys, "index", "create", tmp_path / "x")[0] == 1
-    code, error = failure(capsys, "index", "create", tmp_path / "y", "--radius", "4")
+    assert fails(capsys, "index", "create", tmp_path / "x")[0] == 1
+    code, error = fails(capsys, "index", "create", tmp_path / "y", "--radius", "4")
     assert code == 2 and "no parameter 'radius'" in error
-    code, error = failure(capsys, "index", "remove", tmp_path / "x")
+    code, error = fails(capsys, "index", "remove", tmp_path / "x")
     assert code == 2 and "no ids: give some" in error
     (tmp_path / "bad.txt").write_bytes(b"\xfa broken")
-    code, error = failure(capsys, "index", "add", tmp_path / "x", tmp_path / "bad.txt")
+    code, error = fails(capsys, "index", "add", tmp_path / "x", tmp_path / "bad.txt")
     assert code == 1 and "invalid UTF-8" in error
     with la.Index.open(tmp_path / "x"):
-        code, error = failure(capsys, "index", "add", tmp_path / "x", corpus)
+        code, error = fails(capsys, "index", "add", tmp_path / "x", corpus)
         assert code == 1 and "--wait" in error
 
 
@@ -156,7 +151,7 @@ def test_ids_of_integers_are_written_as_they_are(tmp_path, capsys):
     assert sorted(row["id"] for row in rows) == [9, 10, 11]
     for line in ("1_0", " 10", "10 ", "010", "+10", "1e1", "10.0", "\u0661\u0660", "ten", "9" * 30, "9" * 5000):
         (tmp_path / "ids").write_text(f"11\n{line}\n")
-        code, error = failure(capsys, "index", "remove", path, "--from", tmp_path / "ids")
+        code, error = fails(capsys, "index", "remove", path, "--from", tmp_path / "ids")
         assert code == 2 and "line 2" in error and "integers" in error, line
     assert json.loads(run("index", "info", path, "--json").output)["documents"] == 3
     (tmp_path / "ids").write_bytes(b"\xef\xbb\xbf10\r\n\r\n11\n")
@@ -172,7 +167,7 @@ def test_lines_of_ids_end_where_lines_of_files_do(tmp_path, capsys):
     (tmp_path / "ids").write_bytes("\n".join(ids).encode())
     assert run("index", "remove", path, "--from", tmp_path / "ids").output == "5 removed, 0 left\n"
     (tmp_path / "ids").write_bytes(b"good\nb\xffd\n")
-    code, error = failure(capsys, "index", "remove", path, "--from", tmp_path / "ids")
+    code, error = fails(capsys, "index", "remove", path, "--from", tmp_path / "ids")
     assert code == 1 and "ids, line 2: invalid UTF-8 at byte 1" in error
 
 
@@ -201,12 +196,12 @@ def test_an_addition_that_fails_says_what_had_been_added(tmp_path, corpus, capsy
     )
     path = tmp_path / "x.idx"
     run("index", "create", path)
-    code, error = failure(capsys, "index", "add", path, corpus, tmp_path / "more.jsonl", "--id", "key")
+    code, error = fails(capsys, "index", "add", path, corpus, tmp_path / "more.jsonl", "--id", "key")
     assert code == 2 and "the id 'k0' is already in the index" in error
     assert "the first 3 documents of the input were added" in error and "--replace" in error
     assert json.loads(run("index", "info", path, "--json").output)["documents"] == 3
     run("index", "add", path, corpus, tmp_path / "more.jsonl", "--id", "key", "--replace")
-    code, error = failure(capsys, "index", "add", path, corpus, "--id", "key")
+    code, error = fails(capsys, "index", "add", path, corpus, "--id", "key")
     assert code == 2 and "had been added" not in error, "nothing of it was"
 
 
@@ -225,7 +220,7 @@ def test_a_folder_that_is_no_index_stays_as_it_is(tmp_path, corpus, capsys):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "manifest").write_text("my own")
     for arguments in (("add", corpus), ("remove", "a"), ("compact",), ("info",), ("check",), ("query", corpus)):
-        code, error = failure(capsys, "index", arguments[0], tmp_path / "mine", *arguments[1:])
+        code, error = fails(capsys, "index", arguments[0], tmp_path / "mine", *arguments[1:])
         assert code == 1 and "not the manifest of an index" in error
     assert [p.name for p in (tmp_path / "mine").iterdir()] == ["manifest"]
 
@@ -259,7 +254,7 @@ def test_more_documents_than_the_memory_has_room_for_are_refused(tmp_path, capsy
     monkeypatch.setattr(Memory, "batch", lambda self, most: 1000)
     path = tmp_path / "x.idx"
     run("index", "create", path)
-    code, error = failure(capsys, "index", "add", path, pages(tmp_path), "--id", "key", "--memory", "300MB")
+    code, error = fails(capsys, "index", "add", path, pages(tmp_path), "--id", "key", "--memory", "300MB")
     assert code == 2 and "documents need " in error and "the limit is 300 MB: raise --memory" in error
     n = json.loads(run("index", "info", path, "--json").output)["documents"]
     assert 0 < n < 60 and f"the first {n} documents of the input were added" in error
@@ -272,7 +267,7 @@ def test_a_document_that_is_too_large_is_named_or_left_out(tmp_path, capsys):
         stream.write(json.dumps({"text": "long " * 1000, "key": "long"}) + "\n" + json.dumps({"text": "short", "key": "last"}))
     run("index", "create", tmp_path / "x.idx")
     adding = ("index", "add", tmp_path / "x.idx", path, "--id", "key", "--set", "max_document=2kB")
-    code, error = failure(capsys, *adding)
+    code, error = fails(capsys, *adding)
     assert code == 1 and "pages.jsonl, row 4: the document has more than the 2,000 bytes" in error
     assert run(*adding, "--on-error", "skip", "--replace").output.endswith("4 in all\n")
     assert "4 looked up" not in error and "1 left" not in run("index", "remove", tmp_path / "x.idx", "long").output

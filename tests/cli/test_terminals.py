@@ -9,10 +9,10 @@ import sys
 
 import pyarrow.parquet as pq
 import pytest
+from cli.commands import status
 from json_lines import read_lines, write_lines
 
 import lookalike as la
-from lookalike.cli.main import main
 
 NASTY = "\x1b]0;x\x07\x9b2J\x7f\u202egpj\u2066\u200b\ufeff\u061c\n\rerror: all is well"
 SHOWN = r"\x1b]0;x\x07\x9b2J\x7f\u202egpj\u2066\u200b\ufeff\u061c\n\rerror: all is well"
@@ -61,10 +61,8 @@ def checked(text):
 
 def run(capfd, *arguments):
     """Run the program in this process; return its exit code, and what it printed."""
-    with pytest.raises(SystemExit) as stop:
-        main([str(a) for a in arguments])
-    captured = capfd.readouterr()
-    return stop.value.code or 0, checked(captured.out + captured.err)
+    code = status(*arguments)
+    return code, checked("".join(capfd.readouterr()))
 
 
 @pytest.mark.parametrize(

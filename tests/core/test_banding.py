@@ -1,9 +1,8 @@
 """Candidates equal the pairs that share a key, found by dictionaries; components are those of pairs."""
 
-from itertools import chain, combinations, pairwise
+from itertools import chain, combinations, pairwise, product
 
 import numpy as np
-import pytest
 
 from lookalike.core import KeyGroups, find_roots, join_pairs, sort_distinct
 from lookalike.search.banding import find_candidates
@@ -35,45 +34,40 @@ def keys(rng, n, bands, distinct, shift=40):
     return rng.integers(0, distinct, (n, bands), dtype=np.uint64) << np.uint64(shift)
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 130])
-@pytest.mark.parametrize("threads", [1, 3])
-def test_pairs_equal_dictionaries(rng, n, threads):
-    table = keys(rng, n, 4, 50)
-    assert listed(table, threads) == by_dictionary(table)
+def test_pairs_equal_dictionaries(rng):
+    for n, threads in product([0, 1, 2, 63, 64, 65, 130], [1, 3]):
+        table = keys(rng, n, 4, 50)
+        assert listed(table, threads) == by_dictionary(table)
 
 
-@pytest.mark.parametrize("n, distinct", [(2, 2), (63, 2), (64, 40), (65, 40), (130, 40), (1000, 40), (9000, 4000)])
-@pytest.mark.parametrize("shift", [0, 4, 52])
-def test_keys_that_differ_in_any_bit_share_no_bucket(rng, n, distinct, shift):
+def test_keys_that_differ_in_any_bit_share_no_bucket(rng):
     """Buckets are made of all 64 bits, however many of them the entries have room for, in few parts and in many."""
-    table = keys(rng, n, 3, distinct, shift)
-    table[:, 1] = table[rng.permutation(n), 1] | np.uint64(1 << 63)
-    assert listed(table) == by_dictionary(table)
+    for (n, distinct), shift in product([(2, 2), (63, 2), (64, 40), (65, 40), (130, 40), (1000, 40), (9000, 4000)], [0, 4, 52]):
+        table = keys(rng, n, 3, distinct, shift)
+        table[:, 1] = table[rng.permutation(n), 1] | np.uint64(1 << 63)
+        assert listed(table) == by_dictionary(table)
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 4095, 4096, 4097, 70_000])
-@pytest.mark.parametrize("shift", [0, 40, 63])
-@pytest.mark.parametrize("most", [1, 1000, 1 << 20])
-def test_groups_come_by_key_whole_and_in_portions(rng, n, shift, most):
+def test_groups_come_by_key_whole_and_in_portions(rng):
     """Of keys that differ in their lowest bits alone, or in their highest, nearly all in one part; and of equal ones."""
-    column = rng.integers(0, max(1, n), n, dtype=np.uint64) << np.uint64(shift)
-    column[: n // 3] = column[n // 3 : n // 3 + 1]
-    groups, found = KeyGroups(column), []
-    while len(rows := groups.next(most)):
-        found.append(rows.tolist())
-    assert [*chain(*found)] == [*chain(*groups_of(column))]
-    assert all(len(rows) >= most for rows in found[:-1])
-    ends = [column[rows[-1]] != column[more[0]] for rows, more in pairwise(found)]
-    assert all(ends), "a group is in one portion"
+    for n, shift, most in product([0, 1, 2, 4095, 4096, 4097, 70_000], [0, 40, 63], [1, 1000, 1 << 20]):
+        column = rng.integers(0, max(1, n), n, dtype=np.uint64) << np.uint64(shift)
+        column[: n // 3] = column[n // 3 : n // 3 + 1]
+        groups, found = KeyGroups(column), []
+        while len(rows := groups.next(most)):
+            found.append(rows.tolist())
+        assert [*chain(*found)] == [*chain(*groups_of(column))]
+        assert all(len(rows) >= most for rows in found[:-1])
+        ends = [column[rows[-1]] != column[more[0]] for rows, more in pairwise(found)]
+        assert all(ends), "a group is in one portion"
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 5000])
-@pytest.mark.parametrize("low, high", [(0, 1), (-5, 5), (1 << 40, (1 << 40) + 3000), (-(1 << 63), (1 << 63) - 1)])
-def test_distinct_numbers_come_sorted(rng, n, low, high):
-    numbers = rng.integers(low, high, n)
-    distinct = np.unique(numbers)
-    assert sort_distinct(numbers) == len(distinct)
-    assert np.array_equal(numbers[: len(distinct)], distinct)
+def test_distinct_numbers_come_sorted(rng):
+    for n, (low, high) in product([0, 1, 2, 5000], [(0, 1), (-5, 5), (1 << 40, (1 << 40) + 3000), (-(1 << 63), (1 << 63) - 1)]):
+        numbers = rng.integers(low, high, n)
+        distinct = np.unique(numbers)
+        assert sort_distinct(numbers) == len(distinct)
+        assert np.array_equal(numbers[: len(distinct)], distinct)
 
 
 def test_one_stranger_hides_no_pair():

@@ -58,28 +58,28 @@ def test_band_keys_equal_twin(rng, dtype):
         assert keys[row].tolist() == sketches.band_keys(slots[row].tolist(), int(groups[row]), 3, 4)
 
 
-@pytest.mark.parametrize("bits, rows", [(1, 3), (1, 70), (3, 21), (3, 22), (64, 2)])
-def test_keys_of_packed_slots_equal_twin(rng, bits, rows):
+def test_keys_of_packed_slots_equal_twin(rng):
     """Bits of a band fill words of 64, no slot in two of them."""
-    values = [[int(v) >> (64 - bits) for v in row] for row in rng.integers(0, 1 << 64, (3, 2 * rows), dtype=np.uint64)]
-    width = -(-2 * rows // 64)
-    words = np.zeros((3, bits * width), np.uint64)
-    for row, own in enumerate(values):
-        for slot, value in enumerate(own):
-            for bit in range(bits):
-                words[row, slot // 64 + bit * width] |= np.uint64((value >> bit & 1) << slot % 64)
-    places = np.array([[slot // 64, slot % 64, bits, width] for slot in range(2 * rows)])
-    keys = packed_band_keys(words, places, 2, rows)
-    for row, own in enumerate(values):
-        for band in range(2):
-            state, code, used = naive.K0, 0, 0
-            for slot in range(band * rows, (band + 1) * rows):
-                if used + bits > 64:
-                    state, code, used = naive.fold_multiply(state ^ code, naive.K0 + band), 0, 0
-                for bit in range(bits):  # the planes come from the lowest bit on
-                    code = code << 1 | own[slot] >> bit & 1
-                used += bits
-            assert int(keys[row, band]) == naive.fmix64(state ^ code)
+    for bits, rows in [(1, 3), (1, 70), (3, 21), (3, 22), (64, 2)]:
+        values = [[int(v) >> (64 - bits) for v in row] for row in rng.integers(0, 1 << 64, (3, 2 * rows), dtype=np.uint64)]
+        width = -(-2 * rows // 64)
+        words = np.zeros((3, bits * width), np.uint64)
+        for row, own in enumerate(values):
+            for slot, value in enumerate(own):
+                for bit in range(bits):
+                    words[row, slot // 64 + bit * width] |= np.uint64((value >> bit & 1) << slot % 64)
+        places = np.array([[slot // 64, slot % 64, bits, width] for slot in range(2 * rows)])
+        keys = packed_band_keys(words, places, 2, rows)
+        for row, own in enumerate(values):
+            for band in range(2):
+                state, code, used = naive.K0, 0, 0
+                for slot in range(band * rows, (band + 1) * rows):
+                    if used + bits > 64:
+                        state, code, used = naive.fold_multiply(state ^ code, naive.K0 + band), 0, 0
+                    for bit in range(bits):  # the planes come from the lowest bit on
+                        code = code << 1 | own[slot] >> bit & 1
+                    used += bits
+                assert int(keys[row, band]) == naive.fmix64(state ^ code)
 
 
 @pytest.mark.parametrize("n", [0, 1])

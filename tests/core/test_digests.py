@@ -1,7 +1,8 @@
 """Keyed digests against their twin in plain Python integers, and what their secret is for."""
 
+from itertools import product
+
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.hashing import PRIME, keyed_digest
@@ -38,17 +39,16 @@ def test_digests_equal_their_twin(texts, key, beyond, within):
     assert digests(texts, secret, more[:0]) == digests(texts, secret)
 
 
-@pytest.mark.parametrize("byte", [0, 255])
-@pytest.mark.parametrize("point", EXTREMES)
-def test_the_largest_numbers_do_not_overflow(point, byte):
+def test_the_largest_numbers_do_not_overflow():
     """Points and words at the ends of their ranges, where sums of products are largest."""
-    powers = [pow(point, i, PRIME) for i in (1, 2, 3)]
-    for word in (0, (1 << 64) - 1):
-        secret = [*powers, *powers, *[word] * BLOCK_WORDS]
-        texts = [bytes([byte]) * n for n in (15, 16, 255, 256, 257, 800)]
-        assert digests(texts, secret) == [keyed_digest(text, secret) for text in texts]
-        with_within = [keyed_digest(text, secret, (PRIME - 1, 0)) for text in texts]
-        assert digests(texts, secret, np.array([(PRIME - 1, 0)] * len(texts), np.uint64)) == with_within
+    for byte, point in product([0, 255], EXTREMES):
+        powers = [pow(point, i, PRIME) for i in (1, 2, 3)]
+        for word in (0, (1 << 64) - 1):
+            secret = [*powers, *powers, *[word] * BLOCK_WORDS]
+            texts = [bytes([byte]) * n for n in (15, 16, 255, 256, 257, 800)]
+            assert digests(texts, secret) == [keyed_digest(text, secret) for text in texts]
+            with_within = [keyed_digest(text, secret, (PRIME - 1, 0)) for text in texts]
+            assert digests(texts, secret, np.array([(PRIME - 1, 0)] * len(texts), np.uint64)) == with_within
 
 
 def test_every_byte_and_the_length_enter_both_words():

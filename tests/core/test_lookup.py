@@ -1,5 +1,7 @@
 """Look-up in sorted tables and inverted lists equals plain searches."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -18,82 +20,79 @@ def search(files, keys, codes, *how, empty=None):
     return damaged, found.tolist()
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 300])
-@pytest.mark.parametrize("prefix_bits", [1, 3, 16])
-def test_runs_start_where_prefixes_change(rng, n, prefix_bits):
-    keys = np.sort(rng.integers(0, 1 << 64, n, dtype=np.uint64))
-    if n > 1:
-        keys[-1] = np.uint64(0xFFFFFFFFFFFFFFFF)
-        keys[0] = 0
-    prefixes = [int(k) >> (64 - prefix_bits) for k in keys.tolist()]
-    expected = [sum(p < i for p in prefixes) for i in range((1 << prefix_bits) + 1)]
-    assert core.start_runs(keys, prefix_bits).tolist() == expected
+def test_runs_start_where_prefixes_change(rng):
+    for n, prefix_bits in product([0, 1, 2, 63, 64, 65, 300], [1, 3, 16]):
+        keys = np.sort(rng.integers(0, 1 << 64, n, dtype=np.uint64))
+        if n > 1:
+            keys[-1] = np.uint64(0xFFFFFFFFFFFFFFFF)
+            keys[0] = 0
+        prefixes = [int(k) >> (64 - prefix_bits) for k in keys.tolist()]
+        expected = [sum(p < i for p in prefixes) for i in range((1 << prefix_bits) + 1)]
+        assert core.start_runs(keys, prefix_bits).tolist() == expected
 
 
-@pytest.mark.parametrize("lane", [16, 1, 2, 4, 8])
-@pytest.mark.parametrize("most", [0, -1, 1, 3, 50])
-@pytest.mark.parametrize("copies", [1, 12, 60])
-@pytest.mark.parametrize("width", [4, 37])
-def test_search_equals_a_plain_one(rng, lane, most, copies, width):
-    differing = lane == 1
-    width = 4 if differing else width
-    n, tables, prefix_bits, radius = 120, 4, 16, 3 if differing else 0
-    codes = rng.integers(0, 1 << 16, (n, width)).astype(np.uint16)
-    if differing:
-        codes[1::2] = codes[::2] ^ (np.uint16(1) << rng.integers(0, 16, (n // 2, 4)).astype(np.uint16)) * (
-            rng.random((n // 2, 4)) < 0.6
-        )
-        words = codes.copy().view(np.uint64)
-        turns = (16 * np.arange(tables)).astype(np.uint64)
-        keys = (words << turns) | ((words >> np.uint64(1)) >> (np.uint64(63) - turns))
-    else:
-        keys = rng.integers(0, 30, (n, tables)).astype(np.uint64) << np.uint64(55)
-        codes = codes % 3 if lane == 16 else (codes % 2) << rng.integers(0, 16, (n, width)).astype(np.uint16)
-    same = np.arange(n) // copies * copies  # copies of rows that stand together, and of some that do not
-    same[5::7] = same[0]
-    keys, codes = keys[same], codes[same]
-    if lane not in (1, 16):  # copies of the keys whose codes differ in a single bit, whichever of its lane
-        some = np.flatnonzero(rng.random(n) < 0.3)
-        codes[some, 0] ^= np.uint16(1) << rng.integers(0, 16, len(some)).astype(np.uint16)
-    order = np.argsort(keys, axis=0, kind="stable").T.copy()
-    ordered = np.take_along_axis(keys.T, order, 1)
-    starts = [core.start_runs(of_table, prefix_bits) for of_table in ordered]
-    removed = rng.random(n) < 0.2
-    least = -radius if differing else width // 2 if lane == 16 else -width * 2 // 3
-    damaged, found = search([tables_of(ordered, order, starts, codes, removed)], keys, codes, radius, least, lane, most)
-    expected = []
-    for q in range(n):
-        mine = []
-        for r in range(n):
-            distance = int(np.bitwise_count(codes[q] ^ codes[r]).sum())
-            lanes = [(a >> s) % (1 << lane) == (b >> s) % (1 << lane)
-                     for a, b in zip(codes[q].tolist(), codes[r].tolist(), strict=True) for s in range(0, 16, lane)]  # fmt: skip
-            score = sum(lanes) if lane == 16 else sum(lanes) - len(lanes)
-            candidate = distance <= radius if differing else bool((keys[q] == keys[r]).any())
-            if candidate and score >= least and not removed[r]:
-                mine.append([q, 0, r, score])
-        expected += mine[:1] if most < 0 else sorted(mine, key=lambda match: -match[3])[: most or None]
-    assert damaged == -1 and found == expected and len(found) > n // 3
+def test_search_equals_a_plain_one(rng):
+    for lane, most, copies, width in product([16, 1, 2, 4, 8], [0, -1, 1, 3, 50], [1, 12, 60], [4, 37]):
+        differing = lane == 1
+        width = 4 if differing else width
+        n, tables, prefix_bits, radius = 120, 4, 16, 3 if differing else 0
+        codes = rng.integers(0, 1 << 16, (n, width)).astype(np.uint16)
+        if differing:
+            codes[1::2] = codes[::2] ^ (np.uint16(1) << rng.integers(0, 16, (n // 2, 4)).astype(np.uint16)) * (
+                rng.random((n // 2, 4)) < 0.6
+            )
+            words = codes.copy().view(np.uint64)
+            turns = (16 * np.arange(tables)).astype(np.uint64)
+            keys = (words << turns) | ((words >> np.uint64(1)) >> (np.uint64(63) - turns))
+        else:
+            keys = rng.integers(0, 30, (n, tables)).astype(np.uint64) << np.uint64(55)
+            codes = codes % 3 if lane == 16 else (codes % 2) << rng.integers(0, 16, (n, width)).astype(np.uint16)
+        same = np.arange(n) // copies * copies  # copies of rows that stand together, and of some that do not
+        same[5::7] = same[0]
+        keys, codes = keys[same], codes[same]
+        if lane not in (1, 16):  # copies of the keys whose codes differ in a single bit, whichever of its lane
+            some = np.flatnonzero(rng.random(n) < 0.3)
+            codes[some, 0] ^= np.uint16(1) << rng.integers(0, 16, len(some)).astype(np.uint16)
+        order = np.argsort(keys, axis=0, kind="stable").T.copy()
+        ordered = np.take_along_axis(keys.T, order, 1)
+        starts = [core.start_runs(of_table, prefix_bits) for of_table in ordered]
+        removed = rng.random(n) < 0.2
+        least = -radius if differing else width // 2 if lane == 16 else -width * 2 // 3
+        damaged, found = search([tables_of(ordered, order, starts, codes, removed)], keys, codes, radius, least, lane, most)
+        expected = []
+        for q in range(n):
+            mine = []
+            for r in range(n):
+                near = np.bitwise_count(codes[q] ^ codes[r]).sum() <= radius if differing else (keys[q] == keys[r]).any()
+                if removed[r] or not near:
+                    continue
+                lanes = [(a >> s) % (1 << lane) == (b >> s) % (1 << lane)
+                         for a, b in zip(codes[q].tolist(), codes[r].tolist(), strict=True) for s in range(0, 16, lane)]  # fmt: skip
+                score = sum(lanes) if lane == 16 else sum(lanes) - len(lanes)
+                if score >= least:
+                    mine.append([q, 0, r, score])
+            expected += mine[:1] if most < 0 else sorted(mine, key=lambda match: -match[3])[: most or None]
+        assert damaged == -1 and found == expected and len(found) > n // 3
 
 
-@pytest.mark.parametrize("most", [0, -1, 1, 4])
-def test_files_are_searched_as_one_after_the_other(rng, most):
+def test_files_are_searched_as_one_after_the_other(rng):
     """The best of all files, or the first of the first file that has one; a query without shingles finds nothing."""
-    codes, files, alone = rng.integers(0, 3, (40, 8)).astype(np.uint16), [], []
-    keys = rng.integers(0, 4, (40, 1)).astype(np.uint64)
-    for part in np.array_split(np.arange(40), [9, 9, 30]):
-        order = np.argsort(keys[part, 0], kind="stable")
-        removed = rng.random(len(part)) < 0.3 if len(part) < 15 else []
-        files.append(tables_of(keys[part][order].T.copy(), order[None], [[0, len(part), len(part)]], codes[part], removed))
-        alone.append(search(files[-1:], keys, codes, 0, 4, 16, 0)[1])
-    expected = []
-    for q in range(40):
-        mine = [[q, number, row, score] for number, one in enumerate(alone) for other, _, row, score in one if other == q]
-        firsts = [match for match in mine if match[1] == mine[0][1]]
-        expected += [min(firsts)] if most < 0 and mine else sorted(mine, key=lambda m: -m[3])[: max(most, 0) or None]
-    assert search(files, keys, codes, 0, 4, 16, most) == (-1, expected) and len({match[1] for match in expected}) > 1
-    found = search(files, keys, codes, 0, 4, 16, most, empty=np.arange(40) % 2 == 0)
-    assert found == (-1, [match for match in expected if match[0] % 2])
+    for most in [0, -1, 1, 4]:
+        codes, files, alone = rng.integers(0, 3, (40, 8)).astype(np.uint16), [], []
+        keys = rng.integers(0, 4, (40, 1)).astype(np.uint64)
+        for part in np.array_split(np.arange(40), [9, 9, 30]):
+            order = np.argsort(keys[part, 0], kind="stable")
+            removed = rng.random(len(part)) < 0.3 if len(part) < 15 else []
+            files.append(tables_of(keys[part][order].T.copy(), order[None], [[0, len(part), len(part)]], codes[part], removed))
+            alone.append(search(files[-1:], keys, codes, 0, 4, 16, 0)[1])
+        expected = []
+        for q in range(40):
+            mine = [[q, number, row, score] for number, one in enumerate(alone) for other, _, row, score in one if other == q]
+            firsts = [match for match in mine if match[1] == mine[0][1]]
+            expected += [min(firsts)] if most < 0 and mine else sorted(mine, key=lambda m: -m[3])[: max(most, 0) or None]
+        assert search(files, keys, codes, 0, 4, 16, most) == (-1, expected) and len({match[1] for match in expected}) > 1
+        found = search(files, keys, codes, 0, 4, 16, most, empty=np.arange(40) % 2 == 0)
+        assert found == (-1, [match for match in expected if match[0] % 2])
 
 
 def test_a_query_of_many_copies_gets_those_that_it_wants(rng):
@@ -106,14 +105,19 @@ def test_a_query_of_many_copies_gets_those_that_it_wants(rng):
         assert damaged == -1 and [row for _, _, row, _ in found] == 3 * rows
 
 
-@pytest.mark.parametrize("rows, starts", [([1, 2, 0], [0, 3, 3]), ([1, 0, 9], [0, 3, 3]), ([1, 0, 1], [0, 7, 7]),
-                                          ([1, 0, 1], [3, 2, 3]), ([1, 0, (1 << 32) - 1], [0, (1 << 32) - 1, 0])])  # fmt: skip
-def test_a_damaged_table_is_reported_and_not_read_beyond(rows, starts):
+def test_a_damaged_table_is_reported_and_not_read_beyond():
     """Rows at and beyond the end of the codes, runs that end beyond the keys or before they begin."""
-    keys, codes = np.zeros((1, 3), np.uint64), np.zeros((2, 4), np.uint16)
-    damaged, whole = (tables_of(keys, [r], [s], codes) for r, s in ((rows, starts), ([1, 0, 1], [0, 3, 3])))
-    for files, number in (([damaged], 0), ([whole, damaged], 1)):
-        assert search(files, np.zeros((1, 1), np.uint64), codes[:1], 0, 0, 16, 0)[0] == number
+    for rows, starts in [
+        ([1, 2, 0], [0, 3, 3]),
+        ([1, 0, 9], [0, 3, 3]),
+        ([1, 0, 1], [0, 7, 7]),
+        ([1, 0, 1], [3, 2, 3]),
+        ([1, 0, (1 << 32) - 1], [0, (1 << 32) - 1, 0]),
+    ]:
+        keys, codes = np.zeros((1, 3), np.uint64), np.zeros((2, 4), np.uint16)
+        damaged, whole = (tables_of(keys, [r], [s], codes) for r, s in ((rows, starts), ([1, 0, 1], [0, 3, 3])))
+        for files, number in (([damaged], 0), ([whole, damaged], 1)):
+            assert search(files, np.zeros((1, 1), np.uint64), codes[:1], 0, 0, 16, 0)[0] == number
 
 
 def test_tables_fit_together():

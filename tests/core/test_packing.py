@@ -1,5 +1,6 @@
 """Packing and counting equal their twins, for all bits and lengths."""
 
+from itertools import product
 from time import process_time
 
 import numpy as np
@@ -19,31 +20,30 @@ def random_signatures(rng, n, permutations):
     return la.sketches.Signatures(values, la.sketches.FastSimilarity(permutations=permutations), "made up")
 
 
-@pytest.mark.parametrize("permutations", [1, 63, 64, 65, 130])
-@pytest.mark.parametrize("bits", [1, 2, 3, 4, 7, 8, 16, 32])
-def test_codes_and_matches_equal_twins(rng, permutations, bits):
-    signatures = random_signatures(rng, 4, permutations)
-    packed = la.sketches.BBit(bits=bits).pack(signatures)
-    codes = [naive.codes(row.tolist(), bits, True) for row in signatures.values]
-    assert unpack(packed)[0].tolist() == codes
-    left, right = np.triu_indices(4, 1)
-    expected = [sum(a == b for a, b in zip(codes[i], codes[j], strict=True)) for i, j in zip(left, right, strict=True)]
-    assert packed.matches(left, right)[:, 0].tolist() == expected
-    if bits in (1, 2, 4, 8, 16):
-        assert naive.matches_by_table(codes[0], codes[1], bits) == expected[0]
-    assert packed.matches(0, 2).tolist() == [permutations], "padding does not count"
+def test_codes_and_matches_equal_twins(rng):
+    for permutations, bits in product([1, 63, 64, 65, 130], [1, 2, 3, 4, 7, 8, 16, 32]):
+        signatures = random_signatures(rng, 4, permutations)
+        packed = la.sketches.BBit(bits=bits).pack(signatures)
+        codes = [naive.codes(row.tolist(), bits, True) for row in signatures.values]
+        assert unpack(packed)[0].tolist() == codes
+        left, right = np.triu_indices(4, 1)
+        expected = [sum(a == b for a, b in zip(codes[i], codes[j], strict=True)) for i, j in zip(left, right, strict=True)]
+        assert packed.matches(left, right)[:, 0].tolist() == expected
+        if bits in (1, 2, 4, 8, 16):
+            assert naive.matches_by_table(codes[0], codes[1], bits) == expected[0]
+        assert packed.matches(0, 2).tolist() == [permutations], "padding does not count"
 
 
-@pytest.mark.parametrize("combined", [1, 2, 3, 5])
-def test_xored_bits_equal_twin(rng, combined):
-    signatures = random_signatures(rng, 3, 30 * combined)
-    packed = la.sketches.XorBits(combined=combined).pack(signatures)
-    bits = []
-    for row in signatures.values.tolist():
-        single = naive.codes(row, 1, True)
-        bits.append([sum(single[combined * j : combined * (j + 1)]) % 2 for j in range(30)])
-    assert unpack(packed)[0].tolist() == bits
-    assert packed.matches(0, 1).tolist() == [sum(a == b for a, b in zip(bits[0], bits[1], strict=True))]
+def test_xored_bits_equal_twin(rng):
+    for combined in [1, 2, 3, 5]:
+        signatures = random_signatures(rng, 3, 30 * combined)
+        packed = la.sketches.XorBits(combined=combined).pack(signatures)
+        bits = []
+        for row in signatures.values.tolist():
+            single = naive.codes(row, 1, True)
+            bits.append([sum(single[combined * j : combined * (j + 1)]) % 2 for j in range(30)])
+        assert unpack(packed)[0].tolist() == bits
+        assert packed.matches(0, 1).tolist() == [sum(a == b for a, b in zip(bits[0], bits[1], strict=True))]
 
 
 def test_single_bits_have_the_error_of_a_share():
@@ -66,27 +66,34 @@ def test_fractions_keep_the_order_of_slots(rng):
     assert packed.n_bytes == 3 * 8 * (2 + 5)
 
 
-@pytest.mark.parametrize("counts", [
-    [(0.5, 60), (1, 60)], [(1, 40), (1 / 3, 60), (3, 20)], [(0.25, 120)], [(8, 30), (0.5, 30), (1 / 5, 60)],
-], ids=str)  # fmt: skip
-@pytest.mark.parametrize("remix", [True, False])
-def test_mixtures_below_one_bit_equal_twin(rng, counts, remix):
-    values = rng.integers(0, 1 << 32, (3, 120), dtype=np.uint64)
-    values[1] = np.where(rng.random(120) < 0.5, values[0], values[1])
-    values[2] = values[0]
-    scheme = (
-        la.sketches.MinHash(permutations=120) if remix else la.sketches.PermutationMinHash(universe=1 << 32, permutations=120)
-    )
-    densities = None if remix else np.zeros(3)
-    packed = la.sketches.Fractional(shares=[(bits, n / 120) for bits, n in counts]).pack(
-        la.sketches.Signatures(values, scheme, "x", densities)
-    )
-    codes = [naive.mixture(row, counts, remix) for row in values.tolist()]
-    assert [part.tolist() for part in unpack(packed)] == [[codes[i][p] for i in range(3)] for p in range(len(counts))]
-    equal = [sum(a == b for a, b in zip(*sides, strict=True)) for sides in zip(codes[0], codes[1], strict=True)]
-    assert packed.matches([0, 0], [1, 2]).tolist() == [equal, [len(part) for part in codes[0]]]
-    stored = [(bits, n) if bits >= 1 else (1, round(n * bits)) for bits, n in counts]
-    assert packed.n_bytes == 3 * 8 * sum(bits * -(-n // 64) for bits, n in stored)
+def test_mixtures_below_one_bit_equal_twin(rng):
+    for counts, remix in product(
+        [
+            [(0.5, 60), (1, 60)],
+            [(1, 40), (1 / 3, 60), (3, 20)],
+            [(0.25, 120)],
+            [(8, 30), (0.5, 30), (1 / 5, 60)],
+        ],
+        [True, False],
+    ):
+        values = rng.integers(0, 1 << 32, (3, 120), dtype=np.uint64)
+        values[1] = np.where(rng.random(120) < 0.5, values[0], values[1])
+        values[2] = values[0]
+        scheme = (
+            la.sketches.MinHash(permutations=120)
+            if remix
+            else la.sketches.PermutationMinHash(universe=1 << 32, permutations=120)
+        )
+        densities = None if remix else np.zeros(3)
+        packed = la.sketches.Fractional(shares=[(bits, n / 120) for bits, n in counts]).pack(
+            la.sketches.Signatures(values, scheme, "x", densities)
+        )
+        codes = [naive.mixture(row, counts, remix) for row in values.tolist()]
+        assert [part.tolist() for part in unpack(packed)] == [[codes[i][p] for i in range(3)] for p in range(len(counts))]
+        equal = [sum(a == b for a, b in zip(*sides, strict=True)) for sides in zip(codes[0], codes[1], strict=True)]
+        assert packed.matches([0, 0], [1, 2]).tolist() == [equal, [len(part) for part in codes[0]]]
+        stored = [(bits, n) if bits >= 1 else (1, round(n * bits)) for bits, n in counts]
+        assert packed.n_bytes == 3 * 8 * sum(bits * -(-n // 64) for bits, n in stored)
 
 
 @pytest.mark.filterwarnings("ignore:estimates from XORs")
@@ -111,13 +118,12 @@ def test_combined_slots_must_suit_the_shares(rng):
     assert third == la.sketches.Fractional(shares=[(1, 1 / 3), (np.float64(1) / 3, 2 / 3)])
 
 
-@pytest.mark.parametrize("size", [1, 2, 63, 100])
-@pytest.mark.parametrize("seed", [0, 7, (1 << 64) - 1])
-def test_bins_of_one_permutation_equal_twin(rng, size, seed):
-    rows = [rng.integers(0, 1 << 64, n, dtype=np.uint64) for n in (0, 1, 50, 300)]
-    sets = la.sketches.Shingles(np.concatenate(rows), np.cumsum([0, *map(len, rows)]))
-    found = la.sketches.OnePermutation(permutations=size, seed=seed).sign(sets).values
-    assert found.tolist() == [naive.one_permutation(row.tolist(), size, seed) for row in rows]
+def test_bins_of_one_permutation_equal_twin(rng):
+    for size, seed in product([1, 2, 63, 100], [0, 7, (1 << 64) - 1]):
+        rows = [rng.integers(0, 1 << 64, n, dtype=np.uint64) for n in (0, 1, 50, 300)]
+        sets = la.sketches.Shingles(np.concatenate(rows), np.cumsum([0, *map(len, rows)]))
+        found = la.sketches.OnePermutation(permutations=size, seed=seed).sign(sets).values
+        assert found.tolist() == [naive.one_permutation(row.tolist(), size, seed) for row in rows]
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 64, 65])
@@ -149,39 +155,41 @@ def test_a_single_filled_bin_fills_all_in_time_in_proportion(densify):
     assert densify == "rotation" or (filled == 7).all()
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda s: la.sketches.BBit(bits=0), lambda s: la.sketches.BBit(bits=17), lambda s: la.sketches.XorBits(combined=0),
-        lambda s: la.sketches.XorBits(combined=7).pack(s), lambda s: la.sketches.Fractional(shares=[(1, 0.5)]),
-        lambda s: la.sketches.Fractional(shares=[(1, 0.501), (2, 0.499)]).pack(s), lambda s: la.sketches.OnePermutation(densify="maybe"),
-        lambda s: la.sketches.BBit().pack(s).matches(0, 99), lambda s: la.search.pairs_above(la.sketches.XorBits().pack(s), -0.5),
-        lambda s: la.search.pairs_above(la.sketches.BBit().pack(s), 1.5), lambda s: la.search.nearest(la.sketches.BBit().pack(s), la.sketches.BBit().pack(s), 0),
+def test_wrong_parameters(rng):
+    for call in [
+        lambda s: la.sketches.BBit(bits=0),
+        lambda s: la.sketches.BBit(bits=17),
+        lambda s: la.sketches.XorBits(combined=0),
+        lambda s: la.sketches.XorBits(combined=7).pack(s),
+        lambda s: la.sketches.Fractional(shares=[(1, 0.5)]),
+        lambda s: la.sketches.Fractional(shares=[(1, 0.501), (2, 0.499)]).pack(s),
+        lambda s: la.sketches.OnePermutation(densify="maybe"),
+        lambda s: la.sketches.BBit().pack(s).matches(0, 99),
+        lambda s: la.search.pairs_above(la.sketches.XorBits().pack(s), -0.5),
+        lambda s: la.search.pairs_above(la.sketches.BBit().pack(s), 1.5),
+        lambda s: la.search.nearest(la.sketches.BBit().pack(s), la.sketches.BBit().pack(s), 0),
         lambda s: la.sketches.XorBits().pack(la.sketches.OnePermutation(permutations=64).sign(la.shingle(["a"]))),
         lambda s: la.sketches.BBit(bits=1).pack(s).estimated_resemblance(0, 1, other=la.sketches.BBit(bits=2).pack(s)),
-    ],
-)  # fmt: skip
-def test_wrong_parameters(rng, call):
-    with pytest.raises((la.errors.ParameterError, la.errors.IncompatibleSketchError)):
-        call(random_signatures(rng, 3, 64))
+    ]:
+        with pytest.raises((la.errors.ParameterError, la.errors.IncompatibleSketchError)):
+            call(random_signatures(rng, 3, 64))
 
 
-@pytest.mark.parametrize("most_likely", [False, True])
-@pytest.mark.parametrize(
-    "packing",
-    [
-        la.sketches.BBit(bits=2),
-        la.sketches.XorBits(combined=2),
-        la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.5)]),
-        "raw bins",
-    ],
-)
-def test_no_pairs_have_no_estimates(packing, most_likely):
-    shingles = la.sketches.Shingles.from_arrays(list(range(500)), [0, 500])
-    raw = packing == "raw bins"
-    scheme = la.sketches.OnePermutation(permutations=64) if raw else la.sketches.FastSimilarity(permutations=64)
-    packed = (la.sketches.BBit(bits=2) if raw else packing).pack(scheme.sign(shingles))
-    for shape in ((0,), (3, 0)):
-        rows = np.zeros(shape, np.int64)
-        found, error = packed.estimated_resemblance(rows, rows, with_error=True, most_likely=most_likely)
-        assert found.shape == error.shape == shape
+def test_no_pairs_have_no_estimates():
+    for most_likely, packing in product(
+        [False, True],
+        [
+            la.sketches.BBit(bits=2),
+            la.sketches.XorBits(combined=2),
+            la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.5)]),
+            "raw bins",
+        ],
+    ):
+        shingles = la.sketches.Shingles.from_arrays(list(range(500)), [0, 500])
+        raw = packing == "raw bins"
+        scheme = la.sketches.OnePermutation(permutations=64) if raw else la.sketches.FastSimilarity(permutations=64)
+        packed = (la.sketches.BBit(bits=2) if raw else packing).pack(scheme.sign(shingles))
+        for shape in ((0,), (3, 0)):
+            rows = np.zeros(shape, np.int64)
+            found, error = packed.estimated_resemblance(rows, rows, with_error=True, most_likely=most_likely)
+            assert found.shape == error.shape == shape

@@ -54,21 +54,25 @@ def test_packed_bins_and_files(tmp_path):
         assert again.scheme == scheme and again.estimated_resemblance(0, 1) == found
 
 
-@pytest.mark.parametrize("call", [
-    lambda: la.sketches.PermutationBins(universe=10, permutations=4), lambda: la.sketches.PermutationBins(universe=0, permutations=1),
-    lambda: la.sketches.PermutationBins(universe=1 << 64, permutations=2),
-    lambda: la.sketches.PermutationBins(universe=8, permutations=4).bin_places([8], [0, 1]),
-    lambda: la.sketches.PermutationBins(universe=8, permutations=4).sign_sets([-1], [0, 1]),
-    lambda: la.sketches.PermutationBins(universe=8, permutations=4).sign_sets([1, 1], [0, 2]),
-    lambda: la.sketches.PermutationBins(universe=8, permutations=4).sign_sets([1, 2], [0, 1]),
-    lambda: la.sketches.XorBits().pack(la.sketches.PermutationBins(universe=8, permutations=4).sign_sets([1, 2], [0, 2])),
-    lambda: la.search.BandingIndex(bands=2, rows=2).add(la.sketches.PermutationBins(universe=8, permutations=4).sign_sets([1, 2], [0, 2])),
-    lambda: one_permutation.occupancy(9, 4, 8), lambda: one_permutation.expected_inverse_filled(9, 4, 8),
-    lambda: one_permutation.expected_empty(9, 4, 8),
-])  # fmt: skip
-def test_refusals(call):
-    with pytest.raises(la.errors.ParameterError):
-        call()
+def test_refusals():
+    for call in [
+        lambda: la.sketches.PermutationBins(universe=10, permutations=4),
+        lambda: la.sketches.PermutationBins(universe=0, permutations=1),
+        lambda: la.sketches.PermutationBins(universe=1 << 64, permutations=2),
+        lambda: la.sketches.PermutationBins(universe=8, permutations=4).bin_places([8], [0, 1]),
+        lambda: la.sketches.PermutationBins(universe=8, permutations=4).sign_sets([-1], [0, 1]),
+        lambda: la.sketches.PermutationBins(universe=8, permutations=4).sign_sets([1, 1], [0, 2]),
+        lambda: la.sketches.PermutationBins(universe=8, permutations=4).sign_sets([1, 2], [0, 1]),
+        lambda: la.sketches.XorBits().pack(la.sketches.PermutationBins(universe=8, permutations=4).sign_sets([1, 2], [0, 2])),
+        lambda: la.search.BandingIndex(bands=2, rows=2).add(
+            la.sketches.PermutationBins(universe=8, permutations=4).sign_sets([1, 2], [0, 2])
+        ),
+        lambda: one_permutation.occupancy(9, 4, 8),
+        lambda: one_permutation.expected_inverse_filled(9, 4, 8),
+        lambda: one_permutation.expected_empty(9, 4, 8),
+    ]:
+        with pytest.raises(la.errors.ParameterError):
+            call()
 
 
 def test_a_universe_that_cannot_be_cut_says_which_can():

@@ -11,12 +11,12 @@ from lookalike import hashing
 KEYS = [0, 1, 2, 255, 256, 65535, 65536, (1 << 32) - 1, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, 0x123456789ABCDEF0]
 
 
-@pytest.mark.parametrize("universe", [1, 2, 3, 4, 5, 63, 64, 65, 1000, 70_000])
-def test_permutations_permute(universe):
-    places = hashing.Permutation(universe=universe, seed=3).apply(np.arange(universe))
-    assert sorted(places.tolist()) == list(range(universe))
-    rounds = derive(3, "permutation", hashing.ROUNDS)
-    assert places[:50].tolist() == [naive.permute(k, universe, rounds) for k in range(min(50, universe))]
+def test_permutations_permute():
+    for universe in [1, 2, 3, 4, 5, 63, 64, 65, 1000, 70_000]:
+        places = hashing.Permutation(universe=universe, seed=3).apply(np.arange(universe))
+        assert sorted(places.tolist()) == list(range(universe))
+        rounds = derive(3, "permutation", hashing.ROUNDS)
+        assert places[:50].tolist() == [naive.permute(k, universe, rounds) for k in range(min(50, universe))]
 
 
 def test_permutation_of_all_64_bit_integers():
@@ -27,17 +27,19 @@ def test_permutation_of_all_64_bit_integers():
     assert len(set(places.tolist())) == len(KEYS)
 
 
-@pytest.mark.parametrize("universe", [1 << 64, 1, 7, 1000])
-def test_least_images_of_sets_equal_twin(universe):
-    k, sets = 5, [[], [0], [0, universe // 2], list(range(0, universe, universe // 9 + 1))]
-    sets = [sorted(set(some)) for some in sets]
-    scheme = la.sketches.PermutationMinHash(universe=universe, permutations=k, seed=3)
-    found = scheme.sign_sets(np.array([x for some in sets for x in some], np.uint64), np.cumsum([0, *map(len, sets)])).values
-    n = hashing.ROUNDS
-    keys = derive(3, "permutations", n * k)
-    rounds = [keys[n * j : n * (j + 1)] for j in range(k)]
-    images = [[[naive.permute(x, universe, some_rounds) for x in some] for some_rounds in rounds] for some in sets]
-    assert found.tolist() == [[min(of_one, default=(1 << 64) - 1) for of_one in row] for row in images]
+def test_least_images_of_sets_equal_twin():
+    for universe in [1 << 64, 1, 7, 1000]:
+        k, sets = 5, [[], [0], [0, universe // 2], list(range(0, universe, universe // 9 + 1))]
+        sets = [sorted(set(some)) for some in sets]
+        scheme = la.sketches.PermutationMinHash(universe=universe, permutations=k, seed=3)
+        found = scheme.sign_sets(
+            np.array([x for some in sets for x in some], np.uint64), np.cumsum([0, *map(len, sets)])
+        ).values
+        n = hashing.ROUNDS
+        keys = derive(3, "permutations", n * k)
+        rounds = [keys[n * j : n * (j + 1)] for j in range(k)]
+        images = [[[naive.permute(x, universe, some_rounds) for x in some] for some_rounds in rounds] for some in sets]
+        assert found.tolist() == [[min(of_one, default=(1 << 64) - 1) for of_one in row] for row in images]
 
 
 def test_permutations_are_uniform_enough(rng):
@@ -54,13 +56,13 @@ def test_permutations_are_uniform_enough(rng):
     assert abs(chi - freedom) < 5 * (2 * freedom) ** 0.5
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: hashing.Permutation(universe=0), lambda: hashing.Permutation(universe=5, seed=-1),
-        lambda: hashing.Permutation(universe=5).apply([5]),         lambda: la.sketches.PermutationMinHash(universe=9).sign_sets([9], [0, 1]), lambda: la.sketches.PermutationMinHash(universe=9, permutations=0),
-    ],
-)  # fmt: skip
-def test_wrong_parameters(call):
-    with pytest.raises(la.errors.ParameterError):
-        call()
+def test_wrong_parameters():
+    for call in [
+        lambda: hashing.Permutation(universe=0),
+        lambda: hashing.Permutation(universe=5, seed=-1),
+        lambda: hashing.Permutation(universe=5).apply([5]),
+        lambda: la.sketches.PermutationMinHash(universe=9).sign_sets([9], [0, 1]),
+        lambda: la.sketches.PermutationMinHash(universe=9, permutations=0),
+    ]:
+        with pytest.raises(la.errors.ParameterError):
+            call()

@@ -70,22 +70,24 @@ def test_rows_of_numbers_in_any_order(rng):
     np.testing.assert_allclose(np.nan_to_num(found), expected)
 
 
-@pytest.mark.parametrize("size", [1, 63, 64, 65, 128, 700, 9000])
-def test_values_are_numbered_by_first_appearance_while_tables_grow(rng, size):
+def test_values_are_numbered_by_first_appearance_while_tables_grow(rng):
     """Zero among them, repeated in runs and at random, in pieces: rows are those of numbers, and of Python's sets."""
-    fresh = (rng.permutation(size) << 5).astype(np.uint64)
-    pieces, numbered, met, sets = [(fresh[:0], np.zeros(1, np.int64))], [], {}, []
-    for _ in range(3):
-        values = np.concatenate([fresh[: size // 2], fresh[size // 7 : size // 3], rng.choice(fresh, size), fresh])
-        offsets = np.array([0, 0, size // 5, size, len(values)])
-        pieces.append((values, offsets))
-        numbers = [met.setdefault(v, len(met)) for v in values.tolist()]
-        numbered.append((np.array(numbers, np.int32), offsets, len(met)))
-        sets += [set(numbers[a:b]) for a, b in pairwise(offsets)]
-    left, right = (side.ravel() for side in np.indices((len(sets), len(sets))))
-    expected = [naive.resemblance(sets[a], sets[b]) if sets[a] | sets[b] else -1.0 for a, b in zip(left, right, strict=True)]
-    for some in (pieces, numbered):
-        assert rows_of_pieces(some).compare(left, right, 0.0).tolist() == expected
+    for size in [1, 63, 64, 65, 128, 700, 9000]:
+        fresh = (rng.permutation(size) << 5).astype(np.uint64)
+        pieces, numbered, met, sets = [(fresh[:0], np.zeros(1, np.int64))], [], {}, []
+        for _ in range(3):
+            values = np.concatenate([fresh[: size // 2], fresh[size // 7 : size // 3], rng.choice(fresh, size), fresh])
+            offsets = np.array([0, 0, size // 5, size, len(values)])
+            pieces.append((values, offsets))
+            numbers = [met.setdefault(v, len(met)) for v in values.tolist()]
+            numbered.append((np.array(numbers, np.int32), offsets, len(met)))
+            sets += [set(numbers[a:b]) for a, b in pairwise(offsets)]
+        left, right = (side.ravel() for side in np.indices((len(sets), len(sets))))
+        expected = [
+            naive.resemblance(sets[a], sets[b]) if sets[a] | sets[b] else -1.0 for a, b in zip(left, right, strict=True)
+        ]
+        for some in (pieces, numbered):
+            assert rows_of_pieces(some).compare(left, right, 0.0).tolist() == expected
 
 
 def test_blocks_of_a_row_ascend():

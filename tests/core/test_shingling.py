@@ -94,12 +94,12 @@ def test_long_texts_equal_twin(texts, unit, fold_case):
         assert values[offsets[row] : offsets[row + 1]].tolist() == expected
 
 
-@pytest.mark.parametrize("sizes", [(1, 2), (1, 9), (7, 30), (3000, 9000)])
-def test_stretches_equal_twin(rng, sizes):
+def test_stretches_equal_twin(rng):
     """As many tokens as bytes allow, and tokens that begin in one stretch of bytes and end in another."""
-    text = " ".join("x" * size for size in rng.integers(*sizes, 30_000 // sizes[0]).tolist())
-    for width in (1, 2, 5):
-        assert found(Shingling(width=width), text) == naive.hashes(text, "word", width)
+    for sizes in [(1, 2), (1, 9), (7, 30), (3000, 9000)]:
+        text = " ".join("x" * size for size in rng.integers(*sizes, 30_000 // sizes[0]).tolist())
+        for width in (1, 2, 5):
+            assert found(Shingling(width=width), text) == naive.hashes(text, "word", width)
 
 
 @settings(max_examples=300)
@@ -178,19 +178,19 @@ DAMAGE = [b"\x80", b"\xc0\x80", b"\xc1\xbf", b"\xc3", b"\xe0\x9f\xbf", b"\xe4\xb
           b"\xf0\x9f\x98"]  # fmt: skip
 
 
-@pytest.mark.parametrize("around", ["a", "\u044f", "\u4e2d", "\U0001f600"])
-def test_invalid_bytes_are_found_beside_characters_of_every_size(around):
+def test_invalid_bytes_are_found_beside_characters_of_every_size():
     """At every place of a block, at the end of a text in the middle of a buffer, too."""
-    for before in range(70):
-        for damage in DAMAGE:
-            text = around.encode() * before + damage
-            with pytest.raises(UnicodeDecodeError) as error:
-                text.decode()
-            for after in (b"", around.encode() * 70):
-                assert texts_of([around.encode(), text + after, b"\x80"]).find_invalid() == (1, error.value.start), (
-                    before,
-                    damage,
-                )
+    for around in ["a", "\u044f", "\u4e2d", "\U0001f600"]:
+        for before in range(70):
+            for damage in DAMAGE:
+                text = around.encode() * before + damage
+                with pytest.raises(UnicodeDecodeError) as error:
+                    text.decode()
+                for after in (b"", around.encode() * 70):
+                    assert texts_of([around.encode(), text + after, b"\x80"]).find_invalid() == (1, error.value.start), (
+                        before,
+                        damage,
+                    )
 
 
 def test_values_stay_as_they_are_when_others_are_made():
@@ -241,9 +241,9 @@ def test_each_letter_of_a_script_without_spaces_is_a_word(script, sample):
     assert values == expected
 
 
-@pytest.mark.parametrize(
-    "sample",
-    [
+def test_scripts_with_spaces_or_separators_join():
+    """Korean, Khitan, Tibetan and Lisu, and Latin of full width, make words of several letters."""
+    for sample in [
         "\ud55c\uad6d\uc5b4",
         "\u1100\u1161",
         "\uffa1\uffc2",
@@ -251,11 +251,8 @@ def test_each_letter_of_a_script_without_spaces_is_a_word(script, sample):
         "\u0f40\u0f41",
         "\uff21\uff11",
         "\ua4d0\ua4d1",
-    ],
-)
-def test_scripts_with_spaces_or_separators_join(sample):
-    """Korean, Khitan, Tibetan and Lisu, and Latin of full width, make words of several letters."""
-    assert len(found(Shingling(width=1), "abc" + sample + "xyz")) == 1
+    ]:
+        assert len(found(Shingling(width=1), "abc" + sample + "xyz")) == 1
 
 
 def test_halfwidth_voicing_marks_belong_to_their_kana():

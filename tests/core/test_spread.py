@@ -4,7 +4,6 @@ import subprocess
 import sys
 
 import numpy as np
-import pytest
 
 import lookalike as la
 from lookalike.core import table_places
@@ -33,10 +32,10 @@ def longest_run(places):
     return int(np.diff(free, prepend=free[-1] - SIZE).max()) - 1
 
 
-@pytest.mark.parametrize("kind", CRAFTED)
-def test_values_made_to_meet_stand_apart(kind):
+def test_values_made_to_meet_stand_apart():
     """Without a factor all values of a kind would be one run."""
-    assert longest_run(table_places(CRAFTED[kind], SIZE)) <= COUNT // 16
+    for kind in CRAFTED:
+        assert longest_run(table_places(CRAFTED[kind], SIZE)) <= COUNT // 16
 
 
 def test_who_knew_the_factor_could_make_them_meet():

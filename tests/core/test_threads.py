@@ -2,6 +2,7 @@
 
 import threading
 import weakref
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,10 +14,9 @@ from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 50])
-def test_results_come_in_the_order_of_the_items(threads, n):
-    assert list(in_order(lambda i: i * i, iter(range(n)), threads)) == [i * i for i in range(n)]
+def test_results_come_in_the_order_of_the_items():
+    for threads, n in product([1, 2, 3], [0, 1, 2, 3, 50]):
+        assert list(in_order(lambda i: i * i, iter(range(n)), threads)) == [i * i for i in range(n)]
 
 
 @pytest.mark.parametrize(("n", "threads"), [(1, 4), (5, 1), (2, 2), (9, 3)])

@@ -40,12 +40,12 @@ def test_bundles_are_walked_as_defined(rng, every):
         assert run_walk(bounds, orders, partners, words, boundary, 63 / 64, every) == expected
 
 
-@pytest.mark.parametrize("partner", [-1, 1, 2, 5, 7, 9])
-def test_a_partner_that_is_not_there_is_told(partner):
+def test_a_partner_that_is_not_there_is_told():
     """Orders 2 and 5 are in another bundle, 7 is the row itself, 9 comes later."""
-    words = np.zeros(5, np.uint64)
-    with pytest.raises(RuntimeError, match="not in the bundle"):
-        run_walk([0, 2, 5], [2, 5, 3, 7, 9], [[], [], [], [partner], []], words, 0, 0.5, False)
+    for partner in [-1, 1, 2, 5, 7, 9]:
+        words = np.zeros(5, np.uint64)
+        with pytest.raises(RuntimeError, match="not in the bundle"):
+            run_walk([0, 2, 5], [2, 5, 3, 7, 9], [[], [], [], [partner], []], words, 0, 0.5, False)
 
 
 def test_resolve_equals_a_set(rng):

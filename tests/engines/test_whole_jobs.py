@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from engine_kinds import FRAMES, LOCAL, WITH_SPARK, prepare
 from listing import find_pairs
+from samples import one_in
 from toy_engine import ToyEngine
 
 import lookalike as la
@@ -151,8 +152,7 @@ def expected(case, references):
     return told(case, references, threads=1)
 
 
-@pytest.mark.parametrize("kind", WITH_SPARK[1:])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("case", "kind"), one_in(4, CASES, WITH_SPARK[1:]))
 def test_every_engine_says_the_same(case, kind, monkeypatch):
     references = 30 if list(CASES).index(case) % 2 else 0
     wanted = expected(case, references)
@@ -199,8 +199,7 @@ def of_all_pairs(case, kind, monkeypatch):
         return result.decisions, result.pairs
 
 
-@pytest.mark.parametrize("kind", WITH_SPARK[1:])
-@pytest.mark.parametrize("case", ["plain", "all", "across"])
+@pytest.mark.parametrize(("case", "kind"), one_in(3, ["plain", "all", "across"], WITH_SPARK[1:]))
 def test_recall_1_finds_the_same(case, kind, monkeypatch):
     wanted, found = of_all_pairs(case, None, monkeypatch), of_all_pairs(case, kind, monkeypatch)
     assert found[0].equals(wanted[0]) and found[1].equals(wanted[1])
@@ -237,8 +236,9 @@ def listed(within, references, ignore, **more):
     return found.table, found.summary["candidate_pairs"]
 
 
-@pytest.mark.parametrize("kind", LOCAL)
-@pytest.mark.parametrize(("within", "references", "ignore"), [(None, 0, ""), ("g", 30, ""), (None, 0, "t1 t2 t3")])
+@pytest.mark.parametrize(
+    ("within", "references", "ignore", "kind"), one_in(2, [(None, 0, ""), ("g", 30, ""), (None, 0, "t1 t2 t3")], LOCAL)
+)
 def test_pairs_of_crowds_are_all_listed(within, references, ignore, kind, monkeypatch):
     wanted, candidates = every_pair(within, references, ignore)
     found, compared = listed(within, references, ignore, max_bucket=2, **prepare(kind, monkeypatch))

@@ -4,6 +4,7 @@ import io
 import random
 import threading
 from functools import partial
+from itertools import product
 
 import pytest
 from faulty_store import failing
@@ -41,23 +42,22 @@ class Held(Prefetcher):
         return self.data[begin : begin + n_bytes]
 
 
-@pytest.mark.parametrize("n", [0, 1, 999, 1000, 1001, len(DATA)])
-@pytest.mark.parametrize("exact", [False, True])
-def test_the_bytes_are_those_of_the_file(n, exact):
-    file = Held(DATA[:n])
-    with PrefetchedFile(file, exact) as stream:
-        assert stream.read() == DATA[:n]
-        assert len(file.asked) <= (2 if exact else -(-n // 1000))
-    draw = random.Random(n)
-    for wanted in ([], [[(n // 3, n // 2), (n // 2 + 10, n // 2 + 200)]]):
-        file = Held(DATA[:n], room=1 << 20)
-        file.prefetch(wanted)
-        with io.BufferedReader(PrefetchedFile(file, exact), 64) as stream:
-            for _ in range(300):
-                begin, size = draw.randrange(n + 10), draw.choice((1, 50, 1500, 9000))
-                stream.seek(begin)
-                assert stream.read(size) == DATA[begin : min(n, begin + size)]
-            assert stream.seek(0, io.SEEK_END) == n
+def test_the_bytes_are_those_of_the_file():
+    for n, exact in product([0, 1, 999, 1000, 1001, len(DATA)], [False, True]):
+        file = Held(DATA[:n])
+        with PrefetchedFile(file, exact) as stream:
+            assert stream.read() == DATA[:n]
+            assert len(file.asked) <= (2 if exact else -(-n // 1000))
+        draw = random.Random(n)
+        for wanted in ([], [[(n // 3, n // 2), (n // 2 + 10, n // 2 + 200)]]):
+            file = Held(DATA[:n], room=1 << 20)
+            file.prefetch(wanted)
+            with io.BufferedReader(PrefetchedFile(file, exact), 64) as stream:
+                for _ in range(300):
+                    begin, size = draw.randrange(n + 10), draw.choice((1, 50, 1500, 9000))
+                    stream.seek(begin)
+                    assert stream.read(size) == DATA[begin : min(n, begin + size)]
+                assert stream.seek(0, io.SEEK_END) == n
 
 
 def test_what_is_read_here_and_there_is_not_read_ahead():

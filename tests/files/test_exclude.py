@@ -5,10 +5,10 @@ import zipfile
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from cli.commands import status
 from json_lines import parse_lines
 
 import lookalike as la
-from lookalike.cli.main import main
 
 TEXT = "one two three four five six seven"
 
@@ -45,9 +45,8 @@ def test_what_matches_a_name_or_a_path_is_left_out(folder, patterns, read):
 def test_it_is_counted_and_named(folder, capsys):
     found = la.dedup(folder, exclude=["*.json", "old"]).summary.skipped
     assert found["by_reason"] == {"excluded": 2} and found["names"] == [f"{folder}/config.json", f"{folder}/old/"]
-    with pytest.raises(SystemExit) as stop:
-        main(["dedup", str(folder), "--set", "exclude=*.json", "--set", "exclude=old"])
-    assert not stop.value.code and "files not read: 2 (2 excluded: " in capsys.readouterr().out
+    assert not status("dedup", folder, "--set", "exclude=*.json", "--set", "exclude=old")
+    assert "files not read: 2 (2 excluded: " in capsys.readouterr().out
 
 
 def test_paths_as_messages_say_them_and_whole_ones(folder, monkeypatch):
@@ -106,8 +105,7 @@ def test_the_error_of_a_stray_file_advises_it(folder, capsys):
         la.dedup(folder)
     (folder / "config.json").unlink()
     (folder / "stray.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(SystemExit):
-        main(["dedup", str(folder)])
+    status("dedup", folder)
     assert (
         "column 'text' is missing; columns found: a, b; name another with --text; or leave the file out: --set exclude=PATTERN"
         in (capsys.readouterr().err)
@@ -123,20 +121,15 @@ def test_the_error_of_a_stray_file_advises_it(folder, capsys):
 
 @pytest.mark.parametrize("command", ["pairs", "repeats"])
 def test_all_jobs_take_it(command, folder, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main([command, str(folder), "--set", "exclude=*.json", "--set", "exclude=old"])
-    assert not stop.value.code, capsys.readouterr().err
+    assert not status(command, folder, "--set", "exclude=*.json", "--set", "exclude=old"), capsys.readouterr().err
 
 
 def test_an_index_takes_it(folder, tmp_path, capsys):
     index = str(tmp_path / "x.idx")
     for arguments in (["create", index], ["add", index, str(folder), "--set", "exclude=*.json"]):
-        with pytest.raises(SystemExit) as stop:
-            main(["index", *arguments])
-        assert not stop.value.code
+        assert not status("index", *arguments)
     assert "5 documents more" in capsys.readouterr().out
-    with pytest.raises(SystemExit):
-        main(["index", "query", index, str(folder), "--set", "exclude=*.json", "--set", "exclude=old"])
+    status("index", "query", index, folder, "--set", "exclude=*.json", "--set", "exclude=old")
     assert {row["query"].rpartition("/")[2] for row in parse_lines(capsys.readouterr().out)} == {
         "a.txt", "old.txt", "d.md"
     }  # fmt: skip

@@ -12,10 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from cli.commands import status
 from json_lines import parse_lines
 
 import lookalike as la
-from lookalike.cli.main import main
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
 
@@ -76,10 +76,9 @@ def test_every_command_reads_all_of_a_pipe(corpus, tmp_path, monkeypatch, capfd,
         rows = parse_lines(LINES) if "full" in line else []
         index.add([row["id"] for row in rows], [row["text"] for row in rows])
     given = [str(fed(tmp_path / f"pipe{i}")) if word == "PIPE" else word for i, word in enumerate(line.split())]
-    with pytest.raises(SystemExit) as ended:
-        main(given)
+    code = status(*given)
     said = "".join(capfd.readouterr())
-    assert ended.value.code == 0 and words in said, said
+    assert code == 0 and words in said, said
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".csv", ".parquet"])

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from hashlib import sha256
+from itertools import product
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -71,15 +72,16 @@ def places(*urls):
     return find_places(urls, None, None, known_suffixes(), Skipped())
 
 
-@pytest.mark.parametrize("name", ["/a.jsonl", "/in/b.parquet?download=true", "/c.jsonl.gz", "/a%20b%25.jsonl?x=1/2.txt"])
-@pytest.mark.parametrize("ranges", [True, False])
-def test_what_is_read_is_what_is_there(name, ranges):
-    with serving(files=FILES, ranges=ranges) as site:
-        assert texts_of(site.address + name) == [row["text"] for row in ROWS]
-        (place,) = places(site.address + name)
-        assert place.is_temporary != ranges and place.name == site.address + name
-        assert place.relative == {"/in": "b.parquet", "/a%": "a b%.jsonl"}.get(name[:3], name[1:])
-        assert la.dedup(site.address + name).keep.sum() == 50
+def test_what_is_read_is_what_is_there():
+    for name, ranges in product(
+        ["/a.jsonl", "/in/b.parquet?download=true", "/c.jsonl.gz", "/a%20b%25.jsonl?x=1/2.txt"], [True, False]
+    ):
+        with serving(files=FILES, ranges=ranges) as site:
+            assert texts_of(site.address + name) == [row["text"] for row in ROWS]
+            (place,) = places(site.address + name)
+            assert place.is_temporary != ranges and place.name == site.address + name
+            assert place.relative == {"/in": "b.parquet", "/a%": "a b%.jsonl"}.get(name[:3], name[1:])
+            assert la.dedup(site.address + name).keep.sum() == 50
 
 
 def test_parts_that_do_not_say_how_large_the_file_is():
@@ -136,15 +138,21 @@ def test_a_server_that_is_not_there():
         places(site.address + "/x.jsonl")
 
 
-@pytest.mark.parametrize("name", ["/a.jsonl", "/in/b.parquet", "/c.jsonl.gz"])
-@pytest.mark.parametrize(
-    "fault",
-    [{"every": 2}, {"every": 2, "status": 429}, {"every": 2, "status": 408}, {"cut": 1}, {"cut": 1, "ranges": False}, {"every": 2, "ranges": False}],
-)  # fmt: skip
-def test_what_fails_is_asked_again(name, fault):
-    with serving(files=FILES, most=3, **fault) as site:
-        assert texts_of(site.address + name) == [row["text"] for row in ROWS]
-    assert site.failed
+def test_what_fails_is_asked_again():
+    for name, fault in product(
+        ["/a.jsonl", "/in/b.parquet", "/c.jsonl.gz"],
+        [
+            {"every": 2},
+            {"every": 2, "status": 429},
+            {"every": 2, "status": 408},
+            {"cut": 1},
+            {"cut": 1, "ranges": False},
+            {"every": 2, "ranges": False},
+        ],
+    ):
+        with serving(files=FILES, most=3, **fault) as site:
+            assert texts_of(site.address + name) == [row["text"] for row in ROWS]
+        assert site.failed
 
 
 def test_slow_answers(monkeypatch):
@@ -169,18 +177,25 @@ def test_answers_that_are_not_whole(fault, said):
         texts_of(site.address + "/a.jsonl")
 
 
-@pytest.mark.parametrize("name", ["/a.jsonl", "/in/b.parquet"])
-@pytest.mark.parametrize("tags", [True, False])
-def test_a_file_that_changes_is_noticed(name, tags):
-    with serving(files=dict(FILES), tags=tags) as site:
-        (split,) = open_sources([site.address + name])
-        split.check_unchanged()
-        now = parquet(ROWS[::-1] if tags else ROWS[:2000]) if name.endswith("parquet") else LINES[::-1] if tags else LINES[:-83]
-        site.files[name] = now
-        with pytest.raises(InputDataError, match="the file changed during the run; run again"):
+def test_a_file_that_changes_is_noticed():
+    for name, tags in product(["/a.jsonl", "/in/b.parquet"], [True, False]):
+        with serving(files=dict(FILES), tags=tags) as site:
+            (split,) = open_sources([site.address + name])
             split.check_unchanged()
-        with pytest.raises(InputDataError, match="(it changed while it was read|the file changed during the run); run again"):
-            list(split.batches(COLUMNS))
+            now = (
+                parquet(ROWS[::-1] if tags else ROWS[:2000])
+                if name.endswith("parquet")
+                else LINES[::-1]
+                if tags
+                else LINES[:-83]
+            )
+            site.files[name] = now
+            with pytest.raises(InputDataError, match="the file changed during the run; run again"):
+                split.check_unchanged()
+            with pytest.raises(
+                InputDataError, match="(it changed while it was read|the file changed during the run); run again"
+            ):
+                list(split.batches(COLUMNS))
 
 
 def test_versions():

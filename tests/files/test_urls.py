@@ -37,9 +37,9 @@ def test_urls_are_parsed(given, root, key):
     assert is_url(given) and as_url(given) == Url(root, key) and as_url(as_url(given)) == as_url(given)
 
 
-@pytest.mark.parametrize("given", ["/a/b", "a", "", "s3", "s3:", "s3://", "c:/x", "text: /a", None, 3, ["s3://b"]])
-def test_paths_are_none(given):
-    assert as_url(given) is None and not is_url(given)
+def test_paths_are_none():
+    for given in ["/a/b", "a", "", "s3", "s3:", "s3://", "c:/x", "text: /a", None, 3, ["s3://b"]]:
+        assert as_url(given) is None and not is_url(given)
 
 
 @pytest.mark.usefixtures("known")

@@ -7,6 +7,7 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from samples import one_in
 
 import lookalike as la
 from lookalike.formats import Columns, Limit
@@ -71,14 +72,21 @@ def test_several_dictionaries_in_one_file(tmp_path, kind):
         assert pa.ipc.open_file(of).read_all()["coded"].to_pylist() == TEXTS[::2]
 
 
-@pytest.mark.parametrize("suffix", [".arrow", ".orc", ".parquet"])
-@pytest.mark.parametrize("make", [
-    lambda coded: pa.ListArray.from_arrays([0, 1, 3], coded), lambda coded: pa.LargeListArray.from_arrays([0, 1, 3], coded),
-    lambda coded: pa.MapArray.from_arrays([0, 1, 3], pa.array(["a", "b", "c"]), coded),
-    lambda coded: pa.StructArray.from_arrays([pa.ListArray.from_arrays([0, 1, 3], coded)], ["inner"]),
-    lambda coded: pa.ListArray.from_arrays([0, 1, 2], pa.StructArray.from_arrays([coded.slice(0, 2)], ["inner"])),
-    lambda coded: pa.FixedSizeListArray.from_arrays(coded.slice(0, 2), 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("suffix", "make"),
+    one_in(
+        3,
+        [".arrow", ".orc", ".parquet"],
+        [
+            lambda coded: pa.ListArray.from_arrays([0, 1, 3], coded),
+            lambda coded: pa.LargeListArray.from_arrays([0, 1, 3], coded),
+            lambda coded: pa.MapArray.from_arrays([0, 1, 3], pa.array(["a", "b", "c"]), coded),
+            lambda coded: pa.StructArray.from_arrays([pa.ListArray.from_arrays([0, 1, 3], coded)], ["inner"]),
+            lambda coded: pa.ListArray.from_arrays([0, 1, 2], pa.StructArray.from_arrays([coded.slice(0, 2)], ["inner"])),
+            lambda coded: pa.FixedSizeListArray.from_arrays(coded.slice(0, 2), 1),
+        ],
+    ),
+)
 def test_dictionaries_inside_other_columns(tmp_path, make, suffix):
     """They are written as their values, as those of columns are."""
     wanted = []

@@ -6,10 +6,10 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from cli.commands import status
 from json_lines import parse_lines, write_lines
 
 import lookalike as la
-from lookalike.cli.main import main
 
 TEXTS = [
     f"text number {n // 2} is like the one before it, and text {n // 2} says so in twelve words {n // 2}" for n in range(8)
@@ -36,9 +36,7 @@ def lines(path):
 def test_each_row_has_its_line_in_a_file_of_the_same_name(corpus):
     out = corpus / "attributes/near"
     given = ["dedup", str(corpus / "documents"), "--id", "id", "--set", "attributes=true", "-o", str(out), "--quiet"]
-    with pytest.raises(SystemExit) as stop:
-        main(given)
-    assert not stop.value.code
+    assert not status(*given)
     names = ["2.parquet.jsonl", "wiki/0.json.gz", "wiki/1.jsonl"]
     assert sorted(str(p.relative_to(out)) for p in out.rglob("*.js*") if p.name[0] != "_") == names
     found = [row for name in names for row in lines(out / name)]
@@ -46,9 +44,7 @@ def test_each_row_has_its_line_in_a_file_of_the_same_name(corpus):
     assert [row["attributes"]["near_duplicate"] for row in found] == 4 * [False, True]
     assert found[1]["attributes"] == {"near_duplicate": True, "duplicate_of": "d6", "resemblance": 1.0, "cluster": "d6"}
     assert json.loads((out / "_lookalike.json").read_text())["files"] == names
-    with pytest.raises(SystemExit) as stop:
-        main(given)
-    assert stop.value.code == 1, "it exists"
+    assert status(*given) == 1, "it exists"
 
 
 def test_compression_is_kept_and_skipped_rows_have_no_line(tmp_path):
@@ -75,8 +71,7 @@ def test_compression_is_kept_and_skipped_rows_have_no_line(tmp_path):
 def test_where_they_cannot_be_written(corpus, capsys, monkeypatch, more, why):
     monkeypatch.chdir(corpus)
     monkeypatch.setattr("lookalike.recipes.job.open_job", None)  # refused before the job
-    with pytest.raises(SystemExit):
-        main(["dedup", "documents", "--set", "attributes=true", *more])
+    status("dedup", "documents", "--set", "attributes=true", *more)
     assert why in capsys.readouterr().err and not (corpus / "out").exists()
 
 

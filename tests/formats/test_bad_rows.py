@@ -28,11 +28,11 @@ def test_cut_anywhere(text, escaped, chunk):
         assert text_of(msgspec.Raw(line)) == text.encode()
 
 
-@pytest.mark.parametrize("line", [b"1", b"[]", b'"\\ud83d"', b'"\\ude00 x"', b'"\xff"', b'"a\\q"', b'"a\x00"'])
-def test_what_is_no_text_is_refused(line):
-    assert text_of(msgspec.Raw(b"null")) is None
-    with pytest.raises((msgspec.DecodeError, UnicodeError)):
-        text_of(msgspec.Raw(line))
+def test_what_is_no_text_is_refused():
+    for line in [b"1", b"[]", b'"\\ud83d"', b'"\\ude00 x"', b'"\xff"', b'"a\\q"', b'"a\x00"']:
+        assert text_of(msgspec.Raw(b"null")) is None
+        with pytest.raises((msgspec.DecodeError, UnicodeError)):
+            text_of(msgspec.Raw(line))
 
 
 @pytest.mark.parametrize("value", ["null", "5", '"a \\ud83d b"', '"\\ud83d\\ude00 \\\\ud83d é"', '"\xff"'])

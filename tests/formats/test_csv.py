@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from json_lines import read_lines
 from listing import find_pairs
 from row_files import read
+from samples import one_in
 
 import lookalike as la
 from lookalike.formats.sources import open_sources
@@ -181,8 +182,7 @@ def test_pairs_of_hostile_ids_are_read_as_written(tmp_path):
     assert by_python(written)[1:] == by_arrow(written, found.column_names)[1:] == expected
 
 
-@pytest.mark.parametrize("delimiter", [";", "|", "\t", r"\t", "¦", " "])
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.bz2"])
+@pytest.mark.parametrize(("delimiter", "suffix"), one_in(2, [";", "|", "\t", r"\t", "¦", " "], [".csv", ".tsv", ".csv.bz2"]))
 def test_other_delimiters_are_read_and_written_back(tmp_path, delimiter, suffix):
     mark = "\t" if delimiter == r"\t" else delimiter
     raw = [

@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import json
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -148,13 +149,15 @@ def test_tables_by_name_share_their_ids():
     assert result.clean()["text"].to_pylist() == [A, "b"]
 
 
-@pytest.mark.parametrize("given", [{"glob": "*.csv"}, {"format": "csv"}, {"delimiter": ";"}, {"query": "select 1"}])
-@pytest.mark.parametrize("data", [TEXTS, ROWS, pa.table({"text": TEXTS}), {"a": "b"}, {"one": pa.table({"text": TEXTS})}])
-def test_options_for_files_are_not_for_what_is_in_memory(data, given):
-    (name,) = given
-    for job in (la.dedup, la.pairs, la.repeats):
-        with pytest.raises(la.errors.ParameterError, match=f"{name} is for files, and the input is in memory"):
-            job(data, **given)
+def test_options_for_files_are_not_for_what_is_in_memory():
+    for given, data in product(
+        [{"glob": "*.csv"}, {"format": "csv"}, {"delimiter": ";"}, {"query": "select 1"}],
+        [TEXTS, ROWS, pa.table({"text": TEXTS}), {"a": "b"}, {"one": pa.table({"text": TEXTS})}],
+    ):
+        (name,) = given
+        for job in (la.dedup, la.pairs, la.repeats):
+            with pytest.raises(la.errors.ParameterError, match=f"{name} is for files, and the input is in memory"):
+                job(data, **given)
 
 
 def test_options_for_files_may_be_for_references(tmp_path):

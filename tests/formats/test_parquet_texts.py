@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.text import unpacked
+from samples import one_in
 
 import lookalike as la
 from lookalike.core import unpack_rows
@@ -134,9 +135,7 @@ def test_what_arrow_reads(tmp_path, what, table, written, asked):
         assert rows_of(path, later=True)[1] > 0
 
 
-@pytest.mark.parametrize("codec", CODECS)
-@pytest.mark.parametrize("dictionary", [False, True])
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("codec", "dictionary", "threads"), one_in(2, CODECS, [False, True], [1, 2]))
 def test_damaged_pages(tmp_path, small, codec, dictionary, threads):
     """Wherever a byte is wrong: an error that names file and row, or a job that ends; the worst of it is another text."""
     path, rng = tmp_path / "in.parquet", np.random.default_rng(1)

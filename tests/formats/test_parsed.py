@@ -3,8 +3,6 @@
 import gzip
 import logging
 import lzma
-import subprocess
-import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -50,15 +48,6 @@ def test_a_folder_of_all_kinds(folder, tmp_path, how, caplog):
     assert {p.name: p.read_bytes() for p in (tmp_path / "out").rglob("*.pdf")} == {
         name: (folder / name).read_bytes() for name in ("a.pdf", "g.pdf")
     }
-
-
-def test_the_same_from_the_command_line(folder, tmp_path):
-    out = tmp_path / "kept.jsonl"
-    command = [sys.executable, "-m", "lookalike", "dedup", str(folder), "-o", str(out)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "left out                             1   (too large or unreadable)" in done.stdout
-    assert f"left out: {folder}/h.pdf is not a readable PDF" in done.stderr
-    assert out.read_text().count("\n") == 2 and OTHER in out.read_text()
 
 
 def test_one_that_cannot_be_read_stops_the_job_if_asked(folder):

@@ -12,6 +12,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from samples import one_in
 
 import lookalike as la
 
@@ -31,8 +32,9 @@ def database(path):
         opened.execute("create table pages as select unnest(?) as text", [[A, B, A]])
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", *(f"a.jsonl.{suffix}" for suffix in PACKINGS)])
-@pytest.mark.parametrize("packing", ["", *PACKINGS])
+@pytest.mark.parametrize(
+    ("name", "packing"), one_in(2, ["a.jsonl", *(f"a.jsonl.{suffix}" for suffix in PACKINGS)], ["", *PACKINGS])
+)
 def test_the_first_bytes_tell_how_a_file_is_compressed(tmp_path, name, packing):
     """What is written is compressed as its name says."""
     (tmp_path / name).write_bytes(PACKINGS.get(packing, bytes)(ROWS))
@@ -70,8 +72,10 @@ def test_a_database_is_known_by_its_first_bytes(tmp_path, name):
     assert result.keep.tolist() == [True, False]
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
-@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.csv", "a.tsv.gz", "a.html"])
+@pytest.mark.parametrize(
+    ("encoding", "name"),
+    one_in(2, ["utf-16", "utf-16-le", "utf-16-be", "utf-32"], ["a.txt", "a.jsonl", "a.csv", "a.tsv.gz", "a.html"]),
+)
 def test_text_with_a_mark_of_the_order_of_bytes(tmp_path, name, encoding):
     text = f"Größe und Straße, {A} \U0001f600"
     whole = {"jsonl": json.dumps({"text": text}), "csv": f'text\n"{text}"\n', "tsv.gz": f"text\n{text}\n"}.get(name[2:], text)
@@ -99,8 +103,9 @@ OTHERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", OTHERS)
-@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.json", "a.csv.gz", "a.mbox", "a.warc", "a.md"])
+@pytest.mark.parametrize(
+    ("what", "name"), one_in(4, OTHERS, ["a.txt", "a.jsonl", "a.json", "a.csv.gz", "a.mbox", "a.warc", "a.md"])
+)
 def test_what_is_no_text_is_named(tmp_path, name, what):
     content = gzip.compress(OTHERS[what]) if name.endswith(".gz") or what.startswith("gzip") else OTHERS[what]
     (tmp_path / name).write_bytes(content)

@@ -3,6 +3,7 @@ arrays and as tables; matches are measured by the texts, and equal texts once.""
 
 import threading
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -59,26 +60,24 @@ def test_answers_are_the_columns_of_the_table(tmp_path, ids, keep_text):
             index.answers(TEXTS, top=0)
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 31, 32, 33, 500])
-@pytest.mark.parametrize("longest", [None, 0, 1, 9, 130])
-@pytest.mark.parametrize("exact", [False, True])
-def test_tables_are_those_that_arrow_makes(rng, n, longest, exact):
+def test_tables_are_those_that_arrow_makes(rng):
     """Of numbers or texts of any length, of few matches and of many; one table does not change the next."""
-    made = []
-    for _ in range(2):
-        query, scores = np.sort(rng.integers(0, 9, n)), rng.random((3, n))
-        numbers = rng.integers(-(1 << 63), 1 << 63, n).tolist()
-        ids = numbers if longest is None else ["é\U0001f600x"[i % 3] * int(rng.integers(0, longest + 1)) for i in range(n)]
-        id_type, resemblance = "int" if longest is None else "str", scores[2] if exact else None
-        answers = Answers(query, ids, scores[0], scores[1], resemblance, id_type)
-        kinds = [pa.int64(), pa.int64() if longest is None else pa.string(), *[pa.float64()] * 3]
-        columns = [query.tolist(), ids, *scores[:2].tolist(), scores[2].tolist() if exact else [None] * n]
-        expected = pa.table([pa.array(c, kind) for c, kind in zip(columns, kinds, strict=True)], COLUMNS)
-        made.append((answers.to_table(), expected))
-    for table, expected in made:
-        table.validate(full=True)
-        assert table.equals(expected) and table.schema == expected.schema
-        assert table.slice(n // 2).to_pylist() == expected.slice(n // 2).to_pylist()
+    for n, longest, exact in product([0, 1, 2, 31, 32, 33, 500], [None, 0, 1, 9, 130], [False, True]):
+        made = []
+        for _ in range(2):
+            query, scores = np.sort(rng.integers(0, 9, n)), rng.random((3, n))
+            numbers = rng.integers(-(1 << 63), 1 << 63, n).tolist()
+            ids = numbers if longest is None else ["é\U0001f600x"[i % 3] * int(rng.integers(0, longest + 1)) for i in range(n)]
+            id_type, resemblance = "int" if longest is None else "str", scores[2] if exact else None
+            answers = Answers(query, ids, scores[0], scores[1], resemblance, id_type)
+            kinds = [pa.int64(), pa.int64() if longest is None else pa.string(), *[pa.float64()] * 3]
+            columns = [query.tolist(), ids, *scores[:2].tolist(), scores[2].tolist() if exact else [None] * n]
+            expected = pa.table([pa.array(c, kind) for c, kind in zip(columns, kinds, strict=True)], COLUMNS)
+            made.append((answers.to_table(), expected))
+        for table, expected in made:
+            table.validate(full=True)
+            assert table.equals(expected) and table.schema == expected.schema
+            assert table.slice(n // 2).to_pylist() == expected.slice(n // 2).to_pylist()
 
 
 KINDS = {

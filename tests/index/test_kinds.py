@@ -3,6 +3,7 @@ take on the disk."""
 
 from collections import Counter
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -26,18 +27,17 @@ def test_estimates_leave_out_what_chance_makes_equal():
     np.testing.assert_allclose(estimated[1:] + (1 - estimated[1:]) / 2**16, np.arange(1, 257) / 256, rtol=1e-12)
 
 
-@pytest.mark.parametrize("recall", [0.3, 0.9, 0.99, 0.9999])
-@pytest.mark.parametrize("threshold", [0.5, 0.75, 0.8, 0.95, 1.0])
-def test_least_score_of_a_signature(threshold, recall):
+def test_least_score_of_a_signature():
     """The highest with which what is compared and estimated is the recall, and never above the threshold itself."""
-    kind = make_kind("minhash", threshold=threshold, recall=recall)
-    equal = threshold + (1 - threshold) / 2**16
-    compared = stats.binom.sf(0, kind.plan.bands, threshold**kind.plan.rows)
-    assert compared >= recall**0.5 and kind.candidate_recall == pytest.approx(compared)
-    assert compared * stats.binom.sf(kind.least - 1, 256, equal) >= recall
-    highest = int(np.ceil(256 * equal - 1e-9))
-    assert kind.least == highest or compared * stats.binom.sf(kind.least, 256, equal) < recall
-    assert kind.least_estimate == pytest.approx((kind.least / 256 - 2**-16) / (1 - 2**-16))
+    for recall, threshold in product([0.3, 0.9, 0.99, 0.9999], [0.5, 0.75, 0.8, 0.95, 1.0]):
+        kind = make_kind("minhash", threshold=threshold, recall=recall)
+        equal = threshold + (1 - threshold) / 2**16
+        compared = stats.binom.sf(0, kind.plan.bands, threshold**kind.plan.rows)
+        assert compared >= recall**0.5 and kind.candidate_recall == pytest.approx(compared)
+        assert compared * stats.binom.sf(kind.least - 1, 256, equal) >= recall
+        highest = int(np.ceil(256 * equal - 1e-9))
+        assert kind.least == highest or compared * stats.binom.sf(kind.least, 256, equal) < recall
+        assert kind.least_estimate == pytest.approx((kind.least / 256 - 2**-16) / (1 - 2**-16))
 
 
 @pytest.mark.parametrize(("threshold", "least"), [(0.8, -3), (0.99, -2), (1.0, 0)])
@@ -96,15 +96,15 @@ def test_recall_is_that_of_bands_and_of_estimates(threshold, bits, slots):
     assert kind.recall_at_threshold == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("threshold", [0.2, 0.4, 0.6, 0.8])
-def test_error_of_a_cosine_at_the_threshold(threshold):
+def test_error_of_a_cosine_at_the_threshold():
     """Of 64 bits, each of which differs with probability angle / pi: over all numbers of them, to second order."""
-    kind = make_kind("simhash", threshold=threshold)
-    chances = stats.binom.pmf(np.arange(65), 64, np.arccos(threshold) / np.pi)
-    estimates = np.cos(np.pi * np.arange(65) / 64)
-    exact = (chances @ (estimates - chances @ estimates) ** 2) ** 0.5
-    assert kind.error_at_threshold == pytest.approx(exact, rel=0.02)
-    assert kind.share_probed([(16, 1000)]) == kind.share_probed([]) == 1.0, "tables of blocks find all"
+    for threshold in [0.2, 0.4, 0.6, 0.8]:
+        kind = make_kind("simhash", threshold=threshold)
+        chances = stats.binom.pmf(np.arange(65), 64, np.arccos(threshold) / np.pi)
+        estimates = np.cos(np.pi * np.arange(65) / 64)
+        exact = (chances @ (estimates - chances @ estimates) ** 2) ** 0.5
+        assert kind.error_at_threshold == pytest.approx(exact, rel=0.02)
+        assert kind.share_probed([(16, 1000)]) == kind.share_probed([]) == 1.0, "tables of blocks find all"
 
 
 SETTINGS = [(1, 512), (2, 256), (4, 100), (8, 64), (16, 256), (16, 37), (1, 7)]
@@ -127,46 +127,50 @@ def equal_slots(kind, left, right):
     return np.array(out)
 
 
-@pytest.mark.parametrize("bits, slots", SETTINGS)
-def test_estimates_are_unbiased_and_their_errors_are_those_stated(rng, bits, slots):
+def test_estimates_are_unbiased_and_their_errors_are_those_stated(rng):
     """Of real signatures: the mean within five of its errors, as many within 1.96 standard errors as of independent slots.
 
     Slots that the sketch fills in its first round vary less than independent ones, on these sets hardly.
     """
-    n, size, common = 1500, 2000, 1800
-    truth = common / (2 * size - common)
-    kind = make_kind("minhash", bits=bits, slots=slots)
-    left, right = (kind.sketch(*rows) for rows in pairs_of_sets(n, size, common, rng))
-    equal = equal_slots(kind, left, right)
-    score = equal if bits == 16 else equal - slots
-    estimated, error = kind.estimate(score)
-    spread = bbit.variance(truth, bits, slots) ** 0.5
-    plain = (equal / slots - 2.0**-bits) / (1 - 2.0**-bits)
-    assert abs(plain.mean() - truth) < 5 * spread / n**0.5
-    np.testing.assert_allclose(estimated, np.clip(plain, 0, 1), atol=1e-12)
-    assert 0.85 * spread < plain.std() < spread * (1 + 5 / (2 * n) ** 0.5)
-    covered = (np.abs(estimated - truth) <= 1.96 * error).mean()
-    every = np.arange(slots + 1)
-    each, its_error = kind.estimate(every if bits == 16 else every - slots)
-    near = np.abs(each - truth) <= 1.96 * its_error
-    exact = binom.pmf(every, slots, truth + (1 - truth) * 2.0**-bits)[near].sum()  # few slots give few different estimates
-    assert covered > min(exact, 0.95) - 5 * (0.05 * 0.95 / n) ** 0.5 and exact > (0.94 if slots >= 64 else 0.9)
-    assert kind.error_at_threshold == pytest.approx(bbit.variance(0.8, bits, slots) ** 0.5)
+    for bits, slots in SETTINGS:
+        n, size, common = 1500, 2000, 1800
+        truth = common / (2 * size - common)
+        kind = make_kind("minhash", bits=bits, slots=slots)
+        left, right = (kind.sketch(*rows) for rows in pairs_of_sets(n, size, common, rng))
+        equal = equal_slots(kind, left, right)
+        score = equal if bits == 16 else equal - slots
+        estimated, error = kind.estimate(score)
+        spread = bbit.variance(truth, bits, slots) ** 0.5
+        plain = (equal / slots - 2.0**-bits) / (1 - 2.0**-bits)
+        assert abs(plain.mean() - truth) < 5 * spread / n**0.5
+        np.testing.assert_allclose(estimated, np.clip(plain, 0, 1), atol=1e-12)
+        assert 0.85 * spread < plain.std() < spread * (1 + 5 / (2 * n) ** 0.5)
+        covered = (np.abs(estimated - truth) <= 1.96 * error).mean()
+        every = np.arange(slots + 1)
+        each, its_error = kind.estimate(every if bits == 16 else every - slots)
+        near = np.abs(each - truth) <= 1.96 * its_error
+        exact = binom.pmf(every, slots, truth + (1 - truth) * 2.0**-bits)[near].sum()  # few slots give few different estimates
+        assert covered > min(exact, 0.95) - 5 * (0.05 * 0.95 / n) ** 0.5 and exact > (0.94 if slots >= 64 else 0.9)
+        assert kind.error_at_threshold == pytest.approx(bbit.variance(0.8, bits, slots) ** 0.5)
 
 
-@pytest.mark.parametrize("bits", [1, 2, 4, 8])
-def test_packed_bits_are_those_of_the_slots(rng, bits):
+def test_packed_bits_are_those_of_the_slots(rng):
     """Lane by lane those that the planes of ``BBit`` hold; bits that no slot needs are zero."""
-    slots = 45
-    (values, offsets), _ = pairs_of_sets(20, 50, 40, rng)
-    kind = make_kind("minhash", bits=bits, slots=slots)
-    codes = kind.sketch(values, offsets).codes
-    signature = FastSimilarity(permutations=kind.plan.bands * kind.plan.rows + slots, seed=1).sign(Shingles(values, offsets))
-    planes = core.pack_planes(np.ascontiguousarray(signature.values[:, -slots:]), np.array([[slots, bits, 1]]), True, False)
-    expected = [[sum((plane >> i & 1) << p for p, plane in enumerate(row)) for i in range(slots)] for row in planes.tolist()]
-    whole = [sum(code << 16 * place for place, code in enumerate(row)) for row in codes.tolist()]
-    assert [[w >> bits * i & (1 << bits) - 1 for i in range(slots)] for w in whole] == expected
-    assert codes.shape[1] == -(-slots * bits // 16) and not any(w >> bits * slots for w in whole)
+    for bits in [1, 2, 4, 8]:
+        slots = 45
+        (values, offsets), _ = pairs_of_sets(20, 50, 40, rng)
+        kind = make_kind("minhash", bits=bits, slots=slots)
+        codes = kind.sketch(values, offsets).codes
+        signature = FastSimilarity(permutations=kind.plan.bands * kind.plan.rows + slots, seed=1).sign(
+            Shingles(values, offsets)
+        )
+        planes = core.pack_planes(np.ascontiguousarray(signature.values[:, -slots:]), np.array([[slots, bits, 1]]), True, False)
+        expected = [
+            [sum((plane >> i & 1) << p for p, plane in enumerate(row)) for i in range(slots)] for row in planes.tolist()
+        ]
+        whole = [sum(code << 16 * place for place, code in enumerate(row)) for row in codes.tolist()]
+        assert [[w >> bits * i & (1 << bits) - 1 for i in range(slots)] for w in whole] == expected
+        assert codes.shape[1] == -(-slots * bits // 16) and not any(w >> bits * slots for w in whole)
 
 
 @pytest.mark.parametrize("bits, slots", [(1, 512), (2, 300), (4, 130), (8, 65)])
@@ -204,16 +208,15 @@ def test_recall_at_the_threshold_is_what_is_stated(rng, given):
     assert abs(hits - n * kind.recall_at_threshold) < 4 * binom.std(n, kind.recall_at_threshold)
 
 
-@pytest.mark.parametrize("error", [0.01, 0.025, 0.05])
-@pytest.mark.parametrize("threshold", [0.5, 0.8])
-def test_the_least_bytes_of_a_standard_error(error, threshold):
+def test_the_least_bytes_of_a_standard_error():
     """No other bits reach it in fewer bytes, nor do these with a slot less."""
-    kind = plan_kind("minhash", threshold=threshold, standard_error=error)
-    assert kind.error_at_threshold <= error * (1 + 1e-9)
-    assert make_kind("minhash", threshold=threshold, bits=kind.bits, slots=kind.slots - 1).error_at_threshold > error
-    for bits in (1, 2, 4, 8, 16):
-        slots = int(np.ceil(bbit.variance(threshold, bits, 1) / error**2 - 1e-9))
-        assert kind.bits * kind.slots <= bits * slots
+    for error, threshold in product([0.01, 0.025, 0.05], [0.5, 0.8]):
+        kind = plan_kind("minhash", threshold=threshold, standard_error=error)
+        assert kind.error_at_threshold <= error * (1 + 1e-9)
+        assert make_kind("minhash", threshold=threshold, bits=kind.bits, slots=kind.slots - 1).error_at_threshold > error
+        for bits in (1, 2, 4, 8, 16):
+            slots = int(np.ceil(bbit.variance(threshold, bits, 1) / error**2 - 1e-9))
+            assert kind.bits * kind.slots <= bits * slots
 
 
 @pytest.mark.parametrize("size", [2, 33, 64, 200])

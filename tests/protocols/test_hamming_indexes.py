@@ -1,6 +1,7 @@
 """One test body for every index of fingerprints, the exhaustive one as oracle, itself held to plain Python."""
 
 import itertools
+from itertools import product
 
 import numpy as np
 import pytest
@@ -30,23 +31,21 @@ def exact_indexes(radius, bits):
     return out
 
 
-@pytest.mark.parametrize("bits", [32, 64, 128])
-@pytest.mark.parametrize("radius", [0, 1, 3, 4])
-@pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 600])
-def test_exact_indexes_equal_the_oracle(rng, bits, radius, n):
-    words = planted(rng, n, bits, radius)
-    queries = np.concatenate([words[: n // 2], planted(rng, 20, bits, radius)])
-    oracle = la.search.ExhaustiveHammingIndex(radius=radius, bits=bits).add(words)
-    expected, joined = triples(oracle.query(queries)), triples(oracle.pairs())
-    if n <= 65:
-        assert {(q, s): d for q, s, d in expected} == naive.within(as_ints(queries), as_ints(words), radius)
-    for index in exact_indexes(radius, bits):
-        index.add(words[: n // 3]).add(words[n // 3 :])
-        assert len(index) == n
-        name = f"{type(index).__name__} {vars(index).get('blocks')}"
-        assert triples(index.query(queries)) == expected, name
-        assert triples(index.pairs()) == joined and index.pairs().n_rows == n, name
-        check_first(index.first(queries), expected, name)
+def test_exact_indexes_equal_the_oracle(rng):
+    for bits, radius, n in product([32, 64, 128], [0, 1, 3, 4], [0, 1, 2, 63, 64, 65, 600]):
+        words = planted(rng, n, bits, radius)
+        queries = np.concatenate([words[: n // 2], planted(rng, 20, bits, radius)])
+        oracle = la.search.ExhaustiveHammingIndex(radius=radius, bits=bits).add(words)
+        expected, joined = triples(oracle.query(queries)), triples(oracle.pairs())
+        if n <= 65:
+            assert {(q, s): d for q, s, d in expected} == naive.within(as_ints(queries), as_ints(words), radius)
+        for index in exact_indexes(radius, bits):
+            index.add(words[: n // 3]).add(words[n // 3 :])
+            assert len(index) == n
+            name = f"{type(index).__name__} {vars(index).get('blocks')}"
+            assert triples(index.query(queries)) == expected, name
+            assert triples(index.pairs()) == joined and index.pairs().n_rows == n, name
+            check_first(index.first(queries), expected, name)
 
 
 def check_first(first, expected, name):
@@ -159,12 +158,11 @@ def test_assignment_to_clusters_of_a_stream():
     assert index.assign(np.array([0xABCD_0001, 0xFF02, 1], np.uint64)).tolist() == [6, 2, 0]
 
 
-@pytest.mark.parametrize("batches", [[3], [2, 1], [1, 2], [1, 1, 1]])
-@pytest.mark.parametrize("words", [[0b00, 0b11, 0b01], [0b11, 0b00, 0b01]])
-def test_ties_go_to_the_earlier_row(batches, words):
+def test_ties_go_to_the_earlier_row():
     """Both founders are one bit away, in one batch or in several, whichever is the smaller number."""
-    index, parts = la.search.HammingIndex(radius=1), np.split(np.array(words, np.uint64), np.cumsum(batches)[:-1])
-    assert np.concatenate([index.assign(part) for part in parts]).tolist() == [0, 1, 0]
+    for batches, words in product([[3], [2, 1], [1, 2], [1, 1, 1]], [[0b00, 0b11, 0b01], [0b11, 0b00, 0b01]]):
+        index, parts = la.search.HammingIndex(radius=1), np.split(np.array(words, np.uint64), np.cumsum(batches)[:-1])
+        assert np.concatenate([index.assign(part) for part in parts]).tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("begun_with", [0, 40])
@@ -185,23 +183,38 @@ def test_stream_is_clustered_alike_in_any_batches(rng, begun_with):
         assert np.concatenate(found).tolist() == founders[begun_with:]
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: la.search.HammingIndex(radius=-1), lambda: la.search.HammingIndex(recall=0.0), lambda: la.search.TableIndex(radius=3, blocks=4, lead=2),
-        lambda: la.search.TableIndex(radius=1, blocks=2, lead=0), lambda: la.search.TableIndex(lookup="maybe"), lambda: la.search.WeakBitIndex(probes=0),
-        lambda: la.search.TableIndex(blocks=(20, 20, 20, 3), bits=64), lambda: la.search.TableIndex(blocks=(60, 2, 2, 0)), lambda: la.search.TableIndex(blocks=()),
-        lambda: la.search.TableIndex(blocks=(16, 16, 32)), lambda: la.search.TableIndex(blocks=(16, 16, 16, 16.0)), lambda: la.search.TableIndex(blocks="1234"),
-        lambda: la.search.TableIndex(blocks=(10, 10, 10, 10)).add(np.full(3, 1 << 40, np.uint64)), lambda: la.search.WeakBitIndex(prefix_bits=40), lambda: la.search.HammingIndex(radius=64).add(np.zeros(3, np.uint64)),
+def test_what_does_not_fit_is_refused():
+    for call in [
+        lambda: la.search.HammingIndex(radius=-1),
+        lambda: la.search.HammingIndex(recall=0.0),
+        lambda: la.search.TableIndex(radius=3, blocks=4, lead=2),
+        lambda: la.search.TableIndex(radius=1, blocks=2, lead=0),
+        lambda: la.search.TableIndex(lookup="maybe"),
+        lambda: la.search.WeakBitIndex(probes=0),
+        lambda: la.search.TableIndex(blocks=(20, 20, 20, 3), bits=64),
+        lambda: la.search.TableIndex(blocks=(60, 2, 2, 0)),
+        lambda: la.search.TableIndex(blocks=()),
+        lambda: la.search.TableIndex(blocks=(16, 16, 32)),
+        lambda: la.search.TableIndex(blocks=(16, 16, 16, 16.0)),
+        lambda: la.search.TableIndex(blocks="1234"),
+        lambda: la.search.TableIndex(blocks=(10, 10, 10, 10)).add(np.full(3, 1 << 40, np.uint64)),
+        lambda: la.search.WeakBitIndex(prefix_bits=40),
+        lambda: la.search.HammingIndex(radius=64).add(np.zeros(3, np.uint64)),
         lambda: la.search.HammingIndex(radius=3).add(np.zeros(3, np.uint64)).query(np.zeros((3, 2), np.uint64)),
-        lambda: la.search.HammingIndex(radius=3).add(np.zeros(3)), lambda: la.sketches.SimHash(bits=48), lambda: la.sketches.SimHash(bits=288),
-        lambda: la.search.WeakBitIndex().add(np.zeros(3, np.uint64)).query(np.zeros(3, np.uint64), np.zeros((2, 64), np.float32)),
-        lambda: la.search.HammingIndex().add(la.sketches.SimHash(bits=64).sign(la.shingle(["a"]))).add(la.sketches.SimHash(bits=128).sign(la.shingle(["a"]))),
-    ],
-)  # fmt: skip
-def test_what_does_not_fit_is_refused(call):
-    with pytest.raises((la.errors.ParameterError, la.errors.IncompatibleSketchError)):
-        call()
+        lambda: la.search.HammingIndex(radius=3).add(np.zeros(3)),
+        lambda: la.sketches.SimHash(bits=48),
+        lambda: la.sketches.SimHash(bits=288),
+        lambda: (
+            la.search.WeakBitIndex().add(np.zeros(3, np.uint64)).query(np.zeros(3, np.uint64), np.zeros((2, 64), np.float32))
+        ),
+        lambda: (
+            la.search.HammingIndex()
+            .add(la.sketches.SimHash(bits=64).sign(la.shingle(["a"])))
+            .add(la.sketches.SimHash(bits=128).sign(la.shingle(["a"])))
+        ),
+    ]:
+        with pytest.raises((la.errors.ParameterError, la.errors.IncompatibleSketchError)):
+            call()
 
 
 def test_blocks_of_given_widths_compare_what_agrees_in_one(rng):

@@ -1,14 +1,11 @@
 """Documents with an equal value of ``across`` are neither copies nor near-duplicates of each other."""
 
-import json
 import random
 from contextlib import closing
 
 import pyarrow as pa
 import pytest
-from cli.commands import status
 from engine_kinds import LOCAL, prepare
-from json_lines import write_lines
 from listing import find_pairs
 
 import lookalike as la
@@ -91,12 +88,3 @@ def test_an_audit_compares_what_the_job_does():
         kept = result.keep.tolist()
     every = find_pairs(table, None, across="author", threshold=0.5, width=1).table.to_pylist()
     assert found["missed"] == 2 * sum(kept[row["left_id"]] and kept[row["right_id"]] for row in every)
-
-
-def test_the_command_line(tmp_path):
-    rows = [{"text": text, "author": author} for text, author in ((PAGE, "a"), (PAGE, "a"), (PAGE + "!", "b"))]
-    path, out = write_lines(tmp_path / "posts.jsonl", rows), tmp_path / "out.jsonl"
-    assert status("dedup", path, "--set", "across=author", "-o", out) == 0
-    assert out.read_text().splitlines() == path.read_text().splitlines()[:2]
-    (sidecar,) = tmp_path.glob("*lookalike.json")
-    assert json.loads(sidecar.read_text())["parameters"]["across"] == "author"

@@ -29,16 +29,16 @@ def edited_texts():
     return texts, naive.all_pairs(word_sets(texts), 0.5)
 
 
-@pytest.mark.parametrize("threshold", [0.5, 0.7, 0.8, 0.9])
-def test_recall_and_precision_on_edited_texts(threshold):
-    texts, at_half = edited_texts()
-    exact = {pair: r for pair, r in at_half.items() if r >= threshold}
-    listed = la.pairs(texts, threshold=threshold, recall=0.99).to_pylist()
-    found = {(row["left_id"], row["right_id"]): row["resemblance"] for row in listed}
-    assert found.items() <= exact.items(), "a pair is listed that is none, or with a wrong resemblance"
-    floor = 0.99 - 3 * (0.99 * 0.01 / len(exact)) ** 0.5
-    assert len(found) / len(exact) >= floor
-    check_removed(la.dedup(texts, threshold=threshold), texts, threshold)
+def test_recall_and_precision_on_edited_texts():
+    for threshold in [0.5, 0.7, 0.8, 0.9]:
+        texts, at_half = edited_texts()
+        exact = {pair: r for pair, r in at_half.items() if r >= threshold}
+        listed = la.pairs(texts, threshold=threshold, recall=0.99).to_pylist()
+        found = {(row["left_id"], row["right_id"]): row["resemblance"] for row in listed}
+        assert found.items() <= exact.items(), "a pair is listed that is none, or with a wrong resemblance"
+        floor = 0.99 - 3 * (0.99 * 0.01 / len(exact)) ** 0.5
+        assert len(found) / len(exact) >= floor
+        check_removed(la.dedup(texts, threshold=threshold), texts, threshold)
 
 
 def test_recall_at_the_threshold_itself(rng):

@@ -399,12 +399,16 @@ def test_each_input_is_a_benchmark(tmp_path):
     assert named["benchmark"].to_pylist() == ["a", str(tmp_path / "evals/two.jsonl"), "7"], "null: as without the column"
 
 
-@pytest.mark.parametrize("against", [
-    [QUESTION] * 100_000, ["?!... " * 100, "", "\x00", "\u0301"], ["w " * 1_000_000 + QUESTION], [QUESTION + " x" * 1_000_000],
-])  # fmt: skip
-def test_hostile_references(against):
-    found = la.decontaminate([PAGE, "?!... " * 100, "w " * 3000], against=against, min_tokens=1)
-    assert len(found.matches) == found.summary["matches"] == (len(against) if against[0] == QUESTION else 0)
+def test_hostile_references():
+    for against in [
+        [QUESTION] * 100_000,
+        ["?!... " * 100, "", "\x00", "\u0301"],
+        ["w " * 1_000_000 + QUESTION],
+        [QUESTION + " x" * 1_000_000],
+    ]:
+        found = la.decontaminate([PAGE, "?!... " * 100, "w " * 3000], against=against, min_tokens=1)
+        assert found.summary["matches"] == (len(against) if against[0] == QUESTION else 0)
+        assert len(found.matches) == found.summary["matches"]
 
 
 def test_invalid_utf8_separates_words_or_is_an_error(tmp_path):

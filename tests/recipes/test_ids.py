@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from engine_kinds import KINDS, prepare
 from json_lines import write_lines
+from samples import one_in
 
 import lookalike as la
 
@@ -88,8 +89,7 @@ def documents(n, **columns):
     return pa.table({"text": [f"a b c{i}" for i in range(n)]} | columns)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(("seed", "kind"), one_in(3, [1, 2, 3], KINDS))
 def test_the_first_repeat_is_named(kind, seed, monkeypatch):
     ids = random.Random(seed).choices(range(40), k=30)
     seen = {}

@@ -1,5 +1,7 @@
 """The list of all pairs, made some at a time and written without being held; and one that is cut, which says so."""
 
+from itertools import product
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,26 +28,26 @@ def searched(monkeypatch):
     return found
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"verify": "sketch"}, {"verify": "none"}, {"method": "simhash", "radius": 8}], ids=str
-)
-@pytest.mark.parametrize("texts", [NEAR, [A] * 6, [A, A, *NEAR, B, ""]], ids=["near", "equal", "both"])
-def test_a_list_is_cut_where_it_is_longer(texts, settings):
+def test_a_list_is_cut_where_it_is_longer():
     """Of the corpora each pair of documents, one after the other left out, is a near-duplicate."""
-    whole = find_pairs(texts, **settings)
-    n = len(whole.table)
-    alike = len([text for text in texts if text not in (B, "")])
-    assert n == alike * (alike - 1) // 2 and not whole.summary["cut_by_max_pairs"]
-    rows = whole.table.to_pylist()
-    for most in (1, n - 1, n, n + 1, 10**6):
-        cut = find_pairs(texts, max_pairs=most, **settings)
-        assert len(cut.table) == cut.summary["pairs"] == min(most, n)
-        assert cut.summary["cut_by_max_pairs"] is (most < n), most
-        assert all(row in rows for row in cut.table.to_pylist())
-        if cut.summary["candidate_pairs"] == whole.summary["candidate_pairs"]:
-            assert cut.table.equals(whole.table.slice(0, most)), "the first, in the order of the input"
-        assert cut.summary["candidate_pairs"] <= most
-        assert cut.provenance["parameters"]["max_pairs"] == most
+    for settings, texts in product(
+        [{}, {"verify": "sketch"}, {"verify": "none"}, {"method": "simhash", "radius": 8}],
+        [NEAR, [A] * 6, [A, A, *NEAR, B, ""]],
+    ):
+        whole = find_pairs(texts, **settings)
+        n = len(whole.table)
+        alike = len([text for text in texts if text not in (B, "")])
+        assert n == alike * (alike - 1) // 2 and not whole.summary["cut_by_max_pairs"]
+        rows = whole.table.to_pylist()
+        for most in (1, n - 1, n, n + 1, 10**6):
+            cut = find_pairs(texts, max_pairs=most, **settings)
+            assert len(cut.table) == cut.summary["pairs"] == min(most, n)
+            assert cut.summary["cut_by_max_pairs"] is (most < n), most
+            assert all(row in rows for row in cut.table.to_pylist())
+            if cut.summary["candidate_pairs"] == whole.summary["candidate_pairs"]:
+                assert cut.table.equals(whole.table.slice(0, most)), "the first, in the order of the input"
+            assert cut.summary["candidate_pairs"] <= most
+            assert cut.provenance["parameters"]["max_pairs"] == most
 
 
 def test_what_is_cut_before_it_is_compared_is_told_too(searched):
@@ -89,19 +91,18 @@ def test_with_recall_1_the_first_of_all_pairs_are_listed():
 COPIES = [A, f"{A} x", A, "else", A, f"{A} x", f"{A} y z", "", f"{A} x"]
 
 
-@pytest.mark.parametrize("settings", [{}, {"verify": "sketch"}, {"verify": "none"}, {"against": COPIES[3:]}], ids=str)
-@pytest.mark.parametrize("listed", [1, 3, 1 << 17])
-def test_the_same_pairs_however_many_are_made_at_a_time(rng, monkeypatch, settings, listed):
-    texts = [*COPIES, *planted(rng, n_families=20), *COPIES[:4]]
-    whole = find_pairs(texts, **settings)
-    monkeypatch.setattr(pairs_module, "LISTED", listed)
-    monkeypatch.setattr(exact, "MADE", listed)
-    found = find_pairs(texts, **settings)
-    assert found.table == whole.table and found.summary["pairs"] == len(whole.table) > 30
-    ends = list(zip(*(found.table[name].to_pylist() for name in ("left_id", "right_id")), strict=True))
-    if "against" not in settings:
-        assert ends == sorted(set(ends)) and all(left < right for left, right in ends)
-        assert {(0, 2), (0, 4), (1, 5)} <= set(ends)
+def test_the_same_pairs_however_many_are_made_at_a_time(rng, monkeypatch):
+    for settings, listed in product([{}, {"verify": "sketch"}, {"verify": "none"}, {"against": COPIES[3:]}], [1, 3, 1 << 17]):
+        texts = [*COPIES, *planted(rng, n_families=20), *COPIES[:4]]
+        whole = find_pairs(texts, **settings)
+        monkeypatch.setattr(pairs_module, "LISTED", listed)
+        monkeypatch.setattr(exact, "MADE", listed)
+        found = find_pairs(texts, **settings)
+        assert found.table == whole.table and found.summary["pairs"] == len(whole.table) > 30
+        ends = list(zip(*(found.table[name].to_pylist() for name in ("left_id", "right_id")), strict=True))
+        if "against" not in settings:
+            assert ends == sorted(set(ends)) and all(left < right for left, right in ends)
+            assert {(0, 2), (0, 4), (1, 5)} <= set(ends)
 
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.jsonl", "out.csv"])
@@ -138,24 +139,23 @@ SCRIPTS = {
 }
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
-@pytest.mark.parametrize("more", [{}, {"against": 30}, {"within": "site"}, {"memory": "400MB", "threads": 2}], ids=str)
-def test_all_pairs_of_documents_in_large_buckets_are_found(script, more):
+def test_all_pairs_of_documents_in_large_buckets_are_found():
     """Bands miss a 16th of the pairs at the threshold; documents of large buckets need not share one."""
-    texts = _pages(SCRIPTS[script])
-    how = {"threshold": 0.5, "width": 1} | more
-    rows = [{"id": i, "text": text, "site": i % 2} for i, text in enumerate(texts)]
-    if "against" in how:
-        rows, how["against"] = rows[how["against"] :], rows[: how["against"]]
-    how["id"] = "id"
-    every = find_pairs(rows, recall=1, **how)
-    banded = {"bands": 4, "rows": 1}
-    found = find_pairs(rows, max_bucket=4, **banded, **how)
-    apart = find_pairs(rows, max_bucket=1000, **banded, **how)
-    assert found.summary["crowded"] == len(rows) + len(how.get("against", [])) and apart.summary["crowded"] == 0
-    assert found.table.equals(every.table) and len(every.table) > 400
-    assert 0 < len(apart.table) < len(every.table), "of buckets that are not large, those that share one"
-    assert found.summary["recall_planned"] < 1 and every.summary["crowded"] == 0
+    for script, more in product(SCRIPTS, [{}, {"against": 30}, {"within": "site"}, {"memory": "400MB", "threads": 2}]):
+        texts = _pages(SCRIPTS[script])
+        how = {"threshold": 0.5, "width": 1} | more
+        rows = [{"id": i, "text": text, "site": i % 2} for i, text in enumerate(texts)]
+        if "against" in how:
+            rows, how["against"] = rows[how["against"] :], rows[: how["against"]]
+        how["id"] = "id"
+        every = find_pairs(rows, recall=1, **how)
+        banded = {"bands": 4, "rows": 1}
+        found = find_pairs(rows, max_bucket=4, **banded, **how)
+        apart = find_pairs(rows, max_bucket=1000, **banded, **how)
+        assert found.summary["crowded"] == len(rows) + len(how.get("against", [])) and apart.summary["crowded"] == 0
+        assert found.table.equals(every.table) and len(every.table) > 400
+        assert 0 < len(apart.table) < len(every.table), "of buckets that are not large, those that share one"
+        assert found.summary["recall_planned"] < 1 and every.summary["crowded"] == 0
 
 
 @pytest.mark.parametrize("more", [{"max_pairs": 10**6}, {"verify": "sketch"}, {"verify": "none"}], ids=str)

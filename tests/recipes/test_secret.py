@@ -9,10 +9,10 @@ import stat
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from cli.commands import status
 from same_results import corpus
 
 import lookalike as la
-from lookalike.cli.main import main
 from lookalike.files.secrets import read_secret, write_secret
 
 
@@ -71,8 +71,7 @@ def test_it_is_in_its_file_and_nowhere_else(inputs, small_parts, tmp_path, caplo
 def test_it_is_in_no_output_of_the_command(inputs, tmp_path, monkeypatch, capfd):
     secret = bytes(range(97, 113))
     monkeypatch.setattr("lookalike.files.workspace.new_secret", lambda: secret)
-    with pytest.raises(SystemExit):
-        main(["dedup", *inputs, "--json", "--work", str(tmp_path / "work"), "-o", str(tmp_path / "out.jsonl"), "--annotate"])
+    status("dedup", *inputs, "--json", "--work", tmp_path / "work", "-o", tmp_path / "out.jsonl", "--annotate")
     (tmp_path / "said.txt").write_text("".join(capfd.readouterr()))
     found = contents(tmp_path)
     assert len(found) == 3 and [path for form in written_forms(secret) for path in found if form in found[path]] == []

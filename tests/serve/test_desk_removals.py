@@ -121,10 +121,10 @@ def test_documents_are_told_with_names_that_can_be_shown(table):
     assert last["reason"] == "kept" and last["file"] == "f2.jsonl"
 
 
-@pytest.mark.parametrize("wrong", [{"order": "id"}, {"kind": "x"}, {"judged": "y"}, {"find": "z" * 301}])
-def test_unknown_choices_are_refused(wrong):
-    with pytest.raises(la.errors.ParameterError):
-        Wanted(**wrong)
+def test_unknown_choices_are_refused():
+    for wrong in [{"order": "id"}, {"kind": "x"}, {"judged": "y"}, {"find": "z" * 301}]:
+        with pytest.raises(la.errors.ParameterError):
+            Wanted(**wrong)
 
 
 def test_a_result_without_removals():

@@ -222,10 +222,10 @@ def test_keys(key, method, path, status):
         assert problem(answer) == 401 and answer.headers["www-authenticate"] == "Bearer"
 
 
-@pytest.mark.parametrize("header", ["", READER, f"Basic {READER}", "Bearer", "Bearer ", f"bearer  {READER} "])
-def test_forms_of_keys(header):
-    answer = ask(app_of(keys=KEYS), path="/v1/echo", headers={"authorization": header})
-    assert answer.status_code == (200 if header.startswith("bearer") else 401)
+def test_forms_of_keys():
+    for header in ["", READER, f"Basic {READER}", "Bearer", "Bearer ", f"bearer  {READER} "]:
+        answer = ask(app_of(keys=KEYS), path="/v1/echo", headers={"authorization": header})
+        assert answer.status_code == (200 if header.startswith("bearer") else 401)
 
 
 def test_pages_get_their_bodies_within_the_limits():
@@ -235,11 +235,11 @@ def test_pages_get_their_bodies_within_the_limits():
     assert problem(ask(app, "POST", "/v1/job", content=b"x")) == 415
 
 
-@pytest.mark.parametrize("given", ["", "a b", "x" * 65, "é", "a\tb"])
-def test_ids_of_requests(given):
-    answer = ask(app_of(), headers={"x-request-id": given.encode()})
-    assert answer.headers["x-request-id"] not in ("", given)
-    assert ask(app_of(), headers={"x-request-id": "Crawl-7.b_1"}).headers["x-request-id"] == "Crawl-7.b_1"
+def test_ids_of_requests():
+    for given in ["", "a b", "x" * 65, "é", "a\tb"]:
+        answer = ask(app_of(), headers={"x-request-id": given.encode()})
+        assert answer.headers["x-request-id"] not in ("", given)
+        assert ask(app_of(), headers={"x-request-id": "Crawl-7.b_1"}).headers["x-request-id"] == "Crawl-7.b_1"
 
 
 def test_every_answer_is_kept_from_other_sites():

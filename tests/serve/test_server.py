@@ -11,12 +11,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from cli.commands import fails
 from serve.desk_jobs import plain
 from serve.served import JSON, TEXTS, Server, make_index
 from waiting import until
 
 import lookalike as la
-from lookalike.cli.main import main
 from lookalike.serve.bodies import Limits
 from lookalike.serve.server import _within_files, check_keys, check_names
 
@@ -33,27 +33,20 @@ def keys(tmp_path):
     return path
 
 
-def fails(capsys, *arguments):
-    """Run the command in this process; return its status and what it said."""
-    with pytest.raises(SystemExit) as stop:
-        main(["serve", *map(str, arguments)])
-    return stop.value.code, capsys.readouterr().err
-
-
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1"])
 def test_others_are_not_let_in_without_keys(host, tmp_path, capsys):
-    status, said = fails(capsys, tmp_path / "there is none", "--host", host)
+    status, said = fails(capsys, "serve", tmp_path / "there is none", "--host", host)
     assert status == 2 and "--keys" in said
 
 
 def test_what_cannot_be_served(tmp_path, capsys, keys):
-    assert fails(capsys, tmp_path)[0] == 1
-    status, said = fails(capsys, tmp_path, "--host", "no-such-name.invalid")
+    assert fails(capsys, "serve", tmp_path)[0] == 1
+    status, said = fails(capsys, "serve", tmp_path, "--host", "no-such-name.invalid")
     assert status == 2 and "not an address" in said
     keys.chmod(0o644)
-    status, said = fails(capsys, tmp_path, "--keys", keys)
+    status, said = fails(capsys, "serve", tmp_path, "--keys", keys)
     assert status == 2 and "chmod 600" in said and KEY not in said
-    assert fails(capsys, tmp_path, "--max-body", "much")[0] == 2
+    assert fails(capsys, "serve", tmp_path, "--max-body", "much")[0] == 2
 
 
 def test_what_can_be_served():
@@ -65,20 +58,20 @@ def test_what_can_be_served():
 @pytest.mark.parametrize("name", ["", ":80", "https://seen.example", "seen.example:", "a b", "seen.example:80:80", "é.example"])
 def test_names_that_are_none(name, tmp_path, capsys):
     """An empty one, of a variable that is not set, would let requests for any name in."""
-    status, said = fails(capsys, tmp_path, "--allow-host", name)
+    status, said = fails(capsys, "serve", tmp_path, "--allow-host", name)
     assert status == 2 and "--allow-host must be a name" in said
 
 
 def test_an_index_that_is_open_already(tmp_path, capsys):
     with la.Index.create(tmp_path / "seen.idx"):
-        status, said = fails(capsys, tmp_path / "seen.idx", "--port", 0)
+        status, said = fails(capsys, "serve", tmp_path / "seen.idx", "--port", 0)
     assert status == 1 and "already open for changes" in said
 
 
 def test_a_port_that_is_taken(tmp_path, capsys):
     make_index(tmp_path / "seen.idx", None)
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        status, said = fails(capsys, tmp_path / "seen.idx", "--port", taken.getsockname()[1])
+        status, said = fails(capsys, "serve", tmp_path / "seen.idx", "--port", taken.getsockname()[1])
     assert status == 1 and "Address already in use" in said
 
 

@@ -1,5 +1,7 @@
 """Sketches that mix whole slots with combined ones err as the theory says: 3/4 bit and other fractions."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from theory.sampler import minima
@@ -73,15 +75,14 @@ def test_the_bound_is_below_the_pooled_variance():
     np.testing.assert_allclose(mixture.least_variance(r, one), xor_bits.variance(r, 4, 100))
 
 
-@pytest.mark.parametrize("densities", [(0.0, 0.0), (0.5, 0.45), (0.9, 0.2)])
-@pytest.mark.parametrize("combined", [[1, 2], [1, 3], [1, 2, 5], [2, 3], [4, 8]], ids=str)
-def test_the_pooled_share_rises_from_where_it_is_said_to(combined, densities):
-    parts = [mixture.Part(slots=10 * m, combined=m) for m in combined]
-    least, c = mixture.rises_from(parts, *densities), min(densities) / max(max(densities), 1e-9) if max(densities) else 1.0
-    r = np.linspace(least, max(c, least), 400)
-    curve = sum(p.slots * mixture.curve(p, r, *densities)[0] for p in parts) / sum(p.slots for p in parts)
-    assert (np.diff(curve) > -1e-15).all()
-    np.testing.assert_allclose(mixture.resemblance(curve[curve <= 1], parts, *densities), r[curve <= 1], atol=1e-4)
-    if all(m == 1 or m % 2 == 0 for m in combined):
-        below = sum(p.slots * mixture.curve(p, least - 0.01, *densities)[0] for p in parts) / sum(p.slots for p in parts)
-        assert below > curve[0], "one step below, matches fall"
+def test_the_pooled_share_rises_from_where_it_is_said_to():
+    for densities, combined in product([(0.0, 0.0), (0.5, 0.45), (0.9, 0.2)], [[1, 2], [1, 3], [1, 2, 5], [2, 3], [4, 8]]):
+        parts = [mixture.Part(slots=10 * m, combined=m) for m in combined]
+        least, c = mixture.rises_from(parts, *densities), min(densities) / max(max(densities), 1e-9) if max(densities) else 1.0
+        r = np.linspace(least, max(c, least), 400)
+        curve = sum(p.slots * mixture.curve(p, r, *densities)[0] for p in parts) / sum(p.slots for p in parts)
+        assert (np.diff(curve) > -1e-15).all()
+        np.testing.assert_allclose(mixture.resemblance(curve[curve <= 1], parts, *densities), r[curve <= 1], atol=1e-4)
+        if all(m == 1 or m % 2 == 0 for m in combined):
+            below = sum(p.slots * mixture.curve(p, least - 0.01, *densities)[0] for p in parts) / sum(p.slots for p in parts)
+            assert below > curve[0], "one step below, matches fall"

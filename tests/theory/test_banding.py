@@ -1,5 +1,7 @@
 """The planner and the S-curve; how many codes a pair must share, and how many pairs of crowds are found."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -79,13 +81,23 @@ def test_mean_probability_is_the_integral():
     assert banding.mean_candidate_probability(0.8, 26, 8) == pytest.approx(expected, rel=1e-3)
 
 
-@pytest.mark.parametrize("wrong", [{"threshold": 0}, {"threshold": 1.1}, {"recall": 0}, {"recall": 1}, {"permutations": 0},
-                                   {"bands": 3}, {"rows": 3}, {"bands": 0, "rows": 1}, {"verify": "maybe"},
-                                   {"documents": -1}, {"permutations": 3, "threshold": 0.1},
-                                   {"permutations": 10, "bands": 4, "rows": 4}])  # fmt: skip
-def test_wrong_targets_are_refused(wrong):
-    with pytest.raises(la.errors.ParameterError):
-        la.plan(**wrong)
+def test_wrong_targets_are_refused():
+    for wrong in [
+        {"threshold": 0},
+        {"threshold": 1.1},
+        {"recall": 0},
+        {"recall": 1},
+        {"permutations": 0},
+        {"bands": 3},
+        {"rows": 3},
+        {"bands": 0, "rows": 1},
+        {"verify": "maybe"},
+        {"documents": -1},
+        {"permutations": 3, "threshold": 0.1},
+        {"permutations": 10, "bands": 4, "rows": 4},
+    ]:
+        with pytest.raises(la.errors.ParameterError):
+            la.plan(**wrong)
 
 
 def test_plan_states_bytes_and_slots_for_estimates():
@@ -141,15 +153,15 @@ def test_errors_of_counted_slots_are_those_of_the_binomial():
             assert error == pytest.approx(stats.binom.std(10_000, share) / 10_000, rel=0.012)
 
 
-@pytest.mark.parametrize("threshold", [0.1, 0.5, 0.8, 0.95, 0.999])
-@pytest.mark.parametrize("bands, rows", [(1, 1), (16, 6), (40, 3), (200, 13)])
-@pytest.mark.parametrize("recall, above", [(0.99, 0.002), (0.9, 1e-6), (0.999, 0.0005)])
-def test_the_largest_number_below_which_few_fall(threshold, bands, rows, recall, above):
-    least = banding.least_agreeing(bands, rows, threshold, recall, recall + above)
-    agree = threshold + (1 - threshold) / 16
-    level = min((1 - recall) / 10, above)
-    assert binom.cdf(least - 1, bands * rows, agree) <= level * (1 + 1e-9)
-    assert binom.cdf(least, bands * rows, agree) > level * (1 - 1e-9)
+def test_the_largest_number_below_which_few_fall():
+    for threshold, (bands, rows), (recall, above) in product(
+        [0.1, 0.5, 0.8, 0.95, 0.999], [(1, 1), (16, 6), (40, 3), (200, 13)], [(0.99, 0.002), (0.9, 1e-6), (0.999, 0.0005)]
+    ):
+        least = banding.least_agreeing(bands, rows, threshold, recall, recall + above)
+        agree = threshold + (1 - threshold) / 16
+        level = min((1 - recall) / 10, above)
+        assert binom.cdf(least - 1, bands * rows, agree) <= level * (1 + 1e-9)
+        assert binom.cdf(least, bands * rows, agree) > level * (1 - 1e-9)
 
 
 def test_known_numbers_and_limits():

@@ -1,5 +1,6 @@
 """Formulas where plain simulations do not look: edges of ranges, defaults, unequal densities, small numbers, exact expectations."""
 
+from itertools import product
 from math import comb
 
 import numpy as np
@@ -73,16 +74,15 @@ def test_a_subset_resembles_its_set_as_much_as_it_can(smaller, larger):
         minhash.containment(r * (1 + 1e-6), smaller, larger)
 
 
-@pytest.mark.parametrize("combined", [2, 3, 5])
-@pytest.mark.parametrize("densities", [(0.0, 0.0), (0.3, 0.3)])
-def test_most_likely_errs_as_combined_bits_do(combined, densities):
+def test_most_likely_errs_as_combined_bits_do():
     """One part: the estimate is the plain one, and the error of many slots that of its variance at two more matches, two fewer."""
-    r, n = 0.7, 10**8
-    share = xor_bits.match_probability(r, combined, *densities)
-    found, error = likelihood.most_likely([n * share], [mixture.Part(slots=n, combined=combined)], *densities)
-    assert found == pytest.approx(r, abs=1e-9)
-    likely = xor_bits.resemblance((n * share + 2) / (n + 4), combined, *densities)
-    assert error**2 == pytest.approx(xor_bits.variance(likely, combined, n + 4, *densities), rel=0.01)
+    for combined, densities in product([2, 3, 5], [(0.0, 0.0), (0.3, 0.3)]):
+        r, n = 0.7, 10**8
+        share = xor_bits.match_probability(r, combined, *densities)
+        found, error = likelihood.most_likely([n * share], [mixture.Part(slots=n, combined=combined)], *densities)
+        assert found == pytest.approx(r, abs=1e-9)
+        likely = xor_bits.resemblance((n * share + 2) / (n + 4), combined, *densities)
+        assert error**2 == pytest.approx(xor_bits.variance(likely, combined, n + 4, *densities), rel=0.01)
 
 
 def test_most_likely_errs_less_with_more_parts():

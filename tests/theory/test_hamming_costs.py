@@ -1,8 +1,7 @@
 """Cost models: their counts against searches that count, their recall against pairs drawn by the model."""
 
-from collections import Counter
 from dataclasses import replace
-from itertools import combinations
+from itertools import product
 from math import log2
 
 import numpy as np
@@ -64,6 +63,7 @@ def test_models_count_the_steps_of_the_thesis():
     assert hamming_costs.manku_batch(n, m, 64, 4, 1, reads) == n * 12  # the file is read once
     assert hamming_costs.manku_batch(n, m, 64, 4, 1, probes) == 4 * (n + m)  # 6.14 for each table
     assert hamming_costs.manku_batch(n, m, 64, 4, 1, COMPARISONS) == pytest.approx(4 * n * m / 2**16)
+    assert hamming_costs.manku_batch(n, m, 64, 4, 2, COMPARISONS) == pytest.approx(6 * n * m / 2**32)
     looked_up = replace(NOTHING, probe=(1.0,) * 3)
     assert hamming_costs.weak_bits_batch(n, m, 1, 24, 23, 3, looked_up, pieces=4) == m * 23 * 4  # left out of 6.19
     assert hamming_costs.weak_bits_batch(n, m, 1, 24, 23, 3, looked_up) == m * 23, "a file in one piece"
@@ -90,11 +90,6 @@ def test_parts_of_a_batch():
     assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, sorts) == 10 * m
     assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, keys) == n
     assert hamming_costs.weak_bits_batch(n, 1, 1, 20, 5, 3, sorts) == 1
-    assert hamming_costs.manku_memory(2, 1, 4, 1) == 8 * 2 + 4 * (12 * 2 + 4 * 2)
-    assert hamming_costs.manku_memory(5, 1, 4, 1) == 8 * 5 + 4 * (12 * 5 + 4 * 8)
-    assert hamming_costs.manku_query(16, 64, 4, 1, replace(NOTHING, step=3.0), binary=True) == 4 * 4 * 3
-    offsets = hamming_costs.manku_memory(2.0**30, 1, 4, 1) - 8 * 2.0**30 - 4 * 12 * 2.0**30
-    assert offsets == 4 * 4 * 2.0**24, "a prefix has 24 bits at most"
 
 
 def test_memory_is_that_of_the_arrays(rng):
@@ -186,41 +181,9 @@ def test_memory_counts_words_rows_and_offsets():
 
 FILE, QUERIES, BITS = 3000, 128, 16
 EACH = {"probe": (3.0,) * 3, "lookup": (5.0,) * 3, "gather": (7.0,) * 3, "compare": 11.0, "key": 13.0, "sort": 17.0}
-ALL = replace(NOTHING, **EACH)
-
-
-def prices(steps):
-    """Nanoseconds of counted steps, and four standard errors of the comparisons, whose buckets are of random sizes."""
-    price = {name: value[0] if isinstance(value, tuple) else value for name, value in EACH.items()}
-    spread = sum(16 * steps[name] * price[name] ** 2 * (1 + QUERIES / 8 + FILE / 64) for name in ("gather", "compare"))
-    return sum(price[name] * count for name, count in steps.items()), spread**0.5
-
-
-def manku_steps(file, queries, lead):
-    """Steps of tables of the queries, one for each choice of leading blocks, in which each fingerprint of the file is looked up."""
-    masks = [sum(0xF << 4 * block for block in choice) for choice in combinations(range(4), lead)]
-    steps = Counter(key=len(masks) * (len(file) + len(queries)), lookup=len(masks) * len(file))
-    for mask in masks:
-        steps["sort"] += len(queries) * log2(len(queries))
-        sizes = Counter((queries & mask).tolist())
-        steps["gather"] += sum(sizes[key] for key in (file & mask).tolist())
-    return steps
-
-
-@pytest.mark.parametrize("lead", [1, 2])
-def test_manku_s_tables(rng, lead):
-    """Against a plain search of a small batch that counts its steps."""
-    steps = manku_steps(*(rng.integers(0, 1 << BITS, size) for size in (FILE, QUERIES)), lead)
-    expected, spread = prices(steps)
-    found = hamming_costs.manku_batch(FILE, QUERIES, BITS, 4, lead, ALL)
-    assert abs(found - expected) < spread
-    steps["gather"] = 0
-    alone = replace(ALL, gather=(0.0,) * 3)
-    assert hamming_costs.manku_batch(FILE, QUERIES, BITS, 4, lead, alone) == pytest.approx(prices(steps)[0], rel=1e-12)
-
-
 QUERY = {
     "manku": lambda costs: hamming_costs.manku_query(FILE, BITS, 4, 2, costs),
+    "manku of a batch": lambda costs: hamming_costs.manku_batch(FILE, QUERIES, BITS, 4, 2, costs),
     "bisection": lambda costs: hamming_costs.manku_query(FILE, BITS, 4, 2, costs, binary=True),
     "weak bits": lambda costs: hamming_costs.weak_bits_query(FILE, 10, 5, 3, costs),
     "weak bits of a batch": lambda costs: hamming_costs.weak_bits_batch(FILE, QUERIES, 1, 10, 5, 3, costs),
@@ -228,6 +191,7 @@ QUERY = {
 }
 STEPS = {  # per query; of a batch all; what is compared is counted by other tests
     "manku": {"key": 6, "lookup": 6},
+    "manku of a batch": {"key": 6 * (FILE + QUERIES), "lookup": 6 * FILE, "sort": 6 * QUERIES * 7},
     "bisection": {"key": 6, "step": 6 * log2(FILE)},
     "weak bits": {"flip": 15 * 3, "probe": 5},
     "weak bits of a batch": {"flip": QUERIES * 15 * 3, "probe": QUERIES * 5, "key": FILE, "sort": QUERIES * 7},
@@ -235,16 +199,16 @@ STEPS = {  # per query; of a batch all; what is compared is counted by other tes
 }
 
 
-@pytest.mark.parametrize("name", QUERY)
-def test_steps_cost_together_what_they_cost_alone(name):
+def test_steps_cost_together_what_they_cost_alone():
     """Each kind of step counts once, whatever else a query does."""
-    given = {**EACH, "flip": 19.0, "step": 23.0}
-    alone = {step: QUERY[name](replace(NOTHING, **{step: price})) for step, price in given.items()}
-    assert QUERY[name](replace(NOTHING, **given)) == pytest.approx(sum(alone.values()), rel=1e-12)
-    for step, price in given.items():
-        if step not in ("gather", "compare"):
-            each = price[0] if isinstance(price, tuple) else price
-            assert alone[step] == pytest.approx(each * STEPS[name].get(step, 0), rel=1e-12), step
+    for name in QUERY:
+        given = {**EACH, "flip": 19.0, "step": 23.0}
+        alone = {step: QUERY[name](replace(NOTHING, **{step: price})) for step, price in given.items()}
+        assert QUERY[name](replace(NOTHING, **given)) == pytest.approx(sum(alone.values()), rel=1e-12)
+        for step, price in given.items():
+            if step not in ("gather", "compare"):
+                each = price[0] if isinstance(price, tuple) else price
+                assert alone[step] == pytest.approx(each * STEPS[name].get(step, 0), rel=1e-12), step
 
 
 @pytest.mark.parametrize(("bits", "n_bytes"), [(1, 12), (64, 12), (65, 20), (128, 20), (129, 28), (192, 28)])
@@ -280,22 +244,21 @@ def drawn_pairs(rng, n, sigma):
     return queries, stored, margins.astype(np.float32)
 
 
-@pytest.mark.parametrize("sigma", [0.03, 0.06, 0.12])
-@pytest.mark.parametrize("probes", [1, 8, 23])
-def test_recall_of_probabilistic_matching_is_that_of_its_model(rng, sigma, probes):
-    n = 20_000
-    queries, stored, margins = drawn_pairs(rng, n, sigma)
-    distance = np.bitwise_count(queries ^ stored)
-    wanted = np.flatnonzero((distance >= 1) & (distance <= 3))
-    index = la.search.WeakBitIndex(radius=3, prefix_bits=16, probes=probes).add(stored)
-    pairs = index.query(queries, margins)
-    found = np.isin(wanted, pairs.left[pairs.left == pairs.right]).mean()
-    share, near = weak_bits.weak_bit_recall(margins[:3000], sigma, 16, probes, 3)
-    expected = share[:, -1].sum() / near.sum()
-    error = (expected * (1 - expected) / len(wanted)) ** 0.5
-    of_model = np.std(share[:, -1] - expected * near) / near.mean() / len(near) ** 0.5
-    assert abs(found - expected) < 3 * (error**2 + of_model**2) ** 0.5 + 1e-9
-    assert abs(len(wanted) / n - near.mean()) < 4 * (0.25 / n + near.var() / len(near)) ** 0.5
+def test_recall_of_probabilistic_matching_is_that_of_its_model(rng):
+    for sigma, probes in product([0.03, 0.06, 0.12], [1, 8, 23]):
+        n = 20_000
+        queries, stored, margins = drawn_pairs(rng, n, sigma)
+        distance = np.bitwise_count(queries ^ stored)
+        wanted = np.flatnonzero((distance >= 1) & (distance <= 3))
+        index = la.search.WeakBitIndex(radius=3, prefix_bits=16, probes=probes).add(stored)
+        pairs = index.query(queries, margins)
+        found = np.isin(wanted, pairs.left[pairs.left == pairs.right]).mean()
+        share, near = weak_bits.weak_bit_recall(margins[:3000], sigma, 16, probes, 3)
+        expected = share[:, -1].sum() / near.sum()
+        error = (expected * (1 - expected) / len(wanted)) ** 0.5
+        of_model = np.std(share[:, -1] - expected * near) / near.mean() / len(near) ** 0.5
+        assert abs(found - expected) < 3 * (error**2 + of_model**2) ** 0.5 + 1e-9
+        assert abs(len(wanted) / n - near.mean()) < 4 * (0.25 / n + near.var() / len(near)) ** 0.5
 
 
 def test_all_probes_find_all(rng):

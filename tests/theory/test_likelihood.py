@@ -1,6 +1,7 @@
 """Most likely estimates against the likelihood itself, maximized by brute force."""
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -39,18 +40,18 @@ def _unlikely(counts, parts, densities, r):
     return -log_likelihood(r, counts, parts, *densities)
 
 
-@pytest.mark.parametrize("parts", PARTS)
-@pytest.mark.parametrize("densities", DENSITIES)
-@pytest.mark.parametrize("true", [0.35, 0.5, 0.6])
-def test_the_estimate_is_where_the_likelihood_is_highest(rng, parts, densities, true):
-    c1, c2 = chance(1, *densities)
-    low = max(0.0, (0.5 - c1) / (1 - c2)) if any(part.combined > 1 for part in parts) else 0.0  # below, combined bits mislead
-    for _ in range(2):
-        counts = [int(rng.binomial(p.slots, match(p, true, *densities))) for p in parts]
-        highest = min(densities) / max(densities) if max(densities) else 1.0
-        grid = np.linspace(low, highest, 2001)
-        start = grid[np.argmax([log_likelihood(r, counts, parts, *densities) for r in grid[::20]]) * 20]
-        ends = max(low, start - 0.05), min(highest, start + 0.05)
-        unlikely = partial(_unlikely, counts, parts, densities)
-        best = optimize.minimize_scalar(unlikely, bounds=ends, method="bounded", options={"xatol": 1e-9})
-        assert likelihood.most_likely(counts, parts, *densities)[0] == pytest.approx(best.x, abs=2e-5)
+def test_the_estimate_is_where_the_likelihood_is_highest(rng):
+    for parts, densities, true in product(PARTS, DENSITIES, [0.35, 0.5, 0.6]):
+        c1, c2 = chance(1, *densities)
+        low = (
+            max(0.0, (0.5 - c1) / (1 - c2)) if any(part.combined > 1 for part in parts) else 0.0
+        )  # below, combined bits mislead
+        for _ in range(2):
+            counts = [int(rng.binomial(p.slots, match(p, true, *densities))) for p in parts]
+            highest = min(densities) / max(densities) if max(densities) else 1.0
+            grid = np.linspace(low, highest, 101)
+            start = grid[np.argmax(log_likelihood(grid, counts, parts, *densities))]
+            ends = max(low, start - 0.05), min(highest, start + 0.05)
+            unlikely = partial(_unlikely, counts, parts, densities)
+            best = optimize.minimize_scalar(unlikely, bounds=ends, method="bounded", options={"xatol": 1e-9})
+            assert likelihood.most_likely(counts, parts, *densities)[0] == pytest.approx(best.x, abs=2e-5)

@@ -1,5 +1,6 @@
 """Mixtures of whole, fractional and XORed bits: formulas against simulation, against grids, and the printed ones refuted."""
 
+from itertools import product
 from math import comb, lgamma, log, log1p
 
 import numpy as np
@@ -26,17 +27,16 @@ def simulate(rng, r, parts, k, n):
     return [sparse_matches(rng, r, b, (n, round(w * k))).mean(1) for b, w in parts]
 
 
-@pytest.mark.parametrize("r", [0.3, 0.5, 0.8, 0.95])
-@pytest.mark.parametrize("parts", [HALF, [(1, 0.25), (8, 0.75)], [(1, 0.25), (2, 0.25), (4, 0.5)]])
-def test_pooled_estimate(rng, r, parts):
+def test_pooled_estimate(rng):
     """E1: the variance carries w, not w squared."""
-    n, k = 5000, 64
-    shares = simulate(rng, r, parts, k, n)
-    found = mixture.resemblance(sum(w * s for (_, w), s in zip(parts, shares, strict=True)), parts_of(parts, k))
-    variance = mixture.variance(r, parts_of(parts, k))
-    assert abs(found.mean() - r) < 4 * (variance / n) ** 0.5
-    assert abs(found.var() / variance - 1) < 4 * (2 / n) ** 0.5
-    assert found.var() / printed_fractional_variance(r, parts, k) > 1.3, "the printed formula"
+    for r, parts in product([0.3, 0.5, 0.8, 0.95], [HALF, [(1, 0.25), (8, 0.75)], [(1, 0.25), (2, 0.25), (4, 0.5)]]):
+        n, k = 5000, 64
+        shares = simulate(rng, r, parts, k, n)
+        found = mixture.resemblance(sum(w * s for (_, w), s in zip(parts, shares, strict=True)), parts_of(parts, k))
+        variance = mixture.variance(r, parts_of(parts, k))
+        assert abs(found.mean() - r) < 4 * (variance / n) ** 0.5
+        assert abs(found.var() / variance - 1) < 4 * (2 / n) ** 0.5
+        assert found.var() / printed_fractional_variance(r, parts, k) > 1.3, "the printed formula"
 
 
 def test_golden_values_of_the_dossier():
@@ -185,22 +185,24 @@ def test_errors_have_the_shape_of_what_is_asked(combined):
         assert each == pytest.approx((found[i, j], error[i, j]), abs=1e-12)
 
 
-@pytest.mark.parametrize("parts", [
-    [Part(slots=10, bits=1), Part(slots=15, bits=4), Part(slots=60, combined=2)],
-    [Part(slots=10, bits=1), Part(slots=20, bits=2), Part(slots=60, combined=4)],
-    [Part(slots=12, bits=8), Part(slots=60, combined=2), Part(slots=40, combined=4)],
-    [Part(slots=5, bits=1), Part(slots=5, bits=1), Part(slots=80, combined=6)],
-    [Part(slots=50, bits=1), Part(slots=40, bits=2), Part(slots=20, combined=2)],
-])  # fmt: skip
-@pytest.mark.parametrize("densities", DENSITIES)
-def test_the_share_of_matches_rises_from_its_least_value(parts, densities):
+def test_the_share_of_matches_rises_from_its_least_value():
     """Of all resemblances, negative ones too, at which single bits match with probabilities from 0 to 1/2."""
-    single = Part(slots=1)
-    slope = match(single, 1.0, *densities) - match(single, 0.0, *densities)
-    ends = [(e - match(single, 0.0, *densities)) / slope for e in (0.0, 0.5)]
-    grid = np.linspace(*ends, 100_001)
-    pooled = sum(part.slots * match(part, grid, *densities) for part in parts)
-    assert mixture.rises_from(parts, *densities) == pytest.approx(grid[np.argmin(pooled)], abs=3e-4)
+    for parts, densities in product(
+        [
+            [Part(slots=10, bits=1), Part(slots=15, bits=4), Part(slots=60, combined=2)],
+            [Part(slots=10, bits=1), Part(slots=20, bits=2), Part(slots=60, combined=4)],
+            [Part(slots=12, bits=8), Part(slots=60, combined=2), Part(slots=40, combined=4)],
+            [Part(slots=5, bits=1), Part(slots=5, bits=1), Part(slots=80, combined=6)],
+            [Part(slots=50, bits=1), Part(slots=40, bits=2), Part(slots=20, combined=2)],
+        ],
+        DENSITIES,
+    ):
+        single = Part(slots=1)
+        slope = match(single, 1.0, *densities) - match(single, 0.0, *densities)
+        ends = [(e - match(single, 0.0, *densities)) / slope for e in (0.0, 0.5)]
+        grid = np.linspace(*ends, 100_001)
+        pooled = sum(part.slots * match(part, grid, *densities) for part in parts)
+        assert mixture.rises_from(parts, *densities) == pytest.approx(grid[np.argmin(pooled)], abs=3e-4)
 
 
 def test_sets_are_sparse_where_no_density_is_given():
@@ -215,14 +217,13 @@ MIXED = [
 ]
 
 
-@pytest.mark.parametrize("parts", MIXED)
-@pytest.mark.parametrize("densities", [(0.0, 0.0), (0.35, 0.25), (0.1, 0.5)])
-def test_pooled_estimates_are_where_so_many_matches_are_expected(parts, densities):
+def test_pooled_estimates_are_where_so_many_matches_are_expected():
     """Sets of unlike sizes too: the probability of a match by chance is not the one that the slope has."""
-    highest = min(densities) / max(densities) if densities[0] else 1.0
-    r = np.linspace(0.5 * highest, highest, 7)
-    share = sum(part.slots * match(part, r, *densities) for part in parts) / sum(part.slots for part in parts)
-    np.testing.assert_allclose(mixture.resemblance(share, parts, *densities), r, atol=1e-12)
+    for parts, densities in product(MIXED, [(0.0, 0.0), (0.35, 0.25), (0.1, 0.5)]):
+        highest = min(densities) / max(densities) if densities[0] else 1.0
+        r = np.linspace(0.5 * highest, highest, 7)
+        share = sum(part.slots * match(part, r, *densities) for part in parts) / sum(part.slots for part in parts)
+        np.testing.assert_allclose(mixture.resemblance(share, parts, *densities), r, atol=1e-12)
 
 
 @pytest.mark.parametrize("parts", MIXED)
@@ -271,19 +272,19 @@ def test_low_estimates_of_xored_bits_warn(combined, least):
     assert packed.estimated_resemblance(0, 0) == 1.0
 
 
-@pytest.mark.parametrize("combined", [2, 3, 4, 5, 8])
-def test_xored_bits(rng, combined):
+def test_xored_bits(rng):
     """Also for numbers that are no power of two; bias and variance as stated."""
-    r, n, k = 0.85, 3000, 1500
-    agree = sparse_matches(rng, r, 1, (n, k, combined)) if combined <= 3 else None
-    if agree is not None:
-        share = ((~agree).sum(2) % 2 == 0).mean(1)
-    else:
-        share = (rng.random((n, k)) < xor_bits.match_probability(r, combined)).mean(1)
-    found = xor_bits.resemblance(share, combined)
-    variance = xor_bits.variance(r, combined, k)
-    assert abs(found.mean() - r - xor_bits.bias(r, combined, k)) < 4 * (variance / n) ** 0.5
-    assert abs(found.var() / variance - 1) < 4 * (2 / n) ** 0.5
+    for combined in [2, 3, 4, 5, 8]:
+        r, n, k = 0.85, 3000, 1500
+        agree = sparse_matches(rng, r, 1, (n, k, combined)) if combined <= 3 else None
+        if agree is not None:
+            share = ((~agree).sum(2) % 2 == 0).mean(1)
+        else:
+            share = (rng.random((n, k)) < xor_bits.match_probability(r, combined)).mean(1)
+        found = xor_bits.resemblance(share, combined)
+        variance = xor_bits.variance(r, combined, k)
+        assert abs(found.mean() - r - xor_bits.bias(r, combined, k)) < 4 * (variance / n) ** 0.5
+        assert abs(found.var() / variance - 1) < 4 * (2 / n) ** 0.5
 
 
 def test_numerator_has_c1(rng):

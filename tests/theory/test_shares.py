@@ -31,16 +31,16 @@ def test_a_threshold_is_reached_by_the_binomial(r, threshold, slots):
     )
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 100, 10**4, 10**6, 10**9])
-def test_tails_and_their_inverse_are_those_of_scipy(n):
+def test_tails_and_their_inverse_are_those_of_scipy():
     """From one match to all of them, on either side of the mean. Logarithms of factorials round to 2^-53 of themselves."""
-    exact = 1e-12 + 3 * 2.0**-53 * lgamma(n + 1)
-    for k in sorted({k for k in (1, 2, n // 10, n // 2, n - 1, n) if 1 <= k <= n}):
-        for share in (0.3, 0.9, 1.0, 1.1, 3.0):
-            if (p := k / (n + 1) * share) < 1.0:
-                assert shares.upper_tail(k, n, p) == pytest.approx(stats.binom.sf(k - 1, n, p), rel=exact, abs=1e-300)
-        for tail in (0.5, 0.4, 0.025, 0.0005, 1e-9):
-            assert shares.tail_probability(k, n, tail) == pytest.approx(stats.beta.ppf(tail, k, n - k + 1), rel=exact)
+    for n in [1, 2, 7, 100, 10**4, 10**6, 10**9]:
+        exact = 1e-12 + 3 * 2.0**-53 * lgamma(n + 1)
+        for k in sorted({k for k in (1, 2, n // 10, n // 2, n - 1, n) if 1 <= k <= n}):
+            for share in (0.3, 0.9, 1.0, 1.1, 3.0):
+                if (p := k / (n + 1) * share) < 1.0:
+                    assert shares.upper_tail(k, n, p) == pytest.approx(stats.binom.sf(k - 1, n, p), rel=exact, abs=1e-300)
+            for tail in (0.5, 0.4, 0.025, 0.0005, 1e-9):
+                assert shares.tail_probability(k, n, tail) == pytest.approx(stats.beta.ppf(tail, k, n - k + 1), rel=exact)
 
 
 @pytest.mark.parametrize(("k", "n", "p"), [(3, 7, 0.01), (5, 9, 0.4), (9, 9, 0.2), (1, 9, 1e-6), (2, 30, 0.01)])
@@ -65,29 +65,28 @@ def test_upper_tail_of_a_sum_is_by_enumeration():
     assert shares.upper_tail_of_sum(1310, [1000, 1000], [0.6, 0.7]) == pytest.approx(np.convolve(*sides)[1310:].sum(), rel=1e-9)
 
 
-@pytest.mark.parametrize("r", [0.2, 0.5, 0.9])
-@pytest.mark.parametrize("sizes", [(300, 500), (40, 40)])
-def test_bias_and_variance_of_a_distance_from_slots(r, sizes):
+def test_bias_and_variance_of_a_distance_from_slots():
     """H(X / k) with X binomial, to first order in 1 / k: at k = 20,000 what is left out is far below a thousandth."""
-    k, total = 20_000, sum(sizes)
-    mean, variance = mean_and_variance(set_distance.distance(np.arange(k + 1) / k, *sizes), k, r)
-    spread = r * (1 - r) / k
-    assert mean - (1 - r) / (1 + r) * total == pytest.approx(set_distance.bias(r, spread, total), rel=2e-3)
-    assert variance == pytest.approx(set_distance.variance(r, spread, total), rel=2e-3)
+    for r, sizes in product([0.2, 0.5, 0.9], [(300, 500), (40, 40)]):
+        k, total = 20_000, sum(sizes)
+        mean, variance = mean_and_variance(set_distance.distance(np.arange(k + 1) / k, *sizes), k, r)
+        spread = r * (1 - r) / k
+        assert mean - (1 - r) / (1 + r) * total == pytest.approx(set_distance.bias(r, spread, total), rel=2e-3)
+        assert variance == pytest.approx(set_distance.variance(r, spread, total), rel=2e-3)
 
 
-@pytest.mark.parametrize("cosine", [-0.6, 0.0, 0.5, 0.9])
-def test_distances_of_fingerprints_are_binomial(cosine):
+def test_distances_of_fingerprints_are_binomial():
     """A random plane parts two directions with probability angle / pi; the cosine of a share of bits, to first order."""
-    angle, bits = np.arccos(cosine), 20_000
-    turned = np.linspace(0, 2 * np.pi, 200_000, endpoint=False)  # normals of planes, evenly
-    parted = (np.cos(turned) > 0) != (np.cos(turned - angle) > 0)
-    p = parted.mean()
-    assert simhash.differ_probability(cosine) == pytest.approx(p, abs=2e-5)
-    assert simhash.expected_distance(cosine, 96) == pytest.approx(96 * p, abs=2e-3)
-    _, variance = mean_and_variance(simhash.cosine(np.arange(bits + 1), bits), bits, p)
-    assert variance == pytest.approx(simhash.cosine_variance(cosine, bits), rel=2e-3)
-    assert simhash.cosine_error(bits * p, bits) ** 2 == pytest.approx(variance, rel=2e-3)
+    for cosine in [-0.6, 0.0, 0.5, 0.9]:
+        angle, bits = np.arccos(cosine), 20_000
+        turned = np.linspace(0, 2 * np.pi, 200_000, endpoint=False)  # normals of planes, evenly
+        parted = (np.cos(turned) > 0) != (np.cos(turned - angle) > 0)
+        p = parted.mean()
+        assert simhash.differ_probability(cosine) == pytest.approx(p, abs=2e-5)
+        assert simhash.expected_distance(cosine, 96) == pytest.approx(96 * p, abs=2e-3)
+        _, variance = mean_and_variance(simhash.cosine(np.arange(bits + 1), bits), bits, p)
+        assert variance == pytest.approx(simhash.cosine_variance(cosine, bits), rel=2e-3)
+        assert simhash.cosine_error(bits * p, bits) ** 2 == pytest.approx(variance, rel=2e-3)
 
 
 def test_fingerprints_have_64_bits_where_none_are_given():
@@ -98,14 +97,13 @@ def test_fingerprints_have_64_bits_where_none_are_given():
     assert simhash.within_radius(0.9, 3) == simhash.within_radius(0.9, 3, 64)
 
 
-@pytest.mark.parametrize("bits", [1, 2, 8])
-@pytest.mark.parametrize("densities", [(0.0, 0.0), (0.4, 0.3)])
-def test_variance_of_b_bit_estimates_is_that_of_their_law(bits, densities):
-    k, r = 300, 0.6
-    values = bbit.resemblance(np.arange(k + 1) / k, bits, *densities)
-    mean, variance = mean_and_variance(values, k, float(bbit.match_probability(r, bits, *densities)))
-    assert mean == pytest.approx(r)
-    assert variance == pytest.approx(bbit.variance(r, bits, k, *densities))
+def test_variance_of_b_bit_estimates_is_that_of_their_law():
+    for bits, densities in product([1, 2, 8], [(0.0, 0.0), (0.4, 0.3)]):
+        k, r = 300, 0.6
+        values = bbit.resemblance(np.arange(k + 1) / k, bits, *densities)
+        mean, variance = mean_and_variance(values, k, float(bbit.match_probability(r, bits, *densities)))
+        assert mean == pytest.approx(r)
+        assert variance == pytest.approx(bbit.variance(r, bits, k, *densities))
 
 
 @pytest.mark.parametrize(("matches", "trials"), [(0, 1), (0, 40), (3, 7), (40, 40), (200, 256)])
@@ -115,17 +113,17 @@ def test_error_of_a_share_is_that_of_four_trials_more(matches, trials):
     assert shares.share_error(matches, trials) == pytest.approx(np.std(counted) / len(counted) ** 0.5, rel=1e-12)
 
 
-@pytest.mark.parametrize("probability", [0.1, 0.3, 0.5, 0.7, 0.9])
-def test_as_many_bands_as_reach_a_recall_exactly(probability):
+def test_as_many_bands_as_reach_a_recall_exactly():
     """All of k bands miss with probability (1 - p)^k, which rounding must not make one more."""
-    recalls = 1 - (1 - probability) ** np.arange(1, 8)
-    assert banding.bands_for_recall(probability, recalls, 1).tolist() == [*range(1, 8)]
+    for probability in [0.1, 0.3, 0.5, 0.7, 0.9]:
+        recalls = 1 - (1 - probability) ** np.arange(1, 8)
+        assert banding.bands_for_recall(probability, recalls, 1).tolist() == [*range(1, 8)]
 
 
-@pytest.mark.parametrize("distance", [0, 1, 5, 20, 32, 63])
-def test_error_of_a_cosine_is_that_of_four_bits_more(distance):
+def test_error_of_a_cosine_is_that_of_four_bits_more():
     """Two differing bits and two equal ones added: the error of their share, times how fast the cosine falls there."""
-    bits = np.repeat([1.0, 0.0], [distance + 2, 64 - distance + 2])
-    step = 1e-6
-    fall = (np.cos(np.pi * (bits.mean() - step)) - np.cos(np.pi * (bits.mean() + step))) / (2 * step)
-    assert simhash.cosine_error(distance) == pytest.approx(fall * bits.std() / len(bits) ** 0.5, rel=1e-6)
+    for distance in [0, 1, 5, 20, 32, 63]:
+        bits = np.repeat([1.0, 0.0], [distance + 2, 64 - distance + 2])
+        step = 1e-6
+        fall = (np.cos(np.pi * (bits.mean() - step)) - np.cos(np.pi * (bits.mean() + step))) / (2 * step)
+        assert simhash.cosine_error(distance) == pytest.approx(fall * bits.std() / len(bits) ** 0.5, rel=1e-6)

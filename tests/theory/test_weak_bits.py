@@ -18,31 +18,28 @@ from lookalike.theory.weak_bits import (
 )
 
 
-@pytest.mark.parametrize(
-    "cosine, prefix, probes, radius",
-    [
+def test_probes_find_the_share_of_the_model(rng):
+    """Pairs of sums with that correlation: of those within the radius, what an index finds."""
+    for cosine, prefix, probes, radius in [
         (0.95, 12, 4, 3),
         (0.98, 20, 23, 3),
         (0.9, 16, 8, 6),
         (0.99, 10, 1, 2),
-    ],
-)
-def test_probes_find_the_share_of_the_model(rng, cosine, prefix, probes, radius):
-    """Pairs of sums with that correlation: of those within the radius, what an index finds."""
-    n = 100_000
-    sums = rng.standard_normal((n, 64))
-    others = cosine * sums + (1 - cosine**2) ** 0.5 * rng.standard_normal((n, 64))
-    query, stored = (np.packbits(x > 0, axis=1, bitorder="little").view(np.uint64)[:, 0] for x in (sums, others))
-    distance = np.bitwise_count(query ^ stored)
-    near = np.flatnonzero(distance <= radius)
-    within = float(simhash.within_radius(cosine, radius, 64))
-    assert abs(len(near) / n - within) < 4 * (within * (1 - within) / n) ** 0.5
-    index = la.search.WeakBitIndex(radius=radius, prefix_bits=prefix, probes=probes).add(stored[near])
-    pairs = index.query(query[near], sums[near].astype(np.float32))
-    found = (pairs.left == pairs.right).sum() / len(near)
-    share = probed_share(cosine, prefix, probes, radius)
-    assert 0.3 < share < 0.995
-    assert abs(found - share) < 4 * (share * (1 - share) / len(near) + 0.01**2 / 4) ** 0.5
+    ]:
+        n = 100_000
+        sums = rng.standard_normal((n, 64))
+        others = cosine * sums + (1 - cosine**2) ** 0.5 * rng.standard_normal((n, 64))
+        query, stored = (np.packbits(x > 0, axis=1, bitorder="little").view(np.uint64)[:, 0] for x in (sums, others))
+        distance = np.bitwise_count(query ^ stored)
+        near = np.flatnonzero(distance <= radius)
+        within = float(simhash.within_radius(cosine, radius, 64))
+        assert abs(len(near) / n - within) < 4 * (within * (1 - within) / n) ** 0.5
+        index = la.search.WeakBitIndex(radius=radius, prefix_bits=prefix, probes=probes).add(stored[near])
+        pairs = index.query(query[near], sums[near].astype(np.float32))
+        found = (pairs.left == pairs.right).sum() / len(near)
+        share = probed_share(cosine, prefix, probes, radius)
+        assert 0.3 < share < 0.995
+        assert abs(found - share) < 4 * (share * (1 - share) / len(near) + 0.01**2 / 4) ** 0.5
 
 
 def test_edges_of_the_share():

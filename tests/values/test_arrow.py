@@ -1,5 +1,6 @@
 """Columns made without pyarrow's own functions are what these make."""
 
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,22 +13,21 @@ from lookalike.values.arrow import no_rows, null, string, strings, to_arrow, to_
 DTYPES = ("bool", "int8", "int32", "int64", "uint8", "uint16", "uint64", "float32", "float64")
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 100])
-def test_arrays_become_columns_and_come_back(dtype, n):
-    rng = np.random.default_rng(n)
-    values = rng.integers(0, 2 if dtype == "bool" else 100, n).astype(dtype)
-    missing = rng.random(n) < 0.3
-    column = to_arrow(values)
-    column.validate(full=True)
-    assert column.equals(pa.array(values)) and column.null_count == 0
-    assert to_arrow(values, missing).equals(pa.array(values, mask=missing))
-    assert to_arrow(values, np.zeros(n, np.bool_)).equals(column)
-    found = to_numpy(column)
-    assert found.dtype == values.dtype and found.tolist() == values.tolist()
-    assert dtype == "bool" or not n or not found.flags.writeable
-    filled = to_numpy(to_arrow(values, missing), True if dtype == "bool" else 1)
-    assert filled.dtype == values.dtype and filled.tolist() == np.where(missing, 1, values).tolist()
+def test_arrays_become_columns_and_come_back():
+    for dtype, n in product(DTYPES, [0, 1, 7, 8, 9, 100]):
+        rng = np.random.default_rng(n)
+        values = rng.integers(0, 2 if dtype == "bool" else 100, n).astype(dtype)
+        missing = rng.random(n) < 0.3
+        column = to_arrow(values)
+        column.validate(full=True)
+        assert column.equals(pa.array(values)) and column.null_count == 0
+        assert to_arrow(values, missing).equals(pa.array(values, mask=missing))
+        assert to_arrow(values, np.zeros(n, np.bool_)).equals(column)
+        found = to_numpy(column)
+        assert found.dtype == values.dtype and found.tolist() == values.tolist()
+        assert dtype == "bool" or not n or not found.flags.writeable
+        filled = to_numpy(to_arrow(values, missing), True if dtype == "bool" else 1)
+        assert filled.dtype == values.dtype and filled.tolist() == np.where(missing, 1, values).tolist()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -60,16 +60,18 @@ def test_chunks_become_one_array():
     assert (len(empty), empty.dtype) == (0, np.int32)
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()], ids=str)
-@pytest.mark.parametrize("items", [[], ["a"], ["", "ü€😀", None, "b" * 300], [None, None], [b"bytes", "text"]], ids=str)
-def test_texts_become_columns(kind, items):
-    column = strings(items, kind)
-    column.validate(full=True)
-    assert column.type == kind
-    encoded = [item.encode() if isinstance(item, str) else item for item in items]
-    assert column.cast(pa.large_binary()).to_pylist() == encoded
-    if not any(isinstance(item, bytes) for item in items):
-        assert column.equals(pa.array(items, kind))
+def test_texts_become_columns():
+    for kind, items in product(
+        [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()],
+        [[], ["a"], ["", "ü€😀", None, "b" * 300], [None, None], [b"bytes", "text"]],
+    ):
+        column = strings(items, kind)
+        column.validate(full=True)
+        assert column.type == kind
+        encoded = [item.encode() if isinstance(item, str) else item for item in items]
+        assert column.cast(pa.large_binary()).to_pylist() == encoded
+        if not any(isinstance(item, bytes) for item in items):
+            assert column.equals(pa.array(items, kind))
 
 
 def test_a_lone_surrogate_is_no_text():

@@ -1,0 +1,23 @@
+"""Samples of the products of what tests vary in."""
+
+from itertools import product
+
+import pytest
+
+
+def one_in(n, *axes):
+    """The product of some lists of cases, of which one in ``n`` runs each time, and the others with what is slow.
+
+    A case of several values is a tuple. Those that run lie as in a Latin square: each case of a list of at least ``n`` runs with
+    some of each other list; of three such lists, each two cases of two lists meet. What is for a cluster stays as it is.
+    """
+    found = []
+    for chosen in product(*map(enumerate, axes)):
+        params = [
+            one if hasattr(one, "marks") else pytest.param(*(one if isinstance(one, tuple) else (one,))) for _, one in chosen
+        ]
+        marks = [mark for one in params for mark in one.marks]
+        if sum(place for place, _ in chosen) % n and not any(mark.name == "spark" for mark in marks):
+            marks.append(pytest.mark.slow)
+        found.append(pytest.param(*(value for one in params for value in one.values), marks=marks))
+    return found
