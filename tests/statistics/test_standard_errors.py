@@ -79,6 +79,7 @@ def test_mean_squared_error_of_combined_bits_is_exact(combined, samples, resembl
     assert xor_bits.mean_squared_error(resemblance, combined, samples) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:estimates from XORs")
 @pytest.mark.parametrize("combined", [2, 3])
 def test_combined_bits_of_dense_sets_say_nothing_where_two_resemblances_fit(rng, combined):
     """E13: at densities of .5, resemblances of .1 and .4 give the same matches: 0.1 stated .4, with an error bar. Both are in it."""
@@ -93,7 +94,7 @@ def test_combined_bits_of_dense_sets_say_nothing_where_two_resemblances_fit(rng,
         rows = np.arange(n)
         for likely in (False, True):
             found, error = packed.estimated_resemblance(rows, rows + n, with_error=True, most_likely=likely)
-            for fits in {r, max(r, 0.5 - r)}:
+            for fits in {r, max(r, 0.5 - r) if combined == 2 else r}:  # odd powers tell them apart
                 assert (np.abs(found - fits) <= 1.96 * error).mean() > 0.95 - 3 * (0.95 * 0.05 / n) ** 0.5
             if r == 0.9:
                 spread = xor_bits.variance(r, combined, samples, 0.5, 0.5) ** 0.5
