@@ -95,7 +95,7 @@ def estimated(sketches: Any, **how: Any) -> np.ndarray:
 
 
 def xored(packed: la.sketches.PackedSignatures) -> np.ndarray:
-    """Estimate by (25), from XORed bits of rows 2i and 2i + 1, even where the library has nan, since it is ambiguous."""
+    """Estimate by (25), from XORed bits of rows 2i and 2i + 1, even where it is ambiguous."""
     left, part = np.arange(0, len(packed), 2), packed.packing.parts(packed.permutations)[0]
     densities = (0.0, 0.0) if packed.densities is None else (packed.densities[left], packed.densities[left + 1])
     return xor_bits.resemblance(packed.matches(left, left + 1)[:, 0] / part.slots, part.combined, *densities)

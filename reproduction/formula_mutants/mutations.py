@@ -11,9 +11,9 @@ SOURCE = Path("src/lookalike")
 # Files below the sources, by patterns, and the functions of them that are formulas: theory, stated errors, costs.
 FORMULAS: dict[str, tuple[str, ...]] = {
     "theory/*.py": ("*",),
-    "sketches/packed.py": ("most_likely", "if_clear", "estimate", "_combined"),
+    "sketches/packed.py": ("most_likely", "with_mirrored", "estimate", "_combined"),
     "sketches/permutation.py": ("estimate", "_of_filled"),
-    "sketches/minhash.py": ("share_of_equal", "estimate"),
+    "sketches/minhash.py": ("share_of_equal", "filled_first", "estimate"),
     "values/packed.py": ("estimated_resemblance",),
     "values/signatures.py": ("distance", "estimated_cosine"),
     "index/kinds.py": ("chance", "least", "_match", "_enough", "recall_at*", "error_at*", "share_probed", "estimates"),

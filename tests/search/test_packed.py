@@ -61,8 +61,7 @@ def test_pairs_are_those_of_all_estimates(rng, packing):
     )
     dense = packing.pack(la.sketches.PermutationMinHash(universe=700, permutations=192).sign_sets(*sets(rng, 60, 700)))
     assert dense.densities is not None and np.ptp(dense.densities) > 0.2
-    every = check_pairs(dense)
-    assert np.isnan(every).any() == isinstance(packing, la.sketches.XorBits), "XORs alone can stand for two resemblances"
+    assert np.isfinite(check_pairs(dense)).all()
     check_pairs(dense.with_quantized_densities(4))
 
 

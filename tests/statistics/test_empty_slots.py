@@ -9,15 +9,15 @@ from lookalike.theory.mixture import Part
 
 
 def test_errors_rest_on_the_bins_that_are_filled(rng):
-    """Zeros and ones, two of each added, of the bins that are filled in either document."""
+    """Zeros and ones, two of each added, of the bins that are filled in either document; most members have one of their own."""
     n = 12
     values = rng.integers(0, 1 << 63, n, dtype=np.uint64)
     shingles = la.sketches.Shingles.from_arrays(np.concatenate([values, values[: n // 2]]), [0, n, n + n // 2])
     bins = la.sketches.PermutationBins(universe=64 * 64, permutations=64)
     places = rng.choice(64 * 64, n, replace=False)
-    for signatures in (
-        la.sketches.OnePermutation(permutations=64).sign(shingles),
-        bins.sign_sets(np.concatenate([places, places[: n // 2]]), [0, n, n + n // 2]),
+    for universe, signatures in (
+        (2.0**64, la.sketches.OnePermutation(permutations=64).sign(shingles)),
+        (64 * 64, bins.sign_sets(np.concatenate([places, places[: n // 2]]), [0, n, n + n // 2])),
     ):
         left, right = signatures.values
         empty = np.iinfo(left.dtype).max
@@ -26,7 +26,11 @@ def test_errors_rest_on_the_bins_that_are_filled(rng):
         counted = np.concatenate([(left == right)[filled], [True, True, False, False]])
         found, error = signatures.estimated_resemblance(0, 1, with_error=True)
         assert found == (left == right)[filled].mean()
-        assert error == pytest.approx(counted.std() / len(counted) ** 0.5)
+        m, members = int(filled.sum()), 0.0
+        for i in range(m + 1):  # until one more is filled
+            members += (universe - members + 1) / ((64 - i) * universe / 64 + 1)
+        spread = (members - 1 - m) / (members - 2) * (1 + np.exp(m + 1 - members))
+        assert error == pytest.approx(counted.std() * (spread / len(counted)) ** 0.5)
 
 
 @pytest.mark.parametrize("bits", [1, 2, 4])

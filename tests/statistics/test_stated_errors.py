@@ -51,26 +51,6 @@ def test_errors_of_mixtures_below_one_bit_hold(rng):
             holds(found, error, resemblance, 0.97, 1.16)
 
 
-@pytest.mark.parametrize("resemblance", RESEMBLANCES)
-def test_errors_of_bins_and_of_their_bits_hold(rng, resemblance):
-    """Sets of many members a bin; where there are few, slots vary less than the error says."""
-    n, union, bins = 1500, 8192, 512
-    common = 2 * round(resemblance * union / 2)
-    alone = (union - common) // 2
-    scheme, found = la.sketches.OnePermutation(permutations=bins), []
-    for _ in range(5):
-        pool = rng.integers(0, 1 << 64, (n // 5, union), dtype=np.uint64)
-        sets = np.concatenate([pool[:, : common + alone], pool[:, alone:]], 1)
-        each = np.full(2 * n // 5, common + alone)
-        shingles = la.sketches.Shingles(sets.ravel(), np.concatenate([[0], np.cumsum(each)]))
-        signed, rows = scheme.sign(shingles), np.arange(0, 2 * n // 5, 2)
-        kinds = [signed, *(la.sketches.BBit(bits=b).pack(signed) for b in (1, 4))]
-        found.append([kind.estimated_resemblance(rows, rows + 1, with_error=True) for kind in kinds])
-    for kind in range(3):
-        estimates, errors = (np.concatenate([some[kind][i] for some in found]) for i in (0, 1))
-        holds(estimates, errors, common / union, 0.96, 1.08)
-
-
 def law_of(packing, samples, resemblance, likely):
     """The exact law of the estimates of combined bits: (probability, estimate, error) of each number of matches."""
     x, zeros = np.arange(samples + 1), np.zeros(samples + 1)

@@ -6,7 +6,7 @@ from math import comb, lgamma, log, log1p
 import numpy as np
 import pytest
 from theory.sampler import minima, parts_of, sparse_matches
-from theory.test_likelihood import match
+from theory.test_likelihood import chance, match
 
 import lookalike as la
 from lookalike.theory import bbit, choose, likelihood, mixture, xor_bits
@@ -154,22 +154,24 @@ def test_one_kind_of_slots_told_as_two_is_the_same(bits, combined, densities):
 @pytest.mark.parametrize("densities", DENSITIES)
 @pytest.mark.parametrize("equal", [(6, 15), (9, 16), (10, 20)])
 def test_errors_of_mixtures_are_half_their_intervals(densities, equal):
-    """The likelihood with two matches and two mismatches more, shared among the parts, falls by 1.96^2 / 2 at the wider end."""
+    """By the information that two matches and two mismatches more would give, shared among the parts; of that about the pooled
+    share the wider half, but within what is possible."""
     parts = [Part(slots=10, bits=1), Part(slots=20, combined=2)]
     c = [(equal[i] + 4 / 30 * part.slots / 2, part.slots * (1 + 4 / 30)) for i, part in enumerate(parts)]
-
-    def unlikely(r):
-        shares = [match(part, r, *densities) for part in parts]
-        return -sum(x * np.log(p) + (n - x) * np.log(1 - p) for (x, n), p in zip(c, shares, strict=True))
-
-    grid = np.linspace(0.0, min(densities) / max(densities) if densities[0] else 1.0, 20_001)[1:-1]
-    slopes = np.diff(sum(part.slots * match(part, grid, *densities) for part in parts))
-    grid = grid[np.argmax(slopes > 0) :]  # the resemblances of which no lower one makes as many matches
-    loss = unlikely(grid)
-    best = np.argmin(loss)
-    inside = grid[loss - loss[best] <= 1.96**2 / 2]
-    error = max(inside[-1] - grid[best], grid[best] - inside[0]) / 1.96
-    assert likelihood.most_likely(equal, parts, *densities)[1] == pytest.approx(error, abs=2e-4)
+    c1, c2 = chance(1, *densities)
+    grid = np.linspace(0.0, (1 - c1) / (1 - c2), 20_001)[1:-1]
+    pooled = sum(part.slots * match(part, grid, *densities) for part in parts) / 30
+    grid, pooled = grid[np.argmin(pooled) :], pooled[np.argmin(pooled) :]
+    shares = [match(part, grid, *densities) for part in parts]
+    highest = min(densities) / max(densities) if densities[0] else 1.0
+    likely = sum(x * np.log(p) + (n - x) * np.log(1 - p) for (x, n), p in zip(c, shares, strict=True))
+    best = np.argmax(np.where(grid <= highest, likely, -np.inf))
+    information = sum(n * np.gradient(p, grid)[best] ** 2 / (p * (1 - p))[best] for (_, n), p in zip(c, shares, strict=True))
+    reach = 1.96 * information**-0.5
+    ends = np.interp(pooled[best] + np.gradient(pooled, grid)[best] * reach * np.array([-1, 1]), pooled, grid)
+    found, error = likelihood.most_likely(equal, parts, *densities)
+    widest = max(found - grid[0], highest - found)
+    assert 1.96 * error == pytest.approx(min(max(ends[1] - grid[best], grid[best] - ends[0], reach), widest), abs=1e-3)
 
 
 @pytest.mark.parametrize("combined", [1, 2])

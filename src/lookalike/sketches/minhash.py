@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import core
 from ..hashing import derive
-from ..theory import shares
+from ..theory import one_permutation, shares
 from ..values import Int64Array, Shingles, Signatures, UInt32Array, UInt64Array
 from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, whole
 
 
-def share_of_equal(left: NDArray[Any], right: NDArray[Any]) -> tuple[Any, Any]:
-    """Return (share of equal slots, its standard error if slots are independent) over the last axis. Documents whose slots all
-    have the highest value are empty: nan where both are."""
+def filled_first(left: NDArray[Any], right: NDArray[Any]) -> Any:
+    """Return how many slots have a value of the lower half of the range on either side, over the last axis."""
+    return ((left & right) <= np.iinfo(left.dtype).max // 2).sum(-1)
+
+
+def share_of_equal(left: NDArray[Any], right: NDArray[Any], filled_by: str = "") -> tuple[Any, Any]:
+    """Return (share of equal slots, its standard error) over the last axis, of independent slots or by what filled empty ones.
+    Documents whose slots all have the highest value are empty: nan where both are."""
     equal, unused = left == right, np.iinfo(left.dtype).max
     both_empty = equal[..., 0] & (left[..., 0] == unused)
     if both_empty.any():
         both_empty = (equal & (left == unused)).all(-1)
-    share = np.where(both_empty, np.nan, equal.mean(-1))
-    error = np.where(both_empty, np.nan, shares.share_error(equal.sum(-1), equal.shape[-1]))
+    share, slots = equal.mean(-1), equal.shape[-1]
+    if filled_by:
+        error = one_permutation.filled_error(share, filled_first(left, right), slots, filled_by)
+    else:
+        error = shares.share_error(equal.sum(-1), slots)
+    share, error = (np.where(both_empty, np.nan, each) for each in (share, error))
     return (share, error) if share.ndim else (float(share), float(error))
 
 
@@ -33,6 +42,7 @@ class Scheme:
 
     permutations: int = 128
     seed: int = 1
+    _filled_by: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -40,13 +50,13 @@ class Scheme:
         object.__setattr__(self, "seed", whole("seed", self.seed, 0, MOST_SEED))
 
     def estimate(self, left: NDArray[Any], right: NDArray[Any]) -> tuple[Any, Any]:
-        """Return (share of equal slots, its error if slots are independent) over the last axis; nan if both are empty.
+        """Return (share of equal slots, its error) over the last axis; nan if both are empty.
 
         Parameters
         ----------
         left, right : ndarray, shape (..., permutations)
         """
-        return share_of_equal(left, right)
+        return share_of_equal(left, right, self._filled_by)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +132,8 @@ class FastSimilarity(SlotScheme):
     """Fast similarity sketching: ``permutations`` slots for about one hash a shingle.
 
     Each slot of two signatures agrees with probability R, as with k permutations; the variance of the share of equal
-    slots is about half of R (1 - R) / k on short texts and approaches it on long ones. The reported standard error is
-    the upper limit sqrt(R (1 - R) / k).
+    slots is about half of R (1 - R) / k on short texts and approaches it on long ones. Standard errors follow it; those of
+    packed bits, which do not show how short a text is, are at most too wide.
 
     Parameters
     ----------
@@ -152,6 +162,8 @@ class FastSimilarity(SlotScheme):
     >>> la.sketches.FastSimilarity(permutations=4096).sign(shingles).estimated_resemblance(0, 1) - 0.5 < 0.04
     True
     """
+
+    _filled_by: ClassVar[str] = "rounds"
 
     def sign_values(self, values: UInt64Array, offsets: Int64Array) -> UInt32Array:
         out: UInt32Array = core.fast_similarity(values, offsets, self.permutations, self.seed)

@@ -87,8 +87,8 @@ class Packing:
         density_left, density_right : ndarray of float64
         """
         parts = self.parts(permutations)
-        found, error = mixture.estimate(matches, parts, density_left, density_right)
-        return if_clear(found, error, parts, density_left, density_right), error
+        found = mixture.estimate(matches, parts, density_left, density_right)
+        return with_mirrored(*found, parts, density_left, density_right)
 
     def most_likely(
         self, matches: Int64Array, permutations: int, density_left: Float64Array, density_right: Float64Array
@@ -102,19 +102,22 @@ class Packing:
         density_left, density_right : ndarray of float64
         """
         parts = self.parts(permutations)
-        found, error = likelihood.most_likely(matches, parts, density_left, density_right)
-        return if_clear(found, error, parts, density_left, density_right), error
+        found = likelihood.most_likely(matches, parts, density_left, density_right)
+        return with_mirrored(*found, parts, density_left, density_right)
 
 
-def if_clear(found: Any, error: Any, parts: tuple[Part, ...], density_left: Any, density_right: Any) -> Any:
-    """Return estimates, nan where a resemblance that would give the same matches is, within 1.96 errors, possible too.
+def with_mirrored(found: Any, error: Any, parts: tuple[Part, ...], density_left: Any, density_right: Any) -> tuple[Any, Any]:
+    """Return estimates and errors that reach down to resemblances that would give the same matches.
 
     Combined bits of dense sets match as often at the mirror image about the resemblance from which matches rise: exactly if
-    there is one kind of them alone, or pairs beside whole slots; nearly in other mixtures. Of sets so sparse that all
-    resemblances with a mirror image lie within one error, the interval is as good as it says.
+    there is one kind of them alone, or pairs beside whole slots; nearly in other mixtures. Estimates are nan where sets of
+    such densities have no resemblance without one.
     """
-    mirrored = 2.0 * mixture.rises_from(parts, density_left, density_right)
-    return np.where((mirrored > error) & (found - mixture.Z * error <= mirrored), np.nan, found)
+    mirrored, reach = 2.0 * mixture.rises_from(parts, density_left, density_right), mixture.Z * error
+    lowest, highest = np.maximum(density_left + density_right - 1.0, 0.0), likelihood.highest(density_left, density_right)
+    farthest = np.maximum(mirrored - found - reach, lowest)
+    wider = np.where(mirrored - found + reach >= lowest, np.maximum(reach, found - farthest), reach)
+    return np.where(mirrored - highest > lowest, np.nan, found), wider / mixture.Z
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +188,8 @@ class XorBits(Packing):
     Notes
     -----
     Single bits of dense sets match with a probability E below 1/2 if R < r / 2 at equal densities r, and combined bits do not
-    distinguish 2 E - 1 from its opposite: estimates that fit a lower resemblance too are nan. Hashes have densities of 0.
+    distinguish 2 E - 1 from its opposite: errors reach down to a lower resemblance that fits too. Estimates are nan where all
+    resemblances that the densities allow have such an opposite. Hashes have densities of 0.
 
     Estimates are of use from ``theory.xor_bits.least_usable`` on, a resemblance of 0.50 for 2 and 0.71 for 4 combined in each
     of 256 stored bits; lower ones come with a warning.
@@ -252,7 +256,7 @@ class Fractional(Packing):
     -----
     Half a bit of one half of the slots, one bit of the other, is ``[(1, 1/2), (0.5, 1/2)]``: 3/4 bit. Equations 35-38 take as
     many XORs as single bits, which is ``[(1, 1/3), (0.5, 2/3)]``. Estimates are pooled: all stored bits and slots count alike.
-    With bits below 1 they are biased by the root, and nan where dense sets could have a lower resemblance too, as ``XorBits``.
+    With bits below 1 they are biased by the root, and errors of dense sets are those of ``XorBits``.
 
     References
     ----------

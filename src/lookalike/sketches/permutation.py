@@ -13,28 +13,25 @@ from ..choices import Densify, Filling, check_choice
 from ..errors import ParameterError
 from ..hashing import ROUNDS, Permutation, derive
 from ..theory import one_permutation as theory
-from ..theory import shares
 from ..values import Float64Array, Int64Array, Signatures, UInt32Array, UInt64Array
 from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, keys_of, offsets_of, whole
-from .minhash import SlotScheme, share_of_equal
+from .minhash import SlotScheme, filled_first, share_of_equal
 
 
-def _of_filled(left: NDArray[Any], right: NDArray[Any]) -> tuple[Any, Any]:
-    """Return (estimated resemblance, standard error if the filled bins were independent) over the last axis; bins that are
-    empty in both, of the highest value, do not count."""
-    bins, unused = left.shape[-1], np.iinfo(left.dtype).max
-    empty = ((left == unused) & (right == unused)).sum(-1)
-    matches = ((left == right) & (left != unused)).sum(-1)
-    return theory.resemblance(matches, empty, bins), shares.share_error(matches, bins - empty)
+def _of_filled(left: NDArray[Any], right: NDArray[Any], universe: float = theory.HASHES) -> tuple[Any, Any]:
+    """Return (estimated resemblance, its standard error) over the last axis; bins that are empty in both do not count."""
+    bins, filled = left.shape[-1], filled_first(left, right)
+    empty = bins - filled
+    matches = (left == right).sum(-1) - empty
+    return theory.resemblance(matches, empty, bins), theory.raw_error(matches, filled, bins, universe)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnePermutation(SlotScheme):
     """One permutation hashing into ``permutations`` bins.
 
-    Raw bins may be empty; estimates leave out those empty in both: R = N_mat / (t - N_emp), unbiased, never worse than any
-    filled kind, and with no larger an error than is stated. For look-ups, which need slots that are always there, ``fill``
-    copies values into empty bins.
+    Raw bins may be empty; estimates leave out those empty in both: R = N_mat / (t - N_emp), unbiased and never worse than any
+    filled kind. For look-ups, which need slots that are always there, ``fill`` copies values into empty bins.
 
     Parameters
     ----------
@@ -48,10 +45,9 @@ class OnePermutation(SlotScheme):
     -----
     Raw signatures of unions are slot-wise minima; filled ones cannot be merged.
 
-    Copies are equal together. Filled bins of sets with fewer members than bins have larger errors than the one stated, which is
-    that of independent slots: with 4 members and 128 bins 4.5 times as large by rotation, 1.4 times if "optimal", 1.1 times in
-    reverse (``theory.one_permutation.rotation_variance``, ``optimal_variance``). They share bands less often than is planned,
-    see ``BandingIndex``.
+    Copies are equal together, and marked by their highest bit, so that standard errors account for them: with 20 members and
+    1,024 bins, those of rotation are seven times as large as those of independent slots. Packed bits do not show copies, and
+    state no error. Filled bins share bands less often than is planned, see ``BandingIndex``.
 
     References
     ----------
@@ -91,10 +87,9 @@ class OnePermutation(SlotScheme):
         out: UInt32Array
         if self.densify == "rotation":
             out = core.densify_rotation(bins)
-        elif self.densify == "optimal":
-            out = core.densify_optimal(bins, seed)
         else:
-            out = core.densify_reverse(bins, seed)
+            out = (core.densify_optimal if self.densify == "optimal" else core.densify_reverse)(bins, seed)
+        out |= bins & np.uint32(1 << 31)  # only of empty ones is the highest bit set
         return out
 
     def fill(self, signatures: Signatures, densify: Filling) -> Signatures:
@@ -120,15 +115,13 @@ class OnePermutation(SlotScheme):
         return Signatures(scheme._filled(signatures.values), scheme, signatures.shingling)
 
     def estimate(self, left: UInt32Array, right: UInt32Array) -> tuple[Any, Any]:
-        """Return (estimated resemblance, standard error if the filled bins were independent) over the last axis.
+        """Return (estimated resemblance, its standard error) over the last axis.
 
         Parameters
         ----------
         left, right : ndarray, shape (..., permutations)
         """
-        if self.densify != "none":
-            return SlotScheme.estimate(self, left, right)
-        return _of_filled(left, right)
+        return _of_filled(left, right) if self.densify == "none" else share_of_equal(left, right, self.densify)
 
 
 def _members(values: ArrayLike, offsets: ArrayLike, universe: int) -> tuple[UInt64Array, Int64Array]:
@@ -322,10 +315,10 @@ class PermutationBins(_OfUniverse):
         return out
 
     def estimate(self, left: UInt64Array, right: UInt64Array) -> tuple[Any, Any]:
-        """Return (estimated resemblance, standard error if the filled bins were independent) over the last axis.
+        """Return (estimated resemblance, its standard error) over the last axis.
 
         Parameters
         ----------
         left, right : ndarray, shape (..., permutations)
         """
-        return _of_filled(left, right)
+        return _of_filled(left, right, self.universe)

@@ -8,20 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._check import Float, densities
-from .mixture import Part, Z, _bisect, counted, curve, rises_from
+from .mixture import Part, Z, _bisect, _half_width, counted, curve, pooled_curve, rises_from
 
 
-def _score(
-    counts: Float, trials: Float, parts: Sequence[Part], r: Float, density_left: Float, density_right: Float
-) -> tuple[Float, Float]:
-    """(score, Fisher information) of matches counted in each part, at a resemblance."""
-    total, information = np.zeros(counts.shape[:-1]), np.zeros(counts.shape[:-1])
+def _score(counts: Float, trials: Float, parts: Sequence[Part], r: Float, density_left: Float, density_right: Float) -> Float:
+    """Score of matches counted in each part, at a resemblance."""
+    total = np.zeros(counts.shape[:-1])
     for i, part in enumerate(parts):
         e, slope = curve(part, r, density_left, density_right)
-        spread = np.maximum(e * (1.0 - e), 1e-300)
-        total = total + (counts[..., i] - trials[i] * e) * slope / spread
-        information = information + trials[i] * slope**2 / spread
-    return total, information
+        total = total + (counts[..., i] - trials[i] * e) * slope / np.maximum(e * (1.0 - e), 1e-300)
+    return total
 
 
 def _root(
@@ -29,28 +25,22 @@ def _root(
 ) -> Float:
     """Where the score changes its sign, or the end that it points to."""
     each = (np.broadcast_to(end, counts.shape[:-1]) for end in ends)
-    return _bisect(lambda r: _score(counts, trials, parts, r, density_left, density_right)[0] > 0.0, *each)
+    return _bisect(lambda r: _score(counts, trials, parts, r, density_left, density_right) > 0.0, *each)
 
 
-def _likelihood(counts: Float, trials: Float, parts: Sequence[Part], r: Float, left: Float, right: Float) -> Float:
-    """Logarithm of the likelihood of a resemblance, but for a constant."""
-    total: Float = np.zeros(counts.shape[:-1])
-    for i, part in enumerate(parts):
-        e = np.clip(curve(part, r, left, right)[0], 1e-300, 1.0 - 1e-16)
-        total = total + counts[..., i] * np.log(e) + (trials[i] - counts[..., i]) * np.log1p(-e)
-    return total
+def highest(density_left: Float, density_right: Float) -> Float:
+    """Return Rmax, min / max of two densities; 1 where both are 0.
 
+    Parameters
+    ----------
+    density_left, density_right : float or ndarray of float64
 
-def _farthest(
-    counts: Float, trials: Float, parts: Sequence[Part], ends: tuple[Float, Float], density_left: Float, density_right: Float
-) -> Float:
-    """The resemblance on the way from the most likely one to an end at which the likelihood ratio rejects it."""
-    most = _likelihood(counts, trials, parts, ends[0], density_left, density_right)
-
-    def fits(r: Float) -> Float:
-        return most - _likelihood(counts, trials, parts, r, density_left, density_right) < Z * Z / 2.0
-
-    return _bisect(fits, *(np.broadcast_to(end, counts.shape[:-1]) for end in ends))
+    References
+    ----------
+    Sets of which one contains the other.
+    """
+    larger = np.maximum(density_left, density_right)
+    return np.where(larger > 0.0, np.minimum(density_left, density_right) / np.where(larger > 0.0, larger, 1.0), 1.0)
 
 
 def most_likely(
@@ -65,9 +55,9 @@ def most_likely(
     dense sets, which tell nothing apart where single bits match with a probability below 1/2. It attains the Cramér-Rao
     bound, which no fixed weighting of parts does at all resemblances. The error is that of the information at the estimate
     that two matches and two mismatches more, shared among the parts, would give: at R = 1 itself the information is infinite
-    however few the slots. For one part of b-bit slots it is that of ``shares.share_error`` over 1 - C2. With combined bits it
-    is the wider half of the interval that the likelihood ratio gives at 1.96 errors, over 1.96: their information vanishes
-    where hardly more match than by chance, and says nothing of the error there.
+    however few the slots. For one part of b-bit slots it is that of ``shares.share_error`` over 1 - C2. It is the information
+    about the pooled share of matches, of which ``mixture.estimate`` makes the error: that about the resemblance vanishes
+    where hardly more combined bits match than by chance.
 
     Parameters
     ----------
@@ -94,18 +84,21 @@ def most_likely(
     """
     counts, trials = counted(matches, parts)
     both = densities(density_left, density_right)
-    larger = np.maximum(*both)
-    highest = np.where(larger > 0.0, np.minimum(*both) / np.where(larger > 0.0, larger, 1.0), 1.0)
-    lowest = np.minimum(np.maximum(rises_from(parts, *both), 0.0), highest)
-    ends = lowest, highest
+    most = highest(*both)
+    lowest = np.minimum(np.maximum(rises_from(parts, *both), 0.0), most)
+    ends = lowest, most
     found = _root(counts, trials, parts, ends, *both)
     more = trials / trials.sum()
-    counts, trials = counts + 2.0 * more, trials + 4.0 * more
-    middle = _root(counts, trials, parts, ends, *both)
-    if any(part.combined > 1 for part in parts):
-        reach = [_farthest(counts, trials, parts, (middle, end), *both) for end in ends]
-        return found[()], (np.maximum(middle - reach[0], reach[1] - middle) / Z)[()]
-    information = _score(counts, trials, parts, middle, *both)[1]
-    with np.errstate(divide="ignore"):
-        error = 1.0 / np.sqrt(information)
-    return found[()], error[()]
+    trials = trials + 4.0 * more
+    middle = _root(counts + 2.0 * more, trials, parts, ends, *both)
+    share, slope = pooled_curve(parts, middle, *both)
+    information = 0.0  # over the squared slope of the pooled share, which may vanish
+    for n, part in zip(trials, parts, strict=True):
+        e, its = curve(part, middle, *both)
+        weight = np.divide(its, slope, out=np.ones(np.shape(slope)), where=slope != 0.0)
+        information = information + n * weight**2 / (e * (1.0 - e))
+    error = _half_width(found, share, information**-0.5, parts, *both)
+    if any(part.combined == 1 for part in parts):
+        with np.errstate(divide="ignore"):
+            error = np.maximum(error, np.abs(information**-0.5 / slope))
+    return found[()], np.minimum(error, np.maximum(found - lowest, most - found) / Z)[()]

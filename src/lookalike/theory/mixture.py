@@ -343,9 +343,17 @@ def estimate(
     found = resemblance(counts.sum(-1) / total, parts, density_left, density_right)
     more = trials / total  # two matches and two mismatches more, shared among the parts
     each = (counts + 2.0 * more) / (trials + 4.0 * more)
-    share, reach = (each * more).sum(-1), Z * np.sqrt((more * each * (1.0 - each)).sum(-1) / (total + 4.0))
+    error = np.sqrt((more * each * (1.0 - each)).sum(-1) / (total + 4.0))
+    return found, _half_width(found, (each * more).sum(-1), error, parts, density_left, density_right)
+
+
+def _half_width(
+    found: Float, share: Float, error: Float, parts: Sequence[Part], density_left: ArrayLike, density_right: ArrayLike
+) -> Float:
+    """Return the error of an estimate by that of a pooled share: the wider half of its interval, of the estimate itself where
+    it ends at the least resemblance of all."""
     if all(part.combined == 1 for part in parts):
-        return found, reach / Z / pooled_curve(parts, 0.0, density_left, density_right)[1]
-    ends = np.maximum(share - reach, 0.0), share, np.minimum(share + reach, 1.0)
-    low, middle, high = (resemblance(end, parts, density_left, density_right) for end in ends)
-    return found, np.maximum(middle - low, high - middle) / Z
+        return error / pooled_curve(parts, 0.0, density_left, density_right)[1]
+    ends = np.maximum(share - Z * error, 0.0), share, np.minimum(share + Z * error, 1.0), 0.0
+    low, middle, high, least = (resemblance(end, parts, density_left, density_right) for end in ends)
+    return np.maximum(np.where(low > least, middle, found) - low, high - middle) / Z

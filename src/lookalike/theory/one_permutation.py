@@ -9,8 +9,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ParameterError
 from ._check import Float, count, fraction, within
+from .shares import share_error
 
-Squares = Callable[[NDArray[np.float64], float], NDArray[np.float64]]
+# Probability that two of t bins, drawn with replacement, hold the same member, after m were filled: S / t^2 for the sum S of
+# squared numbers of bins with the same content; by what made them of a union of f members. In round after round until no bin is
+# empty, bins filled in different rounds hold the same member by chance.
+ALIKE: dict[str, Callable[[Float, float, Float], Float]] = {
+    "rotation": lambda m, t, f: (2.0 * t - m + 1.0) / (m + 1.0) / t,
+    "optimal": lambda m, t, f: 1.0 / m + (t - m) * (1.0 - 1.0 / m) / t**2,
+    "reverse": lambda m, t, f: 1.0 / m + (t - m) * (1.0 - 1.0 / m) * (t + m) / 2.0 / t**3,
+    "rounds": lambda m, t, f: 1.0 / t + (1.0 - np.maximum(m / (2.0 * t - m), 1.0 / t)) / f,
+}
+HASHES = 2.0**64  # the universe of hashes
 
 
 def occupancy(union_size: int, bins: int, universe: int | None = None) -> NDArray[np.float64]:
@@ -204,16 +214,20 @@ def copied_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLi
     Second moments of the number of equal bins, given who copied whom.
     """
     r, f, t = fraction("resemblance", resemblance), count("union_size", union_size, 0), count("bins", bins)
-    others = np.maximum(f - 1.0, 1.0)
-    factor = f / others * within("square_copies", square_copies, 0.0, np.inf) / t**2 - 1.0 / others
-    return np.where(f > 1.0, r * (1.0 - r) * factor, 0.0)[()]
+    alike = within("square_copies", square_copies, 0.0, np.inf) / t**2
+    return np.where(f > 1.0, r * (1.0 - r) * _spread(f, alike), 0.0)[()]
 
 
-def _densified_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike, squares: Squares) -> Float:
-    """Variance after m of t bins are filled, by the squared numbers of bins that hold each value."""
+def _spread(f: Float, alike: Float) -> Float:
+    """Return the variance of the share of equal bins over R (1 - R)."""
+    return (f * alike - 1.0) / np.maximum(f - 1.0, 1.0)
+
+
+def _densified_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike, kind: str) -> Float:
+    """Variance after the empty bins were filled."""
 
     def expected(f: int, t: int) -> float:
-        return float(np.sum(occupancy(f, t)[1:] * squares(np.arange(1.0, t + 1.0), float(t))))
+        return float(np.sum(occupancy(f, t)[1:] * ALIKE[kind](np.arange(1.0, t + 1.0), t, f))) * t**2
 
     return copied_variance(resemblance, union_size, bins, _each(expected, union_size, bins))
 
@@ -231,11 +245,11 @@ def rotation_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: Array
     ----------
     Shrivastava & Li, "Densifying one permutation hashing via rotation", ICML 2014.
     """
-    return _densified_variance(resemblance, union_size, bins, lambda m, t: t * (2 * t - m + 1) / (m + 1))
+    return _densified_variance(resemblance, union_size, bins, "rotation")
 
 
 def optimal_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike) -> Float:
-    """Variance after optimal densification: S = m (1 + 2 e / m + e / m (1 - 1 / m) + (e / m)^2), e = t - m empty bins.
+    """Variance after optimal densification: S = t^2 / m + e (1 - 1 / m), e = t - m empty bins.
 
     Parameters
     ----------
@@ -247,12 +261,77 @@ def optimal_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayL
     ----------
     Shrivastava, "Optimal densification for fast and accurate minwise hashing", ICML 2017.
     """
+    return _densified_variance(resemblance, union_size, bins, "optimal")
 
-    def squares(m: NDArray[np.float64], t: float) -> NDArray[np.float64]:
-        e = t - m
-        return np.asarray(m * (1.0 + 2.0 * e / m + e / m * (1.0 - 1.0 / m) + (e / m) ** 2))
 
-    return _densified_variance(resemblance, union_size, bins, squares)
+def _members(bins: int, universe: float) -> NDArray[np.float64]:
+    """Return how many members to expect of a set that fills m = 0..bins bins: as many as are drawn before one more is filled.
+
+    Of D - f members left, (t - i) D / t fall into empty bins: the first that does is the (D - f + 1) / ((t - i) D / t + 1)th on
+    average. All of the universe where no bin is empty.
+    """
+    places = np.arange(bins - 1.0, -1.0, -1.0) * (universe / bins)
+    with np.errstate(divide="ignore"):
+        return np.append(0.0, -universe * np.expm1(np.cumsum(np.log1p(-1.0 / (places + 1.0)))))
+
+
+def raw_error(
+    matches: ArrayLike, filled: ArrayLike, bins: int, universe: float = HASHES, both: ArrayLike = 0, chance: float = 0.0
+) -> Float:
+    """Standard error of R_mat, or of b bits of raw bins, by the members that the filled bins let expect.
+
+    Wider by the probability that all members have bins of their own, with which the estimate is exact: then the others are the
+    further off. Two matches and two mismatches are added, as for ``shares.share_error``.
+
+    Parameters
+    ----------
+    matches : array_like of int >= 0
+        Of bins that are filled in both, equal ones.
+    filled : array_like of int in [0, bins]
+        Bins that are filled in one of both, or in both.
+    bins : int >= 1
+    universe : float >= bins
+    both : array_like of int >= 0
+        Bins that are filled in both; of no account with whole values.
+    chance : float in [0, 1)
+        Probability that bits of different values match.
+
+    References
+    ----------
+    Report, equation 32, for as many filled bins as there are, and the binomial variance of matches by chance.
+    """
+    m, equal, rest = np.asarray(filled), np.asarray(matches, np.float64), 1.0 - chance
+    shared = np.asarray(both, np.float64)
+    f, n = _members(bins, universe)[m], m + 4.0
+    alone = np.exp(m - f)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.maximum(m * _spread(f, 1.0 / m), 0.0) * (1.0 + alone)
+    p = np.maximum((equal - shared * chance + 2.0 - 4.0 * chance) / rest / n, 0.0)
+    unlike = (shared - equal + 2.0 * spread) / rest + (1.0 - p) * (f - m) * alone  # in bins that are filled in both
+    return np.where(m > 0, np.sqrt(p * (1.0 - p) / n * spread + unlike * chance / rest / n**2), np.nan)[()]
+
+
+def filled_error(share: ArrayLike, filled: ArrayLike, bins: int, kind: str) -> Float:
+    """Standard error of the share of equal bins after all were filled, by the members that those filled first let expect.
+
+    Parameters
+    ----------
+    share : array_like of float in [0, 1]
+    filled : array_like of int in [0, bins]
+        Bins that one of both sets filled by a member of its own, or both did.
+    bins : int >= 1
+    kind : {"rotation", "optimal", "reverse", "rounds"}
+        How the others were filled.
+
+    References
+    ----------
+    ``copied_variance``; that of as many independent bins as have the same variance, by ``shares.share_error``.
+    """
+    m = np.asarray(filled)
+    f = _members(bins, HASHES)[m]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        trials = np.where(m > 0, 1.0 / _spread(f, ALIKE[kind](m, bins, f)), 0.0)
+    return share_error(np.asarray(share) * trials, trials)
 
 
 def space_bits(universe: float, permutations: int, bits: int = 1) -> dict[str, float]:

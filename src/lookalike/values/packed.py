@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import core
 from ..errors import IncompatibleSketchError, ParameterError
-from ..theory import xor_bits
+from ..theory import one_permutation, xor_bits
 from ..theory.bbit import quantized
 from ..theory.mixture import Part
-from ..theory.shares import share_error
 from ..wording import Brief, counted
 from .arrays import Float64Array, Int64Array, UInt64Array, matrix, pairs_of_rows, whole
 from .signatures import SketchScheme
@@ -228,20 +227,25 @@ class PackedSignatures(Brief):
         Returns
         -------
         float or ndarray of float64, or a pair of them
-            Nan where both documents are empty, and where combined bits of dense sets could stand for two resemblances.
+            Nan where both documents are empty, and for densities of which combined bits tell nothing.
 
         Raises
         ------
         IncompatibleSketchError
             If ``other`` was made with different parameters.
         ParameterError
-            If there is no such row.
+            If there is no such row, or the error of packed filled bins is wanted.
 
         Warns
         -----
         RuntimeWarning
             If XORed bits give an estimate that is too low to be of use: see ``theory.xor_bits.least_usable``.
         """
+        if with_error and getattr(self.scheme, "may_be_copied", False):
+            raise ParameterError(
+                "bits of filled bins do not show copies, on which their error depends: pack raw bins with BBit, or leave "
+                "with_error out"
+            )
         counted = self.matches(left, right, other)
         highest: Any = 1.0
         sides = (self, left), (self if other is None else other, right)
@@ -251,7 +255,8 @@ class PackedSignatures(Brief):
             union = counted[..., 1] + counted[..., 2]
             with np.errstate(invalid="ignore", divide="ignore"):
                 found = (counted[..., 0] - counted[..., 1] * chance) / (1.0 - chance) / union
-                error = share_error(union * (chance + (1.0 - chance) * found), union) / (1.0 - chance)
+            universe = getattr(self.scheme, "universe", one_permutation.HASHES)
+            error = one_permutation.raw_error(counted[..., 0], union, self.permutations, universe, counted[..., 1], chance)
             found = np.clip(found, 0.0, 1.0) if most_likely else found
         elif most_likely:
             found, error = self.packing.most_likely(counted, self.permutations, *densities)

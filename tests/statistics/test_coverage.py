@@ -1,0 +1,94 @@
+"""Intervals of 1.96 stated errors cover: each sketch and packing, sets of few and of many members, at low and high resemblance."""
+
+import numpy as np
+import pytest
+
+import lookalike as la
+
+SCHEMES = {
+    "MinHash": la.sketches.MinHash,
+    "FastSimilarity": la.sketches.FastSimilarity,
+    "raw": la.sketches.OnePermutation,
+    **{
+        kind: lambda kind=kind, **how: la.sketches.OnePermutation(densify=kind, **how)
+        for kind in ("rotation", "optimal", "reverse")
+    },
+}
+PACKINGS = {
+    "": None,
+    **{f"{bits} bits": la.sketches.BBit(bits=bits) for bits in (1, 2, 4, 8)},
+    **{f"XOR of {combined}": la.sketches.XorBits(combined=combined) for combined in (2, 4)},
+    "1.5 bits": la.sketches.Fractional(shares=[(1, 0.5), (2, 0.5)]),
+    "0.75 bits": la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.5)]),
+}
+KINDS = (
+    [(scheme, "") for scheme in SCHEMES]
+    + [("raw", f"{bits} bits") for bits in (1, 4)]
+    + [("MinHash", name) for name in PACKINGS if name]
+)
+RESEMBLANCES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.97, 0.99)
+
+
+def wide_by_nature(scheme, packing, union, common, slots):
+    """Name the reason why errors of a cell cover more than .98, where there is one."""
+    parts = [] if packing is None else packing.parts(slots)
+    if any(part.combined > 1 for part in parts) and common / union < 0.9:
+        return "low resemblances are within reach of what chance makes of combined bits, and cannot be below 0"
+    stored = sum(part.slots for part in parts) or min(slots, union)
+    mostly = max(part.combined for part in parts) if parts else 1
+    if stored * mostly * min(common, union - common) / union < 16:
+        return "few slots differ, or few agree: an interval that is as long on both sides reaches too far on one"
+    if scheme == "raw" and union * union < 8 * slots:
+        return "hardly any bin holds two members: mostly the estimate is exact"
+    return ""
+
+
+def check_cell(rng, kind, size, slots, resemblance, ratio, pairs, likely):
+    scheme, packing = kind[0], PACKINGS[kind[1]]
+    common = min(size, round((1 + ratio) * size * resemblance / (1 + resemblance)))
+    union = (1 + ratio) * size - common
+    pool = rng.integers(0, 1 << 63, (pairs, union), dtype=np.uint64)
+    sets = np.concatenate([pool[:, :size], pool[:, size - common :]], 1)
+    offsets = np.concatenate([[0], np.cumsum(np.tile([size, ratio * size], pairs))])
+    signed = SCHEMES[scheme](permutations=slots).sign(la.sketches.Shingles(sets.ravel(), offsets))
+    rows, how = np.arange(0, 2 * pairs, 2), {"most_likely": True} if likely else {}
+    found, error = (packing.pack(signed) if packing else signed).estimated_resemblance(rows, rows + 1, with_error=True, **how)
+    covered = (np.abs(found - common / union) <= 1.96 * error + 1e-12).mean()
+    cell = f"{size} and {ratio * size} members, {common / union:.3f}, {slots} slots: {covered:.3f}"
+    few_values = scheme == "raw" and union < slots  # an estimate of few possible values cannot cover .95
+    assert covered > (0.9 if few_values else 0.92) - 3 * (0.08 * 0.92 / pairs) ** 0.5, cell
+    assert covered < 0.98 + 3 * (0.02 * 0.98 / pairs) ** 0.5 or wide_by_nature(scheme, packing, union, common, slots), cell
+
+
+CELLS = [(20, 256, 0.5, 1), (20, 1024, 0.8, 1), (200, 64, 0.19, 5), (200, 256, 0.97, 1)]
+
+
+@pytest.mark.filterwarnings("ignore:estimates from XORs")
+@pytest.mark.parametrize("kind", KINDS, ids=" ".join)
+def test_errors_cover(rng, kind):
+    for cell in CELLS:
+        for likely in {False, kind[1] != ""}:
+            check_cell(rng, kind, *cell, 500, likely)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:estimates from XORs")
+@pytest.mark.parametrize("size", [20, 200, 5000])
+@pytest.mark.parametrize("kind", KINDS, ids=" ".join)
+def test_errors_cover_over_the_whole_grid(rng, kind, size):
+    for slots in (64, 256, 1024):
+        for ratio, resemblance in [(1, r) for r in RESEMBLANCES] + [(5, r) for r in RESEMBLANCES[:3]]:
+            if 0.5 < 2 * size * resemblance / (1 + resemblance) < size - 0.5:
+                for likely in {False, kind[1] != ""}:
+                    check_cell(
+                        rng, kind, size, slots, min(resemblance, 1 / ratio - 0.01), ratio, 2000 if size < 5000 else 300, likely
+                    )
+
+
+@pytest.mark.parametrize("packing", [la.sketches.BBit(bits=1), la.sketches.XorBits(combined=2)])
+@pytest.mark.parametrize("densify", ["rotation", "optimal", "reverse"])
+def test_bits_of_filled_bins_state_no_error(packing, densify):
+    shingles = la.sketches.Shingles.from_arrays([1, 2, 3, 1, 2, 4], [0, 3, 6])
+    packed = packing.pack(la.sketches.OnePermutation(permutations=64, densify=densify).sign(shingles))
+    with pytest.raises(la.errors.ParameterError, match="pack raw bins with BBit"):
+        packed.estimated_resemblance(0, 1, with_error=True)
