@@ -115,7 +115,8 @@ def with_mirrored(found: Any, error: Any, parts: tuple[Part, ...], density_left:
     """
     mirrored, reach = 2.0 * mixture.rises_from(parts, density_left, density_right), mixture.Z * error
     lowest, highest = np.maximum(density_left + density_right - 1.0, 0.0), likelihood.highest(density_left, density_right)
-    farthest = np.maximum(mirrored - found - reach, lowest)
+    odd = any(part.combined % 2 for part in parts if part.combined > 1)  # all below where matches rise are estimated there
+    farthest = lowest if odd else np.maximum(mirrored - found - reach, lowest)
     wider = np.where(mirrored - found + reach >= lowest, np.maximum(reach, found - farthest), reach)
     return np.where(mirrored - highest > lowest, np.nan, found), wider / mixture.Z
 
