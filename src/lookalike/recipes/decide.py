@@ -181,10 +181,12 @@ class Decider:
         best = self.engine.map(self.engine.group_by(matches, "right", "left"), choose_survivors, SURVIVORS)
         return self.engine.materialize(best, f"standing{self.label}")
 
-    def settled(self, sketches: Table, standing: Table) -> Table:
+    def settled(self, sketches: Table, standing: Table, spared: Table | None = None) -> Table:
         """Add to each document what becomes of it; ``sketches`` have order and empty, and what is to be passed on."""
         rows = self.engine.join(sketches, self.found.leaders, "order", "left")
         rows = self.engine.join(self.engine.join(rows, standing, "order", "left"), standing, "leader", "left")
+        if spared is not None:
+            rows = self.engine.join(rows, spared, "order", "left")
         settling = partial(apply_rules, boundary=self.found.boundary, empty=self.settings.empty)
         return self.engine.map(rows, settling, decided_schema(rows.schema))
 

@@ -22,25 +22,20 @@ from ..steps.crowds import VOUCHED, estimate_recalls, recall_sums, sum_of_recall
 from ..steps.decide import POSITIONS, columns_needed, decision_rows, pair_rows
 from ..steps.groups import (
     CONTRIBUTIONS,
-    DOCUMENT_SOURCES,
+    GROUP_COUNTS,
     REMOVED_DOCUMENTS,
     ROW_CONTRIBUTIONS,
     SHARES,
     SOURCE_CONTRIBUTIONS,
-    SOURCES,
     SPARED,
-    TALLIES,
     SourceKey,
     add_contributions,
     add_row_numbers,
     add_source_names,
     choose_removed,
-    count_sources,
+    count_groups,
     list_contributions,
-    name_sources,
     spare_first,
-    tally,
-    with_spared,
 )
 from ..steps.totals import BYTES, EMPTY, WHOLE, of_inputs
 from ..theory.banding import candidate_probability
@@ -80,44 +75,33 @@ class DecisionTables:
         """The columns of decisions."""
         return decisions_schema(self._labels.kind, self._second, self._leaders, self._settings)
 
-    def _own(self, wanted: Collection[str]) -> list[str]:
-        """Return the columns of the sketches that decisions are settled by, and those wanted."""
+    def _own(self, some: Table, wanted: Collection[str] = ()) -> Table:
+        """Return the columns of the sketches of some documents that decisions are settled by, and those wanted."""
         settling = ("order", "empty", "skipped", "override")
-        return [name for name in self._decider.found.sketches.schema.names if name in settling or name in wanted]
+        return some.select([name for name in some.schema.names if name in settling or name in wanted])
 
-    def _settled(self, *names: str) -> Table:
-        """Settle all documents, with some columns of theirs."""
-        return self._decider.settled(self._decider.found.sketches.select(self._own(names)), self.standing)
-
-    @cached_property
-    def _removed(self) -> Table:
-        """The documents that others stand for."""
-        return self._decider.engine.map(self._settled(), choose_removed, REMOVED_DOCUMENTS)
+    def _settled(self, some: Table, wanted: Collection[str] = ()) -> Table:
+        """Settle some documents, of which there are the sketches, with some columns of theirs."""
+        return self._decider.settled(self._own(some, wanted), self.standing, self._spared)
 
     @cached_property
-    def _spared(self) -> Table:
+    def _spared(self) -> Table | None:
         """The documents that stay beside the kept one of their group."""
-        engine = self._decider.engine
-        chosen = engine.map(
-            engine.group_by(self._removed, "keeper", "order"), partial(spare_first, at_most=self._at_most), SPARED
-        )
+        if self._at_most == 1:
+            return None
+        engine, settled = self._decider.engine, self._decider.settled(self._own(self._decider.found.sketches), self.standing)
+        removed = engine.map(settled, choose_removed, REMOVED_DOCUMENTS)
+        chosen = engine.map(engine.group_by(removed, "keeper", "order"), partial(spare_first, at_most=self._at_most), SPARED)
         return engine.materialize(chosen, f"spared{self._decider.label}")
 
     @cached_property
-    def _tallies(self) -> Table:
-        engine, gone = self._decider.engine, self._removed
-        if self._at_most > 1:
-            gone = engine.join(gone, self._spared, "order", "anti")
-        counted = engine.map(engine.group_by(gone, "keeper", "order"), tally, TALLIES)
-        return engine.materialize(counted, f"tallies{self._decider.label}")
-
-    @cached_property
-    def _sources(self) -> Table:
-        """How many sources each group comes from."""
-        engine, origins = self._decider.engine, self._origins
-        came = engine.map(self._settled(origins.needed), partial(name_sources, origins=origins), DOCUMENT_SOURCES)
-        counted = engine.map(engine.group_by(came, "keeper", "order"), count_sources, SOURCES)
-        return engine.materialize(counted, f"sources{self._decider.label}")
+    def _counts(self) -> Table:
+        """How many documents each kept one stands for, and from how many sources, if that is wanted."""
+        engine, origins = self._decider.engine, self._origins if "n_sources" in self.schema.names else None
+        rows = self._settled(self._decider.found.sketches, () if origins is None else [origins.needed])
+        came = engine.map(rows, partial(list_contributions, origins=origins), CONTRIBUTIONS)
+        counted = engine.map(engine.group_by(came, "keeper", "order"), count_groups, GROUP_COUNTS)
+        return engine.materialize(counted, f"group-counts{self._decider.label}")
 
     def shares(self) -> Table:
         """Count the documents of this job that each kept one, or reference, stands for: a row for each of their sources.
@@ -126,9 +110,7 @@ class DecisionTables:
         input; then by the first document of the source.
         """
         engine, origins, found = self._decider.engine, self._origins, self._decider.found
-        rows = self._settled(origins.needed)
-        if self._at_most > 1:
-            rows = engine.join(rows, self._spared, "order", "left")
+        rows = self._settled(found.sketches, [origins.needed])
         came = engine.map(rows, partial(list_contributions, origins=origins, boundary=found.boundary), CONTRIBUTIONS)
         counted = engine.map(engine.group_by(came, "keeper", "order"), add_contributions, SHARES)
         sizes = engine.aggregate(found.sketches.select(["position"]), of_inputs(len(self._labels.splits)))[0]
@@ -140,14 +122,6 @@ class DecisionTables:
         else:
             rows = engine.group_by(engine.join(rows, named, "order", "inner"), None, ("place", "order"))
         return engine.map(rows, partial(add_source_names, origins=origins, labels=self._labels), SOURCE_CONTRIBUTIONS)
-
-    def _ruled(self, rows: Table) -> Table:
-        """Change the reasons of documents that are spared."""
-        if self._at_most == 1:
-            return rows
-        engine = self._decider.engine
-        rows = engine.join(rows, self._spared, "order", "left")
-        return engine.map(rows, with_spared, rows.schema)
 
     def _table(self, schema: pa.Schema, begin: int, end: int) -> Table:
         """Make some columns of some rows, in the order of the input."""
@@ -162,14 +136,12 @@ class DecisionTables:
         """Make some columns of the decisions about some documents, of which there are the sketches."""
         decider, engine, sketches = self._decider, self._decider.engine, self._decider.found.sketches
         needed = columns_needed(schema)
-        rows = self._ruled(decider.settled(some.select(self._own(needed)), self.standing))
+        rows = self._settled(some, needed)
         theirs = [name for name in sketches.schema.names if f"keeper_{name}" in needed]
         if theirs:
             rows = engine.join(rows, sketches.select(["order", *theirs]), "keeper", "left")
-        if {"n_exact", "n_duplicates"} & set(schema.names):
-            rows = engine.join(rows, self._tallies, "order", "left")
-        if "n_sources" in schema.names:
-            rows = engine.join(rows, self._sources, "order", "left")
+        if set(GROUP_COUNTS.names[1:]) & set(schema.names):
+            rows = engine.join(rows, self._counts, "order", "left")
         if "leader" in schema.names:
             rows = engine.join(rows, decider.found.leaders, "order", "left")
         step = partial(

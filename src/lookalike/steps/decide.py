@@ -12,17 +12,17 @@ from ..inputs.ids import Labels
 from ..inputs.overrides import ACTIONS
 from ..methods.method import Method
 from ..values import Int64Array
-from ..values.arrow import strings, to_arrow, to_numpy
+from ..values.arrow import string, strings, to_arrow, to_numpy
 from ..values.tables import COLUMN, SOURCE_BITS
 from .batches import Batches, batch_of, flags, floats, ints, ints_or
 from .groups import REASONS, STAY, named
 
 _KEPT, _REFERENCE, _EXACT, _NEAR, _EMPTY, _SKIPPED, _OVERRIDE = range(7)  # of ``REASONS``
-_KEY = REASONS.index("key")
+_SPARED, _KEY = REASONS.index("spared"), REASONS.index("key")
 SETTLED = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("score", pa.float64()), ("reason", pa.string())])
 POSITIONS = pa.schema([("left_position", pa.int64()), ("right_position", pa.int64())])
 _ROW_MASK = (1 << SOURCE_BITS) - 1
-_SETTLING = ("empty", "skipped", "leader", "by_key", "keeper", "score", "leader_keeper", "leader_score")
+_SETTLING = ("empty", "skipped", "leader", "by_key", "keeper", "score", "leader_keeper", "leader_score", "spared")
 
 
 def decided_schema(rows: pa.Schema) -> pa.Schema:
@@ -37,6 +37,7 @@ def apply_rules(rows: Batches, boundary: int, empty: str = "keep") -> Batches:
     A copy follows the first of its set: its reason is "exact" if that is kept, else "near", with the first's keeper and score.
     One that is removed by its key follows who represents it, or the first of that one's set, without a score.
     Overrides come last, and change no other document; of those that are removed by hand nobody is a copy, or near.
+    Documents that are ``spared`` stay beside the kept one of their group.
     Orders below ``boundary`` are references, which are kept; ``empty`` says what becomes of documents without a shingle.
     """
     for batch in rows:
@@ -59,6 +60,8 @@ def apply_rules(rows: Batches, boundary: int, empty: str = "keep") -> Batches:
         reason[reference], keeper[reference] = _REFERENCE, order[reference]
         if "skipped" in batch.schema.names:
             reason[flags(batch, "skipped")] = _SKIPPED
+        if "spared" in batch.schema.names:
+            reason[ints_or(batch, "spared", 0) > 0] = _SPARED
         scored = (reason == _EXACT) | (reason == _NEAR)
         nobody = (reason == _EMPTY) | (reason == _SKIPPED) | (reason == _OVERRIDE)
         made = [to_arrow(keeper, nobody), to_arrow(score, ~scored), named(reason)]
@@ -90,13 +93,10 @@ def decision_rows(rows: Batches, schema: pa.Schema, labels: Labels, method: Meth
 def _column(name: str, batch: pa.RecordBatch, labels: Labels, method: Method, boundary: int) -> Any:
     """Make one column of decisions."""
     order, keeper = ints(batch, "order"), ints_or(batch, "keeper", -1)
-    gone = (keeper == order) | (keeper < 0)
     if name.startswith(COLUMN):
         texts = batch.column(name)
         nothing, null = strings(["", None], texts.type)
         return pc.if_else(pc.equal(texts, nothing), null, texts)
-    if "spared" in batch.schema.names and name != "cluster":
-        gone |= ints_or(batch, "spared", 0) > 0
     match name:
         case "order" | "position" | "number" | "bytes" | "reason" | "keeper":
             return batch.column(name)
@@ -116,12 +116,15 @@ def _column(name: str, batch: pa.RecordBatch, labels: Labels, method: Method, bo
             return strings(ACTIONS).take(to_arrow((number < 0).astype(np.int64), number == 0))
         case "resemblance":
             return batch.column("score")
-        case "duplicate_of" | "cluster":
-            return labels.without(gone if name == "duplicate_of" else keeper < 0, labels.ids, *_called(batch, "keeper_"))
-        case "duplicate_source":
-            return labels.without(gone, labels.files, *_called(batch, "keeper_")[:2])
-        case "duplicate_is_reference":
-            return to_arrow(keeper < boundary, gone)
+        case "cluster":
+            return labels.without(keeper < 0, labels.ids, *_called(batch, "keeper_"))
+        case "duplicate_of" | "duplicate_source" | "duplicate_is_reference":
+            stays = (keeper == order) | (keeper < 0) | to_numpy(pc.equal(batch.column("reason"), string("spared")))
+            if name == "duplicate_of":
+                return labels.without(stays, labels.ids, *_called(batch, "keeper_"))
+            if name == "duplicate_source":
+                return labels.without(stays, labels.files, *_called(batch, "keeper_")[:2])
+            return to_arrow(keeper < boundary, stays)
         case "n_exact" | "n_duplicates" | "n_sources":
             return ints_or(batch, name, 0)
     distance = (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from ..inputs.ids import Labels, as_utf8
 from ..values import Int64Array
@@ -19,13 +20,13 @@ REASONS = (
     "kept", "reference", "exact", "near", "empty", "skipped", "override", "spared", "key",
 )  # fmt: skip
 STAY = strings(["kept", "reference", "spared"])
-REMOVED_DOCUMENTS = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("exact", pa.bool_()), ("by_key", pa.bool_())])
-TALLIES = pa.schema([("order", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64())])
+REMOVED_DOCUMENTS = pa.schema([("order", pa.int64()), ("keeper", pa.int64())])
+GROUP_COUNTS = pa.schema([(name, pa.int64()) for name in ("order", "n_exact", "n_duplicates", "n_sources")])
 SPARED = pa.schema([("order", pa.int64()), ("spared", pa.int64())])
-SOURCES = pa.schema([("order", pa.int64()), ("n_sources", pa.int64())])
 VALUES = pa.schema([("column", pa.int64()), ("value", pa.large_string()), ("documents", pa.int64()), ("removed", pa.int64())])
-DOCUMENT_SOURCES = pa.schema([("order", pa.int64()), ("keeper", pa.int64()), ("origin", pa.int64())])
-CONTRIBUTIONS = pa.schema([*DOCUMENT_SOURCES, ("documents", pa.int64()), ("n_exact", pa.int64()), ("n_duplicates", pa.int64())])
+CONTRIBUTIONS = pa.schema(
+    [(name, pa.int64()) for name in ("order", "keeper", "origin", "documents", "n_exact", "n_duplicates")]
+)
 SHARES = pa.schema([field for field in CONTRIBUTIONS if field.name != "origin"])
 ROW_CONTRIBUTIONS = pa.schema([("order", pa.int64()), ("place", pa.int64()), *list(SHARES)[2:]])
 SOURCE_CONTRIBUTIONS = pa.schema([("place", pa.int64()), ("source", pa.large_string()), *list(SHARES)[2:]])
@@ -81,35 +82,17 @@ def numbered(values: list[str]) -> Int64Array:
 
 
 def choose_removed(rows: Batches) -> Batches:
-    """Choose the documents that another one stands for."""
+    """Choose the documents that another one stands for by their texts."""
     for batch in rows:
         orders, keepers = ints(batch, "order"), ints_or(batch, "keeper", -1)
-        gone = (keepers >= 0) & (keepers != orders)
-        exact, by_key = (to_numpy(pc.equal(batch.column("reason"), string(name))) for name in ("exact", "key"))
-        yield batch_of(REMOVED_DOCUMENTS, orders[gone], keepers[gone], exact[gone], by_key[gone])
-
-
-def tally(rows: Batches) -> Batches:
-    """Count the documents that each kept one stands for: its copies, and all that are removed for it."""
-    held = [np.empty(0, np.int64)] * 3
-    for batch in rows:
-        added = ints(batch, "keeper"), flags(batch, "exact").astype(np.int64), np.ones(len(batch), np.int64)
-        keepers, *numbers = (np.concatenate([old, new]) for old, new in zip(held, added, strict=True))
-        if not len(keepers):
-            continue
-        begins = np.flatnonzero(starts_of(keepers, None))
-        counted = [keepers[begins], *(np.add.reduceat(some, begins) for some in numbers)]
-        yield batch_of(TALLIES, *(column[:-1] for column in counted))  # of the last one more may come
-        held = [column[-1:] for column in counted]
-    if len(held[0]):
-        yield batch_of(TALLIES, *held)
+        gone = (keepers >= 0) & (keepers != orders) & ~_of_reason(batch, "key")
+        yield batch_of(REMOVED_DOCUMENTS, orders[gone], keepers[gone])
 
 
 def spare_first(rows: Batches, at_most: int) -> Batches:
-    """Choose, of the documents that are removed by text for each kept one, the first in keep order: ``at_most`` stay."""
+    """Choose, of the documents that are removed for each kept one, the first in keep order: ``at_most`` stay."""
     before, seen = -1, 0
     for batch in rows:
-        batch = batch.filter(pc.invert(batch.column("by_key")))
         keepers = ints(batch, "keeper")
         if not len(keepers):
             continue
@@ -121,48 +104,21 @@ def spare_first(rows: Batches, at_most: int) -> Batches:
         yield batch_of(SPARED, some, np.ones(len(some), np.int64))
 
 
-def name_sources(rows: Batches, origins: SourceKey) -> Batches:
-    """Name the source of each document that is in a group, the kept one included."""
-    for batch in rows:
-        keepers = ints_or(batch, "keeper", -1)
-        there = (keepers >= 0) & ~to_numpy(pc.equal(batch.column("reason"), string("key")))
-        yield batch_of(DOCUMENT_SOURCES, ints(batch, "order")[there], keepers[there], origins.of(batch)[there])
-
-
-def count_sources(rows: Batches) -> Batches:
-    """Count the different sources of each group."""
-    held = [np.empty(0, np.int64)] * 2  # of the last group, more of which may come: keeper, source
-    for batch in rows:
-        added = ints(batch, "keeper"), ints(batch, "origin")
-        some = [np.concatenate([old, new]) for old, new in zip(held, added, strict=True)]
-        if not len(some[0]):
-            continue
-        by_source = np.lexsort((some[1], some[0]))
-        keeper, origin = (column[by_source] for column in some)
-        begins = starts_of(keeper, None) | starts_of(origin, None)
-        found = [keeper[begins], origin[begins]]
-        more = found[0] == some[0][-1]  # not the largest: groups come in any order
-        yield _counted(found[0][~more])
-        held = [column[more] for column in found]
-    yield _counted(held[0])
-
-
-def _counted(keeper: Int64Array) -> pa.RecordBatch:
-    """Return the number of sources of whole groups, of which there is a row for each source."""
-    begins = np.flatnonzero(starts_of(keeper, None))
-    return batch_of(SOURCES, keeper[begins], np.diff(begins, append=len(keeper)))
-
-
-def list_contributions(rows: Batches, origins: SourceKey, boundary: int) -> Batches:
-    """Say of each document of a job (orders from ``boundary`` on) whose group it joins, and as what it counts there."""
+def list_contributions(rows: Batches, origins: SourceKey | None, boundary: int = 0) -> Batches:
+    """Say of each document (orders from ``boundary`` on) whose group it joins, and as what it counts there; without
+    ``origins``, only of those that are removed."""
     for batch in rows:
         order, keeper = ints(batch, "order"), ints_or(batch, "keeper", -1)
-        exact, by_key = (to_numpy(pc.equal(batch.column("reason"), string(name))) for name in ("exact", "key"))
-        there, gone = (keeper >= 0) & (order >= boundary), keeper != order
-        if "spared" in batch.schema.names:
-            gone &= ints_or(batch, "spared", 0) == 0
+        exact, by_key, spared = (_of_reason(batch, name) for name in ("exact", "key", "spared"))
+        gone = (keeper >= 0) & (keeper != order) & ~spared
+        there = gone if origins is None else (keeper >= 0) & (order >= boundary)
+        origin = np.zeros(len(order), np.int64) if origins is None else origins.of(batch)
         counted = (flag[there].astype(np.int64) for flag in (~by_key, exact & gone, gone))
-        yield batch_of(CONTRIBUTIONS, order[there], keeper[there], origins.of(batch)[there], *counted)
+        yield batch_of(CONTRIBUTIONS, order[there], keeper[there], origin[there], *counted)
+
+
+def _of_reason(batch: pa.RecordBatch, reason: str) -> NDArray[np.bool_]:
+    return to_numpy(pc.equal(batch.column("reason"), string(reason)))
 
 
 def add_contributions(rows: Batches) -> Batches:
@@ -178,10 +134,19 @@ def add_contributions(rows: Batches) -> Batches:
         keeper, origin, first, *counts = (column[order] for column in some)
         begins = np.flatnonzero(starts_of(keeper, None) | starts_of(origin, None))
         found = [keeper[begins], origin[begins], first[begins], *(np.add.reduceat(column, begins) for column in counts)]
-        more = found[0] == some[0][-1]
+        more = found[0] == some[0][-1]  # not the largest: groups come in any order
         held, found = [column[more] for column in found], [column[~more] for column in found]
         yield batch_of(SHARES, found[2], found[0], *found[3:])
     yield batch_of(SHARES, held[2], held[0], *held[3:])
+
+
+def count_groups(rows: Batches) -> Batches:
+    """Count the documents that each kept one stands for, its copies and all that are removed for it, and their sources."""
+    for batch in add_contributions(rows):
+        keeper, documents, *removed = (ints(batch, name) for name in SHARES.names[1:])
+        begins = np.flatnonzero(starts_of(keeper, None))
+        counts = (np.add.reduceat(column, begins) for column in (*removed, (documents > 0).astype(np.int64)))
+        yield batch_of(GROUP_COUNTS, keeper[begins], *counts)
 
 
 def add_row_numbers(rows: Batches, starts: Int64Array) -> Batches:
@@ -202,19 +167,6 @@ def add_source_names(rows: Batches, origins: SourceKey, labels: Labels) -> Batch
     for batch in rows:
         counts = (batch.column(name) for name in SOURCE_CONTRIBUTIONS.names[2:])
         yield batch_of(SOURCE_CONTRIBUTIONS, batch.column("place"), origins.names(batch, labels), *counts)
-
-
-def with_spared(rows: Batches) -> Batches:
-    """Change the reasons of documents that are spared."""
-    exact, near, spared = map(REASONS.index, ("exact", "near", "spared"))
-    for batch in rows:
-        reason = np.array(to_numpy(pc.index_in(batch.column("reason"), strings(REASONS))), np.int64)
-        reason[(ints_or(batch, "spared", 0) > 0) & np.isin(reason, (exact, near))] = spared
-        scored = np.isin(reason, (exact, near))
-        score = to_arrow(to_numpy(batch.column("score"), 0.0), ~scored)
-        changed = {"reason": named(reason), "score": score}
-        columns = [changed.get(name, batch.column(name)) for name in batch.schema.names]
-        yield pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
 def named(reason: Int64Array) -> pa.Array:
