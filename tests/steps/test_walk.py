@@ -154,16 +154,6 @@ def test_a_partner_outside_the_bundle_is_an_error():
         run(walk, batches(columns_of(documents), BUNDLES), **how, key=KEYS[0])
 
 
-@given(bundled(), cuts, st.sampled_from(KEYS))
-def test_ready_sets_come_as_values(documents, cut, key):
-    values = [[(ord(word) - 96) << 61 for word in d[2]] for d in documents]
-    values = [[v - (v >> 63 << 64) for v in row] for row in values]  # the bits of uint64
-    schema = pa.schema([*BUNDLES, ("values", pa.large_list(pa.int64()))]).remove(BUNDLES.get_field_index("text"))
-    how = {"method": Sets(), "shingling": WORDS, "threshold": 0.5}
-    found = run(walk, batches(columns_of(documents) | {"values": values}, schema, cut), **how, key=key)
-    assert found == twin(documents, Sets().score, 0.5, 0)
-
-
 scores = st.sampled_from([0.5, 0.75, 0.8, 1.0])
 
 

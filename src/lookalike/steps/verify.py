@@ -16,7 +16,7 @@ from ..text.hashes import KeyedHashes
 from ..text.numbering import numbering
 from ..text.shingle import Shingling
 from ..text.texts import Texts, from_arrow_array
-from ..values import Int64Array, UInt64Array, drop_repeats
+from ..values import Int64Array, drop_repeats
 from ..values.arrow import alone, to_arrow, to_numpy
 from ..values.shingles import Halves
 from ..values.tables import MATCHES, SOURCE_BITS
@@ -28,8 +28,7 @@ BUNDLED = pa.schema([("bundle", pa.int64()), ("order", pa.int64())])
 def comparable(batches: Iterator[pa.RecordBatch], method: Method, shingling: Shingling, key: bytes) -> Rows:
     """Make the documents of batches ready for comparison; there is at least one, and each is done with before the next comes.
 
-    By ``estimate`` if there is one, by ``values`` (the hashes of ready sets), or by ``text``, whose shingles are compared
-    themselves: see ``numbering``.
+    By ``estimate`` if there is one, or by ``text``, whose shingles are compared themselves: see ``numbering``.
     """
     first = next(batches)
     batches = chain([first], batches)
@@ -37,8 +36,6 @@ def comparable(batches: Iterator[pa.RecordBatch], method: Method, shingling: Shi
         width = 4 * method.n_estimates
         words = np.concatenate([as_words(batch.column("estimate"), width, np.uint32) for batch in batches])
         return method.estimable(words.astype(np.uint32))
-    if "values" in first.schema.names:
-        return method.comparable(_lists(batch, "values") for batch in batches)
     del first  # not held while the next is read
     return method.comparable(_numbered_texts(batches, shingling, key))
 
@@ -58,33 +55,24 @@ def _numbered_texts(batches: Iterator[pa.RecordBatch], shingling: Shingling, key
             yield (*known.number(pieces.pop()), len(known))
 
 
-def _lists(batch: pa.RecordBatch, name: str) -> tuple[UInt64Array, Int64Array]:
-    """Return (values, offsets) of a column of lists of integers; offsets begin at 0."""
-    column = batch.column(name).cast(pa.large_list(pa.int64()))
-    offsets = to_numpy(column.offsets)
-    values = to_numpy(column.values)[offsets[0] : offsets[-1]]
-    return values.view(np.uint64), offsets - offsets[0]
-
-
 def weights(batch: pa.RecordBatch) -> Int64Array:
     """Return about how many bytes are worked on for each row of a batch with texts or estimates and perhaps partners."""
     if "estimate" in batch.schema.names:
         kind = batch.schema.field("estimate").type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         total = np.full(len(batch), 64 + (kind.byte_width if pa.types.is_fixed_size_binary(kind) else 1024), np.int64)
-    elif "values" in batch.schema.names:
-        total = 8 * np.diff(_lists(batch, "values")[1]) + 64
     else:
         total = np.diff(from_arrow_array(batch.column("text")).offsets) + 64
     if "partners" in batch.schema.names:
-        total = total + 32 * np.diff(_lists(batch, "partners")[1])
+        total = total + 32 * np.diff(partners_of(batch)[0])
     return total
 
 
 def partners_of(batch: pa.RecordBatch) -> tuple[Int64Array, Int64Array]:
-    """Return (offsets, orders) of the column ``partners``."""
-    orders, offsets = _lists(batch, "partners")
-    return offsets, orders.view(np.int64)
+    """Return (offsets, orders) of the column ``partners``; offsets begin at 0."""
+    column = batch.column("partners").cast(pa.large_list(pa.int64()))
+    offsets = to_numpy(column.offsets)
+    return offsets - offsets[0], to_numpy(column.values)[offsets[0] : offsets[-1]]
 
 
 def bundle(rows: Batches, most: int | None = None) -> Batches:
