@@ -1,7 +1,7 @@
 """From candidate pairs to what becomes of each document: the second half of every job over a corpus.
 
 Components are walked as a whole where an engine knows them and they fit its memory. All else goes slice after slice of the
-keep order, if the engine has slices, or else by ``steps.rounds``. A slice is walked with the kept documents it may match. Where
+keep order, on one machine, or else by ``steps.rounds``. A slice is walked with the kept documents it may match. Where
 few of the first slice are removed, nearly all earlier documents would be at hand for every later one: other pairs are sifted.
 """
 
@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..engines.engine import Engine, Slices, Table
+from ..engines.engine import Engine, Table
+from ..engines.local.engine import LocalEngine
+from ..engines.local.slices import HashPrefilter, as_one_bundle, cut_slices
 from ..methods.method import Method
 from ..settings.settings import Settings
 from ..steps.decide import apply_rules, decided_schema
@@ -152,10 +154,10 @@ class Decider:
 
     @property
     def _slices(self) -> SliceWalk | None:
-        """Who decides about what is in no component, where the engine has slices."""
-        if self.engine.slices is None:
+        """Who decides about what is in no component, where texts can be looked up."""
+        if not isinstance(self.engine, LocalEngine):
             return None
-        return SliceWalk(self.engine, self.engine.slices, self._compared, self._comparing, self.label)
+        return SliceWalk(self.engine, self._compared, self._comparing, self.label)
 
     def _all_kept(self, pairs: Table) -> Table:
         """Return all matches among pairs, so that they can be read more than once."""
@@ -199,22 +201,20 @@ class Decider:
 
 
 class SliceWalk:
-    """Decides by an engine's slices; ``compared`` adds what documents are compared by, ``comparing`` is told to ``walk``."""
+    """Decides by slices; ``compared`` adds what documents are compared by, ``comparing`` is told to ``walk``."""
 
-    def __init__(
-        self, engine: Engine, slices: Slices, compared: Callable[[Table], Table], comparing: dict[str, Any], label: str
-    ) -> None:
-        self._engine, self._slices, self._compared, self._comparing, self._label = engine, slices, compared, comparing, label
+    def __init__(self, engine: LocalEngine, compared: Callable[[Table], Table], comparing: dict[str, Any], label: str) -> None:
+        self._engine, self._compared, self._comparing, self._label = engine, compared, comparing, label
 
     def kept_of(self, pairs: Table) -> Table:
         """Return the matches of removed documents with kept ones."""
         engine = self._engine
         found: list[Table] = []
         gone = np.empty(0, np.int64)
-        todo, first = self._slices.cut(pairs), True
+        todo, first = cut_slices(engine, pairs), True
         while todo:
             begin, end, n = todo.pop(0)
-            rows = self._compared(self._slices.as_one_group(self._left_of(pairs, begin, end, gone)))
+            rows = self._compared(as_one_bundle(self._left_of(pairs, begin, end, gone)))
             walking = partial(walk, **self._comparing)
             walked = engine.materialize(engine.map(rows, walking, MATCHES), f"matches-slice{self._label}-{begin}-{end}")
             rights = [to_numpy(batch["right"]) for batch in walked.select(["right"]).batches()]
@@ -222,7 +222,7 @@ class SliceWalk:
             found.append(walked)
             if first and todo and 2 * len(gone) < n:
                 pairs = self.sifted(self._left_of(pairs, end, todo[-1][1], gone), f"-{end}")
-                todo = self._slices.cut(pairs)
+                todo = cut_slices(engine, pairs)
             first = False
         return reduce(engine.union, found)
 
@@ -238,7 +238,9 @@ class SliceWalk:
             return pairs
         hashed = partial(halves, shingling=how["shingling"], key=how["key"])
         sifted = partial(sift, threshold=how["threshold"])
-        return self._engine.materialize(self._slices.sift(pairs, hashed, sifted), f"sifted{self._label}{label}")
+        return self._engine.materialize(
+            HashPrefilter(self._engine, pairs, hashed, sifted).rows(), f"sifted{self._label}{label}"
+        )
 
 
 class Rounds:
