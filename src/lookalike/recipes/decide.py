@@ -8,7 +8,7 @@ few of the first slice are removed, nearly all earlier documents would be at han
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial, reduce
 from typing import Any
 
@@ -18,7 +18,6 @@ import pyarrow as pa
 from ..engines.engine import Engine, Table
 from ..engines.local.engine import LocalEngine
 from ..engines.local.slices import HashPrefilter, as_one_bundle, cut_slices
-from ..methods.method import Method
 from ..settings.settings import Settings
 from ..steps.decide import apply_rules, decided_schema
 from ..steps.pairs import MEMBERS, between, distinct, sides
@@ -38,7 +37,6 @@ from ..steps.rounds import (
 from ..steps.totals import N_ROWS
 from ..steps.verify import BUNDLED, bundle, halves, sift, verify
 from ..steps.walk import choose_survivors, walk
-from ..text.shingle import Shingling
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import MATCHES, PAIRS, STATES, SURVIVORS
@@ -51,39 +49,26 @@ FEW = 250_000
 """Pairs that are all verified at once: rounds would take longer to begin than they save."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deciding:
-    """How candidates are compared, and who stays."""
-
-    method: Method
-    shingling: Shingling
-    threshold: float
-    empty: str = "keep"
-
-    @classmethod
-    def of(cls, settings: Settings) -> Deciding:
-        """Return how a job compares."""
-        method, shingling = settings.finder, settings.shingling
-        return cls(method=method, shingling=shingling, threshold=settings.threshold, empty=settings.empty)
-
-
 class Decider:
-    """Decides about a search's documents, at one threshold after the other; ``key`` enters the hashes that compare texts."""
+    """Decides about a search's documents, at the threshold of a job or another; ``key`` enters hashes that compare texts."""
 
-    def __init__(self, engine: Engine, found: Candidates, settings: Deciding, key: bytes, label: str = "") -> None:
+    def __init__(
+        self, engine: Engine, found: Candidates, settings: Settings, key: bytes, threshold: float | None = None, label: str = ""
+    ) -> None:
         self.engine, self.found, self.settings, self.key, self.label = engine, found, settings, key, label
+        self.method, self.threshold = settings.finder, settings.threshold if threshold is None else threshold
         self._others: dict[float, Decider] = {}
 
     @property
     def _documents(self) -> Table:
         """What documents are compared by: their texts, or what was kept for estimates."""
-        return self.found.documents if self.settings.method.exact else self.found.sketches.select(["order", "estimate"])
+        return self.found.documents if self.method.exact else self.found.sketches.select(["order", "estimate"])
 
     @cached_property
     def _content(self) -> Table:
         """The same where it is asked for again and again."""
         engine = self.engine
-        if engine.joins_keep_order or not self.settings.method.exact:
+        if engine.joins_keep_order or not self.method.exact:
             return self._documents
         return engine.materialize(
             engine.join(self._members, self._documents, "order", "inner"), "texts"
@@ -95,11 +80,10 @@ class Decider:
 
     @property
     def _comparing(self) -> dict[str, Any]:
-        s = self.settings
         return {
-            "method": s.method,
-            "shingling": s.shingling,
-            "threshold": s.threshold,
+            "method": self.method,
+            "shingling": self.settings.shingling,
+            "threshold": self.threshold,
             "key": self.key,
             "boundary": self.found.boundary,
         }
@@ -139,7 +123,7 @@ class Decider:
         rest = engine.join(pairs, closed, "left", "anti")
         if not any(len(batch) for batch in rest.batches()):
             return walked
-        others = Decider(engine, replace(self.found, pairs=rest), self.settings, self.key, self.label)
+        others = Decider(engine, replace(self.found, pairs=rest), self.settings, self.key, self.threshold, self.label)
         return engine.union(walked, others._all_kept(rest) if all_pairs else others._kept(rest))
 
     def verified(self, pairs: Table) -> Table:
@@ -195,8 +179,8 @@ class Decider:
     def at(self, threshold: float) -> Decider:
         """Return what decides about the same pairs at another threshold."""
         if threshold not in self._others:
-            settings = replace(self.settings, threshold=threshold)
-            self._others[threshold] = Decider(self.engine, self.found, settings, self.key, f"-at-{threshold!r}")
+            label = f"-at-{threshold!r}"
+            self._others[threshold] = Decider(self.engine, self.found, self.settings, self.key, threshold, label)
         return self._others[threshold]
 
 

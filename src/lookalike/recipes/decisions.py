@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -58,7 +57,7 @@ class DecisionTables:
         self._leaders, self._at_most, self._settings = leaders, settings.at_most or 1, settings
         documents = tuple(split.form.rows_are_files for split in labels.splits)
         self._origins = SourceKey(column=settings.source, documents=documents)
-        self._second = second_columns(decider.settings.method)
+        self._second = second_columns(decider.method)
 
     @property
     def decisions(self) -> Decisions:
@@ -145,7 +144,7 @@ class DecisionTables:
         if "leader" in schema.names:
             rows = engine.join(rows, decider.found.leaders, "order", "left")
         step = partial(
-            decision_rows, schema=schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary,
+            decision_rows, schema=schema, labels=self._labels, method=decider.method, boundary=decider.found.boundary,
         )  # fmt: skip
         return engine.map(rows, step, schema)
 
@@ -165,10 +164,10 @@ class DecisionTables:
         Pairs with a removed document say nothing of what is missing. The job compared all of these, but kept no scores.
         """
         decider = self._decider
-        engine, threshold = decider.engine, decider.settings.threshold
+        engine, threshold = decider.engine, decider.threshold
         pairs = engine.join(decider.found.pairs, self.standing, "left", "anti")
         pairs = engine.materialize(engine.join(pairs, self.standing, "right", "anti"), f"pairs-of-kept{decider.label}")
-        near = Decider(engine, decider.found, replace(decider.settings, threshold=lowest), decider.key)
+        near = Decider(engine, decider.found, decider.settings, decider.key, lowest)
         for batch in near.verified(pairs).batches():  # not as components: those of all pairs are what texts are divided by
             score = to_numpy(batch["score"])
             below = score < threshold
@@ -219,7 +218,7 @@ class Pairs(DeferredRows):
         rows = engine.join(engine.join(matches, some, "left", "inner"), some, "right", "inner")
         schema = pa.schema([*self.schema, *POSITIONS])
         step = partial(
-            pair_rows, schema=schema, labels=self._labels, method=decider.settings.method, boundary=decider.found.boundary
+            pair_rows, schema=schema, labels=self._labels, method=decider.method, boundary=decider.found.boundary
         )  # fmt: skip
         return engine.map(rows, step, schema)
 

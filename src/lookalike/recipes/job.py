@@ -22,7 +22,7 @@ from ..settings.limits import shares_of
 from ..settings.settings import RunSettings, Settings, settings_of
 from ..steps.sketch import WRITTEN
 from ..values.arrow import to_arrow
-from .decide import Decider, Deciding
+from .decide import Decider
 from .decisions import DecisionTables, decide_and_summarize
 from .outputs import Outputs, check_removed
 from .preparation import JobContext, is_frame, on_spark, open_inputs, open_job
@@ -92,9 +92,9 @@ def decide(opened: JobContext) -> Result:
     """Find candidates, decide who stays, and return the result."""
     settings = opened.settings
     found = search(
-        opened.engine, opened.splits, opened.reading, CandidateOptions.of(settings), opened.key, opened.clock.lap, opened.unread
+        opened.engine, opened.splits, opened.reading, CandidateOptions(settings), opened.key, opened.clock.lap, opened.unread
     )
-    decider = Decider(opened.engine, found, Deciding.of(settings), opened.key)
+    decider = Decider(opened.engine, found, settings, opened.key)
     return LocalJob(opened, decider).result(decider, settings)
 
 

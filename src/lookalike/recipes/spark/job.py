@@ -31,7 +31,7 @@ from ...settings.settings import Settings
 from ...steps.groups import VALUES, count_by_value
 from ...steps.ids import at_positions
 from ...steps.totals import OUTCOMES
-from ..decide import Decider, Deciding
+from ..decide import Decider
 from ..decisions import DecisionTables, decide_and_summarize
 from ..preparation import JobContext, check_no_order, identity_of, is_frame, open_inputs, reading_of, report_stage
 from ..progress import Progress
@@ -221,8 +221,8 @@ def _run(opened: JobContext, id_type: str | None) -> SparkJob:
     assert isinstance(engine, SparkEngine)
     opened.clock.lap("opening")
     key = opened.key
-    found = search(engine, opened.splits, opened.reading, CandidateOptions.of(settings), key, opened.clock.lap, opened.unread)
-    decider = Decider(engine, found, Deciding.of(settings), key)
+    found = search(engine, opened.splits, opened.reading, CandidateOptions(settings), key, opened.clock.lap, opened.unread)
+    decider = Decider(engine, found, settings, key)
     stored: dict[str, Any] = {}
 
     def count(told: DecisionTables) -> dict[str, Any]:
