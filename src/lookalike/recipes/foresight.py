@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ..choices import Keep, Measure, Verify, check_choice
 from ..engines.local.bundles import GROUP_BYTES
 from ..engines.local.engine import MATCH_BYTES, SETS, WORD
-from ..engines.local.numbers import SPREAD
+from ..engines.local.sort import SPREAD
 from ..engines.local.tables import PART_BYTES
 from ..engines.memory import BYTES_PER_DOCUMENT, LEAST, Memory, enough
 from ..errors import ParameterError, from_caller

@@ -117,7 +117,7 @@ class Corpus:
 
 
 def stored_width(schema: pa.Schema) -> int:
-    """Return the bytes that a row takes as columns of a part: see ``engines.local.columns``."""
+    """Return the bytes that a row takes as columns of a part: see ``engines.local.tables``."""
     return sum(_widths(schema))
 
 

@@ -23,13 +23,10 @@ from ..engine import Aggregate, Step, Table
 from ..memory import Memory
 from ..progress import Progress, WorkProgress, share_of
 from .bundles import CLOSED, PAIRED, ComponentPartitions, WholeComponents, all_pairs, connected_documents, find_roots
-from .columns import numbered_type
-from .documents import PIECE_BYTES, Documents
+from .documents import PIECE_BYTES, Documents, PartitionedTexts, Spilling
 from .joins import FileArray, MappedTotals, RankLookup, filter_rows, join_rows, with_streamed_texts, with_text
-from .numbers import by_number
-from .sort import all_together, by_bytes, by_list, places
-from .tables import LazyTable, Piece, Stored, TableWriter, one_piece, union
-from .texts import PartitionedTexts, Spilling
+from .sort import all_together, by_bytes, by_list, by_number, places
+from .tables import LazyTable, Piece, Stored, TableWriter, numbered_type, one_piece, union
 
 SPILL_BYTES = 32 << 20
 MATCH_BYTES = 24

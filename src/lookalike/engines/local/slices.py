@@ -24,9 +24,8 @@ from ...values.shingles import Halves
 from ...values.tables import PAIRS
 from ..engine import Table
 from .bundles import CLOSED, Partners, all_pairs, make_bundles
-from .columns import arrays_of
 from .engine import LocalEngine
-from .tables import LazyTable, Piece
+from .tables import LazyTable, Piece, arrays_of
 
 HashTexts = Callable[[Texts], Halves]
 SiftPairs = Callable[[Int64Array, Int64Array, Halves, Halves], NDArray[np.bool_]]
