@@ -11,8 +11,15 @@ from lookalike import Settings
 from lookalike.formats.memory import as_sources
 from lookalike.inputs.ids import Labels
 from lookalike.methods.registry import MethodSettings, make_method
-from lookalike.steps.decide import POSITIONS, apply_rules, columns_needed, decided_schema, decision_rows, pair_rows
-from lookalike.steps.groups import choose_removed
+from lookalike.steps.decide import (
+    POSITIONS,
+    apply_rules,
+    choose_removed,
+    columns_needed,
+    decided_schema,
+    decision_rows,
+    pair_rows,
+)
 from lookalike.values.tables import DECISIONS, MATCHES, SOURCE_BITS
 
 integer, number = pa.int64(), pa.float64()

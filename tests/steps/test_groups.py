@@ -8,7 +8,7 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.steps.groups import (
+from lookalike.steps.decide import (
     CONTRIBUTIONS,
     REASONS,
     REMOVED_DOCUMENTS,

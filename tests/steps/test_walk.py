@@ -13,8 +13,7 @@ from naive import walk as naive
 
 from lookalike.methods.comparable import COSINE, fingerprints_of_words, rows_of_pieces, rows_of_signatures
 from lookalike.steps import batches as pieces
-from lookalike.steps.verify import verify
-from lookalike.steps.walk import choose_survivors, walk
+from lookalike.steps.verify import choose_survivors, verify, walk
 from lookalike.text.shingle import Shingling
 from lookalike.theory import simhash
 from lookalike.values.tables import BUNDLES, MATCHES

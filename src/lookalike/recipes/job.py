@@ -22,8 +22,7 @@ from ..settings.limits import shares_of
 from ..settings.settings import RunSettings, Settings, settings_of
 from ..steps.sketch import WRITTEN
 from ..values.arrow import to_arrow
-from .decide import Decider
-from .decisions import DecisionTables, decide_and_summarize
+from .decide import Decider, DecisionTables, decide_and_summarize
 from .outputs import Outputs, check_removed
 from .preparation import JobContext, is_frame, on_spark, open_inputs, open_job
 from .progress import Progress, no_progress, shown

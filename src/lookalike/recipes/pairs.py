@@ -28,8 +28,7 @@ from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import MATCHES, SOURCE_BITS
 from ..wording import counted, spoken
-from .decide import Decider
-from .decisions import Pairs
+from .decide import Decider, Pairs
 from .outputs import Outputs
 from .preparation import JobContext, open_job
 from .progress import no_progress, shown

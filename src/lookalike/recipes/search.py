@@ -36,9 +36,23 @@ from ..steps.crowds import (
     shingle_counts,
 )
 from ..steps.exact import by_key, exact, follow_representatives, not_by_key, without_keys
-from ..steps.links import HEADS, NO_CROWDS, Nibbles, bucket, near, same_texts
 from ..steps.override import Overriding
-from ..steps.pairs import MEMBERS, across, cut, each_once, nibbles_by_order, nibbles_schema, pack_codes, packed_width
+from ..steps.pairs import (
+    HEADS,
+    MEMBERS,
+    NO_CROWDS,
+    Nibbles,
+    across,
+    bucket,
+    cut,
+    each_once,
+    near,
+    nibbles_by_order,
+    nibbles_schema,
+    pack_codes,
+    packed_width,
+    same_texts,
+)
 from ..steps.sketch import sketch, sketches_schema
 from ..steps.totals import LONGER, N_ROWS, REFERENCES, SHORT, SKIPPED, SKIPPED_REFERENCES, N
 from ..steps.totals import documents as document_counts

@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..steps.batches import ints_or
-from ..steps.decide import apply_rules
-from ..steps.groups import STAY
+from ..steps.decide import STAY, apply_rules
 from ..steps.keep import decide
 from ..theory import shares
 from ..values import Int64Array, Pairs

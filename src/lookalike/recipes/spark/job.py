@@ -23,16 +23,14 @@ from ...formats.memory import refuse_for_files
 from ...formats.split import Limit, Split, names_of, skipped_in, unread_files
 from ...inputs.sketch_rows import is_saved
 from ...inputs.sketches import as_references, saved_in
-from ...results.slices import Slices
-from ...results.summary import CALLED, Summary, summary_counts
+from ...results.summary import CALLED, Slices, Summary, summary_counts
 from ...settings.limits import limit_of
 from ...settings.options import OPENING
 from ...settings.settings import Settings
-from ...steps.groups import VALUES, count_by_value
+from ...steps.decide import VALUES, count_by_value
 from ...steps.ids import at_positions
 from ...steps.totals import OUTCOMES
-from ..decide import Decider
-from ..decisions import DecisionTables, decide_and_summarize
+from ..decide import Decider, DecisionTables, decide_and_summarize
 from ..preparation import JobContext, check_no_order, identity_of, is_frame, open_inputs, reading_of, report_stage
 from ..progress import Progress
 from ..saved_sketches import reconcile_with_saved
