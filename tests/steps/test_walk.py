@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import walk as naive
 
-from lookalike.methods.comparable import COSINE, fingerprints_of_words, rows_of_pieces, rows_of_signatures
+from lookalike.methods.method import COSINE, fingerprints_of_words, rows_of_pieces, rows_of_signatures
 from lookalike.steps import batches as pieces
 from lookalike.steps.verify import choose_survivors, verify, walk
 from lookalike.text.shingle import Shingling

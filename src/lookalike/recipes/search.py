@@ -15,8 +15,6 @@ from ..errors import RowError
 from ..formats.split import Split
 from ..inputs.ids import Labels
 from ..inputs.read import ReadOptions, check_left
-from ..methods.all_pairs import AllPairsMethod
-from ..methods.containment import ContainmentMethod
 from ..settings.settings import Settings
 from ..steps.containment import chosen_keys, count_shared, probe_postings, rarest, sampled_keys, vouch_samples
 from ..steps.containment import make_postings as hold_samples
@@ -189,8 +187,8 @@ def search(
         leaders = _with_keys(engine, leaders, of_keys, boundary)
     lap("exact duplicates")
     live = engine.join(sketches, leaders, "order", "anti")
-    if isinstance(settings.method, ContainmentMethod):
-        n_keys = settings.method.sample * (int(totals[N]) - (0 if settings.method.either else boundary))
+    if settings.method.meets == "samples":
+        n_keys = settings.method.n_keys * (int(totals[N]) - (0 if settings.job.either else boundary))
         found, crowded = _sampled(engine, live, documents, settings, n_keys, boundary)
         counts, n_links = np.zeros((0, 0), np.int32), 0
         pairs = _cut(engine, live, _with_same_texts(engine, live, found, settings), settings, boundary)
@@ -240,9 +238,9 @@ def _candidates(
     """Return (pairs, crowded documents, counts of their codes, number of links if it is limited)."""
     method, reaching = settings.method, settings.reaching
     grouped = [name for name in ("within",) if name in live.schema.names]
-    if isinstance(method, AllPairsMethod):
+    if method.meets == "prefixes":
         some = live.select(["order", "empty", *grouped])
-        links = _prefixed(engine, some, documents, settings, key, boundary, method.threshold)
+        links = _prefixed(engine, some, documents, settings, key, boundary, settings.job.threshold)
         none = engine.rows(no_rows(MARKS))
         return _cut(engine, live, links, settings, boundary), none, np.zeros((0, 0), np.int32), 0
     met = engine.group_by(_links(engine, live, settings, boundary, grouped, nibbles), "left", "right", once=True)
@@ -290,6 +288,8 @@ def _sampled(
     engine: Engine, live: Table, documents: Table, settings: CandidateOptions, n_keys: int, boundary: int
 ) -> tuple[Table, Table]:  # fmt: skip
     """Return the links of documents that share enough of a sample, and the recall of those where crowds lower it."""
+    from ..methods.containment import ContainmentMethod  # here, for few jobs measure it
+
     method, grouped = settings.method, [name for name in ("within",) if name in live.schema.names]
     assert isinstance(method, ContainmentMethod)
     first = 0 if method.either else boundary  # references are looked into, but look for none
@@ -310,6 +310,8 @@ def _with_rarest(
     engine: Engine, some: Table, documents: Table, links: Table, settings: CandidateOptions, boundary: int
 ) -> Table:  # fmt: skip
     """Add the links of crowded documents: with all that have one of some shingles that few of them have."""
+    from ..methods.containment import ContainmentMethod
+
     method = settings.method
     assert isinstance(method, ContainmentMethod) and settings.max_bucket is not None
     crowded = engine.join(some, engine.map(links, marks, MARKS), "order", "semi")

@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..core import BucketLinks, CrossLinks, cut_pairs, pack_nibbles
-from ..search.self_join import equal_rows, near_pairs
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import LINKS, PAIRS
@@ -102,6 +101,8 @@ def near(
     Held of all documents: order, fingerprint and place, 24 bytes for 64 bits, and 16 for ``within``; of different fingerprints
     8 bytes more and those that ``near_pairs`` takes, and the pairs of fingerprints.
     """
+    from ..search.self_join import equal_rows, near_pairs  # here, for jobs by fingerprints alone
+
     orders, words = _collected(rows)
     if not len(orders):
         return

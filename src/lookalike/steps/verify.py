@@ -10,8 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..core import Rows, sift_pairs
-from ..methods.comparable import Piece
-from ..methods.method import Method
+from ..methods.method import Method, Piece
 from ..text.hashes import KeyedHashes
 from ..text.numbering import numbering
 from ..text.shingle import Shingling

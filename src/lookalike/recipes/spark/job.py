@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
-from ...engines.memory import Memory
+from ...engines.memory import Memory, limit_of
 from ...engines.progress import Clock
 from ...engines.spark.engine import SparkEngine
 from ...engines.spark.frames import FrameInput, Frames
@@ -24,7 +24,6 @@ from ...formats.split import Limit, Split, names_of, skipped_in, unread_files
 from ...inputs.sketch_rows import is_saved
 from ...inputs.sketches import as_references, saved_in
 from ...results.summary import CALLED, Slices, Summary, summary_counts
-from ...settings.limits import limit_of
 from ...settings.options import OPENING
 from ...settings.settings import Settings
 from ...steps.decide import VALUES, count_by_value
