@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from lookalike.engines.spark import sorting as spark_sorting
 from lookalike.engines.spark.packs import Packing, packed, unpacked
-from lookalike.steps.links import bucket
+from lookalike.steps.pairs import bucket
 from lookalike.values.tables import LINKS
 
 KEYED = pa.schema([("key", pa.int64()), ("order", pa.int64())])

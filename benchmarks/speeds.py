@@ -1,6 +1,6 @@
 """How fast this machine is: small jobs on generated texts tell what a byte, a document and a pair cost.
 
-Prints what ``lookalike.recipes.sizes.Speeds`` should have here. Usage: python benchmarks/speeds.py [parquet|jsonl]
+Prints what ``lookalike.recipes.foresight.Speeds`` should have here. Usage: python benchmarks/speeds.py [parquet|jsonl]
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import pyarrow as pa
 import lookalike as la
 from lookalike.formats.sources import open_sources
 from lookalike.inputs.read import ReadOptions, read_documents
-from lookalike.recipes.sizes import REFERENCE, Speeds
+from lookalike.recipes.foresight import REFERENCE, Speeds
 
 _REPEATS = 2  # of each small job: the faster one counts, as whatever else the machine does only adds
 _TRUST = 0.3  # in measurements: they are off by some 15 %, proportions of another machine by some 50 %

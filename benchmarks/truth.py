@@ -3,7 +3,7 @@
 import numpy as np
 
 import lookalike as la
-from lookalike.methods.comparable import sets_of_values
+from lookalike.methods.method import sets_of_values
 
 
 def exact_pairs(shingles: la.sketches.Shingles, sample: np.ndarray, threshold: float) -> set[tuple[int, int]]:

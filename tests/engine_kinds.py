@@ -33,18 +33,12 @@ WORK = "work [1] of é%20"
 
 
 class Slices(LocalEngine):
-    """Knows no components, and walks everything slice by slice."""
+    """Knows no components, and walks everything slice by slice, or decides by rounds alone."""
 
     components = None
 
 
-class Rounds(Slices):
-    """Decides by rounds alone."""
-
-    slices = None
-
-
-OTHERS = {"slices": Slices, "rounds": Rounds}
+OTHERS = dict.fromkeys(("slices", "rounds"), Slices)
 
 
 def cut_small(monkeypatch):
@@ -93,6 +87,7 @@ def prepare(kind, monkeypatch):
     """Set up whole jobs by an engine of some kind; return what ``dedup`` is to be given."""
     if kind in ("rounds", "toy"):
         monkeypatch.setattr(decide, "FEW", -1)  # the others verify few pairs at once
+        monkeypatch.setattr(decide.Decider, "_slices", None)
     if kind == "spark":
         return {"engine": spark_engine(tempfile.mkdtemp(prefix="lookalike-test-")), "threads": 1}
     if kind in FEW:

@@ -41,7 +41,7 @@ class ToyEngine(Engine):
     """Runs everything at once, one row after the other."""
 
     joins_keep_order = False
-    components = slices = None
+    components = None
 
     def __init__(self, seed=0):
         self.random = Random(seed)

@@ -94,7 +94,7 @@ def test_a_message_names_the_sources_that_lose_most(tmp_path, monkeypatch):
 
 def test_every_value_of_a_column_is_guarded(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("lookalike.results.slices.LISTED", 3)
+    monkeypatch.setattr("lookalike.results.summary.LISTED", 3)
     rows = [{"text": f"text {i}", "site": f"s{i // 3}"} for i in range(18)]
     rows += [{"text": "text 0", "site": "zlast"}, {"text": "text 3", "site": "zlast"}, {"text": "other", "site": None}]
     write_lines(tmp_path / "many.jsonl", rows)

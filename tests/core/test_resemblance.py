@@ -7,7 +7,7 @@ import pytest
 from naive import walk as naive
 
 from lookalike.core import Rows
-from lookalike.methods.comparable import CONTAINMENT, JACCARD, OVERLAP, rows_of_pieces, rows_of_signatures, sets_of_values
+from lookalike.methods.method import CONTAINMENT, JACCARD, OVERLAP, rows_of_pieces, rows_of_signatures, sets_of_values
 
 
 def arrays(sets):

@@ -9,7 +9,7 @@ import pytest
 
 from lookalike.core.scratch import KEPT, scratch
 from lookalike.core.threads import in_order
-from lookalike.methods.comparable import sets_of_values
+from lookalike.methods.method import sets_of_values
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lookalike.core import Resolver, Rows
-from lookalike.methods.comparable import FINGERPRINTS
+from lookalike.methods.method import FINGERPRINTS
 
 
 def run_walk(bounds, orders, partners, words, boundary, threshold, every):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.core import Rows
-from lookalike.methods.comparable import COSINE, JACCARD, fingerprints_of_words, rows_of_pieces
+from lookalike.methods.method import COSINE, JACCARD, fingerprints_of_words, rows_of_pieces
 from lookalike.theory import simhash
 
 texts = st.lists(st.lists(st.integers(0, 9), max_size=20), min_size=1, max_size=8)

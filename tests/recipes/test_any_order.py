@@ -14,7 +14,7 @@ from lookalike.engines.local import documents as local_documents
 from lookalike.engines.local import sort as local_sort
 from lookalike.engines.local import tables as local_tables
 from lookalike.steps import batches as pieces
-from lookalike.steps import links
+from lookalike.steps import pairs
 
 WORDS = [f"w{i}" for i in range(12)]
 
@@ -45,7 +45,7 @@ sizes = st.fixed_dictionaries({
     (local_documents, "PIECE_BYTES"): st.integers(40, 500), (local_tables, "ROWS"): st.integers(5, 50),
     (local_sort, "MEMBERS"): st.integers(3, 50), (local_bundles, "GROUP_BYTES"): st.integers(1, 400),
     (local_tables, "PART_BYTES"): st.integers(500, 9000), (pieces, "PIECE_WEIGHT"): st.integers(1, 900),
-    (links, "AT_A_TIME"): st.integers(1, 40),
+    (pairs, "AT_A_TIME"): st.integers(1, 40),
 })  # fmt: skip
 jobs = st.fixed_dictionaries({
     "threshold": st.sampled_from([0.4, 0.7, 0.9]), "keep": st.sampled_from(["first", "longest", "smallest:v"]),

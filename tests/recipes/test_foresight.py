@@ -10,8 +10,7 @@ import pytest
 import lookalike as la
 from lookalike.engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM, Memory
 from lookalike.recipes import foresight
-from lookalike.recipes.foresight import Footprint
-from lookalike.recipes.sizes import Corpus, Speeds, stored_width
+from lookalike.recipes.foresight import Corpus, Footprint, Speeds, stored_width
 from lookalike.settings.settings import Settings
 from lookalike.values.tables import PAIRS
 

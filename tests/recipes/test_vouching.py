@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.recipes import decisions
+from lookalike.recipes import decide
 from lookalike.steps.batches import batch_of
 from lookalike.steps.containment import vouch_samples
 from lookalike.theory.banding import candidate_probability, crowded_recall
@@ -28,8 +28,8 @@ def texts(rng, n):
 def watched(monkeypatch):
     """Collects what is vouched for, and from what."""
     seen = []
-    vouched = decisions.vouched
-    monkeypatch.setattr(decisions, "vouched", lambda *given: seen.append((given, vouched(*given))) or seen[-1][1])
+    vouched = decide.vouched
+    monkeypatch.setattr(decide, "vouched", lambda *given: seen.append((given, vouched(*given))) or seen[-1][1])
     return seen
 
 

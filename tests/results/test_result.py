@@ -10,7 +10,7 @@ from json_lines import write_lines
 from same_results import TABLES, VARIANTS, corpus, same
 
 import lookalike as la
-from lookalike.recipes import decisions as telling_module
+from lookalike.recipes import decide as telling_module
 from lookalike.results import result as result_module
 from lookalike.values.tables import DECISIONS, SOURCE_BITS
 

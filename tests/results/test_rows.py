@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.recipes.decisions import Decisions
+from lookalike.recipes.decide import Decisions
 from lookalike.results import rows as rows_module
 from lookalike.results.rows import ParquetRows, RandomSample, SmallestN, TableRows, collect, filtered, rows_at
 

@@ -5,8 +5,8 @@ from fractions import Fraction
 import pyarrow as pa
 from scipy.stats import beta
 
-from lookalike.results.slices import LISTED, SHOWN, Slices, lines_of_slices
-from lookalike.steps.groups import VALUES
+from lookalike.results.summary import LISTED, SHOWN, Slices, lines_of_slices
+from lookalike.steps.decide import VALUES
 
 
 def counted(rows, columns=("lang",)):

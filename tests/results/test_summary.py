@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import lookalike as la
 from lookalike.results.rows import TableRows
 from lookalike.results.summary import Summary, count
-from lookalike.steps.groups import REASONS
+from lookalike.steps.decide import REASONS
 from lookalike.steps.totals import LEAST_ALIKE
 
 BASE = [f"word{i}" for i in range(100)]

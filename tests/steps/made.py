@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from lookalike.steps import links as linking
+from lookalike.steps import pairs as linking
 
 
 def cut_at(batch, places):

@@ -14,7 +14,7 @@ from steps import naive_crowds as naive
 from steps.made import code_column, columns, cut_at, places, rows_of
 
 from lookalike.steps import crowds as module
-from lookalike.steps import links as linking
+from lookalike.steps import pairs as linking
 from lookalike.steps.crowds import (
     MARKS,
     VOUCHED,
@@ -27,7 +27,7 @@ from lookalike.steps.crowds import (
     recall_sums,
     sum_of_recalls,
 )
-from lookalike.steps.links import bucket
+from lookalike.steps.pairs import bucket
 from lookalike.theory.banding import crowded_recall
 from lookalike.values.tables import CODE_PAIRS, LINKS, RARE_CODE_POSTINGS
 

@@ -1,10 +1,8 @@
 """The steps that make decisions, and rows of pairs, against the definition row by row."""
 
 from collections import Counter
-from itertools import pairwise
 
 import pyarrow as pa
-import pytest
 from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,8 +11,15 @@ from lookalike import Settings
 from lookalike.formats.memory import as_sources
 from lookalike.inputs.ids import Labels
 from lookalike.methods.registry import MethodSettings, make_method
-from lookalike.steps.decide import POSITIONS, apply_rules, columns_needed, decided_schema, decision_rows, pair_rows
-from lookalike.steps.groups import REMOVED_DOCUMENTS, choose_removed, tally
+from lookalike.steps.decide import (
+    POSITIONS,
+    apply_rules,
+    choose_removed,
+    columns_needed,
+    decided_schema,
+    decision_rows,
+    pair_rows,
+)
 from lookalike.values.tables import DECISIONS, MATCHES, SOURCE_BITS
 
 integer, number = pa.int64(), pa.float64()
@@ -89,20 +94,21 @@ def settled(documents, boundary, empty):
             yield order, order, None, "kept"
 
 
-def test_documents_removed_by_key_are_settled():
-    """They follow who represents their key, or whom that was removed for; an override can keep one."""
-    schema = pa.schema([*SETTLING, ("by_key", pa.bool_()), ("override", pa.int32())])
+def test_documents_removed_by_key_and_spared_ones_are_settled():
+    """By key they follow who represents it, or whom that was removed for; an override can keep one. Spared ones have no score."""
+    schema = pa.schema([*SETTLING, ("by_key", pa.bool_()), ("override", pa.int32()), ("spared", pa.int64())])
     usual = dict.fromkeys(schema.names) | {"empty": False, "override": 0, "more": "m"}
     rows = [usual | {"order": 0}, usual | {"order": 1, "keeper": 0, "score": 0.9}]
     rows += [usual | {"order": 2, "leader": 0, "by_key": True}]
     rows += [
         usual | {"order": 3 + i, "leader": 1, "leader_keeper": 0, "leader_score": 0.9, "by_key": not i % 2} for i in range(2)
     ]
-    rows += [rows[2] | {"order": 5, "override": 1}]
+    rows += [rows[2] | {"order": 5, "override": 1}, rows[1] | {"order": 6, "spared": 1}]
     found = run(apply_rules, batches(table(rows, schema), schema, [2]), boundary=0)
     assert decided_schema(schema).names == ["order", "more", "override", "keeper", "score", "reason"]
     assert [(row[0], *row[3:]) for row in found] == [
         (0, 0, None, "kept"), (1, 0, 0.9, "near"), (2, 0, None, "key"), (3, 0, None, "key"), (4, 0, 0.9, "near"), (5, 5, None, "kept"),
+        (6, 0, None, "spared"),
     ]  # fmt: skip
 
 
@@ -121,18 +127,14 @@ def test_documents_are_settled_counted_and_told(documents, boundary, empty, cut,
     found = list(settled(documents, boundary, empty))
     said = [dict(zip(("order", "keeper", "score", "reason"), row, strict=True)) for row in found]
     gone = run(choose_removed, batches(table(said, SETTLED), SETTLED, cut))
-    assert gone == [(o, k, why == "exact", False) for o, k, _, why in found if why in ("exact", "near")]
-    met = [dict(zip(REMOVED_DOCUMENTS.names, row, strict=True)) for row in sorted(gone, key=lambda row: (row[1], row[0]))]
-    tallies = run(tally, batches(table(met, REMOVED_DOCUMENTS), REMOVED_DOCUMENTS, cut))
+    assert gone == [(o, k) for o, k, _, why in found if why in ("exact", "near")]
     exact, near = (Counter(row["keeper"] for row in said if row["reason"] == why) for why in ("exact", "near"))
-    keepers = sorted({*exact, *near})
-    assert tallies == [(k, exact[k], exact[k] + near[k]) for k in keepers]
 
     text_ids = data.draw(st.booleans())
     id_type = pa.large_string() if text_ids else integer
     id_of = [f"d{order}" if text_ids else 100 + order for order in range(len(documents))]
     position_of = [(order % 3) << SOURCE_BITS | order for order in range(len(documents))]
-    sources, counts = ("a.jsonl", "b", "c.csv"), {order: rest for order, *rest in tallies}
+    sources, counts = ("a.jsonl", "b", "c.csv"), {k: (exact[k], exact[k] + near[k]) for k in {*exact, *near}}
     schema, told, expected = pa.schema([*DECIDING, ("id", id_type), ("keeper_id", id_type)]), [], []
     for order, keeper, score, reason in found:
         n_exact, n_duplicates = counts.get(order, (None, None))
@@ -227,13 +229,6 @@ def test_distances_are_those_of_fingerprints(documents, cut):
         for own, other in documents
     ]
     assert run(decision_rows, batches(table(rows, schema), schema, cut), **telling) == [(d,) for d in expected]
-
-
-@pytest.mark.parametrize("size", [1, 2, 3])
-def test_a_tally_over_many_batches_is_one_row(size):
-    rows = [{"order": order, "keeper": 0, "exact": order < 4, "by_key": order > 7} for order in range(1, 10)]
-    cut = [b for _, b in pairwise(range(0, 10, size))]
-    assert run(tally, batches(table(rows, REMOVED_DOCUMENTS), REMOVED_DOCUMENTS, cut)) == [(0, 3, 9)]
 
 
 SIDES = [(f"{side}_{name}", kind) for side in ("left", "right") for name, kind in

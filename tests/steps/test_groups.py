@@ -8,9 +8,8 @@ from cut_tables import batches, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.steps.groups import (
+from lookalike.steps.decide import (
     CONTRIBUTIONS,
-    DOCUMENT_SOURCES,
     REASONS,
     REMOVED_DOCUMENTS,
     ROW_CONTRIBUTIONS,
@@ -19,12 +18,10 @@ from lookalike.steps.groups import (
     add_contributions,
     add_row_numbers,
     count_by_value,
-    count_sources,
+    count_groups,
     list_contributions,
-    name_sources,
     numbered,
     spare_first,
-    with_spared,
 )
 from lookalike.values.tables import SOURCE_BITS
 
@@ -41,23 +38,25 @@ def table(rows, schema):
 
 @given(members, st.integers(1, 5), cuts)
 def test_the_first_removed_documents_of_each_group_are_spared(found, at_most, cut):
-    rows = [(10 + i, keeper, False, source == 3) for i, (keeper, source) in enumerate(found)]
+    rows = [(10 + i, keeper) for i, (keeper, _) in enumerate(found)]
     kept = []
-    for group in range(5):  # those that are removed by their keys are not
-        kept += [order for order, keeper, _, by_key in rows if keeper == group and not by_key][: at_most - 1]
+    for group in range(5):
+        kept += [order for order, keeper in rows if keeper == group][: at_most - 1]
     assert run(spare_first, batches(table(rows, REMOVED_DOCUMENTS), REMOVED_DOCUMENTS, cut), at_most=at_most) == [
         (order, 1) for order in kept
     ]
 
 
 @given(members, groups, cuts)
-def test_sources_are_counted(found, turn, cut):
+def test_groups_are_counted(found, turn, cut):
+    """A document that is removed by its key is of no source."""
     found = sorted(found, key=lambda row: turn[row[0]])
-    rows = [(10 + i, keeper, 100 + source) for i, (keeper, source) in enumerate(found)]
-    expected = [
-        (group, len({source for keeper, source in found if keeper == group})) for group in sorted({k for k, _ in found})
-    ]
-    assert sorted(run(count_sources, batches(table(rows, DOCUMENT_SOURCES), DOCUMENT_SOURCES, cut))) == expected
+    rows = [(10 + i, keeper, 100 + source, int(i % 4 > 0), i % 2, i % 3) for i, (keeper, source) in enumerate(found)]
+    expected = []
+    for group in sorted({keeper for keeper, _ in found}):
+        own = [row for row in rows if row[1] == group]
+        expected.append((group, *(sum(row[n] for row in own) for n in (4, 5)), len({row[2] for row in own if row[3]})))
+    assert sorted(run(count_groups, batches(table(rows, CONTRIBUTIONS), CONTRIBUTIONS, cut))) == expected
 
 
 @given(members, groups, cuts)
@@ -78,20 +77,21 @@ def test_documents_join_groups_as_what_they_are():
             ("order", pa.int64()),
             ("keeper", pa.int64()),
             ("reason", pa.string()),
-            ("spared", pa.int64()),
             ("column_x", pa.large_string()),
         ]
     )
     rows = [
-        (0, 0, "reference", None, "a"), (1, 1, "kept", None, "a"), (2, 0, "exact", None, ""), (3, 1, "near", 1, "b"),
-        (4, 1, "exact", 1, "b"), (5, 0, "key", None, "b"), (6, None, "empty", None, "b"), (7, 1, "near", None, "a"),
+        (0, 0, "reference", "a"), (1, 1, "kept", "a"), (2, 0, "exact", ""), (3, 1, "spared", "b"),
+        (5, 0, "key", "b"), (6, None, "empty", "b"), (7, 1, "near", "a"),
     ]  # fmt: skip
     origins = SourceKey(column="x", documents=())
     told = run(list_contributions, table(rows, schema).to_batches(), origins=origins, boundary=1)
     a, b, none = numbered(["a", "b", ""]).tolist()
     assert told == [
-        (1, 1, a, 1, 0, 0), (2, 0, none, 1, 1, 1), (3, 1, b, 1, 0, 0), (4, 1, b, 1, 0, 0), (5, 0, b, 0, 0, 1), (7, 1, a, 1, 0, 1),
+        (1, 1, a, 1, 0, 0), (2, 0, none, 1, 1, 1), (3, 1, b, 1, 0, 0), (5, 0, b, 0, 0, 1), (7, 1, a, 1, 0, 1),
     ]  # fmt: skip
+    removed = run(list_contributions, table(rows, schema).to_batches(), origins=None)
+    assert removed == [(2, 0, 0, 1, 1, 1), (5, 0, 0, 0, 0, 1), (7, 1, 0, 1, 0, 1)]
 
 
 def test_kept_documents_are_numbered_through_all_inputs():
@@ -101,19 +101,6 @@ def test_kept_documents_are_numbered_through_all_inputs():
     assert told == [(9, 2, 1, 0, 1), (10, 3, 2, 1, 1), (11, 4, 1, 0, 0)] and len(told[0]) == len(ROW_CONTRIBUTIONS)
 
 
-@given(st.lists(st.tuples(st.sampled_from(["a", "b", "é", ""]), st.integers(-1, 3)), max_size=20), cuts)
-def test_documents_come_from_the_values_of_a_column(found, cut):
-    schema = pa.schema(
-        [("order", pa.int64()), ("keeper", pa.int64()), ("column_x", pa.large_string()), ("reason", pa.string())]
-    )
-    reasons = ["key" if i % 5 == 4 else "near" for i in range(len(found))]
-    rows = [(i, None if keeper < 0 else keeper, value, reasons[i]) for i, (value, keeper) in enumerate(found)]
-    origins = SourceKey(column="x", documents=())
-    told = run(name_sources, batches(table(rows, schema), schema, cut), origins=origins)
-    wanted = [(i, keeper, numbered([value])[0]) for i, keeper, value, why in rows if keeper is not None and why == "near"]
-    assert told == wanted
-
-
 def test_files_are_sources_and_so_is_each_file_that_is_a_document():
     origins = SourceKey(column=None, documents=(False, True))
     positions = [0, 7, 1 << SOURCE_BITS, (1 << SOURCE_BITS) + 1]
@@ -121,15 +108,6 @@ def test_files_are_sources_and_so_is_each_file_that_is_a_document():
     (batch,) = table([(p,) for p in positions], schema).to_batches()
     first, same, one, other = origins.of(batch).tolist()
     assert first == same == 0 and len({first, one, other}) == 3
-
-
-def test_spared_documents_have_a_reason_and_no_score():
-    schema = pa.schema([("order", pa.int64()), ("reason", pa.string()), ("score", pa.float64()), ("spared", pa.int64())])
-    rows = [(1, "kept", None, None), (2, "near", 0.9, 1), (3, "exact", 1.0, None), (4, "key", None, None), (5, "exact", 1.0, 1)]
-    told = run(with_spared, table(rows, schema).to_batches())
-    assert [row[1:3] for row in told] == [
-        ("kept", None), ("spared", None), ("exact", 1.0), ("key", None), ("spared", None),
-    ]  # fmt: skip
 
 
 @given(st.lists(st.tuples(st.sampled_from(REASONS), st.sampled_from(["de", "en", None]), st.booleans()), max_size=30), cuts)

@@ -15,9 +15,8 @@ from naive import dedup
 from steps import naive_crowds as naive
 from steps.made import code_column, columns, cut_at, grouped, places, rows_of
 
-from lookalike.steps import links as linking
-from lookalike.steps.links import at_most, bucket, head_places, near, same_texts
-from lookalike.steps.pairs import nibbles_by_order
+from lookalike.steps import pairs as linking
+from lookalike.steps.pairs import at_most, bucket, head_places, near, nibbles_by_order, same_texts
 from lookalike.values.tables import LINKS
 
 

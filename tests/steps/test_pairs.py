@@ -97,7 +97,7 @@ def test_any_cut_gives_the_pairs_of_the_definition(sorted_links, slots, least, b
     batch = columns(left=[a for a, _ in sorted_links], right=[b for _, b in sorted_links], **named)
     step = pickle.loads(pickle.dumps(partial(cut, slots=slots, least=least, boundary=boundary)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "AT_A_TIME", 1 + slots)
+        patch.setattr(module, "CUT_AT_A_TIME", 1 + slots)
         found = rows_of(step(iter(cut_at(batch, places))), PAIRS)
     assert found == naively(sorted_links, codes, groups, least, boundary)
 

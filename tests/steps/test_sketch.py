@@ -162,21 +162,6 @@ def test_estimates_are_the_words_of_the_method():
         assert found[row]["estimate"] == words[row].tobytes() == np.array(found[row]["keys"]).tobytes()
 
 
-def test_ready_sets_are_sketched_as_they_are():
-    """Their keys are those of the texts that they came from; bytes and digests are those of the sets."""
-    values, offsets = settings_of()["shingling"].hashes(la.text.texts.from_strings(TEXTS))
-    sets = pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(values.view(np.int64)))
-    expected = run(documents(TEXTS), settings_of())
-    table = documents(TEXTS).drop_columns("text").append_column("values", sets)
-    for some in (slice(0, 9), slice(3, 7)):
-        found = run(table[some], settings_of(piece_bytes=20))
-        names = ["position", "number", "empty", "keys", "code"]
-        assert found.select(names) == expected.select(names)[some]
-        rows = [values[a:b].tobytes() for a, b in pairwise(offsets)][some]
-        assert found["bytes"].to_pylist() == list(map(len, rows))
-        assert found["digest"].to_pylist() == [keyed(row, KEYS[0], "documents") for row in rows]
-
-
 def test_invalid_utf8_is_refused_by_row():
     table = documents(["good", "fine", b"bad \xff"])
     with pytest.raises(RowError) as caught:

@@ -8,7 +8,7 @@ from cut_tables import batches, columns_of, cuts, folded
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.steps.groups import REASONS
+from lookalike.steps.decide import REASONS
 from lookalike.steps.totals import LEAST_ALIKE, N_ROWS, OUTCOMES, add_outcomes, kinds, of_inputs
 from lookalike.steps.totals import documents as document_counts
 from lookalike.values.arrow import strings

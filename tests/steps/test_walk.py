@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import walk as naive
 
-from lookalike.methods.comparable import COSINE, fingerprints_of_words, rows_of_pieces, rows_of_signatures
+from lookalike.methods.method import COSINE, fingerprints_of_words, rows_of_pieces, rows_of_signatures
 from lookalike.steps import batches as pieces
-from lookalike.steps.verify import verify
-from lookalike.steps.walk import choose_survivors, walk
+from lookalike.steps.verify import choose_survivors, verify, walk
 from lookalike.text.shingle import Shingling
 from lookalike.theory import simhash
 from lookalike.values.tables import BUNDLES, MATCHES
@@ -152,16 +151,6 @@ def test_a_partner_outside_the_bundle_is_an_error():
     how = {"method": Sets(), "shingling": WORDS, "threshold": 0.5}
     with pytest.raises(RuntimeError, match="partner"):
         run(walk, batches(columns_of(documents), BUNDLES), **how, key=KEYS[0])
-
-
-@given(bundled(), cuts, st.sampled_from(KEYS))
-def test_ready_sets_come_as_values(documents, cut, key):
-    values = [[(ord(word) - 96) << 61 for word in d[2]] for d in documents]
-    values = [[v - (v >> 63 << 64) for v in row] for row in values]  # the bits of uint64
-    schema = pa.schema([*BUNDLES, ("values", pa.large_list(pa.int64()))]).remove(BUNDLES.get_field_index("text"))
-    how = {"method": Sets(), "shingling": WORDS, "threshold": 0.5}
-    found = run(walk, batches(columns_of(documents) | {"values": values}, schema, cut), **how, key=key)
-    assert found == twin(documents, Sets().score, 0.5, 0)
 
 
 scores = st.sampled_from([0.5, 0.75, 0.8, 1.0])

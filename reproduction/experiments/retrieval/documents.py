@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from report import DATA
 
 import lookalike as la
-from lookalike.methods.comparable import sets_of_values
+from lookalike.methods.method import sets_of_values
 
 WIDTH, LEAST, DISSIMILAR, SAMPLED = 3, 60, 0.1, 0.05
 STAND_IN = (

@@ -10,7 +10,7 @@ from figures import name_lines
 from report import Section, mean_error
 
 import lookalike as la
-from lookalike.methods.comparable import sets_of_values
+from lookalike.methods.method import sets_of_values
 from lookalike.theory import bbit
 from retrieval.documents import WIDTH, shingled
 from retrieval.estimates import normal_error

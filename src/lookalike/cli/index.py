@@ -137,10 +137,9 @@ def add(
     Each batch of up to 100,000 documents (fewer under a small --memory) is on disk, and survives a crash, before
     the next is read.
     """
-    from ..engines.memory import BYTES_PER_ENTRY, Memory
+    from ..engines.memory import BYTES_PER_ENTRY, Memory, limit_of
     from ..files.urls import is_url
     from ..inputs.read import BATCH_BYTES
-    from ..settings.limits import limit_of
     from ..wording import counted
 
     cap = Memory.wanted(memory)

@@ -14,20 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..formats.split import Split
 from ..inputs.read import ReadOptions
-from ..text.texts import Texts
-from ..values import Int64Array
-from ..values.shingles import Halves
 
 Batches = Iterator[pa.RecordBatch]
 Step = Callable[[Batches], Batches]
-HashTexts = Callable[[Texts], Halves]
-SiftPairs = Callable[[Int64Array, Int64Array, Halves, Halves], NDArray[np.bool_]]
 
 
 class Table(Protocol):
@@ -61,28 +55,6 @@ class Aggregate(Protocol):
 
     def combine(self, one: NDArray[Any], other: NDArray[Any], /) -> NDArray[Any]:
         """Put two arrays together."""
-        ...
-
-
-class Slices(Protocol):
-    """How an engine that can look up the texts of a few documents at once decides about a component too large for its memory.
-
-    Rounds decide the same. They stay the second way, as they read texts once for each document that one is compared with: of
-    10^5 documents (110 MB), chains took 11.0 s of processor time by rounds and 3.2 s by slices, a family of near-duplicates
-    2.8 s and 4.9 s, under a cap of 420 MB; a page of boilerplate, with 17 % of each document its own, 53.0 s and 6.5 s, under
-    900 MB. Peak memory differed by 13 % at most.
-    """
-
-    def cut(self, pairs: Table) -> list[tuple[int, int, int]]:
-        """From pairs to runs of orders whose documents can be compared at one time, and how many these are."""
-        ...
-
-    def as_one_group(self, pairs: Table) -> Table:
-        """From pairs to one bundle of all their documents, without texts."""
-        ...
-
-    def sift(self, pairs: Table, hashed: HashTexts, sifted: SiftPairs) -> Table:
-        """From pairs to those that may match, by ``halves`` and ``sift`` of ``lookalike.steps.verify``."""
         ...
 
 
@@ -183,11 +155,6 @@ class Engine(Protocol):
     @property
     def joins_keep_order(self) -> bool:
         """Whether the rows of a join are in the order and groups of its left table, and ranked rows in that of positions."""
-        ...
-
-    @property
-    def slices(self) -> Slices | None:
-        """What decides about pairs of no component more quickly than rounds do; None: they are decided by rounds."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""How much memory a job may use, and what it does with it."""
+"""How much memory a job may use, and what it does with it; how large a document may be, so that a cap holds."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from time import monotonic
 
 from ..errors import ParameterError
 from ..files import ahead
+from ..formats.split import ROOM, Limit
 from ..values.arrow import give_back, keep_little
 from .engine import Batches, Step
 
@@ -26,6 +27,9 @@ BYTES_PER_ENTRY = 72
 DEFAULT_SHARE = 0.6
 AHEAD_SHARE = 8  # what is read ahead of stores may take this part of the memory
 PARTITION = 32 << 20
+LARGEST = 10  # of which the largest document is one: the part of the memory whose texts, sets and copies fit into it
+TOKEN_BYTES = 160  # that each word takes of the largest documents while two of them are compared
+BANDED_TOKEN_BYTES = 112  # where bands of MinHash find the two
 MOST = 1 << 60  # bytes; more than any machine has, and far from what 64 bits can count
 PAUSE = 0.01  # seconds between two looks at the size of the process
 UNITLESS = 1_000_000  # a smaller number is meant to have a unit
@@ -198,3 +202,26 @@ class Memory:
                 f"{n:,} documents need {enough(needed)} ({each} bytes each beyond the floor); "
                 f"the limit is {self.cap / 1e6:,.0f} MB: raise --memory (memory=)"
             )
+
+
+def skips_oversized(on_error: str | None, max_document: int | str | None) -> bool:
+    """Tell whether large documents are left out; never by the default limit, which depends on the memory, as no result may."""
+    return on_error == "skip" and max_document is not None
+
+
+def limit_of(
+    max_document: int | str | None, on_error: str | None, memory: Memory, token_bytes: int = TOKEN_BYTES
+) -> Limit:  # fmt: skip
+    """Return how large documents may be, and what becomes of those that are larger or cannot be parsed."""
+    most = memory.cap // LARGEST
+    wanted = most if max_document is None else parse_bytes(max_document, "max_document")
+    if not 0 < wanted <= most:
+        raise ParameterError(
+            f"--max-document (max_document) must be from 1 byte to a tenth of the memory, {most / 1e6:,.0f} MB; got "
+            f"{wanted:,} bytes: raise --memory (memory=) with it",
+            "max_document",
+            wanted,
+        )
+    room, skips = int((memory.cap - FLOOR) * ROOM), on_error == "skip"
+    tokens = (memory.cap - FLOOR) // token_bytes
+    return Limit(wanted, skips_oversized(on_error, max_document), on_error != "stop", room, skips, tokens)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..choices import Normalization, Unit
 from ..errors import IncompatibleSketchError, InputDataError
-from ..methods.comparable import rows_of_pieces
+from ..methods.method import rows_of_pieces
 from ..methods.minhash import MinHashMethod
 from ..planner import plan
 from ..sketches.minhash import FastSimilarity

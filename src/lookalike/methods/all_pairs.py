@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from ..core import Rows
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrow import to_arrow
-from .comparable import Pieces, rows_of_pieces
-from .method import Sketched
+from .method import Pieces, Sketched, rows_of_pieces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

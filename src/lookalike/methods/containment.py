@@ -14,8 +14,7 @@ from ..hashing import derive
 from ..theory import containment
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrow import to_arrow
-from .comparable import CONTAINMENT, OVERLAP, Pieces, rows_of_pieces
-from .method import Sketched
+from .method import CONTAINMENT, OVERLAP, Pieces, Sketched, rows_of_pieces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,7 @@ from ..sketches.minhash import FastSimilarity
 from ..theory import shares
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrow import to_arrow
-from .comparable import Pieces, rows_of_pieces, rows_of_signatures
-from .method import Sketched
+from .method import Pieces, Sketched, rows_of_pieces, rows_of_signatures
 
 _scheme = lru_cache(64)(FastSimilarity)  # an index signs one text at a time
 

@@ -14,8 +14,7 @@ from ..sketches.simhash import SimHash
 from ..theory import simhash
 from ..values import Fingerprints, Float64Array, Int64Array, Shingles, UInt32Array, UInt64Array
 from ..values.arrow import to_arrow
-from .comparable import COSINE, Pieces, fingerprints_of_words, rows_of_pieces
-from .method import Sketched
+from .method import COSINE, Pieces, Sketched, fingerprints_of_words, rows_of_pieces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ..engines.engine import Engine, Step, Table
 from ..engines.local.engine import LocalEngine
-from ..engines.memory import Memory
+from ..engines.memory import Memory, limit_of
 from ..errors import InputDataError, RowError
 from ..files.workspace import Workspace
 from ..formats.memory import as_sources
@@ -19,7 +19,6 @@ from ..formats.split import Split, note_skipped, skipped_in
 from ..inputs.ids import Labels
 from ..inputs.read import ReadOptions, check_documents, check_left
 from ..results.decontamination import Corpus
-from ..settings.limits import limit_of
 from ..settings.options import InputOptions
 from ..settings.settings import available_threads
 from ..steps.totals import of_inputs

@@ -8,7 +8,6 @@ from typing import Any
 from ..results.result import Result
 from ..settings.option import front_door
 from ..settings.settings import RunSettings
-from .history import History
 from .job import JobOutcome, run
 from .outputs import Outputs
 
@@ -74,5 +73,7 @@ def run_job(data: Any, settings: RunSettings, outputs: Outputs, known: bool = Tr
     """Do a job, with the history that it names: see ``run``."""
     if settings.history is None:
         return run(data, settings, outputs)
+    from .history import History  # here, for what other jobs do not need
+
     with History(settings.history, trust=settings.trust) as history:
         return history._run(data, settings, outputs, known)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..engines.local.documents import Documents
 from ..errors import ParameterError, TooManyRemovedError
@@ -15,22 +15,22 @@ from ..files.publication import Publication
 from ..files.urls import path_of
 from ..files.workspace import Appearing, begin_anew, written_before
 from ..formats.split import Split
-from ..inputs.generations import Generation
 from ..results.result import Result
 from ..results.rows import filtered, of_reason
 from ..results.summary import count
-from ..settings.limits import shares_of
-from ..settings.settings import RunSettings, Settings, settings_of
+from ..settings.settings import RunSettings, Settings, settings_of, shares_of
 from ..steps.sketch import WRITTEN
 from ..values.arrow import to_arrow
-from .decide import Decider, Deciding
-from .decisions import DecisionTables, decide_and_summarize
+from .decide import Decider, DecisionTables, decide_and_summarize
 from .outputs import Outputs, check_removed
 from .preparation import JobContext, is_frame, on_spark, open_inputs, open_job
 from .progress import Progress, no_progress, shown
 from .saved_sketches import Saving, write_rows
 from .search import CandidateOptions, search
-from .turns import HistoryRun, history_run_of
+
+if TYPE_CHECKING:
+    from ..inputs.generations import Generation
+    from .turns import HistoryRun
 
 
 class LocalJob:
@@ -98,9 +98,9 @@ def decide(opened: JobContext) -> Result:
     """Find candidates, decide who stays, and return the result."""
     settings = opened.settings
     found = search(
-        opened.engine, opened.splits, opened.reading, CandidateOptions.of(settings), opened.key, opened.clock.lap, opened.unread
+        opened.engine, opened.splits, opened.reading, CandidateOptions(settings), opened.key, opened.clock.lap, opened.unread
     )
-    decider = Decider(opened.engine, found, Deciding.of(settings), opened.key)
+    decider = Decider(opened.engine, found, settings, opened.key)
     return LocalJob(opened, decider).result(decider, settings)
 
 
@@ -152,6 +152,8 @@ def run(
             replaced = outputs.save_sketches if outputs.may_replace(outputs.save_sketches) else None
             data, against = open_inputs(data, settings, replaced)
             if generations is not None:
+                from .turns import history_run_of  # here, for what other jobs do not need
+
                 turn = history_run_of(generations, data, settings, against)
                 missing = turn.missing(outputs)
                 if missing is None and known:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
-from ..engines.memory import Memory
+from ..engines.memory import Memory, limit_of
 from ..errors import ParameterError, TooManyRemovedError
 from ..files.disk import check_apart
 from ..files.publication import Publication
@@ -29,7 +29,6 @@ from ..formats.writers import (
 from ..inputs.sketches import files_of_saved
 from ..results.result import Result
 from ..results.saved import check_folder
-from ..settings.limits import limit_of
 from ..settings.options import InputOptions
 from ..wording import counted, printable
 from .saved_sketches import check_saving

@@ -28,8 +28,7 @@ from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import MATCHES, SOURCE_BITS
 from ..wording import counted, spoken
-from .decide import Decider, Deciding
-from .decisions import Pairs
+from .decide import Decider, Pairs
 from .outputs import Outputs
 from .preparation import JobContext, open_job
 from .progress import no_progress, shown
@@ -240,7 +239,7 @@ def _found(opened: JobContext, max_pairs: int | None) -> PairsResult:
     """Find the pairs of a job."""
     job = opened.settings
     most = max_pairs if job.recall < 1 else None  # which candidates recall 1 has depends on the secret: all are compared
-    searching = CandidateOptions.of(job, every_pair=True, limit=None if most is None else most + 1)
+    searching = CandidateOptions(job, every_pair=True, limit=None if most is None else most + 1)
     found = search(opened.engine, opened.splits, opened.reading, searching, opened.key, opened.clock.lap, opened.unread)
     n_candidates = count_rows(opened.engine, found.pairs)
     left_out = most is not None and max(n_candidates, found.n_links) > most
@@ -249,7 +248,7 @@ def _found(opened: JobContext, max_pairs: int | None) -> PairsResult:
         first = opened.engine.rows(candidates.slice(0, most))
         n_candidates = most
         found = replace(found, pairs=opened.engine.materialize(first, "pairs-cut"))
-    decider = Decider(opened.engine, found, Deciding.of(job), opened.key)
+    decider = Decider(opened.engine, found, job, opened.key)
     matches = found.pairs if job.verify == "none" else decider.all_matches
     if found.boundary and job.shingling.ignored is not None and job.across is None:
         same = opened.engine.group_by(found.sketches.select(["digest", "order", "empty"]), "digest", "order")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .. import __version__
 from ..engines.engine import Engine
 from ..engines.local.engine import LocalEngine
-from ..engines.memory import Memory
+from ..engines.memory import BANDED_TOKEN_BYTES, TOKEN_BYTES, Memory, limit_of
 from ..engines.progress import Clock, share_of
 from ..errors import OutputError, ParameterError
 from ..files.ahead import AT_ONCE, map_in_threads
@@ -26,7 +26,6 @@ from ..inputs.ids import Labels
 from ..inputs.read import ReadOptions, check_apart, leaves_out
 from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references
-from ..settings.limits import BANDED_TOKEN_BYTES, TOKEN_BYTES, limit_of
 from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
 from ..wording import meant, printable, spoken

@@ -34,7 +34,6 @@ from ..theory.banding import candidate_probability
 from ..values import Int64Array
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
-from .counts import of_job, write
 from .search import Candidates
 
 if TYPE_CHECKING:
@@ -201,6 +200,8 @@ class Saving:
         """Write what the job counted, if it did; return what the description says of that."""
         if self.shares is None:
             return None
+        from .counts import of_job, write  # here, for what few jobs need
+
         sizes = engine.aggregate(self.found.sketches.select(["position"]), of_inputs(len(self.splits)))[0]
         positions = np.sort(positions_of(rows))
         places = (np.cumsum(sizes) - sizes)[positions >> SOURCE_BITS] + (positions & (1 << SOURCE_BITS) - 1)

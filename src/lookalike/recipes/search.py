@@ -14,11 +14,7 @@ from ..engines.engine import Engine, Table
 from ..errors import RowError
 from ..formats.split import Split
 from ..inputs.ids import Labels
-from ..inputs.overrides import Overrides
 from ..inputs.read import ReadOptions, check_left
-from ..methods.all_pairs import AllPairsMethod
-from ..methods.containment import ContainmentMethod
-from ..methods.method import Method
 from ..settings.settings import Settings
 from ..steps.containment import chosen_keys, count_shared, probe_postings, rarest, sampled_keys, vouch_samples
 from ..steps.containment import make_postings as hold_samples
@@ -38,9 +34,23 @@ from ..steps.crowds import (
     shingle_counts,
 )
 from ..steps.exact import by_key, exact, follow_representatives, not_by_key, without_keys
-from ..steps.links import HEADS, NO_CROWDS, Nibbles, bucket, near, same_texts
 from ..steps.override import Overriding
-from ..steps.pairs import MEMBERS, across, cut, each_once, nibbles_by_order, nibbles_schema, pack_codes, packed_width
+from ..steps.pairs import (
+    HEADS,
+    MEMBERS,
+    NO_CROWDS,
+    Nibbles,
+    across,
+    bucket,
+    cut,
+    each_once,
+    near,
+    nibbles_by_order,
+    nibbles_schema,
+    pack_codes,
+    packed_width,
+    same_texts,
+)
 from ..steps.sketch import sketch, sketches_schema
 from ..steps.totals import LONGER, N_ROWS, REFERENCES, SHORT, SKIPPED, SKIPPED_REFERENCES, N
 from ..steps.totals import documents as document_counts
@@ -65,45 +75,28 @@ FINGERPRINT_BITS = 64
 LARGE = 4  # a bucket of more than this part of max_bucket is large where all pairs are wanted: see docs/theory/all-pairs.md
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateOptions:
-    """How documents are sketched and candidates found; those that ``overrides`` remove are not live."""
+    """How documents are sketched and candidates found; those that overrides remove are not live.
 
-    method: Method
-    shingling: Shingling
-    encoding_errors: str
-    by: tuple[str, ...]  # columns that keep order follows, as ``Engine.rank`` takes them
-    max_bucket: int | None  # larger ones are crowds; None: none is
-    least: int  # codes in which a pair must agree; 0: candidates are not cut
-    reaching: float | None = None  # all pairs of crowded documents that can have it; None: crowds have their own rule
-    apart: bool = False  # equal texts of references and of others form sets of their own
-    firsts: bool = False  # pairs that decide nothing, as an equal set of shingles came before the earlier one, may be left out
-    limit: int | None = None  # how many pairs are wanted
-    threads: int = 1
-    overrides: Overrides | None = None
-    drop: bool = False  # empty documents have no keys, as they are dropped
+    ``every_pair``: all matches among the pairs of all buckets, with copies of references apart; if the exact resemblance
+    decides and no ``limit`` of links is set, also all others among the documents of large buckets, which meet by rare shingles.
+    """
 
-    @classmethod
-    def of(cls, settings: Settings, *, every_pair: bool = False, limit: int | None = None) -> CandidateOptions:
-        """Return how candidates are found.
-
-        ``every_pair``: all matches among the pairs of all buckets, with copies of references apart; if the exact resemblance
-        decides and no limit is set, also all others among the documents of large buckets, which meet by rare shingles.
-        """
-        finder = settings.finder
-        reaching = (
-            every_pair and limit is None and finder.exact and finder.score == "resemblance" and settings.verify == "exact"
-        )
-        most = max(1, settings.max_bucket // LARGE) if reaching else settings.max_bucket
-        return cls(
-            method=finder, shingling=settings.shingling, encoding_errors=settings.encoding_errors,
-            by=settings.keep_order.by,
-            max_bucket=most if reaching or not every_pair or finder.meets == "samples" else None,
-            reaching=settings.threshold if reaching else None,
-            least=settings.least, apart=every_pair, limit=limit, threads=settings.n_threads,
-            firsts=not every_pair and settings.evidence != "all" and settings.across is None,
-            overrides=settings.overrides, drop=settings.empty == "drop",
-        )  # fmt: skip
+    def __init__(self, settings: Settings, every_pair: bool = False, limit: int | None = None) -> None:
+        self.job, self.limit = settings, limit
+        self.method, self.shingling = settings.finder, settings.shingling
+        reaching = every_pair and limit is None and settings.verify == "exact" and self.method.score == "resemblance"
+        self.reaching = settings.threshold if reaching and self.method.exact else None
+        """All pairs of crowded documents that can have it; None: crowds have their own rule."""
+        most = settings.max_bucket if self.reaching is None else max(1, settings.max_bucket // LARGE)
+        bounded = self.reaching is not None or not every_pair or self.method.meets == "samples"
+        self.max_bucket = most if bounded else None
+        """Larger ones are crowds; None: none is."""
+        self.least = settings.least
+        self.apart = every_pair
+        """Whether equal texts of references and of others form sets of their own."""
+        self.firsts = not every_pair and settings.evidence != "all" and settings.across is None
+        """Whether pairs that decide nothing, as an equal set of shingles came before the earlier one, may be left out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,12 +146,12 @@ def search(
 ) -> Candidates:  # fmt: skip
     """Sketch all documents and find the pairs that are to be compared; ``unread``: see ``JobContext``."""
     documents = engine.source(splits, reading)
-    overrides, overriding = settings.overrides, None
+    overrides, overriding = settings.job.overrides, None
     if overrides is not None:
         labels = None if reading.id is not None else Labels.of(splits, False, False)
         overriding = Overriding.of(overrides, key, reading.boundary, labels)
     sketching = partial(
-        sketch, shingling=settings.shingling, method=settings.method, key=key, encoding_errors=settings.encoding_errors,
+        sketch, shingling=settings.shingling, method=settings.method, key=key, encoding_errors=settings.job.encoding_errors,
         overriding=overriding, most=min((split.limit.tokens for split in splits), default=1 << 60),
     )  # fmt: skip
     schema = sketches_schema(documents.schema, settings.method, overriding is not None)
@@ -172,7 +165,7 @@ def search(
     check_kinds(engine, made, splits, reading)
     if overrides is not None:
         check_overrides(engine, made, splits, overrides, reading)
-    sketches = engine.rank(made, settings.by, reading.boundary)
+    sketches = engine.rank(made, settings.job.keep_order.by, reading.boundary)
     more = dict.fromkeys(("skipped", "whole"), reading.skip)
     more |= {"id_is_text": reading.id is not None, "override": overrides is not None}
     counted = ["position", "empty", "bytes", "short", *(name for name, there in more.items() if there)]
@@ -181,7 +174,7 @@ def search(
     n_references, n = reading.n_references, int(totals[N]) - boundary
     check_left(splits[:n_references], reading.columns(0), boundary, int(totals[SKIPPED_REFERENCES]), unread[0], reading.pages)
     check_left(splits[n_references:], reading.columns(n_references), n, int(totals[SKIPPED]), unread[1], reading.pages)
-    of_keys = _of_keys(engine, sketches, boundary, settings.drop) if reading.key else None
+    of_keys = _of_keys(engine, sketches, boundary, settings.job.empty == "drop") if reading.key else None
     rest = sketches if of_keys is None else engine.join(sketches, of_keys, "order", "anti")
     if reading.across is None:
         lonely = ["empty"] if settings.shingling.ignored is None else []  # else their digests are zeros
@@ -194,8 +187,8 @@ def search(
         leaders = _with_keys(engine, leaders, of_keys, boundary)
     lap("exact duplicates")
     live = engine.join(sketches, leaders, "order", "anti")
-    if isinstance(settings.method, ContainmentMethod):
-        n_keys = settings.method.sample * (int(totals[N]) - (0 if settings.method.either else boundary))
+    if settings.method.meets == "samples":
+        n_keys = settings.method.n_keys * (int(totals[N]) - (0 if settings.job.either else boundary))
         found, crowded = _sampled(engine, live, documents, settings, n_keys, boundary)
         counts, n_links = np.zeros((0, 0), np.int32), 0
         pairs = _cut(engine, live, _with_same_texts(engine, live, found, settings), settings, boundary)
@@ -245,9 +238,9 @@ def _candidates(
     """Return (pairs, crowded documents, counts of their codes, number of links if it is limited)."""
     method, reaching = settings.method, settings.reaching
     grouped = [name for name in ("within",) if name in live.schema.names]
-    if isinstance(method, AllPairsMethod):
+    if method.meets == "prefixes":
         some = live.select(["order", "empty", *grouped])
-        links = _prefixed(engine, some, documents, settings, key, boundary, method.threshold)
+        links = _prefixed(engine, some, documents, settings, key, boundary, settings.job.threshold)
         none = engine.rows(no_rows(MARKS))
         return _cut(engine, live, links, settings, boundary), none, np.zeros((0, 0), np.int32), 0
     met = engine.group_by(_links(engine, live, settings, boundary, grouped, nibbles), "left", "right", once=True)
@@ -295,6 +288,8 @@ def _sampled(
     engine: Engine, live: Table, documents: Table, settings: CandidateOptions, n_keys: int, boundary: int
 ) -> tuple[Table, Table]:  # fmt: skip
     """Return the links of documents that share enough of a sample, and the recall of those where crowds lower it."""
+    from ..methods.containment import ContainmentMethod  # here, for few jobs measure it
+
     method, grouped = settings.method, [name for name in ("within",) if name in live.schema.names]
     assert isinstance(method, ContainmentMethod)
     first = 0 if method.either else boundary  # references are looked into, but look for none
@@ -315,6 +310,8 @@ def _with_rarest(
     engine: Engine, some: Table, documents: Table, links: Table, settings: CandidateOptions, boundary: int
 ) -> Table:  # fmt: skip
     """Add the links of crowded documents: with all that have one of some shingles that few of them have."""
+    from ..methods.containment import ContainmentMethod
+
     method = settings.method
     assert isinstance(method, ContainmentMethod) and settings.max_bucket is not None
     crowded = engine.join(some, engine.map(links, marks, MARKS), "order", "semi")
@@ -379,7 +376,7 @@ def _links(
         rows = engine.group_by(live.select(["order", "keys", *grouped]), None, "order")
         nearby = partial(
             near, radius=settings.method.radius, bits=FINGERPRINT_BITS, max_bucket=settings.max_bucket, boundary=boundary,
-            limit=settings.limit, threads=settings.threads,
+            limit=settings.limit, threads=settings.job.n_threads,
         )  # fmt: skip
         return engine.map(rows, nearby, LINKS)
     rows = engine.group_by(live.select(["order", "keys"]), "keys", "order")

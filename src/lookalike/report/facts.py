@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..results.members import FOR_ANOTHER, Members, Numbers
 from ..results.rows import RandomSample, Rows, SmallestN
 from ..results.scored_pairs import ScoredPairs
-from ..steps.groups import REASONS
+from ..steps.decide import REASONS
 from ..values import Int64Array
 from ..values.arrow import to_numpy
 

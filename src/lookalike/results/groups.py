@@ -10,10 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..steps.batches import ints_or
-from ..steps.decide import apply_rules
-from ..steps.groups import STAY
-from ..steps.keep import decide
-from ..theory import shares
+from ..steps.decide import STAY, apply_rules
 from ..values import Int64Array, Pairs
 from ..values.arrow import string, to_arrow, to_numpy
 from .members import FOR_ANOTHER
@@ -49,6 +46,9 @@ def clusters_of(decisions: Rows, n_reference: int) -> Int64Array:
 
 def rethreshold(decisions: pa.Table, pairs: pa.Table, threshold: float, slots: int) -> tuple[pa.Table, pa.Table]:
     """Walk in keep order again, by the pairs that reach a threshold."""
+    from ..steps.keep import decide  # here, for what few jobs need
+    from ..theory import shares
+
     pairs = pairs.filter(pc.greater_equal(pairs["resemblance"], threshold))
     order = to_numpy(decisions["order"])
     names = [name for name in ("reason", "leader", "id", "source", "override") if name in decisions.column_names]

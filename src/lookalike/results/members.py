@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..steps.groups import REASONS
+from ..steps.decide import REASONS
 from ..values import Float64Array, Int64Array
 from ..values.arrow import string, strings, to_arrow, to_numpy
 from ..values.tables import COLUMN, SOURCE_BITS

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..core import mix_keys
+from ..engines.engine import Table
 from ..formats.frames import LazyRows
 from ..hashing import derive
 from ..methods.method import Method
@@ -25,6 +26,8 @@ from ..values.tables import COLUMN, DECISIONS
 if TYPE_CHECKING:
     import polars
 
+Rows = Table
+"""Rows of a result, which are made or read when they are asked for."""
 BATCH_ROWS = 1 << 17
 TOGETHER = 64  # rows between two that are fetched in one go
 _COUNTS = {"n_sources": pa.int64()}
@@ -84,37 +87,11 @@ def pairs_schema(kind: pa.DataType, second: Sequence[pa.Field]) -> pa.Schema:
     return pa.schema([*ends, *ids, pa.field("left_is_reference", pa.bool_()), pa.field("resemblance", pa.float64()), *second])
 
 
-class Rows(Protocol):
-    """Rows in batches; every call of ``batches`` yields the same rows."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Names and types of the columns."""
-        ...
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in their order."""
-        ...
-
-    def select(self, names: Sequence[str]) -> Rows:
-        """Return some columns; the others are not made."""
-        ...
-
-    def slice(self, begin: int, end: int) -> Rows:
-        """Return some rows; the others are not made."""
-        ...
-
-
 class TableRows:
     """Rows of an Arrow table."""
 
     def __init__(self, table: pa.Table) -> None:
-        self.table = table
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Names and types of the columns."""
-        return self.table.schema
+        self.table, self.schema = table, table.schema
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows in their order."""

@@ -31,7 +31,7 @@ from ..inputs.sketch_rows import DESCRIPTION as SKETCHES
 from ..inputs.sketches import Trusted
 from ..inputs.texts import SAVED
 from ..settings.settings import Settings
-from ..steps.groups import REASONS
+from ..steps.decide import REASONS
 from ..text.ignored import Ignored
 from ..values.arrow import string, strings, to_numpy
 from ..values.tables import COLUMN, SOURCE_BITS, check_values

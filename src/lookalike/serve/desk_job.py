@@ -27,7 +27,7 @@ from ..report.samples import MOST_TEXT, short
 from ..results.members import Numbers
 from ..results.result import Result
 from ..results.rows import RandomSample, Rows, rows_at
-from ..steps.groups import REASONS
+from ..steps.decide import REASONS
 from ..theory.minhash import exact_interval
 from ..values import Int64Array
 from ..wording import counted

@@ -109,19 +109,21 @@ class OptionField:
         """The words that are named."""
         return self.option.offered or get_args(self.choice)
 
-    def described(self) -> list[str]:
-        """Return the lines that describe it in a docstring."""
-        option, words = self.option, self.words
-        kind = self.kind.name if self.kind else "callable"
-        if words:
-            kind = "{" + ", ".join(f'"{word}"' for word in words) + "}"
-        elif option.least is not None and self.name != "seed":
-            kind += f" >= {option.least}" if option.most is None else f" in [{option.least}, {option.most}]"
-        shown = f'"{self.default}"' if isinstance(self.default, str) else repr(self.default)
-        usual = "" if self.default is MISSING else ", optional" if self.default in (None, ()) else f", default {shown}"
-        wrapper = TextWrapper(WIDTH, initial_indent="        ", subsequent_indent="        ", break_long_words=False,
-                              break_on_hyphens=False)  # fmt: skip
-        return [f"    {self.name} : {option.range or kind}{usual}", *wrapper.wrap(option.doc)]
+
+@cache
+def _described(entry: OptionField) -> list[str]:
+    """Return the lines that describe it in a docstring."""
+    option, words = entry.option, entry.words
+    kind = entry.kind.name if entry.kind else "callable"
+    if words:
+        kind = "{" + ", ".join(f'"{word}"' for word in words) + "}"
+    elif option.least is not None and entry.name != "seed":
+        kind += f" >= {option.least}" if option.most is None else f" in [{option.least}, {option.most}]"
+    shown = f'"{entry.default}"' if isinstance(entry.default, str) else repr(entry.default)
+    usual = "" if entry.default is MISSING else ", optional" if entry.default in (None, ()) else f", default {shown}"
+    wrapper = TextWrapper(WIDTH, initial_indent="        ", subsequent_indent="        ", break_long_words=False,
+                          break_on_hyphens=False)  # fmt: skip
+    return [f"    {entry.name} : {option.range or kind}{usual}", *wrapper.wrap(option.doc)]
 
 
 def entries(options: type) -> dict[str, OptionField]:
@@ -206,7 +208,7 @@ def _with_options(doc: str | None, options: type) -> str | None:
         )
         lines[begin:begin] = ["    Parameters", "    ----------", ""]
     end = next((number for number in range(begin, len(lines)) if not lines[number].strip()), len(lines))
-    said = [line for entry in entries(options).values() for line in entry.described()]
+    said = [line for entry in entries(options).values() for line in _described(entry)]
     return "\n".join([*lines[:end], *said, *lines[end:], "    "])
 
 

@@ -37,7 +37,7 @@ OPENING = ("glob", "exclude", "format", "delimiter", "query", "on_error")
 Tokenizer = Annotated[Callable[[str], Iterable[str]] | None, Kind("callable", Callable, "callable or None")]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class InputOptions:
     """What all jobs over texts take."""
 
@@ -123,7 +123,7 @@ class InputOptions:
         return {name: getattr(self, name) for name in OPENING}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class TextOptions(InputOptions):
     """What jobs take that compare shingles."""
 
@@ -142,7 +142,7 @@ class TextOptions(InputOptions):
     )] = True  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class SearchOptions(TextOptions):
     """What jobs take that look for near-duplicates."""
 
@@ -244,7 +244,7 @@ class SearchOptions(TextOptions):
     )] = 1  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class DedupOptions:
     """What deduplication takes beside what a search does."""
 
@@ -309,7 +309,7 @@ class DedupOptions:
     )] = field(default=None, repr=False, compare=False)  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class RunOptions:
     """What a deduplication takes that also writes, or adds to a history: nothing that it finds depends on it."""
 
@@ -340,7 +340,7 @@ class RunOptions:
     )] = None  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class PairOptions:
     """What a list of pairs takes beside what a search does."""
 
@@ -354,7 +354,7 @@ class PairOptions:
     )] = "exact"  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class GroupOptions:
     """What deduplication takes about groups, and about the values of columns."""
 

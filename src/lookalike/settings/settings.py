@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from ..choices import Empty, Evidence, Keep
+from ..engines.memory import skips_oversized
 from ..errors import ParameterError
 from ..files.workspace import unfinished_job
 from ..inputs.ignored import read_ignored
@@ -23,9 +24,25 @@ from ..text.ignored import Ignored
 from ..text.shingle import Shingling
 from ..theory.banding import candidate_probability, least_agreeing
 from ..values.arrays import RANDOM, drawn_seed
-from .limits import shares_of, skips_oversized
 from .option import check_values, entries, recorded, repeating, with_option_docs
 from .options import DedupOptions, GroupOptions, PairOptions, RunOptions, SearchOptions
+
+
+def shares_of(given: float | str | Sequence[float | str] | None) -> dict[str, float]:
+    """Return which share of documents may be removed: of all ("") and of those with a value of a column, by its name."""
+    shares = {}
+    for one in given if isinstance(given, list | tuple) else [] if given is None else [given]:
+        column, colon, share = str(one).rpartition(":")
+        try:
+            shares[column] = float(share)
+        except ValueError:
+            shares[column] = -1.0
+        if not 0.0 <= shares[column] <= 1.0 or bool(colon) > bool(column):  # nor nan
+            raise ParameterError(
+                "must be a share between 0 and 1, such as 0.6, or lang:0.6 for each value of lang", "fail_if_removed", one
+            )
+    return shares
+
 
 _DERIVED = {"shingling", "sketch", "bits", "sample"}  # of what sketches depend on
 

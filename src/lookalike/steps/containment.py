@@ -20,7 +20,7 @@ from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import PROBES, SAMPLE_POSTINGS, SHARED_COUNTS
 from .batches import DIGEST_BYTES, Batches, as_words, batch_of, flags, gather, ints
 from .crowds import VOUCHED
-from .links import HEADS, NO_CROWDS
+from .pairs import HEADS, NO_CROWDS
 from .totals import Total
 
 KEY_BITS, ROW_BYTES = 63, 16

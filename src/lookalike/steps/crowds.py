@@ -20,7 +20,7 @@ from ..values import Int64Array, UInt64Array, drop_repeats
 from ..values.arrow import alone, to_arrow, to_numpy
 from ..values.tables import CODE_PAIRS, LINKS, PREFIXES, PREFIXES_AND_BITS, RARE_CODE_POSTINGS
 from .batches import DIGEST_BYTES, Batches, as_words, batch_of, flags, gather, ints, longest
-from .links import Nibbles, batches_of
+from .pairs import Nibbles, batches_of
 from .totals import Total
 
 MARKS = pa.schema([("order", pa.int64())])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..core import Resolver
 from ..errors import ParameterError, from_caller
-from ..methods.comparable import sets_of_values
+from ..methods.method import sets_of_values
 from ..values import Float64Array, Int64Array, Pairs, Shingles, drop_repeats
 from ..values.arrays import number
 from .batches import ints

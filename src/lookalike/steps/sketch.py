@@ -17,7 +17,7 @@ from ..methods.method import Method
 from ..text.shingle import Shingling
 from ..text.texts import PIECE_BYTES, Texts, concatenate, from_arrow_array
 from ..values import Int64Array, UInt64Array
-from ..values.arrow import alone, strings, to_arrow, to_numpy, wrapped
+from ..values.arrow import alone, strings, to_arrow, wrapped
 from ..values.tables import COLUMN, KEY, SKETCHES, WITHIN_BYTES
 from .batches import Batches, as_words, check_tokens, flags, row_error
 from .override import OVERRIDE, Overriding
@@ -29,7 +29,6 @@ SHORT = pa.field("short", pa.bool_())
 
 _WORD = pa.binary(16)
 _NOT_WITHIN = np.empty((0, 2), np.uint64)
-_Hashes = tuple[UInt64Array, Int64Array]
 
 
 def sketches_schema(documents: pa.Schema, method: Method, overridden: bool = False) -> pa.Schema:
@@ -67,23 +66,26 @@ def sketch(
                 raise InputDataError(f"saved sketches are damaged: other settings made them than they say: {error}") from None
             yield made
             continue
-        for begin, end in texts_of(batch).cut(piece_bytes):
-            piece = batch.slice(begin, end - begin)
-            if "values" not in piece.schema.names:
-                check_tokens(piece, texts_of(piece), shingling.unit, most)
-            with alone(texts_of(piece).longest):
-                hashed = hashes_of(piece, shingling, encoding_errors == "strict")
-                made = _sketched(piece, schema, shingling, method, key, overriding, hashed)
+        whole = from_arrow_array(batch.column("text"))
+        for begin, end in whole.cut(piece_bytes):
+            piece, texts = batch.slice(begin, end - begin), whole.slice(begin, end)
+            check_tokens(piece, texts, shingling.unit, most)
+            with alone(texts.longest):
+                try:
+                    hashed = shingling.hashes(texts, encoding_errors == "strict")
+                except InputDataError as error:
+                    raise row_error(piece, error) from error.__cause__
+                made = _sketched(piece, texts, schema, shingling, method, key, overriding, hashed)
                 del hashed
             yield made
 
 
 def _sketched(
-    piece: pa.RecordBatch, schema: pa.Schema, shingling: Shingling, method: Method, key: bytes, overriding: Overriding | None,
-    hashed: _Hashes,
+    piece: pa.RecordBatch, texts: Texts, schema: pa.Schema, shingling: Shingling, method: Method, key: bytes,
+    overriding: Overriding | None, hashed: tuple[UInt64Array, Int64Array],
 ) -> pa.RecordBatch:  # fmt: skip
     """Sketch some documents at once."""
-    texts, n, (values, offsets) = texts_of(piece), len(piece), hashed
+    n, (values, offsets) = len(piece), hashed
     groups, withins = _groups(piece, "within", key) if "within" in schema.names else (np.zeros(n, np.uint64), _NOT_WITHIN)
     across = _groups(piece, "across", key)[1] if "across" in schema.names else _NOT_WITHIN
     made = method.sketch(values, offsets, groups)
@@ -138,25 +140,6 @@ def _groups(piece: pa.RecordBatch, name: str, key: bytes) -> tuple[UInt64Array, 
     if name == "across":  # zeros are no value
         withins[~words.any(1)] = 0
     return words[:, 0].astype(np.uint64), withins
-
-
-def texts_of(batch: pa.RecordBatch) -> Texts:
-    """Return the texts, or the bytes of ready sets."""
-    if "values" not in batch.schema.names:
-        return from_arrow_array(batch.column("text"))
-    sets = batch.column("values")
-    return Texts(to_numpy(sets.values).view(np.uint8), 8 * to_numpy(sets.offsets))
-
-
-def hashes_of(piece: pa.RecordBatch, shingling: Shingling, strict: bool) -> _Hashes:
-    """Return the shingle hashes of each document, made from its text or as they came."""
-    texts = texts_of(piece)
-    if "values" in piece.schema.names:
-        return texts.content.view(np.uint64), (texts.offsets - texts.offsets[0]) >> 3
-    try:
-        return shingling.hashes(texts, strict)
-    except InputDataError as error:
-        raise row_error(piece, error) from error.__cause__
 
 
 def _fixed(array: NDArray[Any]) -> pa.Array:

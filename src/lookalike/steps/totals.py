@@ -16,7 +16,7 @@ from ..values import Int64Array
 from ..values.arrow import string, to_numpy
 from ..values.tables import SOURCE_BITS
 from .batches import DIGEST_BYTES, as_words
-from .groups import REASONS
+from .decide import REASONS
 
 N, REFERENCES, EMPTY, BYTES, TEXT_IDS, WHOLE, SHORT, LONGER, SKIPPED, SKIPPED_REFERENCES = range(10)
 LARGEST = np.iinfo(np.int64).max

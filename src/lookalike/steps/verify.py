@@ -1,4 +1,4 @@
-"""Documents are compared: bundles of a pivot and its partners, and which pairs may match at all."""
+"""Documents are compared: in bundles of a pivot and its partners, or whole components at a walk; and which may match at all."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..core import Rows, sift_pairs
-from ..methods.comparable import Piece
-from ..methods.method import Method
+from ..methods.method import Method, Piece
 from ..text.hashes import KeyedHashes
 from ..text.numbering import numbering
 from ..text.shingle import Shingling
 from ..text.texts import Texts, from_arrow_array
-from ..values import Int64Array, UInt64Array, drop_repeats
+from ..values import Int64Array, drop_repeats
 from ..values.arrow import alone, to_arrow, to_numpy
 from ..values.shingles import Halves
-from ..values.tables import MATCHES, SOURCE_BITS
+from ..values.tables import MATCHES, SOURCE_BITS, SURVIVORS
+from . import batches
 from .batches import Batches, as_words, batch_of, gather, ints, longest, starts_of
 
 BUNDLED = pa.schema([("bundle", pa.int64()), ("order", pa.int64())])
@@ -28,8 +28,7 @@ BUNDLED = pa.schema([("bundle", pa.int64()), ("order", pa.int64())])
 def comparable(batches: Iterator[pa.RecordBatch], method: Method, shingling: Shingling, key: bytes) -> Rows:
     """Make the documents of batches ready for comparison; there is at least one, and each is done with before the next comes.
 
-    By ``estimate`` if there is one, by ``values`` (the hashes of ready sets), or by ``text``, whose shingles are compared
-    themselves: see ``numbering``.
+    By ``estimate`` if there is one, or by ``text``, whose shingles are compared themselves: see ``numbering``.
     """
     first = next(batches)
     batches = chain([first], batches)
@@ -37,8 +36,6 @@ def comparable(batches: Iterator[pa.RecordBatch], method: Method, shingling: Shi
         width = 4 * method.n_estimates
         words = np.concatenate([as_words(batch.column("estimate"), width, np.uint32) for batch in batches])
         return method.estimable(words.astype(np.uint32))
-    if "values" in first.schema.names:
-        return method.comparable(_lists(batch, "values") for batch in batches)
     del first  # not held while the next is read
     return method.comparable(_numbered_texts(batches, shingling, key))
 
@@ -58,33 +55,24 @@ def _numbered_texts(batches: Iterator[pa.RecordBatch], shingling: Shingling, key
             yield (*known.number(pieces.pop()), len(known))
 
 
-def _lists(batch: pa.RecordBatch, name: str) -> tuple[UInt64Array, Int64Array]:
-    """Return (values, offsets) of a column of lists of integers; offsets begin at 0."""
-    column = batch.column(name).cast(pa.large_list(pa.int64()))
-    offsets = to_numpy(column.offsets)
-    values = to_numpy(column.values)[offsets[0] : offsets[-1]]
-    return values.view(np.uint64), offsets - offsets[0]
-
-
 def weights(batch: pa.RecordBatch) -> Int64Array:
     """Return about how many bytes are worked on for each row of a batch with texts or estimates and perhaps partners."""
     if "estimate" in batch.schema.names:
         kind = batch.schema.field("estimate").type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         total = np.full(len(batch), 64 + (kind.byte_width if pa.types.is_fixed_size_binary(kind) else 1024), np.int64)
-    elif "values" in batch.schema.names:
-        total = 8 * np.diff(_lists(batch, "values")[1]) + 64
     else:
         total = np.diff(from_arrow_array(batch.column("text")).offsets) + 64
     if "partners" in batch.schema.names:
-        total = total + 32 * np.diff(_lists(batch, "partners")[1])
+        total = total + 32 * np.diff(partners_of(batch)[0])
     return total
 
 
 def partners_of(batch: pa.RecordBatch) -> tuple[Int64Array, Int64Array]:
-    """Return (offsets, orders) of the column ``partners``."""
-    orders, offsets = _lists(batch, "partners")
-    return offsets, orders.view(np.int64)
+    """Return (offsets, orders) of the column ``partners``; offsets begin at 0."""
+    column = batch.column("partners").cast(pa.large_list(pa.int64()))
+    offsets = to_numpy(column.offsets)
+    return offsets - offsets[0], to_numpy(column.values)[offsets[0] : offsets[-1]]
 
 
 def bundle(rows: Batches, most: int | None = None) -> Batches:
@@ -148,3 +136,100 @@ def halves(texts: Texts, shingling: Shingling, key: bytes) -> Halves:
 def sift(left: Int64Array, right: Int64Array, lefts: Halves, rights: Halves, threshold: float) -> NDArray[np.bool_]:
     """Tell of each pair, a row of ``lefts`` and one of ``rights``, whether its resemblance may reach the threshold."""
     return sift_pairs(left, right, lefts, rights, threshold).view(np.bool_)
+
+
+def walk(
+    rows: Batches,
+    *,
+    method: Method,
+    shingling: Shingling,
+    threshold: float,
+    key: bytes,
+    boundary: int = 0,
+    all_pairs: bool = False,
+) -> Batches:
+    """Compare each document with its earlier partners that are kept; BUNDLES that meet by bundle give MATCHES.
+
+    A document is removed if and only if an earlier kept partner matches it; references stay. All matches of a
+    removed document with kept partners are there. With ``all_pairs`` those with removed documents are, too; then matches tell
+    nothing of who is kept.
+    """
+    source = _Source(rows)
+    while source.has_more():
+        with alone(source.longest):
+            rows_of_sets = comparable(source.run(), method, shingling, key)
+            bundles, orders, partners = source.columns()
+            offsets = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(some) for some, _ in partners]))])
+            earlier = np.concatenate([some for _, some in partners])
+            bounds = np.append(np.flatnonzero(starts_of(bundles, None)), len(bundles))
+            matches = rows_of_sets.walk(bounds, orders, offsets, earlier, boundary, threshold, all_pairs)
+            del rows_of_sets
+        yield batch_of(MATCHES, *matches)
+
+
+class _Source:
+    """Bundles in runs of about ``PIECE_WEIGHT``, or of one that is larger; texts that have been given are not held."""
+
+    def __init__(self, rows: Batches) -> None:
+        self._rows = filter(len, rows)
+        self._next = next(self._rows, None)
+        self._known: list[tuple[Int64Array, Int64Array, tuple[Int64Array, Int64Array]]] = []
+
+    def has_more(self) -> bool:
+        """Tell whether there is another run."""
+        return self._next is not None
+
+    @property
+    def longest(self) -> int:
+        """Bytes of the longest text of those that are next."""
+        return batches.longest(self._next)
+
+    def run(self) -> Batches:
+        """Yield the rows of the next run."""
+        self._known = []
+        weight, before = 0, None
+        while self._next is not None:
+            batch = self._next
+            keys, total = ints(batch, "bundle"), np.cumsum(weights(batch)) + weight
+            starts = np.flatnonzero(starts_of(keys, before))
+            ahead = np.where(starts > 0, total[starts - 1], weight)
+            full = starts[(ahead >= batches.PIECE_WEIGHT)]
+            end = int(full[0]) if len(full) else len(batch)
+            if end:
+                part = batch.slice(0, end)
+                self._known.append((keys[:end], ints(part, "order"), partners_of(part)))
+                yield part
+                del part
+            if len(full):
+                self._next = batch.slice(end)
+                return
+            weight, before = int(total[-1]), int(keys[-1])
+            self._next = None
+            del batch  # not held while the next is read
+            self._next = next(self._rows, None)
+
+    def columns(self) -> tuple[Int64Array, Int64Array, list[tuple[Int64Array, Int64Array]]]:
+        """Return bundle, order and partners of the rows of the last run."""
+        bundles, orders, partners = zip(*self._known, strict=True)
+        return np.concatenate(bundles), np.concatenate(orders), list(partners)
+
+
+def choose_survivors(rows: Batches) -> Batches:
+    """Name the match of highest score of each document, the first of equal ones."""
+    rights, lefts, scores = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+    for batch in rows:
+        rights = np.concatenate([rights, ints(batch, "right")])
+        if not len(rights):
+            continue
+        lefts = np.concatenate([lefts, ints(batch, "left")])
+        scores = np.concatenate([scores, to_numpy(batch.column("score"))])
+        begins = starts_of(rights, None)
+        group = np.cumsum(begins) - 1
+        best = np.maximum.reduceat(scores, np.flatnonzero(begins))
+        chosen = np.flatnonzero(scores == best[group])
+        chosen = chosen[starts_of(group[chosen], None)]
+        rights, lefts, scores = rights[chosen], lefts[chosen], scores[chosen]
+        yield batch_of(SURVIVORS, rights[:-1], lefts[:-1], scores[:-1])  # of the last one more may come
+        rights, lefts, scores = rights[-1:], lefts[-1:], scores[-1:]
+    if len(rights):
+        yield batch_of(SURVIVORS, rights, lefts, scores)

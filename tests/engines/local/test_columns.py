@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.engines.local.columns import arrays_of, column_of, numbered, streamed, take_column, wrapped
+from lookalike.engines.local.tables import arrays_of, column_of, numbered, streamed, take_column, wrapped
 from lookalike.files.workspace import Workspace
 
 integers = st.integers(-(2**63), 2**63 - 1)

@@ -10,7 +10,7 @@ from engine_kinds import make
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lookalike.engines.local import numbers as local_numbers
+from lookalike.engines.local import sort as local_sort
 from lookalike.files.workspace import Workspace
 
 LINKS = pa.schema([("left", pa.int64()), ("right", pa.int64())])
@@ -35,7 +35,7 @@ def met(engine, found, cut, once):
 def test_repeats_go_and_nothing_else_does(kind, few, tmp_path_factory, found, cut):
     with pytest.MonkeyPatch.context() as patch:
         engine = make(kind, tmp_path_factory.mktemp("work"), patch)
-        patch.setattr(local_numbers, "DISTINCT_BYTES", few)
+        patch.setattr(local_sort, "DISTINCT_BYTES", few)
         every, some = met(engine, found, cut, False), met(engine, found, cut, True)
         engine.close()
     assert sorted(every) == sorted(found)
@@ -48,9 +48,9 @@ def test_repeats_go_and_nothing_else_does(kind, few, tmp_path_factory, found, cu
 
 def test_a_table_without_repeats_is_not_sorted_again_and_again(monkeypatch, tmp_path):
     """Else its cost would grow with the square of its rows."""
-    counted, distinct = [], local_numbers._distinct
-    monkeypatch.setattr(local_numbers, "_distinct", lambda arrays: counted.append(1) or distinct(arrays))
-    monkeypatch.setattr(local_numbers, "DISTINCT_BYTES", 800)
+    counted, distinct = [], local_sort._distinct
+    monkeypatch.setattr(local_sort, "_distinct", lambda arrays: counted.append(1) or distinct(arrays))
+    monkeypatch.setattr(local_sort, "DISTINCT_BYTES", 800)
     found = [(int(a), int(b)) for a, b in np.ndindex(80, 80)]
     assert len(met(make("local", tmp_path, monkeypatch), found, 10, True)) == 6400
     assert len(counted) <= 1 + np.log2(6400 * 8 / 800) + 2
@@ -63,7 +63,7 @@ def test_a_job_goes_on_after_the_mark_of_each_piece(tmp_path, memory, bound):
     found = pa.table({"left": np.arange(200), "right": np.arange(200)[::-1]}, LINKS)
     rows = SimpleNamespace(schema=LINKS, batches=lambda: iter(found.to_batches(30)))
     space = Workspace(tmp_path / "work", {"a": "job"})
-    table = local_numbers.by_number(rows, "left", "right", space, memory, 1, lambda size: None, bound=bound)
+    table = local_sort.by_number(rows, "left", "right", space, memory, 1, lambda size: None, bound=bound)
 
     def after(mark):
         made = ((piece.mark, list(piece.make())) for piece in table.pieces(mark))
@@ -98,7 +98,7 @@ def test_numbers_of_32_bits_meet_like_others(kind, beyond, tmp_path, monkeypatch
     for last in range(1, len(edges) + 1):
         some = [row for row in found if row[0] in (*edges[:last], beyond)]
         engine = make(kind, tmp_path / str(last), monkeypatch)
-        monkeypatch.setattr(local_numbers, "MEMBERS", 2)
+        monkeypatch.setattr(local_sort, "MEMBERS", 2)
         rows = met(engine, some, 4, False)
         engine.close()
         assert sorted(rows) == sorted(some)
@@ -110,8 +110,8 @@ def test_numbers_of_32_bits_meet_like_others(kind, beyond, tmp_path, monkeypatch
 def test_a_large_group_comes_in_several_batches(kind, tmp_path, monkeypatch):
     """Joins add to each row what is wide: of the first document of a crowd there are millions."""
     engine = make(kind, tmp_path, monkeypatch)
-    monkeypatch.setattr(local_numbers, "BLOCK", 10)
-    monkeypatch.setattr(local_numbers, "JOINED", 1 << 40)
+    monkeypatch.setattr(local_sort, "BLOCK", 10)
+    monkeypatch.setattr(local_sort, "JOINED", 1 << 40)
     found = [(left, right) for left in range(3) for right in range(97)]
     batches = list(
         engine.group_by(engine.rows(pa.table(list(zip(*found, strict=True)), LINKS.names)), "left", "right").batches()
@@ -128,15 +128,15 @@ def test_a_large_group_comes_in_several_batches(kind, tmp_path, monkeypatch):
 def test_repeats_in_many_parts_are_dropped_as_they_are_read(tmp_path, monkeypatch):
     """A pair that every band repeats is not held once for each band."""
     engine = make("spilled", tmp_path, monkeypatch)
-    monkeypatch.setattr(local_numbers, "DISTINCT_BYTES", 800)
-    once, joined, most = [(0, right) for right in range(100)], local_numbers.joined, []
+    monkeypatch.setattr(local_sort, "DISTINCT_BYTES", 800)
+    once, joined, most = [(0, right) for right in range(100)], local_sort.NumberSort.joined, []
 
-    def joining(parts):
-        together = joined(parts)
+    def joining(self, parts):
+        together = joined(self, parts)
         most.append(sum(array.nbytes for array in together.values()))
         return together
 
-    monkeypatch.setattr(local_numbers, "joined", joining)
+    monkeypatch.setattr(local_sort.NumberSort, "joined", joining)
     assert met(engine, once * 60, 50, True) == once
     assert sum(most) > 0 and max(most) < 60 * 800 / 3
     engine.close()

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.engines.local import sort as local_sort
-from lookalike.engines.local.columns import arrays_of, streamed
 from lookalike.engines.local.sort import all_together, by_bytes, by_list, places, portions
-from lookalike.engines.local.tables import LazyTable, Stored, one_piece
+from lookalike.engines.local.tables import LazyTable, Stored, arrays_of, one_piece, streamed
 from lookalike.files.workspace import Workspace
 
 integer = pa.int64()

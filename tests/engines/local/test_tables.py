@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.engines.local import tables as local_tables
-from lookalike.engines.local.columns import arrays_of
-from lookalike.engines.local.tables import UNFINISHED, LazyTable, Piece, Stored, union
+from lookalike.engines.local.tables import UNFINISHED, LazyTable, Piece, Stored, arrays_of, union
 from lookalike.files.arrays import ArrayFile
 from lookalike.files.workspace import Workspace
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.engines.local import texts as local_texts
-from lookalike.engines.local.texts import MemoryTexts, PartitionedTexts, Spilling, TextLog
+from lookalike.engines.local import documents as local_documents
+from lookalike.engines.local.documents import MemoryTexts, PartitionedTexts, Spilling, TextLog
 from lookalike.files.workspace import Workspace
 from lookalike.text.texts import Texts
 
@@ -69,12 +69,12 @@ def test_kept_texts_come_in_their_order_from_any_row_on(rows, cuts, data):
 def test_two_partitions_are_held_at_a_time(monkeypatch):
     made_again = []
 
-    class Watched(local_texts._Partition):
+    class Watched(local_documents._Partition):
         def __init__(self, workspace, chunks, partition, hold):
             made_again.append(partition)
             super().__init__(workspace, chunks, partition, hold)
 
-    monkeypatch.setattr(local_texts, "_Partition", Watched)
+    monkeypatch.setattr(local_documents, "_Partition", Watched)
     space, partition, rows = Workspace(), np.arange(3, dtype=np.int32), [b"none", b"of", b"three"]
     spilling = Spilling(space, partition, 0)
     spilling.take(0, made(rows))

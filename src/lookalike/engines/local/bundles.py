@@ -18,8 +18,7 @@ from ...values.arrays import places_of, runs
 from ...values.arrow import to_arrow
 from ..engine import Batches, Table
 from ..progress import WorkProgress
-from .columns import arrays_of, inverse
-from .tables import LazyTable, Piece
+from .tables import LazyTable, Piece, arrays_of, inverse
 
 GROUP_BYTES = 2 << 20
 PAIRED = "paired"

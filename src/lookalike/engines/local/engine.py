@@ -23,14 +23,10 @@ from ..engine import Aggregate, Step, Table
 from ..memory import Memory
 from ..progress import Progress, WorkProgress, share_of
 from .bundles import CLOSED, PAIRED, ComponentPartitions, WholeComponents, all_pairs, connected_documents, find_roots
-from .columns import numbered_type
-from .documents import PIECE_BYTES, Documents
+from .documents import PIECE_BYTES, Documents, PartitionedTexts, Spilling
 from .joins import FileArray, MappedTotals, RankLookup, filter_rows, join_rows, with_streamed_texts, with_text
-from .numbers import by_number
-from .slices import LocalSlices
-from .sort import all_together, by_bytes, by_list, places
-from .tables import LazyTable, Piece, Stored, TableWriter, one_piece, union
-from .texts import PartitionedTexts, Spilling
+from .sort import all_together, by_bytes, by_list, by_number, places
+from .tables import LazyTable, Piece, Stored, TableWriter, numbered_type, one_piece, union
 
 SPILL_BYTES = 32 << 20
 MATCH_BYTES = 24
@@ -269,11 +265,6 @@ class LocalEngine:
             self._bytes = sizes
         found: Int64Array = self._bytes[orders].astype(np.int64)
         return found
-
-    @property
-    def slices(self) -> LocalSlices | None:
-        """What decides about pairs that are in no component."""
-        return LocalSlices(self)
 
     def _limits(self) -> tuple[int, int]:
         """Return the bytes of a partition, and of a component: those of an earlier run, unless they are too many by now."""

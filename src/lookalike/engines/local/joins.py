@@ -21,8 +21,7 @@ from ...values import Int64Array
 from ...values.arrays import number_type, runs
 from ...values.arrow import null, to_arrow, to_numpy, wrapped
 from ..engine import Batches, Table
-from .columns import arrays_of, numbered
-from .tables import Stored
+from .tables import Stored, arrays_of, numbered
 
 TEXT_BYTES = 2 << 20
 Take = Callable[[Int64Array, str], pa.Array]

@@ -65,7 +65,6 @@ class SparkEngine:
     """
 
     joins_keep_order = False
-    slices = None
     few_bytes = 32 << 20  # of rows that the driver works on itself: a stage of Spark takes some tenths of a second to begin
 
     def __init__(self, session: Any, folder: str | os.PathLike[str], progress: Progress | None = None) -> None:

@@ -26,7 +26,7 @@ from ...settings.settings import Settings, added_columns, count_columns
 from ...steps.pairs import MEMBERS
 from ...steps.sketch import kept
 from ...values.tables import SOURCE_BITS
-from ..decisions import in_order
+from ..decide import in_order
 from ..saved_sketches import Saving
 from ..search import Candidates
 from .files import MOST_TASKS, TOLD, WRITTEN, Writing, check_where, take_files, write_inputs, write_sketches

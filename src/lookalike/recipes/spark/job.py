@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
-from ...engines.memory import Memory
+from ...engines.memory import Memory, limit_of
 from ...engines.progress import Clock
 from ...engines.spark.engine import SparkEngine
 from ...engines.spark.frames import FrameInput, Frames
@@ -23,16 +23,13 @@ from ...formats.memory import refuse_for_files
 from ...formats.split import Limit, Split, names_of, skipped_in, unread_files
 from ...inputs.sketch_rows import is_saved
 from ...inputs.sketches import as_references, saved_in
-from ...results.slices import Slices
-from ...results.summary import CALLED, Summary, summary_counts
-from ...settings.limits import limit_of
+from ...results.summary import CALLED, Slices, Summary, summary_counts
 from ...settings.options import OPENING
 from ...settings.settings import Settings
-from ...steps.groups import VALUES, count_by_value
+from ...steps.decide import VALUES, count_by_value
 from ...steps.ids import at_positions
 from ...steps.totals import OUTCOMES
-from ..decide import Decider, Deciding
-from ..decisions import DecisionTables, decide_and_summarize
+from ..decide import Decider, DecisionTables, decide_and_summarize
 from ..preparation import JobContext, check_no_order, identity_of, is_frame, open_inputs, reading_of, report_stage
 from ..progress import Progress
 from ..saved_sketches import reconcile_with_saved
@@ -221,8 +218,8 @@ def _run(opened: JobContext, id_type: str | None) -> SparkJob:
     assert isinstance(engine, SparkEngine)
     opened.clock.lap("opening")
     key = opened.key
-    found = search(engine, opened.splits, opened.reading, CandidateOptions.of(settings), key, opened.clock.lap, opened.unread)
-    decider = Decider(engine, found, Deciding.of(settings), key)
+    found = search(engine, opened.splits, opened.reading, CandidateOptions(settings), key, opened.clock.lap, opened.unread)
+    decider = Decider(engine, found, settings, key)
     stored: dict[str, Any] = {}
 
     def count(told: DecisionTables) -> dict[str, Any]:
