@@ -17,13 +17,11 @@ from lookalike.files.ahead import (
     GAP,
     HELD,
     LEAST,
-    TAIL,
     PrefetchedFile,
     Prefetcher,
     _together,
-    map_in_threads,
-    prefetch_first,
-    want,
+    make_first,
+    map_ahead,
 )
 from lookalike.files.urls import as_url
 
@@ -34,7 +32,7 @@ class Held(Prefetcher):
     """A file in memory, which counts what is asked of it, and is read in small blocks."""
 
     def __init__(self, data=DATA, room=HELD * 1000, block=1000):
-        super().__init__(self.ask, len(data), lambda: self.ask(TAIL, max(0, len(data) - TAIL)))
+        super().__init__(self.ask, len(data))
         self.data, self.asked, self.room, self.block = data, [], room, block
 
     def ask(self, n_bytes, begin):
@@ -83,30 +81,17 @@ def test_ranges_are_asked_for_once_and_together():
     file = Held(room=1 << 20, block=1 << 20)
     first, second = [(0, 1000), (1000 + GAP, 80_000)], [(200_000, 210_000), (300_000, 310_000)]
     raw = io.BufferedReader(PrefetchedFile(file), 64)
-    want(raw, [first, second])
+    file.prefetch([first, second])
     arrow = PrefetchedFile(file, exact=True, owner=False)
     for begin, end in (*first, *second):
         for stream in (raw, arrow):
             stream.seek(begin)
             assert stream.read(end - begin) == DATA[begin:end]
     assert sorted(file.asked) == [(0, 80_000), *second]
-    want(raw, [second])
+    file.prefetch([second])
     assert [*file._wanted] == second and len(file.asked) == 3
-    want(io.BytesIO(DATA), [second])  # of a file on a disk nothing is asked
     raw.close()
     assert not file._wanted and arrow.read(0) == b""
-
-
-def test_the_end_of_a_file_is_asked_for_once():
-    file = Held()
-    tail = partial(file.ask, TAIL, len(DATA) - TAIL)
-    held = []
-    file._tail = lambda: held[0] if held else (held.append(tail()) or held[0])
-    for begin in (len(DATA) - 8, len(DATA) - TAIL, len(DATA) - 100):
-        stream = PrefetchedFile(file, exact=True)
-        stream.seek(begin)
-        assert stream.read() == DATA[begin:]
-    assert len(file.asked) == 1
 
 
 def test_a_file_that_is_shorter_than_it_was_is_an_error():
@@ -149,7 +134,9 @@ def slow(number, started, gate, n_items=3):
 def test_those_that_follow_are_begun(n_bytes, early):
     """Several small ones, one large one; those that read of no store when it is their turn."""
     started, gate, found = [], threading.Event(), []
-    for number, items in enumerate(prefetch_first((n_bytes, partial(slow, number, started, gate)) for number in range(7))):
+    for number, items in enumerate(
+        map_ahead(make_first, ((n_bytes, partial(slow, number, started, gate)) for number in range(7)))
+    ):
         for item in items:
             if not number:
                 while len(started) < 1 + len(early):
@@ -158,7 +145,7 @@ def test_those_that_follow_are_begun(n_bytes, early):
                 gate.set()
             found.append(item)
     assert found == [(number, item) for number in range(7) for item in range(3)]
-    assert sorted(number for number, here in started if not here) == (list(range(1, 7)) if n_bytes else [])
+    assert sorted(number for number, here in started if not here) == (list(range(7)) if n_bytes else [])
 
 
 def test_an_error_is_raised_when_it_is_its_turn():
@@ -175,7 +162,7 @@ def test_an_error_is_raised_when_it_is_its_turn():
     for make, fine in ((failing_one, [0, 1, 2]), (broken, [0, 1, 2, 3])):
         found = []
         with pytest.raises(OSError, match="late|at once"):
-            for items in prefetch_first((1, partial(make, number)) for number in range(6)):
+            for items in map_ahead(make_first, ((1, partial(make, number)) for number in range(6))):
                 found += items
         assert found == fine
 
@@ -191,13 +178,13 @@ def test_who_stops_early_ends_what_was_begun():
         finally:
             closed.append(number)
 
-    all_of = prefetch_first((1, partial(one, number)) for number in range(20))
+    all_of = map_ahead(make_first, ((1, partial(one, number)) for number in range(20)))
     assert next(next(all_of)) == 0
     while len(started) < 1 + AT_ONCE:
         pass
     all_of.close()
     assert sorted(closed)[-4:] == [1, 2, 3, 4]
-    assert list(prefetch_first(iter(()))) == []
+    assert [*map_ahead(make_first, ())] == []
 
 
 def test_side_by_side():
@@ -209,9 +196,9 @@ def test_side_by_side():
         gate.wait()
         return item * item
 
-    assert map_in_threads(work, range(2 * AT_ONCE), True) == [n * n for n in range(2 * AT_ONCE)]
+    assert list(map_ahead(work, ((1, n) for n in range(2 * AT_ONCE)))) == [n * n for n in range(2 * AT_ONCE)]
     assert len(seen) == AT_ONCE
-    assert map_in_threads(lambda item: threading.current_thread().name, [1, 2], False) == ["MainThread"] * 2
+    assert [*map_ahead(lambda item: threading.current_thread().name, [(0, 1), (0, 2)])] == ["MainThread"] * 2
 
 
 def test_what_is_read_ahead_counts_as_memory():
@@ -222,7 +209,7 @@ def test_what_is_read_ahead_counts_as_memory():
     with pytest.raises(ParameterError, match=r"memory must be at least .* MB, .* and what is read ahead of stores 25; got"):
         Memory(cap - 1).reading(True)
     large = Memory(8 << 30).reading(True)
-    assert large.ahead == ahead.MOST == ahead._room and Held.__mro__[1](None, 1, None).room == ahead.MOST // 2
+    assert large.ahead == ahead.MOST == ahead._room and Held.__mro__[1](None, 1).room == ahead.MOST // 2
     Memory(cap).reading(True)
 
 

@@ -17,11 +17,10 @@ from web_server import serving
 import lookalike as la
 from lookalike.errors import InputDataError, ParameterError
 from lookalike.files import remote
-from lookalike.files.ahead import TAIL
 from lookalike.files.inputs import Skipped, find_places
 from lookalike.files.remote import ATTEMPTS, version_of
 from lookalike.files.streams import read_blocks
-from lookalike.files.urls import as_url
+from lookalike.files.urls import TAIL, as_url
 from lookalike.formats.parquet_pages import HEADER
 from lookalike.formats.registry import known_suffixes
 from lookalike.formats.sources import open_sources

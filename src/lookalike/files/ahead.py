@@ -6,7 +6,9 @@ import io
 import os
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from functools import partial
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,7 +20,6 @@ LEAST, MOST = 24 << 20, 256 << 20
 HELD = AT_ONCE + 2
 """Blocks that are held of what is read from front to back: as many as are asked for ahead, and those that readers are in."""
 LARGEST = 4 << 20  # bytes of a request
-TAIL = 1 << 16  # bytes at the end of a file, which are held
 GAP = 1 << 16  # bytes between two ranges that are asked for with them
 SMALL = 8 << 20  # bytes of files of which more than one are begun ahead
 T = TypeVar("T")
@@ -57,8 +58,8 @@ class Prefetcher:
     Where one block follows another, those after it are asked for, too.
     """
 
-    def __init__(self, fetch: Callable[[int, int], bytes], size: int, tail: Callable[[], bytes]) -> None:
-        self.fetch, self.size, self._tail = fetch, size, tail
+    def __init__(self, fetch: Callable[[int, int], bytes], size: int) -> None:
+        self.fetch, self.size = fetch, size
         self.room = _room // 2
         self.block = min(LARGEST, self.room // HELD)
         self._wanted: dict[Range, Future[bytes]] = {}
@@ -88,15 +89,8 @@ class Prefetcher:
                 return begin, piece.result()
         return None
 
-    def exactly(self, at: int, n_bytes: int) -> tuple[int, bytes]:
-        """Return bytes as they are asked for, or the end of the file, and where they begin."""
-        last = max(0, self.size - TAIL)
-        return (last, self._tail()) if at >= last else (at, self.fetch(min(n_bytes, self.size - at), at))
-
     def block_at(self, at: int) -> tuple[int, bytes]:
-        """Return the block that has a byte, or a small file as a whole, and where it begins."""
-        if self.size <= TAIL:
-            return 0, self._tail()
+        """Return the block that has a byte, and where it begins."""
         number, last = at // self.block, -(-self.size // self.block)
         follows = number - 1 in self._blocks or not number
         wanted = self._ask(number)
@@ -145,7 +139,7 @@ class PrefetchedFile(io.RawIOBase):
         n_bytes = min(n_bytes, ahead.size - at)
         if n_bytes <= 0:
             return memoryview(b"")
-        found = ahead.at(at) or (ahead.exactly(at, n_bytes) if self._exact else ahead.block_at(at))
+        found = ahead.at(at) or ((at, ahead.fetch(n_bytes, at)) if self._exact else ahead.block_at(at))
         data = memoryview(found[1])[at - found[0] :][:n_bytes]
         if not data:
             raise OSError(f"the object has become shorter than {ahead.size:,} bytes")
@@ -184,65 +178,34 @@ class PrefetchedFile(io.RawIOBase):
         super().close()
 
 
-def want(file: BinaryIO, groups: Sequence[Sequence[Range]]) -> None:
-    """Ask for groups of ranges of a file that will be read, if it is on a store: see ``Prefetcher.want``."""
-    reader = getattr(file, "raw", None)
-    if isinstance(reader, PrefetchedFile):
-        reader.ahead.prefetch(groups)
+def map_ahead(work: Callable[[T], R], items: Iterable[tuple[int, T]]) -> Iterator[R]:
+    """Yield what is made of each item, in order; threads make it, and what follows.
 
-
-def prefetch_first(makes: Iterable[tuple[int, Callable[[], Iterator[T]]]]) -> Iterator[Iterator[T]]:
-    """Yield what each makes, in order; once it has made an item, threads make the first items of those that follow.
-
-    Each comes with the bytes of a store that it reads; one that reads none is made when it is its turn.
+    Each comes with the bytes of a store that it takes; what takes none is made when it is its turn.
     """
-    left, waiting, pool = iter(makes), deque[tuple[int, Callable[[], Iterator[T]], Any]](), None
-
-    def prepare() -> None:
-        nonlocal pool
-        while len(waiting) < AT_ONCE and (not waiting or sum(n for n, _, _ in waiting) < SMALL):
-            if (following := next(left, None)) is None:
-                return
-            started = None
-            if following[0]:
-                if pool is None:
+    left, waiting, pool = iter(items), deque[tuple[int, Callable[[], R]]](), None
+    try:
+        while True:
+            while len(waiting) <= AT_ONCE and sum(n for n, _ in islice(waiting, 1, None)) < SMALL:
+                if (one := next(left, None)) is None:
+                    break
+                made: Callable[[], R] = partial(work, one[1])
+                if one[0]:
                     from concurrent.futures import ThreadPoolExecutor  # here, for what is not needed to start
 
-                    pool = ThreadPoolExecutor(AT_ONCE, "lookalike-begun")
-                started = pool.submit(_begin, following[1])
-            waiting.append((*following, started))
-
-    def all_of(first: list[T], items: Iterator[T]) -> Iterator[T]:
-        first = first or [item for item in (next(items, None),) if item is not None]
-        prepare()
-        while first:
-            yield first.pop()  # it is not held while others are made
-        yield from items
-
-    try:
-        for _, make in left:
-            yield all_of([], make())
-            while waiting:
-                _, make, started = waiting.popleft()
-                yield all_of([], make()) if started is None else all_of(*started.result())
+                    pool = pool or ThreadPoolExecutor(AT_ONCE, "lookalike-begun")
+                    made = pool.submit(made).result
+                waiting.append((one[0], made))
+            if not waiting:
+                return
+            yield waiting.popleft()[1]()  # it is not held while others are made
     finally:
-        for _, _, started in waiting:
-            if started is not None and not started.cancel() and started.exception() is None:
-                started.result()[1].close()
         if pool is not None:
-            pool.shutdown()
+            pool.shutdown(cancel_futures=True)
 
 
-def _begin(make: Callable[[], Iterator[T]]) -> tuple[list[T], Iterator[T]]:
+def make_first(make: Callable[[], Iterator[T]]) -> Iterator[T]:
+    """Return what is made, the first item of it already, which is not held while others are made."""
     items = make()
-    return [item for item in (next(items, None),) if item is not None], items
-
-
-def map_in_threads(work: Callable[[T], R], items: Sequence[T], remote: bool) -> list[R]:
-    """Return what is made of each item, of several at a time if stores are asked for it (``remote``)."""
-    if not remote or len(items) < 2:
-        return list(map(work, items))
-    from concurrent.futures import ThreadPoolExecutor  # here, for what is not needed to start
-
-    with ThreadPoolExecutor(AT_ONCE, "lookalike-asks") as pool:
-        return list(pool.map(work, items))
+    first = [*islice(items, 1)]
+    return chain((first.pop() for _ in range(len(first))), items)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import glob as globbing
 import os
 import stat
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import InputDataError
-from .ahead import map_in_threads
+from .ahead import map_ahead
 from .names import (
     ARCHIVES,
     GivenPath,
@@ -105,7 +105,7 @@ def _visible(folder: Path, patterns: Patterns) -> Iterator[tuple[str, os.DirEntr
     def reason(inside: os.DirEntry[str]) -> str | None:
         if is_marker(inside.name):
             return "marker"
-        if patterns.unwanted and patterns.excludes(Path(inside.path).relative_to(folder).parts):
+        if patterns.excludes(Path(inside.path).relative_to(folder).parts):
             return "excluded"
         return "hidden_folder" if inside.name.startswith(".") and not all_names else None
 
@@ -152,9 +152,9 @@ def _on_store(
     url: Url, patterns: Patterns, suffixes: Collection[str], skipped: Skipped, kinds: Collection[str]
 ) -> list[FoundFile]:  # fmt: skip
     """Return the files that a URL stands for: one, those in a folder, or those that a glob matches."""
-    asks: list[Callable[[], Any]] = [url.entry, partial(entries_in, url, recursive=True)]
+    asks: Any = ((1, url.entry), (1, partial(entries_in, url, recursive=True)))
     with asking(url):
-        entry, *entries = map_in_threads(lambda ask: ask(), asks[: 2 - bool(suffix_of(url.name, suffixes))], True)
+        entry, *entries = map_ahead(lambda ask: ask(), asks[: 2 - bool(suffix_of(url.name, suffixes))])
     if entry is not None and not entry.is_folder:
         return [_remote(entry)]
     if entry is not None:

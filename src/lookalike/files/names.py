@@ -46,7 +46,7 @@ def first_few(names: Iterable[str]) -> str:
 
 def suffix_of(path: GivenPath, known: Collection[str]) -> str | None:
     """Return the longest of some known suffixes that a file name ends with, in any case, or None."""
-    name = str(getattr(path, "name", None) or Path(path).name).lower()
+    name = str(getattr(path, "name", None) or os.path.basename(path)).lower()
     point = name.find(".", 1)
     while point > 0:
         if name[point:] in known:
@@ -102,6 +102,8 @@ class Patterns(NamedTuple):
 
     def excludes(self, parts: Sequence[str]) -> bool:
         """Tell whether ``unwanted`` names a file or folder inside, or a folder that it is in."""
+        if not self.unwanted:
+            return False
         known, whole = len(self.above), [*self.above, *parts]
         ends = range(known + 1, len(whole) + 1)
         return any(

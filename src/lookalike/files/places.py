@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import weakref
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, NamedTuple
 
@@ -131,30 +131,27 @@ def digest_of(places: Sequence[FoundFile]) -> str | None:
 
 
 def without_sidecars(places: list[FoundFile], skipped: Skipped) -> list[FoundFile]:
-    """Leave out, and count, what is kept beside data: ``*.json`` of the shell names it too."""
+    """Leave out, and count, accounts beside outputs, and what describes, or repeats, data sets of Hugging Face.
+
+    ``*.json`` of the shell names them too. ``holding``: folders of ``.arrow`` files; ``saved``: of what describes some.
+    """
     holding = {_seen_at(place).parent for place in places if place.relative.endswith(".arrow")}
     saved = {_seen_at(place).parent for place in places if _seen_at(place).name in ("state.json", "dataset_info.json")}
-    return [place for place in places if not _is_account(place, skipped, holding, saved)]
+    found = []
+    for place in places:
+        path = _seen_at(place)
+        name = path.name
+        described = (
+            (name in ("state.json", "dataset_info.json") and path.parent in holding)
+            or (name == "dataset_dict.json" and any(one.parent == path.parent for one in holding))
+            or (name.startswith("cache-") and name.endswith(".arrow") and path.parent in saved)
+        )  # of map and filter: copies of the data
+        if place.spool is None and (described or is_marker(name)):
+            skipped.add("marker", place.name)
+        else:
+            found.append(place)
+    return found
 
 
 def _seen_at(place: FoundFile) -> PurePath | Url:
     return place.path if place.unpacked is None else PurePosixPath(place.name)
-
-
-def _is_account(
-    place: FoundFile, skipped: Skipped, holding: Collection[PurePath | Url], saved: Collection[PurePath | Url]
-) -> bool:
-    """Tell, and count, what lookalike wrote beside an output, and what describes, or repeats, data sets of Hugging Face.
-
-    ``holding`` folders have their ``.arrow`` files, ``saved`` ones what describes them.
-    """
-    name, folder = _seen_at(place).name, _seen_at(place).parent
-    described = (
-        (name in ("state.json", "dataset_info.json") and folder in holding)
-        or (name == "dataset_dict.json" and any(one.parent == folder for one in holding))
-        or (folder in saved and name.startswith("cache-") and name.endswith(".arrow"))
-    )  # of map and filter: copies of the data
-    if place.spool is not None or not (is_marker(name) or described):
-        return False
-    skipped.add("marker", place.name)
-    return True

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ..errors import InputDataError
+from .ahead import map_ahead
 from .names import shown
 from .places import FoundFile, number_of
-from .urls import READ_ONLY, AnyPath
+from .urls import READ_ONLY, AnyPath, Url
 
 LOGS = {"delta": "_delta_log", "iceberg": "metadata"}
 """The folder in a table that says what is in it, by the kind of table."""
@@ -52,7 +54,7 @@ def is_within(name: str, folders: Collection[str]) -> bool:
 
 def of_tables(places: list[FoundFile], kinds: Collection[str]) -> Iterator[FoundFile]:
     """Yield files, in place of those that describe a table this; refuse those whose rows a table may have no more."""
-    known: dict[AnyPath, str | None] = {}
+    known: dict[AnyPath, str | None] = {place.root: None for place in places if isinstance(place.root, Url)}  # by their lists
     for place in places:
         if place.spool is None and not place.table:
             described = None if place.root is not None else _described_by(place.path, kinds)
@@ -87,14 +89,14 @@ def _refuse_part(path: AnyPath, folder: AnyPath, known: dict[AnyPath, str | None
 
 def _kind_of(folder: AnyPath) -> str | None:
     """Return the kind of table that a folder is; None: it is no table, or cannot be looked into."""
-    try:
-        if (folder / LOGS["delta"]).exists():
-            return "delta"
-        metadata = folder / LOGS["iceberg"]
-        names = (p.name for p in metadata.iterdir()) if isinstance(metadata, Path) else (e.url.name for e in metadata.entries())
-        return "iceberg" if any(name.endswith(METADATA) for name in names) else None
-    except OSError:
-        return None
+    delta, iceberg = map_ahead(_names_in, ((isinstance(folder, Url), folder / log) for log in LOGS.values()))
+    return "delta" if delta else "iceberg" if any(name.endswith(METADATA) for name in iceberg) else None
+
+
+def _names_in(folder: AnyPath) -> list[str]:
+    with suppress(OSError):
+        return [one.name for one in folder.iterdir()] if isinstance(folder, Path) else [e.url.name for e in folder.entries()]
+    return []
 
 
 def _described_by(path: AnyPath, kinds: Collection[str]) -> str | None:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from ..errors import ParameterError
-from .ahead import TAIL, PrefetchedFile, Prefetcher
+from .ahead import PrefetchedFile, Prefetcher
 from .filesystems import Options, container_of, filesystem_of, options_of, refusals
 from .names import GivenPath
 from .remote import HttpFile, HubRepository, RemoteInfo
@@ -32,6 +32,7 @@ SCHEMES = {
 WEB, READ_ONLY = ("https", "http"), ("https", "http", "hf")
 UPLOADS = 3
 """How often a large file is uploaded, if the store fails to complete it."""
+TAIL = 1 << 16  # bytes at the end of a file, which are held
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(?!/*$)/?(.*)", re.DOTALL)  # pathlib leaves one slash of two
 
 
@@ -217,7 +218,7 @@ class Url:
     def ahead(self) -> Prefetcher:
         """Open a file, of which several readers ask for what they will read; one that was listed is opened once."""
         opened = _opened_lately(self, self.known) if self.known is not None else Opened(self)
-        return Prefetcher(opened.fetch, opened.size, opened.tail)
+        return Prefetcher(opened.fetch, opened.size)
 
     def open_stream(self, n_bytes: int | None = None) -> Any:
         """Open a file, of which what follows is read ahead, or only so many bytes are read."""
@@ -319,21 +320,22 @@ class Opened:
     def __init__(self, url: Url) -> None:
         if url.scheme in READ_ONLY:
             web = url.data_set.web() if url.scheme == "hf" else HttpFile(str(url))
-            self.fetch, self.size = web.fetch, web.size
+            self._read, self.size = web.fetch, web.size
             told = url.known or Status(web.size, web.version)
             if told.st_size != web.size or (url.scheme in WEB and told.st_mtime_ns != web.version):
                 raise OSError(0, "HTTP error: it changed while it was read; run again")
         else:
             with refusals():
                 file = url.filesystem.open_input_file(url.inside)
-            self.fetch, self.size = file.read_at, int(file.size())
-        self._tail: bytes | None = None
+            self._read, self.size = file.read_at, int(file.size())
+        self._last, self._tail = max(0, self.size - TAIL), b""
 
-    def tail(self) -> bytes:
-        """Return the last bytes, which say of some formats what is where."""
-        if self._tail is None:
-            self._tail = self.fetch(min(TAIL, self.size), max(0, self.size - TAIL))
-        return self._tail
+    def fetch(self, n_bytes: int, begin: int) -> bytes:
+        """Return some bytes; of the last ones, which say of some formats what is where, all are held."""
+        if begin < self._last:
+            return self._read(n_bytes, begin)
+        self._tail = self._tail or self._read(self.size - self._last, self._last)
+        return self._tail[begin - self._last :][:n_bytes]
 
 
 @lru_cache(maxsize=64)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, islice, starmap
 from operator import attrgetter, itemgetter, methodcaller
 from types import SimpleNamespace
@@ -35,25 +34,26 @@ _ESCAPE = re.compile(
 _UNNAMED = re.compile(r'["\\\x00-\x1f]')
 
 
-def _decoder(columns: Columns, text: Any = str | None) -> Any:
+@lru_cache(maxsize=16)
+def _decoder(wanted: tuple[str, ...], parts: tuple[str, ...], reserved: tuple[str, ...], text: Any = str | None) -> Any:
     """A decoder that builds nothing but the fields wanted; ``text`` is the type of the first."""
-    odd = next((name for name in columns.wanted if _UNNAMED.search(name)), None)
+    odd = next((name for name in wanted if _UNNAMED.search(name)), None)
     if odd is not None:
         raise ParameterError(
             f"a field of JSON lines that is asked for cannot have a quotation mark, a backslash or a control character in its "
             f"name; got {odd!r}: rename the field, or convert the file to parquet"
         )
-    if any("." in name for name in columns.wanted):
-        return _Paths(columns, text)
+    if any("." in name for name in wanted):
+        return _Paths(wanted, parts, reserved, text)
     fields: list[Any] = []
-    for i, name in enumerate(dict.fromkeys(columns.wanted)):
+    for i, name in enumerate(dict.fromkeys(wanted)):
         kind = Any if i else text
-        if name in columns.parts:
+        if name in parts:
             kind = kind if i else kind | msgspec.UnsetType
             fields.append((f"wanted{i}", kind, msgspec.field(name=name, default=msgspec.UNSET)))
         else:
             fields.append((f"wanted{i}", kind, msgspec.field(name=name)))
-    return _with_reserved(fields, columns.reserved)
+    return _with_reserved(fields, reserved)
 
 
 def _with_reserved(fields: list[Any], names: Sequence[str]) -> msgspec.json.Decoder[Any]:
@@ -66,10 +66,8 @@ def _with_reserved(fields: list[Any], names: Sequence[str]) -> msgspec.json.Deco
 class _Paths:
     """Does what ``_decoder`` does for names with points, which can mean fields inside others; slower, line by line."""
 
-    def __init__(self, columns: Columns, text: Any) -> None:
-        self._names = list(dict.fromkeys(columns.wanted))
-        self._reserved = columns.reserved
-        self._parts = columns.parts
+    def __init__(self, wanted: Sequence[str], parts: Sequence[str], reserved: Sequence[str], text: Any) -> None:
+        self._names, self._parts, self._reserved = list(dict.fromkeys(wanted)), parts, reserved
         self._text = msgspec.json.Decoder(text).decode
 
     def decode(self, line: bytes) -> SimpleNamespace:
@@ -235,10 +233,11 @@ class JsonLines(Format):
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         places = {name: f"wanted{i}" for i, name in enumerate(dict.fromkeys(columns.wanted))}
-        asked = replace(columns, reserved=tuple(name for name in columns.reserved if name not in places))
-        known = places | {name: f"reserved{i}" for i, name in enumerate(asked.reserved)}
+        free = tuple(name for name in columns.reserved if name not in places)
+        known = places | {name: f"reserved{i}" for i, name in enumerate(free)}
         reserved = [(known[name], name) for name in columns.reserved]
-        decode, decode_long = _decoder(asked).decode, _decoder(asked, msgspec.Raw).decode
+        asked = tuple(columns.wanted), columns.parts, free
+        decode, decode_long = _decoder(*asked).decode, _decoder(*asked, msgspec.Raw).decode
         parts, nothing = Parts(split, columns), SimpleNamespace(**dict.fromkeys(places.values()))
         number, offset = 0, 0
         for lines in self.blocks(split):

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError
-from ..files.ahead import Range, want
+from ..files.ahead import PrefetchedFile, Range
 from ..files.streams import reading
 from ..text.texts import Later
 from ..values import Int64Array
@@ -287,7 +287,8 @@ class RowGroups:
         done = first
 
         def described(number: int) -> _Group:
-            want(self._raw, [self._ranges(one) for one in range(done, min(number + 2, last))])
+            if isinstance(reader := getattr(self._raw, "raw", None), PrefetchedFile):
+                reader.ahead.prefetch([self._ranges(one) for one in range(done, min(number + 2, last))])
             return self._group(number)
 
         for (rows, streamed, alone, pages), some in groupby(map(described, range(first, last)), lambda group: group[1:]):

@@ -8,7 +8,7 @@ from operator import itemgetter
 from pathlib import PurePath
 
 from ..errors import InputDataError, MissingExtraError, ParameterError
-from ..files.ahead import map_in_threads
+from ..files.ahead import map_ahead
 from ..files.inputs import SNIFFED, find_places
 from ..files.names import GivenPath, Patterns, Skipped, describe_skipped, left_out, listed, patterns_of, suffix_of, way_to_text
 from ..files.places import FoundFile
@@ -72,20 +72,16 @@ def _with_formats(
     if named is not None and delimiter is not None:
         named = named.delimited(delimiter)
 
-    def form_of(place: FoundFile) -> Format | None:
-        if place.table and (named is None or ":" not in named.name):
-            return format_named(place.table)
-        return named or known.get(suffix_of(place.path, known) or "")
-
     told: list[tuple[FoundFile, Format | None]] = []
     for place in places:
+        form = named or known.get(suffix_of(place.path, known) or "")
+        if place.table and (named is None or ":" not in named.name):
+            form = format_named(place.table)
         with skipped.passing(passing):
-            told.append((place, _by_content(form_of(place), place)))
+            told.append((place, _by_content(form, place)))
     lacking = {form: form.missing_extra for form in {form for _, form in told} if form is not None}
-    looked_at = [(form, place) for place, form in told if form is not None and not lacking[form] and _is_looked_at(form, place)]
-    remote = any(isinstance(place.path, Url) for _, place in looked_at)
-    texts = iter(map_in_threads(_is_one, looked_at, remote))
-    for place, form in told:
+    sniffed = map_ahead(_is_one, ((isinstance(one[0].path, Url), one) for one in told))
+    for (place, form), is_one in zip(told, sniffed, strict=True):
         if form is None and place.found:
             skipped.add("other_suffix", place.name)
         elif form is None:
@@ -95,7 +91,7 @@ def _with_formats(
             skipped.add("no_extra", f"{place.name}: {lacking[form]}")
         elif lacking[form]:
             raise MissingExtraError(f"{place.name}: {form.package} is not installed: {lacking[form]}")
-        elif _is_looked_at(form, place) and not next(texts):
+        elif not is_one:
             skipped.add("binary", place.name)
         else:
             yield form, place
@@ -116,13 +112,11 @@ def _by_content(form: Format | None, place: FoundFile) -> Format | None:
     raise InputDataError(described(str(kind)), place.name)
 
 
-def _is_looked_at(form: Format, place: FoundFile) -> bool:
-    return form.rows_are_files and not form.parsed and place.found
-
-
-def _is_one(found: tuple[Format, FoundFile]) -> bool:
-    """Tell by its first bytes whether a file is of a format; one that is damaged may be, which its reader says."""
-    form, place = found
+def _is_one(found: tuple[FoundFile, Format | None]) -> bool:
+    """Tell by its first bytes whether a text is of its format; one that is damaged may be, which its reader says."""
+    place, form = found
+    if form is None or not form.rows_are_files or form.parsed or not place.found:
+        return True
     try:
         return form.sniff(next(read_blocks(place.path, SNIFFED), b""))
     except UnlikeError:

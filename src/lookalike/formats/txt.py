@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import InputDataError, ParameterError
 from ..extraction import AllText, UnreadableError
 from ..extraction.parsers import Text
-from ..files.ahead import prefetch_first
+from ..files.ahead import map_ahead
 from ..files.folder import UnfinishedFolder
 from ..files.names import packed
 from ..files.places import FoundFile
@@ -109,13 +109,8 @@ class TextFiles(Format):
     def texts(self, split: Split, strict: bool = False) -> Iterator[tuple[int, Text]]:
         """Yield the number of each file and its text; what is no text in UTF-8 is an error if that is ``strict``."""
 
-        def reads(numbered: tuple[int, FoundFile]) -> tuple[int, Callable[[], Iterator[tuple[int, Text]]]]:
-            number, place = numbered
-            n_bytes = (place.size + 1) * isinstance(place.path, Url)
-            return n_bytes, lambda: ((number, _content_or_why(one, split, strict)) for one in (place,))
-
-        for one in prefetch_first(map(reads, split.numbered)):
-            yield next(one)
+        sized = (((place.size + 1) * isinstance(place.path, Url), (number, place)) for number, place in split.numbered)
+        return map_ahead(lambda one: (one[0], _content_or_why(one[1], split, strict)), sized)
 
     def write_kept_file(self, folder: UnfinishedFolder, selection: Selection, provenance: Record) -> None:
         if selection.added is not None:
@@ -207,7 +202,7 @@ def _check_text(name: str, content: bytes) -> None:
     """Refuse what is no text in UTF-8."""
     way_out = "convert the file, or pass --encoding-errors replace (encoding_errors='replace') to continue"
     texts = Texts(np.frombuffer(content, np.uint8), np.array([0, len(content)]))
-    if (invalid := texts.find_invalid()) is not None:
+    if not content.isascii() and (invalid := texts.find_invalid()) is not None:
         raise InputDataError(f"invalid UTF-8 at byte {invalid[1]} of the file; {way_out}", name) from None
     if (place := content.find(0)) >= 0:
         raise InputDataError(f"NUL, which no text contains, at byte {place} of the file: it may be binary; {way_out}", name)

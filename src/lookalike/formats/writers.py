@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files import disk
-from ..files.ahead import map_in_threads
+from ..files.ahead import map_ahead
 from ..files.atomic import atomic_file
 from ..files.disk import SIDECAR, as_listed
 from ..files.folder import Folder, UnfinishedFolder, folder_of
@@ -182,7 +182,7 @@ def check_room(output: str | Path, splits: Sequence[Split], limit: Limit) -> Non
                 if not limit.faults:
                     raise
 
-    map_in_threads(check, splits, any(split.remote_bytes for split in splits))
+    list(map_ahead(check, ((split.remote_bytes > 0, split) for split in splits)))
     if isinstance(form, ColumnarFormat):
         check_types(form, splits)
 

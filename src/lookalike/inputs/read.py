@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import EncodingError, InputDataError
-from ..files.ahead import prefetch_first
+from ..files.ahead import make_first, map_ahead
 from ..files.inputs import real_of
 from ..files.urls import AnyPath
 from ..formats.parsed import page_texts
@@ -136,12 +136,14 @@ def read_documents(
     started = np.flatnonzero(done)
     numbers = range(int(started[-1]) if len(started) else 0, len(splits))
 
-    def reads(number: int) -> tuple[int, Callable[[], Iterator[tuple[Texts, pa.RecordBatch]]]]:
-        split = splits[number]
-        n_bytes = 0 if split.form.parsed or is_saved(split) else split.remote_bytes
-        return n_bytes, partial(read_split, split, number, reading, int(done[number]))
-
-    for number, rows in zip(numbers, prefetch_first(map(reads, numbers)), strict=True):
+    makes = (
+        (
+            0 if splits[number].form.parsed or is_saved(splits[number]) else splits[number].remote_bytes,
+            partial(read_split, splits[number], number, reading, int(done[number])),
+        )
+        for number in numbers
+    )
+    for number, rows in zip(numbers, map_ahead(make_first, makes), strict=True):
         for texts, documents in rows:
             yield number, texts, documents
             del documents, texts

@@ -16,7 +16,7 @@ from ..engines.local.engine import LocalEngine
 from ..engines.memory import BANDED_TOKEN_BYTES, TOKEN_BYTES, Memory, limit_of
 from ..engines.progress import Clock, share_of
 from ..errors import OutputError, ParameterError
-from ..files.ahead import AT_ONCE, map_in_threads
+from ..files.ahead import AT_ONCE, map_ahead
 from ..files.descriptions import places_named
 from ..files.urls import check_on_disk
 from ..files.workspace import AnyWorkspace, Workspace
@@ -183,10 +183,10 @@ def engine_of(
 
 def _open_workspace(splits: list[Split], n_references: int, settings: Settings) -> Workspace:
     """Open the folder of a job that is to survive a crash, or a place in memory."""
-    identities = [split.identity() for split in splits]
+    identity = identity_of(splits, n_references, settings)
     if settings.work is not None:
-        check_repeatable(splits, identities, "a work folder")
-    return Workspace(settings.work, identity_of(splits, n_references, settings), places_named(settings.trust))
+        check_repeatable(splits, identity["inputs"], "a work folder")
+    return Workspace(settings.work, identity, places_named(settings.trust))
 
 
 def check_repeatable(splits: Sequence[Split], identities: Sequence[dict[str, Any]], what: str) -> None:
@@ -212,7 +212,7 @@ def expected_of(
     remote = any(split.remote_bytes for split in splits)
     judged = remote and not any(split.form.counts_rows for split in splits)
     some = splits[:: 1 + len(splits) // (AT_ONCE if judged else SAMPLED)]  # for very many files, a sample is enough
-    expected = map_in_threads(expect, some, remote)
+    expected = map_ahead(expect, ((remote, split) for split in some))
     n, size = (sum(column) * len(splits) // max(1, len(some)) for column in zip((0, 0), *expected, strict=True))
     return n, size
 

@@ -14,21 +14,24 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...errors import IndexFormatError, InputDataError
-from ...files.ahead import prefetch_first
+from ...files.ahead import make_first, map_ahead
 from ...files.layout import ChunkedArray
 from ...files.workspace import Workspace
 from ...formats.split import Split
-from ...inputs.read import ReadOptions, read_documents
+from ...inputs.read import ReadOptions, read_documents, read_split
 from ...inputs.sketch_rows import is_saved
 from ...inputs.texts import wanted_texts
-from ...text.texts import Later, Texts, concatenate, take_rows
+from ...text.texts import Later, Texts, concatenate, from_arrow_array, take_rows
 from ...values import Int64Array
 from ...values.arrays import runs
+from ...values.arrow import to_numpy
+from ...values.tables import SOURCE_BITS
 from ..engine import Batches
 from ..progress import share_of
 from .tables import LazyTable, Piece, inverse
 
 PIECE_BYTES = 4 << 20
+SMALL, TOGETHER = 1 << 15, 256  # bytes of batches that are put together, and how many
 
 
 def _take_by_part(numbers: NDArray[Any], rows: Int64Array, take: Callable[[int, Int64Array], Texts]) -> Texts:
@@ -261,8 +264,8 @@ class Documents(LazyTable):
         """Yield the documents after so many, about ``PIECE_BYTES`` of text at a time."""
         rows, splits = 0, self._amounts.splits or self.splits
         reading = replace(self.reading, later=True)
-        for number, texts, batch in read_documents(splits, reading, self.rows_of if mark else None):
-            self.rows_of[number] += len(texts)
+        for texts, batch in self._together(read_documents(splits, reading, self.rows_of if mark else None)):
+            np.add.at(self.rows_of, to_numpy(batch.column("position")) >> SOURCE_BITS, 1)
             if self.held is not None:
                 self.held.append(texts)
             elif self._costly and not self.reading.once:
@@ -274,7 +277,23 @@ class Documents(LazyTable):
                 yield Piece(partial(self._made, texts, batch, place), mark + rows)
                 continue
             for begin, end in texts.cut(PIECE_BYTES):
-                yield Piece(partial(_one, batch.slice(begin, end - begin)), mark + rows - len(texts) + end)
+                yield Piece(partial(iter, [batch.slice(begin, end - begin)]), mark + rows - len(texts) + end)
+
+    def _together(self, read: Iterator[tuple[int, Texts, pa.RecordBatch]]) -> Iterator[tuple[Texts, pa.RecordBatch]]:
+        """Put together what comes in small batches: of very many small files each is one."""
+        waiting: list[pa.RecordBatch] = []
+        for number, texts, batch in read:
+            small = number >= self._n_saved and not isinstance(texts, Later) and texts.n_bytes < SMALL
+            if waiting and (not small or len(waiting) == TOGETHER):
+                yield _joined(waiting)
+                waiting = []
+            if small:
+                waiting.append(batch)
+            else:
+                yield texts, batch
+            del texts, batch
+        if waiting:
+            yield _joined(waiting)
 
     def _made(self, later: Later, batch: pa.RecordBatch, place: int | None) -> Batches:
         """Make texts, hold them in the place that was left for them, and add them to their documents."""
@@ -303,15 +322,13 @@ class Documents(LazyTable):
         skipped = np.clip(begin - starts[:-1], 0, self.rows_of)
         bare = ReadOptions(text=self.reading.text, encoding_errors=self.reading.encoding_errors)
 
-        def reads(number: int) -> tuple[int, Callable[[], Iterator[tuple[int, Texts, pa.RecordBatch]]]]:
-            source = self.splits[number]
-            return source.remote_bytes, partial(_unchanged, source, bare, skipped[number : number + 1])
-
         numbers = [number for number in range(len(self.splits)) if starts[number + 1] > begin]
-        for number, rows in zip(numbers, prefetch_first(map(reads, numbers)), strict=True):
+        sources = ((self.splits[number], int(skipped[number])) for number in numbers)
+        makes = ((source.remote_bytes, partial(_unchanged, source, bare, row)) for source, row in sources)
+        for number, rows in zip(numbers, map_ahead(make_first, makes), strict=True):
             source, first, end = self.splits[number], int(starts[number]), int(starts[number + 1])
             row = first + int(skipped[number])
-            for _, texts, _ in rows:
+            for texts, _ in rows:
                 self.progress("reading candidates again", len(texts))
                 if self._share is not None:
                     self._share("reading candidates again", row + len(texts), int(starts[-1]), "documents")
@@ -376,11 +393,12 @@ class Amounts:
         return min(int(self._starts[self._number]) + self._bytes, int(self._starts[self._number + 1]))
 
 
-def _unchanged(source: Split, reading: ReadOptions, skipped: Int64Array) -> Iterator[tuple[int, Texts, pa.RecordBatch]]:
+def _unchanged(source: Split, reading: ReadOptions, row: int) -> Iterator[tuple[Texts, pa.RecordBatch]]:
     """Read one input again, beyond some rows."""
     source.check_unchanged()
-    yield from read_documents([source], reading, skipped)
+    yield from read_split(source, 0, reading, row)
 
 
-def _one(batch: pa.RecordBatch) -> Batches:
-    yield batch
+def _joined(batches: list[pa.RecordBatch]) -> tuple[Texts, pa.RecordBatch]:
+    (batch,) = pa.Table.from_batches(batches).combine_chunks().to_batches()
+    return from_arrow_array(batch.column("text")), batch
