@@ -18,8 +18,8 @@ THEORY_IMPORTS = {"lookalike", "numpy", "typing", "__future__", "collections", "
                   "itertools"}  # fmt: skip
 MOST_PARAMETERS = 10
 # Nodes of the syntax tree and bytes of all Python of a folder: they only fall.
-TOTALS = {"src": (443_730, 2_523_200), "tests": (627_480, 2_831_000)}
-NATIVE = 6_671  # lines of C++
+TOTALS = {"src": (440_610, 2_508_000), "tests": (624_900, 2_826_600)}
+NATIVE = 7_230  # lines of C++
 # Places of each habit.
 MOST = {
     "parameters of type Any": 0,

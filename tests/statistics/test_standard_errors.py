@@ -1,6 +1,5 @@
 """Standard errors hold where all slots match or none does, and estimates take the densities into account."""
 
-
 import numpy as np
 import pytest
 from scipy import stats
