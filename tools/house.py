@@ -4,6 +4,7 @@ Lines and files, docstrings of what is internal, how files depend on each other,
 """
 
 import ast
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -188,6 +189,21 @@ def internal_docstrings(some: list[Module], public: dict[str, str]) -> int:
     return total
 
 
+# No names of functions and classes: a function is a verb and its object, a class is a noun.
+PARTICIPLES = re.compile(
+    "_*(chosen|counted|filtered|found|given|gone|held|here|hollow|joined|joining|kept|led|listed|lonely|made|marked|met|named|"
+    "numbered|packed|placed|said|shown|sourced|standing|taken|told)",
+    re.IGNORECASE,
+)
+
+
+def bare_participles(some: list[Module]) -> list[str]:
+    """Return the functions and classes whose name is a participle, or an adverb, alone."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    nodes = [(one, node) for one in some for node in ast.walk(one.tree) if isinstance(node, kinds)]
+    return [f"{one.inside}:{node.lineno}: {node.name}" for one, node in nodes if PARTICIPLES.fullmatch(node.name)]
+
+
 def habits(some: list[Module], root: Path) -> dict[str, list[str]]:
     """Return the places of each habit that the code should lose."""
     edges = graph(some, root)
@@ -196,6 +212,7 @@ def habits(some: list[Module], root: Path) -> dict[str, list[str]]:
         "parameters of type Any": [f"{one.inside}:{line}: {name}" for one in some for line, name in one.erased],
         "imports by string": [f"{one.inside}:{line}: {name}" for one in some for line, name in one.by_string],
         "private modules and attributes of other rooms": [f"{one.inside}:{line}: {name}" for one, line, name in foreign_private(some)],
+        "names that are bare participles": bare_participles(some),
         "circles of imports": [", ".join(circle) for circle in circles(edges)],
     }  # fmt: skip
 
