@@ -150,6 +150,18 @@ def test_other_densities_are_damage(tmp_path, header, steps):
         la.sketches.load(tmp_path / "y.sig")
 
 
+def test_filled_bins_whose_copies_are_not_marked_are_refused(tmp_path):
+    filled = la.sketches.OnePermutation(permutations=64, densify="rotation").sign(la.shingle(TEXTS, width=2))
+    for what in (filled, la.sketches.BBit(bits=2).pack(filled)):
+        la.sketches.save(what, tmp_path / "x.sig", force=True)
+        la.sketches.load(tmp_path / "x.sig")
+        file = ArrayFile(tmp_path / "x.sig", SIGNATURES)
+        header = file.meta | {"scheme": {key: file.meta["scheme"][key] for key in ("kind", "parameters")}}
+        write_arrays(tmp_path / "y.sig", dict(file), header, kind=SIGNATURES, replace=True)
+        with pytest.raises(la.errors.InputDataError, match="copies are not marked: make the signatures again"):
+            la.sketches.load(tmp_path / "y.sig")
+
+
 @pytest.mark.parametrize("damage", ["layout", "has_empty"])
 def test_another_layout_is_damage(tmp_path, damage):
     la.sketches.save(values()["bits"], tmp_path / "x.sig")

@@ -171,3 +171,12 @@ def test_more_lines_of_arrival_are_no_headers(tmp_path, times):
     assert result.clean()["from"].to_pylist() == ["Anna"] * 3
     result.write(tmp_path / "out/")
     assert (tmp_path / "out/a.mbox").read_bytes() == whole
+
+
+def test_a_text_of_several_columns_is_compared_and_the_column_is_written(tmp_path):
+    (tmp_path / "a.mbox").write_bytes(message(1, "one two three four five") + message(2, "six seven eight nine ten"))
+    written = []
+    for text in ("text", ["from", "text"]):
+        la.dedup(tmp_path / "a.mbox", text=text).write(tmp_path / "kept.jsonl", force=True)
+        written.append((tmp_path / "kept.jsonl").read_text())
+    assert written[0] == written[1] != ""

@@ -71,6 +71,19 @@ def test_errors_cover(rng, kind):
             check_cell(rng, kind, *cell, 500, likely)
 
 
+@pytest.mark.parametrize("size", [2, 5])
+def test_errors_of_bins_that_few_members_fill_cover(rng, size):
+    for kind in ("rotation", "optimal", "reverse"):
+        check_cell(rng, (kind, ""), size, 128, 0.34, 1, 500, False)
+
+
+def test_no_error_of_combined_bits_is_zero():
+    for combined in (2, 4):
+        for matches in range(0, 1024 // combined, 25):
+            for densities in ((0.6, 0.6), (0.0, 0.0)):
+                assert la.sketches.XorBits(combined=combined).estimate([[matches]], 1024, *densities)[1] > 0
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:estimates from XORs")
 @pytest.mark.parametrize("size", [20, 200, 5000])

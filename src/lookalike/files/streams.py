@@ -94,10 +94,10 @@ def _small_text(path: AnyPath, n_bytes: int) -> bytes | None:
         return None
     try:
         with open(path, "rb", buffering=0) as file:
-            content = file.read(n_bytes)
+            content, size = file.read(n_bytes), os.fstat(file.fileno()).st_size
     except (OSError, ValueError):
         return None
-    plain = len(content) < n_bytes and kind_of(content[:LOOKED_AT]) is None and encoding_of(content) is None
+    plain = len(content) == size < n_bytes and kind_of(content[:LOOKED_AT]) is None and encoding_of(content) is None
     return content if plain else None
 
 

@@ -89,6 +89,8 @@ def _refuse_part(path: AnyPath, folder: AnyPath, known: dict[AnyPath, str | None
 
 def _kind_of(folder: AnyPath) -> str | None:
     """Return the kind of table that a folder is; None: it is no table, or cannot be looked into."""
+    if isinstance(folder, Path) and (folder / LOGS["delta"]).exists():
+        return "delta"
     delta, iceberg = map_ahead(_names_in, ((isinstance(folder, Url), folder / log) for log in LOGS.values()))
     return "delta" if delta else "iceberg" if any(name.endswith(METADATA) for name in iceberg) else None
 

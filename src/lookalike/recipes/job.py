@@ -70,8 +70,12 @@ class LocalJob:
 
     def texts_of(self, number: int) -> Callable[[], Iterator[bytes]] | None:
         """Return what yields the texts that were parsed of an input, which the engine has kept."""
-        documents, parsed = self._decider.found.documents, self.sources[number].form.parsed
-        return partial(documents.texts_of, number) if parsed and isinstance(documents, Documents) else None
+        documents, form = self._decider.found.documents, self.sources[number].form
+        if not form.parsed or not isinstance(documents, Documents):
+            return None
+        if form.has_columns and self._opened.settings.text != "text":  # what was compared is not what was parsed
+            return None
+        return partial(documents.texts_of, number)
 
     def save_sketches(self, result: Result, folder: str | Path, force: bool, texts: bool) -> None:
         """Save the sketches of the kept documents."""

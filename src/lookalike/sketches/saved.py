@@ -33,7 +33,8 @@ _PACKINGS = {c.__name__: c for c in (BBit, Fractional, XorBits)}
 
 
 def _named(value: Any) -> dict[str, Any]:
-    return {"kind": type(value).__name__, "parameters": asdict(value)}
+    copies = {"copies": "marked"} if getattr(value, "may_be_copied", False) else {}
+    return {"kind": type(value).__name__, "parameters": asdict(value), **copies}
 
 
 def _shingling_header(shingling: object) -> Any:
@@ -133,6 +134,8 @@ def _make(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
     if set(arrays) - {extra} != _NAMES[kind] or any(a.dtype.str not in _DTYPES[name] for name, a in arrays.items()):
         raise ValueError(f"arrays { ({name: a.dtype.str for name, a in arrays.items()}) }")
     scheme = _SCHEMES[header["scheme"]["kind"]](**header["scheme"]["parameters"])
+    if header["scheme"].get("copies") != _named(scheme).get("copies"):
+        raise InputDataError("filled bins of an earlier version, whose copies are not marked: make the signatures again", path)
     shingling: object = header["shingling"]
     if isinstance(shingling, dict):
         if shingling["rules"] > RULES:

@@ -14,7 +14,7 @@ from .. import core
 
 _DIGITS = re.compile(r"&#\d{8,};?")  # of no character, and too many for Python
 _DECLARED = re.compile(rb"\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w.:-]+)", re.ASCII)  # of XHTML
-_CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([\w.:-]+)", re.I)
+_CHARSET = re.compile(rb"charset\s*+=\s*+[\"']?+\s*+([\w.:-]+)", re.I)
 _TWO_BYTES = (  # without a mark of the order of bytes
     (re.compile(rb"(?:\s\0)*(?:<\0|[^\0]\0[^\0]\0[^\0]\0)"), "utf-16-le"),
     (re.compile(rb"(?:\0\s)*(?:\0<|\0[^\0]\0[^\0]\0[^\0])"), "utf-16-be"),
@@ -22,7 +22,7 @@ _TWO_BYTES = (  # without a mark of the order of bytes
 _HEAD = 1 << 20  # bytes in which a page says its encoding
 _MOSTLY = 4  # characters that are whole for one that is not
 
-_ROLE = re.compile(rb"(?:^|[\s\"'])role\s*=\s*[\"']?\s*([a-z]+)", re.I)
+_ROLE = re.compile(rb"(?:^|[\s\"'])role\s*+=\s*+[\"']?+\s*+([a-z]+)", re.I)
 _MAIN, _LEFT_OUT = 1, 2
 _ROLES = {b"main": _MAIN} | dict.fromkeys((b"nav", b"navigation", b"contentinfo", b"search", b"menubar"), _LEFT_OUT)
 _NAMES = re.compile(rb"(?:^|[\s\"'])(?:class|id|aria-label)\s*=\s*(\"[^\"]*|'[^']*|[^\s\"']*)")
@@ -78,9 +78,9 @@ def _decoded(reference: bytes) -> bytes:
     """Return the characters that a reference stands for."""
     text = reference.decode("utf-8", "surrogatepass")
     try:
-        return unescape(text).encode()
+        return unescape(text).encode("utf-8", "surrogatepass")
     except ValueError:
-        return unescape(_DIGITS.sub("\ufffd", text)).encode()
+        return unescape(_DIGITS.sub("\ufffd", text)).encode("utf-8", "surrogatepass")
 
 
 def _is_menu(attributes: bytes) -> bool:

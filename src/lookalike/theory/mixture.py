@@ -354,6 +354,9 @@ def _half_width(
     it ends at the least resemblance of all."""
     if all(part.combined == 1 for part in parts):
         return error / pooled_curve(parts, 0.0, density_left, density_right)[1]
-    ends = np.maximum(share - Z * error, 0.0), share, np.minimum(share + Z * error, 1.0), 0.0
-    low, middle, high, least = (resemblance(end, parts, density_left, density_right) for end in ends)
+    least = resemblance(0.0, parts, density_left, density_right)
+    lowest = pooled_curve(parts, least, density_left, density_right)[0]
+    share = np.maximum(share, lowest)  # an interval that lies below what can be expected is of no width
+    ends = np.maximum(share - Z * error, 0.0), share, np.minimum(share + Z * error, 1.0)
+    low, middle, high = (resemblance(end, parts, density_left, density_right) for end in ends)
     return np.maximum(np.where(low > least, middle, found) - low, high - middle) / Z

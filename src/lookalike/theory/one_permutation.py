@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ParameterError
 from ._check import Float, count, fraction, within
-from .shares import share_error
 
 # Probability that two of t bins, drawn with replacement, hold the same member, after m were filled: S / t^2 for the sum S of
 # squared numbers of bins with the same content; by what made them of a union of f members. In round after round until no bin is
@@ -264,6 +264,7 @@ def optimal_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayL
     return _densified_variance(resemblance, union_size, bins, "optimal")
 
 
+@lru_cache(8)
 def _members(bins: int, universe: float) -> NDArray[np.float64]:
     """Return how many members to expect of a set that fills m = 0..bins bins: as many as are drawn before one more is filled.
 
@@ -325,13 +326,15 @@ def filled_error(share: ArrayLike, filled: ArrayLike, bins: int, kind: str) -> F
 
     References
     ----------
-    ``copied_variance``; that of as many independent bins as have the same variance, by ``shares.share_error``.
+    ``copied_variance``; that of as many independent bins as have the same variance. Two matches and two mismatches are added to
+    the share, as for ``shares.share_error``, but not to the bins, which can be few.
     """
     m = np.asarray(filled)
     f = _members(bins, HASHES)[m]
     with np.errstate(divide="ignore", invalid="ignore"):
-        trials = np.where(m > 0, 1.0 / _spread(f, ALIKE[kind](m, bins, f)), 0.0)
-    return share_error(np.asarray(share) * trials, trials)
+        trials = np.where(m > 0, 1.0 / _spread(f, ALIKE[kind](m, bins, f)), np.nan)
+    p = (np.asarray(share) * trials + 2.0) / (trials + 4.0)
+    return np.sqrt(p * (1.0 - p) / trials)
 
 
 def space_bits(universe: float, permutations: int, bits: int = 1) -> dict[str, float]:

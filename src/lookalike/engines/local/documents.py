@@ -31,7 +31,7 @@ from ..progress import share_of
 from .tables import LazyTable, Piece, inverse
 
 PIECE_BYTES = 4 << 20
-SMALL, TOGETHER = 1 << 15, 256  # bytes of batches that are put together, and how many
+SMALL, FEW, TOGETHER = 1 << 15, 16, 256  # bytes and rows of batches that are put together, and how many
 
 
 def _take_by_part(numbers: NDArray[Any], rows: Int64Array, take: Callable[[int, Int64Array], Texts]) -> Texts:
@@ -84,21 +84,35 @@ class TextLog:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        self._names: list[str] = []
+        self._reached: NDArray[Any] = np.empty(0)  # the row that a part, or one before it, ends at
+        self._at_hand = lru_cache(1)(self._part)  # many inputs may have texts in one part
 
     def append(self, first: int, texts: Texts) -> None:
         """Write some texts in a row, of which the first belongs to row ``first``; a row may come again after a crash."""
         data = texts.content
         self._workspace.append(self.STEM, {"first": np.array([first]), "data": data, "sizes": np.diff(texts.offsets)})
+        self._names = []
+
+    def _part(self, name: str) -> tuple[int, Texts]:
+        part = self._workspace.get(name)
+        return int(part["first"][0]), Texts(part["data"], np.concatenate([[0], np.cumsum(part["sizes"])]))
 
     def read(self, begin: int, end: int) -> Iterator[tuple[int, Texts]]:
         """Yield (first row, texts) of the rows from ``begin`` to ``end``, in their order."""
+        if not self._names:
+            names = list(self._workspace.numbered(self.STEM))
+            parts = map(self._workspace.get, names)
+            self._reached = np.maximum.accumulate([int(part["first"][0]) + len(part["sizes"]) for part in parts])
+            self._names = names
         row = begin
-        for name in self._workspace.numbered(self.STEM):
-            part = self._workspace.get(name)
-            first, sizes = int(part["first"][0]), part["sizes"]
-            if first <= row < first + len(sizes):
-                yield row, Texts(part["data"], np.concatenate([[0], np.cumsum(sizes)])[row - first :])
-                row = first + len(sizes)
+        for name in self._names[int(np.searchsorted(self._reached, begin, "right")) :]:
+            if row >= end:
+                return
+            first, texts = self._at_hand(name)
+            if first <= row < first + len(texts):
+                yield row, texts.slice(row - first, len(texts))
+                row = first + len(texts)
         if row < end:
             raise IndexFormatError("parts of the job are missing; empty the folder and start again", self._workspace.folder)
 
@@ -283,7 +297,7 @@ class Documents(LazyTable):
         """Put together what comes in small batches: of very many small files each is one."""
         waiting: list[pa.RecordBatch] = []
         for number, texts, batch in read:
-            small = number >= self._n_saved and not isinstance(texts, Later) and texts.n_bytes < SMALL
+            small = number >= self._n_saved and not isinstance(texts, Later) and texts.n_bytes < SMALL and len(texts) <= FEW
             if waiting and (not small or len(waiting) == TOGETHER):
                 yield _joined(waiting)
                 waiting = []
