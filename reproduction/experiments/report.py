@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from figures import draw_figure
 from scipy import stats
 
 ROOT = Path(__file__).parents[2]
@@ -157,6 +156,8 @@ class Section:
 
     def figure(self, name: str, panels: tuple[int, int], draw: Callable[[Any], None], caption: str) -> None:
         """Draw (rows, columns) of panels, at most two columns, and show them with a caption that says what to see."""
+        from figures import draw_figure  # here: pages are checked without what draws
+
         draw_figure(self.figure_folder / f"{name}.png", panels, draw)
         self.lines += ["", f"![{caption}](FIGURES/{name}.png)", "", f"*{caption}*", ""]
 

@@ -43,7 +43,7 @@ def test_memory_decides_how_and_never_what(inputs, small_parts, monkeypatch, tmp
     assert not (tmp_path / "work").exists()
 
 
-TABLES = ["sketches", "leaders", "links", "pairs", "components", "standing", "tallies"]
+TABLES = ["sketches", "leaders", "links", "pairs", "components", "standing", "group-counts"]
 
 
 @pytest.mark.parametrize(("name", "measure"), [*((name, "resemblance") for name in TABLES), ("links", "containment")])

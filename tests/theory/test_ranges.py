@@ -20,6 +20,7 @@ INSIDE = {
     "containment": 0.5, "matches": 3, "trials": 10, "probability": 0.4, "confidence": 0.9, "z": 2.0, "union_size": 6, "bins": 8, "empty": 2,
     "square_copies": 9.0, "registers": 16, "chunks": 2, "base": 2.0, "rate": 20.0, "register_sums": 3.0, "larger_left": 3,
     "larger_right": 4, "own": [[[True]]], "crowded": [[False]], "chosen": 2, "plan_recall": 0.6, "positive_weight": 0.5, "share_left": 0.5, "cosine": 0.5, "radius": 1, "combined": 2, "most": 8, "tail": 0.1,
+    "share": 0.5, "filled": 5, "both": 4, "chance": 0.25, "kind": "rotation",
 }  # fmt: skip
 
 

@@ -276,6 +276,13 @@ def _members(bins: int, universe: float) -> NDArray[np.float64]:
         return np.append(0.0, -universe * np.expm1(np.cumsum(np.log1p(-1.0 / (places + 1.0)))))
 
 
+def _filled(filled: ArrayLike, bins: int, universe: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the bins that are filled, checked, and the members to expect of them."""
+    count("bins", bins)
+    m = within("filled", filled, 0, bins)
+    return m, _members(int(bins), universe)[m.astype(np.int64)]
+
+
 def raw_error(
     matches: ArrayLike, filled: ArrayLike, bins: int, universe: float = HASHES, both: ArrayLike = 0, chance: float = 0.0
 ) -> Float:
@@ -301,9 +308,9 @@ def raw_error(
     ----------
     Report, equation 32, for as many filled bins as there are, and the binomial variance of matches by chance.
     """
-    m, equal, rest = np.asarray(filled), np.asarray(matches, np.float64), 1.0 - chance
-    shared = np.asarray(both, np.float64)
-    f, n = _members(bins, universe)[m], m + 4.0
+    rest = 1.0 - within("chance", chance, 0.0, 1.0, below=True)
+    m, f = _filled(filled, bins, universe)
+    equal, shared, n = count("matches", matches, 0), count("both", both, 0), m + 4.0
     alone = np.exp(m - f)
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = np.maximum(m * _spread(f, 1.0 / m), 0.0) * (1.0 + alone)
@@ -329,11 +336,10 @@ def filled_error(share: ArrayLike, filled: ArrayLike, bins: int, kind: str) -> F
     ``copied_variance``; that of as many independent bins as have the same variance. Two matches and two mismatches are added to
     the share, as for ``shares.share_error``, but not to the bins, which can be few.
     """
-    m = np.asarray(filled)
-    f = _members(bins, HASHES)[m]
+    m, f = _filled(filled, bins, HASHES)
     with np.errstate(divide="ignore", invalid="ignore"):
         trials = np.where(m > 0, 1.0 / _spread(f, ALIKE[kind](m, bins, f)), np.nan)
-    p = (np.asarray(share) * trials + 2.0) / (trials + 4.0)
+    p = (fraction("share", share) * trials + 2.0) / (trials + 4.0)
     return np.sqrt(p * (1.0 - p) / trials)
 
 
