@@ -86,7 +86,7 @@ class TextLog:
         self._workspace = workspace
         self._names: list[str] = []
         self._reached: NDArray[Any] = np.empty(0)  # the row that a part, or one before it, ends at
-        self._at_hand = lru_cache(1)(self._part)  # many inputs may have texts in one part
+        self._last: tuple[str, int, Texts] | None = None  # many inputs may have texts in one part
 
     def append(self, first: int, texts: Texts) -> None:
         """Write some texts in a row, of which the first belongs to row ``first``; a row may come again after a crash."""
@@ -95,8 +95,13 @@ class TextLog:
         self._names = []
 
     def _part(self, name: str) -> tuple[int, Texts]:
-        part = self._workspace.get(name)
-        return int(part["first"][0]), Texts(part["data"], np.concatenate([[0], np.cumsum(part["sizes"])]))
+        """Read a part, unless it was the last one asked for."""
+        last = self._last
+        if last is None or last[0] != name:
+            part = self._workspace.get(name)
+            bounds = np.concatenate([[0], np.cumsum(part["sizes"])])
+            self._last = last = (name, int(part["first"][0]), Texts(part["data"], bounds))
+        return last[1:]
 
     def read(self, begin: int, end: int) -> Iterator[tuple[int, Texts]]:
         """Yield (first row, texts) of the rows from ``begin`` to ``end``, in their order."""
@@ -109,7 +114,7 @@ class TextLog:
         for name in self._names[int(np.searchsorted(self._reached, begin, "right")) :]:
             if row >= end:
                 return
-            first, texts = self._at_hand(name)
+            first, texts = self._part(name)
             if first <= row < first + len(texts):
                 yield row, texts.slice(row - first, len(texts))
                 row = first + len(texts)
