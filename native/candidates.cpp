@@ -3,8 +3,8 @@
 #include <array>
 #include <bit>
 #include "arrays.h"
-#include "hash_table.h"
 #include "hash.h"
+#include "hash_table.h"
 
 namespace lookalike {
 

@@ -167,42 +167,25 @@ class Rows {
   }
 
  private:
-  // Numbers mostly follow each other: those that do are marked together, and a block is kept at hand while they are in it.
+  // Numbers mostly follow each other: a block is kept at hand while they are in it.
   std::int64_t pack_members(Span<const std::int32_t> numbers) {
     std::int64_t current = -1;
     Word word = 0;
-    for (std::int64_t i = 0, run; i < numbers.size(); i += run) {
-      run = count_following(numbers.begin() + i, numbers.size() - i);
-      for (std::int64_t first = numbers[i], some, end = first + run; first < end; first += some) {
-        const std::int64_t block = first >> 6;
-        some = std::min(end, (block + 1) << 6) - first;
-        if (block != current) {
-          if (current >= 0) seen_[current] = word;
-          word = seen_[block];
-          current = block;
-          if (!word) touched_.push_back(std::int32_t(block));
-        }
-        word |= ~Word(0) >> (64 - some) << (first & 63);
+    for (const std::int32_t number : numbers) {
+      const std::int64_t block = number >> 6;
+      if (block != current) {
+        if (current >= 0) seen_[current] = word;
+        word = seen_[block];
+        current = block;
+        if (!word) touched_.push_back(std::int32_t(block));
       }
+      word |= Word(1) << (number & 63);
     }
     if (current >= 0) seen_[current] = word;
     take_touched();
     std::int64_t size = 0;
     for (std::size_t i = words_.size() - touched_.size(); i < words_.size(); i++) size += std::popcount(words_[i]);
     return size;
-  }
-
-  // How many numbers, at least one, each are one more than the one before.
-  static std::int64_t count_following(const std::int32_t* numbers, std::int64_t most) {
-    Lanes next;
-    for (int i = 0; i < LANES; i++) next[i] = std::uint32_t(numbers[0] + i);
-    std::int64_t count = 0;
-    for (; count + LANES <= most; count += LANES, next += LANES) {
-      const std::uint32_t others = bits_of(load((const std::uint32_t*)numbers + count) != next);
-      if (others) return count + std::countr_zero(others);
-    }
-    while (count < most && numbers[count] == numbers[0] + count) count++;
-    return count;
   }
 
   // Sums are exact up to 3 * 10^9 numbers in a row.

@@ -19,7 +19,7 @@ THEORY_IMPORTS = {"lookalike", "numpy", "typing", "__future__", "collections", "
 MOST_PARAMETERS = 10
 # Nodes of the syntax tree and bytes of all Python of a folder: they only fall.
 TOTALS = {"src": (441_110, 2_510_400), "tests": (625_350, 2_828_800)}
-NATIVE = 7_230  # lines of C++
+NATIVE = 7_213  # lines of C++
 # Places of each habit.
 MOST = {
     "parameters of type Any": 0,
