@@ -6,10 +6,9 @@ import pytest
 
 
 def one_in(n, *axes):
-    """The product of some lists of cases, of which one in ``n`` runs each time, and the others with what is slow.
+    """The product of lists of cases: one in ``n`` runs each time, as in a Latin square, the others with what is slow.
 
-    A case of several values is a tuple. Those that run lie as in a Latin square: each case of a list of at least ``n`` runs with
-    some of each other list; of three such lists, each two cases of two lists meet. What is for a cluster stays as it is.
+    A case of several values is a tuple; what is for a cluster stays as it is.
     """
     found = []
     for chosen in product(*map(enumerate, axes)):

@@ -1,18 +1,19 @@
 """Intervals of 1.96 stated errors cover: each sketch and packing, sets of few and of many members, at low and high resemblance."""
 
+from functools import partial
+from itertools import product
+
 import numpy as np
 import pytest
 
 import lookalike as la
 
+FILLED = ("rotation", "optimal", "reverse")
 SCHEMES = {
     "MinHash": la.sketches.MinHash,
     "FastSimilarity": la.sketches.FastSimilarity,
     "raw": la.sketches.OnePermutation,
-    **{
-        kind: lambda kind=kind, **how: la.sketches.OnePermutation(densify=kind, **how)
-        for kind in ("rotation", "optimal", "reverse")
-    },
+    **{kind: partial(la.sketches.OnePermutation, densify=kind) for kind in FILLED},
 }
 PACKINGS = {
     "": None,
@@ -73,15 +74,14 @@ def test_errors_cover(rng, kind):
 
 @pytest.mark.parametrize("size", [2, 5])
 def test_errors_of_bins_that_few_members_fill_cover(rng, size):
-    for kind in ("rotation", "optimal", "reverse"):
+    for kind in FILLED:
         check_cell(rng, (kind, ""), size, 128, 0.34, 1, 500, False)
 
 
 def test_no_error_of_combined_bits_is_zero():
-    for combined in (2, 4):
-        for matches in range(0, 1024 // combined, 25):
-            for densities in ((0.6, 0.6), (0.0, 0.0)):
-                assert la.sketches.XorBits(combined=combined).estimate([[matches]], 1024, *densities)[1] > 0
+    for combined, density in product((2, 4), (0.6, 0.0)):
+        matches = np.arange(1024 // combined)[:, None]
+        assert (la.sketches.XorBits(combined=combined).estimate(matches, 1024, density, density)[1] > 0).all()
 
 
 @pytest.mark.slow
@@ -98,10 +98,9 @@ def test_errors_cover_over_the_whole_grid(rng, kind, size):
                     )
 
 
-@pytest.mark.parametrize("packing", [la.sketches.BBit(bits=1), la.sketches.XorBits(combined=2)])
-@pytest.mark.parametrize("densify", ["rotation", "optimal", "reverse"])
-def test_bits_of_filled_bins_state_no_error(packing, densify):
+def test_bits_of_filled_bins_state_no_error():
     shingles = la.sketches.Shingles.from_arrays([1, 2, 3, 1, 2, 4], [0, 3, 6])
-    packed = packing.pack(la.sketches.OnePermutation(permutations=64, densify=densify).sign(shingles))
-    with pytest.raises(la.errors.ParameterError, match="pack raw bins with BBit"):
-        packed.estimated_resemblance(0, 1, with_error=True)
+    for kind, packing in product(FILLED, ("1 bits", "XOR of 2")):
+        packed = PACKINGS[packing].pack(SCHEMES[kind](permutations=64).sign(shingles))
+        with pytest.raises(la.errors.ParameterError, match="pack raw bins with BBit"):
+            packed.estimated_resemblance(0, 1, with_error=True)

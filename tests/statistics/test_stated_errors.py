@@ -51,6 +51,24 @@ def test_errors_of_mixtures_below_one_bit_hold(rng):
             holds(found, error, resemblance, 0.97, 1.16)
 
 
+def test_errors_of_bins_and_of_their_bits_hold(rng):
+    """Sets of many members a bin; where there are few, estimates have few values."""
+    n, union = 1500, 8192
+    for resemblance in RESEMBLANCES:
+        common = 2 * round(resemblance * union / 2)
+        size, found, rows = (union + common) // 2, [], np.arange(0, 2 * n // 5, 2)
+        for _ in range(5):
+            pool = rng.integers(0, 1 << 64, (n // 5, union), dtype=np.uint64)
+            sets = np.concatenate([pool[:, :size], pool[:, -size:]], 1)
+            shingles = la.sketches.Shingles(sets.ravel(), size * np.arange(2 * n // 5 + 1))
+            signed = la.sketches.OnePermutation(permutations=512).sign(shingles)
+            kinds = [signed, *(la.sketches.BBit(bits=b).pack(signed) for b in (1, 4))]
+            found.append([kind.estimated_resemblance(rows, rows + 1, with_error=True) for kind in kinds])
+        for kind in range(3):
+            estimates, errors = (np.concatenate([some[kind][i] for some in found]) for i in (0, 1))
+            holds(estimates, errors, common / union, 0.96, 1.08)
+
+
 def law_of(packing, samples, resemblance, likely):
     """The exact law of the estimates of combined bits: (probability, estimate, error) of each number of matches."""
     x, zeros = np.arange(samples + 1), np.zeros(samples + 1)

@@ -90,6 +90,11 @@ def test_parts_of_a_batch():
     assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, sorts) == 10 * m
     assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, keys) == n
     assert hamming_costs.weak_bits_batch(n, 1, 1, 20, 5, 3, sorts) == 1
+    assert hamming_costs.manku_memory(2, 1, 4, 1) == 8 * 2 + 4 * (12 * 2 + 4 * 2)
+    assert hamming_costs.manku_memory(5, 1, 4, 1) == 8 * 5 + 4 * (12 * 5 + 4 * 8)
+    assert hamming_costs.manku_query(16, 64, 4, 1, replace(NOTHING, step=3.0), binary=True) == 4 * 4 * 3
+    offsets = hamming_costs.manku_memory(2.0**30, 1, 4, 1) - 8 * 2.0**30 - 4 * 12 * 2.0**30
+    assert offsets == 4 * 4 * 2.0**24, "a prefix has 24 bits at most"
 
 
 def test_memory_is_that_of_the_arrays(rng):

@@ -83,12 +83,14 @@ def test_distances_of_fingerprints_are_binomial():
         parted = (np.cos(turned) > 0) != (np.cos(turned - angle) > 0)
         p = parted.mean()
         assert simhash.differ_probability(cosine) == pytest.approx(p, abs=2e-5)
+        assert simhash.expected_distance(cosine, 96) == pytest.approx(96 * p, abs=2e-3)
         _, variance = mean_and_variance(simhash.cosine(np.arange(bits + 1), bits), bits, p)
         assert variance == pytest.approx(simhash.cosine_variance(cosine, bits), rel=2e-3)
         assert simhash.cosine_error(bits * p, bits) ** 2 == pytest.approx(variance, rel=2e-3)
 
 
 def test_fingerprints_have_64_bits_where_none_are_given():
+    assert simhash.expected_distance(0.3) == simhash.expected_distance(0.3, 64)
     assert simhash.cosine(7) == simhash.cosine(7, 64)
     assert simhash.cosine_variance(0.3) == simhash.cosine_variance(0.3, 64)
     assert simhash.cosine_error(7) == simhash.cosine_error(7, 64)

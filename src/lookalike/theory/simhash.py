@@ -29,6 +29,21 @@ def differ_probability(cosine: ArrayLike) -> Float:
     return np.arccos(within("cosine", cosine, -1.0, 1.0)) / np.pi
 
 
+def expected_distance(cosine: ArrayLike, bits: ArrayLike = 64) -> Float:
+    """Expected Hamming distance of two fingerprints.
+
+    Parameters
+    ----------
+    cosine : array_like of float in [-1, 1]
+    bits : array_like of int >= 1
+
+    References
+    ----------
+    Thesis on PSM, equation 2.3.
+    """
+    return count("bits", bits) * differ_probability(cosine)
+
+
 def cosine(distance: ArrayLike, bits: ArrayLike = 64) -> Float:
     """Cosine estimated from a Hamming distance: cos(pi d / f).
 
