@@ -31,7 +31,7 @@ std::size_t past_spaces(View text, std::size_t at) {
   return at;
 }
 
-View stripped(View text) {
+View strip(View text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;
@@ -284,7 +284,7 @@ class References {
   explicit References(const nb::callable& decode) : decode_(decode) {}
 
   // The result stands till the next call.
-  View decoded(View text) {
+  View decode(View text) {
     std::size_t next = text.find('&'), at = 0;
     if (next == NONE) return text;
     made_.clear();
@@ -339,14 +339,14 @@ class Page {
 
   // Reads a page; tells whether all text was taken for lack of main text, which is wanted unless boilerplate is, too.
   bool read(View html, bool boilerplate) {
-    if (html.find('<') == NONE) return text = references_.decoded(html), false;
+    if (html.find('<') == NONE) return text = references_.decode(html), false;
     Scanner(html).scan(
-        [this](View piece, bool encoded, const Tag& tag) { add(encoded ? references_.decoded(piece) : piece, tag); });
-    const View every = stripped(out_);
+        [this](View piece, bool encoded, const Tag& tag) { add(encoded ? references_.decode(piece) : piece, tag); });
+    const View every = strip(out_);
     if (!boilerplate) {
       constexpr Long LITTLE = 5, MUCH = 300;  // times as much text as the main text, and characters, that make this suspicious
       const std::string pieces = main_text();
-      const View main = stripped(pieces);
+      const View main = strip(pieces);
       if (main.empty() || size_ - linked_ + beside_ > std::max(MUCH, LITTLE * count_characters(main)))
         return text = every, every != main;
       text = main;
@@ -369,7 +369,7 @@ class Page {
   using Ranges = std::vector<std::pair<std::size_t, std::size_t>>;
 
   void add(View piece, const Tag& tag) {
-    if (const View words = pre_ ? piece : stripped(piece); !words.empty()) {
+    if (const View words = pre_ ? piece : strip(piece); !words.empty()) {
       if (!gap_ && !pre_ && is_blank(piece.front())) gap_ = 1;
       if (!out_.empty()) out_ += GAPS[gap_];
       const std::size_t begin = out_.size();

@@ -1,4 +1,4 @@
-"""Intervals of 1.96 stated errors cover: each sketch and packing, sets of few and of many members, at low and high resemblance."""
+"""Intervals of 1.96 stated errors cover, whatever the sketch and the sets."""
 
 from functools import partial
 from itertools import product
@@ -31,16 +31,16 @@ RESEMBLANCES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.97, 0.99)
 
 
 def wide_by_nature(scheme, packing, union, common, slots):
-    """Name the reason why errors of a cell cover more than .98, where there is one."""
+    """Say why errors of a cell cover more than .98."""
     parts = [] if packing is None else packing.parts(slots)
     if any(part.combined > 1 for part in parts) and common / union < 0.9:
-        return "low resemblances are within reach of what chance makes of combined bits, and cannot be below 0"
+        return "chance matches as many bits, and no resemblance is below 0"
     stored = sum(part.slots for part in parts) or min(slots, union)
     mostly = max(part.combined for part in parts) if parts else 1
     if stored * mostly * min(common, union - common) / union < 16:
-        return "few slots differ, or few agree: an interval that is as long on both sides reaches too far on one"
+        return "few slots differ, or agree: one of two equal sides is too long"
     if scheme == "raw" and union * union < 8 * slots:
-        return "hardly any bin holds two members: mostly the estimate is exact"
+        return "bins hold one member each: mostly exact"
     return ""
 
 
@@ -56,7 +56,7 @@ def check_cell(rng, kind, size, slots, resemblance, ratio, pairs, likely):
     found, error = (packing.pack(signed) if packing else signed).estimated_resemblance(rows, rows + 1, with_error=True, **how)
     covered = (np.abs(found - common / union) <= 1.96 * error + 1e-12).mean()
     cell = f"{size} and {ratio * size} members, {common / union:.3f}, {slots} slots: {covered:.3f}"
-    few_values = scheme == "raw" and union < slots  # an estimate of few possible values cannot cover .95
+    few_values = scheme == "raw" and union < slots  # they cannot cover .95
     assert covered > (0.9 if few_values else 0.92) - 3 * (0.08 * 0.92 / pairs) ** 0.5, cell
     assert covered < 0.98 + 3 * (0.02 * 0.98 / pairs) ** 0.5 or wide_by_nature(scheme, packing, union, common, slots), cell
 

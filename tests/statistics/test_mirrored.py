@@ -1,4 +1,4 @@
-"""Combined bits of dense sets that would match as often at a lower resemblance: errors reach down to it, or nothing is stated."""
+"""Combined bits of dense sets: errors reach down to a lower resemblance of as many matches."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ PACKINGS = [
 )
 @pytest.mark.parametrize("likely", [False, True])
 def test_densities_decide_whether_there_are_estimates_and_these_cover(packing, densities, likely):
-    """At each resemblance that sets of such densities can have, by the exact law; estimates are nan for all pairs or none."""
+    """By the exact law; estimates are nan for all pairs or none."""
     permutations = 320
     parts = packing.parts(permutations)
     counts = np.stack(np.meshgrid(*(np.arange(part.slots + 1) for part in parts), indexing="ij"), -1).reshape(-1, len(parts))

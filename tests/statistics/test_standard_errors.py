@@ -44,7 +44,7 @@ def test_errors_of_shares_of_no_trials():
 
 @pytest.mark.filterwarnings("ignore:estimates from XORs")
 def test_intervals_of_packed_estimates_cover_at_high_resemblance(rng):
-    """At least 93 % of 1.96 errors, where theory's are 95 %, less five standard errors of 2,000 pairs."""
+    """At least 93 % of 1.96 errors, less five standard errors of 2,000 pairs."""
     n, k, rows = 2000, 512, np.arange(2000)
     packings = [la.sketches.BBit(bits=b) for b in (1, 8)] + [la.sketches.XorBits(combined=c) for c in (2, 4)]
     packings.append(la.sketches.Fractional(shares=[(1, 0.5), (4, 0.5)]))

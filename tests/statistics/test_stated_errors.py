@@ -52,7 +52,7 @@ def test_errors_of_mixtures_below_one_bit_hold(rng):
 
 
 def test_errors_of_bins_and_of_their_bits_hold(rng):
-    """Sets of many members a bin; where there are few, estimates have few values."""
+    """Of many members a bin."""
     n, union = 1500, 8192
     for resemblance in RESEMBLANCES:
         common = 2 * round(resemblance * union / 2)

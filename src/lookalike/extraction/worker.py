@@ -21,7 +21,7 @@ from . import AllText, UnreadableError, page_text
 SECONDS = 60
 """Of processor time that a document may take."""
 PAGE_SECONDS, PAGE_RATE = 5, 1e-6
-"""Of processor time that a web page may take, and for each of its bytes: hundreds of times what it usually takes."""
+"""Of processor time that a web page may take, and for each of its bytes: a hundred times what it usually takes."""
 MEMORY = 1 << 30
 """Bytes of memory that a process may have."""
 _CONTROL, _FEW, _HEAD = re.compile(r"[\0-\x08\x0e-\x1a\x1c-\x1f]"), 20, 1 << 12  # one in so many first characters is no text

@@ -18,7 +18,7 @@ from .split import Batch, Columns, Record, Split, check_free, missing_column, nu
 from .txt import TextFiles, batches_of, check_left, whole_of, written
 
 SMALL_PAGE = 8192
-"""Bytes of pages that this process parses itself: the slowest known of that size takes a hundredth of a second."""
+"""Bytes of pages that this process parses itself: the slowest known of that size takes a tenth of a second."""
 
 
 def page_texts(split: Split, batch: Batch, pages: str) -> Batch:
@@ -133,4 +133,4 @@ class ParsedRecords(Format):
         if split.texts is None:
             yield from texts_of(numbered(), self.kind, split.limit.most, split.threads, self.extra)
         else:
-            yield from zip((row for row, _ in numbered()), split.texts(), strict=False)
+            yield from zip((row for row, _ in numbered()), split.texts(), strict=True)

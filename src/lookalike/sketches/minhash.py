@@ -15,7 +15,7 @@ from ..values import Int64Array, Shingles, Signatures, UInt32Array, UInt64Array
 from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, whole
 
 
-def filled_first(left: NDArray[Any], right: NDArray[Any]) -> Any:
+def count_filled(left: NDArray[Any], right: NDArray[Any]) -> Any:
     """Return how many slots have a value of the lower half of the range on either side, over the last axis."""
     return ((left & right) <= np.iinfo(left.dtype).max // 2).sum(-1)
 
@@ -29,7 +29,7 @@ def share_of_equal(left: NDArray[Any], right: NDArray[Any], filled_by: str = "")
         both_empty = (equal & (left == unused)).all(-1)
     share, slots = equal.mean(-1), equal.shape[-1]
     if filled_by:
-        error = one_permutation.filled_error(share, filled_first(left, right), slots, filled_by)
+        error = one_permutation.filled_error(share, count_filled(left, right), slots, filled_by)
     else:
         error = shares.share_error(equal.sum(-1), slots)
     share, error = (np.where(both_empty, np.nan, each) for each in (share, error))

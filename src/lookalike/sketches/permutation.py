@@ -15,12 +15,12 @@ from ..hashing import ROUNDS, Permutation, derive
 from ..theory import one_permutation as theory
 from ..values import Float64Array, Int64Array, Signatures, UInt32Array, UInt64Array
 from ..values.arrays import MAX_PERMUTATIONS, MOST_SEED, keys_of, offsets_of, whole
-from .minhash import SlotScheme, filled_first, share_of_equal
+from .minhash import SlotScheme, count_filled, share_of_equal
 
 
 def _of_filled(left: NDArray[Any], right: NDArray[Any], universe: float = theory.HASHES) -> tuple[Any, Any]:
     """Return (estimated resemblance, its standard error) over the last axis; bins that are empty in both do not count."""
-    bins, filled = left.shape[-1], filled_first(left, right)
+    bins, filled = left.shape[-1], count_filled(left, right)
     empty = bins - filled
     matches = (left == right).sum(-1) - empty
     return theory.resemblance(matches, empty, bins), theory.raw_error(matches, filled, bins, universe)

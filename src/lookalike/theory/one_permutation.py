@@ -279,6 +279,7 @@ def _members(bins: int, universe: float) -> NDArray[np.float64]:
 def _filled(filled: ArrayLike, bins: int, universe: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the bins that are filled, checked, and the members to expect of them."""
     count("bins", bins)
+    count("universe", universe)
     m = within("filled", filled, 0, bins)
     return m, _members(int(bins), universe)[m.astype(np.int64)]
 
@@ -298,7 +299,7 @@ def raw_error(
     filled : array_like of int in [0, bins]
         Bins that are filled in one of both, or in both.
     bins : int >= 1
-    universe : float >= bins
+    universe : float >= 1
     both : array_like of int >= 0
         Bins that are filled in both; of no account with whole values.
     chance : float in [0, 1)
@@ -336,6 +337,8 @@ def filled_error(share: ArrayLike, filled: ArrayLike, bins: int, kind: str) -> F
     ``copied_variance``; that of as many independent bins as have the same variance. Two matches and two mismatches are added to
     the share, as for ``shares.share_error``, but not to the bins, which can be few.
     """
+    if kind not in ALIKE:
+        raise ParameterError(f"must be one of {', '.join(ALIKE)}", "kind", kind)
     m, f = _filled(filled, bins, HASHES)
     with np.errstate(divide="ignore", invalid="ignore"):
         trials = np.where(m > 0, 1.0 / _spread(f, ALIKE[kind](m, bins, f)), np.nan)

@@ -304,7 +304,7 @@ class Documents(LazyTable):
         for number, texts, batch in read:
             small = number >= self._n_saved and not isinstance(texts, Later) and texts.n_bytes < SMALL and len(texts) <= FEW
             if waiting and (not small or len(waiting) == TOGETHER):
-                yield _joined(waiting)
+                yield _join_batches(waiting)
                 waiting = []
             if small:
                 waiting.append(batch)
@@ -312,7 +312,7 @@ class Documents(LazyTable):
                 yield texts, batch
             del texts, batch
         if waiting:
-            yield _joined(waiting)
+            yield _join_batches(waiting)
 
     def _made(self, later: Later, batch: pa.RecordBatch, place: int | None) -> Batches:
         """Make texts, hold them in the place that was left for them, and add them to their documents."""
@@ -418,6 +418,6 @@ def _unchanged(source: Split, reading: ReadOptions, row: int) -> Iterator[tuple[
     yield from read_split(source, 0, reading, row)
 
 
-def _joined(batches: list[pa.RecordBatch]) -> tuple[Texts, pa.RecordBatch]:
+def _join_batches(batches: list[pa.RecordBatch]) -> tuple[Texts, pa.RecordBatch]:
     (batch,) = pa.Table.from_batches(batches).combine_chunks().to_batches()
     return from_arrow_array(batch.column("text")), batch
