@@ -327,10 +327,15 @@ def filled_error(share: ArrayLike, filled: ArrayLike, bins: int, kind: str) -> F
     ----------
     share : array_like of float in [0, 1]
     filled : array_like of int in [0, bins]
-        Bins that one of both sets filled by a member of its own, or both did.
+        Bins filled by a member of one set or of both.
     bins : int >= 1
     kind : {"rotation", "optimal", "reverse", "rounds"}
         How the others were filled.
+
+    Raises
+    ------
+    ParameterError
+        If `kind` is none of these.
 
     References
     ----------
