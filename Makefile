@@ -9,6 +9,8 @@ CORE   := CMakeLists.txt $(wildcard native/*)
 # What tests the core, and runs for each level of processors and with checks of memory too.
 OF_CORE := tests/core tests/golden tests/text
 SPREAD := -n $(JOBS) --dist loadfile --no-loadscope-reorder
+# Tests start hundreds of processes: each would compile every module where bytecode is not kept, as images of Python have it.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: test-spark-old install demo test test-core test-levels sanitize test-extras test-extras-serve test-spark-few test-spark test-all lint wording docs fuzz endurance mutants formula-mutants dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
 .DELETE_ON_ERROR:

@@ -9,6 +9,7 @@
 #include "arrays.h"
 #include "hash.h"
 #include "hash_table.h"
+#include "known_text.h"
 
 namespace lookalike {
 namespace {
@@ -29,7 +30,6 @@ class ValueNumbers {
       after_[out[i]] = std::int32_t(i + 1);
     }
   }
-  std::int64_t size() const { return std::int64_t(after_.size()); }
 
  private:
   static constexpr std::size_t LARGE = 1 << 20;  // entries from which on a table is doubled, no more
@@ -102,20 +102,50 @@ class Rows {
   void add(Span<const Word> values, Span<const std::int64_t> offsets) {
     Vector<std::int32_t> numbers(values.size());
     of_values_.number(values, numbers);
-    add_numbers(numbers, offsets, of_values_.size());
+    add_numbers(numbers, offsets);
   }
 
-  // Adds rows of numbers below `end`, with repeats.
-  void add_numbers(Span<const std::int32_t> numbers, Span<const std::int64_t> offsets, std::int64_t end) {
+  // Adds rows of numbers from 0 on, with repeats.
+  void add_numbers(Span<const std::int32_t> numbers, Span<const std::int64_t> offsets) {
     if (kind_ == COSINE && words_.empty()) words_.reserve(numbers.size()), blocks_.reserve(numbers.size());
-    const std::size_t wanted = kind_ == COSINE ? end : (end >> 6) + 1;
-    if (seen_.size() < wanted) seen_.resize(wanted, 0);
+    std::uint32_t last = 0;
+    for (const std::int32_t number : numbers) last = std::max(last, std::uint32_t(number));
+    make_seen(kind_ == COSINE ? last : last >> 6);
     for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
       const auto some = numbers.part(offsets[row], offsets[row + 1] - offsets[row]);
-      touched_.clear();
-      sizes_.push_back(kind_ == COSINE ? count_features(some) : pack_members(some));
-      offsets_.push_back(std::int64_t(blocks_.size()));
+      if (kind_ == COSINE) count_features(some);
+      else pack_members(some);
     }
+  }
+
+  // Adds rows of texts, whose shingles are numbered by known text. Sets have the places at which shingles were new as members:
+  // those of a run of known text mostly follow each other, and are added 64 at a time.
+  void add_texts(KnownText& known, Data data, Longs offsets, int flags, const Characters& characters, const Forms& forms) {
+    if (kind_ == COSINE) {
+      auto [numbers, bounds] = known.number(data, offsets, flags, characters, forms);
+      return add_numbers(numbers, bounds);
+    }
+    struct Members {
+      Rows& rows;
+      const KnownText& known;
+      std::int32_t number(Long place) const { return std::int32_t(place); }
+      void add(Long place, Long count) {
+        const Long end = place + count;
+        rows.make_seen(end >> 6);
+        for (Long stop; place < end; place = stop) {
+          const Long block = place >> 6;
+          stop = std::min(end, (block + 1) << 6);
+          const Word wanted = ~Word(0) << (place & 63) & ~Word(0) >> (-stop & 63), fresh = known.new_places(block) & wanted;
+          if (fresh) rows.add_members(block, fresh);
+          for (Word others = wanted & ~fresh; others; others &= others - 1) {
+            const std::int32_t member = known.number_at(block << 6 | std::countr_zero(others));
+            rows.add_members(member >> 6, Word(1) << (member & 63));
+          }
+        }
+      }
+      void end_text() { rows.end_set(); }
+    } sink{*this, known};
+    known.read(data, offsets, flags, characters, forms, sink);
   }
 
   // Lets go of what is needed only as long as rows are added.
@@ -167,42 +197,44 @@ class Rows {
   }
 
  private:
-  // Numbers mostly follow each other: a block is kept at hand while they are in it.
-  std::int64_t pack_members(Span<const std::int32_t> numbers) {
-    std::int64_t current = -1;
-    Word word = 0;
-    for (const std::int32_t number : numbers) {
-      const std::int64_t block = number >> 6;
-      if (block != current) {
-        if (current >= 0) seen_[current] = word;
-        word = seen_[block];
-        current = block;
-        if (!word) touched_.push_back(std::int32_t(block));
-      }
-      word |= Word(1) << (number & 63);
-    }
-    if (current >= 0) seen_[current] = word;
-    take_touched();
-    std::int64_t size = 0;
-    for (std::size_t i = words_.size() - touched_.size(); i < words_.size(); i++) size += std::popcount(words_[i]);
-    return size;
+  void pack_members(Span<const std::int32_t> numbers) {
+    for (const std::int32_t number : numbers) add_members(number >> 6, Word(1) << (number & 63));
+    end_set();
+  }
+
+  void make_seen(std::size_t last) {
+    if (seen_.size() <= last) seen_.resize(std::max(2 * seen_.size(), last + 1), 0);
+  }
+
+  // Adds members of a block to the row that is read.
+  void add_members(std::int64_t block, Word members) {
+    if (!seen_[block]) touched_.push_back(std::int32_t(block));
+    seen_[block] |= members;
+  }
+  void end_set() {
+    end_row([](Word members) { return Word(std::popcount(members)); });
   }
 
   // Sums are exact up to 3 * 10^9 numbers in a row.
-  std::int64_t count_features(Span<const std::int32_t> numbers) {
+  void count_features(Span<const std::int32_t> numbers) {
     for (const std::int32_t number : numbers)
       if (!seen_[number]++) touched_.push_back(number);
-    take_touched();
-    Word size = 0;
-    for (std::size_t i = words_.size() - touched_.size(); i < words_.size(); i++) size += words_[i] * words_[i];
-    return std::int64_t(size);
+    end_row([](Word count) { return count * count; });
   }
 
   // Moves what was seen to the end of the rows, ascending.
-  void take_touched() {
+  template <class SizeOf>
+  void end_row(SizeOf size_of) {
     if (!std::is_sorted(touched_.begin(), touched_.end())) std::sort(touched_.begin(), touched_.end());
-    blocks_.insert(blocks_.end(), touched_.begin(), touched_.end());
-    for (const std::int32_t block : touched_) words_.push_back(std::exchange(seen_[block], 0));
+    append(blocks_, touched_.data(), touched_.data() + touched_.size());
+    Word size = 0;
+    for (const std::int32_t block : touched_) {
+      words_.push_back(std::exchange(seen_[block], 0));
+      size += size_of(words_.back());
+    }
+    touched_.clear();
+    sizes_.push_back(std::int64_t(size));
+    offsets_.push_back(std::int64_t(blocks_.size()));
   }
 
   // Adds up what `of_words` makes of the words of blocks, or numbers, that two rows have in common.
@@ -323,6 +355,7 @@ void define_comparisons(nb::module_& m) {
                     Span<const Word>, Span<const double>>())
       .def("add", &Rows::add, Free())
       .def("add", &Rows::add_numbers, Free())
+      .def("add", &Rows::add_texts, Free())
       .def("close", &Rows::close, Free())
       .def("__len__", &Rows::size)
       .def("compare", &Rows::compare, Free())

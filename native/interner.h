@@ -40,9 +40,6 @@ class Interner {
     return {std::exchange(numbers_, {}), std::exchange(offsets_, {0})};
   }
 
-  // How many shingles have a number.
-  Long size() const { return size_; }
-
  private:
   static constexpr Long TOGETHER = 64;  // shingles whose look-ups do not wait for each other
 

@@ -38,13 +38,31 @@ class KnownText {
 
   // Numbers the shingles of texts: (numbers with repeats, where those of each text begin). Fewer tokens than the width make one
   // shingle, none make none.
-  std::tuple<Vector<std::int32_t>, Vector<std::int64_t>> number(Span<const std::uint8_t> data, Span<const std::int64_t> offsets,
-                                                                int flags, const Characters& characters, const Forms& forms) {
-    const std::int64_t size = offsets[offsets.size() - 1] - offsets[0];
-    if (!room_) take_room(size);
-    numbers_.resize(size / 4 + 64);
-    written_ = 0;
-    Vector<std::int64_t> ends{0};
+  std::tuple<Vector<std::int32_t>, Vector<std::int64_t>> number(Data data, Longs offsets, int flags,
+                                                                const Characters& characters, const Forms& forms) {
+    struct Numbers {
+      KnownText& known;
+      Vector<std::int32_t> numbers;
+      Long written = 0;
+      Vector<Long> ends{0};
+      std::int32_t number(Long) const { return std::int32_t(known.n_shingles_); }
+      void add(Long place, Long count) {
+        grow(numbers, written + count);
+        std::copy_n(&known.room_->numbers[place], count, &numbers[written]);
+        written += count;
+      }
+      void end_text() { ends.push_back(written); }
+    } sink{*this, Vector<std::int32_t>((offsets[offsets.size() - 1] - offsets[0]) / 4 + 64)};
+    read(data, offsets, flags, characters, forms, sink);
+    sink.numbers.resize(sink.written);
+    return {std::move(sink.numbers), std::move(sink.ends)};
+  }
+
+  // Tells a sink of the shingles of texts: `add(place, count)`, those that end at so many places from there on, and
+  // `end_text()`. `number(place)` is the number of one that is new. Known text serves one kind of sink.
+  template <class Sink>
+  void read(Data data, Longs offsets, int flags, const Characters& characters, const Forms& forms, Sink& sink) {
+    if (!room_) take_room(offsets[offsets.size() - 1] - offsets[0]);
     TextFolder folder(unit_, fold_case_, flags, characters, forms);
     Bytes bytes = data.begin();
     for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
@@ -52,15 +70,14 @@ class KnownText {
       const std::int64_t length = folder.fold(bytes + offsets[row], bytes + offsets[row + 1], data.end(), folded);
       std::fill_n(folded.data() + length, 64, separator_);
       std::fill_n(folded.data() + length + 64, 64, ROW_END);
-      walk(folded.data(), length);
-      ends.push_back(written_);
+      walk(folded.data(), length, sink);
+      sink.end_text();
     }
-    numbers_.resize(written_);
-    return {std::exchange(numbers_, {}), std::move(ends)};
   }
 
-  // How many shingles have a number.
-  std::int64_t size() const { return n_shingles_; }
+  // Of 64 places each: at which a shingle was new, as bits; and the number of the shingle at any.
+  Word new_places(Long block) const { return room_->fresh[block]; }
+  std::int32_t number_at(Long place) const { return room_->numbers[place]; }
 
  private:
   // Tokens that are looked up together, at first and after several that were new.
@@ -80,11 +97,13 @@ class KnownText {
     std::uint64_t next;
   };
 
-  // By place also the numbers of shingles; `table` finds the places of shingles. `folded`: the text that is read.
+  // By place also the numbers of shingles, and whether they were new there (`fresh`); `table` finds the places of shingles.
+  // `folded`: the text that is read.
   struct Room {
     TagTable<Tagged> table;
     Vector<Place> places;
     Vector<std::int32_t> numbers;
+    Vector<Word> fresh;
     Vector<std::uint8_t> text, folded;
     std::int64_t bytes() const {
       const std::size_t by_place = sizeof(Place) * places.capacity() + 4 * numbers.capacity();
@@ -103,16 +122,16 @@ class KnownText {
     room_->table.reset(std::clamp<std::int64_t>(std::bit_floor(std::uint64_t(n_bytes) / 32 | 1), 256, 1 << 16));
     grow(room_->places, std::max<std::int64_t>(n_places_, 256));
     std::fill_n(room_->places.begin(), n_places_, Place());
+    room_->fresh.assign(room_->fresh.size(), 0);
   }
 
-  // Makes room for so many places, bytes and numbers more.
-  void make_room_for(std::int64_t n_places, std::int64_t n_bytes, std::int64_t n_numbers) {
-    if (n_places_ + n_places > std::int64_t(Tagged::MOST))
-      throw std::length_error("the texts are too long to number their shingles");
+  // Makes room for so many places and bytes more.
+  void make_room_for(std::int64_t n_places, std::int64_t n_bytes) {
+    if (n_places_ + n_places > INT32_MAX) throw std::length_error("the texts are too long to number their shingles");
     grow(room_->places, n_places_ + n_places);
     grow(room_->numbers, n_places_ + n_places);
+    room_->fresh.resize(room_->places.size() / 64 + 1, 0);
     grow(room_->text, n_text_ + n_bytes + BEYOND);
-    grow(numbers_, written_ + n_numbers);
   }
 
   // Reads keys and ends of the tokens of `folded[begin:length]` from `count` on, up to `most`; returns how many there are then.
@@ -198,7 +217,8 @@ class KnownText {
   }
 
   // Numbers the shingles of one text.
-  void walk(Bytes folded, std::int64_t length) {
+  template <class Sink>
+  void walk(Bytes folded, std::int64_t length, Sink& sink) {
     context_ = width_ - 1;
     std::int64_t done = 0, last = 0, ahead = FEW;  // where the last token ends that has its number, its place in known text
     std::int64_t i = 0, n = 0;                     // of the tokens read ahead, the next one; and how many there are
@@ -223,7 +243,7 @@ class KnownText {
           hash_ahead(n);
           i = context_;
         }
-        found = number_new(folded, done, last, i, n, tail);
+        found = number_new(folded, done, last, i, n, tail, sink);
         if (!found) {
           ahead = std::min(2 * ahead, MANY);
           continue;
@@ -235,9 +255,8 @@ class KnownText {
       const std::int64_t run = 1 + count, past = tail + size;
       __builtin_prefetch(&room_->places[found + run - 1]);
       const bool copies = segment_ && run <= SHORT;
-      make_room_for(copies ? run : 0, copies ? past - done : 0, run);
-      std::copy_n(&room_->numbers[found], run, &numbers_[written_]);
-      written_ += run;
+      make_room_for(copies ? run : 0, copies ? past - done : 0);
+      sink.add(found, run);
       i = std::min(i + run - 1, n);
       if (run > SHORT) ahead = FEW;
       if (copies) {
@@ -260,12 +279,13 @@ class KnownText {
   }
 
   // Numbers shingles that end with the tokens from `i` on till one is known; returns its place, or 0. `tail`: where it ends.
+  template <class Sink>
   std::int64_t number_new(Bytes folded, std::int64_t& done, std::int64_t& last, std::int64_t& i, std::int64_t n,
-                          std::int64_t& tail) {
+                          std::int64_t& tail, Sink& sink) {
     room_->table.reserve(n_shingles_ + n - i);
-    make_room_for(n - i + context_, ends_[n - 1] - done + 2, n - i);
+    make_room_for(n - i + context_, ends_[n - 1] - done + 2);
     const std::int64_t shift = n_text_ - (segment_ ? done : ends_[i]);  // from bytes of the text to those of known text
-    std::int64_t begin = done, found = 0;
+    std::int64_t begin = done, found = 0, added = 0;
     while (i < n) {
       const std::int64_t first = i - context_;
       Tagged& entry = room_->table.find(tags_[first], [&](Tagged known) { return same(std::int64_t(known.number()), first); });
@@ -279,12 +299,16 @@ class KnownText {
         begin = tail;
       }
       room_->places[n_places_] = {keys_[i - 1], tail + shift, std::uint64_t(n_places_ + 1)};
-      room_->numbers[n_places_] = numbers_[written_++] = std::int32_t(n_shingles_++);
+      room_->numbers[n_places_] = sink.number(n_places_);
+      room_->fresh[n_places_ / 64] |= Word(1) << n_places_ % 64;
+      n_shingles_++;
+      added++;
       entry = {tags_[first], std::uint64_t(n_places_)};
       last = n_places_++;
       done = tail;
     }
     if (done > begin) append(folded + begin, done - begin);
+    if (added) sink.add(n_places_ - added, added);
     return found;
   }
 
@@ -299,10 +323,9 @@ class KnownText {
   Vector<Word> tags_;
   std::unique_ptr<Room> room_;
   std::int64_t n_places_;  // the first ones are of nothing: no shingle that is compared begins before
-  std::int64_t n_shingles_ = 0, n_text_ = 0, written_ = 0;
+  std::int64_t n_shingles_ = 0, n_text_ = 0;
   std::int64_t context_ = 0;  // of the text that is read
   std::int64_t segment_ = 0;  // where the one begins that is being written, or 0
-  Vector<std::int32_t> numbers_;
 };
 
 }  // namespace lookalike

@@ -51,12 +51,10 @@ void define_vocabulary(nb::module_& m) {
   nb::class_<Interner>(m, "Interner")
       .def(nb::init<Long, Values>())
       .def("add", &Interner::add, Unlocked())
-      .def("take", &Interner::take)
-      .def("__len__", &Interner::size);
+      .def("take", &Interner::take);
   nb::class_<KnownText>(m, "KnownText")
       .def(nb::init<int, Long, bool, Values, Values>())
-      .def("number", &KnownText::number, Unlocked())
-      .def("__len__", &KnownText::size);
+      .def("number", &KnownText::number, Unlocked());
 }
 
 }  // namespace lookalike

@@ -80,7 +80,7 @@ def test_values_are_numbered_by_first_appearance_while_tables_grow(rng):
             offsets = np.array([0, 0, size // 5, size, len(values)])
             pieces.append((values, offsets))
             numbers = [met.setdefault(v, len(met)) for v in values.tolist()]
-            numbered.append((np.array(numbers, np.int32), offsets, len(met)))
+            numbered.append((np.array(numbers, np.int32), offsets))
             sets += [set(numbers[a:b]) for a, b in pairwise(offsets)]
         left, right = (side.ravel() for side in np.indices((len(sets), len(sets))))
         expected = [
@@ -93,6 +93,6 @@ def test_values_are_numbered_by_first_appearance_while_tables_grow(rng):
 def test_blocks_of_a_row_ascend():
     """Two blocks met in falling order, then in rising; a block is left empty behind each row."""
     rows = Rows(JACCARD)
-    rows.add(np.array([130, 3, 3, 130, 131], np.int32), np.array([0, 2, 4, 5]), 132)
+    rows.add(np.array([130, 3, 3, 130, 131], np.int32), np.array([0, 2, 4, 5]))
     assert len(rows) == 3
     assert rows.compare(np.array([0, 0, 1]), np.array([1, 2, 2]), 0.0).tolist() == [1.0, 0.0, 0.0]

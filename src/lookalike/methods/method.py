@@ -19,9 +19,8 @@ from ..core import Rows
 from ..theory import simhash
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 
-Piece = tuple[UInt64Array, Int64Array] | tuple[NDArray[np.int32], Int64Array, int]
-"""Rows of values, (values with repeats, offsets), or of numbers, (numbers with repeats, offsets, how many numbers there are so
-far, those of earlier pieces included)."""
+Piece = tuple[Any, ...]
+"""Rows of values or of numbers, with repeats, and where those of each begin; or see ``KnownText.piece``."""
 
 Pieces = Iterable[Piece]
 JACCARD, COSINE, FINGERPRINTS, CONTAINMENT, OVERLAP = 0, -1, -2, -3, -4

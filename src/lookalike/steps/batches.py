@@ -63,9 +63,9 @@ def starts_of(keys: Int64Array, before: int | None) -> NDArray[np.bool_]:
     return begins
 
 
-def longest(batch: pa.RecordBatch | None) -> int:
+def longest(batch: pa.RecordBatch) -> int:
     """Return the bytes of the longest text of a batch; 0 if it has none."""
-    return 0 if batch is None or "text" not in batch.schema.names else from_arrow_array(batch.column("text")).longest
+    return 0 if "text" not in batch.schema.names else from_arrow_array(batch.column("text")).longest
 
 
 def row_error(piece: pa.RecordBatch, error: InputDataError) -> RowError:

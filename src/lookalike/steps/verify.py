@@ -41,7 +41,7 @@ def comparable(batches: Iterator[pa.RecordBatch], method: Method, shingling: Shi
 
 
 def _numbered_texts(batches: Iterator[pa.RecordBatch], shingling: Shingling, key: bytes) -> Iterator[Piece]:
-    """Number the shingles of texts, of ``PIECE_BYTES`` or of one longer text at a time.
+    """Number the shingles of texts, ``PIECE_BYTES`` or one longer text at a time, or leave that to what packs them.
 
     What has been given, and the text that it was made of, is not held: both may be large.
     """
@@ -52,7 +52,7 @@ def _numbered_texts(batches: Iterator[pa.RecordBatch], shingling: Shingling, key
         pieces = [texts.slice(begin, end) for begin, end in texts.cut()][::-1]
         del texts
         while pieces:
-            yield (*known.number(pieces.pop()), len(known))
+            yield known.piece(pieces.pop())
 
 
 def weights(batch: pa.RecordBatch) -> Int64Array:
@@ -70,7 +70,9 @@ def weights(batch: pa.RecordBatch) -> Int64Array:
 
 def partners_of(batch: pa.RecordBatch) -> tuple[Int64Array, Int64Array]:
     """Return (offsets, orders) of the column ``partners``; offsets begin at 0."""
-    column = batch.column("partners").cast(pa.large_list(pa.int64()))
+    column = batch.column("partners")
+    if not pa.types.is_large_list(column.type):
+        column = column.cast(pa.large_list(pa.int64()))
     offsets = to_numpy(column.offsets)
     return offsets - offsets[0], to_numpy(column.values)[offsets[0] : offsets[-1]]
 
@@ -155,8 +157,8 @@ def walk(
     nothing of who is kept.
     """
     source = _Source(rows)
-    while source.has_more():
-        with alone(source.longest):
+    while source.next is not None:
+        with alone(longest(source.next)):
             rows_of_sets = comparable(source.run(), method, shingling, key)
             bundles, orders, partners = source.columns()
             offsets = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(some) for some, _ in partners]))])
@@ -172,24 +174,15 @@ class _Source:
 
     def __init__(self, rows: Batches) -> None:
         self._rows = filter(len, rows)
-        self._next = next(self._rows, None)
+        self.next = next(self._rows, None)
         self._known: list[tuple[Int64Array, Int64Array, tuple[Int64Array, Int64Array]]] = []
-
-    def has_more(self) -> bool:
-        """Tell whether there is another run."""
-        return self._next is not None
-
-    @property
-    def longest(self) -> int:
-        """Bytes of the longest text of those that are next."""
-        return batches.longest(self._next)
 
     def run(self) -> Batches:
         """Yield the rows of the next run."""
         self._known = []
         weight, before = 0, None
-        while self._next is not None:
-            batch = self._next
+        while self.next is not None:
+            batch = self.next
             keys, total = ints(batch, "bundle"), np.cumsum(weights(batch)) + weight
             starts = np.flatnonzero(starts_of(keys, before))
             ahead = np.where(starts > 0, total[starts - 1], weight)
@@ -201,12 +194,12 @@ class _Source:
                 yield part
                 del part
             if len(full):
-                self._next = batch.slice(end)
+                self.next = batch.slice(end)
                 return
             weight, before = int(total[-1]), int(keys[-1])
-            self._next = None
+            self.next = None
             del batch  # not held while the next is read
-            self._next = next(self._rows, None)
+            self.next = next(self._rows, None)
 
     def columns(self) -> tuple[Int64Array, Int64Array, list[tuple[Int64Array, Int64Array]]]:
         """Return bundle, order and partners of the rows of the last run."""

@@ -3,6 +3,8 @@ walking along the texts that came before, others token by token."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,15 +33,13 @@ class Vocabulary:
         self._shingling, self._points = shingling, digest_secret(key, "tokens")
         self._known = core.Interner(shingling.width, secret_words(key, "tables", 4))
 
-    def __len__(self) -> int:
-        """Return how many shingles have a number."""
-        return len(self._known)
-
     def number(self, texts: Texts) -> tuple[Int32Array, Int64Array]:
         """Return the numbers of the shingles of some texts, with repeats: (numbers, offsets)."""
         for offsets, keys in token_rows(self._shingling, self._points, texts):
             self._known.add(offsets, keys)
         return self._known.take()
+
+    piece = number
 
 
 class KnownText:
@@ -50,13 +50,13 @@ class KnownText:
         self._shingling = shingling
         self._known = core.KnownText(UNITS.index(shingling.unit), shingling.width, shingling.fold_case, *secrets)
 
-    def __len__(self) -> int:
-        """Return how many shingles have a number."""
-        return len(self._known)
-
     def number(self, texts: Texts) -> tuple[Int32Array, Int64Array]:
         """Return the numbers of the shingles of some texts, with repeats: (numbers, offsets)."""
-        return self._known.number(texts.data, texts.offsets, *self._shingling.form)
+        return self._known.number(*self.piece(texts)[1:])
+
+    def piece(self, texts: Texts) -> tuple[Any, ...]:
+        """Return texts as ``Rows`` take them, which number their shingles themselves."""
+        return self._known, texts.data, texts.offsets, *self._shingling.form
 
 
 class Counting:
@@ -65,18 +65,16 @@ class Counting:
     def __init__(self, inner: Vocabulary | KnownText, shingling: Shingling) -> None:
         assert shingling.ignored is not None
         numbers, _ = inner.number(shingling.ignored.texts)
-        self._inner, self._marked = inner, np.zeros(len(inner), np.bool_)
+        self._inner, self._marked = inner, np.zeros(int(numbers.max(initial=-1)) + 1, np.bool_)
         self._marked[numbers[ignored_places(shingling)]] = True
-
-    def __len__(self) -> int:
-        """Return how many shingles have a number."""
-        return len(self._inner)
 
     def number(self, texts: Texts) -> tuple[Int32Array, Int64Array]:
         """Return the numbers of the shingles of some texts that count, with repeats: (numbers, offsets)."""
         numbers, offsets = self._inner.number(texts)
         left = drop_marked(numbers, offsets, self._marked)
         return numbers[: left[-1]], left
+
+    piece = number
 
 
 def numbering(shingling: Shingling, key: bytes) -> Vocabulary | KnownText | Counting:
