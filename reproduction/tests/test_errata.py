@@ -6,6 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 from bbit.exact import exact_match_probability
+from fractional.forms import drawn_variance, printed_variance
 from theory.test_bbit import TABLE_1
 
 from lookalike.theory import bbit, blocks, minhash, mixture, one_permutation, set_distance, xor_bits
@@ -149,6 +150,16 @@ def test_each_halving_doubles_the_limit():
     assert xor_bits.variance(1 - TINY, 4, 1) / xor_bits.variance(1 - TINY, 8, 1) == pytest.approx(2, rel=1e-4)
 
 
+@pytest.mark.excludes
+def test_squared_shares_are_a_variance_that_is_too_small():
+    """E1: C (17), (20), (42); simulations beside the formula agree with the shares as they are."""
+    assert printed_variance(0.5, [(1, 0.5), (2, 0.5)], 1) == pytest.approx(0.270, abs=5e-4)
+    for r in (0.3, 0.5, 0.8, 0.95):
+        for shares in ([(1, 0.5), (2, 0.5)], [(1, 0.25), (8, 0.75)], [(1, 0.25), (2, 0.25), (4, 0.5)]):
+            parts = [mixture.Part(slots=int(64 * share), bits=bits) for bits, share in shares]
+            assert mixture.variance(r, parts) > 1.4 * printed_variance(r, shares, 64)
+
+
 def test_kinds_of_samples_drawn_at_random_err_more(rng):
     """C, section III: shares are of fixed slots; drawn for each sample anew, the kinds add to the variance."""
     r, k, n = 0.5, 64, 20_000
@@ -157,8 +168,12 @@ def test_kinds_of_samples_drawn_at_random_err_more(rng):
     agree = rng.random((n, k)) < r + (1 - r) * 2.0**-bits
     found = mixture.resemblance(agree.mean(1), parts)
     error = (2 / n) ** 0.5
-    assert found.var() / mixture.random_assignment_variance(r, parts) == pytest.approx(1, abs=4 * error)
+    assert found.var() / drawn_variance(r, parts) == pytest.approx(1, abs=4 * error)
     assert found.var() / mixture.variance(r, parts) > 1 + 4 * error
+    halves = [mixture.Part(slots=k // 2, bits=bits) for bits in (1, 2)]
+    assert k * drawn_variance(r, halves) == pytest.approx(0.550, abs=5e-4)
+    for bits in (1, 3, 8):
+        assert drawn_variance(0.4, [mixture.Part(slots=7, bits=bits)]) == pytest.approx(bbit.variance(0.4, bits, 7))
 
 
 @pytest.mark.excludes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -34,8 +35,7 @@ SEEDS = 50  # which bin an empty one copies from depends on the seed, and so doe
 THEORY = {
     "k permutations": lambda r, union, bins: minhash.variance(r, bins),
     "raw bins": one_permutation.variance,
-    "rotation": one_permutation.rotation_variance,
-    "optimal": one_permutation.optimal_variance,
+    **{kind: partial(one_permutation.densified_variance, kind=kind) for kind in ("rotation", "optimal")},
 }
 
 

@@ -202,6 +202,8 @@ class PermutationMinHash(_OfUniverse):
     Li & König, WWW 2010, algorithm 1.
     """
 
+    plain_bits = 1
+
     @property
     def mergeable(self) -> bool:
         """False: minima could be merged, but not the densities beside them."""
@@ -285,6 +287,11 @@ class PermutationBins(_OfUniverse):
     def may_be_empty(self) -> bool:
         """True: bins can be empty."""
         return True
+
+    @property
+    def plain_bits(self) -> int:
+        """Bits that hold a slot whole: from so many on packing cuts them as they are."""
+        return max(1, (self.universe // self.permutations - 1).bit_length())
 
     def _sign(self, keys: UInt64Array, bounds: Int64Array) -> Signatures:
         places = Permutation(universe=self.universe, seed=self.seed).apply(keys)
