@@ -80,19 +80,6 @@ def test_estimate_is_unbiased_with_the_stated_variance(rng, bits, left, right, r
     agrees(found, r, bbit.variance(r, bits, k, left, right))
 
 
-def test_densities_are_those_of_the_hash_range_not_of_the_universe(rng):
-    """E16: with 64-bit hashes the constants are 2^-b. The universe's densities bias OF-AND to .835, 2^-b on a true dense
-    permutation to .682."""
-    left, right, r = DENSE
-    z_left, z_right = minima(rng, r, left, right, (2000, 200))
-    dense_share = ((z_left ^ z_right) & 1 == 0).mean()
-    assert bbit.resemblance(dense_share, 1, left, right) == pytest.approx(r, abs=0.01)
-    assert bbit.resemblance(dense_share, 1) == pytest.approx(0.682, abs=0.01)
-    hashed_share = 0.5 + r / 2
-    assert bbit.resemblance(hashed_share, 1) == pytest.approx(r)
-    assert bbit.resemblance(hashed_share, 1, left, right) == pytest.approx(0.835, abs=0.002)
-
-
 def test_range_of_the_estimate():
     assert bbit.resemblance(0.0, 1) == -1.0
     for bits in (2, 3, 8):

@@ -134,6 +134,28 @@ def test_filled_bins_by_inclusion_and_exclusion(union, bins):
     )
 
 
+def test_reverse_filling_copies_as_often_as_stated(rng):
+    """Beyond equal numbers, a few per cent more often; mean of ten seeds."""
+    bins, more = np.full((2000, 64), 0xFFFFFFFF, np.uint32), []
+    bins[:, :5] = range(5)
+    for seed in range(10):
+        scheme = la.sketches.OnePermutation(permutations=64, seed=seed, densify="reverse")
+        filled = scheme._filled(rng.permuted(bins, axis=1)) & 0x7FFFFFFF
+        copies = (filled[..., None] == np.arange(5)).sum(1)
+        more.append((copies**2).sum(1).mean() / 64**2 - 1 / 5)
+    assert 0.99 < np.mean(more) / (oph.ALIKE["reverse"](5, 64, 0) - 1 / 5) < 1.08
+
+
+@pytest.mark.parametrize("kind", oph.ALIKE)
+def test_errors_of_filled_bins_are_those_of_as_many_independent_ones(kind):
+    """Two matches and two mismatches are added to the share, not to the bins: their number is that of the error at one half."""
+    for filled in (1, 20):
+        bins = 0.25 / oph.filled_error(0.5, filled, 64, kind) ** 2
+        p = (np.array([0.0, 0.3, 1.0]) * bins + 2) / (bins + 4)
+        np.testing.assert_allclose(oph.filled_error([0.0, 0.3, 1.0], filled, 64, kind), (p * (1 - p) / bins) ** 0.5)
+    assert oph.raw_error(1, 1, 64) > 0.0
+
+
 def test_variances_of_a_single_member_are_nought():
     for r in (0.0, 1.0):
         assert oph.variance(r, 1, 4) == 0.0 == max(oph.densified_variance(r, 1, 4, kind) for kind in oph.ALIKE)
