@@ -199,6 +199,14 @@ class XorBits(Packing):
     References
     ----------
     Li & König, WWW 2010, section 5.3; f-fractional bit minwise hashing, equations 27-34 (29, 30, 32 corrected).
+
+    Examples
+    --------
+    >>> import lookalike as la
+    >>> shingles = la.sketches.Shingles.from_arrays([*range(300), *range(10, 310)], [0, 300, 600])
+    >>> packed = la.sketches.XorBits(combined=2).pack(la.sketches.FastSimilarity(permutations=4096).sign(shingles))
+    >>> bool(abs(packed.estimated_resemblance(0, 1) - 290 / 310) < 0.03)
+    True
     """
 
     combined: int = 2

@@ -53,6 +53,14 @@ class OnePermutation(SlotScheme):
     ----------
     Li, Owen & Zhang, NIPS 2012; report, algorithm 3. Rotation: Shrivastava & Li, ICML 2014. Optimal: Shrivastava, ICML 2017.
     Reverse: Mai et al., UAI 2019.
+
+    Examples
+    --------
+    >>> import lookalike as la
+    >>> scheme = la.sketches.OnePermutation(permutations=64)
+    >>> raw = scheme.sign(la.sketches.Shingles.from_arrays([*range(9), *range(9)], [0, 9, 18]))
+    >>> [scheme.fill(raw, densify).estimated_resemblance(0, 1) for densify in ("rotation", "optimal", "reverse")]
+    [1.0, 1.0, 1.0]
     """
 
     densify: Densify = "none"
@@ -200,6 +208,13 @@ class PermutationMinHash(_OfUniverse):
     References
     ----------
     Li & König, WWW 2010, algorithm 1.
+
+    Examples
+    --------
+    >>> import lookalike as la
+    >>> scheme = la.sketches.PermutationMinHash(universe=100)
+    >>> la.sketches.BBit(bits=1).pack(scheme.sign_sets([*range(50), 3], [0, 50, 51])).densities
+    array([0.5 , 0.01])
     """
 
     plain_bits = 1
