@@ -241,7 +241,8 @@ def densified_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: Arra
 
     References
     ----------
-    Shrivastava & Li, ICML 2014: rotation; Shrivastava, ICML 2017: optimal; Mai et al., UAI 2019: reverse.
+    Shrivastava & Li, ICML 2014: rotation; Shrivastava, ICML 2017: optimal; Mai et al., UAI 2019: reverse, whose S exceeds
+    t^2 / m by some per cent more.
     """
     check_choice("kind", kind, ALIKE)
 
