@@ -402,6 +402,7 @@ def table_page(items: list[Item], texts: dict[str, str], words: str) -> str:
         "A, B, C and T are the two versions of b-bit hashing, the report, the fractional bits and the thesis. E numbers are those of "
         "the corrections for [sets](corrections-sets.md#corrections-to-the-papers) and "
         "[fingerprints](corrections-fingerprints.md#corrected). Where originals are not to be had, the data are called stand-ins. "
+        "An *experiment* is code of this folder and no part of the package; the row says why. "
         "[Slips of the pen](#slips-of-the-pen) have a list of their own, at the end.",
         "",
     ]

@@ -6,7 +6,9 @@ from math import comb
 import numpy as np
 import pytest
 from bbit.exact import exact_match_probability
-from theory.test_bbit import TABLE_1
+from fractional.forms import drawn_variance, printed_variance
+from theory.sampler import minima
+from theory.test_bbit import DENSE, TABLE_1
 
 from lookalike.theory import bbit, blocks, minhash, mixture, one_permutation, set_distance, xor_bits
 
@@ -149,6 +151,56 @@ def test_each_halving_doubles_the_limit():
     assert xor_bits.variance(1 - TINY, 4, 1) / xor_bits.variance(1 - TINY, 8, 1) == pytest.approx(2, rel=1e-4)
 
 
+@pytest.mark.excludes
+def test_squared_shares_are_a_variance_that_is_too_small():
+    """E1: C (17), (20), (42); simulations beside the formula agree with the shares as they are."""
+    assert printed_variance(0.5, [(1, 0.5), (2, 0.5)], 1) == pytest.approx(0.270, abs=5e-4)
+    for r in (0.3, 0.5, 0.8, 0.95):
+        for shares in ([(1, 0.5), (2, 0.5)], [(1, 0.25), (8, 0.75)], [(1, 0.25), (2, 0.25), (4, 0.5)]):
+            parts = [mixture.Part(slots=int(64 * share), bits=bits) for bits, share in shares]
+            assert mixture.variance(r, parts) > 1.4 * printed_variance(r, shares, 64)
+
+
+def test_numerator_has_c1(rng):
+    """E2: printed with C2 the estimate of dense sets of unlike sizes is off by +.0063."""
+    left, right, r, n, k = 0.6, 0.5, 0.80, 4000, 2000
+    z_left, z_right = minima(rng, r, left, right, (n // 10, k * 2))
+    bits = ((z_left ^ z_right) & 1).reshape(n // 10, k, 2)
+    t = float((bits.sum(2) % 2 == 0).mean())
+    probability = xor_bits.match_probability(r, 2, left, right)
+    assert abs(t - probability) < 4 * (probability * (1 - probability) / (n // 10 * k)) ** 0.5
+    assert xor_bits.resemblance(probability, 2, left, right) == pytest.approx(r, abs=1e-12)
+    c1, c2 = bbit.constants(1, left, right)
+    printed = ((2 * probability - 1) ** 0.5 + 1 - 2 * c2) / (2 - 2 * c2)
+    assert printed - r == pytest.approx(0.0063, abs=2e-4)
+    assert printed - r == pytest.approx((c1 - c2) / (1 - c2), abs=1e-9)
+
+
+def test_xored_bits_are_biased(rng):
+    """E4: called unbiased; -.0093 at R = .6 and 64 bits, by all counts of a binomial law; to second order -.0079."""
+    chance = float(xor_bits.match_probability(0.6, 2))
+    exact = sum(
+        comb(64, n) * chance**n * (1 - chance) ** (64 - n) * (float(xor_bits.resemblance(n / 64, 2)) - 0.6) for n in range(65)
+    )
+    assert exact == pytest.approx(-0.00930, abs=5e-6)
+    found = xor_bits.resemblance((rng.random((200_000, 64)) < chance).mean(1), 2)
+    assert abs(found.mean() - 0.6 - exact) < 4 * found.std() / len(found) ** 0.5
+    assert xor_bits.bias(0.6, 2, 64) == pytest.approx(-0.0079, abs=5e-5)
+
+
+def test_densities_are_those_of_the_hash_range_not_of_the_universe(rng):
+    """E16: with 64-bit hashes the constants are 2^-b. The universe's densities bias OF-AND to .835, 2^-b on a true dense
+    permutation to .682."""
+    left, right, r = DENSE
+    z_left, z_right = minima(rng, r, left, right, (2000, 200))
+    dense_share = ((z_left ^ z_right) & 1 == 0).mean()
+    assert bbit.resemblance(dense_share, 1, left, right) == pytest.approx(r, abs=0.01)
+    assert bbit.resemblance(dense_share, 1) == pytest.approx(0.682, abs=0.01)
+    hashed_share = 0.5 + r / 2
+    assert bbit.resemblance(hashed_share, 1) == pytest.approx(r)
+    assert bbit.resemblance(hashed_share, 1, left, right) == pytest.approx(0.835, abs=0.002)
+
+
 def test_kinds_of_samples_drawn_at_random_err_more(rng):
     """C, section III: shares are of fixed slots; drawn for each sample anew, the kinds add to the variance."""
     r, k, n = 0.5, 64, 20_000
@@ -157,8 +209,12 @@ def test_kinds_of_samples_drawn_at_random_err_more(rng):
     agree = rng.random((n, k)) < r + (1 - r) * 2.0**-bits
     found = mixture.resemblance(agree.mean(1), parts)
     error = (2 / n) ** 0.5
-    assert found.var() / mixture.random_assignment_variance(r, parts) == pytest.approx(1, abs=4 * error)
+    assert found.var() / drawn_variance(r, parts) == pytest.approx(1, abs=4 * error)
     assert found.var() / mixture.variance(r, parts) > 1 + 4 * error
+    halves = [mixture.Part(slots=k // 2, bits=bits) for bits in (1, 2)]
+    assert k * drawn_variance(r, halves) == pytest.approx(0.550, abs=5e-4)
+    for bits in (1, 3, 8):
+        assert drawn_variance(0.4, [mixture.Part(slots=7, bits=bits)]) == pytest.approx(bbit.variance(0.4, bits, 7))
 
 
 @pytest.mark.excludes

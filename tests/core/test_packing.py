@@ -109,13 +109,26 @@ def test_half_bits_alone_are_xored_bits(rng):
         assert np.array_equal(one, other)
 
 
-def test_combined_slots_must_suit_the_shares(rng):
+def test_shares_are_rounded_to_what_the_slots_allow(rng):
     signatures = random_signatures(rng, 3, 90)
-    with pytest.raises(la.errors.ParameterError, match="45 of 90 slots cannot be combined by 2"):
-        la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.5)]).pack(signatures)
+    half = la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.5)])
+    assert half.pack(signatures).layout.tolist() == [[0, 46, 1], [1, 22, 1]]
+    with pytest.raises(la.errors.ParameterError, match="91 slots make no whole numbers"):
+        la.sketches.Fractional(0.5).parts(91)
     third = la.sketches.Fractional(shares=[(1, 1 / 3), (0.33333333333333331, 2 / 3)])
     assert third.pack(signatures).layout.tolist() == [[0, 30, 1], [1, 20, 1]]
     assert third == la.sketches.Fractional(shares=[(1, 1 / 3), (np.float64(1) / 3, 2 / 3)])
+
+
+@pytest.mark.parametrize("f", [0.15, 0.4, 0.5, 0.75, 1, 1.25, 1.5, 2, 2.9, 64])
+def test_stored_slots_have_f_bits_on_average(f):
+    """Equation 13 of the fractional paper, of the two kinds next to f; no slot is left out."""
+    parts = la.sketches.Fractional(f).parts(252_000)
+    bits = [part.bits / part.combined for part in parts]
+    mean = np.average(bits, weights=[part.slots for part in parts])
+    assert mean == pytest.approx(f, rel=1e-4) and sum(part.slots * part.combined for part in parts) == 252_000
+    near = [1 / m for m in range(1, 9)] + list(range(2, 65))
+    assert set(bits) <= {max(b for b in near if b <= f), min(b for b in near if b >= f)}
 
 
 def test_bins_of_one_permutation_equal_twin(rng):
@@ -163,7 +176,7 @@ def test_wrong_parameters(rng):
         lambda s: la.sketches.XorBits(combined=0),
         lambda s: la.sketches.XorBits(combined=7).pack(s),
         lambda s: la.sketches.Fractional(shares=[(1, 0.5)]),
-        lambda s: la.sketches.Fractional(shares=[(1, 0.501), (2, 0.499)]).pack(s),
+        lambda s: la.sketches.Fractional(shares=[(1, 0.999), (2, 0.001)]).pack(s),
         lambda s: la.sketches.OnePermutation(densify="maybe"),
         lambda s: la.sketches.BBit().pack(s).matches(0, 99),
         lambda s: la.search.pairs_above(la.sketches.XorBits().pack(s), -0.5),

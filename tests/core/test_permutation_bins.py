@@ -54,6 +54,24 @@ def test_packed_bins_and_files(tmp_path):
         assert again.scheme == scheme and again.estimated_resemblance(0, 1) == found
 
 
+@pytest.mark.parametrize(("universe", "bins", "bits"), [(1 << 16, 256, 8), (1 << 16, 256, 16), (600, 200, 2), (64, 64, 1)])
+def test_bits_that_hold_whole_places_estimate_as_these_do(rng, universe, bins, bits):
+    """t log2(D / t) bits, and a plane of filled bins: equal estimates, errors and pairs. With a bit less, chance matches."""
+    common, *own = rng.permutation(universe)[: universe // 20 * 5].reshape(5, -1)
+    sets = [np.concatenate([common, some]) for some in own]
+    signatures = la.sketches.PermutationBins(universe=universe, permutations=bins).sign_sets(
+        np.concatenate(sets), np.arange(5) * len(sets[0])
+    )
+    packed, pairs = la.sketches.BBit(bits=bits).pack(signatures), np.triu_indices(4, 1)
+    whole, cut = (each.estimated_resemblance(*pairs, with_error=True) for each in (signatures, packed))
+    np.testing.assert_array_equal(cut, whole)
+    for threshold in (*whole[0], 0.0):
+        assert la.search.pairs_above(packed, threshold).resemblance.tolist() == whole[0][whole[0] >= threshold].tolist()
+    assert packed.chance == 0.0 and packed.n_bytes == 4 * 8 * -(-bins // 64) * (bits + 1)
+    if (universe, bits) == (1 << 16, 8):
+        assert la.sketches.BBit(bits=7).pack(signatures).chance == 2**-7
+
+
 def test_refusals():
     for call in [
         lambda: la.sketches.PermutationBins(universe=10, permutations=4),

@@ -9,7 +9,8 @@ from lookalike.theory.mixture import Part
 
 
 def test_errors_rest_on_the_bins_that_are_filled(rng):
-    """Zeros and ones, two of each added, of the bins that are filled in either document; most members have one of their own."""
+    """Zeros and ones, two of each added, of the bins that are filled in either document; most members have one of their own.
+    Of bits: the variance of what bins have in common, and that of the bits of unlike ones, which match by chance."""
     n = 12
     values = rng.integers(0, 1 << 63, n, dtype=np.uint64)
     shingles = la.sketches.Shingles.from_arrays(np.concatenate([values, values[: n // 2]]), [0, n, n + n // 2])
@@ -26,11 +27,20 @@ def test_errors_rest_on_the_bins_that_are_filled(rng):
         counted = np.concatenate([(left == right)[filled], [True, True, False, False]])
         found, error = signatures.estimated_resemblance(0, 1, with_error=True)
         assert found == (left == right)[filled].mean()
-        m, members = int(filled.sum()), 0.0
+        m, members = int(filled.sum()), -1.0
         for i in range(m + 1):  # until one more is filled
-            members += (universe - members + 1) / ((64 - i) * universe / 64 + 1)
-        spread = (members - 1 - m) / (members - 2) * (1 + np.exp(m + 1 - members))
+            members += (universe - members) / ((64 - i) * universe / 64 + 1)
+        alone = np.exp(m - members)
+        spread = (members - m) / (members - 1) * (1 + alone)
         assert error == pytest.approx(counted.std() * (spread / len(counted)) ** 0.5)
+        for bits, odds in ((1, 1.0), (3, 1 / 7)):  # of a match by chance
+            packed = la.sketches.BBit(bits=bits).pack(signatures)
+            equal, both, _ = packed.matches(0, 1)
+            differ = both - equal + 2.0
+            r = (equal + 2.0 - differ * odds) / (m + 4)
+            unlike = (differ - 2.0 + 2.0 * spread) * (1 + odds) + (1 - r) * (members - m) * alone
+            error = packed.estimated_resemblance(0, 1, with_error=True)[1]
+            assert error**2 == pytest.approx(r * (1 - r) * spread / (m + 4) + unlike * odds / (m + 4) ** 2)
 
 
 @pytest.mark.parametrize("bits", [1, 2, 4])

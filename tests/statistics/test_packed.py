@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from statistics_sets import pairs_of_sets
+from theory.sampler import agrees
 
 import lookalike as la
 from lookalike.theory import bbit, mixture, one_permutation, xor_bits
@@ -23,11 +24,9 @@ def test_b_bit_variance_is_the_scheme_s_plus_the_chance_matches(rng):
         signatures = scheme(permutations=k, seed=9).sign(shingles)
         whole = signatures.estimated_resemblance(*rows(shingles))
         found = la.sketches.BBit(bits=bits).pack(signatures).estimated_resemblance(*rows(shingles))
-        expected = bbit.scheme_variance(whole.var(), exact, bits, k)
-        assert abs(found.mean() - exact) < 4 * (bbit.variance(exact, bits, k) / n) ** 0.5
-        assert abs(found.var() / expected - 1) < 4 * (2 / n) ** 0.5
+        agrees(found, exact, bbit.scheme_variance(whole.var(), exact, bits, k))
         if scheme is la.sketches.MinHash:
-            assert abs(found.var() / bbit.variance(exact, bits, k) - 1) < 4 * (2 / n) ** 0.5
+            agrees(found, exact, bbit.variance(exact, bits, k))
 
 
 def test_true_permutations_need_their_densities(rng):
@@ -58,22 +57,6 @@ def test_true_permutations_need_their_densities(rng):
     assert abs(whole.mean() - exact) < 4 * (exact * (1 - exact) / k / n) ** 0.5
 
 
-@pytest.mark.parametrize("resemblance", [0.5, 0.9])
-def test_fractions(rng, resemblance):
-    n, k = 4000, 128
-    shingles, exact = pairs_of_sets(rng, n, 200, resemblance)
-    packed = la.sketches.Fractional(shares=[(1, 0.5), (8, 0.5)]).pack(
-        la.sketches.MinHash(permutations=k, seed=3).sign(shingles)
-    )
-    found, error = packed.estimated_resemblance(*rows(shingles), with_error=True)
-    variance = mixture.variance(exact, packed.packing.parts(k))
-    assert abs(found.mean() - exact) < 4 * (variance / n) ** 0.5
-    assert abs(found.var() / variance - 1) < 4 * (2 / n) ** 0.5
-    assert np.median(error) == pytest.approx(variance**0.5, rel=0.05)
-    likely = packed.estimated_resemblance(*rows(shingles), most_likely=True)
-    assert abs(likely.var() / mixture.least_variance(exact, packed.packing.parts(k)) - 1) < 4 * (2 / n) ** 0.5 + 0.05
-
-
 @pytest.mark.parametrize("combined", [2, 3, 4])
 def test_xored_bits(rng, combined):
     n, samples = 3000, 1024
@@ -84,31 +67,22 @@ def test_xored_bits(rng, combined):
     found, error = packed.estimated_resemblance(*rows(shingles), with_error=True)
     np.testing.assert_allclose(packed.estimated_resemblance(*rows(shingles), most_likely=True), found, atol=1e-9)
     variance = xor_bits.variance(exact, combined, samples)
-    assert abs(found.mean() - exact - xor_bits.bias(exact, combined, samples)) < 4 * (variance / n) ** 0.5
-    assert abs(found.var() / variance - 1) < 4 * (2 / n) ** 0.5 + 0.02
+    agrees(found, exact + xor_bits.bias(exact, combined, samples), variance, 0.02)
     assert np.median(error) == pytest.approx(variance**0.5, rel=0.05)
 
 
 def test_one_permutation(rng):
-    for union in [8, 32, 64, 300]:
+    for union in [2, 8, 32, 64, 300]:
         n, k = 6000, 64
         shingles, exact = pairs_of_sets(rng, n, union, 0.5)
         raw = la.sketches.OnePermutation(permutations=k, seed=4)
         signatures = raw.sign(shingles)
-        kinds = {
-            "none": one_permutation.variance,
-            "rotation": one_permutation.rotation_variance,
-            "optimal": one_permutation.optimal_variance,
-        }
-        for kind, theory in kinds.items():
-            filled = signatures if kind == "none" else raw.fill(signatures, kind)
-            found = filled.estimated_resemblance(*rows(shingles))
-            variance = theory(exact, union, k)
-            assert abs(found.mean() - exact) < 4 * (variance / n) ** 0.5, kind
-            assert abs(found.var() / variance - 1) < 4 * (3 / n) ** 0.5, kind
-        reverse = raw.fill(signatures, "reverse").estimated_resemblance(*rows(shingles))
-        assert abs(reverse.mean() - exact) < 4 * (reverse.var() / n) ** 0.5
-        assert reverse.var() < one_permutation.optimal_variance(exact, union, k) * (1 + 4 * (2 / n) ** 0.5)
+        found, variance = signatures.estimated_resemblance(*rows(shingles)), one_permutation.variance(exact, union, k)
+        for kind in ("none", "rotation", "optimal", "reverse"):
+            if kind != "none":
+                found = raw.fill(signatures, kind).estimated_resemblance(*rows(shingles))
+                variance = one_permutation.densified_variance(exact, union, k, kind)
+            agrees(found, exact, variance)
 
 
 @pytest.mark.parametrize("bits", [1, 4])
@@ -129,8 +103,7 @@ def test_bits_of_filled_bins_are_mixed_with_their_place(rng):
     shingles, exact = pairs_of_sets(rng, n, union, 0.5)
     signatures = la.sketches.OnePermutation(permutations=k, seed=4, densify="optimal").sign(shingles)
     found = la.sketches.BBit(bits=1).pack(signatures).estimated_resemblance(*rows(shingles))
-    expected = bbit.scheme_variance(one_permutation.optimal_variance(exact, union, k), exact, 1, k)
-    assert abs(found.var() / expected - 1) < 4 * (2 / n) ** 0.5
+    agrees(found, exact, bbit.scheme_variance(one_permutation.densified_variance(exact, union, k, "optimal"), exact, 1, k))
 
 
 def test_disjoint_sets_are_estimated_at_zero_on_average(rng):
@@ -206,9 +179,7 @@ def test_dartminhash(rng, scale):
     sets = la.sketches.WeightedSets(sets.values, sets.weights * scale, sets.offsets)
     exact, n, k = sets.resemblance(0, 1), 2000, 64
     found = np.array([la.sketches.DartMinHash(permutations=k, seed=s).sign(sets).estimated_resemblance(0, 1) for s in range(n)])
-    variance = exact * (1 - exact) / k
-    assert abs(found.mean() - exact) < 4 * (variance / n) ** 0.5
-    assert found.var() == pytest.approx(variance, abs=4 * variance * (2 / n) ** 0.5)
+    agrees(found, exact, exact * (1 - exact) / k)
 
 
 def test_darts_of_weights_without_bounds_are_refused():

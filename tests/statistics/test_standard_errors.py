@@ -91,15 +91,6 @@ def test_densities_of_each_pair_count():
     assert len(set(np.round(found[0], 6))) == 3
 
 
-@pytest.mark.parametrize(("combined", "samples"), [(2, 1), (2, 64), (3, 10), (8, 20), (16, 500)])
-@pytest.mark.parametrize("resemblance", [0.3, 0.8, 0.95])
-def test_mean_squared_error_of_combined_bits_is_exact(combined, samples, resemblance):
-    t = xor_bits.match_probability(resemblance, combined)
-    x = np.arange(samples + 1)
-    expected = (stats.binom.pmf(x, samples, t) * (xor_bits.resemblance(x / samples, combined) - resemblance) ** 2).sum()
-    assert xor_bits.mean_squared_error(resemblance, combined, samples) == pytest.approx(expected, rel=1e-9)
-
-
 @pytest.mark.filterwarnings("ignore:estimates from XORs")
 @pytest.mark.parametrize("combined", [2, 3])
 def test_combined_bits_of_dense_sets_say_nothing_where_two_resemblances_fit(rng, combined):

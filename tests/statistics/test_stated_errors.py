@@ -27,7 +27,7 @@ def signatures_of(rng, resemblance, slots):
     return la.sketches.Signatures(np.concatenate([left, right]), la.sketches.MinHash(permutations=slots))
 
 
-def holds(found, error, resemblance, least_ratio=0.95, most_ratio=1.06):
+def holds(found, error, resemblance, least_ratio, most_ratio):
     """Coverage in [.93, .97] and the median error near the spread, both within three standard errors of the simulation."""
     slack = 3 * (0.95 * 0.05 / len(found)) ** 0.5
     cover = (np.abs(found - resemblance) <= 1.96 * error + 1e-12).mean()
@@ -36,19 +36,12 @@ def holds(found, error, resemblance, least_ratio=0.95, most_ratio=1.06):
     assert least_ratio - spread <= np.median(error) / found.std() <= most_ratio + spread
 
 
-def test_errors_of_whole_bits_hold(rng):
-    for resemblance, packing in product(RESEMBLANCES, WHOLE):
+@pytest.mark.parametrize(("packings", "ratios"), [(WHOLE, (0.95, 1.06)), (MIXED, (0.97, 1.16))], ids=["whole", "mixed"])
+def test_errors_of_packed_bits_hold(rng, packings, ratios):
+    for resemblance, packing in product(RESEMBLANCES, packings):
         packed, rows = packing.pack(signatures_of(rng, resemblance, 1024)), np.arange(N)
         for likely in (False, True):
-            holds(*packed.estimated_resemblance(rows, rows + N, with_error=True, most_likely=likely), resemblance)
-
-
-def test_errors_of_mixtures_below_one_bit_hold(rng):
-    for resemblance, packing in product(RESEMBLANCES, MIXED):
-        packed, rows = packing.pack(signatures_of(rng, resemblance, 1024)), np.arange(N)
-        for likely in (False, True):
-            found, error = packed.estimated_resemblance(rows, rows + N, with_error=True, most_likely=likely)
-            holds(found, error, resemblance, 0.97, 1.16)
+            holds(*packed.estimated_resemblance(rows, rows + N, with_error=True, most_likely=likely), resemblance, *ratios)
 
 
 def test_errors_of_bins_and_of_their_bits_hold(rng):
@@ -67,6 +60,19 @@ def test_errors_of_bins_and_of_their_bits_hold(rng):
         for kind in range(3):
             estimates, errors = (np.concatenate([some[kind][i] for some in found]) for i in (0, 1))
             holds(estimates, errors, common / union, 0.96, 1.08)
+
+
+@pytest.mark.parametrize(("size", "common"), [(2, 1), (3, 2), (9, 6), (15, 10), (30, 20), (96, 64)])
+def test_errors_of_few_members_are_as_large_as_the_true_ones(rng, size, common):
+    """Squared, on average: bins of bits that few members fill, and slots that later rounds fill, state little more."""
+    n, rows = 20_000, np.arange(0, 40_000, 2)
+    pool = rng.integers(0, 1 << 63, (n, 2 * size - common), dtype=np.uint64)
+    sets = np.concatenate([pool[:, :size], pool[:, size - common :]], 1)
+    shingles = la.sketches.Shingles(sets.ravel(), size * np.arange(2 * n + 1))
+    bits = la.sketches.BBit().pack(la.sketches.OnePermutation(permutations=64).sign(shingles))
+    for kind in (bits, la.sketches.FastSimilarity(permutations=64).sign(shingles)):
+        found, error = kind.estimated_resemblance(rows, rows + 1, with_error=True)
+        assert 0.95 < (error**2).mean() / ((found - common / (2 * size - common)) ** 2).mean() < 1.6
 
 
 def law_of(packing, samples, resemblance, likely):

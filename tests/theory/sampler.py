@@ -30,6 +30,13 @@ def sparse_matches(rng, resemblance, bits, shape):
     return rng.random(shape) < resemblance + (1 - resemblance) * 2.0**-bits
 
 
+def agrees(found, mean, variance, slack=0.0):
+    """Estimates have the mean and the variance of theory, within four standard errors; ``slack``: what it leaves out of the variance."""
+    n, fourth = len(found), ((found - found.mean()) ** 4).mean() / found.var() ** 2
+    assert abs(found.mean() - mean) < 4 * (variance / n) ** 0.5
+    assert abs(found.var() / variance - 1) < 4 * ((fourth - 1) / n) ** 0.5 + slack
+
+
 def mean_and_variance(values, trials, probability):
     """Of a function of Bin(trials, probability), given for each number of successes."""
     weights = stats.binom.pmf(np.arange(trials + 1), trials, probability)

@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from theory.sampler import minima
+from theory.sampler import agrees, minima
 
 import lookalike as la
 from lookalike.theory import bbit, set_distance
@@ -22,20 +22,18 @@ def test_variances_of_the_kinds(union, raw, rotation, optimal):
     """Ratios to R (1 - R) / t at t = 64, R = .5 of an independent computation, confirmed by its simulation."""
     unit = 0.25 / 64
     assert oph.variance(0.5, union, 64) / unit == pytest.approx(raw, abs=6e-4)
-    assert oph.rotation_variance(0.5, union, 64) / unit == pytest.approx(rotation, abs=6e-4)
-    assert oph.optimal_variance(0.5, union, 64) / unit == pytest.approx(optimal, abs=6e-4)
+    assert oph.densified_variance(0.5, union, 64, "rotation") / unit == pytest.approx(rotation, abs=6e-4)
+    assert oph.densified_variance(0.5, union, 64, "optimal") / unit == pytest.approx(optimal, abs=6e-4)
 
 
 def test_hamming_by_sampling(rng):
     universe, distance, k = 5000, 600, 400
     hits = rng.binomial(k, distance / universe, 20000)
     found = set_distance.sampling_estimate(hits, universe, k)
-    variance = set_distance.sampling_variance(distance, universe, k)
-    assert abs(found.mean() - distance) < 4 * (variance / 20000) ** 0.5
-    assert abs(found.var() / variance - 1) < 4 * (2 / 20000) ** 0.5
+    agrees(found, distance, set_distance.sampling_variance(distance, universe, k))
     without = rng.hypergeometric(distance, universe - distance, k, 20000)
     exact = set_distance.sampling_variance(distance, universe, k, replacement=False)
-    assert abs(set_distance.sampling_estimate(without, universe, k).var() / exact - 1) < 4 * (2 / 20000) ** 0.5
+    agrees(set_distance.sampling_estimate(without, universe, k), distance, exact)
 
 
 def test_hamming_identities_and_theorem_3():
@@ -103,16 +101,14 @@ def rotated_copies(filled, bins):
     return sum(n * n for n in taken.values())
 
 
-@pytest.mark.parametrize(
-    ("variance", "copies"), [(oph.optimal_variance, optimal_copies), (oph.rotation_variance, rotated_copies)]
-)
+@pytest.mark.parametrize(("kind", "copies"), [("optimal", optimal_copies), ("rotation", rotated_copies)])
 @pytest.mark.parametrize(("union", "bins", "common"), [(2, 2, 1), (2, 4, 1), (3, 4, 2), (4, 4, 1)])
-def test_filled_bins_by_enumeration(variance, copies, union, bins, common):
+def test_filled_bins_by_enumeration(kind, copies, union, bins, common):
     """Pairs of bins: the same member with certainty, else two of the union, of which common ones are drawn without repeat."""
     r, other = common / union, (common - 1) / (union - 1)
     squares = np.mean([copies([b for b in range(bins) if ways[b]], bins) for ways in placements(union, bins)])
     both = (squares * r + (bins**2 - squares) * r * other) / bins**2
-    assert variance(r, union, bins) == pytest.approx(both - r**2, abs=1e-12)
+    assert oph.densified_variance(r, union, bins, kind) == pytest.approx(both - r**2, abs=1e-12)
     assert oph.copied_variance(r, union, bins, squares) == pytest.approx(both - r**2, abs=1e-12)
 
 
@@ -138,9 +134,31 @@ def test_filled_bins_by_inclusion_and_exclusion(union, bins):
     )
 
 
+def test_reverse_filling_copies_as_often_as_stated(rng):
+    """Beyond equal numbers, a few per cent more often; mean of ten seeds."""
+    bins, more = np.full((2000, 64), 0xFFFFFFFF, np.uint32), []
+    bins[:, :5] = range(5)
+    for seed in range(10):
+        scheme = la.sketches.OnePermutation(permutations=64, seed=seed, densify="reverse")
+        filled = scheme._filled(rng.permuted(bins, axis=1)) & 0x7FFFFFFF
+        copies = (filled[..., None] == np.arange(5)).sum(1)
+        more.append((copies**2).sum(1).mean() / 64**2 - 1 / 5)
+    assert 0.99 < np.mean(more) / (oph.ALIKE["reverse"](5, 64, 0) - 1 / 5) < 1.08
+
+
+@pytest.mark.parametrize("kind", oph.ALIKE)
+def test_errors_of_filled_bins_are_those_of_as_many_independent_ones(kind):
+    """Two matches and two mismatches are added to the share, not to the bins: their number is that of the error at one half."""
+    for filled in (1, 20):
+        bins = 0.25 / oph.filled_error(0.5, filled, 64, kind) ** 2
+        p = (np.array([0.0, 0.3, 1.0]) * bins + 2) / (bins + 4)
+        np.testing.assert_allclose(oph.filled_error([0.0, 0.3, 1.0], filled, 64, kind), (p * (1 - p) / bins) ** 0.5)
+    assert oph.raw_error(1, 1, 64) > 0.0
+
+
 def test_variances_of_a_single_member_are_nought():
-    for variance in (oph.variance, oph.rotation_variance, oph.optimal_variance):
-        assert variance(1.0, 1, 4) == variance(0.0, 1, 4) == 0.0
+    for r in (0.0, 1.0):
+        assert oph.variance(r, 1, 4) == 0.0 == max(oph.densified_variance(r, 1, 4, kind) for kind in oph.ALIKE)
 
 
 def test_many_members_in_many_bins():
@@ -167,9 +185,7 @@ def test_variance_against_simulation(rng):
             first[bins[i, x]] = x
         filled = first >= 0
         estimates[i] = (first[filled] < common).mean()
-    exact = oph.variance(common / f, f, t)
-    assert abs(estimates.mean() - common / f) < 4 * (exact / n) ** 0.5
-    assert abs(estimates.var() / exact - 1) < 4 * (2 / n) ** 0.5
+    agrees(estimates, common / f, oph.variance(common / f, f, t))
 
 
 def test_limits():

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from theory.sampler import mean_and_variance, minima
 
-from lookalike.theory import bbit, xor_bits
+from lookalike.theory import bbit, mixture, xor_bits
 
 UNLIKE = [(0.0, 0.0), (0.6, 0.45), (0.3, 0.4)]
 
@@ -48,18 +48,18 @@ def test_three_quarter_variance_to_first_order(densities):
     r, n, step = 0.7, 1000, 1e-6
     e = float(bbit.match_probability(r, 1, *densities))
     t = float(xor_bits.match_probability(r, 2, *densities))
-    whole = xor_bits.three_quarter_match_probability(r, *densities)
+    parts = [mixture.Part(slots=n // 2), mixture.Part(slots=n // 2, combined=2)]
+    whole = mixture.pooled_curve(parts, r, *densities)[0]
     assert whole == pytest.approx((e + t) / 2)
     spread = (stats.binom.var(n // 2, e) + stats.binom.var(n // 2, t)) / n**2
-    ends = [float(xor_bits.three_quarter_resemblance(whole + s, *densities)) for s in (-step, step)]
+    ends = [float(mixture.resemblance(whole + s, parts, *densities)) for s in (-step, step)]
     assert np.mean(ends) == pytest.approx(r, abs=1e-9)
     slope = (ends[1] - ends[0]) / (2 * step)
-    assert xor_bits.three_quarter_variance(r, n, *densities) == pytest.approx(slope**2 * spread, rel=1e-6)
+    assert mixture.variance(r, parts, *densities) == pytest.approx(slope**2 * spread, rel=1e-6)
 
 
-@pytest.mark.parametrize("densities", UNLIKE[:2])
-@pytest.mark.parametrize(("combined", "samples"), [(1, 7), (2, 9), (3, 40), (2, 1), (16, 500)])
-@pytest.mark.parametrize("r", [0.3, 0.7])
+@pytest.mark.parametrize(("densities", "r"), [*zip(UNLIKE[:2] * 2, (0.3, 0.3, 0.7, 0.7), strict=True), (UNLIKE[0], 0.95)])
+@pytest.mark.parametrize(("combined", "samples"), [(1, 7), (2, 9), (3, 40), (2, 1), (2, 64), (8, 20), (16, 500)])
 def test_mean_squared_error_is_that_of_the_law(densities, combined, samples, r):
     t = float(xor_bits.match_probability(r, combined, *densities))
     values = xor_bits.resemblance(np.arange(samples + 1) / samples, combined, *densities)

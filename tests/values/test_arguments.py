@@ -295,6 +295,9 @@ def test_shares_are_pairs_of_bits_and_numbers():
     for shares in [
         "x",
         None,
+        True,
+        0.0,
+        64.5,
         [1, 2],
         [(1,)],
         [],

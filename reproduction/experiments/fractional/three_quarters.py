@@ -10,6 +10,7 @@ from figures import COLOURS, band, name_lines
 from report import Section, mean_error, variance_error
 
 import lookalike as la
+from fractional.forms import three_quarter_match_probability, three_quarter_resemblance, three_quarter_variance
 from lookalike.theory import bbit, mixture, xor_bits
 
 SLOTS = 768  # of which 256 make as many single bits, and 512 make 256 XORs of two
@@ -66,7 +67,7 @@ def three_quarters(quick: bool) -> Section:
             share = packed.matches(left, left + 1).sum(1) / STORED
             pooled = estimated(packed)
             known = ~np.isnan(pooled)
-            plain = xor_bits.three_quarter_resemblance(share, *densities)
+            plain = three_quarter_resemblance(share, *densities)
             exact_root &= bool(np.allclose(pooled[known], plain[known], atol=1e-9))
             for name, values in (
                 ("share", share),
@@ -80,12 +81,12 @@ def three_quarters(quick: bool) -> Section:
         shares.append(
             (
                 *(float(v) for v in mean_error(joined["share"])),
-                float(xor_bits.three_quarter_match_probability(exact, *densities)),
+                float(three_quarter_match_probability(exact, *densities)),
             )
         )
         for name, each in rows.items():
             each.append(tuple(float(v) for v in variance_error(joined[name])))
-        theory["pooled"].append(float(xor_bits.three_quarter_variance(exact, STORED, *densities)))
+        theory["pooled"].append(float(three_quarter_variance(exact, STORED, *densities)))
         theory["likely"].append(float(mixture.least_variance(exact, THREE_QUARTERS.parts(SLOTS), *densities)))
         theory["mixed"].append(float(mixture.variance(exact, MIXED.parts(SLOTS), *densities)))
     section.holds(f"a sketch takes {STORED // 8} bytes per set", packed.n_bytes == len(packed) * STORED // 8, name="bytes")
@@ -115,7 +116,7 @@ def three_quarters(quick: bool) -> Section:
         curve = np.linspace(0.35, 0.99, 150)
         base = bbit.variance(curve, 1, 1)
         lines = {
-            "1 bit": base, "1/2 bit": xor_bits.variance(curve, 2, 1), "3/4 bit (38)": xor_bits.three_quarter_variance(curve, 1),
+            "1 bit": base, "1/2 bit": xor_bits.variance(curve, 2, 1), "3/4 bit (38)": three_quarter_variance(curve, 1),
             "3/4 bit, best": mixture.least_variance(curve, THREE_QUARTERS.parts(SLOTS)) * STORED,
         }  # fmt: skip
         for colour, (name, line) in zip(COLOURS, lines.items(), strict=False):
@@ -142,7 +143,7 @@ def _bias(section: Section, rng: np.random.Generator, pairs: int) -> None:
     packed = THREE_QUARTERS.pack(la.sketches.MinHash(permutations=slots, seed=36).sign(shingles))
     left = np.arange(0, len(packed), 2)
     share = packed.matches(left, left + 1).sum(1) / (2 * slots // 3)
-    mean, error = (float(v) for v in mean_error(xor_bits.three_quarter_resemblance(share) - exact))
+    mean, error = (float(v) for v in mean_error(three_quarter_resemblance(share) - exact))
     section.refutes(
         f"32 stored bits, R = {exact:.2f}: (38) is not unbiased, as the heading says; its bias is {mean:+.4f}",
         mean,

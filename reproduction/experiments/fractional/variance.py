@@ -11,7 +11,8 @@ from packed_codes import unpack
 from report import Section, variance_error
 
 import lookalike as la
-from lookalike.theory import bbit, mixture
+from fractional.forms import drawn_variance, printed_variance
+from lookalike.theory import mixture
 from lookalike.theory.mixture import Part
 
 MIXES: dict[float, list[tuple[int, float]]] = {
@@ -29,18 +30,6 @@ SLOTS, UNIVERSE, SPARSE = 256, 1 << 14, 1e-9
 def parts_of(mix: list[tuple[int, float]]) -> list[Part]:
     """The slots of each kind."""
     return [Part(slots=round(share * SLOTS), bits=bits) for bits, share in mix]
-
-
-def printed_variance(
-    resemblance: float, parts: Any, permutations: int, density_left: float = 0.0, density_right: float = 0.0
-) -> float:
-    """Equations 17 and 42 as printed: the square of each share where the share belongs."""
-    spread, slope = 0.0, 1.0
-    for bits, share in parts:
-        e = float(bbit.match_probability(resemblance, bits, density_left, density_right))
-        spread += share**2 * e * (1.0 - e)
-        slope -= share * float(bbit.constants(bits, density_left, density_right)[1])
-    return spread / (permutations * slope**2)
 
 
 def _measure(rng: np.random.Generator, density: float, resemblance: float, pairs: int, mixes: dict[Any, Any]) -> Any:
@@ -148,7 +137,7 @@ def _random_bits(section: Section, rng: np.random.Generator, pairs: int) -> None
     drawn = rng.random((pairs, SLOTS)) < two[0][1]
     match = np.where(drawn, *((codes[bits][::2] == codes[bits][1::2]) for bits, _ in two))
     variance, error = variance_error(mixture.resemblance(match.mean(1), parts_of(two)))
-    theory = mixture.random_assignment_variance(exact, parts_of(two))
+    theory = drawn_variance(exact, parts_of(two))
     section.agrees(
         "bits drawn at random for each slot, b = 1 or 8, R = 0.1: E_f (1 - E_f)", variance, theory, error, name="random"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -34,8 +35,7 @@ SEEDS = 50  # which bin an empty one copies from depends on the seed, and so doe
 THEORY = {
     "k permutations": lambda r, union, bins: minhash.variance(r, bins),
     "raw bins": one_permutation.variance,
-    "rotation": one_permutation.rotation_variance,
-    "optimal": one_permutation.optimal_variance,
+    **{kind: partial(one_permutation.densified_variance, kind=kind) for kind in ("rotation", "optimal")},
 }
 
 
@@ -146,7 +146,7 @@ def _copies(section: Section, rng: np.random.Generator, seeds: int) -> None:
             sets = la.sketches.Shingles.from_arrays(
                 rng.integers(0, 1 << 63, 10 * f, dtype=np.uint64), np.arange(0, 10 * f + 1, f)
             )
-            bins = replace(SCHEMES["optimal"], seed=seed).sign(sets).values
+            bins = replace(SCHEMES["optimal"], seed=seed).sign(sets).values & 0x7FFFFFFF  # the highest bit marks copies
             counted[i, seed] = (bins[:, :, None] == bins[:, None]).sum((1, 2)).mean() / expected
     mean, error = mean_error(counted.mean(0))
     section.agrees(

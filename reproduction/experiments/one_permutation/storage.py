@@ -27,7 +27,7 @@ def _theory(name: str, signatures: Any, union: int, bits: int) -> float:
     if name == "k permutations":
         return float(bbit.variance(0.5, bits, BINS))
     if name == "optimal":
-        return float(bbit.scheme_variance(one_permutation.optimal_variance(0.5, union, BINS), 0.5, bits, BINS))
+        return float(bbit.scheme_variance(one_permutation.densified_variance(0.5, union, BINS, "optimal"), 0.5, bits, BINS))
     if name == "raw bins":
         left, right = signatures.values[::2], signatures.values[1::2]
         empty = np.iinfo(signatures.values.dtype).max
@@ -113,7 +113,7 @@ def _verdicts(section: Section, cells: Cells) -> None:
 
     small, large = UNIONS[0], UNIONS[-1]
     one, other, error = compare("optimal", large, BITS)
-    filled = one_permutation.optimal_variance(0.5, large, BINS)
+    filled = one_permutation.densified_variance(0.5, large, BINS, "optimal")
     theory = np.array([bbit.scheme_variance(filled, 0.5, b, BINS) / bbit.variance(0.5, b, BINS) for b in BITS])
     claim = (
         f"f = {large:,}: filled bins over k permutations, {theory.min():.2f} to {theory.max():.2f} by theory: slightly better"

@@ -62,7 +62,8 @@ def _scan(packed: PackedSignatures, threshold: float, reach: Reach | None, begin
     end = min(begin + BLOCK, len(packed))
     if reach is None:
         slots, bits = packed.layout[0, 1:].tolist()
-        left, right, matches, _ = filled_pairs(packed.words, begin, end, slots, bits, threshold)
+        most = 2.0**-bits - packed.chance  # by which the core takes more matches for chance than there are
+        left, right, matches, _ = filled_pairs(packed.words, begin, end, slots, bits, (threshold - most) / (1.0 - most))
     else:
         left, right, matches, _ = block_pairs(packed.words, begin, end, reach)
     return left, right, matches

@@ -62,6 +62,14 @@ class TableIndex(FingerprintIndex):
     References
     ----------
     Manku, Jain & Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007; thesis on PSM, equations 6.1-6.12.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lookalike as la
+    >>> index = la.search.TableIndex(radius=3, blocks=5, lead=2).add(np.array([0b0000, 0b0111, 0b11111], np.uint64))
+    >>> index.query(np.array([0], np.uint64)).distance.tolist()  # in batches: FingerprintFile(...).query(queries, TableIndex())
+    [0, 3]
     """
 
     def __init__(

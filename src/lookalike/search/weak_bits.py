@@ -103,8 +103,8 @@ class WeakBitIndex(FingerprintIndex):
     >>> import numpy as np
     >>> import lookalike as la
     >>> index = la.search.WeakBitIndex(radius=3, probes=None).add(np.array([0b0000, 0b0111, 0b11111], np.uint64))
-    >>> index.query(np.array([0], np.uint64)).right.tolist()
-    [0, 1]
+    >>> index.query(np.array([0], np.uint64)).right.tolist(), index.first(np.array([0], np.uint64)).tolist()
+    ([0, 1], [0])
     """
 
     def __init__(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import ceil
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,6 @@ from ..theory import likelihood, mixture
 from ..theory.mixture import Part
 from ..values import Float64Array, Int64Array, PackedSignatures, Signatures
 from ..values.arrays import number, whole
-from .permutation import PermutationMinHash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +43,8 @@ class Packing:
     def pack(self, signatures: Signatures) -> PackedSignatures:
         """Pack signatures.
 
-        Bits come from slot values mixed with their place, so that no structure of the hash shows in them; only signatures of
-        true permutations are cut as they are, since there the densities they carry account for it.
+        Bits come from slot values mixed with their place, so that no structure of the hash shows in them. Signatures of true
+        permutations are cut as they are: their densities account for it. So are bins of one, if the bits hold whole places.
 
         Parameters
         ----------
@@ -70,8 +70,8 @@ class Packing:
                 "leave these documents out before signing"
             )
         parts = np.array([(part.slots, part.bits, part.combined) for part in self.parts(permutations)], np.int64)
-        slots, remix = np.ascontiguousarray(signatures.values), not isinstance(scheme, PermutationMinHash)
-        words = core.pack_planes(slots, parts, remix, raw)
+        remix = bool(parts[0, 1] < getattr(scheme, "plain_bits", 65))
+        words = core.pack_planes(np.ascontiguousarray(signatures.values), parts, remix, raw)
         return PackedSignatures(words, layout, self, scheme, signatures.shingling, None if raw else signatures.densities, raw)
 
     def estimate(
@@ -137,6 +137,7 @@ class BBit(Packing):
     Notes
     -----
     Memory: k b bits a document, in whole words a plane; raw one-permutation bins take one more, which tells the filled ones.
+    With log2(D / t) bits or more, ``PermutationBins`` lose nothing: estimates and errors are those of the whole bins.
 
     References
     ----------
@@ -198,6 +199,14 @@ class XorBits(Packing):
     References
     ----------
     Li & König, WWW 2010, section 5.3; f-fractional bit minwise hashing, equations 27-34 (29, 30, 32 corrected).
+
+    Examples
+    --------
+    >>> import lookalike as la
+    >>> shingles = la.sketches.Shingles.from_arrays([*range(300), *range(10, 310)], [0, 300, 600])
+    >>> packed = la.sketches.XorBits(combined=2).pack(la.sketches.FastSimilarity(permutations=4096).sign(shingles))
+    >>> bool(abs(packed.estimated_resemblance(0, 1) - 290 / 310) < 0.03)
+    True
     """
 
     combined: int = 2
@@ -238,15 +247,28 @@ def _combined(bits: float) -> int:
     return max(1, round(1.0 / bits))
 
 
+def _shares_of(value: Any) -> list[tuple[int | float, float]]:
+    """Return the shares of slots by which a stored one has f bits on average: of the next whole numbers of bits, or 1 / m."""
+    bits = number("shares", value, "a number of bits, or pairs (bits, share)")
+    if not 2.0**-16 <= bits <= 64.0:
+        raise ParameterError("must be in [1/65536, 64]", "shares", bits)
+    m = max(2, ceil(1.0 / bits - 1e-9))
+    low, high = (1.0 / m, 1.0 / (m - 1)) if bits < 1.0 else (int(bits), int(bits) + 1)
+    slots = (high - bits) * _combined(low), (bits - low) * _combined(high)
+    return [(b if b < 1 else int(b), n / sum(slots)) for b, n in zip((low, high), slots, strict=True) if n > 1e-9]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fractional(Packing):
     """Slots with different numbers of bits: f bits a slot on average, for storage in finer steps.
 
     Parameters
     ----------
-    shares : sequence of (bits, share)
-        A share of the slots of the signature, in the order given, keeps so many bits; shares sum to 1 and must make whole
-        numbers of slots. Bits below 1 are 1/m, such as 0.5: one stored bit is then the XOR of the lowest bits of m slots.
+    shares : float in [1/65536, 64], or sequence of (bits, share)
+        A share of the slots, in the order given, keeps so many bits; shares sum to 1, and are rounded to what divides the
+        slots. Bits below 1 are 1/m, such as 0.5: one stored bit is then the XOR of the lowest bits of m slots. A number f is
+        the mean of the bits of stored slots, of the two kinds next to it: 1.25 is ``[(1, 3/4), (2, 1/4)]``; 0.75, as many XORs
+        of two as single bits, ``[(0.5, 2/3), (1, 1/3)]``.
 
     Raises
     ------
@@ -255,9 +277,8 @@ class Fractional(Packing):
 
     Notes
     -----
-    Half a bit of one half of the slots, one bit of the other, is ``[(1, 1/2), (0.5, 1/2)]``: 3/4 bit. Equations 35-38 take as
-    many XORs as single bits, which is ``[(1, 1/3), (0.5, 2/3)]``. Estimates are pooled: all stored bits and slots count alike.
-    With bits below 1 they are biased by the root, and errors of dense sets are those of ``XorBits``.
+    Estimates are pooled: all stored bits and slots count alike. With bits below 1 they are biased by the root, and errors of
+    dense sets are those of ``XorBits``.
 
     References
     ----------
@@ -267,20 +288,18 @@ class Fractional(Packing):
     --------
     >>> import lookalike as la
     >>> shingles = la.sketches.Shingles.from_arrays(list(range(300)) + list(range(10, 310)), [0, 300, 600])
-    >>> signatures = la.sketches.FastSimilarity(permutations=4096).sign(shingles)
-    >>> packed = la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.5)]).pack(signatures)
-    >>> packed.n_bytes
-    768
-    >>> bool(abs(packed.estimated_resemblance(0, 1) - 290 / 310) < 0.03)
-    True
+    >>> packed = la.sketches.Fractional(0.75).pack(la.sketches.FastSimilarity(permutations=4096).sign(shingles))
+    >>> packed.n_bytes, bool(abs(packed.estimated_resemblance(0, 1) - 290 / 310) < 0.03)
+    (704, True)
     """
 
-    shares: Sequence[tuple[int | float, float]]
+    shares: float | Sequence[tuple[int | float, float]] = field(kw_only=False)
 
     def __post_init__(self) -> None:
         """Check the shares."""
         try:
-            shares = tuple((_bits(b), number("share", w)) for b, w in self.shares)
+            given: Any = _shares_of(self.shares) if np.isscalar(self.shares) else self.shares
+            shares = tuple((_bits(b), number("share", w)) for b, w in given)
         except (TypeError, ValueError) as error:
             if isinstance(error, ParameterError):
                 raise
@@ -288,8 +307,13 @@ class Fractional(Packing):
         mixture.check_shares([(max(1, int(b)), w) for b, w in shares])
         object.__setattr__(self, "shares", shares)
 
+    def _kinds(self) -> list[tuple[int, int, float]]:
+        """Return (slots combined, bits, share) of each kind."""
+        shares: Any = self.shares
+        return [(_combined(bits), max(1, int(bits)), share) for bits, share in shares]
+
     def parts(self, permutations: int) -> tuple[Part, ...]:
-        """Return the parts; raises ParameterError where shares do not make whole numbers of slots.
+        """Return the parts.
 
         Parameters
         ----------
@@ -300,22 +324,18 @@ class Fractional(Packing):
         ParameterError
             If the shares do not make whole numbers of slots, or of combined ones.
         """
-        counts = [share * permutations for _, share in self.shares]
-        if any(abs(count - round(count)) > 1e-6 or round(count) < 1 for count in counts):
-            raise ParameterError(f"the shares {self.shares} of {permutations} slots are not whole numbers of slots")
-        parts = []
-        for slots, bits in zip(map(round, counts), (bits for bits, _ in self.shares), strict=True):
-            combined = _combined(bits)
-            if slots % combined:
-                raise ParameterError(f"{slots} of {permutations} slots cannot be combined by {combined}: it must divide them")
-            parts.append(Part(slots=slots // combined, bits=max(1, int(bits)), combined=combined))
-        return tuple(parts)
+        kinds = self._kinds()
+        counts = [m * round(share * permutations / m) for m, _, share in kinds]
+        counts[kinds.index(min(kinds))] += permutations - sum(counts)  # what rounding leaves
+        if any(slots < 1 or slots % kind[0] for slots, kind in zip(counts, kinds, strict=True)):
+            raise ParameterError(
+                f"the shares {self.shares} of {permutations} slots make no whole numbers of slots, or of combined ones"
+            )
+        return tuple(Part(slots=n // m, bits=bits, combined=m) for n, (m, bits, _) in zip(counts, kinds, strict=True))
 
 
 def packing_of(shares: Sequence[tuple[float, float]]) -> BBit | XorBits | Fractional:
     """Return the packing of some shares, of a ``theory.choose.Choice`` for example: the plainest that there is."""
-    found = Fractional(shares=shares)
-    if len(found.shares) > 1:
-        return found
-    bits = found.shares[0][0]
-    return BBit(bits=int(bits)) if bits >= 1 else XorBits(combined=_combined(bits))
+    found = Fractional(shares)
+    (combined, bits, _), *others = found._kinds()
+    return found if others else BBit(bits=bits) if combined == 1 else XorBits(combined=combined)

@@ -53,6 +53,14 @@ class OnePermutation(SlotScheme):
     ----------
     Li, Owen & Zhang, NIPS 2012; report, algorithm 3. Rotation: Shrivastava & Li, ICML 2014. Optimal: Shrivastava, ICML 2017.
     Reverse: Mai et al., UAI 2019.
+
+    Examples
+    --------
+    >>> import lookalike as la
+    >>> scheme = la.sketches.OnePermutation(permutations=64)
+    >>> raw = scheme.sign(la.sketches.Shingles.from_arrays([*range(9), *range(9)], [0, 9, 18]))
+    >>> [scheme.fill(raw, densify).estimated_resemblance(0, 1) for densify in ("rotation", "optimal", "reverse")]
+    [1.0, 1.0, 1.0]
     """
 
     densify: Densify = "none"
@@ -200,7 +208,16 @@ class PermutationMinHash(_OfUniverse):
     References
     ----------
     Li & König, WWW 2010, algorithm 1.
+
+    Examples
+    --------
+    >>> import lookalike as la
+    >>> scheme = la.sketches.PermutationMinHash(universe=100)
+    >>> la.sketches.BBit(bits=1).pack(scheme.sign_sets([*range(50), 3], [0, 50, 51])).densities
+    array([0.5 , 0.01])
     """
+
+    plain_bits = 1
 
     @property
     def mergeable(self) -> bool:
@@ -285,6 +302,11 @@ class PermutationBins(_OfUniverse):
     def may_be_empty(self) -> bool:
         """True: bins can be empty."""
         return True
+
+    @property
+    def plain_bits(self) -> int:
+        """Bits that hold a slot whole: from so many on packing cuts them as they are."""
+        return max(1, (self.universe // self.permutations - 1).bit_length())
 
     def _sign(self, keys: UInt64Array, bounds: Int64Array) -> Signatures:
         places = Permutation(universe=self.universe, seed=self.seed).apply(keys)

@@ -280,6 +280,13 @@ def weigh(
     ParameterError, IncompatibleSketchError
         If the frequencies are of other features, or the cap is not positive; if the frequencies are of the shingling rules of
         another version.
+
+    Examples
+    --------
+    >>> import lookalike as la
+    >>> prints = la.sketches.SimHash().sign(la.sketches.weigh(["the cat sat", "the cat sat", "a dog ate"]))
+    >>> float(prints.estimated_cosine(0, 1))
+    1.0
     """
     shingling = shingling or Shingling(width=1)
     if cap is not None and not cap > 0.0:

@@ -159,6 +159,12 @@ def weak_bits_query(n: float, prefix_bits: int, probes: int, radius: int, costs:
     References
     ----------
     Thesis on PSM, equation 6.16.
+
+    Examples
+    --------
+    >>> from lookalike.theory.hamming_costs import DEFAULT, manku_query
+    >>> manku_query(1e8, 64, 5, 2, DEFAULT) > weak_bits_query(1e8, 26, 23, 3, DEFAULT)
+    True
     """
     ordering = (prefix_bits + probes) * log2(probes + radius) * costs.flip
     return ordering + probes * (costs.at("probe", n) + n / 2.0**prefix_bits * costs.compare)

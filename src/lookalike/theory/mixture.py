@@ -262,23 +262,6 @@ def least_variance(
         return 1.0 / sum(n * slope**2 / (t * (1.0 - t)) for n, t, slope in curves)
 
 
-def random_assignment_variance(resemblance: ArrayLike, parts: Sequence[Part]) -> Float:
-    """Variance if each slot draws its number of bits at random: E (1 - E) of the mixture; larger than a fixed assignment.
-
-    Parameters
-    ----------
-    resemblance : array_like of float in [0, 1]
-    parts : sequence of Part
-        Of whole bits, as many slots of each kind as are drawn on average; sparse sets.
-
-    References
-    ----------
-    A binomial share of the mixture's probability; what "f-Fractional Bit Minwise Hashing" would be with kinds drawn at random.
-    """
-    e, slope = pooled_curve(parts, fraction("resemblance", resemblance))
-    return e * (1.0 - e) / (sum(part.slots for part in parts) * slope**2)
-
-
 def storage_factor(
     resemblance: ArrayLike,
     parts: Sequence[Part],

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..choices import check_choice
 from ..errors import ParameterError
 from ._check import Float, count, fraction, within
 
@@ -223,45 +224,32 @@ def _spread(f: Float, alike: Float) -> Float:
     return (f * alike - 1.0) / np.maximum(f - 1.0, 1.0)
 
 
-def _densified_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike, kind: str) -> Float:
-    """Variance after the empty bins were filled."""
+def densified_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike, kind: str) -> Float:
+    """Variance after the empty bins were filled: ``copied_variance`` with S as expected of the bins that are filled.
+
+    Parameters
+    ----------
+    resemblance : array_like of float in [0, 1]
+    union_size : array_like of int >= 0
+    bins : array_like of int >= 1
+    kind : {"rotation", "optimal", "reverse", "rounds"}
+
+    Raises
+    ------
+    ParameterError
+        If `kind` is none of these.
+
+    References
+    ----------
+    Shrivastava & Li, ICML 2014: rotation; Shrivastava, ICML 2017: optimal; Mai et al., UAI 2019: reverse, whose S exceeds
+    t^2 / m by some per cent more.
+    """
+    check_choice("kind", kind, ALIKE)
 
     def expected(f: int, t: int) -> float:
         return float(np.sum(occupancy(f, t)[1:] * ALIKE[kind](np.arange(1.0, t + 1.0), t, f))) * t**2
 
     return copied_variance(resemblance, union_size, bins, _each(expected, union_size, bins))
-
-
-def rotation_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike) -> Float:
-    """Variance after densification by rotation: S = t (2 t - m + 1) / (m + 1) for m filled bins.
-
-    Parameters
-    ----------
-    resemblance : array_like of float in [0, 1]
-    union_size : array_like of int >= 0
-    bins : array_like of int >= 1
-
-    References
-    ----------
-    Shrivastava & Li, "Densifying one permutation hashing via rotation", ICML 2014.
-    """
-    return _densified_variance(resemblance, union_size, bins, "rotation")
-
-
-def optimal_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike) -> Float:
-    """Variance after optimal densification: S = t^2 / m + e (1 - 1 / m), e = t - m empty bins.
-
-    Parameters
-    ----------
-    resemblance : array_like of float in [0, 1]
-    union_size : array_like of int >= 0
-    bins : array_like of int >= 1
-
-    References
-    ----------
-    Shrivastava, "Optimal densification for fast and accurate minwise hashing", ICML 2017.
-    """
-    return _densified_variance(resemblance, union_size, bins, "optimal")
 
 
 @lru_cache(8)
@@ -342,8 +330,7 @@ def filled_error(share: ArrayLike, filled: ArrayLike, bins: int, kind: str) -> F
     ``copied_variance``; that of as many independent bins as have the same variance. Two matches and two mismatches are added to
     the share, as for ``shares.share_error``, but not to the bins, which can be few.
     """
-    if kind not in ALIKE:
-        raise ParameterError(f"must be one of {', '.join(ALIKE)}", "kind", kind)
+    check_choice("kind", kind, ALIKE)
     m, f = _filled(filled, bins, HASHES)
     with np.errstate(divide="ignore", invalid="ignore"):
         trials = np.where(m > 0, 1.0 / _spread(f, ALIKE[kind](m, bins, f)), np.nan)

@@ -114,6 +114,12 @@ class PackedSignatures(Brief):
         """Slots of the signatures before packing."""
         return self.scheme.permutations
 
+    @property
+    def chance(self) -> float:
+        """Probability that bits of different slots match by chance, in raw bins: 0 where the bits hold whole slots."""
+        bits = int(self.layout[0, 2])
+        return 0.0 if bits >= getattr(self.scheme, "plain_bits", 65) else 2.0**-bits
+
     def with_quantized_densities(self, bits: int) -> PackedSignatures:
         """Return the same with densities rounded to what 1..16 bits can store: to 1/32 at most with 4, to 1/512 with 8.
 
@@ -251,8 +257,7 @@ class PackedSignatures(Brief):
         sides = (self, left), (self if other is None else other, right)
         densities: list[Any] = [0.0 if side.densities is None else side.densities[np.asarray(rows)] for side, rows in sides]
         if self.has_empty:
-            chance = 2.0 ** -int(self.layout[0, 2])
-            union = counted[..., 1] + counted[..., 2]
+            chance, union = self.chance, counted[..., 1] + counted[..., 2]
             with np.errstate(invalid="ignore", divide="ignore"):
                 found = (counted[..., 0] - counted[..., 1] * chance) / (1.0 - chance) / union
             universe = getattr(self.scheme, "universe", one_permutation.HASHES)
