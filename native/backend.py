@@ -10,7 +10,7 @@ from scikit_build_core.build import *  # noqa: F403
 
 _NO_COMPILER = "CXX" not in os.environ and not any(map(shutil.which, ("c++", "g++", "clang++")))
 if _NO_COMPILER:
-    os.environ["CXX"] = f"{sys.executable} -m ziglang c++"
+    os.environ["CXX"] = f"{sys.executable} -m ziglang c++ -mcpu=baseline"  # for any processor, as other compilers do unasked
 for _old in sorted(Path("build/kept").glob("*/whole"), key=os.path.getmtime)[:-4]:  # see CMakeLists.txt
     shutil.rmtree(_old.parent, ignore_errors=True)
 

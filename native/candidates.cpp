@@ -491,7 +491,7 @@ class CrossLinks {
       const Longs ours = members(first_[pair_]), theirs = members(second_[pair_]);
       for (; i_ < ours.size(); i_++, j_ = 0) {
         const Long a = ours[i_];
-        if (a < boundary_) j_ = std::max(j_, std::lower_bound(theirs.begin(), theirs.end(), boundary_) - theirs.begin());
+        if (a < boundary_) j_ = std::max<Long>(j_, std::lower_bound(theirs.begin(), theirs.end(), boundary_) - theirs.begin());
         for (; j_ < theirs.size(); j_++) {
           if (out.size() == most) return out.finished();
           out.add(std::min(a, theirs[j_]), std::max(a, theirs[j_]));

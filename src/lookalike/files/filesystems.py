@@ -63,11 +63,10 @@ def filesystem_of(root: str, options: Options) -> Any:
     scheme, _, store = root.partition("://")
     if scheme == "s3":
         endpoint = dict(options).get("endpoint_override", "")
-        # one request for a small file, in place of three: pyarrow 19 and later
-        at_once = {"allow_delayed_open": True} if "allow_delayed_open" in (fs.S3FileSystem.__doc__ or "") else {}
         return fs.S3FileSystem(
             **dict(options), scheme="http" if endpoint.startswith("http:") else "https", connect_timeout=PATIENCE,
-            request_timeout=PATIENCE, retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS), **at_once,
+            request_timeout=PATIENCE, retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS),
+            allow_delayed_open=True,  # one request for a small file instead of three
         )  # fmt: skip
     if scheme == "gs":
         return fs.GcsFileSystem(retry_time_limit=timedelta(seconds=PATIENCE * ATTEMPTS))  # Arrow tries for 15 minutes
