@@ -16,7 +16,7 @@ from ..formats.rows import as_text, plain_values
 from ..formats.split import Batch, Split
 from ..text.texts import from_arrow_array
 from ..values import Int64Array, UInt64Array
-from ..values.arrow import strings, to_arrow
+from ..values.arrow import nulled, strings, to_arrow, to_numpy
 from ..values.cells import cell_keys
 from ..values.tables import SOURCE_BITS
 
@@ -53,7 +53,7 @@ class Labels:
         """Return the ids of some documents: as ``given``, or the default ones; null of a row whose integer was left out."""
         if given is not None:
             if self.kind != given.type == pa.large_string():
-                given = pc.if_else(pc.match_substring_regex(given, r"^-?\d+$"), given, None)
+                given = nulled(given, ~to_numpy(pc.match_substring_regex(given, r"^-?\d+$"), False))
             return given.cast(self.kind)
         if self.kind == pa.int64():
             return to_arrow(numbers)

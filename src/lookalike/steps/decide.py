@@ -15,7 +15,7 @@ from ..inputs.ids import Labels, as_utf8
 from ..inputs.overrides import ACTIONS
 from ..methods.method import Method
 from ..values import Int64Array
-from ..values.arrow import string, strings, to_arrow, to_numpy
+from ..values.arrow import nulled, string, strings, to_arrow, to_numpy
 from ..values.tables import COLUMN, SOURCE_BITS
 from .batches import Batches, batch_of, flags, floats, ints, ints_or, starts_of
 
@@ -67,8 +67,7 @@ class SourceKey:
     def names(self, batch: pa.RecordBatch, labels: Labels) -> pa.Array:
         """Return what the source of each document is called, null where a column names none."""
         if self.column is not None:
-            nothing, null = strings(["", None], pa.large_string())
-            return pc.if_else(pc.equal(batch.column(self.needed), nothing), null, batch.column(self.needed))
+            return _null_if_empty(batch.column(self.needed))
         found, places = np.unique(self.of(batch), return_inverse=True)
         return strings([_input_name(labels, origin) for origin in found.tolist()], pa.large_string()).take(to_arrow(places))
 
@@ -259,13 +258,15 @@ def decision_rows(rows: Batches, schema: pa.Schema, labels: Labels, method: Meth
         yield batch_of(schema, *(_column(name, batch, labels, method, boundary) for name in schema.names))
 
 
+def _null_if_empty(texts: pa.Array) -> pa.Array:
+    return nulled(texts, to_numpy(pc.binary_length(texts), 1) == 0)
+
+
 def _column(name: str, batch: pa.RecordBatch, labels: Labels, method: Method, boundary: int) -> Any:
     """Make one column of decisions."""
     order, keeper = ints(batch, "order"), ints_or(batch, "keeper", -1)
     if name.startswith(COLUMN):
-        texts = batch.column(name)
-        nothing, null = strings(["", None], texts.type)
-        return pc.if_else(pc.equal(texts, nothing), null, texts)
+        return _null_if_empty(batch.column(name))
     match name:
         case "order" | "position" | "number" | "bytes" | "reason" | "keeper":
             return batch.column(name)

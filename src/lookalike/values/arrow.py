@@ -84,16 +84,23 @@ def validity(missing: NDArray[np.bool_] | None) -> pa.Buffer | None:
 def to_numpy(column: pa.Array | pa.ChunkedArray, missing: float = np.nan) -> NDArray[Any]:
     """Return a column of numbers or booleans as an array, to be read only; nulls become ``missing``."""
     if isinstance(column, pa.ChunkedArray):
-        parts = [to_numpy(chunk, missing) for chunk in column.chunks] or [np.empty(0, column.type.to_pandas_dtype())]
+        parts = [to_numpy(chunk, missing) for chunk in column.chunks or [pa.nulls(0, column.type)]]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
     n, offset, (valid, data) = len(column), column.offset, column.buffers()
     if pa.types.is_boolean(column.type):
         values = _bits(data, offset, n)
     else:
-        dtype = np.dtype(column.type.to_pandas_dtype())
+        dtype = _dtype_of(column.type)
         values = np.frombuffer(data, dtype, n, offset * dtype.itemsize) if n else np.empty(0, dtype)
         values.flags.writeable = False
     return np.where(_bits(valid, offset, n), values, missing) if column.null_count else values
+
+
+@cache
+def _dtype_of(kind: pa.DataType) -> np.dtype[Any]:
+    """Return the type of numbers; Arrow's own way imports pandas, too, before version 21."""
+    letter = "f" if pa.types.is_floating(kind) else "u" if pa.types.is_unsigned_integer(kind) else "i"
+    return np.dtype(f"{letter}{kind.bit_width // 8}")
 
 
 def _bits(data: pa.Buffer, offset: int, n: int) -> NDArray[np.bool_]:
@@ -130,9 +137,9 @@ def without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array(chunks, pa.dictionary(kind.index_type, plain, kind.ordered))
 
 
-def null(kind: pa.DataType) -> pa.Scalar:
-    """Return a null of a type."""
-    return pa.nulls(1, kind)[0]
+def nulled(column: pa.Array, missing: NDArray[np.bool_]) -> pa.Array:
+    """Return a column with null where ``missing``. Arrow's ``if_else`` cuts bytes off sliced texts, before version 24."""
+    return column.take(to_arrow(np.arange(len(column)), missing))
 
 
 def string(value: str) -> pa.Scalar:

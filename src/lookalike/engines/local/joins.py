@@ -19,7 +19,7 @@ from ...files.workspace import Workspace
 from ...text.texts import Texts
 from ...values import Int64Array
 from ...values.arrays import number_type, runs
-from ...values.arrow import null, to_arrow, to_numpy, wrapped
+from ...values.arrow import nulled, to_arrow, to_numpy, wrapped
 from ..engine import Batches, Table
 from .tables import Stored, arrays_of, numbered
 
@@ -176,7 +176,7 @@ def join_rows(
             batch, orders, gone = batch.filter(to_arrow(~gone)), orders[~gone], gone[~gone]
         columns = [take(orders, name) for name in names]
         if gone.any():
-            columns = [pa.compute.if_else(to_arrow(~gone), column, null(column.type)) for column in columns]
+            columns = [nulled(column, gone) for column in columns]
         yield pa.RecordBatch.from_arrays([*batch.columns, *columns], schema=schema)
 
 
