@@ -6,8 +6,8 @@ STAMP  := $(VENV)/.installed
 # wait for another that runs them at the end.
 JOBS   := $(or $(JOBS),2)
 CORE   := CMakeLists.txt $(wildcard native/*)
-# What tests the core, and runs for each level of processors and with checks of memory too.
-OF_CORE := tests/core tests/golden tests/text
+# What tests the core, and runs for each level of processors and with checks of memory too; pages are parsed without it.
+OF_CORE := tests/core tests/golden tests/text --ignore=tests/text/test_html.py
 SPREAD := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 # Tests start hundreds of processes: each would compile every module where bytecode is not kept, as images of Python have it.
 export PYTHONDONTWRITEBYTECODE :=
@@ -122,7 +122,7 @@ sanitize: install
 		cmake --build $(SANITIZED)/$$what/build || exit 1; \
 	done
 	LD_PRELOAD="$(call LIBRARY,libasan) $(call LIBRARY,libstdc++)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 LOOKALIKE_LEVEL=v3 \
-		PYTHONPATH=$(SANITIZED)/address,undefined:$(PACKAGES) $(BIN)/python -S -m pytest -q -m "not slow" --ignore tests/text/test_html.py $(OF_CORE)
+		PYTHONPATH=$(SANITIZED)/address,undefined:$(PACKAGES) $(BIN)/python -S -m pytest -q -m "not slow" $(OF_CORE)
 	LD_PRELOAD="$(call LIBRARY,libtsan) $(call LIBRARY,libstdc++)" TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" LOOKALIKE_LEVEL=v3 \
 		PYTHONPATH=$(SANITIZED)/thread:$(PACKAGES) $(BIN)/python -S -m pytest -q -m "not slow" tests/core/test_threads.py
 

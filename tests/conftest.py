@@ -14,6 +14,7 @@ from hypothesis import settings
 # What tests draw at random is the same in each run. Another seed draws otherwise, and runs them in another order.
 SEED = os.environ.get("LOOKALIKE_TEST_SEED", "0")
 os.urandom = Random(SEED).randbytes
+os.fsync = os.fstat  # nothing here outlives the machine: a disk is not waited for; what syncs, and when, tests see all the same
 
 os.environ["XDG_CACHE_HOME"] = os.devnull  # constants of this machine must not change what tests see
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="lookalike-tests-")  # nor tests the state of who runs them

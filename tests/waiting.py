@@ -1,6 +1,8 @@
 """Waiting for what happens in another thread or process, however slow the machine is."""
 
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 MINUTES = 600.0
 """Seconds after which something that was waited for is held to be missing."""
@@ -13,3 +15,10 @@ def until(holds):
         assert time.monotonic() < end, "what was waited for has not happened"
         time.sleep(0.005)
     return found
+
+
+def at_once(n, work):
+    """Run a function in n threads that begin together, each with its number; return what it returned, or raise."""
+    barrier = threading.Barrier(n)
+    with ThreadPoolExecutor(n) as threads:
+        return list(threads.map(lambda number: (barrier.wait(), work(number))[1], range(n)))

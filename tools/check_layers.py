@@ -18,7 +18,7 @@ THEORY_IMPORTS = {"lookalike", "numpy", "typing", "__future__", "collections", "
                   "itertools"}  # fmt: skip
 MOST_PARAMETERS = 10
 # Nodes of the syntax tree and bytes of all Python of a folder: they only fall.
-TOTALS = {"src": (441_170, 2_510_900), "tests": (626_160, 2_831_000)}
+TOTALS = {"src": (441_170, 2_510_900), "tests": (625_320, 2_829_010)}
 NATIVE = 7_264  # lines of C++
 # Places of each habit.
 MOST = {

@@ -12,12 +12,12 @@ import click
 import pytest
 from cli.commands import run
 from json_lines import read_lines, write_lines
+from row_files import A
 
 import lookalike as la
 from lookalike.cli.config import PRESETS
 from lookalike.cli.plan import plan
 
-A = " ".join(f"word{i}" for i in range(60))
 ROWS = [{"id": "a", "text": A}, {"id": "b", "text": "unlike"}, {"id": "c", "text": A + " more"}, {"id": "d", "text": A}]
 
 

@@ -26,9 +26,9 @@ def test_runs_start_where_prefixes_change(rng):
         if n > 1:
             keys[-1] = np.uint64(0xFFFFFFFFFFFFFFFF)
             keys[0] = 0
-        prefixes = [int(k) >> (64 - prefix_bits) for k in keys.tolist()]
-        expected = [sum(p < i for p in prefixes) for i in range((1 << prefix_bits) + 1)]
-        assert core.start_runs(keys, prefix_bits).tolist() == expected
+        prefixes = (keys >> np.uint64(64 - prefix_bits)).astype(np.int64)
+        expected = (prefixes[:, None] < np.arange((1 << prefix_bits) + 1)).sum(0)
+        assert core.start_runs(keys, prefix_bits).tolist() == expected.tolist()
 
 
 def test_search_equals_a_plain_one(rng):
@@ -59,18 +59,13 @@ def test_search_equals_a_plain_one(rng):
         removed = rng.random(n) < 0.2
         least = -radius if differing else width // 2 if lane == 16 else -width * 2 // 3
         damaged, found = search([tables_of(ordered, order, starts, codes, removed)], keys, codes, radius, least, lane, most)
+        lanes = (codes[..., None] >> np.arange(0, 16, lane, np.uint16)).astype(np.uint32) % (1 << lane)
+        equal = (lanes[:, None] == lanes).sum((2, 3))
+        scores = equal if lane == 16 else equal - lanes[0].size
+        near = np.bitwise_count(codes[:, None] ^ codes).sum(2) <= radius if differing else (keys[:, None] == keys).any(2)
         expected = []
         for q in range(n):
-            mine = []
-            for r in range(n):
-                near = np.bitwise_count(codes[q] ^ codes[r]).sum() <= radius if differing else (keys[q] == keys[r]).any()
-                if removed[r] or not near:
-                    continue
-                lanes = [(a >> s) % (1 << lane) == (b >> s) % (1 << lane)
-                         for a, b in zip(codes[q].tolist(), codes[r].tolist(), strict=True) for s in range(0, 16, lane)]  # fmt: skip
-                score = sum(lanes) if lane == 16 else sum(lanes) - len(lanes)
-                if score >= least:
-                    mine.append([q, 0, r, score])
+            mine = [[q, 0, r, int(scores[q, r])] for r in np.flatnonzero(near[q] & ~removed & (scores[q] >= least)).tolist()]
             expected += mine[:1] if most < 0 else sorted(mine, key=lambda match: -match[3])[: most or None]
         assert damaged == -1 and found == expected and len(found) > n // 3
 

@@ -3,11 +3,11 @@
 import json
 import os
 import stat
-import threading
 from pathlib import Path
 
 import pytest
 from msgspec import Struct
+from waiting import at_once
 
 import lookalike as la
 from lookalike.files import secrets, urls
@@ -119,12 +119,7 @@ def test_its_user_alone_seals_a_description(tmp_path, monkeypatch):
 
 
 def test_the_key_is_drawn_once_and_private(tmp_path):
-    seals = []
-    threads = [threading.Thread(target=lambda: seals.append(json.loads(encoded(SAID))["seal"])) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    seals = at_once(8, lambda _: json.loads(encoded(SAID))["seal"])
     assert len(seals) == 8 and len(set(seals)) == 1
     folder = tmp_path / "state/lookalike"
     assert [(path.name, path.stat().st_mode & 0o777) for path in folder.iterdir()] == [("secret", 0o600)]

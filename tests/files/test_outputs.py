@@ -21,6 +21,12 @@ from lookalike.formats.writers import check_apart, check_output
 A, B, C = ("one two three four five six", "seven eight nine ten eleven twelve", "else and nothing of the others at all")
 
 
+@pytest.fixture
+def result(tmp_path):
+    """Of a folder of one file."""
+    return la.dedup(fill(tmp_path / "in", a=A))
+
+
 def test_force_leaves_nothing_of_an_earlier_run(tmp_path):
     source = fill(tmp_path / "in", a=A, b=B)
     fill(source / "deep", c=C)
@@ -35,8 +41,7 @@ def test_force_leaves_nothing_of_an_earlier_run(tmp_path):
 
 
 @pytest.mark.parametrize("foreign", ["mine.txt", "deep/mine.txt", ".mine", "link"])
-def test_files_of_others_are_never_replaced(tmp_path, foreign):
-    result = la.dedup(fill(tmp_path / "in", a=A))
+def test_files_of_others_are_never_replaced(tmp_path, result, foreign):
     result.write(tmp_path / "out")
     path = tmp_path / "out" / foreign
     path.parent.mkdir(exist_ok=True)
@@ -46,8 +51,7 @@ def test_files_of_others_are_never_replaced(tmp_path, foreign):
     assert os.path.lexists(path) and (tmp_path / "out/a.jsonl").exists() and (tmp_path / "in/a.jsonl").exists()
 
 
-def test_a_folder_that_is_not_ours_is_refused(tmp_path):
-    result = la.dedup(fill(tmp_path / "in", a=A))
+def test_a_folder_that_is_not_ours_is_refused(tmp_path, result):
     fill(tmp_path / "photos", a=C, b=C)
     with pytest.raises(la.errors.OutputError, match=r"2 files but no _lookalike\.json that lists"):
         check_output(tmp_path / "photos", force=True)
@@ -60,8 +64,7 @@ def test_a_folder_that_is_not_ours_is_refused(tmp_path):
     assert names(tmp_path / "empty") == ["_lookalike.json", "a.jsonl"]
 
 
-def test_what_appears_while_a_job_runs_stays(tmp_path):
-    result = la.dedup(fill(tmp_path / "in", a=A))
+def test_what_appears_while_a_job_runs_stays(tmp_path, result):
     result.write(tmp_path / "out")
     with pytest.raises(la.errors.OutputError, match="mine"), atomic_directory(tmp_path / "out", replace=True) as folder:
         with folder.file("a.jsonl") as stream:
@@ -132,8 +135,7 @@ def test_a_saved_result_that_is_replaced_leaves_nothing(tmp_path, monkeypatch, l
     assert "_lookalike.json" not in json.loads((tmp_path / "saved/_lookalike.json").read_bytes())["files"]
 
 
-def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path, monkeypatch):
-    result = la.dedup(fill(tmp_path / "in", a=A))
+def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path, result, monkeypatch):
     result.write(tmp_path / "out")
     before = names(tmp_path / "out")
     rename = os.rename
@@ -160,8 +162,7 @@ def test_an_input_named_like_our_description_survives(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_description_takes_no_file_of_others(tmp_path):
-    result = la.dedup(fill(tmp_path / "in", a=A))
+def test_a_description_takes_no_file_of_others(tmp_path, result):
     mine = tmp_path / "out.jsonl_lookalike.json"
     mine.write_text('["precious"]')
     for force in (False, True):
@@ -217,8 +218,7 @@ def test_output_folders_and_inputs_lie_apart(tmp_path, monkeypatch):
     assert names(tmp_path / "out") == ["_lookalike.json", "a.jsonl", "b.jsonl"]
 
 
-def test_the_current_folder_is_not_replaced(tmp_path, monkeypatch):
-    result = la.dedup(fill(tmp_path / "in", a=A))
+def test_the_current_folder_is_not_replaced(tmp_path, result, monkeypatch):
     (tmp_path / "here/below").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "here/below")
     for output in (".", ".."):
@@ -283,18 +283,16 @@ def test_odd_outputs_are_refused_before_any_work(tmp_path):
     os.close(write)
 
 
-def test_a_long_name_that_is_allowed(tmp_path):
+def test_a_long_name_that_is_allowed(tmp_path, result):
     """Names may have 255 bytes; a temporary one beside it must not need more."""
-    result = la.dedup(fill(tmp_path / "in", a=A))
     output = tmp_path / ("ä" * 116 + ".jsonl")
     result.write(output)
     result.write(tmp_path / ("n" * 255))
     assert output.exists() and (tmp_path / ("n" * 255)).is_dir()
 
 
-def test_links_lead_to_outputs(tmp_path):
+def test_links_lead_to_outputs(tmp_path, result):
     """What a link names is replaced, and the link stays."""
-    result = la.dedup(fill(tmp_path / "in", a=A))
     (tmp_path / "disk").mkdir()
     for name in ("out", "out.jsonl"):
         (tmp_path / name).symlink_to(tmp_path / "disk" / name)

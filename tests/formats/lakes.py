@@ -192,9 +192,9 @@ def rows_of(path, **given):
 
 
 def read(path, text="text", id="id", others=(), **given):
-    """Ids, texts and other columns as a job reads them."""
+    """Ids, texts and other columns as a job reads them, of what is at a path or in splits."""
     found = []
-    for split in open_sources([path], **given):
+    for split in path if isinstance(path, list) else open_sources([path], **given):
         for batch in split.batches(Columns(text, id, others)):
             found += zip(
                 list(batch.ids if isinstance(batch.ids, list) else batch.ids.to_pylist()),

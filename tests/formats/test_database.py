@@ -156,20 +156,18 @@ BOMBS = {
     "generated.duckdb": [
         "create table t (id integer, text varchar as (repeat('word ', 300000000)))", "insert into t (id) values (1)",
     ],
-    "list.duckdb": ["create table t as select 'a' as text, list_resize([0], 100000000, 0) as numbers"],
+    "list.duckdb": ["create table t as select 'a' as text, (select list(i) from range(25000000) r(i)) as numbers"],
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_row_has_no_more_bytes_than_the_cap_leaves(tmp_path, name):
+    """Columns that are not asked for cost nothing."""
     path = made_by(tmp_path / name, *BOMBS[name])
     with pytest.raises(la.errors.InputDataError, match=rf"{name}, row 1: .* MB for a row, or .* MB in all"):
         la.dedup(path, memory="400MB")
-
-
-def test_columns_that_are_not_asked_for_cost_nothing(tmp_path):
-    path = made_by(tmp_path / "in.duckdb", "create table t as select 'a b' as text, list_resize([0], 100000000, 0) as numbers")
-    assert len(la.dedup(path, memory="400MB", query="select text from t")) == 1
+    if name == "list.duckdb":
+        assert len(la.dedup(path, memory="400MB", query="select text from t")) == 1
 
 
 ENDLESS = "with recursive c(x) as (select 1 union all select x + 1 from c) select 'word ' || x as text from c"

@@ -5,7 +5,7 @@ import os
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from formats.lakes import column, delta_log, read, rows_of, vector
+from formats.lakes import column, delta_log, read, vector
 from json_lines import read_lines, write_lines
 
 import lookalike as la
@@ -41,14 +41,14 @@ def test_deletion_vectors_and_mapped_columns(tmp_path, deleted):
     table = mapped_table(tmp_path / "t", deleted)
     kept = [i for i in range(10) if i not in deleted]
     wanted = [{"id": i, "text": f"text {i}", "doc": {"body": f"body {i}", "new": None}, "lang": "de"} for i in kept]
-    assert rows_of(table) == wanted
+    (split,) = open_sources([table])
+    assert [row for _, row in split.records()] == wanted
     with pytest.raises(la.errors.InputDataError, match="is a file of the Delta table"):
         open_sources([table / "x y/p.parquet"])
-    assert read(table, "doc.body", others=("lang", "doc.new", "text")) == [
+    assert read([split], "doc.body", others=("lang", "doc.new", "text")) == [
         (i, f"body {i}", "de", None, f"text {i}") for i in kept
     ]
-    assert read(table, "lang") == [(i, "de") for i in kept] and read(table, "doc.new") == [(i, "") for i in kept]
-    (split,) = open_sources([table])
+    assert read([split], "lang") == [(i, "de") for i in kept] and read([split], "doc.new") == [(i, "") for i in kept]
     assert split.expected("text")[0] == len(kept)
     numbers = [n for batch in split.batches(Columns()) for n in batch.numbers.tolist()]
     assert numbers == [i + 1 for i in kept] == [number for number, _ in split.records()]

@@ -10,13 +10,13 @@ import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
 from json_lines import read_lines
+from row_files import A
 
 import lookalike as la
 from lookalike.formats import frames
 from lookalike.formats.memory import as_sources
 from lookalike.formats.split import Columns
 
-A = " ".join(f"word{i}" for i in range(60))
 TEXTS = [A, "completely different words stand here", A + " more"]
 TABLE = pa.table({"text": TEXTS, "n": [10, 11, 12], "kind": pa.array(["x", "y", "x"]).dictionary_encode()})
 KINDS = pl.Struct({"kind": pl.Categorical})

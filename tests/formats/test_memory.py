@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from json_lines import read_lines
+from row_files import A
 
 import lookalike as la
 from lookalike.formats.memory import list_split, own_id, table_split
 
 TEXTS = ["a", "b", "c"]
-A = " ".join(f"word{i}" for i in range(60))
 DAYS = [datetime.date(2026, 11, day) for day in (1, 2, 3)]
 ROWS = [
     {"id": f"r{i}", "text": text, "day": day, "tags": ["x", None], "n": np.int32(i)}

@@ -4,13 +4,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from json_lines import read_lines, write_lines
+from row_files import A
 from samples import one_in
 
 import lookalike as la
 from lookalike.formats.columnar import column_of, leaves_of, names_of, path_of
 from lookalike.formats.rows import names_in, value_at
 
-A = " ".join(f"word{i}" for i in range(60))
 ROWS = [
     {"doc": {"text": A, "at": {"n": 1, "day.x": 7}}, "n": 1},
     {"doc": {"text": "completely different words stand here", "at": {"n": 2, "day.x": 7}}, "n": 2},

@@ -10,10 +10,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from json_lines import read_lines
+from row_files import A
 
 import lookalike as la
 
-A = " ".join(f"word{i}" for i in range(60))
 B = "completely different words stand here, so that nothing could match"
 TEXTS = [A, B, A + " more"]
 

@@ -6,10 +6,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from row_files import A
 
 import lookalike as la
 
-A = " ".join(f"word{i}" for i in range(60))
 TEXTS = ["zero text of its own words", A, None, A + " more", "", "naïve café über alles", A]
 VIEWED = pa.DictionaryArray.from_arrays([0, 1, None, 2, 3, 4, 1], pa.array([*TEXTS[:2], *TEXTS[3:6]], pa.string_view()))
 KEEP = [True, True, True, False, True, True, False]

@@ -1,13 +1,13 @@
 """Look-ups beside a plain twin: any segments, removed documents, empty texts, all kinds, any number of matches wanted; answers as
 arrays and as tables; matches are measured by the texts, and equal texts once."""
 
-import threading
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from waiting import at_once
 
 import lookalike as la
 from lookalike.index.answers import Answers
@@ -207,16 +207,6 @@ def test_pieces_for_threads_change_nothing(filled, monkeypatch):
 def test_threads_that_ask_at_once_get_what_each_gets_alone(filled):
     index, *_, queries = filled
     groups = [queries[i:] + queries[:i] for i in range(0, 16, 2)]
-    expected, found = [index.query(group) for group in groups], {}
-    barrier = threading.Barrier(len(groups))
-
-    def ask(i):
-        barrier.wait()
-        found[i] = [index.query(groups[i]) for _ in range(8)]
-
-    threads = [threading.Thread(target=ask, args=(i,)) for i in range(len(groups))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert all(table.equals(expected[i]) for i, tables in found.items() for table in tables) and len(found) == len(groups)
+    expected = [index.query(group) for group in groups]
+    found = at_once(len(groups), lambda i: [index.query(groups[i]) for _ in range(8)])
+    assert all(table.equals(expected[i]) for i, tables in enumerate(found) for table in tables)

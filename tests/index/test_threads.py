@@ -6,6 +6,7 @@ import time
 
 import pyarrow as pa
 import pytest
+from waiting import at_once
 
 import lookalike as la
 
@@ -22,22 +23,7 @@ def ids_in(path):
 
 def together(*works):
     """Run functions in threads that begin at once; raise what one of them raised."""
-    barrier, errors = threading.Barrier(len(works)), []
-
-    def run(work):
-        barrier.wait()
-        try:
-            work()
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(work,)) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
+    at_once(len(works), lambda number: works[number]())
 
 
 def test_threads_that_add_to_one_index_lose_nothing(tmp_path):

@@ -2,11 +2,11 @@
 
 import copy
 import pickle
-import threading
 
 import numpy as np
 import pytest
 from fingerprint_words import triples
+from waiting import at_once
 
 import lookalike as la
 
@@ -14,27 +14,6 @@ MAKERS = {
     "hamming": lambda: la.search.HammingIndex(radius=3), "tables": lambda: la.search.TableIndex(radius=3),
     "weak": lambda: la.search.WeakBitIndex(radius=3, probes=None, prefix_bits=10), "all": lambda: la.search.ExhaustiveHammingIndex(radius=3),
 }  # fmt: skip
-
-
-def at_once(n, work):
-    """Run a function in n threads that begin together; return what it returned, or raise."""
-    barrier, found, errors = threading.Barrier(n), [], []
-
-    def run(number):
-        barrier.wait()
-        try:
-            found.append(work(number))
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(n)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
-    return found
 
 
 @pytest.mark.parametrize("name", MAKERS)

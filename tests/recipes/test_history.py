@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from cli.commands import contents, run
+from cli.commands import contents
 from weekly import HOW, VARIANTS
 
 import lookalike as la
@@ -63,27 +63,6 @@ def test_a_job_that_comes_again_adds_nothing(crawl):
     assert add("w1", "one.jsonl") and (crawl / "one.jsonl").exists()
     (crawl / "one.jsonl").unlink()
     assert add("w1", "one.jsonl")  # though its description is there
-
-
-@pytest.mark.parametrize(
-    ("words", "given"),
-    [
-        (["--annotate", "--set", "generation=2024"], {"annotate": True, "generation": "2024"}),
-        (["--set", "history_texts=false", "--fail-if-removed", "1"], {"history_texts": False, "fail_if_removed": 1}),
-    ],
-)
-def test_the_command_line_writes_the_same_bytes(words, given, crawl, capsys):
-    add("w0", "clean/w0")
-    shutil.copytree("history", "before")
-    la.dedup("w1", history="history", output="clean/w1", **GIVEN | given).close()
-    ours = contents(crawl / "clean"), contents(crawl / "history")
-    for name in ("clean/w1", "history"):
-        shutil.rmtree(name)
-    shutil.move("before", "history")
-    line = "dedup w1 -t 0.6 --width 1 --id id --quiet --history history -o clean/w1"
-    assert run(capsys, *line.split(), *words) == (0, "", "")
-    assert ours == (contents(crawl / "clean"), contents(crawl / "history"))
-    assert names() == ["000001", given.get("generation", "000002")]
 
 
 def test_a_call_that_comes_again_decides_again(crawl):

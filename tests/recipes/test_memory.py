@@ -121,17 +121,22 @@ class Usage:
     free = 1000
 
 
-@pytest.mark.parametrize(("measure", "recall"), [("resemblance", 0.99), ("containment", 0.99), ("resemblance", 1)])
-def test_peak_memory_stays_below_the_cap(tmp_path, measure, recall):
-    """A process with a cap, on more text than it may hold."""
-    path, room = tmp_path / "in.jsonl", memory_module.LEAST_ROOM + 20_000_000
-    rng = np.random.default_rng(0)
-    words = np.array([f"{w:x}" for w in rng.integers(0, 1 << 40, 5000)])
+@pytest.fixture(scope="module")
+def much_text(tmp_path_factory):
+    path, rng = tmp_path_factory.mktemp("much") / "in.jsonl", np.random.default_rng(0)
+    words = [f"{w:x}" for w in rng.integers(0, 1 << 40, 5000).tolist()]
     with path.open("w") as stream:
         for i in range(30_000):
             if i % 3 or i == 0:
-                text = " ".join(words[rng.integers(0, 5000, 400)])
+                text = " ".join([words[at] for at in rng.integers(0, 5000, 400).tolist()])
             stream.write(json.dumps({"text": text + f" {i}"}) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(("measure", "recall"), [("resemblance", 0.99), ("containment", 0.99), ("resemblance", 1)])
+def test_peak_memory_stays_below_the_cap(much_text, measure, recall):
+    """A process with a cap, on more text than it may hold."""
+    path, room = much_text, memory_module.LEAST_ROOM + 20_000_000
     code = (
         "import sys, lookalike as la; r = la.dedup(sys.argv[1], memory=int(sys.argv[2]), threads=2, measure=sys.argv[3], "
         "recall=float(sys.argv[4])); "

@@ -110,7 +110,7 @@ def folder(tmp_path, name, data):
     return made
 
 
-@pytest.mark.parametrize("suffix", READERS)
+@pytest.mark.parametrize("suffix", [*(one for one in READERS if one != ".db"), pytest.param(".db", marks=pytest.mark.slow)])
 def test_a_bad_file_ends_no_job(tmp_path, suffix):
     """The good file is treated as if it were alone, whatever is beside it; what is kept is what is written.
 

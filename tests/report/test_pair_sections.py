@@ -7,12 +7,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from cli.commands import status
 from corpora import planted
 from json_lines import read_lines
 from listing import find_pairs
 
 import lookalike as la
-from lookalike.cli.main import main
 from lookalike.recipes import pairs as listing
 from lookalike.report.facts import gather_pairs
 
@@ -140,13 +140,6 @@ def test_many_pairs_of_one_document(rng, tmp_path):
     assert data["documents"][0]["id"] is not None and "39 pairs" in (tmp_path / "page.html").read_text()
 
 
-def run(*arguments):
-    """Run a command; return its exit code."""
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    return ended.value.code
-
-
 def test_on_the_command_line(corpus, tmp_path, capsys):
     page = tmp_path / "page.html"
     for command in (
@@ -164,18 +157,20 @@ def test_on_the_command_line(corpus, tmp_path, capsys):
             "resemblance",
         ],
     ):
-        assert run(*command, "--report", page, "--force") == 0
+        assert status(*command, "--report", page, "--force") == 0
         assert f"written: {page}" in capsys.readouterr().out
         again = shlex.split(re.search(r"<pre>(.*?)</pre>", page.read_text(), re.DOTALL)[1].replace("&#39;", "'"))
-        assert run(*command, "--json") == 0
+        assert status(*command, "--json") == 0
         first = json.loads(capsys.readouterr().out)
-        assert run(*again[1:], "--json") == 0
+        assert status(*again[1:], "--json") == 0
         second = json.loads(capsys.readouterr().out)
         assert all(first[key] == second[key] for key in ("documents", "pairs", "matches", "overlapping") if key in first)
-        assert run(*command, "--report", page) == 1
+        assert status(*command, "--report", page) == 1
         assert "exists; pass --force" in capsys.readouterr().err
-    assert run("pairs", corpus / "a.jsonl", "--set", "verify=none", "--report", tmp_path / "x.html") == 2
+    assert status("pairs", corpus / "a.jsonl", "--set", "verify=none", "--report", tmp_path / "x.html") == 2
     assert (
-        run("decontaminate", corpus / "b.jsonl", "--against", corpus / "ref.jsonl", "--report", corpus / "b.jsonl", "--force")
+        status(
+            "decontaminate", corpus / "b.jsonl", "--against", corpus / "ref.jsonl", "--report", corpus / "b.jsonl", "--force"
+        )
         == 1
     )

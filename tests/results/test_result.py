@@ -6,6 +6,7 @@ from collections import Counter
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from job_inputs import A2, B2, A, B
 from json_lines import write_lines
 from same_results import TABLES, VARIANTS, corpus, same
 
@@ -14,9 +15,7 @@ from lookalike.recipes import decide as telling_module
 from lookalike.results import result as result_module
 from lookalike.values.tables import DECISIONS, SOURCE_BITS
 
-BASE = [f"word{i}" for i in range(60)]
-A, A2, A3 = (" ".join([*BASE, *more]) for more in ([], ["more"], ["more", "and", "more", "still"]))
-B, B2 = (" ".join([f"other{i}" for i in range(50)] + more) for more in ([], ["x"]))
+A3 = f"{A2} and more still"
 
 
 def test_decisions_say_everything(files):

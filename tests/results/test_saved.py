@@ -10,15 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from job_inputs import A2, A, B
 from same_results import OF_GROUPS, VARIANTS, corpus, same
 
 import lookalike as la
 from lookalike.files.descriptions import checksum_of
 from lookalike.results.saved import load_result
-
-BASE = [f"word{i}" for i in range(60)]
-A, A2, A3 = (" ".join([*BASE, *more]) for more in ([], ["more"], ["more", "and", "more", "still"]))
-B, B2 = (" ".join([f"other{i}" for i in range(50)] + more) for more in ([], ["x"]))
 
 
 def counts(result):

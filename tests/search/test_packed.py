@@ -91,17 +91,17 @@ def test_pairs_of_raw_bins_are_those_of_all_estimates(rng, bits):
 def test_nearest_are_the_highest_estimates(rng, packing):
     """Best first, ties by row; what could stand for two resemblances comes last."""
     for signatures in (
-        la.sketches.FastSimilarity(permutations=192).sign(la.sketches.Shingles.from_arrays(*sets(rng, 40, 1 << 40))),
-        la.sketches.PermutationMinHash(universe=700, permutations=192).sign_sets(*sets(rng, 40, 700)),
+        la.sketches.FastSimilarity(permutations=192).sign(la.sketches.Shingles.from_arrays(*sets(rng, 16, 1 << 40))),
+        la.sketches.PermutationMinHash(universe=700, permutations=192).sign_sets(*sets(rng, 16, 700)),
     ):
         packed = packing.pack(signatures)
-        rows, values = la.search.nearest(packed, packed, top=40)
+        rows, values = la.search.nearest(packed, packed, top=16)
         for all_of, first in zip((rows, values), la.search.nearest(packed, packed, top=1), strict=True):
             np.testing.assert_array_equal(first, all_of[:, :1])
-        estimates = packed.estimated_resemblance(*np.indices((40, 40))).tolist()
+        estimates = packed.estimated_resemblance(*np.indices((16, 16))).tolist()
         for query, every in enumerate(estimates):
             order = sorted(
-                range(40), key=lambda row: (np.isnan(every[row]), -every[row] if every[row] == every[row] else 0, row)
+                range(16), key=lambda row: (np.isnan(every[row]), -every[row] if every[row] == every[row] else 0, row)
             )
             assert rows[query].tolist() == order
             np.testing.assert_array_equal(values[query], np.array(every)[order])

@@ -11,10 +11,11 @@ from lookalike.theory import containment
 def planted(rng, n, size, times, share):
     """n pairs: ``times * size`` words, and ``size`` words of which exactly ``share`` are among them; all pairs are unrelated."""
     common, texts = round(share * size), []
+    words = [f"w{j:06}" for j in range(times * size + size - common)]
     for i in range(n):
-        words = [f"d{i:04}w{j:06}" for j in range(times * size + size - common)]
         begin = int(rng.integers(0, times * size - common + 1))
-        texts += [" ".join(words[: times * size]), " ".join(words[begin : begin + common] + words[times * size :])]
+        for some in (words[: times * size], words[begin : begin + common] + words[times * size :]):
+            texts.append(f"d{i:04}" + f" d{i:04}".join(some))
     return texts
 
 

@@ -55,12 +55,6 @@ def arrays(found):
     return (np.array([pair[side] for pair in found], np.int64) for side in (0, 1))
 
 
-@given(pairs)
-def test_roots_are_the_smallest_members(found):
-    wanted = {order: root for root, members in components(found).items() for order in members}
-    assert find_roots(table(found), N).tolist() == [wanted.get(order, order) for order in range(N)]
-
-
 @given(pairs, sizes, st.integers(1, 80), st.integers(1, 90))
 def test_partitions_are_whole_components_that_fit(found, sizes, most, whole):
     """A component fits if it is neither larger than a partition nor than what is compared at one go."""

@@ -21,7 +21,7 @@ from lookalike.inputs.sketch_rows import DESCRIPTION, ROWS
 from lookalike.inputs.sketches import saved_in
 
 SESSION = {"n_tasks": 4, "batch_rows": 5, "fails_first": True}
-PLACES = pytest.mark.parametrize("place", ["disk", "store"], indirect=True)
+PLACES = pytest.mark.parametrize("place", ["disk", pytest.param("store", marks=pytest.mark.slow)], indirect=True)
 
 
 @pytest.fixture(autouse=True)
