@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from lookalike.engines.spark import sorting as spark_sorting
-from lookalike.engines.spark.packs import Packing, packed, unpacked
+from lookalike.engines.spark.packs import Packing, pack_batches, unpacked
 from lookalike.steps.pairs import bucket
 from lookalike.values.tables import LINKS
 
@@ -34,7 +34,7 @@ def packs_of(members: int, settings: Packing) -> Iterator[pa.RecordBatch]:
     begins = np.random.default_rng(1).permutation(np.arange(0, members, PACK_ROWS))
     for begin in begins.tolist():
         orders = np.arange(begin, min(begin + PACK_ROWS, members))
-        yield from packed(iter([pa.record_batch([np.full(len(orders), 5), orders], schema=KEYED)]), settings)
+        yield from pack_batches(iter([pa.record_batch([np.full(len(orders), 5), orders], schema=KEYED)]), settings)
 
 
 def peak() -> float:
@@ -59,7 +59,7 @@ def run(members: int, parts: int) -> None:
                 yield batch
 
         sizes = [0] * parts
-        for batch in packed(counted(steps), again):
+        for batch in pack_batches(counted(steps), again):
             packs += batch.nbytes
             for part, pack in zip(batch["bucket"].to_pylist(), batch["pack"], strict=True):
                 sizes[part] += len(pack.as_buffer())

@@ -8,7 +8,7 @@ import wording
 
 import lookalike as la
 from lookalike.errors import EncodingError, LookalikeError, RowError
-from lookalike.wording import counted, printable, text_size
+from lookalike.wording import plural, printable, text_size
 
 HOSTILE = [
     *map(chr, [*range(0x20), *range(0x7F, 0xA0), 0x61C, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x206A)]),
@@ -38,7 +38,7 @@ def test_visible_text_stays():
 
 
 def test_counts_and_sizes():
-    assert (counted(1, "match", "matches"), counted(2000, "match", "matches")) == ("1 match", "2,000 matches")
+    assert (plural(1, "match", "matches"), plural(2000, "match", "matches")) == ("1 match", "2,000 matches")
     assert (text_size(12), text_size(270_400_000)) == ("12 bytes of text", "270.4 MB of text")
 
 

@@ -17,7 +17,7 @@ from functools import cached_property, wraps
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
-from .wording import printable, shown, spoken
+from .wording import printable, show_path, spoken
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -56,7 +56,7 @@ class LookalikeError(Exception):
     def __str__(self) -> str:
         """Return place and reason, in which names, values and texts of others have escapes for what is not printable."""
         column = None if self.column is None or repr(self.column) in self.reason else repr(self.column)
-        said = {"": self.path and shown(self.path), "row ": self.row, "line ": self.line, "column ": column}
+        said = {"": self.path and show_path(self.path), "row ": self.row, "line ": self.line, "column ": column}
         place = ", ".join(f"{name}{value}" for name, value in said.items() if value is not None)
         return printable(spoken(f"{place}{self._joint if place else ''}{self._sentence()}"))
 

@@ -49,7 +49,7 @@ def spoken(text: str) -> str:
     return _BOTH.sub(_by_set if _on_command_line else r"\2", text)
 
 
-def counted(n: int, thing: str, things: str = "") -> str:
+def plural(n: int, thing: str, things: str = "") -> str:
     """Return "1 document", "2,000 documents"."""
     return f"{n:,} {thing if n == 1 else things or thing + 's'}"
 
@@ -62,7 +62,7 @@ def called(identity: Mapping[str, Any]) -> str:
 
 def text_size(n_bytes: int) -> str:
     """Return "12 bytes of text", "270.4 MB of text"."""
-    return f"{n_bytes / 1e6:,.1f} MB of text" if n_bytes >= 100_000 else f"{counted(n_bytes, 'byte')} of text"
+    return f"{n_bytes / 1e6:,.1f} MB of text" if n_bytes >= 100_000 else f"{plural(n_bytes, 'byte')} of text"
 
 
 def printable(text: str) -> str:
@@ -76,7 +76,7 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def shown(path: str | os.PathLike[str]) -> str:
+def show_path(path: str | os.PathLike[str]) -> str:
     """Return a path as text that can be printed and stored: bytes that are not UTF-8 become escapes such as ``\\xe9``."""
     name = os.fspath(path)
     try:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from json_lines import parse_lines, write_lines
 
 import lookalike as la
-from lookalike.cli.index import _shown
+from lookalike.cli.index import _written
 from lookalike.cli.main import program
 from lookalike.engines.memory import Memory
 
@@ -32,9 +32,9 @@ def run(*arguments, code=0):
 
 def test_lists_are_shown_item_by_item():
     assert (
-        _shown(["segment-00000000: damaged", "segment-00000004: gone"]) == "segment-00000000: damaged, segment-00000004: gone"
+        _written(["segment-00000000: damaged", "segment-00000004: gone"]) == "segment-00000000: damaged, segment-00000004: gone"
     )
-    assert _shown([]) == "none"
+    assert _written([]) == "none"
 
 
 def test_a_life(tmp_path, corpus, capsys):

@@ -76,7 +76,7 @@ def test_nothing_steers_the_terminal(terminal, capsys):
     for width in (80, 140):
         out = COLOURS.sub("", terminal(capsys, width, nasty, nasty + "x", (f"a{nasty}", "b")))
         assert "\x1b" not in out and "\x07" not in out and "\u202e" not in out and "[bold]" in out
-    assert "\x1b" not in word_diff._marked(word_diff.compare(nasty.encode(), b"x", Shingling(), word_diff.ALL))
+    assert "\x1b" not in word_diff._column_without_colours(word_diff.compare(nasty.encode(), b"x", Shingling(), word_diff.ALL))
 
 
 def test_without_colours_there_are_marks(terminal, capsys, monkeypatch):

@@ -6,7 +6,18 @@ from pathlib import Path
 import pytest
 
 import lookalike as la
-from lookalike.files.names import Patterns, expanded, is_glob, is_marker, left_out, listed, packed, shown, suffix_of, walk
+from lookalike.files.names import (
+    Patterns,
+    expanded,
+    is_glob,
+    is_marker,
+    left_out,
+    list_suffixes,
+    show_path,
+    suffix_of,
+    walk,
+    with_compressed,
+)
 
 KNOWN = (".csv", ".gz", ".csv.gz", ".txt")
 
@@ -27,10 +38,10 @@ def test_no_suffix_is_known():
 
 
 def test_any_name_can_be_shown():
-    assert shown("é/中.txt") == "é/中.txt"
-    assert shown(os.fsdecode(b"caf\xe9.txt")) == r"caf\xe9.txt"
-    assert shown(Path("a")) == "a"
-    assert shown("\ud800").isascii()  # no name that a file can have
+    assert show_path("é/中.txt") == "é/中.txt"
+    assert show_path(os.fsdecode(b"caf\xe9.txt")) == r"caf\xe9.txt"
+    assert show_path(Path("a")) == "a"
+    assert show_path("\ud800").isascii()  # no name that a file can have
 
 
 def test_a_walk_finds_what_is_there(tmp_path):
@@ -97,5 +108,5 @@ def test_only_names_of_accounts_are_markers():
 
 
 def test_suffixes_are_listed_shortly():
-    formats = {"one": packed(".a", ".b"), "many": [f".{i}" for i in range(20)], "last": [".z"]}
-    assert listed(formats, 3) == ".a, .b, .0, .1, .2, ..., .z; compressed also with .gz, .zst, .bz2, .xz"
+    formats = {"one": with_compressed(".a", ".b"), "many": [f".{i}" for i in range(20)], "last": [".z"]}
+    assert list_suffixes(formats, 3) == ".a, .b, .0, .1, .2, ..., .z; compressed also with .gz, .zst, .bz2, .xz"

@@ -86,7 +86,7 @@ def test_a_job_that_was_killed_while_its_parts_were_removed_is_over(tmp_path):
         done = subprocess.run([sys.executable, "-c", code, str(folder), str(moment)], check=False)
         assert done.returncode == -signal.SIGKILL
         again = Workspace(folder, JOB)  # another job may use the folder
-        assert again.numbered("texts") == []
+        assert again.numbered_names("texts") == []
         again.close()
         assert not folder.exists() or not os.listdir(folder)
 
@@ -195,7 +195,7 @@ def test_parts_can_be_read_while_they_move_to_the_disk(monkeypatch):
 
     def watched(path, arrays, meta):
         for _ in range(2):  # before the file is there, and after
-            names = space.numbered("keys")
+            names = space.numbered_names("keys")
             seen.append([len(space.get(name)["values"]) for name in names])
             if not path.exists():
                 write(path, arrays, meta)
@@ -203,7 +203,7 @@ def test_parts_can_be_read_while_they_move_to_the_disk(monkeypatch):
     monkeypatch.setattr(workspace_module, "write_arrays", watched)
     space.move_to_disk()
     assert seen == [[0, 1, 2, 3, 4]] * 10 and not space._held
-    assert [len(space.get(name)["values"]) for name in space.numbered("keys")] == [0, 1, 2, 3, 4]
+    assert [len(space.get(name)["values"]) for name in space.numbered_names("keys")] == [0, 1, 2, 3, 4]
     space.close()
 
 

@@ -226,7 +226,7 @@ class Crafted:
                 desk = Desk(target, [str(self.folder)])
                 try:
                     desk.about()
-                    for row in desk.listed(Wanted(order=r.choice(["random", "group"])), 0, 20)["rows"][:3]:
+                    for row in desk.list_removals(Wanted(order=r.choice(["random", "group"])), 0, 20)["rows"][:3]:
                         desk.pair(row["row"])
                     desk.report()
                 finally:

@@ -14,7 +14,7 @@ from waiting import until
 
 import lookalike as la
 from lookalike.recipes import progress as module
-from lookalike.recipes.progress import Bar, Lines, duration, make_bar, no_progress, shown
+from lookalike.recipes.progress import Bar, Lines, duration, make_bar, no_progress, show_progress
 
 TEXTS = [" ".join(f"word{(i // 2) * j}" for j in range(200)) + f" {i}" for i in range(400)]
 
@@ -129,7 +129,7 @@ def test_nothing_is_drawn_into_files(monkeypatch):
     for stream in (io.StringIO(), None):
         monkeypatch.setattr(sys, "stderr", stream)
         assert make_bar() is None
-        with shown(True) as said:
+        with show_progress(True) as said:
             assert said is None
     assert la.dedup(["a b c d e f"], progress=True).keep.tolist() == [True]
 
@@ -143,7 +143,7 @@ def test_in_a_notebook_one_output_is_updated(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     monkeypatch.setitem(sys.modules, "IPython.display", display)
     monkeypatch.setattr(module, "IN_NOTEBOOKS", 0.01)
-    with shown(True) as bar:
+    with show_progress(True) as bar:
         bar("sketching", 3)
         until(lambda: len(seen) > 1)
     assert seen[0][0] == "new" and seen[0][1]["text/plain"].startswith("sketching  3 documents")
@@ -155,9 +155,9 @@ def test_in_a_notebook_one_output_is_updated(monkeypatch):
 
 def test_what_progress_can_be():
     for nothing in (None, False):
-        with shown(nothing) as said:
+        with show_progress(nothing) as said:
             assert said is None
-    with shown(print) as said:
+    with show_progress(print) as said:
         assert said is print
     for wrong in ("yes", 1.5, 1):
         with pytest.raises(la.errors.ParameterError, match="progress must be True, False, or a callable"):

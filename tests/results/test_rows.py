@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import lookalike as la
 from lookalike.recipes.decide import Decisions
 from lookalike.results import rows as rows_module
-from lookalike.results.rows import ParquetRows, RandomSample, SmallestN, TableRows, collect, filtered, rows_at
+from lookalike.results.rows import ParquetRows, RandomSample, SmallestN, TableRows, collect, matching_rows, rows_at
 
 TABLE = pa.table({"a": range(10), "b": [str(i) for i in range(10)]})
 
@@ -95,7 +95,7 @@ def test_rows_are_filtered_a_batch_at_a_time(values, least, batch):
 
     before, rows_module.BATCH_ROWS = rows_module.BATCH_ROWS, batch
     try:
-        found = filtered(rows, wanted)
+        found = matching_rows(rows, wanted)
     finally:
         rows_module.BATCH_ROWS = before
     assert found["x"].to_pylist() == [x for x in values if x >= least]

@@ -28,7 +28,7 @@ def desk(folder):
 
 
 def rows(desk, n=50, begin=0, **wanted):
-    return desk.listed(Wanted(**wanted), begin, n)["rows"]
+    return desk.list_removals(Wanted(**wanted), begin, n)["rows"]
 
 
 def test_about(desk):
@@ -42,7 +42,7 @@ def test_about(desk):
 
 
 def test_removals_come_in_pages(desk):
-    first = desk.listed(Wanted(kind="near"), 0, 50)
+    first = desk.list_removals(Wanted(kind="near"), 0, 50)
     assert (first["total"], first["begin"], len(first["rows"])) == (60, 0, 50)
     rest = rows(desk, begin=50, kind="near")
     scores = [row["score"] for row in first["rows"] + rest]
@@ -50,7 +50,7 @@ def test_removals_come_in_pages(desk):
     assert len({row["row"] for row in first["rows"] + rest}) == 60
     row = first["rows"][0]
     assert row["name"][1:] == row["kept"][1:] and (row["name"][0], row["kept"][0]) == ("b", "a")
-    assert desk.listed(Wanted(), 60_000, 5) == {"total": 67, "begin": 60_000, "rows": []}
+    assert desk.list_removals(Wanted(), 60_000, 5) == {"total": 67, "begin": 60_000, "rows": []}
 
 
 def test_a_pair_is_compared_by_its_texts(desk):

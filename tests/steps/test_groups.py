@@ -20,7 +20,7 @@ from lookalike.steps.decide import (
     count_by_value,
     count_groups,
     list_contributions,
-    numbered,
+    number_texts,
     spare_first,
 )
 from lookalike.values.tables import SOURCE_BITS
@@ -86,7 +86,7 @@ def test_documents_join_groups_as_what_they_are():
     ]  # fmt: skip
     origins = SourceKey(column="x", documents=())
     told = run(list_contributions, table(rows, schema).to_batches(), origins=origins, boundary=1)
-    a, b, none = numbered(["a", "b", ""]).tolist()
+    a, b, none = number_texts(["a", "b", ""]).tolist()
     assert told == [
         (1, 1, a, 1, 0, 0), (2, 0, none, 1, 1, 1), (3, 1, b, 1, 0, 0), (5, 0, b, 0, 0, 1), (7, 1, a, 1, 0, 1),
     ]  # fmt: skip

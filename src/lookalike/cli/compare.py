@@ -33,7 +33,7 @@ def compare(left: str, right: str, diff: bool, as_json: bool, html: bool, boiler
     from ..errors import ParameterError
     from ..recipes.compare import compare_texts
     from ..text.shingle import Shingling
-    from ..wording import counted
+    from ..wording import plural
 
     if left == right == "-":
         raise ParameterError("standard input ('-') can be one of the two files, not both")
@@ -64,10 +64,9 @@ def compare(left: str, right: str, diff: bool, as_json: bool, html: bool, boiler
     how = Shingling(**{name: given[name] for name in ("unit", "width", "normalization", "fold_case")})
     for path, n in ((left, compared["shingles_left"]), (right, compared["shingles_right"])):
         if 0 < n < FEW:
-            tokens = counted(how.width or 1, {"char": "character"}.get(how.unit, how.unit))
+            tokens = plural(how.width or 1, {"char": "character"}.get(how.unit, how.unit))
             echo(
-                f"{path} has only {counted(n, 'shingle')} of {tokens}; use a smaller --width, or --unit char, for a "
-                f"finer score",
+                f"{path} has only {plural(n, 'shingle')} of {tokens}; use a smaller --width, or --unit char, for a finer score",
                 err=True,
             )
     if diff:

@@ -67,7 +67,7 @@ def configured(ctx: click.Context, given: Mapping[str, Any]) -> dict[str, Any]:
         if name in options and name not in given:
             _check(ctx, options[name], where, value)
     found = {name: value for name, (_, value) in values.items() if name in options}
-    return {name: _listed(value) if options[name].multiple else value for name, value in found.items()}
+    return {name: as_list(value) if options[name].multiple else value for name, value in found.items()}
 
 
 def _read(file: str) -> dict[str, Any]:
@@ -95,18 +95,18 @@ def _of_line(given: Iterable[str], options: Mapping[str, click.Option]) -> dict[
         value: Any = text
         with suppress(tomllib.TOMLDecodeError):
             value = tomllib.loads(f"value = {text}")["value"] if text[:1] in QUOTES[: 2 + options[name].multiple] else text
-        values[name] = ("--set", [*_listed(values[name][1]), *_listed(value)] if name in values else value)
+        values[name] = ("--set", [*as_list(values[name][1]), *as_list(value)] if name in values else value)
     return values
 
 
-def _listed(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
 def _check(ctx: click.Context, option: click.Option, where: str, value: Any) -> None:
     """Refuse a value of a wrong type, or that is no choice; words of the command line have no type yet."""
     types: Any = (int, float, str) if option.name in _MIXED else _TYPES.get(option.type.name, str)
-    several = _listed(value) if option.multiple else [value]
+    several = as_list(value) if option.multiple else [value]
     if where != "--set" and not all(isinstance(one, types) and isinstance(one, bool) == option.is_flag for one in several):
         kind = option.type.name.removesuffix(" range") + " or a list of these" * option.multiple
         raise ParameterError(f"{where}: {option.name} must be of the type {kind}; got {value!r:.60}", option.name, value)
@@ -123,7 +123,7 @@ def in_force(ctx: click.Context, given: Mapping[str, Any]) -> str:
         if name not in _PLACES:
             raw, _ = option.consume_value(ctx, given)
             value = option.process_value(ctx, raw)
-            value = raw if name in _MIXED else _listed(value) if option.multiple and isinstance(value, str) else value
+            value = raw if name in _MIXED else as_list(value) if option.multiple and isinstance(value, str) else value
             said = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # which TOML is, too
             lines += [f"# {option.help}", f"{name} = {said}\n" if value not in (None, ()) else f"# {name} =\n"]
     return "\n".join(lines)

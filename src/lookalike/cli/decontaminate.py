@@ -53,7 +53,7 @@ def decontaminate(
     from ..formats.sources import Files
     from ..recipes.decontaminate import DecontaminationSettings, find_references
     from ..recipes.outputs import Outputs
-    from ..wording import counted
+    from ..wording import plural
     from .progress import progress
 
     if annotate and output is None:
@@ -77,10 +77,10 @@ def decontaminate(
     if as_json or quiet:
         return
     tell, parameters = partial(echo, err=beside), result.provenance["parameters"]
-    tell(f"{counted(found['documents'], 'document')}, against {counted(found['references'], 'reference document')}")
+    tell(f"{plural(found['documents'], 'document')}, against {plural(found['references'], 'reference document')}")
     least = parameters["threshold"]
     what = f"{parameters['measure']} >= {least:g}" if least else parameters["measure"]
-    tell(f"  overlapping  {found['overlapping']:>12,}   ({what}, exact; {counted(found['matches'], 'pair')})")
+    tell(f"  overlapping  {found['overlapping']:>12,}   ({what}, exact; {plural(found['matches'], 'pair')})")
     tell(f"  contaminated {found['contaminated_references']:>12,}   (reference documents that a document contains)")
     if found["skipped"]:
         tell(f"  skipped      {found['skipped']:>12,}   (too large or unreadable: not compared, not written)")
@@ -88,7 +88,7 @@ def decontaminate(
         unit = {"char": "character"}.get(parameters["shingling"]["unit"], parameters["shingling"]["unit"])
         tell(
             f"  not judged   {len(result.not_searchable):>12,}   (reference documents: {found['empty_references']:,} empty; "
-            f"{found['short_references']:,} shorter than {counted(parameters['min_tokens'], unit)} (--min-tokens); "
+            f"{found['short_references']:,} shorter than {plural(parameters['min_tokens'], unit)} (--min-tokens); "
             f"{found['common_references']:,} of common phrases (--common))"
         )
         tell(f"    {', '.join(map(str, missed))}{', ...' if len(result.not_searchable) > len(missed) else ''}")
@@ -96,7 +96,7 @@ def decontaminate(
         for row in sorted(benchmarks, key=lambda row: -row["share"])[:BENCHMARKS]:
             others = [f"{row[name]:,} {name.replace('_', ' ', 1)}" for name in row if name.startswith("with_")]
             parts = [f"{row['contaminated']:,} of {row['items']:,} contaminated ({row['share']:.1%})", *others]
-            tell(f"  {row['benchmark']}: {', '.join(parts)}; in {counted(row['documents'], 'document')}")
+            tell(f"  {row['benchmark']}: {', '.join(parts)}; in {plural(row['documents'], 'document')}")
     for path in outputs.paths:
         tell(f"written: {path}")
     if len(result.not_searchable) == found["references"]:

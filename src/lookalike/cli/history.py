@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import LookalikeError, ParameterError
-from ..wording import counted
+from ..wording import plural
 from . import options
 from .messages import echo
 
@@ -57,12 +57,12 @@ def list_(folder: str, as_json: bool) -> None:
             "inputs": list(one.inputs),
         }
         more = f" and {len(one.inputs) - 1:,} more" if len(one.inputs) > 1 else ""
-        size = f"{counted(one.documents, 'document')}, {one.bytes:,} bytes"
+        size = f"{plural(one.documents, 'document')}, {one.bytes:,} bytes"
         line = f"{one.name}  {size}, written {written}, from {', '.join(one.inputs[:1]) or 'no input'}{more}"
         click.echo(json.dumps(told)) if as_json else echo(line)
     if not as_json:
         total = sum(one.documents for one in found)
-        echo(f"{counted(len(found), 'generation')}, {counted(total, 'document')}, {sum(one.bytes for one in found):,} bytes")
+        echo(f"{plural(len(found), 'generation')}, {plural(total, 'document')}, {sum(one.bytes for one in found):,} bytes")
 
 
 @history.command(short_help="Add up how often each text occurs.")
@@ -83,7 +83,7 @@ def counts(folder: str, output: str | None, force: bool, top: int, as_json: bool
         lookalike history counts history/ -o counts.parquet
     """
     from ..errors import OutputError
-    from ..files.names import shown
+    from ..files.names import show_path
     from ..files.urls import is_inside, path_of
     from ..formats.writers import check_table, is_stdout, write_table
     from ..recipes.counts import AddedUp, largest, without
@@ -93,7 +93,7 @@ def counts(folder: str, output: str | None, force: bool, top: int, as_json: bool
             raise ParameterError("--json lists documents, and -o writes all of them: leave one of them out")
         check_table(output, force)
         if not is_stdout(output) and is_inside(path_of(output), path_of(folder)):
-            raise OutputError(f" is inside {shown(folder)}, which holds generations only; choose another name", output)
+            raise OutputError(f" is inside {show_path(folder)}, which holds generations only; choose another name", output)
     found = _opened(folder, read=True)
     rows, uncounted = AddedUp(found.generations), without(found.generations)
     if uncounted:
@@ -106,7 +106,7 @@ def counts(folder: str, output: str | None, force: bool, top: int, as_json: bool
         if any(os.fspath(place.path) in names for split in rows.sources for place in split.places):
             raise OutputError(" would replace an input; choose another name", output)
         write_table(output, rows, rows.provenance, force=force)
-        said = f"{counted(len(rows), 'document')} written"
+        said = f"{plural(len(rows), 'document')} written"
         echo(said if is_stdout(output) else f"{said}: {output}", err=is_stdout(output))
         return
     told = largest(rows, top).to_pylist()
@@ -152,6 +152,6 @@ def check(folder: str, trust: tuple[str, ...]) -> None:
         echo(problem)
     if problems:
         them = "it is" if len(problems) == 1 else "they are"
-        total = counted(len(found.generations), "generation")
+        total = plural(len(found.generations), "generation")
         raise LookalikeError(f"{len(problems):,} of {total} cannot be used as {them}")
-    echo(f"{counted(len(found.generations), 'generation')}, no damage found")
+    echo(f"{plural(len(found.generations), 'generation')}, no damage found")

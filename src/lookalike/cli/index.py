@@ -140,7 +140,7 @@ def add(
     from ..engines.memory import BYTES_PER_ENTRY, Memory, limit_of
     from ..files.urls import is_url
     from ..inputs.read import BATCH_BYTES
-    from ..wording import counted
+    from ..wording import plural
 
     cap = Memory.wanted(memory)
     with _open(path, wait=wait) as opened:
@@ -156,12 +156,12 @@ def add(
         except LookalikeError:
             if read:
                 echo(
-                    f"the first {counted(read, 'document')} of the input were added before the error below: fix it, "
+                    f"the first {plural(read, 'document')} of the input were added before the error below: fix it, "
                     f"and add all again with --replace",
                     err=True,
                 )
             raise
-        echo(f"{counted(len(opened) - before, 'document')} more, {len(opened):,} in all")
+        echo(f"{plural(len(opened) - before, 'document')} more, {len(opened):,} in all")
 
 
 @index.command(short_help="Look up documents; the best matches first.")
@@ -193,7 +193,7 @@ def query(
     from ..formats.frames import ScannedTable
     from ..formats.writers import check_table, is_stdout, write_table
     from ..results.rows import spill_to_parquet
-    from ..wording import counted
+    from ..wording import plural
 
     if output is not None:
         check_table(output, force)
@@ -237,7 +237,7 @@ def query(
             write_table(output, ScannedTable(schema, rows.n_rows, told), {"index": opened.info}, force=force)
             if not is_stdout(output):
                 echo(f"written: {output}")
-    echo(f"{counted(asked, 'document')} looked up, {counted(matches, 'match', 'matches')}", err=True)
+    echo(f"{plural(asked, 'document')} looked up, {plural(matches, 'match', 'matches')}", err=True)
 
 
 @index.command()
@@ -247,7 +247,7 @@ def query(
 @wait
 def remove(path: str, ids: tuple[str, ...], source: str | None, wait: bool) -> None:
     """Remove documents by their ids."""
-    from ..wording import counted
+    from ..wording import plural
 
     wanted = [(f"{i!r}", i) for i in ids] + ([] if source is None else _ids_in(source))
     if not wanted:
@@ -256,7 +256,7 @@ def remove(path: str, ids: tuple[str, ...], source: str | None, wait: bool) -> N
         n = opened.remove(_typed(wanted, opened.id_type))
         echo(f"{n:,} removed, {len(opened):,} left")
         if n < len(wanted):
-            echo(f"{counted(len(wanted) - n, 'id')} not in the index", err=True)
+            echo(f"{plural(len(wanted) - n, 'id')} not in the index", err=True)
 
 
 def _ids_in(source: str) -> list[tuple[str, str]]:
@@ -314,10 +314,10 @@ def info(path: str, as_json: bool) -> None:
     parameters = {name: value for name, value in said.pop("parameters").items() if name != "shingling"}
     width = max(map(len, said | parameters))
     for name, value in (said | parameters).items():
-        echo(f"{name.replace('_', ' '):<{width}} {value if name == 'seed' else _shown(value)}")
+        echo(f"{name.replace('_', ' '):<{width}} {value if name == 'seed' else _written(value)}")
 
 
-def _shown(value: Any) -> str:
+def _written(value: Any) -> str:
     match value:
         case bool():
             return "yes" if value else "no"
@@ -334,13 +334,13 @@ def _shown(value: Any) -> str:
 @path
 def check(path: str) -> None:
     """Read every byte; exit 1 and name the files that are damaged."""
-    from ..wording import counted
+    from ..wording import plural
 
     with _open(path, "read", salvage=True) as opened:
         _warn(opened.damaged)
         if opened.damaged:
             sys.exit(1)
-        inside = f"{counted(len(opened), 'document')} in {counted(opened.info['segments'], 'segment')}"
+        inside = f"{plural(len(opened), 'document')} in {plural(opened.info['segments'], 'segment')}"
         echo(f"{path}: no damage found: {inside}")
 
 
@@ -359,7 +359,7 @@ def export(path: str, output: str, force: bool, salvage: bool) -> None:
 
     from ..formats.frames import ScannedTable
     from ..formats.writers import check_table, is_stdout, write_table
-    from ..wording import counted
+    from ..wording import plural
 
     check_table(output, force)
     with _open(path, "read", salvage=salvage) as opened:
@@ -371,5 +371,5 @@ def export(path: str, output: str, force: bool, salvage: bool) -> None:
             return (batch for table in opened.export() for batch in table.to_batches())
 
         write_table(output, ScannedTable(pa.schema(fields), len(opened), documents), {"index": opened.info}, force=force)
-        said = f"{counted(len(opened), 'document')} written"
+        said = f"{plural(len(opened), 'document')} written"
         echo(said if is_stdout(output) else f"{said}: {output}", err=is_stdout(output))

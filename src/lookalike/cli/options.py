@@ -256,7 +256,7 @@ def _option(entry: OptionField, place: str, help: str | None = None) -> Decorato
     """Return an option of the command line, or a key, as an option of a job says it is."""
     option, name = entry.option, entry.name
     flags = option.spelled or (f"--{name.replace('_', '-')}",)
-    more: dict[str, Any] = {"help": help or option.said, "default": entry.default, "cls": Grouped, "group": option.group,
+    more: dict[str, Any] = {"help": help or option.help_text, "default": entry.default, "cls": Grouped, "group": option.group,
                             "hidden": place == KEY}  # fmt: skip
     if option.metavar is not None:
         more["metavar"] = option.metavar
@@ -364,9 +364,9 @@ def repeated(
     """Return the command that repeats a job, with inputs as they were named (folders, globs, "-") and more options."""
     import shlex
 
-    from ..files.names import shown
+    from ..files.names import show_path
     from ..report.inputs import command_of
 
-    command = command_of(job, config, [{"name": shown(name)} for name in (*against, *inputs)], len(against))
+    command = command_of(job, config, [{"name": show_path(name)} for name in (*against, *inputs)], len(against))
     before, comment, rest = command.partition("  # and ")
     return " ".join([before, *map(shlex.quote, more)]) + comment + rest

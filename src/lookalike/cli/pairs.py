@@ -46,7 +46,7 @@ def pairs(
     from ..recipes.outputs import Outputs
     from ..recipes.pairs import find_pairs
     from ..settings.settings import PairSettings
-    from ..wording import counted, text_size
+    from ..wording import plural, text_size
     from .progress import progress
 
     beside = is_stdout(output)  # pairs are printed there
@@ -65,8 +65,8 @@ def pairs(
         return
     tell = partial(echo, err=beside)
     verified = {"exact": "exact", "sketch": "ESTIMATED", "none": "NOT VERIFIED"}[summary["verified_by"]]
-    references_said = f" and {counted(summary['reference'], 'reference document')}" if summary["reference"] else ""
-    tell(f"{counted(summary['documents'], 'document')}{references_said}, {text_size(summary['text_bytes'])}")
+    references_said = f" and {plural(summary['reference'], 'reference document')}" if summary["reference"] else ""
+    tell(f"{plural(summary['documents'], 'document')}{references_said}, {text_size(summary['text_bytes'])}")
     tell(f"  pairs  {summary['pairs']:>12,}   ({summary['score']} >= {summary['threshold']:g}, {verified})")
     if summary["documents_skipped"]:
         tell(f"  left out {summary['documents_skipped']:>9,}   (too large or unreadable: not compared)")
@@ -74,12 +74,12 @@ def pairs(
         tell("  the list was cut by --max-pairs: there are more")
     tell(*(f"  warning: {warning}" for warning in summary["warnings"]))
     if summary["crowded"]:
-        crowded = counted(summary["crowded"], "document")
+        crowded = plural(summary["crowded"], "document")
         tell(f"  {crowded} in large buckets, usually of boilerplate: all pairs of them are found, as with recall 1")
     above = ", higher above it" if summary["recall_planned"] < 1 else ""
     tell(
         f"recall at the threshold: {summary['recall_planned']:.4f}{above}; "
-        f"{counted(summary['candidate_pairs'], 'pair')} compared"
+        f"{plural(summary['candidate_pairs'], 'pair')} compared"
         + (" (identical texts count as one)" if summary["pairs"] > summary["candidate_pairs"] else ""),
         f"{sum(summary['seconds'].values()):.2f} s; peak memory {summary['peak_memory'] / 1e6:,.0f} MB",
     )

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ..settings.repeats import LINES, PASSAGES, RepeatsOptions
-from ..wording import counted
+from ..wording import plural
 from . import options
 from .messages import echo, fitted
 
@@ -81,9 +81,9 @@ def repeats(
 
 def _print_summary(found: dict[str, int], unit: str, err: bool) -> None:
     """Print what was found: lines of a name, a number and what it counts."""
-    echo(counted(found["documents"], "document"), err=err)
+    echo(plural(found["documents"], "document"), err=err)
     if unit == "passage":
-        words = f"words in {counted(found['removed_passages'], 'passage')}, {found['removed_bytes']:,} bytes"
+        words = f"words in {plural(found['removed_passages'], 'passage')}, {found['removed_bytes']:,} bytes"
         facts = [("removed", found["removed_words"], words)]
     else:
         facts = [

@@ -11,7 +11,7 @@ import click
 
 from ..errors import ParameterError
 from ..settings.option import RUN
-from ..wording import counted
+from ..wording import plural
 from . import options
 from .messages import echo, fitted
 
@@ -121,7 +121,7 @@ def _show_groups(result: Result, top: int, min_size: int, as_json: bool) -> None
         return
     s = result.summary
     of = f" of at least {min_size:,} documents" if min_size > 2 else ""
-    echo(f"{counted(total, 'group')}{of}; {s.documents - s.kept:,} of {s.documents:,} documents removed")
+    echo(f"{plural(total, 'group')}{of}; {s.documents - s.kept:,} of {s.documents:,} documents removed")
     if found:
         _print_table(found, known, s.score)
 
@@ -169,10 +169,10 @@ def _print_table(found: list[Members], known: dict[int, Row], score: str) -> Non
 
 def _show_document(result: Result, name: str, id: str, top: int, no_texts: bool, as_json: bool) -> None:
     """Print what was decided about the documents of an id."""
-    from ..files.names import shown
+    from ..files.names import show_path
     from ..results.explained import explain
 
-    for number, found in enumerate(explain(result, id, top, shown(name))):
+    for number, found in enumerate(explain(result, id, top, show_path(name))):
         if as_json:
             told = found.to_dict(result, top)
             if not no_texts and found.keeper is not None:

@@ -45,7 +45,7 @@ def running(master: str | None, settings: dict[str, str]) -> Iterator[Callable[[
         return started[0]
 
     try:
-        with _told(), warnings.catch_warnings():
+        with _brief_errors(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=PANDAS_3)
             yield start
     except KeyboardInterrupt:
@@ -57,7 +57,7 @@ def running(master: str | None, settings: dict[str, str]) -> Iterator[Callable[[
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _brief_errors() -> Iterator[None]:
     """Say in one line what Spark says in hundreds; what Python raised in a task is shown as it is."""
     try:
         yield

@@ -28,21 +28,20 @@ def say_diff(left: bytes, right: bytes, names: tuple[str, str], shingling: Shing
     """
     found = compare(left, right, shingling, ALL)
     if not sys.stdout.isatty():
-        click.echo(_marked(found))
+        click.echo(_column_without_colours(found))
     else:
         from rich.console import Console
 
         console = Console(width=width)
         if console.no_color:
-            click.echo(_marked(found))
+            click.echo(_column_without_colours(found))
         else:
             console.print(_beside(found, names) if console.width >= WIDE else _in_line(found))
     if found.cut:
         click.echo(found.cut)
 
 
-def _marked(found: Comparison) -> str:
-    """Return one column without colours."""
+def _column_without_colours(found: Comparison) -> str:
     parts = []
     for kind, text in _in_order(found):
         before, after = _MARKS.get(kind, ("", ""))

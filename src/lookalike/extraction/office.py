@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 from xml.parsers import expat
 
-from ..wording import counted
+from ..wording import plural
 from . import UnreadableError
 
 MOST_XML = 256 << 20  # bytes of one member
@@ -95,7 +95,7 @@ class _Archive:
         """Return a text; refuse an empty one of a file that holds pictures or other files, which are all it has to say."""
         n_files = sum(name.endswith(_PICTURES) and "thumbnail" not in name for name in self.members)
         if n_files and not text.strip():
-            raise UnreadableError(f"has no text, only pictures or the like ({counted(n_files, 'file')}), which are not read")
+            raise UnreadableError(f"has no text, only pictures or the like ({plural(n_files, 'file')}), which are not read")
         return text
 
 
@@ -357,7 +357,7 @@ def text_of_epub(content: bytes) -> str:
         chapters.append(html_to_text(markup, boilerplate=True))
         n_pictures += not chapters[-1].strip() and _PICTURE.search(markup) is not None
     if n_pictures > _MOST_PICTURES * (n_chapters := len(order)) and any(map(str.strip, chapters)):
-        raise UnreadableError(f"has {counted(n_pictures, 'chapter')} of pictures, of {n_chapters}, which are not read")
+        raise UnreadableError(f"has {plural(n_pictures, 'chapter')} of pictures, of {n_chapters}, which are not read")
     return archive.checked("\f".join(chapters))
 
 

@@ -97,7 +97,7 @@ def close_idle() -> None:
             worker.close()
 
 
-def _taken() -> _Worker:
+def _take_worker() -> _Worker:
     """Return a process that waits, or a new one; those of the process that this one was forked from are not its own."""
     with _lock:
         while _idle:
@@ -117,7 +117,7 @@ def text_of(kind: str, held: list[bytes], most: int, extra: str = "", turn: thre
     MissingExtraError
         If the package that parses it is not installed.
     """
-    worker, is_large = _taken(), len(held[0]) > WAITS
+    worker, is_large = _take_worker(), len(held[0]) > WAITS
     try:
         what, payload = worker.text_of(kind, held, most, turn)
     except BaseException:

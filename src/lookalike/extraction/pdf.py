@@ -10,7 +10,7 @@ from io import BytesIO
 from itertools import islice
 from typing import Any
 
-from ..wording import counted
+from ..wording import plural
 from . import UnreadableError
 from .office import elements
 
@@ -42,7 +42,7 @@ def text_of(content: bytes) -> str:
         why = str(error).rstrip(".")
         raise UnreadableError("needs a password" if "assword" in why else f"is not a readable PDF: {why}") from None
     filled_in = _values_of_xfa(document)
-    chosen = cache(lambda: _chosen(document))
+    chosen = cache(lambda: _field_values(document))
     pages = []
     for number in range(len(document)):
         try:
@@ -56,7 +56,7 @@ def text_of(content: bytes) -> str:
     text = "\n".join([text, *values])
     n_files = pdfium.raw.FPDFDoc_GetAttachmentCount(document)
     if n_files and sum(map(str.isalnum, text)) < _COVER:
-        raise UnreadableError(f"has hardly any text besides that of {counted(n_files, 'attached file')}: save and read these")
+        raise UnreadableError(f"has hardly any text besides that of {plural(n_files, 'attached file')}: save and read these")
     return text
 
 
@@ -67,7 +67,7 @@ def _not_read(document: Any, pages: list[str]) -> str:
     """
     n_letters = [sum(1 for _ in islice(filter(str.isalnum, page), _FEW)) for page in pages]  # more tell nothing
     if not any(n_letters):
-        return f"has no text ({counted(len(pages), 'page')})"
+        return f"has no text ({plural(len(pages), 'page')})"
     unread = []
     for i, n in enumerate(n_letters):
         if n < _FEW and _covered(document[i], pages[i]) > (_FULL if n else _PICTURED) and not _is_invisible(document[i]):
@@ -76,7 +76,7 @@ def _not_read(document: Any, pages: list[str]) -> str:
         n >= _FEW and _covered(document[i], pages[i]) > _FULL for i, n in enumerate(n_letters)
     ):
         return ""
-    where = f"{counted(len(unread), 'page')} of {len(pages)}, the first of them page {unread[0]}"
+    where = f"{plural(len(unread), 'page')} of {len(pages)}, the first of them page {unread[0]}"
     return f"has hardly any text, only pictures, on {where}"
 
 
@@ -179,7 +179,7 @@ def _said_by_field(form: Any, one: Any, chosen: Callable[[], dict[str, str]]) ->
     return name, value, kind != _LIST_BOX
 
 
-def _chosen(document: Any) -> dict[str, str]:
+def _field_values(document: Any) -> dict[str, str]:
     """Return the values of fields by name: in a copy whose boxes are texts, since PDFium says the states of boxes alone."""
     import pypdfium2 as pdfium
 

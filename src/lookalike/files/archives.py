@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from typing import IO, cast
 
 from ..errors import InputDataError, OutputError
-from .names import Patterns, Skipped, is_archive, left_out, shown, suffix_of
+from .names import Patterns, Skipped, is_archive, left_out, show_path, suffix_of
 from .places import FoundFile, Unpacked, place_at
 from .signatures import BEGINS, LOOKED_AT, described, kind_of
 from .streams import BLOCK, open_stream, read_blocks, why
@@ -59,7 +59,7 @@ def unpack(
                 relative, label = ("/".join([name, *parts]) for name in (archive.relative, archive.name))
                 if relative in found:
                     skipped.add("replaced", whole)
-                copied = place_at(path, relative, shown(label), path.stat(), archive.path, True)
+                copied = place_at(path, relative, show_path(label), path.stat(), archive.path, True)
                 found[relative] = copied._replace(unpacked=unpacked)
     except (InputDataError, OutputError, MemoryError):
         raise

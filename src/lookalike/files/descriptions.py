@@ -19,7 +19,7 @@ from msgspec import Meta
 
 from .. import __version__
 from ..errors import InputDataError, OutputError, ParameterError
-from .names import GivenPath, shown
+from .names import GivenPath, show_path
 from .secrets import SECRET, new_secret, read_secret, write_secret
 from .streams import why
 from .urls import AnyPath, Url, as_url, is_inside, path_of
@@ -55,7 +55,7 @@ def encoded(said: Mapping[str, Any], own: bool = True) -> bytes:
 
 def read_description(path: AnyPath, kind: type[T], newest: int, what: str) -> Description[T]:
     """Read a description, of which ``newest`` is the newest format known; ``what`` it describes is for messages."""
-    name = shown(path)
+    name = show_path(path)
     try:
         if not isinstance(path, Url) and path.exists() and not path.is_file():
             raise InputDataError("not a file", name)
@@ -125,7 +125,7 @@ def check_trusted(folder: AnyPath, names: Sequence[str], trusted: Sequence[AnyPa
     if not found:
         raise InputDataError(
             f"you did not save it on this machine, or XDG_STATE_HOME has changed, so nothing is read from the place "
-            f"that it names for its texts ({shown(names[0])}); if you know that place, name it, or a folder around it: "
+            f"that it names for its texts ({show_path(names[0])}); if you know that place, name it, or a folder around it: "
             f"--trust PATH (trust=)",
             folder,
         )

@@ -24,7 +24,7 @@ from .atomic import (
     sync_folder,
     temporary_prefix,
 )
-from .names import GivenPath, first_few, shown, suffix_of, walk
+from .names import GivenPath, first_few, show_path, suffix_of, walk
 from .places import FoundFile, number_of
 from .streams import compressed
 from .urls import AnyPath, check_on_disk, check_writable
@@ -42,7 +42,7 @@ def check_output(
         "where only folders of documents and of sketches are written: name a folder, or write on this "
         "machine, and copy what is written",
     )
-    given, path = shown(path), Path(path)
+    given, path = show_path(path), Path(path)
     try:
         with suppress(FileNotFoundError):  # before links are followed: that of /dev/stdout leads to no name
             if not stat.S_ISREG(mode := path.stat().st_mode) and not stat.S_ISDIR(mode):
@@ -50,7 +50,7 @@ def check_output(
         if path.is_symlink():
             path = Path(os.path.realpath(path))
             if suffix_of(path, suffixes) != suffix_of(given, suffixes):
-                raise OutputError(f" is a link to {shown(path)}, which has another suffix; name that file instead", given)
+                raise OutputError(f" is a link to {show_path(path)}, which has another suffix; name that file instead", given)
         if not single:
             recover(path)
         with suppress(FileNotFoundError):
@@ -66,9 +66,9 @@ def check_output(
             check_sidecar(path)
         parent = next(p for p in path.absolute().parents if os.path.lexists(p))
         if not stat.S_ISDIR(parent.stat().st_mode):
-            raise OutputError(f"cannot be written: {shown(parent)} is not a folder", given)
+            raise OutputError(f"cannot be written: {show_path(parent)} is not a folder", given)
         if not os.access(parent, os.W_OK | os.X_OK):
-            raise OutputError(f"no permission to write into {shown(parent)}", given)
+            raise OutputError(f"no permission to write into {show_path(parent)}", given)
         remove_leftovers(path)
         if single and described:
             remove_leftovers(path.with_name(path.name + SIDECAR))
@@ -90,7 +90,7 @@ def check_sidecar(path: Path) -> None:
             held = None
         if not isinstance(held, dict) or not ({"lookalike", "inputs"} <= held.keys() or "index" in held):
             raise OutputError(
-                f" exists, and no earlier run wrote it: the description of {shown(path)} "
+                f" exists, and no earlier run wrote it: the description of {show_path(path)} "
                 "would replace it; move it, or choose another name",
                 sidecar,
             )
@@ -101,7 +101,7 @@ def check_apart(output: str | Path, places: Sequence[FoundFile], also: Sequence[
     real = Path(os.path.realpath(output))
     for other in map(Path, map(os.path.realpath, also)):
         if other == real or (not single and other.is_relative_to(real)):
-            raise OutputError(f" is, or is inside, the output {shown(output)}; choose another name for one of them", other)
+            raise OutputError(f" is, or is inside, the output {show_path(output)}; choose another name for one of them", other)
     written = [real, real.with_name(real.name + SIDECAR)] if single else []
     for path in written:
         known = _file_number(path)
@@ -109,7 +109,7 @@ def check_apart(output: str | Path, places: Sequence[FoundFile], also: Sequence[
             if (place.device, place.inode) == known:
                 raise OutputError(
                     f" would replace the input {place.name}; choose another name"
-                    + ("" if path == real else f" (its description is written to {shown(path)})"),
+                    + ("" if path == real else f" (its description is written to {show_path(path)})"),
                     output,
                 )
     if single:
@@ -119,7 +119,8 @@ def check_apart(output: str | Path, places: Sequence[FoundFile], also: Sequence[
     for root in dict.fromkeys(place.root for place in places if isinstance(place.root, Path)):
         if _file_number(root) in above or _file_number(root) == number:
             raise OutputError(
-                f" is inside the input folder {shown(root)}, which the next run would read; name a folder outside it", output
+                f" is inside the input folder {show_path(root)}, which the next run would read; name a folder outside it",
+                output,
             )
     if number is None:
         return
@@ -173,7 +174,7 @@ def check_folder(path: Path) -> None:
     if os.path.ismount(real):
         raise OutputError(" is a mount point, which cannot be replaced; name a new folder inside it", path)
     if not os.access(real.parent, os.W_OK | os.X_OK):
-        raise OutputError(f"no permission to write into {shown(real.parent)}", path)
+        raise OutputError(f"no permission to write into {show_path(real.parent)}", path)
     files = _recorded(real)
     ours = {SIDECAR, *files} if files is not None else set()
     foreign = sorted(name for name, entry in walk(real) if not entry.is_dir(follow_symlinks=False) and name not in ours)
@@ -231,7 +232,7 @@ class OutputFolder:
             raw = open(target, "xb")
         except (FileExistsError, NotADirectoryError):
             raise OutputError(
-                f"two inputs would be written as {shown(name)}; rename one, or write one file such as out.jsonl"
+                f"two inputs would be written as {show_path(name)}; rename one, or write one file such as out.jsonl"
             ) from None
         self.files.append(name)
         with raw, compressed(raw, target if compress else None) as stream:
@@ -328,7 +329,7 @@ def replace_folder(temporary: Path, path: Path, replace: bool) -> None:
                     os.rename(old[-1], path)
                 except OSError as error:
                     raise OutputError(
-                        f"cannot be replaced: {error.strerror}; the earlier folder is {shown(old[-1])} now: "
+                        f"cannot be replaced: {error.strerror}; the earlier folder is {show_path(old[-1])} now: "
                         "rename it, or run again, which puts it back first",
                         path,
                     ) from None

@@ -24,11 +24,11 @@ from .names import (
     is_glob,
     is_marker,
     left_out,
-    listed,
+    list_suffixes,
     matches,
     patterns_of,
     says_hidden,
-    shown,
+    show_path,
     suffix_of,
     usual,
     walk,
@@ -51,7 +51,7 @@ def _status(path: str | Path) -> os.stat_result:
         raise InputDataError("no file of that name", path) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        short = shown(path) if len(str(path)) <= 255 else shown(str(path)[:255]) + "..."
+        short = show_path(path) if len(str(path)) <= 255 else show_path(str(path)[:255]) + "..."
         raise InputDataError(f"cannot be read: {reason}", short) from None
 
 
@@ -60,7 +60,7 @@ def _remote(entry: StoreObject, root: Url | None = None, found: bool = False) ->
     if url.has_odd_name:
         raise InputDataError("a name with an empty part (//) cannot be read; copy the object to another name", url)
     relative = url.name if root is None else url.key.removeprefix(root.key).lstrip("/")
-    return place_at(url, relative, shown(url), entry.status, root, found)
+    return place_at(url, relative, show_path(url), entry.status, root, found)
 
 
 def _copied(copy: Spool) -> FoundFile:
@@ -78,7 +78,7 @@ def _in_folder(
         tables = tables_in((name for name, *_ in visible), kinds)
         for name, kind in tables.items():
             path = folder / name
-            found.append(place_at(path, name, shown(path), _status(path), folder, bool(name))._replace(table=kind))
+            found.append(place_at(path, name, show_path(path), _status(path), folder, bool(name))._replace(table=kind))
         for name, entry, reason in visible:
             path = folder / name
             if is_within(name, tables):
@@ -88,7 +88,7 @@ def _in_folder(
             elif (reason := left_out(name.split("/"), patterns, suffixes)) is not None:
                 skipped.add(reason, str(path))
             elif (status := usual(path, entry, skipped)) is not None:
-                found.append(place_at(path, name, shown(path), status, folder, True))
+                found.append(place_at(path, name, show_path(path), status, folder, True))
     except OSError as error:
         raise InputDataError(f"cannot be read: {error.strerror}", error.filename or folder) from None
     found.sort(key=lambda place: place.relative.split("/"))
@@ -133,11 +133,11 @@ def _by_glob(name: str, skipped: Skipped) -> list[FoundFile]:
                 skipped.add("broken_link", str(match))
                 continue
         if stat.S_ISREG(status.st_mode):
-            found.append(place_at(match, match.name, shown(match), status, None, True))
+            found.append(place_at(match, match.name, show_path(match), status, None, True))
         else:
             skipped.add("folder" if stat.S_ISDIR(status.st_mode) else "not_regular", str(match))
     if not found:
-        raise _unmatched(shown(name), skipped)
+        raise _unmatched(show_path(name), skipped)
     return found
 
 
@@ -169,7 +169,7 @@ def _on_store(
             skipped.add("odd_name", str(one.url))
     found = [_remote(one, None, True) for one in matching_it if not (one.is_folder or one.url.has_odd_name)]
     if not found:
-        raise _unmatched(shown(url), skipped)
+        raise _unmatched(show_path(url), skipped)
     return found
 
 
@@ -184,7 +184,7 @@ def _on_web(url: Url) -> FoundFile:
         return _remote(StoreObject(replace(url, known=status), False, status))
     suffix = "".join(suffix for suffix in PurePosixPath(url.name).suffixes[-2:] if len(suffix) <= LONGEST_SUFFIX)
     with asking(url):
-        return _copied(Spool(shown(url), web.blocks(), (NO_DEVICE, url.number), suffix))._replace(relative=url.name)
+        return _copied(Spool(show_path(url), web.blocks(), (NO_DEVICE, url.number), suffix))._replace(relative=url.name)
 
 
 def _refuse_empty(
@@ -195,7 +195,7 @@ def _refuse_empty(
     if skipped.counts["excluded"] > before:
         return []
     wanted = patterns.wanted
-    what = f"that matches {' or '.join(map(repr, wanted))}" if wanted else f"with a known suffix ({listed(formats)})"
+    what = f"that matches {' or '.join(map(repr, wanted))}" if wanted else f"with a known suffix ({list_suffixes(formats)})"
     left = skipped.to_dict()
     other = next((suffix for suffix in left["by_suffix"] if suffix), ".log")
     way = way_to_text(left["by_suffix"]) or (
@@ -283,7 +283,7 @@ def _places_of(
         found = _in_folder(Path(name), patterns, suffixes, skipped, kinds)
         return found or _refuse_empty(path, patterns, formats, skipped, before)
     if stat.S_ISREG(status.st_mode):
-        return [place_at(path, path.name, shown(path), status)]
+        return [place_at(path, path.name, show_path(path), status)]
     return [_copied(spool(name, format, formats, status))]
 
 

@@ -11,7 +11,7 @@ from zlib import crc32
 
 from ..errors import IndexFormatError, ParameterError
 from .folder import Store
-from .names import GivenPath, first_few, shown
+from .names import GivenPath, first_few, show_path
 from .secrets import SECRET, bytes_of, checked, new_secret, secret_in, token_of
 from .store import reporting_at
 from .urls import AnyPath, Url, check_writable
@@ -47,13 +47,13 @@ def check_same(name: str, held: Any, job: Any) -> None:
 def no_job(folder: AnyPath, names: Iterable[str]) -> ParameterError:
     """The error for a folder that holds files of others."""
     return ParameterError(
-        f"{shown(folder)}: contains files that do not belong to a job ({first_few(names)}); name an empty or a new folder"
+        f"{show_path(folder)}: contains files that do not belong to a job ({first_few(names)}); name an empty or a new folder"
     )
 
 
 def damaged(path: GivenPath) -> IndexFormatError:
     """The error for what should say which job a folder holds."""
-    name = shown(os.fspath(path))
+    name = show_path(os.fspath(path))
     return IndexFormatError("damaged, or of another version; name another work folder, or empty this one", name)
 
 
@@ -104,7 +104,7 @@ class StoreWorkspace:
             if held is None:
                 raise damaged(self.folder / JOB)
             if job is not None:
-                check_same(shown(self.folder), held["job"], job)
+                check_same(show_path(self.folder), held["job"], job)
             found = secret_in((self.folder / SECRET).read_bytes()) if SECRET in names else None
             self.secret = checked(found, held["token"], self.folder)
             return

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ..errors import InputDataError, ParameterError
 from ..wording import printable
-from ..wording import shown as shown
+from ..wording import show_path as show_path
 
 GivenPath = str | os.PathLike[str]
 """A path as a user names it."""
@@ -41,7 +41,7 @@ _MARKER = re.compile(
 def first_few(names: Iterable[str]) -> str:
     """Return the first names, in order, as a message lists them."""
     ordered = sorted(names)
-    return ", ".join(map(shown, ordered[:_FIRST])) + (", ..." if len(ordered) > _FIRST else "")
+    return ", ".join(map(show_path, ordered[:_FIRST])) + (", ..." if len(ordered) > _FIRST else "")
 
 
 def suffix_of(path: GivenPath, known: Collection[str]) -> str | None:
@@ -55,12 +55,12 @@ def suffix_of(path: GivenPath, known: Collection[str]) -> str | None:
     return None
 
 
-def packed(*suffixes: str) -> tuple[str, ...]:
+def with_compressed(*suffixes: str) -> tuple[str, ...]:
     """Return suffixes, and those of files that are compressed as a whole."""
     return (*suffixes, *(suffix + compressed for suffix in suffixes for compressed in PACKED))
 
 
-def listed(formats: Mapping[str, Sequence[str]], most: int = 5) -> str:
+def list_suffixes(formats: Mapping[str, Sequence[str]], most: int = 5) -> str:
     """Return the suffixes of formats as a message lists them: not all of very many, and those of compressed files once."""
     plain = [[suffix for suffix in some if not suffix.endswith(PACKED)] for some in formats.values()]
     names = [name for some in plain for name in (some if len(some) <= most else [*some[:most], "..."])]
@@ -249,7 +249,7 @@ class Skipped:
             self.suffixes[before + last if last in PACKED else last] += 1
         some = self.names.setdefault(reason, [])
         if len(some) < _PER_REASON:
-            some.append(shown(name))
+            some.append(show_path(name))
 
     def update(self, other: Skipped) -> None:
         self.counts.update(other.counts)

@@ -30,7 +30,7 @@ from . import disk
 from .atomic import atomic_file, remove_leftovers, reporting, sync_folder
 from .descriptions import Description, FileName, damaged, encoded, is_trusted, read_description
 from .disk import SIDECAR, remove_recorded, replace_folder
-from .names import GivenPath, shown
+from .names import GivenPath, show_path
 from .urls import AnyPath
 
 JOURNAL = ".lookalike_journal.json"
@@ -70,7 +70,11 @@ class Publication:
         if isinstance(error, OutputError):
             for one in self._journal.outputs:
                 for name in ("path", "reason"):
-                    setattr(error, name, (getattr(error, name) or "").replace(shown(one.hidden), shown(one.place)) or None)
+                    setattr(
+                        error,
+                        name,
+                        (getattr(error, name) or "").replace(show_path(one.hidden), show_path(one.place)) or None,
+                    )
         if not self._journal.whole:
             with suppress(OutputError) if error is not None else nullcontext():  # the next process does what this one could not
                 _undo(self._folder, self._journal)
@@ -120,7 +124,7 @@ def recover(folder: Path, trusted: Sequence[AnyPath]) -> bool | None:
         if strange:
             raise InputDataError(
                 f"another user, or you on another machine, ran a job here that was killed; finish it there or, if you "
-                f"know the places of its outputs, such as {shown(strange[0])}, trust them: "
+                f"know the places of its outputs, such as {show_path(strange[0])}, trust them: "
                 "--trust PATH (trust=)",
                 path,
             )
@@ -162,7 +166,7 @@ def _finish(folder: Path, journal: _Journal) -> None:
     except OSError as error:
         raise OutputError(
             f"cannot be written: {error.strerror or error}; everything is on the disk, and the next run with "
-            f"{shown(folder)} continues from here",
+            f"{show_path(folder)} continues from here",
             error.filename or folder,
         ) from None
 

@@ -75,7 +75,7 @@ class HttpFile:
     def __init__(self, address: str, headers: Mapping[str, str] | None = None, log_in: str = "") -> None:
         self._address, self._headers, self._log_in = address, dict(headers or {}), log_in
         with self._answer("bytes=0-0") as answer:
-            self.size, self.version = _said(answer)
+            self.size, self.version = _size_and_version(answer)
             self.in_parts = answer.status_code in (206, 416) and self.size >= 0
 
     @contextmanager
@@ -139,7 +139,7 @@ class HttpFile:
             if n_bytes is not None:
                 part = f"bytes={begin + done}-{begin + n_bytes - 1}"
             with self._answer(part) as answer:
-                size, version = _said(answer)
+                size, version = _size_and_version(answer)
                 other = version != self.version or (size != self.size and min(size, self.size) >= 0)
                 if other or (part and answer.status_code != 206):
                     raise _refused("it changed while it was read; run again")
@@ -160,8 +160,7 @@ class HttpFile:
         raise _refused(f"{reason}{_GIVEN_UP}")
 
 
-def _said(answer: httpx.Response) -> tuple[int, int]:
-    """Return the size and the version that an answer names."""
+def _size_and_version(answer: httpx.Response) -> tuple[int, int]:
     size = answer.headers.get("content-range", "").rpartition("/")[2] or answer.headers.get("content-length", "")
     version = version_of(answer.headers.get("last-modified"), answer.headers.get("etag"))
     return int(size) if size.isdecimal() else -1, version

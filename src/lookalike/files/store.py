@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import OutputError
 from .disk import SIDECAR, files_in
-from .names import GivenPath, first_few, shown
+from .names import GivenPath, first_few, show_path
 from .places import FoundFile
 from .streams import compressed, why
 from .urls import Url, check_writable, is_inside, path_of
@@ -70,11 +70,12 @@ def check_apart(output: Url, places: Sequence[FoundFile], also: Sequence[GivenPa
     for other in also:
         path = path_of(other)
         if is_inside(path, output) or is_inside(output, path):
-            raise OutputError(f" and the output {shown(output)} overlap; choose another name for one of them", other)
+            raise OutputError(f" and the output {show_path(output)} overlap; choose another name for one of them", other)
     for root in dict.fromkeys(place.root for place in places if isinstance(place.root, Url)):
         if is_inside(output, root):
             raise OutputError(
-                f" is inside the input folder {shown(root)}, which the next run would read; name a folder outside it", output
+                f" is inside the input folder {show_path(root)}, which the next run would read; name a folder outside it",
+                output,
             )
     for place in places:
         if is_inside(place.path, output):

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from ..errors import InputDataError, MissingExtraError, OutputError, ParameterError
-from .names import shown, suffix_of
+from .names import show_path, suffix_of
 from .remote import ATTEMPTS
 from .signatures import BEGINS, LOOKED_AT, described, encoding_of, is_texty, kind_of, packing_of
 from .urls import AnyPath, Url
@@ -505,7 +505,7 @@ def spool(
     name: str, format: str | None, formats: Mapping[str, Sequence[str]], status: os.stat_result | None = None
 ) -> Spool:  # fmt: skip
     """Copy standard input ("-"), a pipe or a terminal to a temporary file, since rows are read twice."""
-    label = "stdin" if name == "-" else shown(name)
+    label = "stdin" if name == "-" else show_path(name)
     known = suffix_of(name, [suffix for some in formats.values() for suffix in some])
     if format is None and known is None:
         what = "standard input" if name == "-" else label

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..errors import InputDataError
 from .ahead import map_ahead
-from .names import shown
+from .names import show_path
 from .places import FoundFile, number_of
 from .urls import READ_ONLY, AnyPath, Url
 
@@ -61,7 +61,15 @@ def of_tables(places: list[FoundFile], kinds: Collection[str]) -> Iterator[Found
             if described is not None:
                 root = above(place.path, 2)
                 place = FoundFile(
-                    root, "", shown(root), root, False, place.size, place.modified_ns, *number_of(root), table=described
+                    root,
+                    "",
+                    show_path(root),
+                    root,
+                    False,
+                    place.size,
+                    place.modified_ns,
+                    *number_of(root),
+                    table=described,
                 )
             elif place.path.suffix.lower() == ".parquet" and getattr(place.path, "scheme", "") not in READ_ONLY:
                 _refuse_part(place.path, place.root or place.path.parent, known)
@@ -78,7 +86,7 @@ def _refuse_part(path: AnyPath, folder: AnyPath, known: dict[AnyPath, str | None
             known[folder] = _kind_of(folder)
         if (kind := known[folder]) is not None:
             raise InputDataError(
-                f" is a file of the {TITLES[kind]} table {shown(folder)}, which may have replaced it, or deleted "
+                f" is a file of the {TITLES[kind]} table {show_path(folder)}, which may have replaced it, or deleted "
                 "rows of it: name the folder of the table, or read the file as it is with --format parquet (format='parquet')",
                 path,
             )

@@ -26,7 +26,7 @@ from .arrays import ArrayFile, write_arrays
 from .atomic import atomic_file, make_folders, reporting, sync_folder
 from .job import FINISHED, JOB, StoreWorkspace, check_same, damaged, encoded_job, job_in, no_job
 from .layout import ChunkedArray
-from .names import GivenPath, shown
+from .names import GivenPath, show_path
 from .publication import Publication, recover
 from .secrets import SECRET, known_secret, new_secret, read_secret, token_of, write_secret
 from .urls import AnyPath, Url, as_url
@@ -102,7 +102,7 @@ class Workspace:
                 recover(Path(folder), trusted)
 
     def _open(self, folder: Path, job: dict[str, Any] | None) -> None:
-        name = shown(folder)
+        name = show_path(folder)
         try:
             self._made_folder = not folder.exists()
             make_folders(folder)
@@ -241,7 +241,7 @@ class Workspace:
     def __contains__(self, name: str) -> bool:
         return name in self._held or (self.folder is not None and self._path(name).exists())
 
-    def numbered(self, stem: str) -> list[str]:
+    def numbered_names(self, stem: str) -> list[str]:
         """Return the names ``stem-000000``, ``stem-000001``, ... that are there, up to the first that is not."""
         names: list[str] = []
         while (name := f"{stem}-{len(names):06}") in self:
@@ -250,7 +250,7 @@ class Workspace:
 
     def append(self, stem: str, arrays: Given) -> None:
         """Keep a part under the next number of its kind."""
-        number = self._next[stem] if stem in self._next else len(self.numbered(stem))
+        number = self._next[stem] if stem in self._next else len(self.numbered_names(stem))
         self.put(f"{stem}-{number:06}", arrays)
         self._next[stem] = number + 1
 

@@ -10,14 +10,14 @@ from itertools import chain, starmap, zip_longest
 from typing import BinaryIO
 
 from ..errors import InputDataError, OutputError, ParameterError
-from ..files.names import packed
+from ..files.names import with_compressed
 from ..files.streams import BLOCK, DamagedError, LongLine, read_lines
 from ..text.texts import from_strings
 from .columnar import ColumnarFormat
 from .cuts import TextEdits
 from .format import Format, Selection, write_lines
 from .rows import NumberedRows, as_text, is_finite, lost, not_utf8, refuse_twice
-from .split import Batch, Columns, Record, Split, check_free, marked, missing_column, numbers_from, reason_of
+from .split import Batch, Columns, Record, Split, check_free, mask_of, missing_column, numbers_from, reason_of
 
 BATCH_ROWS = 4096
 _NO_DELIMITERS = "\"'.+-_"  # that numbers, dates and quoted fields have
@@ -36,8 +36,7 @@ def _size(line: bytes) -> int:
     return line.n_bytes if isinstance(line, LongLine) else len(line)
 
 
-def _taken(blocks: Iterable[list[bytes]]) -> Iterator[bytes]:
-    """Yield lines, which are taken out of their lists."""
+def _take_lines(blocks: Iterable[list[bytes]]) -> Iterator[bytes]:
     for lines in blocks:
         lines.reverse()
         while lines:
@@ -89,7 +88,7 @@ class Csv(Format):
         """
         limit = split.limit
         read = read_lines(split.place.path, limit.most, skip=limit.skip, noted=split.on_read)
-        lines = _taken(read)
+        lines = _take_lines(read)
         consumed: list[bytes] = []
         number = offset = size = quotes = 0
         named, left = False, list[str]()
@@ -237,7 +236,7 @@ class Csv(Format):
             numbers,
             values[1] if has_id else None,
             dict(zip(columns.others, values[1 + has_id :], strict=True)),
-            marked(len(numbers), left_out),
+            mask_of(len(numbers), left_out),
             wrong,
         )
 
@@ -356,4 +355,4 @@ def _schema_names(split: Split) -> list[str]:
     return list(split.form.schema(split).names) if isinstance(split.form, ColumnarFormat) else []
 
 
-FORMAT = Csv("csv", packed(".csv"), ",")
+FORMAT = Csv("csv", with_compressed(".csv"), ",")

@@ -13,7 +13,7 @@ from typing import Any, Self
 import msgspec
 
 from ..errors import InputDataError, ParameterError
-from ..files.names import shown
+from ..files.names import show_path
 from ..files.processes import start
 from .database_process import END, FAILED, HEAD, ROWS, Asked, encode
 from .format import Format
@@ -90,7 +90,7 @@ def _check_beside(path: Path, name: str, ends: Sequence[str]) -> None:
     """Refuse links, pipes and devices where the library looks for changes that are not in the file yet."""
     for beside in (path.with_name(path.name + end) for end in ends):
         if os.path.lexists(beside) and not stat.S_ISREG(beside.lstat().st_mode):
-            raise InputDataError(f"{shown(beside)} next to it, which belongs to the database, is not a regular file", name)
+            raise InputDataError(f"{show_path(beside)} next to it, which belongs to the database, is not a regular file", name)
 
 
 def _answered(asked: Asked) -> Iterator[list[Record | str]]:

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from ..errors import InputDataError, ParameterError
 from ..files.inputs import entries_in
-from ..files.names import first_few, shown
+from ..files.names import first_few, show_path
 from ..files.processes import limit_memory, start
 from ..files.streams import arrow_file
 from ..files.tables import LOGS
@@ -75,7 +75,7 @@ class Delta(TableFormat):
             partitions = table.metadata().partition_columns
         deleted: dict[str, Int64Array] = {}
         if "deletionVectors" in features:
-            deleted = _deleted_rows(str(root), int(version), _options(root), shown(root))
+            deleted = _deleted_rows(str(root), int(version), _options(root), show_path(root))
         names = [_inside(path, root) for path in adds.column("path").to_pylist()]
         constants = adds.column("partition").to_pylist() if partitions else [{}] * len(names)
         if stray := set(deleted) - set(names):

@@ -193,7 +193,7 @@ _CHOSEN: dict[str, Callable[[Any, NDArray[np.bool_]], Any]] = {
     "numpy.ndarray": getitem,
     "polars.DataFrame": lambda data, keep: data.filter(keep),
     "polars.Series": lambda data, keep: data.filter(type(data)(keep)),
-    "polars.LazyFrame": lambda data, keep: chosen(data.collect(), keep).lazy(),
+    "polars.LazyFrame": lambda data, keep: filter_data(data.collect(), keep).lazy(),
     "builtins.list": lambda data, keep: list(compress(data, keep)),
     "builtins.dict": lambda data, keep: dict(compress(data.items(), keep)),
     "datasets.Dataset": lambda data, keep: data.select(np.flatnonzero(keep)),
@@ -202,13 +202,13 @@ _CHOSEN: dict[str, Callable[[Any, NDArray[np.bool_]], Any]] = {
 _OTHERWISE = "clean() without it returns an Arrow table, and keep is a mask"
 
 
-def chosen(data: Any, keep: NDArray[np.bool_]) -> Any:
+def filter_data(data: Any, keep: NDArray[np.bool_]) -> Any:
     """Return the kept rows of what a program has, or of several tables by name, as the same kind."""
     kind = f"{type(data).__module__.partition('.')[0]}.{type(data).__name__}"
     tables = isinstance(data, Mapping) and not isinstance(next(iter(data.values()), ""), (str, bytes, type(None)))
     choose = _CHOSEN.get(kind)
     if kind.startswith("pyarrow.") and hasattr(data, "slice"):  # a table, a batch or a column
-        choose = _filtered
+        choose = _filter_tables
     if tables and all(hasattr(some, "__len__") for some in data.values()):
         choose = _of_each
     if choose is None:
@@ -222,14 +222,14 @@ def chosen(data: Any, keep: NDArray[np.bool_]) -> Any:
     return choose(data, keep)
 
 
-def _filtered(data: Any, keep: NDArray[np.bool_]) -> Any:
+def _filter_tables(data: Any, keep: NDArray[np.bool_]) -> Any:
     return data.filter(to_arrow(keep))
 
 
 def _of_each(data: Any, keep: NDArray[np.bool_]) -> Any:
     """Return the kept rows of each table of a dict."""
     parts = np.split(keep, np.cumsum([len(some) for some in data.values()])[:-1])
-    return type(data)({name: chosen(some, part) for (name, some), part in zip(data.items(), parts, strict=True)})
+    return type(data)({name: filter_data(some, part) for (name, some), part in zip(data.items(), parts, strict=True)})
 
 
 def _is_kept(keep: NDArray[np.bool_], row: Any, number: int) -> bool:

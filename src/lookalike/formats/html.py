@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..files.names import packed
+from ..files.names import with_compressed
 from .format import Format
 from .parsed import ParsedFiles
 
@@ -20,4 +20,4 @@ class Pages(ParsedFiles):
         return Pages("html:all")
 
 
-FORMAT = Pages("html", *packed(".html", ".htm", ".xhtml"))
+FORMAT = Pages("html", *with_compressed(".html", ".htm", ".xhtml"))

@@ -15,13 +15,13 @@ import msgspec
 import numpy as np
 
 from ..errors import InputDataError, ParameterError
-from ..files.names import packed
+from ..files.names import with_compressed
 from ..files.streams import LongLine, read_lines
 from ..text.texts import from_strings
 from .cuts import TextEdits
 from .format import Format, Selection, write_lines
 from .rows import LONG, NumberedRows, Unread, has_value, is_finite, lost, names_in, not_utf8, raw_fields, text_of, value_at
-from .split import Batch, Columns, Parts, Record, Split, marked, missing_column, no_text, reason_of, reserved_column
+from .split import Batch, Columns, Parts, Record, Split, mask_of, missing_column, no_text, reason_of, reserved_column
 
 BOM = b"\xef\xbb\xbf"
 _NULL = msgspec.Raw(b"null")
@@ -145,7 +145,7 @@ class JsonLines(Format):
     """JSON lines, plain or compressed, numbered by line from 1, but for blank ones; of a field given twice the last counts."""
 
     name = "jsonl"
-    suffixes = packed(".jsonl", ".ndjson")
+    suffixes = with_compressed(".jsonl", ".ndjson")
     offsets = True  # rows follow one another without a gap, so that their lengths tell where in the file they are
 
     def blocks(self, split: Split) -> Iterator[list[bytes]]:
@@ -287,7 +287,7 @@ class JsonLines(Format):
                 line, row = b"", None  # a large one is not held while its text is made, nor twice after that
                 read = from_strings(texts, numbers[0], columns.encoding_errors)
                 texts.clear()
-                yield Batch(read, np.array(numbers, np.int64), ids, others, marked(len(numbers), left_out), wrong)
+                yield Batch(read, np.array(numbers, np.int64), ids, others, mask_of(len(numbers), left_out), wrong)
                 del read  # not held while the next is read
         parts.end()
 

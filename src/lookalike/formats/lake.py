@@ -23,21 +23,21 @@ from pyarrow import types
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.folder import UnfinishedFolder
 from ..files.inputs import entries_in
-from ..files.names import shown
+from ..files.names import show_path
 from ..files.places import NO_DEVICE, FoundFile, place_at
 from ..files.streams import asking
 from ..files.tables import TITLES, above
 from ..files.urls import AnyPath, Status, Url
 from ..values import Int64Array
 from ..values.arrow import to_arrow
-from ..wording import counted
+from ..wording import plural
 from .columnar import check_columns, outer, path_of, table_batch
 from .format import Format, Selection
 from .parquet import Parquet
 from .registry import format_named
 from .row_groups import Damaged, RowGroups
 from .rows import NumberedRows
-from .split import Batch, Columns, Pieces, Record, Split, marked
+from .split import Batch, Columns, Pieces, Record, Split, mask_of
 
 NONE = np.empty(0, np.int64)
 _GONE = -1  # the size of a file that is not there
@@ -120,9 +120,9 @@ class TableFormat(Parquet):
         for name in sorted(files, key=lambda one: one.split("/")):
             path, relative = place.path / name, "/".join(filter(None, (place.relative, name)))
             if (status := statuses.get(name)) is not None:
-                found = place_at(path, relative, shown(path), status, place.path, place.found)
+                found = place_at(path, relative, show_path(path), status, place.path, place.found)
             else:
-                found = FoundFile(path, relative, shown(path), place.path, place.found, _GONE, 0, NO_DEVICE, 0)
+                found = FoundFile(path, relative, show_path(path), place.path, place.found, _GONE, 0, NO_DEVICE, 0)
             form = self.detailed(f"{version}:{name.count('/') + 1}")
             yield Split(form=form, name=found.name, relative=relative, places=(found,))
 
@@ -132,13 +132,13 @@ class TableFormat(Parquet):
         snapshot = _snapshot(self._kind, root, self.version)
         name = str(path).removeprefix(f"{str(root).rstrip('/')}/")
         if name not in snapshot.files:
-            raise InputDataError(f"version {self.version} of the table {shown(root)} has no such file", split.name)
+            raise InputDataError(f"version {self.version} of the table {show_path(root)} has no such file", split.name)
         return snapshot, snapshot.files[name]
 
     def schema(self, split: Split) -> pa.Schema:
         snapshot, known = self._known(split)
         if split.place.size == _GONE:
-            rows = "" if known.n_rows is None else f", of {counted(known.n_rows - len(known.deleted), 'row')},"
+            rows = "" if known.n_rows is None else f", of {plural(known.n_rows - len(known.deleted), 'row')},"
             raise InputDataError(
                 f"version {self.version} of the {TITLES[self._kind]} table needs this file{rows} and it is not "
                 "there (removed by VACUUM?): restore it, or read another version with --format (format=) "
@@ -180,12 +180,12 @@ class TableFormat(Parquet):
             for row, batch, left_out in RowGroups(file, raw, split, names, text).batches(*split.groups or ()):
                 if isinstance(left_out, Damaged):
                     raise left_out.error
-                keep = _kept(known.deleted, row, len(batch))
+                keep = _not_deleted(known.deleted, row, len(batch))
                 made = self._columns(batch, fields, sources, known, split)
                 some = pa.RecordBatch.from_arrays(made, [own.name for own in fields])
                 split.note_rows(len(some), n_rows)
                 found = table_batch(some, row + 1, columns, split.name)
-                found = replace(found, skipped=marked(len(some), left_out)) if isinstance(left_out, list) else found
+                found = replace(found, skipped=mask_of(len(some), left_out)) if isinstance(left_out, list) else found
                 del batch, made, some  # not held while the next is read
                 if len(keep):
                     yield found.take(keep)
@@ -205,7 +205,7 @@ class TableFormat(Parquet):
         schema, row = self.schema(split), 0
         fields = [own for own in fields if own.name in schema.names]
         for table in super().tables(split, converted):
-            keep = _kept(known.deleted, row, len(table))
+            keep = _not_deleted(known.deleted, row, len(table))
             row += len(table)
             batch = table.combine_chunks().to_batches()[0] if len(table) else None
             del table
@@ -321,7 +321,7 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}.get(kind, kind)
 
 
-def _kept(deleted: Int64Array, row: int, n: int) -> Int64Array:
+def _not_deleted(deleted: Int64Array, row: int, n: int) -> Int64Array:
     """Return which of some rows, from one on, are not deleted."""
     keep: NDArray[np.bool_] = np.ones(n, np.bool_)
     begin, end = np.searchsorted(deleted, (row, row + n))

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputDataError, OutputError, ParameterError
-from ..files.names import expanded, is_glob, listed, suffix_of
+from ..files.names import expanded, is_glob, list_suffixes, suffix_of
 from ..files.urls import WEB, is_url
 from ..text.texts import as_arrow_columns, as_items, as_texts
 from ..values.arrow import without_views
@@ -140,7 +140,7 @@ class _Tables(InMemory, ColumnarFormat):
         return cut(split.data)
 
 
-class _Made(_Tables):
+class _DeferredTables(_Tables):
     """Rows that are made when they are asked for: see ``LazyRows``."""
 
     def batches(self, table: LazyRows) -> Iterator[pa.RecordBatch]:
@@ -152,7 +152,7 @@ class _Made(_Tables):
             del batch  # not held while the next is made
 
 
-LISTS, RECORDS, TEXTS, TABLES, MADE = _Lists(), _Records(), _Texts(), _Tables(), _Made()
+LISTS, RECORDS, TEXTS, TABLES, MADE = _Lists(), _Records(), _Texts(), _Tables(), _DeferredTables()
 
 
 def list_split(texts: Any) -> Split:
@@ -274,7 +274,8 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
     if existing is not None:
         raise InputDataError(
             f"{existing!r:.200} names an existing file or folder, but the list could be texts: a list of str is read as paths "
-            f"only if each item ends in a known suffix ({listed(known_suffixes())}); pass paths as pathlib.Path, or {AS_TEXTS}"
+            f"only if each item ends in a known suffix ({list_suffixes(known_suffixes())}); pass paths as pathlib.Path, "
+            f"or {AS_TEXTS}"
         )
     return False
 

@@ -21,7 +21,7 @@ from .columnar import ColumnarFormat, check_columns, leaves_of, path_of, table_b
 from .format import Selection
 from .merged_parquet import find_unwritable, together, with_provenance, write_tables
 from .row_groups import BUFFER, READ_AHEAD, Damaged, RowGroups, buffer_of, row_bounds
-from .split import Batch, Columns, Pieces, Record, Split, marked, unread
+from .split import Batch, Columns, Pieces, Record, Split, mask_of, unread
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -31,7 +31,7 @@ DICTIONARY_BYTES = 1 << 18  # of a column's distinct values; looking for more ta
 CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"} | {c: c.lower() for c in ("SNAPPY", "GZIP", "BROTLI", "ZSTD", "LZ4")}
 
 
-def _made(make: Callable[[], Texts], name: str, what: str) -> Texts:
+def _make_texts(make: Callable[[], Texts], name: str, what: str) -> Texts:
     with reading(name, what):
         return make()
 
@@ -110,10 +110,10 @@ class Parquet(ColumnarFormat):
                 split.note_rows(len(made.numbers), file.metadata.num_rows)
                 batch = None  # a large one is not held while the next is read
                 if isinstance(left_out, Later):
-                    make = partial(_made, left_out.make, split.name, f"damaged parquet data after row {row}")
+                    make = partial(_make_texts, left_out.make, split.name, f"damaged parquet data after row {row}")
                     made = replace(made, texts=replace(left_out, make=make))
                 elif left_out:
-                    made = replace(made, skipped=marked(len(made.numbers), left_out))
+                    made = replace(made, skipped=mask_of(len(made.numbers), left_out))
                 yield made
                 del made
 

@@ -61,7 +61,7 @@ class ParsedFiles(TextFiles):
         if split.texts is None:
             yield from texts_of(super().texts(split), self.name, split.limit.most, split.threads, self.extra)
         else:
-            yield from zip((number for number, _ in split.numbered), split.texts(), strict=True)
+            yield from zip((number for number, _ in split.numbered_files), split.texts(), strict=True)
 
 
 class ParsedRecords(Format):
@@ -104,14 +104,16 @@ class ParsedRecords(Format):
         if columns.text != "text":
             raise InputDataError(f"the text of {self.name} records is the column 'text'; {columns.text!r} was asked for")
         check_free(split.name, None, "field", self.fields, columns.reserved)
-        for rows, some in batches_of(split, self._found(split), lambda one: f"{split.name}, row {one[0]} ({one[1]['id']})"):
+        for rows, some in batches_of(
+            split, self._numbered_texts(split), lambda one: f"{split.name}, row {one[0]} ({one[1]['id']})"
+        ):
             given = None if columns.id is None else [row[columns.id] for _, row in rows]
             others = {name: [row[name] for _, row in rows] for name in columns.others}
             yield replace(some, numbers=numbers_from(rows[0][0], len(rows)), ids=given, others=others)
 
     def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         """Read all records as dictionaries, each with its number."""
-        for (number, row), text in self._found(split):
+        for (number, row), text in self._numbered_texts(split):
             row = row | {"text": written(text)}
             del text
             yield number, row
@@ -120,10 +122,10 @@ class ParsedRecords(Format):
     def check_free(self, split: Split, names: Sequence[str]) -> None:
         check_free(split.name, None, "field", self.fields, names)
 
-    def _found(self, split: Split) -> Iterator[tuple[tuple[int, Record], Text]]:
+    def _numbered_texts(self, split: Split) -> Iterator[tuple[tuple[int, Record], Text]]:
         """Yield the number of each document, from 1, and what is known of it, and its text."""
 
-        def numbered() -> Iterator[tuple[tuple[int, Record], Text]]:
+        def numbered_records() -> Iterator[tuple[tuple[int, Record], Text]]:
             number = 0
             for row, content in self.documents(split):
                 number += 1  # noqa: SIM113  # ``enumerate`` would hold what was read last
@@ -131,6 +133,6 @@ class ParsedRecords(Format):
                 del content  # not held while the next is read
 
         if split.texts is None:
-            yield from texts_of(numbered(), self.kind, split.limit.most, split.threads, self.extra)
+            yield from texts_of(numbered_records(), self.kind, split.limit.most, split.threads, self.extra)
         else:
-            yield from zip((row for row, _ in numbered()), split.texts(), strict=True)
+            yield from zip((row for row, _ in numbered_records()), split.texts(), strict=True)

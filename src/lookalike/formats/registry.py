@@ -44,7 +44,7 @@ OWN = (
 
 
 @lru_cache(1)
-def _found(path: tuple[str, ...]) -> dict[str, Any]:
+def _find_formats(path: tuple[str, ...]) -> dict[str, Any]:
     """Return where each format comes from: None for our own, else its entry point. The key is ``sys.path``."""
     found: dict[str, Any] = dict.fromkeys(OWN)
     for entry in added(GROUP):
@@ -57,7 +57,7 @@ def _found(path: tuple[str, ...]) -> dict[str, Any]:
 
 
 def names() -> list[str]:
-    return list(_found(tuple(sys.path)))
+    return list(_find_formats(tuple(sys.path)))
 
 
 @lru_cache(None)
@@ -81,7 +81,7 @@ def _loaded(name: str, entry: Any) -> Format:
 
 def format_named(name: str) -> Format:
     """Return the format of a name; after a colon, what else is known of it ("csv:;")."""
-    found = _found(tuple(sys.path))
+    found = _find_formats(tuple(sys.path))
     known, colon, detail = name.partition(":")
     if known not in found:
         raise ParameterError(f"must be one of {', '.join(found)}{meant(known, found)}", "format", name)

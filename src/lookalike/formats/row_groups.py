@@ -252,7 +252,7 @@ class RowGroups:
         last = len(self._bounds) - 1 if last is None else last
         row = int(self._bounds[first])
         while True:
-            batches = self._counted(first, last)
+            batches = self._counted_batches(first, last)
             try:
                 while True:
                     with reading(self._split.name, f"damaged parquet data after row {row}"):
@@ -271,7 +271,7 @@ class RowGroups:
                 yield row, None, Damaged(int(self._bounds[first]) - row, error)
                 row = int(self._bounds[first])
 
-    def _counted(self, first: int, last: int) -> Iterator[tuple[pa.RecordBatch, list[int] | Later]]:
+    def _counted_batches(self, first: int, last: int) -> Iterator[tuple[pa.RecordBatch, list[int] | Later]]:
         """Yield the rows of some row groups; an OSError if these are not as many as the file says."""
         stated, found, total = int(self._bounds[last] - self._bounds[first]), 0, int(self._bounds[-1])
         for batch, left_out in self._batches(first, last):

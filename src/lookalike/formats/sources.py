@@ -10,7 +10,17 @@ from pathlib import PurePath
 from ..errors import InputDataError, MissingExtraError, ParameterError
 from ..files.ahead import map_ahead
 from ..files.inputs import SNIFFED, find_places
-from ..files.names import GivenPath, Patterns, Skipped, describe_skipped, left_out, listed, patterns_of, suffix_of, way_to_text
+from ..files.names import (
+    GivenPath,
+    Patterns,
+    Skipped,
+    describe_skipped,
+    left_out,
+    list_suffixes,
+    patterns_of,
+    suffix_of,
+    way_to_text,
+)
 from ..files.places import FoundFile
 from ..files.signatures import LOOKED_AT, described, kind_of
 from ..files.streams import UnlikeError, read_blocks, read_raw
@@ -145,6 +155,7 @@ def _unknown(place: FoundFile) -> InputDataError:
     if way is not None:
         return InputDataError(way, place.name)
     return InputDataError(
-        f"unrecognized suffix (known: {listed(known_suffixes())}); if it is text, pass --format txt (format='txt'), or another",
+        f"unrecognized suffix (known: {list_suffixes(known_suffixes())}); if it is text, pass --format txt (format='txt'), "
+        "or another",
         place.name,
     )

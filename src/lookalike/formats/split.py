@@ -16,7 +16,7 @@ from ..files.names import Skipped, describe_skipped
 from ..files.places import FoundFile
 from ..files.streams import MOST, DamagedError, OnRead, read_lines, why
 from ..files.urls import Url
-from ..text.texts import Texts, from_arrow_array, from_strings, joined, no_texts, without
+from ..text.texts import Texts, from_arrow_array, from_strings, join_columns, no_texts, without
 from ..values import Int64Array
 from .rows import NumberedRows
 from .rows import Record as Record
@@ -159,7 +159,7 @@ class Split:
         return self.form.name
 
     @property
-    def numbered(self) -> Iterator[tuple[int, FoundFile]]:
+    def numbered_files(self) -> Iterator[tuple[int, FoundFile]]:
         """The files that are read, each with its number among all of the input; where rows are files."""
         return enumerate(self.places, 1 if self.groups is None else self.groups[0] + 1)
 
@@ -254,7 +254,7 @@ class Split:
         for batch in self.form.read(self, replace(columns, others=others, later=False)):
             wrong: dict[int, str] = {}
             parts = [batch.texts if name == main else self._part(name, batch, columns, wrong) for name in names]
-            texts, skipped = joined(parts, "\n\n"), marked(len(batch.texts), list(wrong))
+            texts, skipped = join_columns(parts, "\n\n"), mask_of(len(batch.texts), list(wrong))
             if batch.skipped is not None:
                 skipped = batch.skipped if skipped is None else batch.skipped | skipped
             texts = texts if skipped is None else without(texts, skipped)
@@ -373,7 +373,7 @@ Pieces = list[tuple[int, Split]]
 """Parts of an input that can be read apart, each with its first row, from 0."""
 
 
-def marked(n: int, rows: Sequence[int]) -> NDArray[np.bool_] | None:
+def mask_of(n: int, rows: Sequence[int]) -> NDArray[np.bool_] | None:
     """Return a mask of ``n`` rows that marks some; None if it marks none."""
     if not rows:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..files.names import packed
+from ..files.names import with_compressed
 from .csv import Csv
 
-FORMAT = Csv("tsv", packed(".tsv"), "\t")
+FORMAT = Csv("tsv", with_compressed(".tsv"), "\t")

@@ -15,7 +15,7 @@ from ..extraction import AllText, UnreadableError
 from ..extraction.parsers import Text
 from ..files.ahead import map_ahead
 from ..files.folder import UnfinishedFolder
-from ..files.names import packed
+from ..files.names import with_compressed
 from ..files.places import FoundFile
 from ..files.streams import DamagedError, read_blocks, read_raw
 from ..files.urls import Url
@@ -23,7 +23,7 @@ from ..text.texts import Texts, from_bytes
 from ..values.arrays import runs
 from .format import BATCH_ROWS, Format, Selection, gather_batches, unpacked_size
 from .rows import NumberedRows
-from .split import Batch, Columns, FinalError, Pieces, Record, Split, marked, numbers_from, reason_of
+from .split import Batch, Columns, FinalError, Pieces, Record, Split, mask_of, numbers_from, reason_of
 
 Row = TypeVar("Row")
 BATCH_FILES = 1024
@@ -40,7 +40,7 @@ class TextFiles(Format):
     """Plain text, a document in each file; the default id is the file's path."""
 
     name = "txt"
-    suffixes = packed(*_SUFFIXES)
+    suffixes = with_compressed(*_SUFFIXES)
     rows_are_files = True
     counts_rows = True
     has_columns = False
@@ -109,7 +109,7 @@ class TextFiles(Format):
     def texts(self, split: Split, strict: bool = False) -> Iterator[tuple[int, Text]]:
         """Yield the number of each file and its text; what is no text in UTF-8 is an error if that is ``strict``."""
 
-        sized = (((place.size + 1) * isinstance(place.path, Url), (number, place)) for number, place in split.numbered)
+        sized = (((place.size + 1) * isinstance(place.path, Url), (number, place)) for number, place in split.numbered_files)
         return map_ahead(lambda one: (one[0], _content_or_why(one[1], split, strict)), sized)
 
     def write_kept_file(self, folder: UnfinishedFolder, selection: Selection, provenance: Record) -> None:
@@ -181,7 +181,7 @@ def batches_of(
         rows, texts = [row for row, _ in some], [text if isinstance(text, bytes) else None for _, text in some]
         unreadable = {place: str(why) for place, (_, why) in enumerate(some) if isinstance(why, UnreadableError)}
         some.clear()
-        left, whole = marked(len(texts), [place for place, text in enumerate(texts) if text is None]), whole_of(texts)
+        left, whole = mask_of(len(texts), [place for place, text in enumerate(texts) if text is None]), whole_of(texts)
         together = from_bytes([text or b"" for text in texts])
         texts.clear()  # not to be held twice
         yield rows, Batch(together, numbers_from(0, len(rows)), skipped=left, unreadable=unreadable, whole=whole)
@@ -190,7 +190,7 @@ def batches_of(
 
 def whole_of(texts: Sequence[bytes | None]) -> NDArray[np.bool_] | None:
     """Mark pages of which all text was taken for lack of main text."""
-    return marked(len(texts), [row for row, text in enumerate(texts) if isinstance(text, AllText)])
+    return mask_of(len(texts), [row for row, text in enumerate(texts) if isinstance(text, AllText)])
 
 
 def written(text: Text) -> str | UnreadableError | None:

@@ -14,7 +14,7 @@ from ..errors import InputDataError
 from ..extraction import UnreadableError
 from ..extraction.parsers import Text
 from ..files.folder import UnfinishedFolder
-from ..files.names import packed
+from ..files.names import with_compressed
 from ..files.signatures import BEGINS, LOOKED_AT, described, is_texty, kind_of, packing_of
 from ..files.streams import BLOCK, DamagedError, Gap, compressed, inflated, read_blocks
 from .format import Format, Selection
@@ -435,4 +435,4 @@ def _is_utf8(content: bytes) -> bool:
     return False
 
 
-FORMAT = Warc("warc", *packed(".warc", ".wet"))
+FORMAT = Warc("warc", *with_compressed(".warc", ".wet"))

@@ -19,7 +19,7 @@ from ..files.ahead import map_ahead
 from ..files.atomic import atomic_file
 from ..files.disk import SIDECAR, as_listed
 from ..files.folder import Folder, UnfinishedFolder, folder_of
-from ..files.names import listed, shown, suffix_of
+from ..files.names import list_suffixes, show_path, suffix_of
 from ..files.urls import as_url, check_writable
 from ..values.arrow import give_back
 from .columnar import ColumnarFormat
@@ -56,7 +56,7 @@ def means_folder(output: str | Path) -> bool:
 
 def folder_like(output: str | Path) -> str:
     """Return the name of an output without its suffixes: how a folder could be called."""
-    before, slash, name = shown(output).rpartition("/")
+    before, slash, name = show_path(output).rpartition("/")
     return f"{before}{slash}{name.partition('.')[0] or 'clean'}"
 
 
@@ -66,10 +66,10 @@ def check_folder_name(output: str | Path) -> None:
     if len(suffix) < 2 or str(output).endswith("/") or os.path.isdir(output):
         return
     form = formats_by_suffix().get(suffix.lower())
-    why = f"unrecognized suffix {shown(suffix)}" if form is None else f"a {suffix} file holds one document"
+    why = f"unrecognized suffix {show_path(suffix)}" if form is None else f"a {suffix} file holds one document"
     like = folder_like(output)
     raise ParameterError(
-        f"{shown(output)}: {why}: write {like}.jsonl, or {like}/ for a folder (a name that ends with / is always a folder)"
+        f"{show_path(output)}: {why}: write {like}.jsonl, or {like}/ for a folder (a name that ends with / is always a folder)"
     )
 
 
@@ -79,7 +79,7 @@ def format_of(output: str | Path) -> Format:
     if form is None:
         forms = [format_named(name) for name in known_suffixes()]
         written = {form.name: form.suffixes for form in forms if type(form).write is not Format.write}
-        raise ParameterError(f"{shown(output)}: the suffix must be one of {listed(written)}")
+        raise ParameterError(f"{show_path(output)}: the suffix must be one of {list_suffixes(written)}")
     return form
 
 
@@ -142,14 +142,16 @@ def check_names(names: Sequence[str]) -> None:
                 "rename the input, or write one file such as out.jsonl"
             )
         if name in taken:
-            raise OutputError(f"two inputs would be written as {shown(name)}; rename one, or write one file such as out.jsonl")
+            raise OutputError(
+                f"two inputs would be written as {show_path(name)}; rename one, or write one file such as out.jsonl"
+            )
         taken.add(name)
     for name in names:
         folder = os.path.dirname(name)
         while folder:
             if folder in taken:
                 raise OutputError(
-                    f"one input would be written as the file {shown(folder)}, another into a folder of that name; "
+                    f"one input would be written as the file {show_path(folder)}, another into a folder of that name; "
                     "rename one, or write one file such as out.jsonl"
                 )
             folder = os.path.dirname(folder)
@@ -258,7 +260,7 @@ def check_attributes(output: str | Path, splits: Sequence[Split]) -> None:
     """Check, before any work, that attributes of all inputs can be written to an output."""
     if not means_folder(output):
         raise OutputError(
-            f"attributes are a file for each input: name a folder, such as {folder_like(output)}/; got {shown(output)}"
+            f"attributes are a file for each input: name a folder, such as {folder_like(output)}/; got {show_path(output)}"
         )
     check_names([_attributes_name(split) for split in splits])
 

@@ -243,10 +243,10 @@ def id_texts(ids: Any) -> tuple[str | None, Texts]:
     for row, value in enumerate(values):
         if type(value) not in (str, int) or (type(value) is int) != (kind == "int"):
             raise ParameterError(
-                f"ids must all be str or all be int; {_shown(value)}, in row {row}, is of type {type(value).__name__}"
+                f"ids must all be str or all be int; {_written(value)}, in row {row}, is of type {type(value).__name__}"
             )
         if kind == "int" and not -(1 << 63) <= value < 1 << 63:
-            raise ParameterError(f"ids of type int must fit 64 bits; {_shown(value)}, in row {row}, does not: make them str")
+            raise ParameterError(f"ids of type int must fit 64 bits; {_written(value)}, in row {row}, does not: make them str")
     try:
         return (kind if values else None), from_strings(map(str, values))
     except InputDataError:
@@ -254,8 +254,7 @@ def id_texts(ids: Any) -> tuple[str | None, Texts]:
         raise ParameterError(f"ids must be Unicode text; {values[row]!r:.60}, in row {row}, has a lone surrogate") from None
 
 
-def _shown(value: object) -> str:
-    """Write a value out for a message, whatever it is."""
+def _written(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > 256:  # Python refuses to write out very long ones
         return f"an integer of {value.bit_length():,} bits"
     return f"{value!r:.60}"

@@ -51,7 +51,7 @@ def containing(
         return passages.document[passage], np.full(len(row), number), rows[row], score
 
     matches, more, n = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)), list[Matches](), 0
-    for some in in_order(work, _held(segments), threads):
+    for some in in_order(work, _held_documents(segments), threads):
         more.append(some)
         n += len(some[0])
         if n > MANY + len(matches[0]):
@@ -70,7 +70,7 @@ def best(parts: Sequence[Matches], top: int | None) -> Matches:
     return query[order], segment[order], row[order], score[order]
 
 
-def _held(segments: tuple[Segment, ...]) -> Iterator[Held]:
+def _held_documents(segments: tuple[Segment, ...]) -> Iterator[Held]:
     """Yield (segment, rows, texts) of some documents at a time."""
     for number, segment in enumerate(segments):
         for rows in np.array_split(segment.live, 1 + segment.n_live // AT_A_TIME):

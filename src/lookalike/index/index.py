@@ -19,7 +19,7 @@ from ..choices import Method, Mode, Normalization, Unit, check_choice
 from ..errors import IndexFormatError, OutputError, ParameterError, all_from_caller
 from ..text.texts import Texts, as_texts, concatenate
 from ..values.arrays import RANDOM, drawn_seed
-from ..wording import counted, html_table, printable, spelled
+from ..wording import html_table, plural, printable, spelled
 from .answers import Answers, all_documents, check_type, documents_of, find, id_texts, ids_of, look_up, measure, sketch_texts
 from .containing import containing
 from .kind import Sketches, SketchScheme
@@ -85,16 +85,16 @@ class Index:
 
     def __repr__(self) -> str:
         """Say where it is and what is in it."""
-        inside = counted(self._state.manifest.n_documents, "document") if self._open else "closed"
+        inside = plural(self._state.manifest.n_documents, "document") if self._open else "closed"
         said = f"<Index {printable(str(self.path))}: {inside}, {self.kind.name}, threshold {self.kind.threshold:g}"
         if self.kind.probes is None:
             return f"{said}>"
         found = self._share_probed(self._state.segments)
-        return f"{said}, {counted(self.kind.probes, 'probe')} (share found at the threshold: {found:.3f})>"
+        return f"{said}, {plural(self.kind.probes, 'probe')} (share found at the threshold: {found:.3f})>"
 
     def _repr_html_(self) -> str:
         """Return where it is and what is in it as a small table, for notebooks."""
-        inside = counted(self._state.manifest.n_documents, "document") if self._open else "closed"
+        inside = plural(self._state.manifest.n_documents, "document") if self._open else "closed"
         facts = {"folder": str(self.path), "inside": inside, "sketches": self.kind.name}
         return html_table("Index", facts | {"threshold": f"{self.kind.threshold:g}"})
 

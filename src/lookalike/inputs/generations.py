@@ -14,7 +14,7 @@ from msgspec import Struct, to_builtins
 from .. import __version__
 from ..errors import InputDataError, ParameterError
 from ..files.descriptions import encoded, read_description
-from ..files.names import GivenPath, shown, walk
+from ..files.names import GivenPath, show_path, walk
 from ..files.places import digest_of, place_of
 from .counts import Counts
 from .sketch_rows import DESCRIPTION, GENERATIONS
@@ -94,13 +94,13 @@ def generations_in(folder: Path) -> list[Generation]:
     others = [name for name in os.listdir(folder) if not name.startswith(".") and name != GENERATIONS]
     if not found and others:
         raise InputDataError(
-            f" contains something other than saved sketches ({shown(min(others))}): name another folder", folder
+            f" contains something other than saved sketches ({show_path(min(others))}): name another folder", folder
         )
     lock = folder / LOCK
     if found and not path.exists() and lock.exists() and lock.stat().st_size:
         raise InputDataError(
-            f"{shown(path)} is missing: without it, jobs that ran before are not known, and would be added again; put it back, "
-            f"or remove {shown(lock)} to go on without it"
+            f"{show_path(path)} is missing: without it, jobs that ran before are not known, and would be added again; "
+            f"put it back, or remove {show_path(lock)} to go on without it"
         )
     return found
 
@@ -120,8 +120,8 @@ def next_name(last: str | None, wanted: str | None) -> str:
         raise ParameterError(f"a generation is named with letters, digits, and . _ = -; got {name!r}")
     if last is not None and name <= last:
         raise ParameterError(
-            f"generations are ordered by name, and a new one comes after {shown(last)}, which {name} does not: name it with "
-            "--generation (generation=)"
+            f"generations are ordered by name, and a new one comes after {show_path(last)}, which {name} does not: "
+            "name it with --generation (generation=)"
         )
     return name
 
@@ -132,4 +132,4 @@ def digest_of_output(output: GivenPath) -> str:
     if not path.is_dir():
         return str(digest_of([place_of(path, path.name, path.name)]))
     names = sorted(name for name, entry in walk(path) if not entry.is_dir(follow_symlinks=False))
-    return str(digest_of([place_of(path / name, name, shown(name)) for name in names]))
+    return str(digest_of([place_of(path / name, name, show_path(name)) for name in names]))

@@ -57,7 +57,7 @@ class Labels:
             return given.cast(self.kind)
         if self.kind == pa.int64():
             return to_arrow(numbers)
-        return self._made(positions, numbers, lambda split, number: as_utf8(split.label(number)))
+        return self._make_ids(positions, numbers, lambda split, number: as_utf8(split.label(number)))
 
     def files(self, positions: Int64Array, numbers: Int64Array) -> pa.Array:
         """Return the file that each document comes from, null for those from memory."""
@@ -66,9 +66,9 @@ class Labels:
             name = split.file(number)
             return None if name is None else as_utf8(name)
 
-        return self._made(positions, numbers, file)
+        return self._make_ids(positions, numbers, file)
 
-    def _made(self, positions: Int64Array, numbers: Int64Array, make: Callable[[Split, int], str | None]) -> pa.Array:
+    def _make_ids(self, positions: Int64Array, numbers: Int64Array, make: Callable[[Split, int], str | None]) -> pa.Array:
         sources = (positions >> SOURCE_BITS).tolist()
         return strings([make(self.splits[s], n) for s, n in zip(sources, numbers.tolist(), strict=True)])
 

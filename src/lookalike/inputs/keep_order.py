@@ -68,7 +68,7 @@ class KeepOrder:
                 )
             else:
                 by.append(_SIGNS.get(word, "") + priority_name(len(priorities)))
-                priorities.append(Priority(rest) if word in _SIGNS else Priority(word, _listed(policy, rest)))
+                priorities.append(Priority(rest) if word in _SIGNS else Priority(word, _listed_values(policy, rest)))
         once: dict[str, str] = {}
         for name in (*by, "position"):  # a column that has decided leaves ties alone
             once.setdefault(name.removeprefix("-"), name)
@@ -92,8 +92,7 @@ def keep_text(keep: Keep) -> str:
     return text
 
 
-def _listed(policy: str, values: str) -> tuple[str, ...]:
-    """Return the values that a policy lists."""
+def _listed_values(policy: str, values: str) -> tuple[str, ...]:
     found = tuple(value.strip() for value in values.split(","))
     if not all(found):
         raise ParameterError(f"keep: a value is missing in {policy!r}; expected COLUMN:VALUE,VALUE,...", "keep", policy)

@@ -9,7 +9,7 @@ from numbers import Integral
 from typing import Any
 
 from ..errors import InputDataError, ParameterError
-from ..files.names import shown
+from ..files.names import show_path
 from ..files.urls import check_on_disk
 from ..wording import meant
 
@@ -74,7 +74,7 @@ def read_overrides(given: Any) -> Overrides | None:
 
     entries = _entries(enumerate(given, 1), None)
     lines = [{"id": e.id, "action": e.action} | ({"sha256": e.digests} if e.digests else {}) for e in entries]
-    return _counted(entries, None, sha256("".join(json.dumps(line) + "\n" for line in lines).encode()).hexdigest())
+    return _count_overrides(entries, None, sha256("".join(json.dumps(line) + "\n" for line in lines).encode()).hexdigest())
 
 
 def _from_file(path: str) -> Overrides:
@@ -82,7 +82,7 @@ def _from_file(path: str) -> Overrides:
     from hashlib import sha256
 
     check_on_disk(path, "and overrides are read from this machine: copy the file")
-    name, digest = shown(path), sha256()
+    name, digest = show_path(path), sha256()
 
     def lines() -> Iterator[tuple[int, Any]]:
         with open(path, "rb") as stream:
@@ -97,10 +97,10 @@ def _from_file(path: str) -> Overrides:
         if isinstance(error, InputDataError):
             raise
         raise InputDataError(f"cannot be read: {getattr(error, 'strerror', None) or error}", name) from None
-    return _counted(entries, name, digest.hexdigest())
+    return _count_overrides(entries, name, digest.hexdigest())
 
 
-def _counted(entries: tuple[Override, ...], name: str | None, digest: str) -> Overrides:
+def _count_overrides(entries: tuple[Override, ...], name: str | None, digest: str) -> Overrides:
     keep = sum(entry.action == "keep" for entry in entries)
     return Overrides(name, keep, len(entries) - keep, digest, entries)
 

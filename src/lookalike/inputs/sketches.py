@@ -22,7 +22,7 @@ from ..files.descriptions import Count, Description, FileName, check_trusted, da
 from ..files.disk import SIDECAR, recover
 from ..files.folder import folder_of
 from ..files.inputs import entries_in
-from ..files.names import GivenPath, shown, suffix_of
+from ..files.names import GivenPath, show_path, suffix_of
 from ..files.places import NO_DEVICE, FoundFile, place_at, place_of
 from ..files.publication import JOURNAL
 from ..files.secrets import SECRET
@@ -155,12 +155,13 @@ def saved_in(path: Any) -> Sequence[AnyPath]:
         old = _OLD.fullmatch(entry.name)
         if old and (entry / DESCRIPTION).is_file() and not (folder / old[1]).exists():
             raise InputDataError(
-                f" is missing: a run was killed while replacing it; run it again, or rename {shown(entry)} to {shown(old[1])}",
+                f" is missing: a run was killed while replacing it; run it again, "
+                f"or rename {show_path(entry)} to {show_path(old[1])}",
                 folder / old[1],
             )
     if any(entry.name == JOURNAL for entry in entries):
         raise InputDataError(
-            f"a job was killed while it published its outputs; to finish it, run: lookalike history list {shown(folder)}",
+            f"a job was killed while it published its outputs; to finish it, run: lookalike history list {show_path(folder)}",
             folder,
         )
     if found and len(found) < len(inside):
@@ -192,7 +193,7 @@ def open_saved(
         )
     said = described.typed
     saved = Saved(
-        folder=folder.absolute(), name=shown(folder), checksum=described.checksum, token=said.secret,
+        folder=folder.absolute(), name=show_path(folder), checksum=described.checksum, token=said.secret,
         settings=described.said["settings"], text=said.text, id=said.id, text_ids=said.text_ids,
         files=tuple((file.name, file.rows) for file in said.files), counts=(said.counts.name,) if said.counts else (),
     )  # fmt: skip
@@ -320,7 +321,7 @@ def _is_unfinished(names: set[str]) -> bool:
 def mixed(folder: AnyPath, found: str, other: str) -> InputDataError:
     """The error for a folder that holds saved sketches and something else."""
     return InputDataError(
-        f" holds saved sketches ({shown(found)}) and something else ({shown(other)}): "
+        f" holds saved sketches ({show_path(found)}) and something else ({show_path(other)}): "
         "name the folders of sketches one by one, or move the rest",
         folder,
     )

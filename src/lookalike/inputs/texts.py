@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputDataError
-from ..files.names import shown
+from ..files.names import show_path
 from ..files.places import place_of
 from ..formats.memory import InMemory
 from ..formats.parquet import Parquet
@@ -210,7 +210,7 @@ def _own_pieces(data: SavedRows, limit: Limit) -> Iterator[tuple[int, Split]]:
     for name, n in data.saved.files:
         if data.begin < first + n and first < data.end:
             path = data.saved.path(name)
-            (split,) = form.splits([place_of(path, name, shown(path))])
+            (split,) = form.splits([place_of(path, name, show_path(path))])
             for row, piece in replace(split, limit=limit).pieces(PIECE_BYTES):
                 yield first + row, piece
         first += n

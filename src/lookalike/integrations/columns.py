@@ -173,7 +173,7 @@ class ColumnFunctions:
         column = _column(sketches)
         if "binary" not in str(column.type) and not pa.types.is_null(column.type):
             raise InputDataError(f"sketches must be bytes; the {side} column holds {column.type}")
-        missing, data = to_numpy(column.is_null()), _joined(column.cast(pa.large_binary()))
+        missing, data = to_numpy(column.is_null()), _join_chunks(column.cast(pa.large_binary()))
         words = np.zeros((len(column), self._n_words), np.uint64)
         wrong = (np.diff(data.offsets) != words.shape[1] * 8) & ~missing
         if not wrong.any():
@@ -272,7 +272,7 @@ def _column(data: Any) -> pa.ChunkedArray:
     return column
 
 
-def _joined(column: pa.ChunkedArray) -> Texts:
+def _join_chunks(column: pa.ChunkedArray) -> Texts:
     """Return all chunks of strings or bytes as one; null counts as empty."""
     return concatenate([from_arrow_array(chunk) for chunk in column.chunks])
 
@@ -282,7 +282,7 @@ def _texts(data: Any) -> tuple[Texts, Missing]:
     column = _column(data)
     if "binary" in str(column.type):
         raise InputDataError(f"texts must be strings; the column holds {column.type}")
-    return _joined(column), to_numpy(column.is_null())
+    return _join_chunks(column), to_numpy(column.is_null())
 
 
 def _pieces(*sides: Texts) -> Iterator[tuple[Texts, ...]]:

@@ -65,7 +65,7 @@ def write(parts: Parts, new: UnfinishedFolder, source: str | None, without: Sequ
 
     name, of = new.apart(ROWS, "counts.parquet"), list[dict[str, Any]]()
 
-    def counted() -> Batches:
+    def count_batches() -> Batches:
         for folder, batch in parts:
             if len(batch):
                 if not of or of[-1]["folder"] != folder:
@@ -80,7 +80,7 @@ def write(parts: Parts, new: UnfinishedFolder, source: str | None, without: Sequ
             column_encoding={"row": "DELTA_BINARY_PACKED"}, write_page_checksum=True,
         ) as writer,
     ):  # fmt: skip
-        for table in _grouped(counted()):
+        for table in _grouped(count_batches()):
             writer.write_table(table, GROUP_ROWS)
     return {"name": name, "source": source, "of": of, "without": list(without)}
 

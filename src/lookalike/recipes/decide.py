@@ -150,13 +150,13 @@ class Decider:
         engine, pairs = self.engine, self.found.pairs
         closed = None if engine.components is None else engine.components(pairs)
         if closed is None:
-            return self._all_kept(pairs) if all_pairs else self._kept(pairs)
+            return self._all_kept(pairs) if all_pairs else self._kept_matches(pairs)
         walked = self._walked(closed, all_pairs)
         rest = engine.join(pairs, closed, "left", "anti")
         if not any(len(batch) for batch in rest.batches()):
             return walked
         others = Decider(engine, replace(self.found, pairs=rest), self.settings, self.key, self.threshold, self.label)
-        return engine.union(walked, others._all_kept(rest) if all_pairs else others._kept(rest))
+        return engine.union(walked, others._all_kept(rest) if all_pairs else others._kept_matches(rest))
 
     def verified(self, pairs: Table) -> Table:
         """Return all matches among pairs."""
@@ -180,7 +180,7 @@ class Decider:
         some = pairs if self._slices is None else self._slices.sifted(pairs)
         return self.engine.materialize(self.verified(some), f"verified{self.label}")
 
-    def _kept(self, pairs: Table) -> Table:
+    def _kept_matches(self, pairs: Table) -> Table:
         """Return the matches of removed documents with kept ones, decided slice by slice or round by round."""
         if self._slices is not None:
             return self._slices.kept_of(pairs)
@@ -351,7 +351,7 @@ class DecisionTables:
     @property
     def in_any_order(self) -> Table:
         """The decisions in any order."""
-        return self._made(self.schema, self._decider.found.sketches)
+        return self._make_decisions(self.schema, self._decider.found.sketches)
 
     @property
     def schema(self) -> pa.Schema:
@@ -411,11 +411,11 @@ class DecisionTables:
         engine = self._decider.engine
         rows = self._decider.found.sketches.slice(begin, end)
         if engine.joins_keep_order:
-            return self._made(schema, rows)
+            return self._make_decisions(schema, rows)
         placed = schema if "position" in schema.names else schema.append(pa.field("position", pa.int64()))
-        return engine.group_by(self._made(placed, rows), None, "position").select(schema.names)
+        return engine.group_by(self._make_decisions(placed, rows), None, "position").select(schema.names)
 
-    def _made(self, schema: pa.Schema, some: Table) -> Table:
+    def _make_decisions(self, schema: pa.Schema, some: Table) -> Table:
         """Make some columns of the decisions about some documents, of which there are the sketches."""
         decider, engine, sketches = self._decider, self._decider.engine, self._decider.found.sketches
         needed = columns_needed(schema)

@@ -27,10 +27,10 @@ from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
 from ..values.arrays import number, whole
 from ..values.arrow import strings, to_arrow
-from ..wording import counted, meant
+from ..wording import meant, plural
 from .corpus import by_order, corpus_of, job_engine, open_corpora, read_corpus
 from .outputs import Outputs
-from .progress import Following, no_progress, shown
+from .progress import Following, no_progress, show_progress
 from .references import ReferenceReader, References
 
 MATCHED = "matched"
@@ -164,14 +164,14 @@ def find_references(data: Any, settings: DecontaminationSettings, outputs: Outpu
     sources, others, cap = open_corpora(data, settings.against, settings, outputs)
     unread = unread_files(others), unread_files(sources)
     given = settings
-    settings = _named(settings, sources, others)
+    settings = _with_columns(settings, sources, others)
     if settings.text in (settings.searched, *settings.fields):
         _check_apart(sources, others)
     ours = ReadOptions(
         text=settings.text, id=settings.id, encoding_errors=settings.encoding_errors, skip=leaves_out(sources), once=True
     )  # fmt: skip
     theirs = replace(ours, text=settings.searched, id=settings.against_id, skip=False, prefix="against-")
-    with shown(given.progress) as said:
+    with show_progress(given.progress) as said:
         report = Following(said or no_progress, "matching", MATCHED)
         engine, workspace = job_engine(settings.threads, cap, report)
         references, search = _sought(others, theirs, settings, cap, unread[0])
@@ -208,7 +208,9 @@ def find_references(data: Any, settings: DecontaminationSettings, outputs: Outpu
     return result
 
 
-def _named(settings: DecontaminationSettings, sources: Sequence[Split], others: Sequence[Split]) -> DecontaminationSettings:
+def _with_columns(
+    settings: DecontaminationSettings, sources: Sequence[Split], others: Sequence[Split]
+) -> DecontaminationSettings:
     """Return the settings with the columns that texts and ids of both corpora are in."""
     id, against_id = settings.id, settings.against_id
     against_id = own_id(others) if against_id is None else against_id
@@ -241,7 +243,7 @@ def _sought(
         count = texts.n_values + more.n_values
         if count * each > memory.free // 2:
             raise ParameterError(
-                f"the {counted(count, 'shingle')} read of the reference documents so far need "
+                f"the {plural(count, 'shingle')} read of the reference documents so far need "
                 f"{enough(FLOOR + 2 * count * each)} of memory; the limit is {memory.cap / 1e6:,.0f} MB: raise "
                 "--memory (memory=), or divide the reference documents"
             )

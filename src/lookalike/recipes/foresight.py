@@ -27,7 +27,7 @@ from ..steps.pairs import packed_width
 from ..steps.sketch import sketches_schema
 from ..values.arrays import number, whole
 from ..values.tables import DOCUMENTS, LINKS, PAIRS, SHARED_COUNTS
-from ..wording import counted, spelled, text_size
+from ..wording import plural, spelled, text_size
 
 # Links for each pair that remains of them after the cut: between 0.4 and 1.9.
 LINKS_PER_PAIR = 1.5
@@ -312,12 +312,12 @@ class Foresight:
         text = f"{self.bytes / 1e9:,.2f} GB of text" if self.bytes >= 1e8 else text_size(self.bytes)
         disk = f"{self.disk / 1e9:,.2f} GB in the work folder" if self.disk else "none: all is held in memory"
         return (
-            f"{counted(self.documents, 'document')}, {text}, of which {self.duplicates:.0%} have a "
-            f"near-duplicate, with {self.memory / 1e9:,.2f} GB of memory and {counted(self.threads, 'thread')}:\n"
+            f"{plural(self.documents, 'document')}, {text}, of which {self.duplicates:.0%} have a "
+            f"near-duplicate, with {self.memory / 1e9:,.2f} GB of memory and {plural(self.threads, 'thread')}:\n"
             f"  memory: about {self.peak_memory / 1e9:,.2f} GB ({self.high_water / 1e9:,.2f} GB with libraries); "
             f"the smallest limit is {enough(self.least_memory)}\n"
             f"  disk: {disk}\n"
-            f"  processor time: {counted(round(self.cpu_seconds), 'second')} on a reference core"
+            f"  processor time: {plural(round(self.cpu_seconds), 'second')} on a reference core"
         )
 
 

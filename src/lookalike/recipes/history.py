@@ -22,7 +22,7 @@ from ..errors import InputDataError, LookalikeError, OutputError, ParameterError
 from ..files.atomic import lock_at_once, make_folders, reporting
 from ..files.descriptions import places_named
 from ..files.disk import atomic_directory
-from ..files.names import shown
+from ..files.names import show_path
 from ..files.publication import Publication, recover
 from ..files.urls import AnyPath, check_on_disk
 from ..inputs.generations import LOCK, Account, Generation, generations_in
@@ -96,7 +96,7 @@ class History:
         self.recovered: bool | None = None
         self._made = not os.path.exists(self.folder)
         if not (self._made or os.path.isdir(self.folder)):
-            raise ParameterError(f"{shown(self.folder)} is a file; a history is a folder of its own")
+            raise ParameterError(f"{show_path(self.folder)} is a file; a history is a folder of its own")
         if read and self._made:
             raise InputDataError("not a folder of generations", self.folder)
         self._unlock = self._locked(read)
@@ -108,7 +108,7 @@ class History:
 
                 how = "completed: its outputs and its generation are there"
                 how = how if self.recovered else "rolled back: its outputs were incomplete"
-                logging.getLogger("lookalike").info(f"{shown(self.folder)}: an interrupted job was {how}")
+                logging.getLogger("lookalike").info(f"{show_path(self.folder)}: an interrupted job was {how}")
             self._look()
         except BaseException:  # whose traceback, which notebooks keep, would keep the folder locked
             self.close()
@@ -270,7 +270,7 @@ class History:
         """
         if name not in {one.name for one in self.generations}:
             names = ", ".join(one.name for one in self.generations) or "none"
-            raise ParameterError(f"{shown(self.folder)} has no generation {shown(name)}; it has: {names}")
+            raise ParameterError(f"{show_path(self.folder)} has no generation {show_path(name)}; it has: {names}")
         with self._publishing() as together:
             write_accounts(together, self.folder, [one for one in self._accounts() if one.name != name])
             together.publish([name])

@@ -16,7 +16,7 @@ from ..files.urls import path_of
 from ..files.workspace import Appearing, begin_anew, written_before
 from ..formats.split import Split
 from ..results.result import Result
-from ..results.rows import filtered, of_reason
+from ..results.rows import matching_rows, of_reason
 from ..results.summary import count
 from ..settings.settings import RunSettings, Settings, settings_of, shares_of
 from ..steps.sketch import WRITTEN
@@ -24,7 +24,7 @@ from ..values.arrow import to_arrow
 from .decide import Decider, DecisionTables, decide_and_summarize
 from .outputs import Outputs, check_removed
 from .preparation import JobContext, is_frame, on_spark, open_inputs, open_job
-from .progress import Progress, no_progress, shown
+from .progress import Progress, no_progress, show_progress
 from .saved_sketches import Saving, write_rows
 from .search import CandidateOptions, search
 
@@ -80,7 +80,7 @@ class LocalJob:
     def save_sketches(self, result: Result, folder: str | Path, force: bool, texts: bool) -> None:
         """Save the sketches of the kept documents."""
         engine = self.engine
-        orders = filtered(result.rows(["order", "reason"]), lambda batch: to_arrow(of_reason(batch, *WRITTEN)))
+        orders = matching_rows(result.rows(["order", "reason"]), lambda batch: to_arrow(of_reason(batch, *WRITTEN)))
         saving = Saving(
             settings=result.settings, splits=self.sources, n_references=self.n_references, found=self._decider.found,
             key=self._decider.key, provenance=result.provenance, with_texts=texts,
@@ -148,7 +148,7 @@ def run(
     done = () if settings.work is None else written_before(settings.work, outputs.paths, places_named(settings.trust))
     outputs, against = replace(outputs, annotate=settings.annotate, done=done), settings.against
     annotate = settings.annotate or outputs.removed is not None
-    with shown(settings.progress) as told:
+    with show_progress(settings.progress) as told:
         outputs.begin(spark, generations is not None)
         if generations is not None or outputs.paths or outputs.prints:
             if is_frame(data):

@@ -30,7 +30,7 @@ from ..inputs.sketches import files_of_saved
 from ..results.result import Result
 from ..results.saved import check_folder
 from ..settings.options import InputOptions
-from ..wording import counted, printable
+from ..wording import plural, printable
 from .saved_sketches import check_saving
 
 NAMED = 10  # sources that a message names
@@ -53,7 +53,7 @@ class InterruptHint:
 
     def writing(self, output: str) -> None:
         """Note that an output is about to appear, or standard output ("-") about to be written to."""
-        before = f"{self._told()}; " if self._complete else ""
+        before = f"{self._name_complete()}; " if self._complete else ""
         left = f"each file found at {output} is complete, from this job or an earlier one"
         self.said = f"{before}{left if not is_stdout(output) else 'what was printed is not complete'}"
 
@@ -61,10 +61,9 @@ class InterruptHint:
         """Note that an output is complete."""
         if not is_stdout(output):
             self._complete.append(output)
-        self.said = self._told() if self._complete else "everything was printed"
+        self.said = self._name_complete() if self._complete else "everything was printed"
 
-    def _told(self) -> str:
-        """Name what is complete."""
+    def _name_complete(self) -> str:
         verbs = ("were", "are") if len(self._complete) > 1 else ("was", "is")
         return f"{', '.join(self._complete)} {verbs[0]} written, and {verbs[1]} complete"
 
@@ -267,7 +266,7 @@ def check_removed(result: Result, limits: Mapping[str, float], outputs: Outputs,
             value = f" with {printable(column)} {printable(str(row['value']))}"
             judge(row["removed"], row["documents"], f"{column}:{most:g}", value)
     if len(vanished):
-        said.append(f"nothing would be left of {counted(len(vanished), 'input')}")
+        said.append(f"nothing would be left of {plural(len(vanished), 'input')}")
     if not said:
         return
     losing = np.flatnonzero(removed)
@@ -295,4 +294,4 @@ def _were(paths: Sequence[str]) -> str:
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{part:,} of {counted(whole, 'document')} ({100 * part / whole:.1f}%)"
+    return f"{part:,} of {plural(whole, 'document')} ({100 * part / whole:.1f}%)"

@@ -27,11 +27,11 @@ from ..steps.totals import BYTES, EMPTY, SKIPPED, N
 from ..values import Int64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import MATCHES, SOURCE_BITS
-from ..wording import counted, spoken
+from ..wording import plural, spoken
 from .decide import Decider, Pairs
 from .outputs import Outputs
 from .preparation import JobContext, open_job
-from .progress import no_progress, shown
+from .progress import no_progress, show_progress
 from .search import CandidateOptions, count_rows, search, short_texts
 
 LISTED = 1 << 17  # pairs that are made at a time
@@ -138,8 +138,8 @@ class PairsResult(Scored):
 
     def _facts(self) -> dict[str, str]:
         """Return what is said of it."""
-        documents = counted(self.summary["documents"], "document")
-        return {"pairs": counted(self.summary["pairs"], "pair"), "documents": f"of {documents}"}
+        documents = plural(self.summary["documents"], "document")
+        return {"pairs": plural(self.summary["pairs"], "pair"), "documents": f"of {documents}"}
 
     def _scored(self) -> ScoredPairs:
         if self._pages is None:
@@ -196,15 +196,14 @@ def _ids(opened: JobContext, decider: Decider, rows: Int64Array) -> list[Any]:
     found, labels = decider.found, opened.labels(decider.found.totals)
     names = [name for name in ("order", "position", "number", "id") if name in found.sketches.schema.names]
     ids: dict[int, Any] = {}
-    for batch in _chosen(found.sketches.select(names).batches(), rows):
+    for batch in _rows_of_orders(found.sketches.select(names).batches(), rows):
         given = batch["id"] if "id" in names else None
         made = labels.ids(to_numpy(batch["position"]), to_numpy(batch["number"]), given)
         ids.update(zip(to_numpy(batch["order"]).tolist(), made.to_pylist(), strict=True))
     return [ids[row] for row in rows.tolist()]
 
 
-def _chosen(batches: Iterator[pa.RecordBatch], orders: Int64Array) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of some orders."""
+def _rows_of_orders(batches: Iterator[pa.RecordBatch], orders: Int64Array) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         at = np.flatnonzero(np.isin(to_numpy(batch["order"]), orders))
         if len(at):
@@ -217,13 +216,13 @@ def find_pairs(data: Any, settings: PairSettings, outputs: Outputs | None = None
     if outputs.report is not None and settings.verify == "none":
         raise ParameterError("--report (report) needs scores: leave out verify=none")
     outputs.begin()
-    with shown(settings.progress) as told:
+    with show_progress(settings.progress) as told:
         opened, said = open_job(data, settings, told), told or no_progress
         splits, n_references = opened.splits, opened.reading.n_references
         ignored = () if settings.ignore is None else settings.ignore.names
         outputs.check(splits[n_references:], splits[:n_references], settings, ignored)
         note_skipped(opened.skipped)
-        result = _found(opened, settings.max_pairs)
+        result = _find_pairs(opened, settings.max_pairs)
         if outputs.report is not None:
             said("writing the report", 0)
             outputs.write_page(result.report, settings.config())
@@ -235,8 +234,7 @@ def find_pairs(data: Any, settings: PairSettings, outputs: Outputs | None = None
         return result
 
 
-def _found(opened: JobContext, max_pairs: int | None) -> PairsResult:
-    """Find the pairs of a job."""
+def _find_pairs(opened: JobContext, max_pairs: int | None) -> PairsResult:
     job = opened.settings
     most = max_pairs if job.recall < 1 else None  # which candidates recall 1 has depends on the secret: all are compared
     searching = CandidateOptions(job, every_pair=True, limit=None if most is None else most + 1)

@@ -54,16 +54,16 @@ class Reporting:
     def of(self, stage: str, done: int, total: int, unit: str) -> None:
         """Report how far a stage is."""
         if self._share is not None:
-            self._share(_named(stage), done, total, unit)
+            self._share(_stage_name(stage), done, total, unit)
 
 
-def _named(stage: str) -> str:
+def _stage_name(stage: str) -> str:
     return stage if stage == AGAIN else _STAGES.get(stage.partition("-")[0], "deciding")
 
 
 def report_stage(progress: Progress, stage: str, amount: int) -> None:
     """Report by the names that people are shown."""
-    progress(_named(stage), amount)
+    progress(_stage_name(stage), amount)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -282,7 +282,7 @@ def make_bar() -> Bar | None:
 
 
 @contextmanager
-def shown(progress: Any) -> Iterator[Progress | None]:
+def show_progress(progress: Any) -> Iterator[Progress | None]:
     """Give what a job reports to."""
     if progress is True:
         bar = make_bar()

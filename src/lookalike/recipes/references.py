@@ -86,12 +86,12 @@ class ReferenceReader:
             self._texts.append(self._hashed(self.texts, source, batch.texts.slice(begin, end), batch.numbers[begin:end]))
             self.check()
         for name, found in zip(self.fields, self._fields, strict=True):
-            texts = [_texts_of(source, batch, name, row, value) for row, value in enumerate(_listed(batch.others[name]))]
+            texts = [_texts_of(source, batch, name, row, value) for row, value in enumerate(_values_of(batch.others[name]))]
             owner = np.repeat(np.arange(n), [len(some) for some in texts])
             numbers, _ = self._hashed(self.others, source, from_strings(list(chain(*texts))), batch.numbers[owner])
             found.append((self.n + owner[numbers >= 0], numbers[numbers >= 0]))
             self.check()
-        given = [None] * n if self.benchmark is None else _listed(batch.others[self.benchmark])
+        given = [None] * n if self.benchmark is None else _values_of(batch.others[self.benchmark])
         names = [source.name if name is None else str(name) for name in given]
         for number, name in zip(batch.numbers, names, strict=True):
             check_surrogates(name, source.name, number, f"field {self.benchmark!r}")
@@ -105,8 +105,7 @@ class ReferenceReader:
             raise InputDataError(error.reason, source.name, numbers[error.row]) from None
 
 
-def _listed(values: list[Any] | pa.Array) -> list[Any]:
-    """Return the values of a column."""
+def _values_of(values: list[Any] | pa.Array) -> list[Any]:
     return values if isinstance(values, list) else values.to_pylist()
 
 

@@ -32,7 +32,7 @@ from ..values.tables import SOURCE_BITS
 from .corpus import by_order, job_engine, open_corpora, read_corpus
 from .outputs import Outputs
 from .preparation import expected_of
-from .progress import Following, no_progress, shown
+from .progress import Following, no_progress, show_progress
 
 LEAST_WORDS, CELLS_PER_UNIT, CELLS_PER_WORD = 1 << 10, 16, 32
 """The smallest table of what may come twice; what it has of cells for each unit expected, and in a word."""
@@ -211,7 +211,7 @@ def find_repeats(data: Any, settings: RepeatsSettings, outputs: Outputs) -> Repe
     reading = ReadOptions(
         text=settings.text, id=id, encoding_errors=settings.encoding_errors, skip=leaves_out(sources), once=True
     )  # fmt: skip
-    with shown(settings.progress) as said:
+    with show_progress(settings.progress) as said:
         report = Following(said or no_progress, "counting", "proposed")
         report.begun = True
         engine, workspace = job_engine(settings.threads, cap, report)

@@ -19,7 +19,7 @@ from ..files.descriptions import encoded
 from ..files.disk import SIDECAR, OutputFolder
 from ..files.folder import Folder, UnfinishedFolder, folder_of, parquet_file
 from ..files.job import differences
-from ..files.names import shown
+from ..files.names import show_path
 from ..files.secrets import SECRET, read_secret, token_of, write_secret
 from ..files.urls import AnyPath, is_inside
 from ..formats.split import Columns, Split
@@ -281,7 +281,7 @@ def merge(
         changed = [d for name in _MERGED for d in differences(said[0][name], one[name], name)]
         if changed:
             raise ParameterError(
-                f"{shown(folder)} cannot be merged with {shown(folders[0])}, which was saved with other settings: "
+                f"{show_path(folder)} cannot be merged with {show_path(folders[0])}, which was saved with other settings: "
                 f"{'; '.join(changed[:5])}"
             )
     files = _merged_rows(

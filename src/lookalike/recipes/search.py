@@ -68,7 +68,7 @@ from ..values.tables import (
     SAMPLE_POSTINGS,
     SHARED_COUNTS,
 )
-from ..wording import counted, spoken
+from ..wording import plural, spoken
 from .checks import check_ids, check_kinds, check_overrides, named_row
 
 FINGERPRINT_BITS = 64
@@ -124,7 +124,7 @@ def short_texts(totals: NDArray[Any], shingling: Shingling) -> list[str]:
     short, longer, width = int(totals[SHORT]), int(totals[LONGER]), shingling.width or 1
     if width == 1 or not short or short < longer:
         return []
-    tokens = counted(
+    tokens = plural(
         width, {"char": "character"}.get(shingling.unit, shingling.unit) if shingling.tokenizer is None else "token"
     )
     said = (

@@ -15,7 +15,7 @@ from ..errors import InputDataError, OutputError, ParameterError
 from ..files.atomic import atomic_file
 from ..files.descriptions import places_named
 from ..files.job import differences
-from ..files.names import shown
+from ..files.names import show_path
 from ..files.publication import Publication
 from ..files.urls import is_inside, path_of
 from ..files.workspace import unfinished_job
@@ -86,7 +86,9 @@ class HistoryRun:
         """Check that its generation can be saved, and that nothing that is written meets the history."""
         for output in outputs:
             if is_inside(path_of(output), self.folder):
-                raise OutputError(f" is inside {shown(self.folder)}, which holds generations only; choose another name", output)
+                raise OutputError(
+                    f" is inside {show_path(self.folder)}, which holds generations only; choose another name", output
+                )
         check_saving(self.folder / self.name, self.job is not None, self.sources, references, self.settings.html, outputs)
 
     def references(self, outputs: Sequence[str]) -> Inputs:
@@ -136,7 +138,7 @@ def history_run_of(
                 before, job = generations[:number], known
     if job is not None and (changed := differences(job.parameters, parameters)):
         raise ParameterError(
-            f"these inputs were added to {shown(str(settings.history))} before, as {job.generation}, with other settings: "
+            f"these inputs were added to {show_path(str(settings.history))} before, as {job.generation}, with other settings: "
             f"{'; '.join(changed[:5])}: pass the old ones, or run history forget first"
         )
     return HistoryRun(

@@ -52,7 +52,7 @@ def _points(text: str) -> NDArray[np.uint32]:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
 
 
-def _shown(text: str, hides: int) -> tuple[NDArray[np.uint16], Int64Array]:
+def _kinds_of(text: str, hides: int) -> tuple[NDArray[np.uint16], Int64Array]:
     """Return what each character is that is not hidden, by the rules of shingles: OTHER, WORD, SINGLE, MARK or SPACE; and where
     in the text it is. One more place is the end of the text."""
     kinds = native_characters().kinds(_points(text))
@@ -62,7 +62,7 @@ def _shown(text: str, hides: int) -> tuple[NDArray[np.uint16], Int64Array]:
 
 def words_of(text: str) -> Int64Array:
     """Return (begin, end) of each word, as the rules of shingles have it; in scripts without spaces, of each letter."""
-    kinds, shown = _shown(text, HIDDEN)
+    kinds, shown = _kinds_of(text, HIDDEN)
     n = len(kinds)
     if not n:
         return np.empty((0, 2), np.int64)
@@ -97,7 +97,7 @@ def tokens_of(text: str, shingling: Shingling) -> Int64Array | None:
         sizes = 1 + (points > 0x7F).astype(np.int64) + (points > 0x7FF) + (points > 0xFFFF)
         begins = np.repeat(np.arange(len(text)), sizes)
         return np.column_stack([begins, begins + 1])
-    kinds, shown = _shown(text, HIDDEN | HIDDEN_SPACE)
+    kinds, shown = _kinds_of(text, HIDDEN | HIDDEN_SPACE)
     if shingling.unit == "line":
         plain = "".join([text[place] for place in shown[:-1].tolist()])
         found = np.array([match.span() for match in _LINE.finditer(plain)], np.int64)
@@ -181,7 +181,7 @@ def matches(left: Sequence[str], right: Sequence[str]) -> list[Match]:
         if behind:
             work.matches.append((a - behind, b - behind, behind))
         i, j = a, b
-    return _without_short(_joined(work.matches), len(left), len(right))
+    return _without_short(_join_runs(work.matches), len(left), len(right))
 
 
 def _anchors(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
@@ -269,8 +269,7 @@ def _traced(trace: list[dict[int, int]], n: int, m: int) -> list[Match]:
     return found[::-1]
 
 
-def _joined(found: list[Match]) -> list[Match]:
-    """Join runs that follow on each other."""
+def _join_runs(found: list[Match]) -> list[Match]:
     out: list[Match] = []
     for i, j, n in found:
         if out and (out[-1][0] + out[-1][2], out[-1][1] + out[-1][2]) == (i, j):

@@ -78,8 +78,8 @@ def gather(
         some, size = slice(first, first + len(batch)), to_numpy(batch["bytes"])
         outcome, source = _OUTCOME_OF[numbers.reason[some]], numbers.source[some]
         length = np.where(size > 0, np.frexp(size.astype(np.float64))[1], 0).clip(0, LENGTHS - 1)
-        lengths += _counted(outcome, length, lengths.shape)
-        sources += _counted(outcome, source, sources.shape)
+        lengths += _count_pairs(outcome, length, lengths.shape)
+        sources += _count_pairs(outcome, source, sources.shape)
         n_bytes += np.bincount(outcome, size, len(n_bytes)).astype(np.int64)
         gone = (outcome >= REMOVED.start) & (outcome < REMOVED.stop)
         removed_bytes += np.bincount(source[gone], size[gone], n_sources).astype(np.int64)
@@ -104,8 +104,7 @@ def gather(
     )  # fmt: skip
 
 
-def _counted(rows: Counts, columns: Counts, shape: tuple[int, int]) -> Counts:
-    """Count pairs of numbers, as a table."""
+def _count_pairs(rows: Counts, columns: Counts, shape: tuple[int, int]) -> Counts:
     return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)
 
 
@@ -122,7 +121,7 @@ def _matrix(numbers: Numbers, shown: list[int], n_sources: int) -> Counts:
     place[shown] = np.arange(n)
     for removed in numbers.parts(*FOR_ANOTHER):
         of_removed, of_kept = (place[numbers.source[rows]] for rows in (removed, numbers.keeper[removed]))
-        matrix += _counted(of_removed, of_kept, matrix.shape)
+        matrix += _count_pairs(of_removed, of_kept, matrix.shape)
     return matrix
 
 

@@ -18,14 +18,14 @@ from ..choices import ReportTexts, check_choice
 from ..errors import MissingExtraError, ParameterError
 from ..files.atomic import atomic_file
 from ..files.disk import check_apart, check_output
-from ..files.names import describe_reasons, describe_skipped, shown
+from ..files.names import describe_reasons, describe_skipped, show_path
 from ..formats.split import Split
 from ..results.members import Numbers
 from ..results.scored_pairs import ScoredPairs
 from ..results.summary import describe_audit
 from ..results.tables import Tables
 from ..text.shingle import Shingling
-from ..wording import called, counted
+from ..wording import called, plural
 from .comparison import redactor_of
 from .diff import visible
 from .facts import gather, gather_pairs
@@ -48,7 +48,7 @@ def write_report(
     """Write a page that shows what was removed; parameters and errors are those of ``Result.report``."""
     originals = SourceTexts(result)
     path = _checked(output, result.sources, texts, force)
-    told = _told(result)
+    told = _gather(result)
     identities, n_references = result.provenance["inputs"], result.inputs.n_references
     inputs = describe_inputs(identities[:SHOWN], originals.digest, n_references)
     again = command_of("dedup", result.settings.config(), identities, n_references) if command is None else command
@@ -144,12 +144,11 @@ def check_report(output: str | Path, sources: Sequence[Split], force: bool) -> P
     check_apart(output, [place for source in sources for place in source.places], single=True)
     path = check_output(output, force, single=True)
     if path.suffix not in ("", ".html", ".htm"):
-        raise ParameterError(f"{shown(output)}: the report is a web page: write {shown(path.with_suffix('.html'))}")
+        raise ParameterError(f"{show_path(output)}: the report is a web page: write {show_path(path.with_suffix('.html'))}")
     return path
 
 
-def _told(result: Tables) -> Contents:
-    """Gather all that the page says."""
+def _gather(result: Tables) -> Contents:
     decisions, settings = result.rows(), result.settings
     near = None
     if result.near_misses is not None:
@@ -257,7 +256,7 @@ def _templates() -> Any:
     made.filters |= {
         "n": lambda value: value if isinstance(value, str) else f"{value:,}",
         "value": lambda value: short("null" if value is None else value),
-        "share": share, "size": size, "counted": counted, "visible": visible, "reasons": describe_reasons,
+        "share": share, "size": size, "counted": plural, "visible": visible, "reasons": describe_reasons,
         "skipped": describe_skipped, "audit": describe_audit,
     }  # fmt: skip
     return made

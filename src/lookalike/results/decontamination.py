@@ -30,7 +30,7 @@ from ..text.shingle import Shingling
 from ..values import Int64Array
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import positions_of
-from ..wording import counted
+from ..wording import plural
 from .rows import Tabular, collect
 from .scored import Scored
 from .scored_pairs import ScoredPairs, Scores
@@ -88,8 +88,7 @@ class Matches:
         there = to_numpy(batch["n"]) > 0
         return expanded(batch if there.all() else batch.filter(to_arrow(there)), self._document, self._items)
 
-    def _found(self) -> Iterator[tuple[pa.RecordBatch, Int64Array, Int64Array, Int64Array]]:
-        """Yield all matches, in the order of the documents."""
+    def _matches(self) -> Iterator[tuple[pa.RecordBatch, Int64Array, Int64Array, Int64Array]]:
         for batch in self._table.batches():
             yield from self._expanded(batch)
 
@@ -108,12 +107,12 @@ class Matches:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Make the rows and yield them."""
-        for found in self._found():
+        for found in self._matches():
             yield from self._rows(*found).to_batches()
 
     def scores(self, measure: str) -> Scores:
         """Yield (reference document, document, score) of all matches."""
-        for documents, which, rows, item in self._found():
+        for documents, which, rows, item in self._matches():
             yield item, to_numpy(documents["order"])[rows], matches_of(documents)[1][measure][which]
 
     def called(self, references: Int64Array, rows: Int64Array) -> list[Any]:
@@ -204,9 +203,9 @@ class DecontaminationResult(Scored, Tabular):
     def _facts(self) -> dict[str, str]:
         """Return what is said of it."""
         s = self.summary
-        of = f"{s['overlapping']:,} of {counted(s['documents'], 'document')}"
-        references = f"overlap with {counted(s['references'], 'reference')}"
-        return {"documents": of, "references": references, "matches": counted(s["matches"], "match", "matches")}
+        of = f"{s['overlapping']:,} of {plural(s['documents'], 'document')}"
+        references = f"overlap with {plural(s['references'], 'reference')}"
+        return {"documents": of, "references": references, "matches": plural(s["matches"], "match", "matches")}
 
     @cached_property
     def matches(self) -> pa.Table:

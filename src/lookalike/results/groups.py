@@ -14,7 +14,7 @@ from ..steps.decide import STAY, apply_rules
 from ..values import Int64Array, Pairs
 from ..values.arrow import string, to_arrow, to_numpy
 from .members import FOR_ANOTHER
-from .rows import Rows, collect, filtered, of_reason
+from .rows import Rows, collect, matching_rows, of_reason
 
 _SETTLED = ("reference", "skipped", "override", "key", "empty")  # reasons that no threshold changes
 
@@ -22,8 +22,10 @@ _SETTLED = ("reference", "skipped", "override", "key", "empty")  # reasons that 
 def groups_of(decisions: Rows, against: bool) -> pa.Table:
     """Return a row for each kept document that stands for others: ``id, [is_reference], n_exact, n_duplicates, duplicates``."""
     names = ["order", "reason", "id", "n_exact", "n_duplicates"]
-    keepers = filtered(decisions.select(names), lambda batch: to_arrow(to_numpy(batch.column("n_duplicates")) > 0))
-    removed = filtered(decisions.select(["id", "keeper", "reason"]), lambda batch: to_arrow(of_reason(batch, *FOR_ANOTHER)))
+    keepers = matching_rows(decisions.select(names), lambda batch: to_arrow(to_numpy(batch.column("n_duplicates")) > 0))
+    removed = matching_rows(
+        decisions.select(["id", "keeper", "reason"]), lambda batch: to_arrow(of_reason(batch, *FOR_ANOTHER))
+    )
     order = to_numpy(keepers["order"])
     by_order = np.argsort(order)
     place = by_order[np.searchsorted(order[by_order], to_numpy(removed["keeper"]))]

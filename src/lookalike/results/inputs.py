@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ..errors import InputDataError
 from ..files.descriptions import check_trusted
-from ..files.names import shown
+from ..files.names import show_path
 from ..files.places import FoundFile, digest_of, place_of
 from ..files.urls import AnyPath, is_url, path_of
 from ..formats.registry import format_named
@@ -184,7 +184,7 @@ class SavedInputs:
                 "the file has changed since the result was made, so its texts can differ; run dedup again", changed
             )
         raise InputDataError(
-            f"the input no longer exists; looked for {' and '.join(map(shown, looked))}: restore it with its "
+            f"the input no longer exists; looked for {' and '.join(map(show_path, looked))}: restore it with its "
             f"modification time (cp -p), or run dedup again",
             name,
         )

@@ -17,7 +17,7 @@ from ..steps.decide import REASONS
 from ..values import Float64Array, Int64Array
 from ..values.arrow import string, strings, to_arrow, to_numpy
 from ..values.tables import COLUMN, SOURCE_BITS
-from .rows import BATCH_ROWS, Rows, numbered
+from .rows import BATCH_ROWS, Rows, numbered_batches
 
 RESEMBLING = 3  # ids that are suggested for one that is not there
 COMPARED = 2000  # ids that are compared with it, letter by letter
@@ -147,8 +147,8 @@ def shared_by(decisions: Rows, column: str | None, inputs: list[str]) -> pa.Tabl
 def rows_named(decisions: Rows, name: str) -> list[int]:
     """Return the rows whose id reads like a name: of an input, and of a reference, where both have it."""
     found: list[int] = []
-    for first, batch in numbered(decisions, ["id"]):
-        found += (first + np.flatnonzero(to_numpy(pc.equal(_named(batch), string(name)), 0))).tolist()
+    for first, batch in numbered_batches(decisions, ["id"]):
+        found += (first + np.flatnonzero(to_numpy(pc.equal(_ids_of(batch), string(name)), 0))).tolist()
     return found
 
 
@@ -158,7 +158,7 @@ def names_like(decisions: Rows, name: str) -> list[str]:
     lengths = [len(name), 3 * len(name) // 4, len(name) // 2, 2]
     for length in [length for length in lengths if length]:
         for batch in decisions.select(["id"]).batches():
-            names = _named(batch)
+            names = _ids_of(batch)
             if length == len(name):
                 alike = pc.match_substring(names, name)
             else:
@@ -175,6 +175,6 @@ def names_like(decisions: Rows, name: str) -> list[str]:
     return nlargest(RESEMBLING, some, key=likeness)
 
 
-def _named(batch: pa.RecordBatch) -> pa.Array:
+def _ids_of(batch: pa.RecordBatch) -> pa.Array:
     """Return the ids of a batch as texts; those that are numbers as they are written."""
     return batch.column("id").cast(pa.large_string())

@@ -28,7 +28,7 @@ from ..values import Int64Array
 from ..values.arrays import whole
 from ..values.arrow import strings, to_arrow, to_numpy
 from ..values.tables import positions_of
-from ..wording import Brief, counted
+from ..wording import Brief, plural
 from .decontamination import Corpus
 from .rows import Tabular, collect
 
@@ -72,7 +72,7 @@ class Repeats:
             order += len(texts)
 
 
-class _Made:
+class _DeferredRows:
     """Rows that are made when they are asked for."""
 
     def __init__(self, found: Repeats, n: int, schema: pa.Schema) -> None:
@@ -83,7 +83,7 @@ class _Made:
         return self._n
 
 
-class Removed(_Made):
+class Removed(_DeferredRows):
     """What is removed, in input order: ``id, begin, end`` and how many words or lines; with ``text`` the text, too."""
 
     def __init__(self, found: Repeats, n: int, what: str, text: bool) -> None:
@@ -108,7 +108,7 @@ class Removed(_Made):
             yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
 
-class Repeated(_Made):
+class Repeated(_DeferredRows):
     """Lines that come several times, by where they come first: their text, how often, in how many documents, and where."""
 
     def __init__(self, found: Repeats, n: int) -> None:
@@ -118,7 +118,7 @@ class Repeated(_Made):
     def _sorted(self) -> Iterator[pa.RecordBatch]:
         """Yield (order of the document, first, count, documents), by first."""
         engine, repeated = self._found.engine, self._found.repeated.select(_SORTED.names[1:])
-        rows = engine.map(repeated, partial(_placed, starts=self._found.marks.starts), _SORTED)
+        rows = engine.map(repeated, partial(_with_places, starts=self._found.marks.starts), _SORTED)
         yield from engine.group_by(rows, None, ("order", "first")).batches()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
@@ -134,9 +134,9 @@ class Repeated(_Made):
             cut = int(np.searchsorted(rows[0], end))
             waiting = [rows[:, cut:]]
             if cut:
-                yield self._told(documents, texts, rows[0, :cut] - first, rows[1:, :cut])
+                yield self._describe(documents, texts, rows[0, :cut] - first, rows[1:, :cut])
 
-    def _told(self, documents: pa.RecordBatch, texts: Texts, row: Int64Array, told: Int64Array) -> pa.RecordBatch:
+    def _describe(self, documents: pa.RecordBatch, texts: Texts, row: Int64Array, told: Int64Array) -> pa.RecordBatch:
         before = np.cumsum(to_numpy(documents["n"])) - to_numpy(documents["n"])
         starts = self._found.marks.starts[to_numpy(documents["order"])]
         unit = units_of(documents)[told[0] - starts[row] + before[row]]
@@ -164,7 +164,7 @@ class Repeated(_Made):
         return pa.Table.from_pylist([dict(zip(_TOP, row, strict=True)) for row in rows], self.schema)
 
 
-def _placed(rows: Iterator[pa.RecordBatch], starts: Int64Array) -> Iterator[pa.RecordBatch]:
+def _with_places(rows: Iterator[pa.RecordBatch], starts: Int64Array) -> Iterator[pa.RecordBatch]:
     """Add the order of the document that the first of equal units is in; leave out rows that name removed units alone."""
     for batch in rows:
         some = batch.filter(to_arrow(to_numpy(batch["count"]) > 0))
@@ -206,7 +206,7 @@ class RepeatsResult(Brief, Tabular):
 
     def _facts(self) -> dict[str, str]:
         """Return what is said of it."""
-        changed = f"{self._changed:,} of {counted(self.n_documents, 'document')} changed"
+        changed = f"{self._changed:,} of {plural(self.n_documents, 'document')} changed"
         removed, dropped = f"{self._size:,} {self._what} removed", f"{int(self._dropped.sum()):,} dropped"
         return {"documents": changed, "removed": removed, "dropped": dropped}
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from ..choices import ReportTexts
 from ..engines.memory import peak_memory
 from ..errors import ParameterError, all_from_caller
-from ..formats.frames import chosen
+from ..formats.frames import filter_data
 from ..formats.writers import table_of, write_attributes, write_rows
 from ..inputs.sketches import Trusted
 from ..values.arrays import MOST_SEED, number, whole
@@ -218,7 +218,7 @@ class Result(Tables):
         """
         if data is not None and annotate:
             raise ParameterError("annotate is for clean() without data: the rows of data are returned as they are")
-        return table_of(self._selections(annotate)) if data is None else chosen(data, self.keep)
+        return table_of(self._selections(annotate)) if data is None else filter_data(data, self.keep)
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Save all but the documents to a new folder: decisions, pairs and the files that were read (Parquet), ``result.json``.

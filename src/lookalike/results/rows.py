@@ -169,20 +169,20 @@ class DeferredRows:
         return self._fetch()
 
     @cached_property
-    def _here(self) -> Rows:
+    def _own_rows(self) -> Rows:
         return self.collected()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows in their order."""
-        return self._here.batches()
+        return self._own_rows.batches()
 
     def select(self, names: Sequence[str]) -> Rows:
         """Return some columns."""
-        return self._here.select(names)
+        return self._own_rows.select(names)
 
     def slice(self, begin: int, end: int) -> Rows:
         """Return some rows."""
-        return self._here.slice(begin, end)
+        return self._own_rows.slice(begin, end)
 
 
 def spill_to_parquet(batches: Iterable[pa.RecordBatch], schema: pa.Schema, by: str) -> ParquetRows:
@@ -213,7 +213,7 @@ def collect(rows: Rows | LazyRows) -> pa.Table:
     return pa.Table.from_batches(rows.batches(), rows.schema)
 
 
-def numbered(rows: Rows, names: Sequence[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+def numbered_batches(rows: Rows, names: Sequence[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
     """Yield the batches of some columns, each with the number of its first row."""
     first = 0
     for batch in rows.select(names).batches():
@@ -221,7 +221,7 @@ def numbered(rows: Rows, names: Sequence[str]) -> Iterator[tuple[int, pa.RecordB
         first += len(batch)
 
 
-def filtered(rows: Rows, wanted: Callable[[pa.RecordBatch], pa.Array]) -> pa.Table:
+def matching_rows(rows: Rows, wanted: Callable[[pa.RecordBatch], pa.Array]) -> pa.Table:
     """Return the rows for which a function of a batch says true, as an Arrow table; the others are not held."""
     return pa.Table.from_batches((batch.filter(wanted(batch)) for batch in rows.batches()), rows.schema)
 
@@ -281,7 +281,7 @@ def of_reason(batch: pa.RecordBatch | pa.Table, *reasons: str) -> NDArray[np.boo
 def least_alike(decisions: Rows, n: int) -> SmallestN:
     """Find the removed near-duplicates with the lowest scores."""
     lowest = SmallestN(n)
-    for first, batch in numbered(decisions, ["reason", "resemblance"]):
+    for first, batch in numbered_batches(decisions, ["reason", "resemblance"]):
         near = np.flatnonzero(of_reason(batch, "near"))
         lowest.add(to_numpy(batch.column("resemblance"))[near], first + near)
     return lowest
@@ -290,7 +290,7 @@ def least_alike(decisions: Rows, n: int) -> SmallestN:
 def drawn(decisions: Rows, n: int, seed: int, purpose: str, reasons: Sequence[str]) -> RandomSample:
     """Draw rows whose reason is one of some."""
     draw = RandomSample(n, seed, purpose)
-    for first, batch in numbered(decisions, ["reason"]):
+    for first, batch in numbered_batches(decisions, ["reason"]):
         draw.add(first + np.flatnonzero(of_reason(batch, *reasons)))
     return draw
 

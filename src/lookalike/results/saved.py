@@ -23,7 +23,7 @@ from ..errors import InputDataError
 from ..files.descriptions import Count, damaged, encoded, places_named, read_description
 from ..files.disk import SIDECAR, OutputFolder, atomic_directory, check_apart, check_output
 from ..files.job import FINISHED, JOB
-from ..files.names import describe_skipped, shown
+from ..files.names import describe_skipped, show_path
 from ..files.urls import check_on_disk
 from ..formats.split import Split
 from ..inputs.overrides import Overrides
@@ -120,7 +120,11 @@ def save_result(
         given |= {"overrides": None if overrides is None else {"name": overrides.name, **overrides.to_dict()}}
         ignored = settings.ignore
         given |= {"ignore": None if ignored is None else {"names": ignored.names, **ignored.to_dict()}}
-        given |= {"tokenizer": None, "trust": [], "work": None if settings.work is None else shown(os.fspath(settings.work))}
+        given |= {
+            "tokenizer": None,
+            "trust": [],
+            "work": None if settings.work is None else show_path(os.fspath(settings.work)),
+        }
         said = {"lookalike": __version__, "format": FORMAT, "files": files, "settings": given, **facts}
         with new.file(DESCRIPTION) as stream:
             stream.write(encoded(said, own))
@@ -164,7 +168,7 @@ def _regular(path: Path) -> Path:
 
 def load_result(folder: str | Path, held: bool = True, trust: Trusted = ()) -> dict[str, Any]:
     """Return what ``Result`` is made of, as it was saved."""
-    path, name = Path(folder), shown(folder)
+    path, name = Path(folder), show_path(folder)
     try:
         described = read_description(path / DESCRIPTION, _Result, FORMAT, "a saved result")
     except OSError:

@@ -19,8 +19,8 @@ from ..steps.decide import REASONS, count_by_value
 from ..steps.totals import OUTCOMES, add_outcomes
 from ..theory.minhash import exact_interval
 from ..values.tables import COLUMN
-from ..wording import counted, html_table, printable, spoken, text_size
-from .rows import Rows, collect, numbered
+from ..wording import html_table, plural, printable, spoken, text_size
+from .rows import Rows, collect, numbered_batches
 
 LISTED = 1000  # values of a column, those of most documents; as many of the others, those of which most is removed
 SHOWN = 8  # values that the summary names
@@ -46,10 +46,10 @@ class Slices:
 
     def found(self) -> dict[str, list[dict[str, Any]]]:
         """Return what was counted, by column: see ``Summary``."""
-        return {name.removeprefix(COLUMN): _told(*some) for name, some in zip(self.needed, self._counts, strict=True)}
+        return {name.removeprefix(COLUMN): _worst_values(*some) for name, some in zip(self.needed, self._counts, strict=True)}
 
 
-def _told(documents: Counter[str | None], removed: Counter[str | None]) -> list[dict[str, Any]]:
+def _worst_values(documents: Counter[str | None], removed: Counter[str | None]) -> list[dict[str, Any]]:
     """Return the values of a column with most documents, then those that lose the largest share, and how much."""
     order = sorted(documents, key=lambda value: (-documents[value], value is None, value or ""))
     others = sorted(order[LISTED:], key=lambda value: -removed[value] / documents[value])
@@ -79,7 +79,7 @@ def lines_of_slices(slices: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[s
             warning = f"   far more than others: {row['low']:.1%} to {row['high']:.1%}" if row["more"] else ""
             lines.append(f"    {name:<24}  {row['removed']:>10,} of {row['documents']:>10,}   {row['share']:6.1%}{warning}")
         if more:
-            lines.append(f"    and {counted(more, 'value')} more (--json has {'all' if len(rows) < 2 * LISTED else 'some'})")
+            lines.append(f"    and {plural(more, 'value')} more (--json has {'all' if len(rows) < 2 * LISTED else 'some'})")
     return lines
 
 
@@ -208,8 +208,8 @@ class Summary:
         """Return a human-readable summary."""
         total = sum(self.seconds.values())
         lines = [
-            counted(self.documents, "document")
-            + (f" and {counted(self.reference, 'reference document')}" if self.reference else "")
+            plural(self.documents, "document")
+            + (f" and {plural(self.reference, 'reference document')}" if self.reference else "")
             + f", {text_size(self.text_bytes)}",
         ]
         if self.skipped["files"]:
@@ -272,7 +272,7 @@ class Summary:
 
     def _recall_lines(self) -> list[str]:
         """Say what the recall is: the same for every pair, or a mean where documents are in crowded buckets."""
-        pairs = f"{counted(self.candidate_pairs, 'candidate pair')}, {self.verified_pairs:,} verified"
+        pairs = f"{plural(self.candidate_pairs, 'candidate pair')}, {self.verified_pairs:,} verified"
         if self.near_duplicates > self.verified_pairs:
             pairs += " (identical texts count as one)"
         if not self.crowded:
@@ -284,7 +284,7 @@ class Summary:
         return [
             f"recall at the threshold: {self.recall_vouched:.4f} on average, higher above it "
             f"({self.recall_planned:.4f} planned, {self.found_by}); {pairs}",
-            f"  {counted(self.crowded, 'document')} {where}: they share so much text with many others, usually",
+            f"  {plural(self.crowded, 'document')} {where}: they share so much text with many others, usually",
             "  boilerplate, that they were compared with some of these only",
             "  (to compare more, raise --max-bucket (max_bucket=), or leave boilerplate out with --ignore (ignore=))",
             *["  (texts as short as these often take less time with --recall 1 (recall=1), which finds all pairs)"] * all_pairs,
@@ -294,21 +294,21 @@ class Summary:
 def describe_audit(audit: dict[str, Any], score: str) -> str:
     """Say what an audit measured."""
     inside = score == "containment"
-    drawn = f"{counted(audit['audited'], 'kept document')} of {audit['of']:,}{', copies included,' if inside else ''}"
+    drawn = f"{plural(audit['audited'], 'kept document')} of {audit['of']:,}{', copies included,' if inside else ''}"
     begin = f"audit: {drawn} (seed {audit['seed']}) compared with all others: "
     if audit["recall"] is None:
         return f"{begin}none {'is inside another' if inside else 'has a near-duplicate'}"
     recall = f"recall {audit['recall']:.4f} (95% interval {audit['low']:.4f} to {audit['high']:.4f}"
     if inside:
         return f"{begin}{audit['missed']:,} inside another, and missed; {audit['found']:,} removed of all documents; {recall})"
-    near = counted(audit["with_near_duplicates"], "document")
-    return f"{begin}{counted(audit['found'], 'near-duplicate')} removed, {audit['missed']:,} missed; {recall}, from {near})"
+    near = plural(audit["with_near_duplicates"], "document")
+    return f"{begin}{plural(audit['found'], 'near-duplicate')} removed, {audit['missed']:,} missed; {recall}, from {near})"
 
 
 def count(decisions: Rows, n_reference: int, slices: Sequence[str] = ()) -> dict[str, Any]:
     """Count decisions, a batch at a time: the fields of ``Summary`` that follow from them."""
     total, by = OUTCOMES.start(), Slices(slices)
-    for first, batch in numbered(decisions, ["reason", "resemblance", *(["kept", *by.needed] if slices else [])]):
+    for first, batch in numbered_batches(decisions, ["reason", "resemblance", *(["kept", *by.needed] if slices else [])]):
         add_outcomes(total, batch, np.arange(first, first + batch.num_rows))
         by.add(count_by_value(iter([batch]), by.needed))
 

@@ -23,11 +23,11 @@ from ..values import Float64Array, Int64Array
 from ..values.arrays import MOST_SEED, whole
 from ..values.arrow import no_rows, to_numpy
 from ..values.tables import SOURCE_BITS
-from ..wording import called, counted
+from ..wording import called, plural
 from .groups import annotated, annotation_columns, clusters_of, groups_of, keeper_columns
 from .inputs import INPUTS, Inputs, OpenInputs, SavedInputs
 from .members import shared_by
-from .rows import Rows, TableRows, Tabular, collect, drawn, filtered, least_alike, not_skipped, rows_at
+from .rows import Rows, TableRows, Tabular, collect, drawn, least_alike, matching_rows, not_skipped, rows_at
 from .summary import Summary
 
 NearMisses = Callable[[float], Iterator[tuple[Int64Array, Int64Array, Float64Array]]]
@@ -101,7 +101,7 @@ class Tables(Tabular):
     def __repr__(self) -> str:
         """Name the counts that matter."""
         s = self.summary
-        return f"<Result: {counted(s.documents, 'document')}, {s.kept:,} kept, threshold {self.threshold:g}>"
+        return f"<Result: {plural(s.documents, 'document')}, {s.kept:,} kept, threshold {self.threshold:g}>"
 
     def __len__(self) -> int:
         """Return the number of documents judged."""
@@ -187,7 +187,7 @@ class Tables(Tabular):
         second = [name for name in ("standard_error", "distance") if name in self._decisions.schema.names]
         return {"resemblance": name, **dict(zip(second, second, strict=True))}
 
-    def _told(self, table: pa.Table) -> pa.Table:
+    def _name_scores(self, table: pa.Table) -> pa.Table:
         """Name the columns of scores as users know them."""
         return table.rename_columns([self.score_names.get(name, name) for name in table.column_names])
 
@@ -214,7 +214,7 @@ class Tables(Tabular):
         ``counts`` follows ``n_sources``.
         """
         names = ["id", *(count_columns(self.settings) or ("n_exact", "n_duplicates"))]
-        return filtered(self._own([*names, "kept"]), lambda batch: batch.column("kept")).drop("kept")
+        return matching_rows(self._own([*names, "kept"]), lambda batch: batch.column("kept")).drop("kept")
 
     @cached_property
     def removed(self) -> pa.Table:
@@ -226,7 +226,7 @@ class Tables(Tabular):
         those removed by key have a null resemblance.
         """
         names = [*self._removed_columns, "kept"]
-        return self._told(filtered(self._own(names), lambda batch: pc.invert(batch.column("kept"))).drop("kept"))
+        return self._name_scores(matching_rows(self._own(names), lambda batch: pc.invert(batch.column("kept"))).drop("kept"))
 
     @cached_property
     def groups(self) -> pa.Table:
@@ -253,7 +253,7 @@ class Tables(Tabular):
         """
         self._check_open()
         names = ["left_id", "right_id", *(["left_is_reference"] if self.against else ()), *self.score_names]
-        return self._told(collect(self._matches.select(names)))
+        return self._name_scores(collect(self._matches.select(names)))
 
     @cached_property
     def clusters(self) -> Int64Array:
@@ -336,7 +336,7 @@ class Tables(Tabular):
             As ``removed``, in input order.
         """
         draw = drawn(self.rows(), whole("n", n, 1, None), whole("seed", seed, 0, MOST_SEED), "sample", ("exact", "near"))
-        return self._told(rows_at(self.rows(self._removed_columns), draw.rows))
+        return self._name_scores(rows_at(self.rows(self._removed_columns), draw.rows))
 
     def least_alike(self, n: int) -> pa.Table:
         """Return the removed near-duplicates that resemble their kept documents least.
@@ -352,7 +352,7 @@ class Tables(Tabular):
             As ``removed``, the least alike first.
         """
         least = least_alike(self.rows(), whole("n", n, 1, None))
-        return self._told(rows_at(self.rows(self._removed_columns), least.rows))
+        return self._name_scores(rows_at(self.rows(self._removed_columns), least.rows))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all but the job, tables whole."""

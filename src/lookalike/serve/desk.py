@@ -19,7 +19,7 @@ from ..index.index import Index
 from ..report.comparison import begin_of, compare
 from ..report.samples import MOST_TEXT, short
 from ..values.arrays import whole
-from ..wording import counted
+from ..wording import plural
 from .bodies import Problem, decoder
 from .desk_job import MOST_SHOWN, Desk, Wanted
 from .desk_review import Judgement
@@ -41,7 +41,7 @@ _STATUS = {MissingExtraError: 501, OutputError: 507, InputDataError: 500, IndexF
 Run = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 
-class Said(msgspec.Struct, forbid_unknown_fields=True):
+class SentJudgement(msgspec.Struct, forbid_unknown_fields=True):
     """A judgement, as a page sends it."""
 
     row: int
@@ -129,13 +129,13 @@ def routes_of_job(folder: str | Path, trust: Sequence[str] = ()) -> list[Route]:
         source = asked.pop("source", "")
         if unknown := sorted(set(asked) - {"order", "kind", "judged", "find"}):
             raise ParameterError(f"unknown parameter {unknown[0][:40]!r}")
-        return desk.listed(Wanted(source=_number("source", source) if source else None, **asked), begin, n)
+        return desk.list_removals(Wanted(source=_number("source", source) if source else None, **asked), begin, n)
 
     def pair(request: Request) -> Any:
         beside = [_number("beside", one) for one in request.query_params.get("beside", "").split(",") if one]
         return desk.pair(_number("the row", request.path_params["row"]), beside)
 
-    def judge(request: Request, said: Said) -> Any:
+    def judge(request: Request, said: SentJudgement) -> Any:
         return desk.judge(said.row, Judgement(said.judgement, said.note), said.copies)
 
     async def report(request: Request) -> Response:
@@ -146,7 +146,7 @@ def routes_of_job(folder: str | Path, trust: Sequence[str] = ()) -> list[Route]:
         _route("/v1/job", lambda request: desk.about()),
         _route("/v1/removals", removals),
         _route("/v1/removals/{row}", pair),
-        _route("/v1/judgements", judge, Said),
+        _route("/v1/judgements", judge, SentJudgement),
         _route("/v1/undo", lambda request, _: desk.undo(), Nothing),
         Route("/v1/report", report),
     ]
@@ -163,7 +163,7 @@ def routes_of_index(store: BatchedIndex) -> list[Route]:
         return {
             "version": __version__,
             "keeps_texts": info["keep_text"],
-            "said": f"{short(index.path.name)} has {counted(info['documents'], 'document')}. Shown are those whose "
+            "said": f"{short(index.path.name)} has {plural(info['documents'], 'document')}. Shown are those whose "
             f"{_score(index)} with your text is at least {threshold if info['keep_text'] else index.kind.least_estimate:.3g}.",
             "most_bytes": store.limits.text,
             "score": _score(index),

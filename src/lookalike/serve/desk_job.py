@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from .. import __version__
 from ..choices import check_choice
 from ..errors import InputDataError, LookalikeError, ParameterError
-from ..files.names import shown
+from ..files.names import show_path
 from ..report.comparison import begin_of, compare
 from ..report.page import write_report
 from ..report.samples import MOST_TEXT, short
@@ -30,7 +30,7 @@ from ..results.rows import RandomSample, Rows, rows_at
 from ..steps.decide import REASONS
 from ..theory.minhash import exact_interval
 from ..values import Int64Array
-from ..wording import counted
+from ..wording import plural
 from .desk_review import JUDGEMENTS, Judgement, Removed, Review
 
 ORDERS = ("least alike", "most alike", "random", "source", "group")
@@ -170,7 +170,7 @@ class Desk:
 
     def __init__(self, folder: str | Path, trust: Sequence[str] = ()) -> None:
         self.result = Result.load(folder, trust=trust)  # whole: rows in files would be read again for each page
-        self._folder = shown(folder)
+        self._folder = show_path(folder)
         self.removals = Removals(self.result.rows(), int(self.result.settings.seed))
         self.review = Review(Path(folder), self.removals.named, self._source_of)
         self._names = [short(identity["name"]) for identity in self.result.provenance["inputs"]]
@@ -206,7 +206,7 @@ class Desk:
         return {
             "version": __version__,
             "folder": short(self._folder),
-            "said": f"{n:,} of {counted(s.documents, 'document')} were removed as duplicates: {s.exact_duplicates:,} exact and "
+            "said": f"{n:,} of {plural(s.documents, 'document')} were removed as duplicates: {s.exact_duplicates:,} exact and "
             f"{s.near_duplicates:,} near, with a {s.score} of at least {settings.threshold:g}.",
             "score": s.score if s.verified_by == "exact" else f"estimated {s.score}",
             "sources": [
@@ -233,7 +233,7 @@ class Desk:
             found |= {"precision": right / len(sure), "low": low, "high": high}
         return found
 
-    def listed(self, wanted: Wanted, begin: int, n: int) -> dict[str, Any]:
+    def list_removals(self, wanted: Wanted, begin: int, n: int) -> dict[str, Any]:
         """Return how many removals are asked for, and some of them."""
         if begin < 0 or not 1 <= n <= MOST_ROWS:
             raise ParameterError(f"begin must be at least 0, and n in 1..{MOST_ROWS}; got {begin} and {n}")
@@ -242,13 +242,13 @@ class Desk:
         found = self.removals.find(wanted, state)
         some = found[begin : begin + n]
         documents, keepers = self.removals.documents(self.removals.rows[some]), self.removals.keepers[some].tolist()
-        return {"total": len(found), "begin": begin, "rows": list(map(self._told, documents, keepers))}
+        return {"total": len(found), "begin": begin, "rows": list(map(self._describe, documents, keepers))}
 
     def _places(self, rows: Collection[int]) -> Int64Array:
         """Return the numbers of removals by their rows."""
         return np.searchsorted(self.removals.rows, np.fromiter(rows, np.int64, len(rows)))
 
-    def _told(self, document: dict[str, Any], keeper: int) -> dict[str, Any]:
+    def _describe(self, document: dict[str, Any], keeper: int) -> dict[str, Any]:
         """Return what a page needs of a removed document, also the row of the one that it was removed for."""
         return document | {"keeper": keeper} | asdict(self.review.judged.get(document["row"], Judgement()))
 
@@ -258,7 +258,7 @@ class Desk:
             raise ParameterError(f"at most {MOST_ROWS} removals are read at a time; got {len(beside):,}")
         pairs = {other: int(self.removals.keepers[self.removals.index_of(other)]) for other in (row, *beside)}
         removed, kept = self.removals.documents(np.array([row, pairs[row]]))
-        told = self._told(removed, pairs[row]) | {f"left_{name}": kept[name] for name in ("name", "file", "bytes")}
+        told = self._describe(removed, pairs[row]) | {f"left_{name}": kept[name] for name in ("name", "file", "bytes")}
         told["copies"] = len(self.removals.copies(row))
         try:
             texts = self._texts.read((row, pairs[row]), [place for pair in pairs.items() for place in pair])

@@ -199,12 +199,11 @@ class Review:
                 with suppress(OSError):
                     log.truncate(end)
                 raise
-        before = self._kept()
+        before = self._rows_to_keep()
         self._take(changed, undo)
-        self._behind |= before != self._kept()
+        self._behind |= before != self._rows_to_keep()
 
-    def _kept(self) -> list[int]:
-        """Return the rows of the documents to keep."""
+    def _rows_to_keep(self) -> list[int]:
         return sorted(row for row, said in self.judged.items() if said.judgement == "keep")
 
     def _write_overrides(self) -> None:
@@ -216,7 +215,7 @@ class Review:
         except OSError as error:
             raise OutputError(f"cannot be read: {error.strerror}", self._overrides) from None
         lines = [line for line in there.split(b"\n") if line and not self._is_ours(line)]
-        for row in self._kept():
+        for row in self._rows_to_keep():
             said = {"id": self._removed(row).id, "action": "keep", **self._sources[row]}
             lines.append(json.dumps(said, ensure_ascii=False).encode())
         wanted = b"".join(line + b"\n" for line in lines)

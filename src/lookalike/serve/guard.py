@@ -26,7 +26,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 
 from ..errors import ParameterError
-from ..files.names import shown
+from ..files.names import show_path
 from .bodies import JSON, PROBLEM, Limits, Problem, busy
 from .log import Log, Metrics
 
@@ -71,7 +71,7 @@ class Keys:
 
 def read_keys(path: str | os.PathLike[str]) -> Keys:
     """Read a file of keys: TOML, with lists ``read`` and ``write`` of keys, or of ``sha256:`` and 64 hexadecimal digits."""
-    name = shown(Path(path))
+    name = show_path(Path(path))
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())

@@ -24,7 +24,7 @@ from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, JSO
 
 from .. import __version__
 from ..errors import InputDataError, LookalikeError, ParameterError
-from ..files.names import shown
+from ..files.names import show_path
 from ..formats.sources import open_sources
 from ..formats.split import Columns, Limit
 from ..index.index import Index
@@ -64,9 +64,9 @@ class Resources:
         files: list[str] = []
         for path in paths:
             if os.path.exists(Path(path, MANIFEST)):
-                self.indexes[shown(path)] = Index.open(path, "read")
+                self.indexes[show_path(path)] = Index.open(path, "read")
             elif os.path.exists(Path(path, DESCRIPTION)):
-                self.results[shown(path)] = Result.open(path, trust=tuple(trust))
+                self.results[show_path(path)] = Result.open(path, trust=tuple(trust))
             else:
                 files.append(path)
         if files:
@@ -76,7 +76,7 @@ class Resources:
             limit = Limit(most=MOST_TEXT, skip=True, faults=reading["on_error"] == "skip")
             for ids, texts in read_with_ids(sources, columns, limit=limit):
                 made.add(ids, texts)
-            self.indexes[", ".join(map(shown, files))] = made
+            self.indexes[", ".join(map(show_path, files))] = made
 
     def compare_texts(self, a: str, b: str) -> Answer:
         """Compare two texts: their exact resemblance (the share of word sequences that they have in common), how much of each

@@ -23,12 +23,12 @@ import uvloop
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ..errors import InputDataError, OutputError, ParameterError
-from ..files.names import shown
+from ..files.names import show_path
 from ..files.urls import check_on_disk
 from ..index.index import Index
 from ..index.manifest import NAME as MANIFEST
 from ..results.saved import DESCRIPTION
-from ..wording import counted
+from ..wording import plural
 from . import desk
 from .app import make_app
 from .bodies import Limits
@@ -164,8 +164,8 @@ def serve(serving: ServerOptions, say: Callable[[str], None]) -> None:
             hosts=frozenset(host.lower().encode() for host in serving.hosts), log=log,
         )  # fmt: skip
         host, port = sockets[0].getsockname()[:2]
-        inside = counted(len(store.index), "document") if store is not None else "a saved result"
-        say(f"{shown(serving.folder)}: {inside}, at http://{f'[{host}]' if ':' in host else host}:{port}/")
+        inside = plural(len(store.index), "document") if store is not None else "a saved result"
+        say(f"{show_path(serving.folder)}: {inside}, at http://{f'[{host}]' if ':' in host else host}:{port}/")
         _run(sockets, guard, store)
     finally:
         for one in sockets:

@@ -77,7 +77,7 @@ class Option:
     repeats: bool = True  # whether a command that repeats the job needs it
 
     @property
-    def said(self) -> str:
+    def help_text(self) -> str:
         """What is said of it in a line or two."""
         return self.help or self.doc.split(". ")[0].rstrip(".").replace("``", "") + "."
 

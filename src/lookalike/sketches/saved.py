@@ -32,7 +32,7 @@ _NAMES = {"signatures": {"values"}, "packed": {"words", "layout"}}
 _PACKINGS = {c.__name__: c for c in (BBit, Fractional, XorBits)}
 
 
-def _named(value: Any) -> dict[str, Any]:
+def _kind_and_parameters(value: Any) -> dict[str, Any]:
     copies = {"copies": "marked"} if getattr(value, "may_be_copied", False) else {}
     return {"kind": type(value).__name__, "parameters": asdict(value), **copies}
 
@@ -83,9 +83,9 @@ def save(value: Signatures | PackedSignatures, path: str | Path, *, force: bool 
     if type(value.scheme).__name__ not in _SCHEMES:
         raise ParameterError(f"signatures of {type(value.scheme).__name__} have no file format")
     arrays: dict[str, NDArray[Any]] = {}
-    header: dict[str, Any] = {"scheme": _named(value.scheme), "shingling": _shingling_header(value.shingling)}
+    header: dict[str, Any] = {"scheme": _kind_and_parameters(value.scheme), "shingling": _shingling_header(value.shingling)}
     if isinstance(value, PackedSignatures):
-        header |= {"kind": "packed", "packing": _named(value.packing), "has_empty": value.has_empty}
+        header |= {"kind": "packed", "packing": _kind_and_parameters(value.packing), "has_empty": value.has_empty}
         arrays |= {"words": value.words, "layout": value.layout}
     else:
         header["kind"] = "signatures"
@@ -134,7 +134,7 @@ def _make(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
     if set(arrays) - {extra} != _NAMES[kind] or any(a.dtype.str not in _DTYPES[name] for name, a in arrays.items()):
         raise ValueError(f"arrays { ({name: a.dtype.str for name, a in arrays.items()}) }")
     scheme = _SCHEMES[header["scheme"]["kind"]](**header["scheme"]["parameters"])
-    if header["scheme"].get("copies") != _named(scheme).get("copies"):
+    if header["scheme"].get("copies") != _kind_and_parameters(scheme).get("copies"):
         raise InputDataError("filled bins of an earlier version, whose copies are not marked: make the signatures again", path)
     shingling: object = header["shingling"]
     if isinstance(shingling, dict):

@@ -62,7 +62,7 @@ class SourceKey:
             apart = np.array(self.documents, np.bool_)[source]
             return np.where(apart, position + _DOCUMENT, source)
         found = batch.column(self.needed).dictionary_encode()
-        return np.asarray(numbered(found.dictionary.to_pylist())[to_numpy(found.indices)], np.int64)
+        return np.asarray(number_texts(found.dictionary.to_pylist())[to_numpy(found.indices)], np.int64)
 
     def names(self, batch: pa.RecordBatch, labels: Labels) -> pa.Array:
         """Return what the source of each document is called, null where a column names none."""
@@ -80,7 +80,7 @@ def _input_name(labels: Labels, origin: int) -> str:
     return as_utf8(labels.splits[source].label(row + 1))
 
 
-def numbered(values: list[str]) -> Int64Array:
+def number_texts(values: list[str]) -> Int64Array:
     """Return the number of each text: 63 bits of a hash."""
     from hashlib import blake2b  # here, for what is not needed to start
 

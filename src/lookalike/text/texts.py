@@ -140,7 +140,7 @@ def concatenate(parts: Sequence[Texts]) -> Texts:
     return Texts(np.concatenate(data) if data else np.zeros(0, np.uint8), offsets)
 
 
-def joined(columns: Sequence[Texts], between: str) -> Texts:
+def join_columns(columns: Sequence[Texts], between: str) -> Texts:
     """Return texts that are made of one of each column, those that are not empty."""
     import pyarrow.compute as pc  # here, for what is not needed to start
 

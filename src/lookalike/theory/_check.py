@@ -16,8 +16,7 @@ Float = Any
 ROUNDING = 1e-12
 
 
-def _shown(value: ArrayLike) -> str:
-    """Return a value as a message gives it: a number of NumPy is a number."""
+def _written(value: ArrayLike) -> str:
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
@@ -39,7 +38,7 @@ def within(
         inside &= array < high
     if not np.all(inside):
         ends = f"{'(' if above else '['}{low:g}, {high:g}{')' if below or np.isinf(high) else ']'}"
-        raise ParameterError(f"{name} must be in {ends}; got {_shown(value)}", name, value)
+        raise ParameterError(f"{name} must be in {ends}; got {_written(value)}", name, value)
     return np.clip(array, low, high)
 
 
@@ -70,7 +69,8 @@ def resemblance_of(
         crowded = (left + right) / (1.0 + r) > 1.0 + 1e-9
     if np.any(r > highest * (1 + 1e-9)) or np.any(crowded):
         raise ParameterError(
-            f"no two sets of densities {_shown(density_left)} and {_shown(density_right)} have resemblance "
-            f"{_shown(resemblance)}: it is at most min / max of the densities, and their union, (r1 + r2) / (1 + R), at most 1"
+            f"no two sets of densities {_written(density_left)} and {_written(density_right)} have resemblance "
+            f"{_written(resemblance)}: it is at most min / max of the densities, and their union, (r1 + r2) / (1 + R), "
+            "at most 1"
         )
     return r, left, right

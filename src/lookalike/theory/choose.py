@@ -137,11 +137,10 @@ def for_error(
         slots = _least_slots(error, standard_error * (1.0 + 1e-9), slots)
         choices.append((slots * b, slots * m, scheme, b, m, slots, error(slots)))
     _, _, _, b, m, slots, found = min(choices)
-    return _chosen([Part(slots=slots, bits=b, combined=m)], found)
+    return _choice_of([Part(slots=slots, bits=b, combined=m)], found)
 
 
-def _chosen(parts: list[Part], error: float) -> Choice:
-    """Return a sketch of one or two parts as a choice."""
+def _choice_of(parts: list[Part], error: float) -> Choice:
     permutations = sum(part.slots * part.combined for part in parts)
     bits, combined = max(part.bits for part in parts), max(part.combined for part in parts)
     kinds = [(part.bits if part.combined == 1 else 1.0 / part.combined, part.slots * part.combined) for part in parts]
@@ -273,4 +272,4 @@ def for_memory(
         if not choices:
             raise ParameterError(f"{total_bits} bits are too few for a sketch of {permutations} permutations")
     error, _, parts = min(choices, key=lambda choice: choice[:2])
-    return _chosen(parts, error)
+    return _choice_of(parts, error)

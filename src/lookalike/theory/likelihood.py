@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._check import Float, densities
-from .mixture import Part, Z, _bisect, _half_width, counted, curve, pooled_curve, rises_from
+from .mixture import Part, Z, _bisect, _half_width, check_counts, curve, pooled_curve, rises_from
 
 
 def _score(counts: Float, trials: Float, parts: Sequence[Part], r: Float, density_left: Float, density_right: Float) -> Float:
@@ -82,7 +82,7 @@ def most_likely(
     Product of binomial likelihoods, one for each part; error from the Fisher information; Agresti & Coull, The American
     Statistician 1998, for the added matches.
     """
-    counts, trials = counted(matches, parts)
+    counts, trials = check_counts(matches, parts)
     both = densities(density_left, density_right)
     most = highest(*both)
     lowest = np.minimum(np.maximum(rises_from(parts, *both), 0.0), most)

@@ -156,7 +156,7 @@ def rises_from(parts: Sequence[Part], density_left: ArrayLike = 0.0, density_rig
     return ((1.0 - _bisect(rises, np.zeros(np.shape(c2)), np.ones(np.shape(c2))) - 2.0 * c1) / (2.0 - 2.0 * c2))[()]
 
 
-def counted(matches: ArrayLike, parts: Sequence[Part]) -> tuple[Float, Float]:
+def check_counts(matches: ArrayLike, parts: Sequence[Part]) -> tuple[Float, Float]:
     """Return matches and slots of each part as floats, checked against each other.
 
     Parameters
@@ -321,7 +321,7 @@ def estimate(
     ----------
     f-fractional bit minwise hashing, equations 17, 33, 38; Agresti & Coull, The American Statistician 1998.
     """
-    counts, trials = counted(matches, parts)
+    counts, trials = check_counts(matches, parts)
     total = trials.sum()
     found = resemblance(counts.sum(-1) / total, parts, density_left, density_right)
     more = trials / total  # two matches and two mismatches more, shared among the parts

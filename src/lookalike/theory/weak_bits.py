@@ -82,11 +82,11 @@ def weak_bit_recall(margins: ArrayLike, sigma: ArrayLike, prefix_bits: int, prob
     rows = max(1, _AT_A_TIME // (each.shape[1] * probes * (radius + 1)))
     for begin in range(0, n, rows):
         some = slice(begin, begin + rows)
-        found[some], near[some] = _found(sums[some], each[some], prefix_bits, probes, radius)
+        found[some], near[some] = _recalls(sums[some], each[some], prefix_bits, probes, radius)
     return (found, near) if given.ndim == 2 else (found[:, 0], near[:, 0])
 
 
-def _found(sums: Float, sigma: Float, prefix_bits: int, probes: int, radius: int) -> tuple[Float, Float]:
+def _recalls(sums: Float, sigma: Float, prefix_bits: int, probes: int, radius: int) -> tuple[Float, Float]:
     """What ``weak_bit_recall`` returns, for |W| of shape (n, bits) and sigma of shape (n, s)."""
     differs = flip_probability(sums[:, None], sigma[:, :, None])
     rest, mine = np.split(differs, [sums.shape[1] - prefix_bits], -1)

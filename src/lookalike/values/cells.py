@@ -105,7 +105,7 @@ def _value_key(value: Any, depth: int = 0) -> bytes:
         if depth == _DEPTH:
             raise InputDataError(f"lists and objects nested more than {_DEPTH} deep cannot be compared")
         if isinstance(value, list):
-            return b"l" + _joined(_value_key(item, depth + 1) for item in value)
+            return b"l" + _join_keys(_value_key(item, depth + 1) for item in value)
         return _object_key((_text_key(name), _value_key(item, depth + 1)) for name, item in value.items())
     if isinstance(value, float):
         if math.isinf(value):
@@ -118,12 +118,12 @@ def _value_key(value: Any, depth: int = 0) -> bytes:
     return _decimal_key(number)
 
 
-def _joined(keys: Iterable[bytes]) -> bytes:
+def _join_keys(keys: Iterable[bytes]) -> bytes:
     return b"".join(len(key).to_bytes(8) + key for key in keys)
 
 
 def _object_key(fields: Iterable[tuple[bytes, bytes]]) -> bytes:
-    return b"m" + _joined(part for field in sorted(field for field in fields if field[1] != _NULL) for part in field)
+    return b"m" + _join_keys(part for field in sorted(field for field in fields if field[1] != _NULL) for part in field)
 
 
 def _arrow_keys(array: pa.Array) -> list[bytes]:
@@ -179,7 +179,7 @@ def _list_keys(array: pa.Array) -> list[bytes]:
     items: list[Any] = list(zip(*map(_arrow_keys, inside.flatten()), strict=True)) if is_map else _arrow_keys(inside)
     keys, begin = [], 0
     for end, valid in zip(ends, array.is_valid().to_pylist(), strict=True):
-        key = _object_key(items[begin:end]) if is_map else b"l" + _joined(items[begin:end])
+        key = _object_key(items[begin:end]) if is_map else b"l" + _join_keys(items[begin:end])
         keys.append(key if valid else _NULL)
         begin = end
     return keys

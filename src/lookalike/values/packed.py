@@ -14,7 +14,7 @@ from ..errors import IncompatibleSketchError, ParameterError
 from ..theory import one_permutation, xor_bits
 from ..theory.bbit import quantized
 from ..theory.mixture import Part
-from ..wording import Brief, counted
+from ..wording import Brief, plural
 from .arrays import Float64Array, Int64Array, UInt64Array, matrix, pairs_of_rows, whole
 from .signatures import SketchScheme
 
@@ -77,7 +77,7 @@ class PackedSignatures(Brief):
         """Return what is said of it."""
         n, words = self.words.shape
         return {
-            "documents": counted(n, "document"), "size": f"{counted(8 * words, 'byte')} each", "packed by": repr(self.packing),
+            "documents": plural(n, "document"), "size": f"{plural(8 * words, 'byte')} each", "packed by": repr(self.packing),
             "made by": repr(self.scheme),
         }  # fmt: skip
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ParameterError
-from ..wording import Brief, counted
+from ..wording import Brief, plural
 from .arrays import Float64Array, Int64Array, native, whole
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Pairs(Brief):
         known = {} if self.resemblance is None or not len(self.left) else {
             "resemblance": f"resemblance {self.resemblance.min():.4f} to {self.resemblance.max():.4f}"
         }  # fmt: skip
-        return {"pairs": counted(len(self.left), "pair"), "documents": f"of {counted(self.n_rows, 'document')}"} | known
+        return {"pairs": plural(len(self.left), "pair"), "documents": f"of {plural(self.n_rows, 'document')}"} | known
 
     def __post_init__(self) -> None:
         """Check types and lengths."""

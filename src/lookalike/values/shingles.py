@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..core import distinct_rows, mix_keys
 from ..errors import ParameterError
-from ..wording import Brief, counted
+from ..wording import Brief, plural
 from .arrays import Int64Array, UInt32Array, UInt64Array, keys_of, offsets_of, whole
 
 
@@ -43,8 +43,8 @@ class Shingles(Brief):
 
     def _facts(self) -> dict[str, str]:
         """Return what is said of it."""
-        n = counted(len(self.offsets) - 1, "document")
-        return {"documents": n, "shingles": counted(len(self.values), "shingle"), "made by": str(self.parameters)}
+        n = plural(len(self.offsets) - 1, "document")
+        return {"documents": n, "shingles": plural(len(self.values), "shingle"), "made by": str(self.parameters)}
 
     def __post_init__(self) -> None:
         """Check that each row is a part of the values."""

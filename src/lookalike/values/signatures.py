@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import IncompatibleSketchError, ParameterError
 from ..theory import simhash
-from ..wording import Brief, counted
+from ..wording import Brief, plural
 from .arrays import Float64Array, UInt64Array, matrix, pairs_of_rows, whole
 
 
@@ -61,7 +61,7 @@ class Signatures(Brief):
     def _facts(self) -> dict[str, str]:
         """Return what is said of it."""
         n, slots = self.values.shape
-        return {"documents": counted(n, "document"), "slots": counted(slots, "slot"), "made by": repr(self.scheme)}
+        return {"documents": plural(n, "document"), "slots": plural(slots, "slot"), "made by": repr(self.scheme)}
 
     def __post_init__(self) -> None:
         """Check types and shapes."""
@@ -185,7 +185,7 @@ class Fingerprints(Brief):
     def _facts(self) -> dict[str, str]:
         """Return what is said of it."""
         margins = {} if self.margins is None else {"margins": "with margins"}
-        documents = {"documents": counted(len(self.words), "document"), "bits": counted(self.bits, "bit")}
+        documents = {"documents": plural(len(self.words), "document"), "bits": plural(self.bits, "bit")}
         return documents | margins | {"made by": repr(self.scheme)}
 
     def __post_init__(self) -> None:

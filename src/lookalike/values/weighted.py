@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..core import compare_vectors, mix_keys
 from ..errors import ParameterError
-from ..wording import Brief, counted
+from ..wording import Brief, plural
 from .arrays import Float64Array, Int64Array, UInt64Array, keys_of, native, offsets_of, pairs_of_rows, whole
 
 
@@ -38,7 +38,7 @@ class WeightedSets(Brief):
 
     def _facts(self) -> dict[str, str]:
         """Return what is said of it."""
-        return {"sets": counted(len(self.offsets) - 1, "set"), "elements": counted(len(self.values), "element")}
+        return {"sets": plural(len(self.offsets) - 1, "set"), "elements": plural(len(self.values), "element")}
 
     def __post_init__(self) -> None:
         """Check that each row is a part of the values, in the form that comparisons rely on."""

@@ -116,7 +116,7 @@ def test_bundles_have_all_earlier_partners(found, sizes, most, on_disk, data):
         table(found[: data.draw(st.integers(0, len(found))) // cut * cut], cut), space
     )  # a run that was stopped
     division.sort_pairs(table(found, cut), space)
-    assert len(space.numbered(PAIRED)) == -(-len(found) // cut)
+    assert len(space.numbered_names(PAIRED)) == -(-len(found) // cut)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_bundles, "GROUP_BYTES", 25)
         read = (lambda number: division.pairs(space, number)) if on_disk else (lambda number: arrays(found))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.engines.local.tables import arrays_of, column_of, numbered, streamed, take_column, wrapped
+from lookalike.engines.local.tables import arrays_of, column_of, dictionary_column, streamed, take_column, wrapped
 from lookalike.files.workspace import Workspace
 
 integers = st.integers(-(2**63), 2**63 - 1)
@@ -35,7 +35,7 @@ def stored(found, cuts):
     for begin, end in itertools.pairwise(bounds):
         space.append("rows", streamed([arrays_of(pa.RecordBatch.from_pylist(found[begin:end], SCHEMA))]))
         starts.append(end)
-    return space, space.numbered("rows"), np.array(starts)
+    return space, space.numbered_names("rows"), np.array(starts)
 
 
 @given(rows, st.integers(0, 12), st.integers(0, 12), st.booleans())
@@ -87,7 +87,7 @@ def test_nulls_are_bits(n):
 def test_bytes_are_wrapped_and_numbered_without_a_copy():
     values = np.arange(24, dtype=np.uint8).reshape(6, 4)
     assert wrapped(pa.binary(4), values).buffers()[1].address == values.ctypes.data
-    found = numbered(pa.binary(4), values, np.array([5, 0, 5]))
+    found = dictionary_column(pa.binary(4), values, np.array([5, 0, 5]))
     assert found.dictionary.buffers()[1].address == values.ctypes.data
     assert found.to_pylist() == [bytes(values[i]) for i in (5, 0, 5)]
     numbers = np.arange(9)

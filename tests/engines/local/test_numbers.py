@@ -129,14 +129,14 @@ def test_repeats_in_many_parts_are_dropped_as_they_are_read(tmp_path, monkeypatc
     """A pair that every band repeats is not held once for each band."""
     engine = make("spilled", tmp_path, monkeypatch)
     monkeypatch.setattr(local_sort, "DISTINCT_BYTES", 800)
-    once, joined, most = [(0, right) for right in range(100)], local_sort.NumberSort.joined, []
+    once, joined, most = [(0, right) for right in range(100)], local_sort.NumberSort.join_parts, []
 
     def joining(self, parts):
         together = joined(self, parts)
         most.append(sum(array.nbytes for array in together.values()))
         return together
 
-    monkeypatch.setattr(local_sort.NumberSort, "joined", joining)
+    monkeypatch.setattr(local_sort.NumberSort, "join_parts", joining)
     assert met(engine, once * 60, 50, True) == once
     assert sum(most) > 0 and max(most) < 60 * 800 / 3
     engine.close()

@@ -35,7 +35,7 @@ def stored(rows, schema, cuts, data):
     n = len(rows)
     place = np.array(data.draw(st.permutations(range(n))), np.int64) if data.draw(st.booleans()) else None
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)), np.bool_) if data.draw(st.booleans()) else None
-    table = Stored(space, space.numbered("rows"), starts, schema, 1, place=place, mask=mask, ranked=True)
+    table = Stored(space, space.numbered_names("rows"), starts, schema, 1, place=place, mask=mask, ranked=True)
     there = [row for row in range(n) if mask is None or mask[row]]
     return table, {int(row if place is None else place[row]): rows[row] for row in there}
 
@@ -108,7 +108,7 @@ def in_order(rows, schema):
     space = Workspace()
     kept = pa.schema([field for field in schema if field.name != "order"])
     space.append("rows", streamed([arrays_of(pa.RecordBatch.from_pylist(rows, kept))]))
-    return Stored(space, space.numbered("rows"), np.array([0, len(rows)]), schema, 1, ranked=True)
+    return Stored(space, space.numbered_names("rows"), np.array([0, len(rows)]), schema, 1, ranked=True)
 
 
 @pytest.mark.parametrize("schema", [DIGESTS, IDS], ids=["fixed", "text"])
@@ -161,4 +161,4 @@ def test_a_stream_is_one_piece_to_a_step():
 def test_in_the_order_of_positions_nothing_is_kept():
     schema = pa.schema([("position", integer)])
     space, starts = parted([{"position": 3}], schema, [])
-    assert places(Stored(space, space.numbered("rows"), starts, schema, 1), ["position"], 0) is None
+    assert places(Stored(space, space.numbered_names("rows"), starts, schema, 1), ["position"], 0) is None

@@ -76,7 +76,7 @@ def test_rows_that_no_part_has_are_made_again(tmp_path_factory, sizes, first, se
         patch.setattr(local_tables, "PART_BYTES", part_bytes)
         for stop in (first, second, None):
             running, made = engine(folder), Made(sizes, stop)
-            marks = [int(running.workspace.get(name)["mark"][0]) for name in running.workspace.numbered("rows")]
+            marks = [int(running.workspace.get(name)["mark"][0]) for name in running.workspace.numbered_names("rows")]
             with suppress(StoppedError):
                 assert rows_of(running.materialize(made.table(), "rows")) == wanted
             if made.begun:
@@ -108,7 +108,7 @@ def test_a_piece_larger_than_a_part_is_cut_on_the_disk_only(tmp_path, monkeypatc
     running, made = engine(tmp_path / "work"), Made([[3], [4] * 6], stop=6)
     with pytest.raises(StoppedError):
         running.materialize(made.table(), "rows")
-    marks = [int(running.workspace.get(name)["mark"][0]) for name in running.workspace.numbered("rows")]
+    marks = [int(running.workspace.get(name)["mark"][0]) for name in running.workspace.numbered_names("rows")]
     assert marks[0] == 1 and set(marks[1:]) == {-1} and len(marks) > 2
     released(running)
     running, made = engine(tmp_path / "work"), Made([[3], [4] * 6])

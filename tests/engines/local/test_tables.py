@@ -49,18 +49,20 @@ groups = st.lists(st.lists(st.integers(0, 9), max_size=3), max_size=5)
 def test_rows_go_on_after_a_mark(found, mark, threads):
     table = lazy(found, threads)
     wanted = [x for number, values in enumerate(found, 1) if number > mark for x in (*values, f"mark {number}")]
-    assert told(table.marked(mark)) == wanted
+    assert told(table.batches_and_marks(mark)) == wanted
     mapped = table.mapped(doubled, SCHEMA)
-    assert told(mapped.marked(mark)) == [x if isinstance(x, str) else 2 * x for x in wanted], "a step keeps the marks"
+    assert told(mapped.batches_and_marks(mark)) == [x if isinstance(x, str) else 2 * x for x in wanted], (
+        "a step keeps the marks"
+    )
     assert told(mapped.batches()) == [2 * x for values in found for x in values]
-    assert told(table.select(["x"]).marked(mark)) == wanted
+    assert told(table.select(["x"]).batches_and_marks(mark)) == wanted
 
 
 @given(st.lists(groups, min_size=1, max_size=3), st.sampled_from([1, 2]))
 def test_a_union_has_all_rows_and_no_marks(tables, threads):
     both = union([lazy(found, threads) for found in tables], threads)
     assert told(both.batches()) == [x for found in tables for values in found for x in values]
-    marks = [one for one in both.marked(0) if isinstance(one, int)]
+    marks = [one for one in both.batches_and_marks(0) if isinstance(one, int)]
     assert marks == [UNFINISHED] * sum(map(len, tables))
 
 
@@ -75,7 +77,7 @@ def test_one_thread_makes_rows_as_they_are_wanted():
 
     for threads in (1, 2):
         made.clear()
-        rows = LazyTable(SCHEMA, pieces, threads).marked()
+        rows = LazyTable(SCHEMA, pieces, threads).batches_and_marks()
         assert told([next(rows), next(rows)]) == [1, "mark 1"]
         assert len(made) == 1 if threads == 1 else len(made) < 50
     with pytest.raises(TypeError, match="store them first"):
@@ -89,7 +91,7 @@ def stored(found, cuts, **more):
     for begin, end in itertools.pairwise(bounds):
         space.append("rows", arrays_of(batch(found[begin:end])))
         starts.append(end)
-    return Stored(space, space.numbered("rows"), np.array(starts), more.pop("schema", SCHEMA), 1, **more)
+    return Stored(space, space.numbered_names("rows"), np.array(starts), more.pop("schema", SCHEMA), 1, **more)
 
 
 @given(
@@ -133,7 +135,7 @@ def test_an_array_of_a_part_is_read_once_for_all_its_pieces(tmp_path, monkeypatc
     workspace = Workspace(tmp_path / "w")
     for first in (0, 64):
         workspace.append("t", {"x": np.arange(first, first + 64), "y": np.arange(64)})
-    stored = Stored(workspace, workspace.numbered("t"), np.array([0, 64, 128]), SCHEMA, threads)
+    stored = Stored(workspace, workspace.numbered_names("t"), np.array([0, 64, 128]), SCHEMA, threads)
     read, get = [], ArrayFile.__getitem__
 
     def counted(file, name):

@@ -97,13 +97,13 @@ def test_spilled_texts(rows, cuts, limit, n_held, data):
         spilling.take(first, some)  # what waits is lost
     spilling = Spilling(space, partition, limit)
     begin = spilling.until
-    assert begin == 0 or space.numbered(Spilling.STEM)
+    assert begin == 0 or space.numbered_names(Spilling.STEM)
     for first, some in chunks(rows[begin:], cuts):
         spilling.take(begin + first, some)
     spilling.flush()
     assert spilling.until == n
     wanted = np.flatnonzero(partition >= 0).tolist()
-    for name in space.numbered(Spilling.STEM):
+    for name in space.numbered_names(Spilling.STEM):
         part = space.get(name)
         for number in range(4):
             if f"rows-{number}" in part:
@@ -124,7 +124,7 @@ def test_a_part_that_was_removed_is_missed():
     spilling = Spilling(space, partition, 0)
     for first, some in chunks(rows, [1, 2]):
         spilling.take(first, some)
-    assert len(space.numbered(Spilling.STEM)) == 3
+    assert len(space.numbered_names(Spilling.STEM)) == 3
     space.discard("texts-000002")
     with pytest.raises(la.errors.IndexFormatError, match="parts of the job are missing; empty the folder and start again"):
         PartitionedTexts(space, partition, 1).take(np.array([2]))

@@ -17,11 +17,11 @@ from lookalike.engines.spark.packs import (
     PACKED,
     PART_BITS,
     RIGHT,
-    Joining,
+    JoinSettings,
     Packing,
     exploded,
     join_packs,
-    packed,
+    pack_batches,
     unpacked,
 )
 from lookalike.values.arrow import to_numpy
@@ -54,7 +54,7 @@ def shuffled(made, cut=()):
 
 def met(given, settings, sort, cut, once=False):
     """Rows that meet, as dictionaries."""
-    made = list(packed(given, settings))
+    made = list(pack_batches(given, settings))
     assert all(batch.schema == PACKED for batch in made)
     found = list(unpacked(shuffled(made, cut), settings, sort, once))
     assert all(batch.schema == settings.schema for batch in found)
@@ -81,7 +81,7 @@ def test_rows_meet_by_runs_of_integers(found, begins, cut, again):
     begins.sort()
     schema = pa.schema([("position", integer)])
     settings = Packing(by="position", cut=pa.array(begins, integer).to_numpy(), schema=schema)
-    made = list(packed(batches({"position": found}, schema, cut), settings))
+    made = list(pack_batches(batches({"position": found}, schema, cut), settings))
     for batch in made:
         for pack in batch.to_pylist():
             low, high = [-1, *begins][pack["bucket"]], [*begins, 99][pack["bucket"]]
@@ -134,7 +134,7 @@ def test_lists_are_taken_apart(found, fixed, cut):
 
 def test_rows_of_packs_lie_where_numbers_may_lie():
     """Kernels read the columns of packs as they lie in what came."""
-    made = list(packed(batches({"by": [3, 4, 5], "order": [1, 2, 3], "flag": [True, None, False], "keys": [None] * 3}, ROWS),
+    made = list(pack_batches(batches({"by": [3, 4, 5], "order": [1, 2, 3], "flag": [True, None, False], "keys": [None] * 3}, ROWS),
                        Packing(by="by", cut=7, schema=ROWS)))  # fmt: skip
     for pack in made[0]["pack"]:
         some = pa.ipc.read_record_batch(pack.as_buffer(), ROWS)
@@ -146,7 +146,7 @@ def test_a_bucket_of_large_texts_comes_a_few_at_a_time():
     schema = pa.schema([("by", integer), ("order", integer), ("text", pa.large_binary())])
     given_rows = batches({"by": [1] * 64, "order": list(range(64)), "text": [b"x" * (1 << 20)] * 64}, schema)
     settings = Packing(by="by", cut=1, schema=schema)
-    found = list(unpacked(shuffled(packed(given_rows, settings)), settings, ("order",), False))
+    found = list(unpacked(shuffled(pack_batches(given_rows, settings)), settings, ("order",), False))
     assert max(batch.nbytes for batch in found) < 20 << 20 and sum(map(len, found)) == 64
 
 
@@ -158,7 +158,7 @@ RIGHTS = pa.schema([("order", integer), ("score", pa.float64()), ("keys", pa.lis
 def joining(how, left=LEFTS, right=RIGHTS):
     """The settings of a join on ``on``."""
     added = [] if how in ("semi", "anti") else [field.with_name(f"on_{field.name}") for field in right if field.name != "order"]
-    return Joining(on="on", how=how, left=left, right=right, schema=pa.schema([*left, *added]))
+    return JoinSettings(on="on", how=how, left=left, right=right, schema=pa.schema([*left, *added]))
 
 
 def joined(settings, left, right, n, cut):
@@ -166,7 +166,9 @@ def joined(settings, left, right, n, cut):
     packs = []
     for rows, schema, by, side in ((right, settings.right, "order", RIGHT), (left, settings.left, "on", LEFT)):
         packing = Packing(by=by, cut=n, schema=schema, side=side)
-        packs += [row for batch in packed(batches(columns(rows, schema), schema, cut), packing) for row in batch.to_pylist()]
+        packs += [
+            row for batch in pack_batches(batches(columns(rows, schema), schema, cut), packing) for row in batch.to_pylist()
+        ]
     packs.sort(key=lambda pack: (pack["bucket"], pack["side"]))
     made = list(join_packs(batches({name: [pack[name] for pack in packs] for name in PACKED.names}, PACKED, cut), settings))
     assert all(batch.schema == settings.schema for batch in made)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spark_session import session
 
 from lookalike.engines.spark import sorting as spark_sorting
-from lookalike.engines.spark.packs import Packing, packed, unpacked
+from lookalike.engines.spark.packs import Packing, pack_batches, unpacked
 from lookalike.engines.spark.sorting import Sorter, Sorting
 
 integer = pa.int64()
@@ -90,7 +90,7 @@ def bucket(n=4000):
     """A bucket as its task gets it, and how it is put together."""
     settings = Packing(by="left", cut=1, schema=LINKS)
     columns = {"left": [5] * n, "right": list(range(n))}
-    packs = [one for batch in batches(columns, LINKS, range(40, n, 40)) for one in packed(iter([batch]), settings)]
+    packs = [one for batch in batches(columns, LINKS, range(40, n, 40)) for one in pack_batches(iter([batch]), settings)]
     return unpacked(iter(packs), settings, ("right",), False)
 
 

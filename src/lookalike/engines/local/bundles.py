@@ -148,7 +148,7 @@ class ComponentPartitions:
 
     def sort_pairs(self, pairs: Table, workspace: Workspace) -> None:
         """Write all pairs of closed partitions once more, sorted by partition; a batch is a part."""
-        done = len(workspace.numbered(PAIRED))
+        done = len(workspace.numbered_names(PAIRED))
         for batch in islice(pairs.batches(), done, None):
             arrays = arrays_of(batch)
             partition = self.of_order[arrays["left"]]
@@ -164,7 +164,7 @@ class ComponentPartitions:
     def pairs(self, workspace: Workspace, number: int) -> list[Int64Array]:
         """Return the pairs of one partition: left, right."""
         sides: list[list[Int64Array]] = [[np.empty(0, np.int64)], [np.empty(0, np.int64)]]
-        for name in workspace.numbered(PAIRED):
+        for name in workspace.numbered_names(PAIRED):
             part = workspace.get(name)
             if f"left-{number}" in part:
                 for side, which in zip(sides, ("left", "right"), strict=True):

@@ -106,7 +106,7 @@ class TextLog:
     def read(self, begin: int, end: int) -> Iterator[tuple[int, Texts]]:
         """Yield (first row, texts) of the rows from ``begin`` to ``end``, in their order."""
         if not self._names:
-            names = list(self._workspace.numbered(self.STEM))
+            names = list(self._workspace.numbered_names(self.STEM))
             parts = map(self._workspace.get, names)
             self._reached = np.maximum.accumulate([int(part["first"][0]) + len(part["sizes"]) for part in parts])
             self._names = names
@@ -169,7 +169,7 @@ class PartitionedTexts:
 
     def __init__(self, workspace: Workspace, partition: NDArray[np.int32], n_held: int) -> None:
         self._partition = partition
-        chunks = workspace.numbered(Spilling.STEM)
+        chunks = workspace.numbered_names(Spilling.STEM)
         self._turn = threading.Lock()
         self._open = lru_cache(2)(lambda number: _Partition(workspace, chunks, number, number < n_held))
 
@@ -191,7 +191,7 @@ class Spilling:
         self._workspace = workspace
         self._partition = partition
         self._limit = limit
-        chunks = workspace.numbered(self.STEM)
+        chunks = workspace.numbered_names(self.STEM)
         self.until = int(workspace.get(chunks[-1])["until"][0]) if chunks else 0
         self._rows: list[Int64Array] = []
         self._texts: list[Texts] = []
@@ -293,7 +293,7 @@ class Documents(LazyTable):
             self._tell()
             if isinstance(texts, Later):
                 place = None if self.held is None else len(self.held.chunks) - 1
-                yield Piece(partial(self._made, texts, batch, place), mark + rows)
+                yield Piece(partial(self._make_texts, texts, batch, place), mark + rows)
                 continue
             for begin, end in texts.cut(PIECE_BYTES):
                 yield Piece(partial(iter, [batch.slice(begin, end - begin)]), mark + rows - len(texts) + end)
@@ -314,7 +314,7 @@ class Documents(LazyTable):
         if waiting:
             yield _join_batches(waiting)
 
-    def _made(self, later: Later, batch: pa.RecordBatch, place: int | None) -> Batches:
+    def _make_texts(self, later: Later, batch: pa.RecordBatch, place: int | None) -> Batches:
         """Make texts, hold them in the place that was left for them, and add them to their documents."""
         texts, held = later.make(), self.held
         if held is not None and place is not None:

@@ -90,7 +90,7 @@ class LocalEngine:
         return union([own(first), own(second)], 1 if self.workspace.on_disk else self.threads)
 
     def aggregate(self, rows: Table, fold: Aggregate) -> NDArray[Any]:
-        total = self._totals.placed(fold.start(), self.memory.free // 8)
+        total = self._totals.place_total(fold.start(), self.memory.free // 8)
         for batch in rows.batches():
             fold.add(total, batch)
             self._valve.check()
@@ -181,7 +181,7 @@ class LocalEngine:
         first = self._documents is not None and self._sketches is None
         if first:
             self._documents.rows_of = self._rows_of(writer)  # type: ignore[union-attr]
-        for made in own(rows).marked(writer.mark) if not writer.done else ():
+        for made in own(rows).batches_and_marks(writer.mark) if not writer.done else ():
             if isinstance(made, int):
                 writer.end(made)
             elif len(made):
@@ -199,7 +199,7 @@ class LocalEngine:
         """Return how many rows of each input an earlier run has kept."""
         assert self._documents is not None
         rows_of = np.zeros(len(self._documents.splits), np.int64)
-        for part in self.workspace.numbered(writer.name):
+        for part in self.workspace.numbered_names(writer.name):
             rows_of += np.bincount(self.workspace.get(part)["position"] >> SOURCE_BITS, minlength=len(rows_of))
         return rows_of
 

@@ -21,7 +21,7 @@ from ...values import Int64Array
 from ...values.arrays import number_type, runs
 from ...values.arrow import nulled, to_arrow, to_numpy, wrapped
 from ..engine import Batches, Table
-from .tables import Stored, arrays_of, numbered
+from .tables import Stored, arrays_of, dictionary_column
 
 TEXT_BYTES = 2 << 20
 Take = Callable[[Int64Array, str], pa.Array]
@@ -66,7 +66,7 @@ class MappedTotals:
         self._workspace = workspace
         self._maps: list[weakref.ref[mmap.mmap]] = []
 
-    def placed(self, total: NDArray[Any], most: int) -> NDArray[Any]:
+    def place_total(self, total: NDArray[Any], most: int) -> NDArray[Any]:
         """Return a total, in a file if it has more than so many bytes."""
         if not self._workspace.on_disk or total.nbytes <= most:
             return total
@@ -130,7 +130,7 @@ class RankLookup:
         self._arrays = {name: values[by_order] for name, values in arrays.items()}
         self.in_one = True
 
-    def _found(self, orders: Int64Array) -> tuple[Int64Array, NDArray[np.bool_]]:
+    def _find_rows(self, orders: Int64Array) -> tuple[Int64Array, NDArray[np.bool_]]:
         """Return where the rows of some orders are, and which are not there."""
         if self._orders is None:
             return orders, ~self._present[orders]
@@ -148,18 +148,18 @@ class RankLookup:
         field = next(field for field in self.fields if field.name == name)
         if name not in self._arrays:
             if whole and pa.types.is_fixed_size_binary(field.type):
-                return numbered(field.type, np.empty((0, field.type.byte_width), np.uint8), orders)
+                return dictionary_column(field.type, np.empty((0, field.type.byte_width), np.uint8), orders)
             return pa.nulls(len(orders), field.type)
-        array, (places, gone) = self._arrays[name], self._found(orders)
+        array, (places, gone) = self._arrays[name], self._find_rows(orders)
         if isinstance(array, FileArray):
             return wrapped(field.type, array[places], gone)
         if whole and pa.types.is_fixed_size_binary(field.type):
-            return numbered(field.type, array, places)
+            return dictionary_column(field.type, array, places)
         return wrapped(field.type, array[places] if len(array) else np.zeros(len(orders), array.dtype), gone)
 
     def missing(self, orders: Int64Array) -> NDArray[np.bool_]:
         """Tell which orders have no row."""
-        return self._found(orders)[1]
+        return self._find_rows(orders)[1]
 
 
 def join_rows(

@@ -115,7 +115,7 @@ class HashPrefilter:
         self._engine.workspace.append(BLOCKS, block._asdict())
 
     def _read(self, block: int) -> Halves:
-        part = self._engine.workspace.get(self._engine.workspace.numbered(BLOCKS)[block])
+        part = self._engine.workspace.get(self._engine.workspace.numbered_names(BLOCKS)[block])
         return Halves(*(part[name] for name in Halves._fields))
 
     def _of_block(self, block: int) -> Iterator[pa.RecordBatch]:

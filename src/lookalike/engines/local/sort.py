@@ -53,7 +53,7 @@ def by_list(rows: Stored, by: str, threads: int, share: Share | None = None) -> 
     width = rows.schema.field(by).type.list_size
 
     def pieces(mark: int) -> Iterator[Piece]:
-        chosen = _Chosen(rows, ~rows.column(f"{by}.missing"))
+        chosen = _RowsWithValue(rows, ~rows.column(f"{by}.missing"))
         counted = WorkProgress(share, "links", width - mark, "bands", threads)
         for band in range(mark, width if len(chosen.orders) > 1 else 0):
             counted.add(1)
@@ -63,7 +63,7 @@ def by_list(rows: Stored, by: str, threads: int, share: Share | None = None) -> 
     return LazyTable(schema, pieces, threads if len(rows) > FEW else 1)
 
 
-class _Chosen:
+class _RowsWithValue:
     """Rows that have a value (``there``) and are not left out: their orders, ascending, and each row's place among these."""
 
     def __init__(self, rows: Stored, there: NDArray[np.bool_]) -> None:
@@ -90,7 +90,7 @@ class _Chosen:
         return ended
 
 
-def _equal_keys(schema: pa.Schema, rows: Stored, by: str, chosen: _Chosen, band: int) -> Batches:
+def _equal_keys(schema: pa.Schema, rows: Stored, by: str, chosen: _RowsWithValue, band: int) -> Batches:
     """Sort one key of the chosen documents; make batches of those that share theirs."""
     keys, done = np.empty(len(chosen.orders), np.uint64), 0
     for first, (part,) in rows.columns(BAND.format(by, band)):
@@ -202,10 +202,10 @@ def by_number(
         least = min(DISTINCT_BYTES, memory // 2)
         size, enough, spread = 0, least, False
         for batch in rows.batches():
-            waiting.append(sorting.packed(arrays_of(batch)))
+            waiting.append(sorting.pack_numbers(arrays_of(batch)))
             size += _size(waiting[-1:])
             if once and size > enough:
-                waiting = [_distinct(sorting.joined(waiting))]
+                waiting = [_distinct(sorting.join_parts(waiting))]
                 size = _size(waiting)
                 enough = max(least, 2 * size)  # else a table without repeats would be sorted over and over
             make_room(2 * size)  # they are put together
@@ -219,7 +219,7 @@ def by_number(
             for number in range(mark, SPREAD):
                 yield Piece(partial(sorting.read, workspace, stem, number), number + 1)
         elif waiting:
-            together = sorting.joined(waiting)
+            together = sorting.join_parts(waiting)
             if once:
                 together = _distinct(together)
             if not workspace.on_disk:
@@ -261,13 +261,13 @@ class NumberSort:
     bound: int | None
     most: int
 
-    def packed(self, arrays: Arrays) -> Arrays:
+    def pack_numbers(self, arrays: Arrays) -> Arrays:
         """Pack two small numbers."""
         if set(arrays) != {self.by, self.sort} or max(int(a.view(np.uint64).max(initial=0)) for a in arrays.values()) > _LOW:
             return arrays
         return {PACKED: arrays[self.by] << 32 | arrays[self.sort]}
 
-    def joined(self, parts: list[Arrays]) -> Arrays:
+    def join_parts(self, parts: list[Arrays]) -> Arrays:
         """Put columns together, and let go of what they came from; some may have numbers too large to be packed."""
         if len({PACKED in part for part in parts}) > 1:
             parts[:] = [self._numbers(part[PACKED]) if PACKED in part else part for part in parts]
@@ -305,7 +305,7 @@ class NumberSort:
             while waiting and _size(some) < memory:
                 some.append(waiting.pop(0))
             pieces = max(1, _size(some) // memory)
-            together = self.joined(some)
+            together = self.join_parts(some)
             rows = len(next(iter(together.values())))
             for begin, end in pairwise(np.linspace(0, rows, pieces + 1, dtype=np.int64).tolist()):
                 parts = self.parts({name: array[begin:end] for name, array in together.items()})
@@ -315,16 +315,16 @@ class NumberSort:
         """Read the rows of one part of the numbers, and sort them."""
         parts: list[Arrays] = []
         enough = 0
-        for name in workspace.numbered(stem):
+        for name in workspace.numbered_names(stem):
             arrays = workspace.get(name)
             mine = [key for key in arrays if key.startswith(f"{number} ")]
             if mine:
                 parts.append({key.partition(" ")[2]: arrays[key] for key in mine})
             if self.once and _size(parts) > enough:  # the first documents of a crowd meet all others in every band
-                parts = [_distinct(self.joined(parts))]
+                parts = [_distinct(self.join_parts(parts))]
                 enough = max(DISTINCT_BYTES // 8, 2 * _size(parts))
         if parts:
-            together = self.joined(parts)
+            together = self.join_parts(parts)
             yield from self.batches_of(_distinct(together) if self.once else together)
 
     def batches_of(self, arrays: Arrays) -> Batches:

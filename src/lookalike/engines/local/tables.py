@@ -95,7 +95,7 @@ def column_of(field: pa.Field, arrays: Arrays, begin: int, end: int, chosen: Int
     return wrapped(kind, _some(field, arrays, rows), None if missing is None else missing[rows])
 
 
-def numbered(kind: pa.DataType, values: NDArray[Any], rows: Int64Array) -> pa.Array:
+def dictionary_column(kind: pa.DataType, values: NDArray[Any], rows: Int64Array) -> pa.Array:
     """Return rows of a column of fixed width as their numbers, with the whole column as dictionary: no byte is copied."""
     return pa.DictionaryArray.from_arrays(to_arrow(rows), wrapped(kind, values), safe=False)
 
@@ -136,21 +136,21 @@ class LazyTable:
         self.pieces = pieces
         self.threads = threads
 
-    def marked(self, mark: int = 0) -> Iterator[pa.RecordBatch | int]:
+    def batches_and_marks(self, mark: int = 0) -> Iterator[pa.RecordBatch | int]:
         """Yield the rows after a mark, and after those of each piece its own mark."""
         if self.threads == 1:  # nothing is held that the caller does not want yet
             for piece in self.pieces(mark):
                 yield from piece.make()
                 yield piece.mark
             return
-        for batches, done in in_order(_made, self.pieces(mark), self.threads):
+        for batches, done in in_order(_make_batches, self.pieces(mark), self.threads):
             batches.reverse()
             while batches:  # what was given is not held
                 yield batches.pop()
             yield done
 
     def batches(self) -> Batches:
-        return (batch for batch in self.marked() if not isinstance(batch, int) and len(batch))
+        return (batch for batch in self.batches_and_marks() if not isinstance(batch, int) and len(batch))
 
     def mapped(self, step: Step, schema: pa.Schema) -> LazyTable:
 
@@ -166,7 +166,7 @@ class LazyTable:
 
     def select(self, names: Sequence[str]) -> LazyTable:
         schema = pa.schema([self.schema.field(name) for name in names])
-        return self.mapped(partial(_chosen, list(names)), schema)
+        return self.mapped(partial(_select_columns, list(names)), schema)
 
 
 class CachedPart(Mapping[str, NDArray[Any]]):
@@ -193,7 +193,7 @@ class CachedPart(Mapping[str, NDArray[Any]]):
         return len(self._get())
 
 
-def _made(piece: Piece) -> tuple[list[pa.RecordBatch], int]:
+def _make_batches(piece: Piece) -> tuple[list[pa.RecordBatch], int]:
     return list(piece.make()), piece.mark
 
 
@@ -201,7 +201,7 @@ def _stepped(step: Step, make: Callable[[], Batches]) -> Batches:
     return step(make())
 
 
-def _chosen(names: list[str], rows: Batches) -> Batches:
+def _select_columns(names: list[str], rows: Batches) -> Batches:
     return (batch.select(names) for batch in rows)
 
 
@@ -307,7 +307,7 @@ class Stored(LazyTable):
         """Return a column at some orders; with ``whole``, bytes of fixed width as row numbers of a whole column."""
         rows, kind = self.rows_at(orders), self.schema.field(name).type
         if whole and pa.types.is_fixed_size_binary(kind):
-            return numbered(kind, self.workspace.get(self.parts[0])[name], rows)
+            return dictionary_column(kind, self.workspace.get(self.parts[0])[name], rows)
         return self.take(name, rows)
 
     def _chunk(self, part: int, arrays: Arrays, begin: int, end: int) -> Batches:
@@ -360,7 +360,7 @@ class TableWriter:
         self._bytes = 0
         self._part = min(PART_BYTES, room)
         self.done = f"{name}-done" in self.workspace
-        parts = self.workspace.numbered(name)
+        parts = self.workspace.numbered_names(name)
         if self.done and int(self.workspace.get(f"{name}-done")["parts"][0]) != len(parts):
             raise IndexFormatError("parts of the job are missing; empty the folder and start again", self.workspace.folder)
         if not self.done:
@@ -393,11 +393,11 @@ class TableWriter:
     def finish(self) -> Stored:
         if self._waiting:
             self._flush(self.mark)
-        if not self.workspace.numbered(self.name):
+        if not self.workspace.numbered_names(self.name):
             none = [pa.nulls(0, field.type) for field in self.schema]
             self._waiting = [arrays_of(pa.RecordBatch.from_arrays(none, schema=self.schema))]
             self._flush(self.mark)
-        parts = self.workspace.numbered(self.name)
+        parts = self.workspace.numbered_names(self.name)
         if not self.done:
             self.workspace.put(f"{self.name}-done", {"parts": np.array([len(parts)])})
         first = self.schema.names[0]

@@ -31,7 +31,7 @@ from .columns import spark_schema
 from .files import WRITTEN, TableFiles, write_rows
 from .frames import Frames, FrameSource
 from .order import Inputs, Sizes, between, ordered_by_place, position_of, ranked_by_sorting
-from .packs import LEFT, PACKED, RIGHT, Joining, Packing, exploded, join_packs, packed, unpacked
+from .packs import LEFT, PACKED, RIGHT, JoinSettings, Packing, exploded, join_packs, pack_batches, unpacked
 from .session import own_session, planned_once, release, usual_tasks
 from .tables import (
     SparkTable,
@@ -144,7 +144,7 @@ class SparkEngine:
         """Bring rows to the tasks of their buckets, where they are sorted: see ``Packing``."""
         parted = sort[0] if once and sort[0] != by else None  # nothing but equal rows must be together
         packing = Packing(by=by, cut=1 if rows.here else cut, schema=rows.schema, key=self._key, parted=parted)
-        packs = rows.mapped(partial(packed, settings=packing), PACKED)
+        packs = rows.mapped(partial(pack_batches, settings=packing), PACKED)
         step = partial(unpacked, settings=packing, sort=sort, once=once)
         if rows.here:
             return of_driver(self, lambda: step(packs.batches()), rows.schema, rows.rows)
@@ -165,13 +165,15 @@ class SparkEngine:
             where, texts = self._texts_of(right)
             schema = left.schema.append(pa.field(f"{prefix}text", pa.large_binary()))
             where, places = where.select(["order", *WHERE.names]), pa.schema([*left.schema, *WHERE])
-            rows = self._joined(left, where, Joining(on=on, how="inner", left=left.schema, right=where.schema, schema=places))
+            rows = self._join(
+                left, where, JoinSettings(on=on, how="inner", left=left.schema, right=where.schema, schema=places)
+            )
             return TextTable(self, rows, texts, f"{prefix}text", schema)
         if how in ("semi", "anti"):
             right = right.select(["order"])
         added = [field.with_name(prefix + field.name) for field in right.schema if field.name != "order"]
         schema = pa.schema([*left.schema, *added])
-        return self._joined(left, right, Joining(on=on, how=how, left=left.schema, right=right.schema, schema=schema))
+        return self._join(left, right, JoinSettings(on=on, how=how, left=left.schema, right=right.schema, schema=schema))
 
     def _texts_of(self, right: SparkTable) -> tuple[SparkTable, TextsOfJob]:
         """Return where the texts of documents are, and what reads them."""
@@ -190,12 +192,12 @@ class SparkEngine:
         there = self.together_by(where, "unit", self.tasks_for(rows.rows, self.texts_of_a_task), ("place",))
         return there.mapped(partial(read_wanted, texts=rows.texts, name=rows.name, schema=rows.schema), rows.schema)
 
-    def _joined(self, left: SparkTable, right: SparkTable, settings: Joining) -> SparkTable:
+    def _join(self, left: SparkTable, right: SparkTable, settings: JoinSettings) -> SparkTable:
         """Return rows that are joined when they are asked for; columns that nobody asks for are not moved."""
 
         def pick(names: Sequence[str]) -> SparkTable:
             some = settings.of(names)
-            rows = self._joined(left.select(some.left.names), right.select(some.right.names), some)
+            rows = self._join(left.select(some.left.names), right.select(some.right.names), some)
             if some.schema.names == list(names):
                 return rows
             return rows.mapped(partial(some_columns, names=tuple(names)), some_fields(some.schema, names))
@@ -205,13 +207,13 @@ class SparkEngine:
             left.here and right.here,
         )  # fmt: skip
 
-    def _joined_packs(self, left: SparkTable, right: SparkTable, settings: Joining) -> SparkTable:
+    def _joined_packs(self, left: SparkTable, right: SparkTable, settings: JoinSettings) -> SparkTable:
         here = left.here and right.here
         n_rows = None if left.rows is None or right.rows is None else left.rows + right.rows
         n, packs = 1 if here else self.tasks_for(n_rows, ROWS_OF_A_TASK), []
         for rows, by, side in ((right, "order", RIGHT), (left, settings.on, LEFT)):
             packing = Packing(by=by, cut=n, schema=rows.schema, side=side)
-            packs.append(rows.mapped(partial(packed, settings=packing), PACKED))
+            packs.append(rows.mapped(partial(pack_batches, settings=packing), PACKED))
         step = partial(join_packs, settings=settings)
         if here:
             return of_driver(self, lambda: step(chain(*(some.batches() for some in packs))), settings.schema, left.rows)
@@ -296,7 +298,7 @@ class SparkEngine:
             where = self.materialize(rows.mapped(partial(spool, folder=files.folder, schema=schema), schema), name)
             return TextTable(self, where, files, rows.name, rows.schema, stored=True)
         if isinstance(self._source, FrameSource) and self._source.sketched is rows:
-            return self._source.numbered(rows, name)
+            return self._source.store_numbered(rows, name)
         return StoredTable(self, self.write(rows, name), rows.schema)
 
     def write(self, rows: SparkTable, name: str, again: bool = False, adaptive: bool = False) -> TableFiles:

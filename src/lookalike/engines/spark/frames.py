@@ -28,7 +28,7 @@ from ...values.arrow import to_arrow, to_numpy
 from ...values.tables import SOURCE_BITS
 from ..engine import Batches, Step
 from .columns import encoded, wire_schema
-from .order import Sizes, frame_keys, key_fields, numbered, with_frame_keys, with_made
+from .order import Sizes, frame_keys, key_fields, sort_and_number, with_frame_keys, with_made
 from .tables import Cluster, SparkTable, Stage, StoredTable, of_numbers, union
 from .tasks import explained, one_after_the_other, read_units
 from .texts import WHERE, FrameTexts, InputTexts, Spool, TextFiles, units_of
@@ -98,7 +98,7 @@ class FrameSource(SparkTable):
             self._saved = of_numbers(self.engine, len(texts.units), partial(one_after_the_other, steps=steps), schema)
         return self.sketched
 
-    def numbered(self, rows: SparkTable, name: str) -> SparkTable:
+    def store_numbered(self, rows: SparkTable, name: str) -> SparkTable:
         """Store what was made of the documents, sorted; give them positions and numbers in that order."""
         engine = self.engine
         engine.discard_texts(self.spooled, f"{name}-unsorted")
@@ -106,9 +106,9 @@ class FrameSource(SparkTable):
         keys = frame_keys(rows.schema)
         keyed = pa.schema([*rows.schema, *key_fields(keys)])
         with_keys = stored.mapped(partial(with_frame_keys, schema=keyed), keyed)
-        in_order, before = numbered(with_keys, keys, name, rows.schema)
+        in_order, before = sort_and_number(with_keys, keys, name, rows.schema)
         sizes = engine.aggregate(stored.select(["position"]), Sizes(len(self.inputs)))[0]
-        placed = in_order.mapped(partial(_placed, before=before, sizes=sizes, schema=rows.schema), rows.schema)
+        placed = in_order.mapped(partial(_add_positions, before=before, sizes=sizes, schema=rows.schema), rows.schema)
         if self._saved is None:
             return placed
         return union(StoredTable(engine, engine.write(self._saved, f"{name}-saved"), rows.schema), placed)
@@ -118,7 +118,7 @@ class FrameSource(SparkTable):
         return ranked.select(["order", *WHERE.names])
 
 
-def _placed(batches: Batches, before: Int64Array, sizes: Int64Array, schema: pa.Schema) -> Batches:
+def _add_positions(batches: Batches, before: Int64Array, sizes: Int64Array, schema: pa.Schema) -> Batches:
     """Give sorted and numbered documents their positions, and numbers from 1."""
     firsts = np.cumsum(sizes) - sizes
     for batch in batches:

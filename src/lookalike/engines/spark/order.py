@@ -52,11 +52,13 @@ def ranked_by_sorting(rows: SparkTable, by: Sequence[str], boundary: int, schema
     ranking = Ranking(tuple(by), boundary)
     keyed = pa.schema([*rows.schema, *key_fields(ranking.keys)])
     with_keys = rows.mapped(partial(with_ranking, ranking=ranking, schema=keyed), keyed)
-    sorted_rows, before = numbered(with_keys, ranking.keys, "ranked", rows.schema)
+    sorted_rows, before = sort_and_number(with_keys, ranking.keys, "ranked", rows.schema)
     return derived(sorted_rows, tuple(PLACED.names), partial(ordered, before=before), schema, "order")
 
 
-def numbered(rows: SparkTable, keys: Sequence[tuple[str, bool]], name: str, kept: pa.Schema) -> tuple[StoredTable, Int64Array]:
+def sort_and_number(
+    rows: SparkTable, keys: Sequence[tuple[str, bool]], name: str, kept: pa.Schema
+) -> tuple[StoredTable, Int64Array]:
     """Sort rows over all tasks and store some columns, task and index; also return how many rows all earlier tasks have."""
     names, ascending = zip(*keys, strict=True)
     frame = rows.frame.orderBy(*names, ascending=list(ascending))

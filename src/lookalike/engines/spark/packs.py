@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ...values import Int64Array
 from ...values.arrow import to_arrow, to_numpy
 from ..engine import Batches
-from .sorting import Sorter, Sorting, joined, words_of
+from .sorting import Sorter, Sorting, join_batches, words_of
 
 PACKED = pa.schema([("bucket", pa.int32()), ("side", pa.int8()), ("pack", pa.large_binary())])
 RIGHT, LEFT = 0, 1
@@ -77,7 +77,7 @@ def _plain(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def packed(batches: Batches, settings: Packing) -> Batches:
+def pack_batches(batches: Batches, settings: Packing) -> Batches:
     held: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
@@ -92,7 +92,7 @@ def packed(batches: Batches, settings: Packing) -> Batches:
 
 
 def _packs(held: list[pa.RecordBatch], settings: Packing) -> pa.RecordBatch:
-    batch = joined(held)
+    batch = join_batches(held)
     bucket, n = settings.bucket_of(batch)
     rows = batch.take(to_arrow(np.argsort(bucket, kind="stable")))
     counts = np.bincount(bucket, minlength=n)
@@ -118,7 +118,7 @@ def unpacked(batches: Batches, settings: Packing, sort: tuple[str, ...], once: b
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Joining:
+class JoinSettings:
     """How rows are joined: ``on`` of the left is looked up in ``order`` of the right; ``schema`` is what comes of them."""
 
     on: str
@@ -127,7 +127,7 @@ class Joining:
     right: pa.Schema
     schema: pa.Schema
 
-    def of(self, names: Sequence[str]) -> Joining:
+    def of(self, names: Sequence[str]) -> JoinSettings:
         """Return the join that gives some columns of what comes of this one, and the one that it is on."""
         added = {new: name for new, name in zip(self.schema.names[len(self.left) :], self._added, strict=True) if new in names}
         left = pa.schema([field for field in self.left if field.name in names or field.name == self.on])
@@ -144,7 +144,7 @@ class _Right:
     """The right rows of a bucket, by order."""
 
     def __init__(self, rows: list[pa.RecordBatch], schema: pa.Schema) -> None:
-        self.rows = joined(rows) if rows else pa.RecordBatch.from_pylist([], schema)
+        self.rows = join_batches(rows) if rows else pa.RecordBatch.from_pylist([], schema)
         orders = np.asarray(to_numpy(self.rows.column("order")), np.int64)
         self._place = np.argsort(orders, kind="stable")
         self._orders = orders[self._place]
@@ -157,7 +157,7 @@ class _Right:
         return self._place[at], self._orders[at] == wanted
 
 
-def join_packs(batches: Batches, settings: Joining) -> Batches:
+def join_packs(batches: Batches, settings: JoinSettings) -> Batches:
     rows: list[pa.RecordBatch] = []
     before, right = -1, None
     for batch in batches:
@@ -175,7 +175,7 @@ def join_packs(batches: Batches, settings: Joining) -> Batches:
             yield _looked_up(some, right, settings)
 
 
-def _looked_up(batch: pa.RecordBatch, right: _Right, settings: Joining) -> pa.RecordBatch:
+def _looked_up(batch: pa.RecordBatch, right: _Right, settings: JoinSettings) -> pa.RecordBatch:
     wanted = np.asarray(to_numpy(batch.column(settings.on), -1), np.int64)  # of no document
     rows, found = right.find(wanted)
     if settings.how in ("semi", "anti"):

@@ -45,7 +45,7 @@ def words_of(column: pa.Array, key: bytes) -> list[Int64Array]:
     return list(digest_documents(texts.data, texts.offsets, digest_secret(key, "packs")).view(np.int64).T)
 
 
-def joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+def join_batches(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     """Return some batches, at least one, as one."""
     if len(batches) == 1:
         return batches[0]
@@ -121,7 +121,7 @@ class Sorter:
 
     def _from_held(self, size: int) -> Iterator[pa.RecordBatch]:
         if self._held:
-            rows = joined(self._held)
+            rows = join_batches(self._held)
             self._held.clear()
             self._size = 0
             yield from _cut_up(rows, self._sorting.order(rows), size)
@@ -199,7 +199,7 @@ def _merged(left: list[_Run], sorting: Sorting, size: int) -> Iterator[pa.Record
     before: pa.RecordBatch | None = None
     while left := [run for run in left if run.begin()]:
         bound = min(run.last for run in left)
-        rows = joined([some for some in map(_Run.up_to, left, repeat(bound)) if len(some)])
+        rows = join_batches([some for some in map(_Run.up_to, left, repeat(bound)) if len(some)])
         order = sorting.order(rows)
         if sorting.drops:
             if before is not None and rows.slice(int(order[0]), 1).equals(before):

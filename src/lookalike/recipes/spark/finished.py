@@ -14,7 +14,7 @@ from ...engines.engine import Table
 from ...engines.spark.tables import SparkTable, StoredTable, of_frame
 from ...errors import ParameterError
 from ...files.folder import folder_of
-from ...files.names import shown
+from ...files.names import show_path
 from ...files.workspace import Appearing
 from ...formats.split import Split
 from ...formats.writers import check_before, describe
@@ -119,16 +119,18 @@ class SparkJob:
                 free = added_columns(self.settings, self.n_references > 0, annotated=True) if added else ()
                 writing = Writing(
                     splits=tuple(self.splits), provenance=self.provenance, encoding_errors=self.settings.encoding_errors,
-                    output=shown(folder.path), attempts=attempts, scores=scores if columns else None,
+                    output=show_path(folder.path), attempts=attempts, scores=scores if columns else None,
                     against=self.n_references > 0, free=free,
                 )  # fmt: skip
-                rows = self._told(annotate, removed, columns).mapped(partial(write_inputs, writing=writing), WRITTEN)
+                rows = self._decision_columns(annotate, removed, columns).mapped(
+                    partial(write_inputs, writing=writing), WRITTEN
+                )
                 told = self.engine.write(rows, "written", again=True)
                 take_files(StoredTable(self.engine, told, WRITTEN).batches(), new, len(inputs))
                 folder_of(told.folder).remove()
             describe(new, self.provenance)
 
-    def _told(self, annotate: bool, removed: bool, added: Sequence[str]) -> SparkTable:
+    def _decision_columns(self, annotate: bool, removed: bool, added: Sequence[str]) -> SparkTable:
         """Return what tasks need of the decisions: all about an input together, a row without position first."""
         from pyspark.sql import functions
 

@@ -109,7 +109,7 @@ class SparkResult(Result):
         kind = self._finished.id_type
         return frame if kind is None else frame.withColumns({name: frame[name].cast(kind) for name in names})
 
-    def _named(self, frame: Any, names: Sequence[str]) -> Any:
+    def _named_columns(self, frame: Any, names: Sequence[str]) -> Any:
         return frame.select(*names).withColumnsRenamed(self.score_names)
 
     @property
@@ -129,7 +129,7 @@ class SparkResult(Result):
         documents ``duplicate_source`` and ``duplicate_is_reference`` follow ``duplicate_of``. Documents dropped as empty,
         left out as too large, or removed by an override have nulls. One that is removed by its key has a null resemblance.
         """
-        return self._named(self._judged.filter("not kept"), ["id", *keeper_columns(self.against), *self.score_names])
+        return self._named_columns(self._judged.filter("not kept"), ["id", *keeper_columns(self.against), *self.score_names])
 
     @property
     def groups(self) -> Any:
@@ -156,7 +156,9 @@ class SparkResult(Result):
         """
         self._check_open()
         frame = self._with_ids(self._finished.pairs.frame_in(self._finished.engine.session), ("left_id", "right_id"))
-        return self._named(frame, ["left_id", "right_id", *(["left_is_reference"] if self.against else []), *self.score_names])
+        return self._named_columns(
+            frame, ["left_id", "right_id", *(["left_is_reference"] if self.against else []), *self.score_names]
+        )
 
     def clean(self, frame: Any) -> Any:  # type: ignore[override]
         """Return the rows of a data frame whose documents are kept: those with the ids that ``kept`` has.
