@@ -101,7 +101,7 @@ test: install
 	test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 test-core: install
-	$(BIN)/python -m pytest -q -m "not slow" --durations=30 $(SPREAD) tests reproduction/tests/test_items.py
+	$(BIN)/python -m pytest -q -m "not slow" --durations=30 $(SPREAD) tests reproduction/tests/test_items.py reproduction/tests/test_errata.py
 
 # What is compiled for all processors, and for those with AVX2: a processor with AVX-512 takes neither by itself.
 test-levels: install

@@ -36,8 +36,7 @@ def values():
 
 def newer_values():
     """What no file of format 2 holds."""
-    fast = la.sketches.FastSimilarity(permutations=96, seed=7).sign(la.shingle(TEXTS, width=2))
-    true = la.sketches.PermutationMinHash(universe=100, permutations=8).sign_sets([1, 2, 3, 50], [0, 3, 4])
+    fast, true = values()["fast"], values()["true"]
     return {
         "below one bit": la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.25), (1 / 3, 0.25)]).pack(fast),
         "dense, below one bit": la.sketches.Fractional(shares=[(0.5, 0.5), (2, 0.5)]).pack(true),
@@ -114,9 +113,7 @@ def test_quantized_densities_take_their_bits(tmp_path, bits, n):
 
 
 def test_densities_of_few_bits_are_what_they_say():
-    packed = la.sketches.BBit(bits=2).pack(
-        la.sketches.PermutationMinHash(universe=100, permutations=8).sign_sets([1, 2, 3, 50], [0, 3, 4])
-    )
+    packed = values()["dense"]
     rounded = packed.with_quantized_densities(4)
     assert rounded.densities.tolist() == [1 / 32, 1 / 32] and rounded.density_steps.tolist() == [0, 0]
     assert rounded.with_quantized_densities(np.int64(2)).densities.tolist() == [1 / 8, 1 / 8]
@@ -150,15 +147,16 @@ def test_other_densities_are_damage(tmp_path, header, steps):
         la.sketches.load(tmp_path / "y.sig")
 
 
-def test_filled_bins_whose_copies_are_not_marked_are_refused(tmp_path):
+def test_copies_that_are_not_marked_and_places_that_were_mixed_are_refused(tmp_path):
     filled = la.sketches.OnePermutation(permutations=64, densify="rotation").sign(la.shingle(TEXTS, width=2))
-    for what in (filled, la.sketches.BBit(bits=2).pack(filled)):
+    places = la.sketches.PermutationBins(universe=512, permutations=64).sign_sets([3, 4, 500], [0, 1, 3])
+    for what in (filled, la.sketches.BBit(bits=2).pack(filled), la.sketches.BBit(bits=3).pack(places)):
         la.sketches.save(what, tmp_path / "x.sig", force=True)
         la.sketches.load(tmp_path / "x.sig")
         file = ArrayFile(tmp_path / "x.sig", SIGNATURES)
-        header = file.meta | {"scheme": {key: file.meta["scheme"][key] for key in ("kind", "parameters")}}
+        header = file.meta | {"scheme": {key: file.meta["scheme"][key] for key in ("kind", "parameters")}, "bins": ""}
         write_arrays(tmp_path / "y.sig", dict(file), header, kind=SIGNATURES, replace=True)
-        with pytest.raises(la.errors.InputDataError, match="copies are not marked: make the signatures again"):
+        with pytest.raises(la.errors.InputDataError, match="earlier version, .*: make the signatures again"):
             la.sketches.load(tmp_path / "y.sig")
 
 

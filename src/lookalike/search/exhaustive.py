@@ -62,7 +62,7 @@ def _scan(packed: PackedSignatures, threshold: float, reach: Reach | None, begin
     end = min(begin + BLOCK, len(packed))
     if reach is None:
         slots, bits = packed.layout[0, 1:].tolist()
-        most = 2.0**-bits - packed.chance  # by which the core takes more matches for chance than there are
+        most = 2.0**-bits if packed.holds_bins else 0.0  # by which the core takes more matches for chance than there are
         left, right, matches, _ = filled_pairs(packed.words, begin, end, slots, bits, (threshold - most) / (1.0 - most))
     else:
         left, right, matches, _ = block_pairs(packed.words, begin, end, reach)

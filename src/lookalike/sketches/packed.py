@@ -44,7 +44,7 @@ class Packing:
         """Pack signatures.
 
         Bits come from slot values mixed with their place, so that no structure of the hash shows in them. Signatures of true
-        permutations are cut as they are: their densities account for it. So are bins of one, if the bits hold whole places.
+        permutations are cut as they are: their densities account for it. So are ``PermutationBins`` if bits hold them whole.
 
         Parameters
         ----------
@@ -237,9 +237,10 @@ def _bits(value: Any) -> int | float:
     if not isinstance(value, (float, np.floating)) or not 0.0 < value < 1.0:
         return whole("bits", value, 1, 64)
     bits = float(value)
-    if abs(bits * _combined(bits) - 1.0) > 1e-9:
+    m = _combined(bits)
+    if abs(bits * m - 1.0) > 1e-9:
         raise ParameterError(f"bits below 1 must be 1/2, 1/3, 1/4 and so on: that many slots make one bit; got {bits}")
-    return 1.0 / _combined(bits)
+    return 1.0 / m
 
 
 def _combined(bits: float) -> int:
@@ -260,7 +261,7 @@ def _shares_of(value: Any) -> list[tuple[int | float, float]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fractional(Packing):
-    """Slots with different numbers of bits: f bits a slot on average, for storage in finer steps.
+    """Slots with different numbers of bits: f bits per stored slot on average, for storage in finer steps.
 
     Parameters
     ----------
@@ -299,12 +300,12 @@ class Fractional(Packing):
         """Check the shares."""
         try:
             given: Any = _shares_of(self.shares) if np.isscalar(self.shares) else self.shares
-            shares = tuple((_bits(b), number("share", w)) for b, w in given)
-        except (TypeError, ValueError) as error:
-            if isinstance(error, ParameterError):
-                raise
+            shares = tuple((_bits(b), round(number("share", w), 12)) for b, w in given)
+        except ParameterError:
+            raise
+        except (TypeError, ValueError):
             raise ParameterError("must be pairs (bits, share)", "shares", self.shares) from None
-        mixture.check_shares([(max(1, int(b)), w) for b, w in shares])
+        mixture.check_shares([(max(1, b), w) for b, w in shares])
         object.__setattr__(self, "shares", shares)
 
     def _kinds(self) -> list[tuple[int, int, float]]:
@@ -313,7 +314,7 @@ class Fractional(Packing):
         return [(_combined(bits), max(1, int(bits)), share) for bits, share in shares]
 
     def parts(self, permutations: int) -> tuple[Part, ...]:
-        """Return the parts.
+        """Return the parts; a kind whose share is none of these slots is left out.
 
         Parameters
         ----------
@@ -322,16 +323,22 @@ class Fractional(Packing):
         Raises
         ------
         ParameterError
-            If the shares do not make whole numbers of slots, or of combined ones.
+            If no whole numbers of stored slots take up all of these slots.
         """
-        kinds = self._kinds()
-        counts = [m * round(share * permutations / m) for m, _, share in kinds]
-        counts[kinds.index(min(kinds))] += permutations - sum(counts)  # what rounding leaves
-        if any(slots < 1 or slots % kind[0] for slots, kind in zip(counts, kinds, strict=True)):
+        kinds, left, counts = self._kinds(), permutations, {}
+        last, *others = sorted(range(len(kinds)), key=kinds.__getitem__)
+        for i in others[::-1]:  # the last of these leaves what the remaining kind divides
+            m, _, share = kinds[i]
+            near, step = round(share * permutations / m), kinds[last][0] if i == others[0] else 1
+            fit = (n for k in range(step) for n in (near - k, near + k) if left - n * m in range(0, left + 1, step))
+            counts[i] = next(fit, 0)
+            left -= counts[i] * m
+        counts[last], rest = divmod(left, kinds[last][0])
+        if rest:
             raise ParameterError(
                 f"the shares {self.shares} of {permutations} slots make no whole numbers of slots, or of combined ones"
             )
-        return tuple(Part(slots=n // m, bits=bits, combined=m) for n, (m, bits, _) in zip(counts, kinds, strict=True))
+        return tuple(Part(slots=counts[i], bits=bits, combined=m) for i, (m, bits, _) in enumerate(kinds) if counts[i])
 
 
 def packing_of(shares: Sequence[tuple[float, float]]) -> BBit | XorBits | Fractional:

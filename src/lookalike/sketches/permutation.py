@@ -218,11 +218,7 @@ class PermutationMinHash(_OfUniverse):
     """
 
     plain_bits = 1
-
-    @property
-    def mergeable(self) -> bool:
-        """False: minima could be merged, but not the densities beside them."""
-        return False
+    mergeable = False  # minima could be merged, but not the densities beside them
 
     def _sign(self, keys: UInt64Array, bounds: Int64Array) -> Signatures:
         rounds = derive(self.seed, "permutations", ROUNDS * self.permutations).reshape(self.permutations, ROUNDS)
@@ -263,7 +259,7 @@ class PermutationBins(_OfUniverse):
 
     Notes
     -----
-    ``BBit`` packs these signatures as it does raw ``OnePermutation`` bins.
+    ``BBit`` with fewer than ``plain_bits`` packs these signatures as it does raw ``OnePermutation`` bins.
 
     References
     ----------
@@ -282,6 +278,7 @@ class PermutationBins(_OfUniverse):
     array([0.33333333, 0.        , 0.25      ])
     """
 
+    mergeable = may_be_empty = True
     _most: ClassVar[int] = 1 << 63
 
     def __post_init__(self) -> None:
@@ -292,16 +289,6 @@ class PermutationBins(_OfUniverse):
             raise ParameterError(
                 f"a universe of {self.universe} cannot be cut into {self.permutations} equal bins: raise it to {above}"
             )
-
-    @property
-    def mergeable(self) -> bool:
-        """True: the signature of a union is the slot-wise minimum."""
-        return True
-
-    @property
-    def may_be_empty(self) -> bool:
-        """True: bins can be empty."""
-        return True
 
     @property
     def plain_bits(self) -> int:

@@ -86,6 +86,7 @@ def save(value: Signatures | PackedSignatures, path: str | Path, *, force: bool 
     header: dict[str, Any] = {"scheme": _kind_and_parameters(value.scheme), "shingling": _shingling_header(value.shingling)}
     if isinstance(value, PackedSignatures):
         header |= {"kind": "packed", "packing": _kind_and_parameters(value.packing), "has_empty": value.has_empty}
+        header |= {"bins": "whole"} if value.holds_bins else {}
         arrays |= {"words": value.words, "layout": value.layout}
     else:
         header["kind"] = "signatures"
@@ -147,17 +148,16 @@ def _make(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
         if kind != "packed" or type(bits) is not int or not 1 <= bits <= 16:
             raise ValueError(f"densities of {bits} bits")
         densities = (_steps_of(arrays["density_steps"], bits, len(rows)) + 0.5) / (1 << bits)
-    if rows.ndim != 2 or (densities is not None and densities.shape != rows.shape[:1]):
-        raise ValueError(f"rows of shape {rows.shape}")
     if kind == "signatures":
+        signatures = Signatures(rows, scheme, shingling, densities)
         if rows.shape[1] != scheme.permutations:
             raise ValueError(f"{rows.shape[1]} slots of {scheme.permutations}")
-        return Signatures(rows, scheme, shingling, densities)
+        return signatures
     packing = _PACKINGS[header["packing"]["kind"]](**header["packing"]["parameters"])
     layout, has_empty = arrays["layout"].astype(np.int64), header["has_empty"]
     if not isinstance(has_empty, bool):
         raise ValueError(f"{has_empty} for has_empty")
-    ends = [first + -(-slots // 64) * bits for first, slots, bits in layout.tolist()]
-    if rows.shape[1] != max(ends) + has_empty * -(-scheme.permutations // 64):
-        raise ValueError(f"{rows.shape[1]} words a row")
-    return PackedSignatures(rows, layout, packing, scheme, shingling, densities, has_empty, bits)
+    packed = PackedSignatures(rows, layout, packing, scheme, shingling, densities, has_empty, bits)
+    if packed.holds_bins and header.get("bins") != "whole":
+        raise InputDataError("whole bins of an earlier version, which mixed their bits: make the signatures again", path)
+    return packed

@@ -53,7 +53,7 @@ def _bisect(rises: Callable[[Float], Float], low: Float, high: Float) -> Float:
     return np.where(low == begin, begin, np.where(high == end, end, (low + high) / 2.0))
 
 
-def check_shares(shares: Sequence[tuple[int, float]]) -> None:
+def check_shares(shares: Sequence[tuple[float, float]]) -> None:
     """Check that there are (bits, share), and that the shares sum to 1.
 
     Parameters
@@ -223,7 +223,7 @@ def variance(
     """Variance of the pooled estimate by the delta method: sum(n T (1 - T)) / (sum(n T'))^2 over parts of n slots.
 
     The papers print the square of a part's share where the share belongs (equations 17, 20 and 42), which halves the value for
-    two equal parts: a part's share of matches rests on its own slots, not on all. ``tests`` hold both against simulation.
+    two equal parts: a part's share of matches rests on its own slots, not on all.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def storage_factor(
     """F: bits stored times variance, f k Var for f bits a slot on average.
 
     With ``pooled=False``, under inverse-variance weights, 1 / F is the mean of 1 / B(b) of the parts weighted by the bits
-    they hold: a mixture never uses a bit better than its better part. What it gives is finer steps of storage.
+    they hold: a mixture never uses a bit better than its better part.
 
     Parameters
     ----------

@@ -13,8 +13,8 @@ from ..errors import ParameterError
 from ._check import Float, count, fraction, within
 
 # Probability that two of t bins, drawn with replacement, hold the same member, after m were filled: S / t^2 for the sum S of
-# squared numbers of bins with the same content; by what made them of a union of f members. In round after round until no bin is
-# empty, bins filled in different rounds hold the same member by chance.
+# squared numbers of bins with the same content; by what made them of a union of f members. Bins that are filled in different
+# rounds hold the same member by chance.
 ALIKE: dict[str, Callable[[Float, float, Float], Float]] = {
     "rotation": lambda m, t, f: (2.0 * t - m + 1.0) / (m + 1.0) / t,
     "optimal": lambda m, t, f: 1.0 / m + (t - m) * (1.0 - 1.0 / m) / t**2,
@@ -162,7 +162,6 @@ def expected_inverse_filled(union_size: int, bins: int, universe: int | None = N
     """
     count("union_size", union_size)
     count("bins", bins)
-    universe = None if universe is None else int(count("universe", universe))
     if universe is None and union_size > 50 * bins * max(1.0, np.log(bins)):
         return 1.0 / bins
     p = occupancy(union_size, bins, universe)
@@ -191,7 +190,6 @@ def variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike, uni
     ----------
     Report, equation 32. (33) holds only where no bin is empty; it turns negative for f < t.
     """
-    count("union_size", union_size)
     inverse = _each(lambda f, t: expected_inverse_filled(f, t, universe), union_size, bins)
     return copied_variance(resemblance, union_size, bins, inverse * np.square(bins, dtype=np.float64))
 
@@ -199,8 +197,7 @@ def variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike, uni
 def copied_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike, square_copies: ArrayLike) -> Float:
     """Variance of the share of equal bins after empty ones copied filled ones: R (1 - R) (f / (f - 1) S / t^2 - 1 / (f - 1)).
 
-    ``square_copies`` is S, the expected sum of the squared numbers of bins that hold each value. Least where all copies are
-    equal, S = t^2 / m: then it is the variance of the raw bins. Hence estimates are best made from raw bins.
+    It is least where all copies are equal, S = t^2 / m: that of the raw bins. Hence estimates are best made from raw bins.
 
     Parameters
     ----------
@@ -227,6 +224,10 @@ def _spread(f: Float, alike: Float) -> Float:
 def densified_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike, kind: str) -> Float:
     """Variance after the empty bins were filled: ``copied_variance`` with S as expected of the bins that are filled.
 
+    "rounds" are those of ``FastSimilarity``; below about t / 4 members this is an upper approximation: at 64 slots 1.9 times
+    the variance for 2, 1.35 for 4, 1.17 for 8, 1.05 for 16. The variance of reverse filling is 2 to 4 % larger than this
+    states, for few members.
+
     Parameters
     ----------
     resemblance : array_like of float in [0, 1]
@@ -241,8 +242,8 @@ def densified_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: Arra
 
     References
     ----------
-    Shrivastava & Li, ICML 2014: rotation; Shrivastava, ICML 2017: optimal; Mai et al., UAI 2019: reverse, whose S exceeds
-    t^2 / m by some per cent more.
+    Shrivastava & Li, ICML 2014: rotation; Shrivastava, ICML 2017: optimal; Mai et al., UAI 2019: reverse; Dahlgaard et al.,
+    FOCS 2017: rounds.
     """
     check_choice("kind", kind, ALIKE)
 

@@ -60,7 +60,7 @@ class PackedSignatures(Brief):
     Raises
     ------
     ParameterError
-        If the arrays are of other types, the layout is not that of the packing, the words are too few for it, or densities no
+        If the arrays are of other types, the layout is not that of the packing, the words are more or fewer, or densities no
         such middles.
     """
 
@@ -91,7 +91,7 @@ class PackedSignatures(Brief):
         if not np.array_equal(layout, wanted):
             raise ParameterError(f"layout must be {wanted.tolist()}, that of {self.packing}; got {layout.tolist()}")
         needed = max(first + (slots + 63) // 64 * (bits + self.has_empty) for first, slots, bits in layout.tolist())
-        if needed > n_words:
+        if needed != n_words:
             raise ParameterError(f"the layout needs {needed} words per document; got {n_words}")
         if self.densities is not None and np.shape(self.densities) != (n,):
             raise ParameterError(f"densities must be one for each of {n} rows; got shape {np.shape(self.densities)}")
@@ -115,10 +115,9 @@ class PackedSignatures(Brief):
         return self.scheme.permutations
 
     @property
-    def chance(self) -> float:
-        """Probability that bits of different slots match by chance, in raw bins: 0 where the bits hold whole slots."""
-        bits = int(self.layout[0, 2])
-        return 0.0 if bits >= getattr(self.scheme, "plain_bits", 65) else 2.0**-bits
+    def holds_bins(self) -> bool:
+        """Whether these are raw bins whose bits hold whole places, so that different ones never match."""
+        return self.has_empty and bool(self.layout[0, 2] >= getattr(self.scheme, "plain_bits", 65))
 
     def with_quantized_densities(self, bits: int) -> PackedSignatures:
         """Return the same with densities rounded to what 1..16 bits can store: to 1/32 at most with 4, to 1/512 with 8.
@@ -257,7 +256,8 @@ class PackedSignatures(Brief):
         sides = (self, left), (self if other is None else other, right)
         densities: list[Any] = [0.0 if side.densities is None else side.densities[np.asarray(rows)] for side, rows in sides]
         if self.has_empty:
-            chance, union = self.chance, counted[..., 1] + counted[..., 2]
+            chance = 0.0 if self.holds_bins else 0.5 ** float(self.layout[0, 2])
+            union = counted[..., 1] + counted[..., 2]
             with np.errstate(invalid="ignore", divide="ignore"):
                 found = (counted[..., 0] - counted[..., 1] * chance) / (1.0 - chance) / union
             universe = getattr(self.scheme, "universe", one_permutation.HASHES)
