@@ -208,7 +208,7 @@ import sys, time
 from lookalike.cli.main import main
 from lookalike.serve import desk_job, server
 server.END_SECONDS = 0.5
-desk_job.Desk.listed = lambda *_: (open(f"{sys.argv[2]}.begun", "w").close(), time.sleep(3600))
+desk_job.Desk.list_removals = lambda *_: (open(f"{sys.argv[2]}.begun", "w").close(), time.sleep(3600))
 main(sys.argv[1:])
 """
 
