@@ -110,6 +110,7 @@ class Rows {
     if (kind_ == COSINE && words_.empty()) words_.reserve(numbers.size()), blocks_.reserve(numbers.size());
     std::uint32_t last = 0;
     for (const std::int32_t number : numbers) last = std::max(last, std::uint32_t(number));
+    if (last > INT32_MAX) throw std::out_of_range("a number is below 0");
     make_seen(kind_ == COSINE ? last : last >> 6);
     for (std::int64_t row = 0; row + 1 < offsets.size(); row++) {
       const auto some = numbers.part(offsets[row], offsets[row + 1] - offsets[row]);

@@ -118,7 +118,7 @@ def test_a_control_group_limits_what_is_free(monkeypatch, files, free):
 def test_without_the_files_of_linux_it_is_what_the_machine_has(monkeypatch):
     monkeypatch.setattr(memory, "Path", Files)
     monkeypatch.setattr(Files, "held", {}, raising=False)
-    monkeypatch.setattr(memory, "_statm", lambda process: -1)
+    monkeypatch.setattr(memory, "open", lambda name, *_, **__: Files(name).read_text(), raising=False)
     assert memory.resident_memory() == 0
     monkeypatch.setattr(memory.os, "sysconf", {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}.__getitem__)
     assert memory.free_memory() == 4_096_000

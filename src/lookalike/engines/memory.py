@@ -7,7 +7,6 @@ import re
 import resource
 import sys
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from time import monotonic
 
@@ -77,16 +76,11 @@ def free_memory() -> int:
     return free
 
 
-@cache
-def _statm(process: int) -> int:
-    """Open what Linux says of the memory of a process: to open it anew takes many times as long as to read it."""
-    return os.open(f"/proc/{process}/statm", os.O_RDONLY)
-
-
 def resident_memory() -> int:
     """Resident size of this process, in bytes; 0 where the system does not say."""
     try:
-        return int(os.pread(_statm(os.getpid()), 64, 0).split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        with open("/proc/self/statm", "rb", buffering=0) as file:  # a Path takes twice as long
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError):
         return 0
 

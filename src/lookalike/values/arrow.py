@@ -99,6 +99,8 @@ def to_numpy(column: pa.Array | pa.ChunkedArray, missing: float = np.nan) -> NDA
 @cache
 def _dtype_of(kind: pa.DataType) -> np.dtype[Any]:
     """Return the type of numbers; Arrow's own way imports pandas, too, before version 21."""
+    if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+        raise pa.ArrowTypeError(f"{kind} is not a type of numbers")
     letter = "f" if pa.types.is_floating(kind) else "u" if pa.types.is_unsigned_integer(kind) else "i"
     return np.dtype(f"{letter}{kind.bit_width // 8}")
 
