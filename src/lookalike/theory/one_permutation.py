@@ -224,9 +224,8 @@ def _spread(f: Float, alike: Float) -> Float:
 def densified_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: ArrayLike, kind: str) -> Float:
     """Variance after the empty bins were filled: ``copied_variance`` with S as expected of the bins that are filled.
 
-    "rounds" are those of ``FastSimilarity``; below about t / 4 members this is an upper approximation: at 64 slots 1.9 times
-    the variance for 2, 1.35 for 4, 1.17 for 8, 1.05 for 16. The variance of reverse filling is 2 to 4 % larger than this
-    states, for few members.
+    "rounds" are those of ``FastSimilarity``. Below about t / 4 members this states too much for them, up to twice the variance,
+    and a few per cent too little for reverse filling.
 
     Parameters
     ----------
