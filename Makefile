@@ -12,7 +12,7 @@ SPREAD := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 # Tests start hundreds of processes: each would compile every module where bytecode is not kept, as images of Python have it.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: test-lowest test-spark-old install demo test test-core test-levels sanitize test-extras test-extras-serve test-spark-few test-spark test-all lint wording docs fuzz endurance mutants formula-mutants wheels bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
+.PHONY: test-lowest test-spark-old install demo test test-core test-levels sanitize test-extras test-extras-serve test-spark-few test-spark test-slow test-nightly lint wording docs fuzz endurance mutants formula-mutants wheels bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -92,12 +92,13 @@ test-spark: install
 	$(BIN)/python tools/java_home.py
 	$(BIN)/python -m pytest -q -m spark tests/spark tests/engines
 
-# All parts, also after one that fails; the end says which failed, and the time it took, installation apart.
+# All parts, also after one that fails; the end says which failed, and the time they took, installation apart.
 PARTS := lint docs test-core test-levels test-extras-serve test-spark-few
-test: install
+NIGHTLY := $(filter-out test-extras-serve test-spark-few,$(PARTS)) test-slow test-extras test-lowest test-spark test-spark-old sanitize fuzz
+test test-nightly: install
 	@began=$$(date +%s); failed=; \
-	for part in $(PARTS); do $(MAKE) $$part || failed="$$failed $$part"; done; \
-	took=$$(($$(date +%s) - began)); echo "make test: $$((took / 60)) min $$((took % 60)) s, installation apart"; \
+	for part in $(if $(filter test,$@),$(PARTS),$(NIGHTLY)); do $(MAKE) $$part || failed="$$failed $$part"; done; \
+	took=$$(($$(date +%s) - began)); echo "make $@: $$((took / 60)) min $$((took % 60)) s, installation apart"; \
 	test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 test-core: install
@@ -129,7 +130,7 @@ sanitize: install
 test-extras-serve:
 	$(MAKE) test-extras EXTRAS=serve
 
-test-all: test
+test-slow: install
 	$(BIN)/python -m pytest -q -m slow
 	$(BIN)/python reproduction/formula_mutants/formula_mutants.py --of 40 --seconds 120 --jobs $(JOBS)
 

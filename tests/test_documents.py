@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 from document_files import pdf
 from json_lines import write_lines
+from notebooks import notebook
 
 import lookalike as la
 from lookalike.cli.main import main, program
@@ -32,6 +33,13 @@ MODULES = [m.name for m in pkgutil.walk_packages(la.__path__, "lookalike.") if n
 @pytest.mark.parametrize("name", [*MODULES, "decontamination", "quickstart", "weekly_crawl"])
 def test_examples_in_docstrings(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_pictures(monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    known = {}
+    exec(notebook("pictures"), known)
+    assert 0.6 < known["within"] < 0.76  # of a normal distribution 0.68
 
 
 def test_every_public_name_exists_and_is_documented():

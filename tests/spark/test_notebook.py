@@ -1,0 +1,13 @@
+"""The notebook with a data frame, in a process of its own: it starts and stops Spark."""
+
+import subprocess
+import sys
+
+import pytest
+from notebooks import notebook
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+def test_data_frame():
+    subprocess.run([sys.executable, "-c", f"{notebook('spark')}\nassert kept == ['lobby', 'menu']"], check=True)
