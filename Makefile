@@ -184,7 +184,7 @@ wheels:
 bench: install
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	OMP_NUM_THREADS=1 RAYON_NUM_THREADS=1 POLARS_MAX_THREADS=1 \
-		sh -ec 'for one in scripts end_to_end; do $(BIN)/python benchmarks/$$one.py $(if $(QUICK),--quick); done'
+		sh -ec 'for one in web_pages scripts end_to_end; do $(BIN)/python benchmarks/$$one.py $(if $(QUICK),--quick); done'
 
 # Indexes of fingerprints; SIZE=6e7 for the size of the thesis (needs 20 GB).
 bench-hamming: install

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks/results/end_to_end.jsonl"
 LABELED = ROOT / "benchmarks/results/quality.jsonl"
 SCRIPTS = ROOT / "benchmarks/results/scripts.jsonl"  # its section is on the page once it is there
+WEB_PAGES = ROOT / "benchmarks/results/web_pages.md"
 SHOWN = ("## Start-up",)  # sections that are on the page
 PHASES = ("read", "compute", "write")
 THRESHOLD = 0.8
@@ -169,6 +170,7 @@ def written() -> dict[Path, str]:
     parts = [part.strip() + "\n" for part in re.split(r"^(?=## )", records[-1]["sections"], flags=re.MULTILINE) if part]
     shown = [part for part in parts if part.startswith(SHOWN)]
     others = [scripts(of_file(SCRIPTS))] if SCRIPTS.exists() else []
+    others += [WEB_PAGES.read_text()] if WEB_PAGES.exists() else []
     first, quality = ROOT / "README.md", ROOT / "docs/quality.md"
     return {
         ROOT / "docs/benchmarks.md": "\n".join([end_to_end(records), *others, *shown]),
