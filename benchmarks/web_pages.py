@@ -130,6 +130,7 @@ def main() -> None:
         rows.append([case, f"{facts.get(case, len(pages)):,}", f"{middle:.2f}", rate])
     text = f"## Web pages and PDF\n\nMeasured on {processor()} by `benchmarks/web_pages.py`, one thread: {len(pages):,} web pages, {size:.0f} MB of HTML, and\n"
     text += f"{n_pdf:,} generated pages of PDF. Rates are of HTML, or pages of PDF, per second of one processor, from files to duplicate flags.\n\n"
+    text += table(["input", "documents", "s", "rate"], rows)
     print(text)
     if not given.quick:
         (ROOT / "benchmarks/results/web_pages.md").write_text(text)
