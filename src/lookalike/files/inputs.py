@@ -266,10 +266,13 @@ def _places_of(
 
     def wanted(found: Sequence[FoundFile], glob: str | Url) -> list[FoundFile]:
         """Return those of the files that a glob names that are not excluded; count the others."""
-        excluded = [place for place in found if place.root is None and not patterns.reads(place.path, glob)]
-        for place in excluded:
-            skipped.add("excluded", place.name)
-        return [place for place in found if place not in excluded]
+        left = []
+        for place in found:
+            if place.root is None and not patterns.reads(place.path, glob):
+                skipped.add("excluded", place.name)
+            else:
+                left.append(place)
+        return left
 
     if url is not None and url.scheme in WEB:
         return [_on_web(url)]
