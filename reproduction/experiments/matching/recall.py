@@ -113,7 +113,7 @@ def _works(part: Trial, size: int, blocks: int, lead: int) -> tuple[dict[str, Ca
         "HammingIndex": lambda: exact.query(part.queries),
     }
     taken = [held(index) for index in (tables, weak, exact)]
-    return works, taken[1] < taken[0] and taken[2] <= taken[0] + 64  # what does not grow is granted
+    return works, taken[1] < taken[0] and taken[2] <= taken[0] + 256  # what does not grow is granted
 
 
 def _at_equal_memory(section: Section, trial: Trial, sizes: list[int], blocks: int, lead: int) -> dict[str, list[float]]:
