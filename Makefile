@@ -212,7 +212,7 @@ bench-serve: install
 quality: install
 	$(BIN)/python benchmarks/quality.py
 
-# Every table, figure and claim of the papers, within two hours; QUICK=1 in seven minutes. ONLY="a-words t-real" for some sections,
+# Every table, figure and claim of the papers, within an hour; QUICK=1 in some minutes. ONLY="a-words t-real" for some sections,
 # whose parts of the pages are written anew. Fails if a check does not hold, or if a verdict does not rest on checks that hold.
 reproduce: install
 	$(BIN)/python -m pip install --quiet --editable '.[experiments,features]'
