@@ -41,7 +41,7 @@ def tables_in(names: Iterable[str], kinds: Collection[str]) -> dict[str, str]:
         known = _kind(name.split("/")) if kinds else None
         if known is not None and known[0] in kinds:
             found.setdefault("/".join(name.split("/")[: known[1]]), known[0])
-    return {name: kind for name, kind in found.items() if not is_within(name, set(found) - {name})}
+    return {name: kind for name, kind in found.items() if not (name and is_within(name, found))}
 
 
 def is_within(name: str, folders: Collection[str]) -> bool:
