@@ -37,7 +37,7 @@ from typing import Any
 import contestants
 import numpy as np
 import pyarrow.parquet as pq
-from contestants import ALONE, WARM, Clock, peak, word_shingles, write_texts
+from contestants import ALONE, ONCE, WARM, WORD, Clock, peak, word_shingles, write_texts
 from page import table
 
 Adapter = Callable[[list[str], float], Any]
@@ -184,7 +184,7 @@ def corpora(given: argparse.Namespace, folder: Path) -> Iterator[tuple[str, list
 
     def some(texts: Iterator[str], least: int = LEAST_WORDS) -> list[str]:
         plain = (text.replace("_", " ") for text in texts if text)  # tools do not agree whether it separates words
-        return list(islice((text for text in plain if len(text.split()) >= least), given.documents))
+        return list(islice((text for text in plain if len(WORD.findall(text)) >= least), given.documents))
 
     if given.corpus:
         yield given.corpus.name, some(of_user(given.corpus, given.column))
@@ -231,7 +231,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--column", default="text", help="the column of its texts (default: text)")
     parser.add_argument("--documents", type=int, help="use at most this many documents per corpus")
     parser.add_argument("--threshold", type=float, default=contestants.THRESHOLD, help="default: %(default)s")
-    parser.add_argument("--turns", type=int, default=3, help="run each tool this often (default: %(default)s)")
+    parser.add_argument(
+        "--turns", type=int, default=3, help=f"run each tool this often, {' and '.join(ONCE)} once (default: %(default)s)"
+    )
     parser.add_argument("--limit", type=float, default=1800, help="stop a tool after this many seconds (default: %(default)s)")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     given = parser.parse_args(arguments)
@@ -252,7 +254,7 @@ def main(arguments: list[str] | None = None) -> None:
             runs: dict[str, list[dict[str, Any]]] = {tool: [] for tool in ("nothing", *tools, *given.tool)}
             for turn in range(given.turns):
                 for tool, done in runs.items():
-                    if not any("failed" in one for one in done):
+                    if turn == 0 or not (tool in ONCE or any("failed" in one for one in done)):
                         print(f"{corpus}, turn {turn + 1}: {tool}", file=sys.stderr, flush=True)
                         done.append(run(tool, path, given.threshold, given.limit))
             neighbours = truth(texts, given.threshold)
