@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import resource
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 THRESHOLD = 0.8
+WARM = ["one two three four five six seven eight"] * 3 + ["nine ten eleven twelve thirteen fourteen fifteen"]
+ALONE = dict.fromkeys(("OMP_NUM_THREADS", "RAYON_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1") | {"HF_HUB_OFFLINE": "1"}
 WORD = re.compile(r"\w+")
 # Python's letters are no marks: as lookalike has them, words with the marks of Arabic, Hindi and Thai, and each letter a word without spaces.
 MARKS = "\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
@@ -46,6 +49,21 @@ class Clock:
 def _processor_time() -> float:
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def peak() -> int:
+    """Most bytes of memory that this process has had, or a child that has ended."""
+    status, unit = Path("/proc/self/status"), 1 if sys.platform == "darwin" else 1024
+    own, children = (resource.getrusage(who).ru_maxrss * unit for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    if status.exists():  # on Linux, that of the system's call is no less than the parent's
+        own = int(status.read_text().partition("VmHWM:")[2].split()[0]) * 1024
+    return max(own, children)
+
+
+def write_texts(path: Path, texts: list[str]) -> Path:
+    """Write a corpus, with numbers as ids."""
+    pq.write_table(pa.table({"text": texts, "id": [str(i) for i in range(len(texts))]}), path, compression="zstd")
+    return path
 
 
 Contestant = Callable[[Path, Path, Clock], np.ndarray]
@@ -90,11 +108,11 @@ def of_texts(flag: Callable[[list[str]], np.ndarray]) -> Contestant:
     return run
 
 
-def rensa(texts: list[str], word: re.Pattern[str] = WORD) -> np.ndarray:
+def rensa(texts: list[str], threshold: float = THRESHOLD, word: re.Pattern[str] = WORD) -> np.ndarray:
     """`RMinHashDeduplicator` as rensa's documentation shows it, on full sets of shingles."""
     from rensa import RMinHashDeduplicator
 
-    judge = RMinHashDeduplicator(threshold=THRESHOLD, num_perm=128, use_lsh=True)
+    judge = RMinHashDeduplicator(threshold=threshold, num_perm=128, use_lsh=True)
     return np.array(judge.add_pairs((str(i), list(word_shingles(text, word))) for i, text in enumerate(texts)), np.bool_)
 
 
@@ -107,11 +125,11 @@ def rensa_rho(texts: list[str]) -> np.ndarray:
     return ~flags.astype(np.bool_)
 
 
-def datasketch(texts: list[str]) -> np.ndarray:
+def datasketch(texts: list[str], threshold: float = THRESHOLD) -> np.ndarray:
     """`MinHashLSH`, query before insert, as datasketch's documentation shows it."""
     from datasketch import MinHash, MinHashLSH
 
-    index = MinHashLSH(threshold=THRESHOLD, num_perm=128)
+    index = MinHashLSH(threshold=threshold, num_perm=128)
     keep = []
     for i, text in enumerate(texts):
         sketch = MinHash(num_perm=128)
@@ -122,11 +140,11 @@ def datasketch(texts: list[str]) -> np.ndarray:
     return np.array(keep)
 
 
-def gaoya(texts: list[str], analyzer: str = "word") -> np.ndarray:
+def gaoya(texts: list[str], threshold: float = THRESHOLD, analyzer: str = "word") -> np.ndarray:
     """`MinHashStringIndex`, query before insert, with its own tokenizer of five words or characters."""
     from gaoya.minhash import MinHashStringIndex
 
-    index = MinHashStringIndex(hash_size=32, jaccard_threshold=THRESHOLD, num_bands=16, band_size=8, lowercase=True,
+    index = MinHashStringIndex(hash_size=32, jaccard_threshold=threshold, num_bands=16, band_size=8, lowercase=True,
                                analyzer=analyzer, ngram_range=(5, 5))  # fmt: skip
     keep = []
     for i, text in enumerate(texts):
@@ -136,7 +154,7 @@ def gaoya(texts: list[str], analyzer: str = "word") -> np.ndarray:
     return np.array(keep)
 
 
-def fast_sketch_lsh(texts: list[str]) -> np.ndarray:
+def fast_sketch_lsh(texts: list[str], threshold: float = THRESHOLD) -> np.ndarray:
     """FastSketchLSH: sketches in a batch, candidates by its LSH, kept if no kept earlier one is estimated as alike."""
     from FastSketchLSH import LSH, FastSimilaritySketch
 
@@ -148,11 +166,11 @@ def fast_sketch_lsh(texts: list[str]) -> np.ndarray:
     for i in range(len(texts)):
         others = np.unique(flat[int(bounds[i]) : int(bounds[i + 1])].astype(np.int64))
         others = others[(others < i) & keep[others]]
-        keep[i] = not ((sketches[others] == sketches[i]).mean(1) >= THRESHOLD).any()
+        keep[i] = not ((sketches[others] == sketches[i]).mean(1) >= threshold).any()
     return keep
 
 
-def text_dedup(path: Path, out: Path, clock: Clock) -> np.ndarray:
+def text_dedup(path: Path, out: Path, clock: Clock, threshold: float = THRESHOLD) -> np.ndarray:
     """The command ``python -m text_dedup.minhash`` with its defaults, but for the threshold and one process."""
     import datasets
     from text_dedup import minhash
@@ -168,7 +186,7 @@ def text_dedup(path: Path, out: Path, clock: Clock) -> np.ndarray:
 
     minhash.Timer = Timer
     minhash.main(["--path", "parquet", "--data_files", str(path), "--split", "train", "--output", str(out / "kept"),
-                  "--column", "text", "--batch_size", "10000", "--threshold", str(THRESHOLD), "--num_proc", "1",
+                  "--column", "text", "--batch_size", "10000", "--threshold", str(threshold), "--num_proc", "1",
                   "--cache_dir", str(out / "cache")], standalone_mode=False)  # fmt: skip
     keep = np.zeros(pq.read_metadata(path).num_rows, np.bool_)
     keep[np.array(datasets.load_from_disk(str(out / "kept"))["id"][:], np.int64)] = True

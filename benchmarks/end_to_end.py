@@ -15,7 +15,6 @@ import json
 import mmap
 import os
 import platform
-import resource
 import subprocess
 import sys
 import tempfile
@@ -27,13 +26,11 @@ import generated
 import numpy as np
 import page
 import parts
-import pyarrow as pa
 import pyarrow.parquet as pq
-from contestants import CONTESTANTS, FLAGS_ALL, OF_SCRIPTS, ONCE, THRESHOLD, Clock
+from contestants import ALONE, CONTESTANTS, FLAGS_ALL, OF_SCRIPTS, ONCE, THRESHOLD, WARM, Clock, peak, write_texts
 
 from lookalike.core import LEVEL
 
-WARM = ["one two three four five six seven eight"] * 3 + ["nine ten eleven twelve thirteen fourteen fifteen"]
 OURS = ["floor", "lookalike", "lookalike, estimates", "lookalike, 2 threads"]
 QUICK_BYTES = 2e6
 
@@ -43,12 +40,6 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def write_texts(path: Path, texts: list[str]) -> Path:
-    """Write a corpus, with numbers as ids."""
-    pq.write_table(pa.table({"text": texts, "id": [str(i) for i in range(len(texts))]}), path, compression="zstd")
-    return path
-
-
 def work(name: str, path: str, out: str) -> None:
     """Run one contestant in this process, after it did a tiny job, and tell what it took."""
     with tempfile.TemporaryDirectory() as folder:
@@ -56,17 +47,13 @@ def work(name: str, path: str, out: str) -> None:
             idle, clock = resident(), Clock()
             (Path(folder) / step).mkdir()
             keep = (CONTESTANTS | OF_SCRIPTS)[name](source, Path(folder) / step, clock)
-    own = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) * 1024
-    peak = max(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
+    most = peak()
     np.save(out, keep)
-    print(json.dumps({**clock.phases, "peak": peak, "increase": peak - idle, "stages": clock.stages}))
+    print(json.dumps({**clock.phases, "peak": most, "increase": most - idle, "stages": clock.stages}))
 
 
-def judge(keep: np.ndarray, neighbours: dict[int, list[int]], flags_all: bool) -> tuple[float, float]:
-    """Return (recall, precision) of removals among the sampled documents; or of flags on all that have a near-duplicate."""
-    if flags_all:
-        flagged, alike = (np.array(x) for x in zip(*((not keep[row], bool(o)) for row, o in neighbours.items()), strict=True))
-        return float(flagged[alike].mean()), float(alike[flagged].mean())
+def counts(keep: np.ndarray, neighbours: dict[int, list[int]]) -> tuple[int, int, int]:
+    """Return how many documents, of those whose neighbours are given, were removed rightly, missed, and removed wrongly."""
     right = missed = wrong = 0
     for row, others in neighbours.items():
         if keep[row]:
@@ -75,6 +62,15 @@ def judge(keep: np.ndarray, neighbours: dict[int, list[int]], flags_all: bool) -
             right += 1
         else:
             wrong += 1
+    return right, missed, wrong
+
+
+def judge(keep: np.ndarray, neighbours: dict[int, list[int]], flags_all: bool) -> tuple[float, float]:
+    """Return (recall, precision) of removals among the sampled documents; or of flags on all that have a near-duplicate."""
+    if flags_all:
+        flagged, alike = (np.array(x) for x in zip(*((not keep[row], bool(o)) for row, o in neighbours.items()), strict=True))
+        return float(flagged[alike].mean()), float(alike[flagged].mean())
+    right, missed, wrong = counts(keep, neighbours)
     return right / max(1, right + missed), right / max(1, right + wrong)
 
 
@@ -115,14 +111,14 @@ def measure(
     runs: dict[str, list[dict]] = {name: [] for name in names}
     out = []
     with tempfile.TemporaryDirectory() as folder:
-        alone = dict.fromkeys(("OMP_NUM_THREADS", "RAYON_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1") | {
-            "HF_HOME": folder, "HF_HUB_OFFLINE": "1"}  # fmt: skip
         for turn in range(repeats):
             for name in names:
                 if turn == 0 or name not in ONCE:
                     command = [sys.executable, __file__, "--work", name, str(path), f"{folder}/{name}.npy"]
                     touch_memory()
-                    done = subprocess.run(command, env={**os.environ, **alone}, capture_output=True, text=True, check=False)
+                    done = subprocess.run(
+                        command, env={**os.environ, **ALONE, "HF_HOME": folder}, capture_output=True, text=True, check=False
+                    )
                     if done.returncode:
                         sys.exit(f"{name} failed on {corpus}:\n{done.stderr[-3000:]}")
                     runs[name].append(rounded(json.loads(done.stdout.splitlines()[-1])))

@@ -196,6 +196,7 @@ sketches, packed signatures and candidates alone, and shows how time grows.
   For rensa's rho, which flags all members of a set, they are those of flags.
 - text-dedup is `python -m text_dedup.minhash` with its defaults, apart from the threshold and one process; datatrove is its example's
   pipeline. Both keep one document of all connected by shared bands; datatrove reads all numbers as one word.
+- [The yardstick](how-to/yardstick.md) compares these tools, or yours, on your machine and your corpus.
 - Not included: duplodocus (not on a package index), fast-dedup 0.1.0 (no job for a corpus), semhash 0.5.0 (compares meanings),
   text-dedup 0.4.1 (needs Python 3.12).
 

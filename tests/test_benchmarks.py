@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import lookalike as la
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -18,6 +20,11 @@ def page(monkeypatch):
 @pytest.fixture
 def figures(page):
     return importlib.import_module("figures")
+
+
+@pytest.fixture
+def yardstick(page):
+    return importlib.import_module("yardstick")
 
 
 def test_pages_say_what_was_measured(page):
@@ -77,3 +84,44 @@ def test_what_is_no_figure(figures):
     )
     assert not list(figures.unfilled(text, []))
     assert list(figures.unfilled(text, ["gone"])) == [(0, "accepted, and not there: gone")]
+
+
+def test_a_tool_is_judged_and_a_failing_one_is_reported(yardstick, tmp_path, monkeypatch, capsys):
+    """At the threshold itself, 4 of 5 shingles; the tool removes the near-duplicate and an unrelated text, and misses the copy."""
+    text = "a b c d e f g h i"
+    rows = ["one_two", text, text[:-2], text, "five other words are here"]  # the first is too short
+    (tmp_path / "corpus.jsonl").write_text("".join(json.dumps({"body": row}) + "\n" for row in rows))
+    tool, broken, figures = (tmp_path / name for name in ("mine.py", "broken.py", "figures.json"))
+    tool.write_text("PACKAGE = 'numpy'\ndef keep(texts, threshold):\n    return [True, False, True, False]\n")
+    broken.write_text("import no_such_package\n")
+    monkeypatch.setattr(yardstick, "TOOLS", {"no-such-tool": None})
+    yardstick.main([f"--tool={tool}", f"--tool={broken}", f"--corpus={tmp_path / 'corpus.jsonl'}", "--column=body", "--turns=1",
+                    f"--json={figures}"])  # fmt: skip
+    nothing, mine, failed = json.loads(figures.read_text())["rows"]
+    assert [nothing[head] for head in ("recall", "missed", "wrong", "removed")] == [0, 2, 0, 0]
+    assert [mine[head] for head in ("recall", "missed", "wrong", "removed")] == [0.5, 1, 1, 2]
+    assert mine["tool"].startswith("mine 2.") and mine["peak MB"] > 10 and mine["wall s"] >= 0
+    said = "failed: ModuleNotFoundError: No module named 'no_such_package'"
+    printed = capsys.readouterr().out
+    assert said.endswith(failed["failed"]) and said in printed and "Not installed: no-such-tool" in printed
+
+
+def test_of_pairs_the_earlier_document_is_kept(yardstick):
+    kept = yardstick.first_of_pairs(lambda texts, threshold: [(1, 0), (1, 2), (3, 2), (4, 4)])
+    assert kept(["text"] * 5, 0.8).tolist() == [True, False, True, False, True]
+
+
+def test_the_truth_is_that_of_exact_pairs(yardstick, monkeypatch):
+    generated = importlib.import_module("generated")
+    texts = generated.retouched([" ".join(f"w{n}" for n in range(size, 3 * size)) for size in (9, 40, 90)])
+    pairs = {(a, b) for a, others in yardstick.truth(texts, 0.5).items() for b in others}
+    table = la.pairs(texts, threshold=0.5, recall=1)
+    assert {pair for pair in pairs if pair[0] < pair[1]} == set(
+        zip(*(table[f"{side}_id"].to_pylist() for side in ("left", "right")), strict=True)
+    )
+    assert len(pairs) == 2 * len(table) > 10
+    monkeypatch.setattr(yardstick, "EXACT", 5)
+    sample = yardstick.truth(texts, 0.5)
+    assert len(sample) == 5 and {(a, b) for a, others in sample.items() for b in others} == {
+        pair for pair in pairs if pair[0] in sample
+    }
