@@ -80,7 +80,7 @@ BAD = [
         "verify = 'exat'",
         "lookalike.toml: verify: 'exat' is not one of 'exact', 'sketch'; did you mean 'exact'?",
     ),
-    ("[dedup]\nseed = 5", "lookalike.toml: 'dedup' is not a key"),
+    ("[dedup]\nseed = 5", "lookalike.toml: 'dedup' is not a key; --print"),
     ("preset = 'wob'", "lookalike.toml: preset must be one of web, prose, code, records; got 'wob'; did you mean 'web'?"),
     ("threshold = ", "lookalike.toml: neither TOML nor"),
 ]

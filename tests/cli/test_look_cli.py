@@ -92,10 +92,10 @@ def test_a_removed_document(job, capsys):
     out = capsys.readouterr().out
     assert out.splitlines()[:6] == [
         "document   near",
-        f"           in.jsonl, row 2; {len(ROWS[1][1])} bytes",
+        f"           in.jsonl, row 2; {len(ROWS[1][1])} bytes of text",
         "decision   removed: a near-duplicate of",
         "kept       first",
-        f"           in.jsonl, row 1; {len(BASE)} bytes",
+        f"           in.jsonl, row 1; {len(BASE)} bytes of text",
         "           resemblance 0.7561 (threshold 0.6)",
     ]
     assert "word19 [-changed-] {+word20+} word21" in out
@@ -116,7 +116,7 @@ def test_a_kept_document_a_copy_and_one_without_tokens(job, capsys):
     )
     assert status("show", "job", "copy") == 0
     out = capsys.readouterr().out
-    assert "removed: a copy byte for byte of\nkept       first" in out and "resemblance" not in out and out.count("\n") == 5
+    assert "removed: an exact duplicate of\nkept       first" in out and "resemblance" not in out and out.count("\n") == 5
     assert status("show", "job", "alone") == 0
     assert "kept; none removed because of it" in capsys.readouterr().out
     assert status("show", "job", "empty") == 0
