@@ -1,4 +1,4 @@
-"""Ids: what is refused names value and row, and leaves the index as it was; documents by their ids."""
+"""Ids: what is refused is named, and leaves the index as it was; documents by their ids."""
 
 import pandas
 import pytest
