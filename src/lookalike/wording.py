@@ -56,8 +56,8 @@ def plural(n: int, thing: str, things: str = "") -> str:
 
 def called(identity: Mapping[str, Any]) -> str:
     """Return the name of an input, by what its record says; one of several text files is named by the first."""
-    more = identity.get("files", 1)
-    return f"{identity['name']} and {more - 1:,} more" if isinstance(more, int) and more > 1 else str(identity["name"])
+    name, files = str(identity["name"]), identity.get("files", 1)
+    return f"{name} and {plural(files - 1, 'more file')}" if isinstance(files, int) and files > 1 else name
 
 
 def text_size(n_bytes: int) -> str:

@@ -76,11 +76,8 @@ BAD = [
     ("fold_case = 'no'", "lookalike.toml: fold_case must be of the type boolean; got 'no'"),
     ("threshold = '0.8'", "lookalike.toml: threshold must be of the type float; got '0.8'"),
     ("exclude = ['a', 5]", "lookalike.toml: exclude must be of the type text or a list of these; got ['a', 5]"),
-    (
-        "verify = 'exat'",
-        "lookalike.toml: verify: 'exat' is not one of 'exact', 'sketch'; did you mean 'exact'?",
-    ),
-    ("[dedup]\nseed = 5", "lookalike.toml: 'dedup' is not a key"),
+    ("verify = 'exat'", "lookalike.toml: verify: 'exat' is not one of 'exact', 'sketch'; did you mean 'exact'?"),
+    ("[dedup]\nseed = 5", "lookalike.toml: 'dedup' is not a key; --print"),
     ("preset = 'wob'", "lookalike.toml: preset must be one of web, prose, code, records; got 'wob'; did you mean 'web'?"),
     ("threshold = ", "lookalike.toml: neither TOML nor"),
 ]

@@ -42,10 +42,10 @@ def test_a_life(tmp_path, corpus, capsys):
     said = run("index", "create", path, "-t", "0.7", "--width", "2", "--keep-text").output
     recall = re.search("recall at the threshold: ([0-9.]+), higher above it \\(([0-9.]+) are compared", said)
     assert "0 documents, minhash" in said and 0.99 <= float(recall[1]) < float(recall[2]) < 1
-    assert run("index", "add", path, corpus, "--id", "key").output == "3 documents more, 3 in all\n"
+    assert run("index", "add", path, corpus, "--id", "key").output == "3 documents added, 3 in all\n"
     code, error = fails(capsys, "index", "add", path, corpus, "--id", "key")
     assert code == 2 and "the id 'k0' is already in the index" in error
-    assert run("index", "add", path, corpus, "--id", "key", "--replace").output == "0 documents more, 3 in all\n"
+    assert run("index", "add", path, corpus, "--id", "key", "--replace").output == "0 documents added, 3 replaced, 3 in all\n"
     done = run("index", "query", path, corpus, "--id", "key")
     assert done.stderr == "3 documents looked up, 3 matches\n"
     rows = parse_lines(done.stdout)
@@ -243,7 +243,7 @@ def test_the_memory_decides_how_many_documents_are_added_at_one_go(tmp_path, mon
     for cap in ("600MB", "8GB"):
         index = tmp_path / f"{cap}.idx"
         run("index", "create", index, "--width", "3")
-        assert run("index", "add", index, path, "--id", "key", "--memory", cap).output == "60 documents more, 60 in all\n"
+        assert run("index", "add", index, path, "--id", "key", "--memory", cap).output == "60 documents added, 60 in all\n"
         found.append(run("index", "query", index, path, "--id", "key").stdout)
     assert found[0] == found[1] and added[-1] == 60 and len(added) > 8 and max(added[:-1]) <= 10
 

@@ -128,7 +128,7 @@ def test_an_index_takes_it(folder, tmp_path, capsys):
     index = str(tmp_path / "x.idx")
     for arguments in (["create", index], ["add", index, str(folder), "--set", "exclude=*.json"]):
         assert not status("index", *arguments)
-    assert "5 documents more" in capsys.readouterr().out
+    assert "5 documents added" in capsys.readouterr().out
     status("index", "query", index, folder, "--set", "exclude=*.json", "--set", "exclude=old")
     assert {row["query"].rpartition("/")[2] for row in parse_lines(capsys.readouterr().out)} == {
         "a.txt", "old.txt", "d.md"

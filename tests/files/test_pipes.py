@@ -64,7 +64,7 @@ def test_process_substitutions_and_standard_input_by_its_name(corpus, tmp_path):
     ("dedup in.jsonl --against PIPE --format jsonl", "kept                                 0"),
     ("pairs PIPE PIPE -t 1.0 --format jsonl", "pairs         3,000"),
     ("decontaminate PIPE --against PIPE --format jsonl", "overlapping         3,000"),
-    ("index add empty PIPE --format jsonl", "3,000 documents more"),
+    ("index add empty PIPE --format jsonl", "3,000 documents added"),
     ("index query full PIPE --format jsonl -o q.csv", "3,000 documents looked up, 3,000 matches"),
     ("compare PIPE in.txt", "resemblance                   1.0000"),
 ])  # fmt: skip

@@ -59,7 +59,7 @@ def test_numbers_of_any_length_are_copied(tmp_path):
         ('{"text":"a","x":-Infinity}', "not valid JSON: JSON has no -Infinity"),
         ('{"text":"a","x":01}', "not valid JSON"),
         ('{"text":"a",}', "not valid JSON"),
-        ('{"text":"a"} {"text":"b"}', "not valid JSON: Extra data"),
+        ('{"text":"a"} {"text":"b"}', "not valid JSON: Extra data: column 14"),
         ('{"text":"a"}\r{"text":"b"}', "not valid JSON: Extra data"),
         ('{"text":"a\x01"}', "not valid JSON"),
         ('{"text":"a', "not valid JSON"),

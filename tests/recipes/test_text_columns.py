@@ -124,7 +124,7 @@ def test_saved_results_and_sketches_read_the_same_texts_again(files, capsys):
 def test_pairs_and_indexes_take_several_columns(files, capsys):
     assert la.pairs(files / "in.jsonl", text=("title", "body"), id="key").num_rows == 1 + 6
     assert run(capsys, "index", "create", files / "x.idx")[0] == 0
-    assert "8 documents more" in run(capsys, "index", "add", files / "x.idx", files / "in.jsonl", *BOTH, "--id", "key")[1]
+    assert "8 documents added" in run(capsys, "index", "add", files / "x.idx", files / "in.jsonl", *BOTH, "--id", "key")[1]
     _, out, _ = run(capsys, "index", "query", files / "x.idx", files / "in.csv", *BOTH, "--id", "key")
     found = {(row["query"], row["id"]) for row in parse_lines(out)}
     assert {("a", "c"), ("d", "g")} <= found and not {("a", "b"), ("a", "d")} & found

@@ -52,6 +52,7 @@ def test_equal_texts_show_how_they_begin():
     words = " ".join(f"w{i}" for i in range(1000)).encode()
     found = compare(words, words, Shingling(), 10_000)
     assert [kind for kind, _ in found.inline if kind != "same"] == ["left out"] and shown(found, 0).startswith("w0 w1 ")
+    assert compare(b"a b", b"a b c", Shingling(), 99).inline == [("same", "a b "), ("right", "c")]
 
 
 def test_lines_of_code_begin_with_their_indentation():

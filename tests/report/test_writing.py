@@ -176,7 +176,7 @@ def test_other_inputs(tmp_path):
 def test_a_group_of_copies_says_so(tmp_path):
     page = report(la.dedup(["one two three four five"] * 3), tmp_path)
     assert (
-        "All are copies byte for byte of the kept document." in page
+        "All are exact duplicates of the kept document." in page
         and "0 of 0" not in page.split('id="groups"')[1].split("</section>")[0]
     )
     assert "There is none." in report(la.dedup(["one", "two"]), tmp_path)

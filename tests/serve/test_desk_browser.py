@@ -96,7 +96,7 @@ def test_removals_are_chosen(browser, job):
         listed(tab)
         tab.locator("#kind").select_option("exact")
         playwright.expect(tab.locator("#place")).to_contain_text("1 to 7 of 7")
-        playwright.expect(tab.locator("#about")).to_contain_text("a copy byte for byte")
+        playwright.expect(tab.locator("#about")).to_contain_text("an exact duplicate")
         tab.locator("#kind").select_option("near")
         tab.locator("#find").fill("b77")
         tab.locator("#find").press("Enter")

@@ -72,8 +72,9 @@ def test_numbers_of_the_thesis():
     assert blocks.block_candidates(2.0**34, 64, (34, 20, 10), 1) == 1 + 2**14 + 2**24
     assert weak_bits.table_equivalents(2.0**26, 26) == 2.0
     assert weak_bits.weak_bit_candidates(2.0**26, 26, 23) == 23
-    with pytest.raises(la.errors.ParameterError):
-        blocks.block_tables(4, 2, 3)
+    for lead, said in ((2, "radius 3"), (4, "lead must")):
+        with pytest.raises(la.errors.ParameterError, match=said):
+            blocks.block_tables(4, lead, 3)
     for wrong in ((32, 31), (64, 0), (), (65, -1)):
         with pytest.raises(la.errors.ParameterError, match="add up to 64 bits"):
             blocks.block_sizes(64, wrong)

@@ -63,7 +63,7 @@ def configured(ctx: click.Context, given: Mapping[str, Any]) -> dict[str, Any]:
     known = {name for command in commands_of(ctx.find_root().command) for name in options_of(command)} - {"preset"}
     for name, (where, value) in values.items():
         if name not in known:
-            raise ParameterError(f"{where}: {name!r} is not a key{meant(name, known)}", name)
+            raise ParameterError(f"{where}: {_unknown(name, known)}", name)
         if name in options and name not in given:
             _check(ctx, options[name], where, value)
     found = {name: value for name, (_, value) in values.items() if name in options}
@@ -82,13 +82,17 @@ def _read(file: str) -> dict[str, Any]:
         raise ParameterError(f"{file}: neither TOML nor the record of a job (JSON): {error}") from None
 
 
+def _unknown(name: str, known: Iterable[str]) -> str:
+    return f"{name!r} is not a key{meant(name, known) or '; --print-config lists the keys'}"
+
+
 def _of_line(given: Iterable[str], options: Mapping[str, click.Option]) -> dict[str, tuple[str, Any]]:
     """Return what ``--set`` says; a key of several values can be set several times."""
     values: dict[str, tuple[str, Any]] = {}
     for one in given:
         name, equals, text = one.partition("=")
         if not equals or name not in options:
-            what = f"{name!r} is not a key{meant(name, options)}" if equals else f"it takes KEY=VALUE; got {one!r}"
+            what = _unknown(name, options) if equals else f"it takes KEY=VALUE; got {one!r}"
             raise ParameterError(f"--set: {what}")
         if name in values and not options[name].multiple:
             raise ParameterError(f"--set: {name} is given twice, but takes one value")

@@ -161,7 +161,9 @@ def add(
                     err=True,
                 )
             raise
-        echo(f"{plural(len(opened) - before, 'document')} more, {len(opened):,} in all")
+        added = len(opened) - before
+        replaced = f", {read - added:,} replaced" if read > added else ""
+        echo(f"{plural(added, 'document')} added{replaced}, {len(opened):,} in all")
 
 
 @index.command(short_help="Look up documents; the best matches first.")

@@ -24,7 +24,7 @@ SAMPLED = 3  # removed documents that are named
 _NARROW, _WIDEST = 20, 60  # columns of a name on a terminal, and elsewhere
 _GROUPS, _DOCUMENT, _CHANGES = "Groups (no ID)", "One document (ID)", "Changes (--against)"
 _WHY = {
-    "kept": "kept", "reference": "a reference document, which is never removed", "exact": "removed: a copy byte for byte",
+    "kept": "kept", "reference": "a reference document, which is never removed", "exact": "removed: an exact duplicate",
     "near": "removed: a near-duplicate", "empty": "removed: it has no token (empty=drop)",
     "skipped": "left out: it is larger than max_document, or cannot be read", "override": "removed by an override",
     "key": "removed: an earlier document has its key",
@@ -222,7 +222,8 @@ def _print(result: Result, found: Explanation) -> None:
 def _print_place(label: str, told: Row) -> None:
     """Print the id of a document, and where it is."""
     where = "in memory" if told["source"] is None else told["source"]
-    echo(f"{label:<11}{told['id']}", f"           {where}, row {told['number']:,}; {told['bytes']:,} bytes")
+    row = "" if told["id"] == where else f", row {told['number']:,}"  # a file that is one document has none
+    echo(f"{label:<11}{told['id']}", f"           {where}{row}; {told['bytes']:,} bytes of text")
 
 
 def _print_diff(result: Result, known: dict[int, Row], row: int, keeper: int) -> None:

@@ -205,14 +205,14 @@ REASONS = {
     "marker": "kept next to data by lookalike, Spark or the system",
     "no_extra": "of a format whose extra is not installed",
     "binary": "binary",
-    "linked_twice": "links to files that are read",
+    "linked_twice": "linked to a file that is read",
     "broken_link": "broken links",
-    "linked_folder": "links to folders",
+    "linked_folder": "linked folders",
     "folder": "folders",
-    "not_regular": "pipes, sockets or devices",
+    "not_regular": "special (pipe, socket or device)",
     "odd_member": "in an archive, by a name that points outside it",
     "replaced": "in an archive before others of the same name",
-    "nested": "archives in archives",
+    "nested": "nested archives",
     "encrypted": "encrypted",
     "unreadable": "that cannot be read",
     "odd_name": "named with an empty part (//), which cannot be read",
@@ -293,14 +293,16 @@ def describe_reasons(skipped: dict[str, Any]) -> str:
     known = [f"{n:,} {printable(suffix) or 'without suffix'}" for suffix, n in skipped.get("by_suffix", {}).items()]
     more = [f"{len(known) - _SUFFIXES:,} more suffixes"] if len(known) > _SUFFIXES else []
     reasons = [
-        f"{n:,} {REASONS[reason]}" for reason, n in skipped["by_reason"].items() if reason != "other_suffix" or not known
+        f"{n:,} {REASONS[reason].removesuffix('s' * (n == 1))}"
+        for reason, n in skipped["by_reason"].items()
+        if reason != "other_suffix" or not known
     ]
     listed = f"{', '.join(known[:_SUFFIXES] + more)}: {REASONS['other_suffix']}" if known else ""
     return "; ".join(filter(None, (listed, ", ".join(reasons))))
 
 
 def describe_skipped(skipped: dict[str, Any]) -> str:
-    """Say what ``Skipped.to_dict`` counted: "3 (1 .pdf, 1 .docx: of no known text format; 1 broken links: a, b, c)"."""
+    """Say what ``Skipped.to_dict`` counted: "3 (1 .pdf, 1 .docx: of no known text format; 1 broken link: a, b)"."""
     names = ", ".join(map(printable, skipped["names"])) + (", ..." if skipped["files"] > len(skipped["names"]) else "")
     return f"{skipped['files']:,} ({describe_reasons(skipped)}: {names})"
 

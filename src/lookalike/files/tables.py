@@ -53,7 +53,7 @@ def is_within(name: str, folders: Collection[str]) -> bool:
 
 
 def of_tables(places: list[FoundFile], kinds: Collection[str]) -> Iterator[FoundFile]:
-    """Yield files, in place of those that describe a table this; refuse those whose rows a table may have no more."""
+    """Yield files, and tables instead of files that describe them; refuse files that a table may have replaced."""
     known: dict[AnyPath, str | None] = {place.root: None for place in places if isinstance(place.root, Url)}  # by their lists
     for place in places:
         if place.spool is None and not place.table:
@@ -61,15 +61,7 @@ def of_tables(places: list[FoundFile], kinds: Collection[str]) -> Iterator[Found
             if described is not None:
                 root = above(place.path, 2)
                 place = FoundFile(
-                    root,
-                    "",
-                    show_path(root),
-                    root,
-                    False,
-                    place.size,
-                    place.modified_ns,
-                    *number_of(root),
-                    table=described,
+                    root, "", show_path(root), root, False, place.size, place.modified_ns, *number_of(root), table=described
                 )
             elif place.path.suffix.lower() == ".parquet" and getattr(place.path, "scheme", "") not in READ_ONLY:
                 _refuse_part(place.path, place.root or place.path.parent, known)

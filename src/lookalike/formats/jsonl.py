@@ -209,7 +209,8 @@ class JsonLines(Format):
             value = json.loads(text, parse_constant=_no_constant, parse_int=_int)
         except ValueError as problem:
             hint = " (it looks like UTF-16)" if "\0" in text else ""
-            return InputDataError(f"not valid JSON{hint}: {problem}; it starts with {text[:60]!r}{way}", *place)
+            what = str(problem).replace("line 1 ", "")
+            return InputDataError(f"not valid JSON{hint}: {what}; it starts with {text[:60]!r}{way}", *place)
         if not isinstance(value, dict):
             return InputDataError(f"an object is expected on each line; found {text[:60]!r}{way}", *place)
         if columns is not None:

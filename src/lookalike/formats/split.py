@@ -99,7 +99,7 @@ class Batch:
         return Batch(texts, some(self.numbers), some(self.ids), others, some(self.skipped), why, some(self.whole))
 
 
-ON_ERROR = "; or leave out what cannot be read: --on-error skip (on_error='skip')"
+ON_ERROR = "; to leave out what cannot be read, pass --on-error skip (on_error='skip')"
 
 
 class FinalError(InputDataError):

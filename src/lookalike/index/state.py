@@ -138,19 +138,18 @@ class State:
         """Return the rows of some ids in each segment."""
         hashes = hash_ids(names)
         if len(np.unique(hashes)) < len(names):
-            first: dict[bytes, int] = {}
+            seen: set[bytes] = set()
             for i in range(len(names)):
-                if names.row(i) in first:
-                    raise ParameterError(
-                        f"the id {names.row(i).decode()!r} is given twice, in rows {first[names.row(i)]} and {i}"
-                    )
-                first[names.row(i)] = i
+                name = names.row(i)
+                if name in seen:
+                    raise ParameterError(f"the id {name.decode()!r} is given twice")
+                seen.add(name)
         found = []
         for segment in self.segments:
             rows = segment.find_ids(names, hashes)
             if unless is not None and (rows >= 0).any():
                 row = int(np.argmax(rows >= 0))
-                raise ParameterError(f"the id {names.row(row).decode()!r} {unless} (row {row})")
+                raise ParameterError(f"the id {names.row(row).decode()!r} {unless}")
             found.append(rows[rows >= 0])
         return found
 

@@ -100,7 +100,7 @@ def _check_digest(split: Split, entries: Sequence[Override], overrides: Override
         if found is not None and not entry.digests:
             raise InputDataError(
                 f"{entry.id!r:.200} is made from file and row; the override needs sha256, the "
-                f"digest of its file ({split.name}: {found})",
+                f"digest of its input ({split.name}: {found})",
                 **overrides.at(entry),
             )
         for digest in entry.digests:

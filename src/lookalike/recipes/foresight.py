@@ -274,7 +274,7 @@ class Foresight:
     duplicates : float in [0, 1]
         Share of documents that have a near-duplicate.
     family : float >= 2
-        Documents that resemble each other, on average.
+        Average number of documents in a group of near-duplicates.
     threads : int >= 1
     peak_memory : int
         Peak of the process's own memory (on Linux: RssAnon and RssShmem), in bytes.
@@ -351,16 +351,15 @@ def foresee(
     Parameters
     ----------
     documents : whole number >= 0
-        Size of the corpus.
     bytes : whole number >= 0
-        Bytes of text (UTF-8) in all documents.
+        Size of the corpus: documents, and bytes of text (UTF-8) in all of them.
     memory : int or str, optional
         Limit of the whole process, as ``dedup`` takes it. Default: 60% of the free memory.
     duplicates : float in [0, 1], default 0.3
-        Share of documents that have a near-duplicate, whether they are kept or removed; where lengths differ much, share of
+        Share of documents that have a near-duplicate, whether they are kept or removed; if lengths differ much, share of
         the text. Exact copies do not count.
     family : float >= 2, default 3
-        Documents that resemble each other, on average: each is taken to be in (family - 1) / 2 candidate pairs.
+        Average number of documents in a group of near-duplicates: each is taken to be in (family - 1) / 2 candidate pairs.
     threads : int >= 1, optional
         Default: all processors this process may use.
     work : bool, default False
@@ -377,7 +376,7 @@ def foresee(
     Raises
     ------
     ParameterError
-        If a parameter is out of its range, or the cap cannot be kept: the message states the least that can.
+        If a parameter is out of its range, or the limit cannot be kept: the message states the least that can.
 
     Notes
     -----

@@ -85,7 +85,7 @@ def _bars(parts: Sequence[tuple[str, Sequence[float], Sequence[int]]], x: Scale,
 def histogram(title: str, parts: Sequence[tuple[str, Sequence[float], Sequence[int]]], threshold: float, label: str) -> Markup:
     """Draw counts by resemblance, the threshold marked: once with a linear scale, once with a logarithmic one."""
     low, high = min(bins[0] for _, bins, _ in parts), 1.0
-    most = max([1, *(n for _, _, counts in parts for n in counts)])
+    most = max([5, *(n for _, _, counts in parts for n in counts)])
     x, base = _linear(low, high, LEFT, WIDTH - RIGHT), HEIGHT - BOTTOM
     linear = _linear(0, most, base, TOP)
     top = math.log10(most * 1.3)
@@ -136,7 +136,7 @@ def spark(title: str, counts: Sequence[int]) -> Markup:
 def lengths(title: str, parts: Sequence[tuple[str, Sequence[int]]], names: Sequence[str], label: str) -> Markup:
     """Draw counts by class of length, the parts on top of each other."""
     totals = [sum(column) for column in zip(*(counts for _, counts in parts), strict=True)]
-    most, base = max([1, *totals]), HEIGHT - BOTTOM
+    most, base = max([5, *totals]), HEIGHT - BOTTOM
     y, step = _linear(0, most, base, TOP), (WIDTH - LEFT - RIGHT) / max(1, len(names))
     out = [_y_axis(y, _ticks(0, most, 5))]
     for i, name in enumerate(names):

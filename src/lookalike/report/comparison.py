@@ -150,7 +150,7 @@ def compare(
     found.common = sum(op.left[1] - op.left[0] for op in ops if op.kind != "differs")
     room = most
     rows = _Rows(found)
-    for number, op in enumerate(ops):
+    for op in ops:
         if op.kind == "left out":
             words = op.left[1] - op.left[0]
             rows.skip(words)
@@ -160,10 +160,7 @@ def compare(
             for paragraph in _paragraphs(sides, op):
                 room = _add(rows, sides, paragraph, masks, show, room)
         if room <= 0:
-            rest = [
-                sum(o.left[1] - o.left[0] for o in ops[number + 1 :]),
-                sum(o.right[1] - o.right[0] for o in ops[number + 1 :]),
-            ]
+            rest = found.left_words - op.left[1], found.right_words - op.right[1]
             found.cut = f"the view is cut here; at most {rest[0]:,} words on the left and {rest[1]:,} on the right follow"
             break
     rows.flush()
@@ -249,7 +246,7 @@ def _add(
             if cost[which] >= room:
                 break
     if op.kind == "same":
-        rows.tell("same", texts[0])
+        rows.tell("same", texts[op.left[1] == len(sides[0].spans)])  # where the left one ends, the right one has the blank
         if sides[0].text[slice(*_gap(sides[0], op.left[1] - 1))].count("\n"):
             rows.flush()
         spent = cost[0] if rows.left == rows.right else max(cost)

@@ -23,18 +23,13 @@ NAMED = 20  # inputs that a command names
 
 def describe_inputs(identities: Sequence[dict[str, Any]], digest: DigestOf, n_references: int) -> list[dict[str, Any]]:
     """Return what a page says of each input: name, role, files, bytes and, of files that are at hand, their digest."""
-    found = []
-    for number, identity in enumerate(identities):
-        found.append(
-            {
-                "name": short(identity["name"]),
-                "reference": number < n_references,
-                "files": identity.get("files", 1),
-                "bytes": identity.get("bytes"),
-                "digest": digest(number),
-            }
-        )
-    return found
+    return [
+        {
+            "name": short(identity["name"]), "reference": number < n_references, "files": identity.get("files", 1),
+            "bytes": identity.get("bytes"), "digest": digest(number),
+        }
+        for number, identity in enumerate(identities)
+    ]  # fmt: skip
 
 
 def command_of(job: str, config: Mapping[str, Any], identities: Sequence[dict[str, Any]], n_references: int) -> str:
@@ -43,13 +38,13 @@ def command_of(job: str, config: Mapping[str, Any], identities: Sequence[dict[st
     names = [short(identity["name"], 300) for identity in identities[n_references:]]
     saved = (short(identity.get("sketches", identity["name"]), 300) for identity in identities[:n_references])
     references = list(dict.fromkeys(saved))[:NAMED]  # saved sketches are named by their folder
-    more = max(0, len(names) - NAMED)
+    more = f"  # and {len(names) - NAMED:,} more inputs" if len(names) > NAMED else ""
     in_memory = any(identity["name"] == "in memory" or "in_memory" in identity for identity in identities)
     if in_memory or None in config.values() or any(options[name].option.place == PYTHON for name in config):
         words = ["data" if in_memory else repr(names[:NAMED]), *(["against=references"] if n_references else [])]
         for name, value in config.items():
             words.append(f"{name}={name if value is None else getattr(value, '__name__', None) or repr(value)}")
-        return f"lookalike.{job}({', '.join(words)})" + (f"  # and {more:,} more inputs" if more else "")
+        return f"lookalike.{job}({', '.join(words)})" + more
     words = ["lookalike", job, *names[:NAMED], *(word for name in references for word in ("--against", name))]
     for name, value in config.items():
         for one in value if isinstance(value, list | tuple) else [value]:
@@ -58,7 +53,7 @@ def command_of(job: str, config: Mapping[str, Any], identities: Sequence[dict[st
                 words += ["--" + name.replace("_", "-"), text]
             else:
                 words += ["--set", f"{name}={json.dumps(text) if text[:1] in QUOTES else text}"]
-    return shlex.join(words) + (f"  # and {more:,} more inputs" if more else "")
+    return shlex.join(words) + more
 
 
 DigestOf = Callable[[int], str | None]

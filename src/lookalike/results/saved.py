@@ -116,11 +116,10 @@ def save_result(
     with atomic_directory(path, replace=force) as new:
         files = {f"{name}.parquet": _write(new, f"{name}.parquet", rows) for name, rows in tables.items()}
         given = {field.name: getattr(settings, field.name) for field in fields(Settings)}
-        overrides = settings.overrides
-        given |= {"overrides": None if overrides is None else {"name": overrides.name, **overrides.to_dict()}}
-        ignored = settings.ignore
-        given |= {"ignore": None if ignored is None else {"names": ignored.names, **ignored.to_dict()}}
+        overrides, ignored = settings.overrides, settings.ignore
         given |= {
+            "overrides": None if overrides is None else {"name": overrides.name, **overrides.to_dict()},
+            "ignore": None if ignored is None else {"names": ignored.names, **ignored.to_dict()},
             "tokenizer": None,
             "trust": [],
             "work": None if settings.work is None else show_path(os.fspath(settings.work)),
@@ -173,10 +172,8 @@ def load_result(folder: str | Path, held: bool = True, trust: Trusted = ()) -> d
         described = read_description(path / DESCRIPTION, _Result, FORMAT, "a saved result")
     except OSError:
         check_on_disk(folder, "and a saved result is read from this machine: copy it")
-        if any((path / file).exists() for file in (JOB, FINISHED)):
-            what = "a work folder is not a saved result"
-        else:
-            what = f"not a saved result: it has no {DESCRIPTION}"
+        is_job = any((path / file).exists() for file in (JOB, FINISHED))
+        what = "a work folder is not a saved result" if is_job else f"not a saved result: it has no {DESCRIPTION}"
         raise InputDataError(f"{what}; 'lookalike dedup ... --save DIR' or Result.save makes one", name) from None
     said = described.typed
     settings = _settings_in(path, said)

@@ -55,13 +55,15 @@ def block_tables(blocks: int, lead: int, radius: int) -> int:
     Raises
     ------
     ParameterError
-        If the blocks that do not lead are fewer than the radius.
+        If ``lead`` is out of range, or fewer blocks than the radius do not lead.
 
     References
     ----------
     Thesis on PSM, equations 6.1-6.3; combinations, not permutations, of blocks.
     """
-    if not 1 <= lead < blocks or blocks - lead < radius:
+    if not 1 <= lead < blocks:
+        raise ParameterError(f"must be in 1..{blocks - 1}", "lead", lead)
+    if blocks - lead < radius:
         raise ParameterError(
             f"{lead} of {blocks} blocks leave {blocks - lead} for differing bits; radius {radius} needs as many or more"
         )

@@ -104,14 +104,14 @@ class WeightedSets(Brief):
         """
         rows = np.broadcast_arrays(*pairs_of_rows(left, len(self), right, len(self)))
         a, b = (side.flatten() for side in rows)
-        row, sizes = np.repeat(np.arange(len(self)), np.diff(self.offsets)), np.diff(self.offsets)
+        row = np.repeat(np.arange(len(self)), np.diff(self.offsets))
         largest = np.zeros(len(self))
         np.maximum.at(largest, row, self.weights)
-        unit = self.weights / np.repeat(largest, sizes)  # squares of very large or very small weights are no numbers
+        unit = self.weights / largest[row]  # squares of very large or very small weights are no numbers
         lengths = np.sqrt(np.bincount(row, unit**2, len(self)))
-        unit /= np.repeat(lengths, sizes)
+        unit /= lengths[row]
         out = compare_vectors(a, b, self.offsets, self.values, unit)
-        out[(lengths[a] == 0) | (lengths[b] == 0)] = np.nan
+        out[lengths[a] * lengths[b] == 0] = np.nan  # of others, each is at least 1
         return out.reshape(rows[0].shape)[()]
 
     def _aligned(self, left: int, right: int) -> tuple[Float64Array, Float64Array]:
@@ -143,7 +143,7 @@ class WeightedSets(Brief):
         a, b = self._aligned(left, right)
         if not len(a):
             return float("nan")
-        scale = max(a.max(), b.max()) * len(a)  # so that no sum is beyond all numbers
+        scale = max(a.max(), b.max())  # so that no sum is beyond all numbers
         return float((np.minimum(a, b) / scale).sum() / (np.maximum(a, b) / scale).sum())
 
 

@@ -16,12 +16,12 @@ class Semicolons(Format):
             try:
                 text = line.decode("utf-8", encoding_errors)
             except UnicodeDecodeError as error:
-                raise InputDataError(f"{split.name}, row {number}: {error}") from None
+                raise InputDataError(error, split.name, number) from None
             values = text.removeprefix("\ufeff").rstrip("\r\n").split(";")
             if names is None:
                 names = values
             elif len(values) != len(names):
-                raise InputDataError(f"{split.name}, row {number}: {len(values)} values; columns: {', '.join(names)}")
+                raise InputDataError(f"{len(values)} values; columns: {', '.join(names)}", split.name, number)
             else:
                 yield number, {name: value or None for name, value in zip(names, values, strict=True)}
 

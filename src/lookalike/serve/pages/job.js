@@ -71,7 +71,7 @@
       $("view").textContent = "";
       return;
     }
-    const alike = pair.reason === "exact" ? "a copy byte for byte" : score + " " + pair.score.toFixed(4);
+    const alike = pair.reason === "exact" ? "an exact duplicate" : score + " " + pair.score.toFixed(4);
     $("about").textContent = alike + ". Kept: " + pair.left_file + ", " + count(pair.left_bytes) + " bytes. Removed: " + pair.file + ", " + count(pair.bytes) + " bytes.";
     beside.render($("view"), ["kept: " + pair.left_name, "removed: " + pair.name], pair.compared, "The texts cannot be shown: " + pair.why);
   };
