@@ -111,7 +111,7 @@ def test_nothing_steers_a_real_terminal(folder):
 def test_nothing_of_an_index_steers_a_terminal(capfd, folder):
     path, rows = f"{NASTY}.idx", f"in/{FILE}"
     code, text = run(capfd, "index", "create", path, "-t", "0.5")
-    assert code == 0 and f"<Index {SHOWN}.idx: 0 documents" in text and f"lookalike index add {SHOWN}.idx FILES" in text
+    assert code == 0 and f"Index {SHOWN}.idx: 0 documents" in text and f"lookalike index add {SHOWN}.idx FILES" in text
     assert run(capfd, "index", "add", path, rows, "--id", "id")[0] == 0
     code, text = run(capfd, "index", "add", path, rows, "--id", "id")
     assert code == 2 and SHOWN in text
@@ -124,7 +124,7 @@ def test_nothing_of_an_index_steers_a_terminal(capfd, folder):
     assert pq.read_table(f"{NASTY}.parquet")["id"].to_pylist() == [f"{NASTY}{i}" for i in range(3)]
     assert run(capfd, "index", "info", path)[0] == 0
     assert f"{SHOWN}.idx: no damage found" in run(capfd, "index", "check", path)[1]
-    assert run(capfd, "index", "compact", path)[1].startswith(f"<Index {SHOWN}.idx: 3 documents")
+    assert run(capfd, "index", "compact", path)[1].startswith(f"Index {SHOWN}.idx: 3 documents")
     (segment,) = (folder / path).glob("segment-*")
     segment.write_bytes(segment.read_bytes()[:-1])
     code, text = run(capfd, "index", "check", path)

@@ -79,7 +79,7 @@ def create(
             )
         else:
             found += "; it follows from --radius and --threshold"
-        echo(repr(made), f"recall at the threshold: {found}", f"to fill it: lookalike index add {path} FILES")
+        echo(repr(made).strip("<>"), f"recall at the threshold: {found}", f"to fill it: lookalike index add {path} FILES")
 
 
 def _open(path: str, mode: Mode = "append", **how: bool) -> Index:
@@ -300,7 +300,7 @@ def compact(path: str, wait: bool) -> None:
     """Merge all segments into one; removed documents leave no trace."""
     with _open(path, wait=wait) as opened:
         opened.compact()
-        echo(repr(opened))
+        echo(repr(opened).strip("<>"))
 
 
 @index.command()

@@ -351,8 +351,9 @@ def foresee(
     Parameters
     ----------
     documents : whole number >= 0
+        Size of the corpus.
     bytes : whole number >= 0
-        Size of the corpus: documents, and bytes of text (UTF-8) in all of them.
+        Bytes of text (UTF-8) in all documents.
     memory : int or str, optional
         Limit of the whole process, as ``dedup`` takes it. Default: 60% of the free memory.
     duplicates : float in [0, 1], default 0.3
