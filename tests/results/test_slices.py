@@ -12,7 +12,7 @@ from lookalike.steps.decide import VALUES
 def counted(rows, columns=("lang",)):
     """Slices of (column, value, documents, removed)."""
     table = pa.Table.from_pylist([dict(zip(VALUES.names, row, strict=True)) for row in rows], VALUES)
-    return Slices(columns).add(table.to_batches()).add([]).found()
+    return Slices(columns).add(table.to_batches()).add([]).worst_values()
 
 
 def test_values_are_added_up_and_have_intervals():

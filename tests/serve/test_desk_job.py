@@ -226,7 +226,7 @@ def test_dedup_takes_the_overrides(tmp_path, given):
     again = la.dedup(inputs, overrides=folder / "overrides.jsonl", **settings)
     assert again.summary.kept == desk.result.summary.kept + 3
     kept = set(again.kept["id"].to_pylist())
-    assert all(desk.removals.named(row["row"]).id in kept for row in some)
+    assert all(desk.removals.ids_of(row["row"]).id in kept for row in some)
     again.save(tmp_path / "again")
     before, after = ({row["row"] for row in rows(one, n=200)} for one in (desk, Desk(tmp_path / "again")))
     assert after == before - {row["row"] for row in some}

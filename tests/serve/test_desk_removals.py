@@ -117,7 +117,7 @@ def test_documents_are_told_with_names_that_can_be_shown(table):
     removals = Removals(TableRows(table.set_column(4, "id", pa.array(ids))), 1)
     first, last = removals.documents(np.array([0, len(table) - 1]))
     assert first["name"].startswith("⟨U+202E⟩</script>⟨U+000A⟩xxx") and len(first["name"]) < 250
-    assert removals.named(0).id == nasty and removals.source_of(0) == 0 and first["file"] == "f0.jsonl"
+    assert removals.ids_of(0).id == nasty and removals.source_of(0) == 0 and first["file"] == "f0.jsonl"
     assert last["reason"] == "kept" and last["file"] == "f2.jsonl"
 
 

@@ -20,7 +20,7 @@ from lookalike.inputs.overrides import read_overrides
 from lookalike.inputs.sketch_rows import keys_of
 from lookalike.methods.registry import MethodSettings, make_method
 from lookalike.steps.override import Overriding
-from lookalike.steps.sketch import kept, kept_sketches, kept_sketches_schema, sketch, sketches_schema
+from lookalike.steps.sketch import choose_kept, kept_sketches, kept_sketches_schema, sketch, sketches_schema
 from lookalike.text.shingle import Shingling
 from lookalike.values.tables import SKETCHES, WITHIN_BYTES
 
@@ -238,4 +238,4 @@ def test_texts_are_saved_where_they_are_a_column():
 def test_references_and_removed_documents_are_not_kept():
     reasons = ["kept", "reference", "exact", "near", "empty", "skipped", "kept"]
     rows = pa.record_batch({"order": pa.array(range(7)), "reason": reasons})
-    assert [row for batch in kept(iter([rows])) for row in batch["order"].to_pylist()] == [0, 6]
+    assert [row for batch in choose_kept(iter([rows])) for row in batch["order"].to_pylist()] == [0, 6]

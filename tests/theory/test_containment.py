@@ -19,9 +19,11 @@ def test_binomial(n, p):
 @pytest.mark.parametrize(("threshold", "recall"), CASES)
 def test_as_many_of_a_sample_are_asked_for_as_the_recall_allows(threshold, recall):
     sample, least = theory.plan_sample(threshold, recall)
-    assert theory.found(threshold, sample, least) == pytest.approx(stats.binom.sf(least - 1, sample, threshold), rel=1e-9)
-    assert theory.found(threshold, sample, least) >= recall
-    assert least + 1 > sample * threshold or theory.found(threshold, sample, least + 1) < recall
+    assert theory.sample_recall(threshold, sample, least) == pytest.approx(
+        stats.binom.sf(least - 1, sample, threshold), rel=1e-9
+    )
+    assert theory.sample_recall(threshold, sample, least) >= recall
+    assert least + 1 > sample * threshold or theory.sample_recall(threshold, sample, least + 1) < recall
     assert sample == 32 or stats.binom.sf(0, sample - 1, threshold) < recall
 
 
@@ -32,7 +34,7 @@ def test_no_document_is_found_less_often_than_stated(threshold, recall):
     sizes = np.r_[np.arange(sample, 1500), 10**4, 10**6]
     common = np.ceil(threshold * sizes - 1e-9)
     exact = stats.hypergeom.sf(least - 1, sizes, common, sample)
-    assert (exact >= theory.found(threshold, sample, least) - 1e-9).all()
+    assert (exact >= theory.sample_recall(threshold, sample, least) - 1e-9).all()
 
 
 @pytest.mark.parametrize(("threshold", "recall"), [*CASES, (0.28, 0.9), (0.56, 0.9)])  # 25 times these is rounded up
@@ -89,5 +91,5 @@ def test_rare_shingles_find_a_crowded_document_as_often_as_its_sample_would(thre
     assert (drawn >= 1).all() and (drawn <= rare).all() and (rare <= sizes).all()
     assert (rare[few > lacking] == few[few > lacking]).all()
     missed = stats.hypergeom.pmf(0, rare, rare - lacking, drawn)
-    assert (missed <= 1 - theory.found(threshold, sample, least) + 1e-12).all()
+    assert (missed <= 1 - theory.sample_recall(threshold, sample, least) + 1e-12).all()
     assert (missed[sizes <= sample] == 0).all()

@@ -232,11 +232,11 @@ def query(
             kind = pa.int64() if integers and asked else pa.string()
             schema = schema.remove(len(schema) - 1).set(0, pa.field("query", kind))
 
-            def told(_: object) -> Iterator[pa.RecordBatch]:
+            def cast_ids(_: object) -> Iterator[pa.RecordBatch]:
                 for batch in rows.select(schema.names).batches():
                     yield batch.set_column(0, schema[0], batch.column(0).cast(kind))
 
-            write_table(output, ScannedTable(schema, rows.n_rows, told), {"index": opened.info}, force=force)
+            write_table(output, ScannedTable(schema, rows.n_rows, cast_ids), {"index": opened.info}, force=force)
             if not is_stdout(output):
                 echo(f"written: {output}")
     echo(f"{plural(asked, 'document')} looked up, {plural(matches, 'match', 'matches')}", err=True)

@@ -317,12 +317,12 @@ def _said_in_odt(element: Element) -> Iterator[str]:
 def _filled_in(element: Element) -> str:
     """Return what a control of a form was filled in with, or is by itself."""
 
-    def given(name: str) -> str:
+    def current_value(name: str) -> str:
         return element.get(f"{_FORM}current-{name}", element.get(f"{_FORM}{name}", ""))
 
     if element.tag.removeprefix(_FORM) in _TYPED:
-        return given("value")
-    return element.get(f"{_FORM}label", "") if {given("selected"), given("state")} & {"true", "checked"} else ""
+        return current_value("value")
+    return element.get(f"{_FORM}label", "") if {current_value("selected"), current_value("state")} & {"true", "checked"} else ""
 
 
 def text_of_epub(content: bytes) -> str:

@@ -56,7 +56,7 @@ def sketch_texts(kind: SketchScheme, given: Any, threads: int, asking: bool) -> 
     return Sketches(keys, codes, empty, kind, np.concatenate(margins) if margins else None), texts
 
 
-class Found(NamedTuple):
+class Hits(NamedTuple):
     """Matches: the query, the segment and row of what was found, and its score."""
 
     query: Int64Array
@@ -67,23 +67,23 @@ class Found(NamedTuple):
 
 def look_up(
     kind: SketchScheme, segments: Segments, sketches: Sketches, top: int | None, first_only: bool, threads: int
-) -> Found:
+) -> Hits:
     """Look up sketches in all segments: the best matches of each query, in the order of the queries, the best first."""
     most, n = -1 if first_only else 0 if top is None else min(top, MOST_ROWS), len(sketches)
     n_pieces = 1 if threads == 1 or n < FEW else min(4 * threads, n // (FEW // 2))
     n_pieces = max(n_pieces, -(-n * (kind.probes or 0) // MOST_PREFIXES))
     if n_pieces == 1:
-        return Found(*segments.search(kind, sketches, most))
+        return Hits(*segments.search(kind, sketches, most))
 
     def work(rows: Int64Array) -> Int64Array:
         found = segments.search(kind, sketches.take(rows), most)
         found[0] = rows[found[0]]
         return found
 
-    return Found(*np.concatenate(list(in_order(work, np.array_split(np.arange(n), n_pieces), threads)), axis=1))
+    return Hits(*np.concatenate(list(in_order(work, np.array_split(np.arange(n), n_pieces), threads)), axis=1))
 
 
-def measure(kind: SketchScheme, segments: Sequence[Segment], asked: Texts, found: Found) -> Float64Array:
+def measure(kind: SketchScheme, segments: Sequence[Segment], asked: Texts, found: Hits) -> Float64Array:
     """Return how alike queries, given by their texts, and their matches are: by hashes under a key drawn for it. Equal texts
     are shingled once: a thousand copies that ten queries find are one text, and not ten thousand."""
     out = np.empty(len(found.query))

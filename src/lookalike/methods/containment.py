@@ -80,7 +80,7 @@ class ContainmentMethod:
 
     def recall(self, threshold: float) -> float:
         """Return the probability that a pair of that containment is found."""
-        return containment.found(threshold, self.sample, self.least)
+        return containment.sample_recall(threshold, self.sample, self.least)
 
     def plan_dict(self) -> dict[str, Any]:
         """Return the sample, for summaries."""

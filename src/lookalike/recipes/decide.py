@@ -440,7 +440,7 @@ class DecisionTables:
     @property
     def pairs_in_any_order(self) -> Table:
         """The verified pairs in any order, with the positions of their documents."""
-        return self.pairs.told(self._matches)
+        return self.pairs.with_ids(self._matches)
 
     def near_misses(self, lowest: float) -> Misses:
         """Yield (left, right, score) of candidates among kept documents below the threshold, for reports; lefts are orders.
@@ -496,7 +496,7 @@ class Pairs(DeferredRows):
         names = [name for name in ("position", "number", "id") if name in sketches.schema.names]
         return sketches.select(["order", *names, *(["keys"] if "distance" in self.schema.names else [])])
 
-    def told(self, matches: Table) -> Table:
+    def with_ids(self, matches: Table) -> Table:
         """Return some pairs, in any order, with the positions of their documents."""
         engine, some, decider = self._decider.engine, self._documents, self._decider
         rows = engine.join(engine.join(matches, some, "left", "inner"), some, "right", "inner")
@@ -508,7 +508,7 @@ class Pairs(DeferredRows):
 
     def table(self, matches: Table) -> pa.Table:
         """Return some pairs, in the order of the input."""
-        return in_order(self.told(matches)).select(self.schema.names)
+        return in_order(self.with_ids(matches)).select(self.schema.names)
 
 
 def in_order(told: Table) -> pa.Table:

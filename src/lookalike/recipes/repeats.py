@@ -103,7 +103,7 @@ class RepeatOptions:
             totals = engine.aggregate(documents, frequent.totals)
             rows = engine.map(rows, frequent.others, steps.ROWS)
             told.append(engine.map(documents, partial(frequent.judge, totals=totals), steps.REPEATED))
-            told.append(engine.rows(frequent.told(totals)))
+            told.append(engine.rows(frequent.repeated_units(totals)))
         judged: Table = engine.map(engine.group_by(rows, "key", "unit"), partial(steps.judge, rule=rule), steps.REPEATED)
         for more in told:
             judged = engine.union(judged, more)

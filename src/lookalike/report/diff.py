@@ -40,11 +40,10 @@ def _symbol(found: re.Match[str]) -> str:
     c = found[0]
     if c.isprintable() or c in _SEEN or unicodedata.category(c) == "Zs":
         return c
-    return named(c)
+    return code_point(c)
 
 
-def named(c: str) -> str:
-    """Return a character by its code point."""
+def code_point(c: str) -> str:
     return f"\u27e8U+{ord(c):04X}\u27e9"
 
 

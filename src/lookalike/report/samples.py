@@ -17,7 +17,7 @@ from ..results.tables import NearMisses as Misses
 from ..text.shingle import Shingling
 from ..values import Float64Array, Int64Array
 from .comparison import MOST_CHARACTERS, Comparison, compare
-from .diff import named, visible
+from .diff import code_point, visible
 from .facts import Facts, PairFacts
 
 MOST_NAME = 160  # characters of an id or of a name that are shown
@@ -33,7 +33,7 @@ def short(value: Any, most: int = MOST_NAME) -> str:
     """Return a name as it is shown: in symbols where it cannot be seen, and cut where it is long."""
     text = str(value)
     cut = f"{text[:most]}… ({len(text):,} characters)" if len(text) > most else text
-    return visible(cut).replace("\n", named("\n")).replace("\t", named("\t"))
+    return visible(cut).replace("\n", code_point("\n")).replace("\t", code_point("\t"))
 
 
 @dataclass(slots=True)

@@ -36,7 +36,7 @@ class Contents:
         """How many documents were removed; those that were left out do not count."""
         return self.summary.documents - self.summary.kept - self.summary.documents_skipped
 
-    def found(self, score: float) -> float:
+    def recall_at(self, score: float) -> float:
         """Return the probability with which a pair of a score is found."""
         return float(self.settings.finder.recall(min(max(score, 0.0), 1.0)))
 
@@ -116,7 +116,7 @@ def _scores(told: Contents) -> dict[str, Any]:
         parts.insert(
             0, ("miss", np.linspace(near.lowest, facts.threshold, len(near.scores) + 1).tolist(), near.scores.tolist())
         )
-    looked = np.array([max(told.found(middle), 1e-6) for middle in ((facts.bins[1:] + facts.bins[:-1]) / 2).tolist()])
+    looked = np.array([max(told.recall_at(middle), 1e-6) for middle in ((facts.bins[1:] + facts.bins[:-1]) / 2).tolist()])
     expected = float(facts.scores.sum() / (facts.scores / looked).sum()) if facts.scores.any() else None
     lines: list[tuple[str, str, float, tuple[float, float] | None]] = [
         ("planned", "planned", s.recall_planned, None), ("average", "at the threshold", s.recall_vouched, None),
@@ -127,7 +127,7 @@ def _scores(told: Contents) -> dict[str, Any]:
         lines.append(("measured", "measured", s.audit["recall"], (s.audit["low"], s.audit["high"])))
     return {
         "histogram": histogram(f"Removed near-duplicates by {s.score}", parts, facts.threshold, s.score),
-        "curve": curve(f"Probability of finding a pair, by {s.score}", told.found, facts.threshold, s.score, lines),
+        "curve": curve(f"Probability of finding a pair, by {s.score}", told.recall_at, facts.threshold, s.score, lines),
         "expected": expected,
     }
 

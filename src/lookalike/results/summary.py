@@ -44,7 +44,7 @@ class Slices:
                     count[value] += n
         return self
 
-    def found(self) -> dict[str, list[dict[str, Any]]]:
+    def worst_values(self) -> dict[str, list[dict[str, Any]]]:
         """Return what was counted, by column: see ``Summary``."""
         return {name.removeprefix(COLUMN): _worst_values(*some) for name, some in zip(self.needed, self._counts, strict=True)}
 
@@ -315,7 +315,7 @@ def count(decisions: Rows, n_reference: int, slices: Sequence[str] = ()) -> dict
     def calls(places: list[int]) -> list[dict[str, Any]]:
         return [collect(decisions.slice(place, place + 1).select(CALLED)).to_pylist()[0] for place in places]
 
-    return summary_counts(total, n_reference, calls) | {"slices": by.found()}
+    return summary_counts(total, n_reference, calls) | {"slices": by.worst_values()}
 
 
 def summary_counts(total: NDArray[Any], n_reference: int, calls: Callable[[list[int]], list[dict[str, Any]]]) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class SoughtTexts:
         known = fill_filter(begun[short])
         return cls(passages, tokens, np.unique(sizes[short]) if inside else np.empty(0, np.int64), known, texts.pairs)
 
-    def find(self, hashing: KeyedHashes, texts: Texts, strict: bool = False) -> Iterator[Found]:
+    def find(self, hashing: KeyedHashes, texts: Texts, strict: bool = False) -> Iterator[TextHits]:
         """Yield what is found in some texts after the other."""
         for offsets, keys in hashing.rows(texts, strict=strict):
             values = scratch("values", len(keys), np.uint64)
@@ -86,11 +86,11 @@ class SoughtTexts:
             if len(self.short):
                 places, others = hashing.short(offsets, keys, self.short, self.pairs, self.known)
                 hits = Hits.together([hits, self.passages.find(others, offsets, places)])
-            yield Found(hits, np.diff(offsets), values, bounds)
+            yield TextHits(hits, np.diff(offsets), values, bounds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class TextHits:
     """What is found in some texts: hits, in order; how many tokens each text has; their shingles, as long as no others come."""
 
     hits: Hits

@@ -110,8 +110,7 @@ class Removals:
             raise ParameterError(f"the document in row {row} of decisions was not removed as a duplicate")
         return i
 
-    def named(self, row: int) -> Removed:
-        """Return the ids of a removal."""
+    def ids_of(self, row: int) -> Removed:
         return Removed(self._named[row].as_py(), self._named[int(self.keepers[self.index_of(row)])].as_py())
 
     def source_of(self, row: int) -> int:
@@ -172,7 +171,7 @@ class Desk:
         self.result = Result.load(folder, trust=trust)  # whole: rows in files would be read again for each page
         self._folder = show_path(folder)
         self.removals = Removals(self.result.rows(), int(self.result.settings.seed))
-        self.review = Review(Path(folder), self.removals.named, self._source_of)
+        self.review = Review(Path(folder), self.removals.ids_of, self._source_of)
         self._names = [short(identity["name"]) for identity in self.result.provenance["inputs"]]
         self._texts = _Texts(self.result)
         self._digests: dict[int, str | None] = {}

@@ -176,8 +176,7 @@ def add_source_names(rows: Batches, origins: SourceKey, labels: Labels) -> Batch
         yield batch_of(SOURCE_CONTRIBUTIONS, batch.column("place"), origins.names(batch, labels), *counts)
 
 
-def named(reason: Int64Array) -> pa.Array:
-    """Return the names of reasons."""
+def reason_names(reason: Int64Array) -> pa.Array:
     return strings(REASONS).take(to_arrow(reason))
 
 
@@ -232,7 +231,7 @@ def apply_rules(rows: Batches, boundary: int, empty: str = "keep") -> Batches:
             reason[ints_or(batch, "spared", 0) > 0] = _SPARED
         scored = (reason == _EXACT) | (reason == _NEAR)
         nobody = (reason == _EMPTY) | (reason == _SKIPPED) | (reason == _OVERRIDE)
-        made = [to_arrow(keeper, nobody), to_arrow(score, ~scored), named(reason)]
+        made = [to_arrow(keeper, nobody), to_arrow(score, ~scored), reason_names(reason)]
         passed = [batch.column(name) for name in batch.schema.names if name not in _SETTLING]
         yield pa.RecordBatch.from_arrays([*passed, *made], schema=decided_schema(batch.schema))
 

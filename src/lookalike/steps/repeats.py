@@ -240,7 +240,7 @@ class Frequent:
             none = np.zeros(1, np.int64)
             yield _repeated(none, none, none, goes, np.array([len(goes)]))
 
-    def told(self, totals: NDArray[Any]) -> pa.Table:
+    def repeated_units(self, totals: NDArray[Any]) -> pa.Table:
         """Return a row for each key that several units have, without what is removed: REPEATED."""
         some = totals[totals["count"] > 1]
         first, count, documents = (np.ascontiguousarray(some[name]) for name in ("first", "count", "documents"))

@@ -170,7 +170,7 @@ WRITTEN = ("kept", "spared")
 """Reasons of documents that stay, and so are compared with by later jobs."""
 
 
-def kept(rows: Batches) -> Batches:
+def choose_kept(rows: Batches) -> Batches:
     """Choose the documents that stay; references are none of them."""
     stay = strings(WRITTEN)
     for batch in rows:

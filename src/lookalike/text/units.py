@@ -32,7 +32,7 @@ _IDEOGRAPH = range(0xE4, 0xEA)
 """The first bytes of characters that are words of their own."""
 
 
-class Found(NamedTuple):
+class TextUnits(NamedTuple):
     """Units of some texts: those of row i are ``units[bounds[i]:bounds[i + 1]]``; how many lines or words each text has."""
 
     units: NDArray[np.void]
@@ -47,7 +47,7 @@ class Units(Protocol):
         """Return the first key of each unit."""
         ...
 
-    def find(self, texts: Texts, positions: Int64Array, table: UInt64Array) -> Found:
+    def find(self, texts: Texts, positions: Int64Array, table: UInt64Array) -> TextUnits:
         """Return the units whose keys may come twice, by a table of ``core.count_keys``; all by one without words."""
         ...
 
@@ -78,11 +78,11 @@ class Lines:
         """Return the first key of each line."""
         return self.find(texts, positions, _ALL).units["key"].copy()
 
-    def find(self, texts: Texts, positions: Int64Array, table: UInt64Array) -> Found:
+    def find(self, texts: Texts, positions: Int64Array, table: UInt64Array) -> TextUnits:
         """Return the lines that may come twice."""
         where, secret = (texts.data, texts.offsets), digest_secret(self.key, "lines")
         units, *others = core.find_lines(*where, self.least, self.paragraphs, native_characters(), secret, table)
-        return Found(units.view(UNIT)[:, 0], *others)
+        return TextUnits(units.view(UNIT)[:, 0], *others)
 
 
 class _Rows(NamedTuple):
@@ -107,14 +107,14 @@ class _Rows(NamedTuple):
 _Some = tuple[_Rows, NDArray[Any], Int64Array]  # units of some rows, and where those of each begin
 
 
-def _together(kind: np.dtype[np.void], n: int, found: Iterable[_Some]) -> Found:
+def _together(kind: np.dtype[np.void], n: int, found: Iterable[_Some]) -> TextUnits:
     """Put the units of rows of ``n`` texts together."""
     parts, counts, wholes = [np.empty(0, kind)], np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
     for rows, units, bounds in found:
         parts.append(units.view(kind)[:, 0])
         counts[1:][rows.own] += np.diff(bounds)
         wholes[rows.own] += rows.sizes
-    return Found(np.concatenate(parts), np.cumsum(counts), wholes)
+    return TextUnits(np.concatenate(parts), np.cumsum(counts), wholes)
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Blocks:
         """Return the first key of each block."""
         return self.find(texts, positions, _ALL).units["key"].copy()
 
-    def find(self, texts: Texts, positions: Int64Array, table: UInt64Array) -> Found:
+    def find(self, texts: Texts, positions: Int64Array, table: UInt64Array) -> TextUnits:
         """Return all blocks, and the words of each text; where blocks are is not told."""
         points = secret_words(self.hashing.key, "blocks", 2) % np.uint64(PRIME)
         rows = self.hashing.rows(texts)
@@ -208,17 +208,17 @@ class Windows:
         starts, rows = self._starts(positions), self.hashing.rows(texts)
         return np.concatenate([_ALL, *(core.unmarked_keys(*some.windows[:-1], starts[some.own], self.bits) for some in rows)])
 
-    def find(self, texts: Texts, positions: Int64Array, table: UInt64Array) -> Found:
+    def find(self, texts: Texts, positions: Int64Array, table: UInt64Array) -> TextUnits:
         """Return the windows that may come twice, and runs of those that are known."""
         starts = self._starts(positions)
 
-        def found() -> Iterator[_Some]:
+        def search_rows() -> Iterator[_Some]:
             for rows in self.hashing.rows(texts):
                 units, bounds = core.find_windows(*rows.windows, starts[rows.own], self.bits, table)
                 _locate(rows, bounds, self.hashing.shingling, units.view(UNIT)[:, 0])
                 yield rows, units, bounds
 
-        return _together(UNIT, len(texts), found())
+        return _together(UNIT, len(texts), search_rows())
 
 
 def _locate(rows: _Rows, bounds: Int64Array, shingling: Shingling, units: NDArray[np.void]) -> None:

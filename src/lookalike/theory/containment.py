@@ -12,7 +12,7 @@ from .banding import binomial
 SAMPLE, MOST_SAMPLED = 32, 127
 
 
-def found(containment: float, sample: int, least: int) -> float:
+def sample_recall(containment: float, sample: int, least: int) -> float:
     """Probability that a document with a share C of another one's shingles has ``least`` or more of its sample.
 
     P(X >= least) for X binomial of ``sample`` trials of probability C. A sample is drawn without replacement, so that X is
@@ -162,7 +162,7 @@ def looked_for(
     """
     lacking = sizes - np.maximum(1, np.ceil(threshold * sizes - ROUNDING * sizes).astype(np.int64))
     among = np.where(few > lacking, few, np.minimum(sizes, np.maximum(4 * lacking, 1)))
-    missed = max(1 - found(threshold, sample, least), np.finfo(float).tiny)
+    missed = max(1 - sample_recall(threshold, sample, least), np.finfo(float).tiny)
     with np.errstate(divide="ignore"):
         drawn = np.ceil(np.log(missed) / np.log(lacking / among) - ROUNDING).astype(np.int64)
     return among, np.where(sizes <= sample, lacking + 1, np.clip(drawn, 1, lacking + 1))

@@ -46,7 +46,7 @@ from .tables import (
     some_fields,
     union,
 )
-from .tasks import FOLDED, Task, add_up, given, on_checked, raised_again, read_units, some_columns
+from .tasks import FOLDED, Task, add_up, on_checked, raised_again, read_units, some_columns, yield_table
 from .texts import WHERE, InputTexts, TextFiles, TextsOfJob, located, read_wanted, spool, units_of
 
 SMALL = 1 << 14
@@ -117,7 +117,7 @@ class SparkEngine:
         return self._source
 
     def rows(self, table: pa.Table) -> SparkTable:
-        return of_numbers(self, 1, partial(given, table=table), table.schema, len(table))
+        return of_numbers(self, 1, partial(yield_table, table=table), table.schema, len(table))
 
     def map(self, rows: Table, step: Step, schema: pa.Schema) -> SparkTable:
         """Run a step on all rows, a partition at a time."""

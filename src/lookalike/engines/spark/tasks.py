@@ -159,8 +159,7 @@ def some_columns(batches: Batches, names: tuple[str, ...]) -> Batches:
         yield batch.select(list(names))
 
 
-def given(batches: Batches, table: pa.Table) -> Batches:
-    """Yield rows that came with the task."""
+def yield_table(batches: Batches, table: pa.Table) -> Batches:
     for _ in batches:
         yield from table.to_batches()
 

@@ -24,7 +24,7 @@ from ...results.rows import ParquetRows, TableRows, pairs_schema, second_columns
 from ...results.summary import Summary
 from ...settings.settings import Settings, added_columns, count_columns
 from ...steps.pairs import MEMBERS
-from ...steps.sketch import kept
+from ...steps.sketch import choose_kept
 from ...values.tables import SOURCE_BITS
 from ..decide import in_order
 from ..saved_sketches import Saving
@@ -102,7 +102,7 @@ class SparkJob:
             provenance=self.provenance, shares=self.shares, with_texts=texts,
         )  # fmt: skip
         place = saving.check(folder, force)
-        rows = saving.rows(engine, engine.map(self.decisions.select(["order", "reason"]), kept, MEMBERS))
+        rows = saving.rows(engine, engine.map(self.decisions.select(["order", "reason"]), choose_kept, MEMBERS))
         saving.write(place, force, engine, rows, partial(write_sketches, saving, rows))
 
     def write(self, output: str | Path, scores: Mapping[str, str], *, annotate: bool, removed: bool, force: bool) -> None:

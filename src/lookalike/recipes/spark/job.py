@@ -238,7 +238,7 @@ def _run(opened: JobContext, id_type: str | None) -> SparkJob:
         if slices.needed:
             values = decisions.select(["reason", "kept", *slices.needed])
             slices.add(engine.map(values, partial(count_by_value, columns=slices.needed), VALUES).batches())
-        return summary_counts(total, found.boundary, calls) | {"slices": slices.found()}
+        return summary_counts(total, found.boundary, calls) | {"slices": slices.worst_values()}
 
     told, summary = decide_and_summarize(opened, decider, settings, count)
     pairs = engine.materialize(told.pairs_in_any_order, "pairs-told")
