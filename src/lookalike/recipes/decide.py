@@ -497,7 +497,7 @@ class Pairs(DeferredRows):
         return sketches.select(["order", *names, *(["keys"] if "distance" in self.schema.names else [])])
 
     def with_ids(self, matches: Table) -> Table:
-        """Return some pairs, in any order, with the positions of their documents."""
+        """Return some pairs, in any order, with positions of documents."""
         engine, some, decider = self._decider.engine, self._documents, self._decider
         rows = engine.join(engine.join(matches, some, "left", "inner"), some, "right", "inner")
         schema = pa.schema([*self.schema, *POSITIONS])

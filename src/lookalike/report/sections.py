@@ -37,7 +37,7 @@ class Contents:
         return self.summary.documents - self.summary.kept - self.summary.documents_skipped
 
     def recall_at(self, score: float) -> float:
-        """Return the probability with which a pair of a score is found."""
+        """Return the probability of finding a pair of a score."""
         return float(self.settings.finder.recall(min(max(score, 0.0), 1.0)))
 
     @property
