@@ -54,13 +54,6 @@ def test_dedup_writes(capfd, corpus, tmp_path):
     assert run(capfd, "dedup", corpus, "-o", target, "--force")[0] == 0
 
 
-def test_annotate(capfd, corpus, tmp_path):
-    run(capfd, "dedup", corpus, "--id", "id", "--annotate", "-o", tmp_path / "out.jsonl")
-    rows = read_lines(tmp_path / "out.jsonl")
-    assert [(row["keep"], row["duplicate_of"], row["cluster"]) for row in rows] == [
-        (True, None, "a"), (True, None, "b"), (False, "a", "a"), (False, "a", "a")]  # fmt: skip
-
-
 def test_json_summary(capfd, corpus):
     code, out, err = run(capfd, "dedup", corpus, "--json", "--quiet")
     summary = json.loads(out)
@@ -89,12 +82,6 @@ def test_pairs(capfd, corpus, tmp_path):
     assert "recall at the threshold: 1.0000 (all pairs, by" in run(capfd, "dedup", corpus, "--recall", "1")[1]
     assert "cut by --max-pairs" in run(capfd, "pairs", corpus, "--max-pairs", "1")[1]
     assert run(capfd, "pairs", corpus, "-o", tmp_path / "pairs.txt")[0] == 2
-
-
-def test_against(capfd, corpus, tmp_path):
-    (tmp_path / "old.jsonl").write_text(json.dumps({"text": A}) + "\n")
-    out = json.loads(run(capfd, "dedup", corpus, "--against", tmp_path / "old.jsonl", "--json")[1])
-    assert (out["kept"], out["reference"]) == (1, 1)
 
 
 def test_compare(capfd, tmp_path):

@@ -11,7 +11,6 @@ from click.testing import CliRunner
 from json_lines import parse_lines, write_lines
 
 import lookalike as la
-from lookalike.cli.index import _written
 from lookalike.cli.main import program
 from lookalike.engines.memory import Memory
 
@@ -28,13 +27,6 @@ def run(*arguments, code=0):
     done = CliRunner().invoke(program, [str(a) for a in arguments])
     assert done.exit_code == code, (done.output, done.exception)
     return done
-
-
-def test_lists_are_shown_item_by_item():
-    assert (
-        _written(["segment-00000000: damaged", "segment-00000004: gone"]) == "segment-00000000: damaged, segment-00000004: gone"
-    )
-    assert _written([]) == "none"
 
 
 def test_a_life(tmp_path, corpus, capsys):

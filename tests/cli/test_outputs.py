@@ -208,31 +208,6 @@ def test_a_report_and_an_audit(corpus, tmp_path, capsys):
     assert told["report"] == str(page) and told["audit"] is None and "word39" not in page.read_text()
 
 
-def test_a_report_beside_an_output(corpus, tmp_path, capsys):
-    assert status("dedup", corpus, "-o", tmp_path / "out.jsonl", "--report", tmp_path / "page.html", "--quiet") == 0
-    assert (tmp_path / "out.jsonl").exists() and (tmp_path / "page.html").exists()
-    assert capsys.readouterr() == ("", "")
-    for output, report in (("clean", "clean/page.html"), ("same.jsonl", "same.jsonl")):
-        assert status("dedup", corpus, "-o", tmp_path / output, "--report", tmp_path / report) == 1
-        assert "choose another name" in capsys.readouterr().err
-    assert status("dedup", corpus, "--report", corpus, "--force") == 1, "not the input"
-    assert corpus.read_text().count("\n") == 3
-
-
-def test_a_result_is_saved(corpus, tmp_path, capsys):
-    job = tmp_path / "job"
-    assert status("dedup", corpus, "--save", job, "--set", "audit=2") == 0
-    out, err = capsys.readouterr()
-    assert f"written: {job}" in out and "nothing was written" not in err
-    loaded = Result.load(job)
-    assert loaded.removed.num_rows == 1 and loaded.summary.audit["audited"] == 2
-    assert status("dedup", corpus, "--save", job) == 1
-    assert "exists; pass --force" in capsys.readouterr().err
-    assert status("dedup", corpus, "-t", "0.99", "--save", job, "--force", "-o", tmp_path / "out.jsonl", "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["saved"] == str(job) and Result.load(job).threshold == 0.99 and (tmp_path / "out.jsonl").exists()
-
-
 def test_reports_and_saved_results_are_refused_before_any_work(corpus, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("lookalike.recipes.job.open_job", lambda *_: pytest.fail("work was begun"))
     (tmp_path / "mine").mkdir()
