@@ -157,19 +157,6 @@ def test_bodies_that_are_no_json(client):
     refused(client.post("/v1/undo", content=b"{", headers={"content-type": "application/json"}), 400, "not JSON")
 
 
-def test_other_sites_and_other_types_cannot_judge(client, saved):
-    body = b'{"row": 60, "judgement": "keep"}'
-    for headers, status in (
-        ({"content-type": "text/plain"}, 415),
-        ({"content-type": "application/vnd.apache.arrow.stream"}, 415),
-        ({"content-type": "application/json", "origin": "http://evil.example"}, 403),
-        ({"content-type": "application/json", "host": "evil.example"}, 421),
-    ):
-        refused(client.post("/v1/judgements", content=body, headers=headers), status, "")
-    refused(client.get("/v1/judgements"), 405, "")
-    assert not (saved / "review.jsonl").exists()
-
-
 def test_with_keys_pages_are_open_and_data_are_not(saved):
     client = client_of(desk.routes_of_job(saved), keys=KEYS)
     assert client.get("/").status_code == client.get("/pages/job.js").status_code == 200
@@ -223,14 +210,6 @@ def test_a_text_beside_a_neighbour(looked_up):
         assert compared == {"compared": None, "why": "This index keeps no texts."}
     refused(client.post("/v1/beside", json={"text": "a", "id": "5"}), 404, "no longer has a document")
     refused(client.post("/v1/beside", json={"text": "a", "id": "five"}), 422, "ids of this index are integers")
-
-
-def test_a_damaged_index_is_a_failure_of_the_server(looked_up, monkeypatch):
-    def damaged(*_, **__):
-        raise la.errors.IndexFormatError("segment-00000001: damaged")
-
-    monkeypatch.setattr("lookalike.Index.query", damaged)
-    refused(looked_up[0].post("/v1/neighbours", json={"text": "a"}), 500, "damaged")
 
 
 def test_the_page_waits_as_all_others_do(tmp_path):
