@@ -118,24 +118,6 @@ def test_keys_of_several_columns_are_unambiguous():
     ]
 
 
-def test_saved_sketches_carry_keys(tmp_path):
-    """Of the documents that are kept; jobs must agree on the columns, but lists of pairs have none."""
-    with closing(la.dedup(table(("a", A, "1"), ("b", A2, "2"), ("c", B, None)), id="id", key="url")) as result:
-        result.save_sketches(tmp_path / "history" / "1")
-    rows = table(("d", C, "1"), ("e", "new words altogether here", "2"), ("f", B, "3"))
-    with closing(la.dedup(rows, against=tmp_path / "history", id="id", key=["url"])) as result:
-        assert told(result) == {"d": ("key", "a", None), "e": ("kept", None, None), "f": ("exact", "c", 1.0)}
-        result.save_sketches(tmp_path / "history" / "2")
-    again = table(("g", "words that nobody has had", "2"), ("h", "and others without a key", None))
-    assert told(la.dedup(again, against=tmp_path / "history", id="id", key="url")) == {
-        "g": ("key", "e", None), "h": ("kept", None, None),
-    }  # fmt: skip
-    for other in (None, ["url", "id"]):
-        with pytest.raises(la.errors.ParameterError, match="made with other settings: key was 'url', is"):
-            la.dedup(again, against=tmp_path / "history", id="id", key=other)
-    assert len(la.pairs(rows, against=tmp_path / "history", id="id")) == 2
-
-
 def test_what_is_refused():
     rows = table(("a", A, "1"), ("b", A2, "1"))
     for given in ({"key": "nope"}, {"key": ["url", "nope"]}, {"keep": "nope:x"}, {"keep": "longest; largest:nope"}):
