@@ -68,21 +68,13 @@ def test_smaller_indexes(tmp_path, corpus, capsys):
     assert run("index", "query", path, corpus, "--id", "key").stderr == "3 documents looked up, 3 matches\n"
     held = json.loads(run("index", "info", path, "--json").output)
     assert held["parameters"]["probes"] == 5 and 0.9 < held["share_found_by_probes"] <= 1
-    exact = tmp_path / "exact"
-    run("index", "create", exact, "--kind", "simhash", "-t", "0.95")
-    known = json.loads(run("index", "info", exact, "--json").output)
-    assert "share_found_by_probes" not in known and "probes" not in known["parameters"]
-    assert held["recall_at_threshold"] == pytest.approx(known["recall_at_threshold"] * held["share_found_by_probes"])
     shown = run("index", "info", path).output
     assert "\nprobes                      5\n" in shown and "share found by probes" in shown
     for options, bits, slots in (
-        (("--standard-error", "0.025"), 1, 576), (("--sketch-bytes", "64"), 1, 512), (("--bits", "2", "--slots", "400"), 2, 400),
-        (("--bits", "8", "--sketch-bytes", "64"), 8, 64),
+        (("--standard-error", "0.025"), 1, 576), (("--bits", "2", "--slots", "400"), 2, 400), (("--bits", "8", "--sketch-bytes", "64"), 8, 64),
     ):  # fmt: skip
         path = tmp_path / f"{bits}-{slots}"
         run("index", "create", path, *options)
-        run("index", "add", path, corpus, "--id", "key")
-        assert run("index", "query", path, corpus, "--id", "key").stderr == "3 documents looked up, 3 matches\n"
         held = json.loads(run("index", "info", path, "--json").output)
         assert (held["parameters"]["bits"], held["parameters"]["slots"]) == (bits, slots)
     assert fails(capsys, "index", "create", tmp_path / "x", "--probes", "5") == (

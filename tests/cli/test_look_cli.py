@@ -259,10 +259,6 @@ def test_two_saved_results(tmp_path, monkeypatch, capsys):
     assert run(capsys, "show", "a", "--against", "a", "--json")[1].count(": 0") == 5
     code, out, err = run(capsys, "show", "b", "--against", "a", "-o", "-")
     assert code == 0 and len(out.splitlines()) == len(changed) and "only in a" in err
-    code, _, err = run(capsys, "show", "b", "--against", "a", "-o", "changes.jsonl")
-    assert code == 1 and "changes.jsonl exists; pass --force" in err
-    assert run(capsys, "show", "b", "--against", "a", "-o", "changes.jsonl", "--force")[0] == 0
-    assert run(capsys, "show", "nope", "--against", "a")[0] == 1
     assert run(capsys, "show", "b", "--against", "a", "-o", "-", "--json")[0] == 2
 
 

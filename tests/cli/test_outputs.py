@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from cli.commands import contents, run, status
-from json_lines import parse_lines, write_lines
+from json_lines import write_lines
 from weekly import weeks
 
 from lookalike.files.disk import SIDECAR
@@ -149,17 +149,6 @@ def test_what_is_shown_of_documents_that_were_decided_by_hand(folder, capsys):
     assert "decision   removed by an override\n" in run(capsys, "show", "job", ids[1])[1]
     told = [json.loads(run(capsys, "show", "job", id, "--json")[1]) for id in ids[:2]]
     assert [(row["reason"], row["override"]) for row in told] == [("kept", "keep"), ("override", "remove")]
-
-
-def test_removals_for_saved_references_are_shown_with_their_texts(folder, capsys):
-    run(capsys, "dedup", "w1", *HOW, "--against", "history", "--save", "job")
-    groups = parse_lines(run(capsys, "show", "job", "--json")[1])
-    group = next(one for one in groups if one["is_reference"] and one["resemblance"])
-    code, out, _ = run(capsys, "show", "job", group["least_alike"][0]["id"])
-    assert code == 0 and f"kept       {group['kept']}\n" in out and "{+" in out
-    told = json.loads(run(capsys, "show", "job", group["least_alike"][0]["id"], "--json")[1])
-    text_of = {row["id"]: row["text"] for table in weeks(1) for row in table.to_pylist()}
-    assert told["texts"] == {"removed": text_of[told["id"]], "kept": text_of[group["kept"]]}
 
 
 def test_a_plan_has_the_bands_of_saved_sketches(folder, capsys):
