@@ -3,7 +3,6 @@
 import json
 import shutil
 
-import pyarrow as pa
 import pytest
 import weekly
 from object_store import held, put_folder
@@ -15,7 +14,6 @@ from lookalike.files.store import PLANNED, OutputObjects
 from lookalike.files.urls import Url
 from lookalike.formats.sources import open_sources
 from lookalike.inputs import sketches as folders_of_sketches
-from lookalike.inputs import texts as input_texts
 from lookalike.inputs.sketch_rows import DESCRIPTION, ROWS
 from lookalike.inputs.sketches import as_references, saved_in
 from lookalike.recipes import saved_sketches
@@ -80,27 +78,6 @@ def test_counts_are_saved_beside_them(files, bucket, tmp_path):
         Outputs(output=f"{bucket}/history/w1/{ROWS}/counts.parquet", force=True).check(
             open_sources([str(tmp_path / "in")]), as_references(f"{bucket}/history"), la.Settings()
         )
-
-
-def test_texts_that_came_from_no_file(files, bucket, monkeypatch):
-    """They are columns on the store, of which those that are compared are read."""
-    monkeypatch.setattr(input_texts, "PIECE_ROWS", 5)
-    table = WEEKS[0]
-    with job(table) as result:
-        kept = set(result.kept["id"].to_pylist())
-        result.save_sketches(str(bucket / "history"))
-    clean = pa.Table.from_pylist([row for row in table.to_pylist() if row["id"] in kept], table.schema)
-    assert against(files[2], bucket / "history") == against(files[2], clean)
-
-
-def test_a_saved_result_reads_the_texts_of_its_references(files, bucket, tmp_path):
-    saved(WEEKS[0], bucket / "history")
-    text_of = {row["id"]: row["text"] or "" for table in WEEKS for row in table.to_pylist()}
-    with job(files[2], bucket / "history") as result:
-        result.save(tmp_path / "job")
-    opened = la.Result.open(tmp_path / "job")
-    ids = opened.decisions["id"].to_pylist()
-    assert [text.decode() for text in opened.texts(range(len(ids))).values()] == [text_of[id] for id in ids]
 
 
 @pytest.mark.parametrize("what", ["description", "version", "missing", "short", "bytes", "no secret", "other secret"])
