@@ -77,10 +77,6 @@ def test_smaller_indexes(tmp_path, corpus, capsys):
         run("index", "create", path, *options)
         held = json.loads(run("index", "info", path, "--json").output)
         assert (held["parameters"]["bits"], held["parameters"]["slots"]) == (bits, slots)
-    assert fails(capsys, "index", "create", tmp_path / "x", "--probes", "5") == (
-        2, "error: an index of kind minhash has no parameter 'probes'; it has bands, bits, fold_case, normalization, recall, rows, "
-        "seed, slots, threshold, unit, width\n",
-    )  # fmt: skip
     for bits in ("9", "3", "8.5", "1/2", "a/2", "0"):
         assert fails(capsys, "index", "create", tmp_path / "x", "--bits", bits)[0] == 2 and not (tmp_path / "x").exists()
 
