@@ -20,6 +20,7 @@ def test_kept_lines_are_the_bytes_of_the_input(tmp_path, suffix):
     source = write(tmp_path / f"in{suffix}", raw)
     result = la.dedup(source, id="id")
     assert result.removed["id"].to_pylist() == [3]
+    assert la.dedup(source).removed["id"].to_pylist() == [f"{source}:4"], "an empty line is a line"
     result.write(tmp_path / f"out{suffix}")
     assert read(tmp_path / f"out{suffix}") == raw[0] + raw[2] + raw[4]
     result.write(tmp_path / "all.jsonl", annotate=True)

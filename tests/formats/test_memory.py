@@ -125,6 +125,10 @@ def test_ids_of_a_dict_are_checked():
         la.dedup({1: A, "1": "b"})
     with pytest.raises(la.errors.InputDataError, match=r"input, row 0: an id must be a str or an int; the column holds list"):
         la.dedup({(1, 2): A})
+    with pytest.raises(
+        la.errors.InputDataError, match="a list of texts has no columns; id was asked for: pass a dict of id to"
+    ):
+        la.dedup({"a": A}, against=[A], id="id")
 
 
 def test_a_dict_without_texts_is_no_documents():
