@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import logging
 import lzma
 import re
 import zlib
@@ -105,6 +106,17 @@ def test_charsets_of_servers(tmp_path):
     names = record("response", "dns:a", b"20261101000000\na. 300 IN A 1.2.3.4\n", "text/dns")
     (tmp_path / "b.warc").write_bytes(quoted + names)
     assert la.dedup(tmp_path / "b.warc").clean()["text"].to_pylist() == ["“Don’t”, she said"]
+
+
+def test_what_is_too_large_is_left_out_or_an_error(tmp_path, caplog):
+    bomb = gzip.compress(b"<p>" + b"a " * 2_000_000)
+    path = tmp_path / "a.warc"
+    path.write_bytes(response("u:1", bomb, coding="Content-Encoding: gzip\r\n") + response("u:2", page(STORY)))
+    with caplog.at_level(logging.WARNING, "lookalike"):
+        result = la.dedup(path, max_document=100_000, on_error="skip")
+    assert result.decisions["reason"].to_pylist() == ["skipped", "kept"]
+    with pytest.raises(la.errors.InputDataError, match=r"row 1: the document has more than"):
+        la.dedup(path, max_document=100_000)
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])

@@ -139,6 +139,18 @@ def test_a_file_of_its_name_that_is_none_is_left_alone(inputs, tmp_path, held):
     assert {p.name for p in work.iterdir()} <= {"secret", "lock"}
 
 
+def test_one_that_was_left_behind_is_replaced(inputs, tmp_path):
+    """A job that was killed before it had a description leaves its secret alone in the folder."""
+    first = la.dedup(inputs[0], work=tmp_path / "work")
+    left = (tmp_path / "work/secret").read_bytes()
+    first.close()
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/secret").write_bytes(left)
+    again = la.dedup(inputs[0], work=tmp_path / "work")
+    assert read_secret(tmp_path / "work") != left[16:32]
+    again.close()
+
+
 def everything(data, folder, old, settings):
     """All bytes that a job writes."""
     result = la.dedup(data, against=old, id="id", within="site", evidence="all", threshold=0.6, **settings)

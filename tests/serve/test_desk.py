@@ -212,6 +212,14 @@ def test_a_text_beside_a_neighbour(looked_up):
     refused(client.post("/v1/beside", json={"text": "a", "id": "five"}), 422, "ids of this index are integers")
 
 
+def test_a_damaged_index_is_a_failure_of_the_server(looked_up, monkeypatch):
+    def damaged(*_, **__):
+        raise la.errors.IndexFormatError("segment-00000001: damaged")
+
+    monkeypatch.setattr("lookalike.Index.query", damaged)
+    refused(looked_up[0].post("/v1/neighbours", json={"text": "a"}), 500, "damaged")
+
+
 def test_the_page_waits_as_all_others_do(tmp_path):
     """What the page of an index asks for is within the limit of what may wait."""
     with client_of_index(tmp_path, {"a": "one two three four five six"}, Limits(waiting=0)) as client:
