@@ -78,6 +78,13 @@ def test_a_secret_that_a_killed_job_left_alone_does_not_block_a_folder(tmp_path)
     assert os.listdir(tmp_path) == []
 
 
+def test_somebody_elses_file_of_that_name_stays(tmp_path):
+    (tmp_path / "secret").write_text("of my own")
+    with pytest.raises(la.errors.ParameterError, match=r"files that do not belong to a job \(secret\)"):
+        Workspace(tmp_path, {})
+    assert (tmp_path / "secret").read_text() == "of my own"
+
+
 class Kind(Struct):
     """What the descriptions of these tests say."""
 
