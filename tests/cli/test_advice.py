@@ -141,17 +141,6 @@ def test_recall_1_is_named_where_it_is_likely_to_take_less_time(tmp_path, capsys
     assert code == 0 and ("often take less time with --recall 1" in out) is advised
 
 
-def test_a_saved_result_can_be_decided_again(tmp_path, capsys):
-    words = [f"w{i}" for i in range(30)]
-    texts = [" ".join(words), " ".join([*words, "x"]), " ".join(words[3:])]
-    path = write_lines(tmp_path / "x.jsonl", texts)
-    assert run(capsys, "dedup", path, "-t", "0.5", "--set", "evidence=all", "--save", tmp_path / "all")[0] == 0
-    assert la.Result.load(tmp_path / "all").rethreshold(0.95).summary.near_duplicates == 1
-    assert run(capsys, "dedup", path, "-t", "0.5", "--save", tmp_path / "some")[0] == 0
-    with pytest.raises(la.errors.ParameterError, match="run dedup with evidence='all'"):
-        la.Result.load(tmp_path / "some").rethreshold(0.95)
-
-
 def test_pairs_say_that_nothing_is_removed(tmp_path, capsys):
     _, out, _ = run(capsys, "pairs", "--help")
     assert "removed" not in out and "max_bucket" not in out

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from cli.commands import contents, run, status
-from json_lines import parse_lines, write_lines
+from json_lines import write_lines
 from weekly import weeks
 
 from lookalike.files.disk import SIDECAR
@@ -151,17 +151,6 @@ def test_what_is_shown_of_documents_that_were_decided_by_hand(folder, capsys):
     assert [(row["reason"], row["override"]) for row in told] == [("kept", "keep"), ("override", "remove")]
 
 
-def test_removals_for_saved_references_are_shown_with_their_texts(folder, capsys):
-    run(capsys, "dedup", "w1", *HOW, "--against", "history", "--save", "job")
-    groups = parse_lines(run(capsys, "show", "job", "--json")[1])
-    group = next(one for one in groups if one["is_reference"] and one["resemblance"])
-    code, out, _ = run(capsys, "show", "job", group["least_alike"][0]["id"])
-    assert code == 0 and f"kept       {group['kept']}\n" in out and "{+" in out
-    told = json.loads(run(capsys, "show", "job", group["least_alike"][0]["id"], "--json")[1])
-    text_of = {row["id"]: row["text"] for table in weeks(1) for row in table.to_pylist()}
-    assert told["texts"] == {"removed": text_of[told["id"]], "kept": text_of[group["kept"]]}
-
-
 def test_a_plan_has_the_bands_of_saved_sketches(folder, capsys):
     words = ["plan", "w1", "--id", "id", "--against", "history", "--json"]
     code, out, _ = run(capsys, *words, "-t", "0.7")
@@ -206,31 +195,6 @@ def test_a_report_and_an_audit(corpus, tmp_path, capsys):
     assert status("dedup", corpus, "--report", page, "--force", "--set", "report_texts=none", "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["report"] == str(page) and told["audit"] is None and "word39" not in page.read_text()
-
-
-def test_a_report_beside_an_output(corpus, tmp_path, capsys):
-    assert status("dedup", corpus, "-o", tmp_path / "out.jsonl", "--report", tmp_path / "page.html", "--quiet") == 0
-    assert (tmp_path / "out.jsonl").exists() and (tmp_path / "page.html").exists()
-    assert capsys.readouterr() == ("", "")
-    for output, report in (("clean", "clean/page.html"), ("same.jsonl", "same.jsonl")):
-        assert status("dedup", corpus, "-o", tmp_path / output, "--report", tmp_path / report) == 1
-        assert "choose another name" in capsys.readouterr().err
-    assert status("dedup", corpus, "--report", corpus, "--force") == 1, "not the input"
-    assert corpus.read_text().count("\n") == 3
-
-
-def test_a_result_is_saved(corpus, tmp_path, capsys):
-    job = tmp_path / "job"
-    assert status("dedup", corpus, "--save", job, "--set", "audit=2") == 0
-    out, err = capsys.readouterr()
-    assert f"written: {job}" in out and "nothing was written" not in err
-    loaded = Result.load(job)
-    assert loaded.removed.num_rows == 1 and loaded.summary.audit["audited"] == 2
-    assert status("dedup", corpus, "--save", job) == 1
-    assert "exists; pass --force" in capsys.readouterr().err
-    assert status("dedup", corpus, "-t", "0.99", "--save", job, "--force", "-o", tmp_path / "out.jsonl", "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["saved"] == str(job) and Result.load(job).threshold == 0.99 and (tmp_path / "out.jsonl").exists()
 
 
 def test_reports_and_saved_results_are_refused_before_any_work(corpus, tmp_path, capsys, monkeypatch):

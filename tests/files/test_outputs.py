@@ -218,22 +218,6 @@ def test_output_folders_and_inputs_lie_apart(tmp_path, monkeypatch):
     assert names(tmp_path / "out") == ["_lookalike.json", "a.jsonl", "b.jsonl"]
 
 
-def test_the_current_folder_is_not_replaced(tmp_path, result, monkeypatch):
-    (tmp_path / "here/below").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "here/below")
-    for output in (".", ".."):
-        with pytest.raises(la.errors.OutputError, match="is the current folder or contains it"):
-            result.write(output, force=True)
-
-
-def test_two_outputs_do_not_meet(tmp_path):
-    for also in ("out/m.csv", "out.jsonl"):
-        output = "out" if "/" in also else "out.jsonl"
-        with pytest.raises(la.errors.OutputError, match="is, or is inside, the output"):
-            check_apart(tmp_path / output, [], [tmp_path / also])
-    check_apart(tmp_path / "out.jsonl", [], [tmp_path / "matches.jsonl"])
-
-
 def test_two_inputs_of_one_name_get_two_outputs(tmp_path):
     for name, text in (("a", A), ("b", B), ("C", C)):
         fill(tmp_path / name, x=text)

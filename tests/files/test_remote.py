@@ -19,7 +19,6 @@ from lookalike.errors import InputDataError, ParameterError
 from lookalike.files import remote
 from lookalike.files.inputs import Skipped, find_places
 from lookalike.files.remote import ATTEMPTS, version_of
-from lookalike.files.streams import read_blocks
 from lookalike.files.urls import TAIL, as_url
 from lookalike.formats.parquet_pages import HEADER
 from lookalike.formats.registry import known_suffixes
@@ -350,9 +349,3 @@ def test_no_more_is_asked_for_than_is_read():
         assert texts_of(site.address + "/t.parquet") == [row["text"] for row in ROWS]
         sent = [one.split("=")[1].split("-") for one in site.requests if "=" in one]
     assert sum(int(end) + 1 - int(begin) for begin, end in sent) <= 2 + wanted + TAIL + text.num_row_groups * HEADER
-
-
-def test_blocks_are_those_of_a_file():
-    with serving(files=FILES) as site:
-        assert b"".join(read_blocks(as_url(site.address + "/c.jsonl.gz"))) == LINES
-        assert as_url(site.address + "/a.jsonl").read_bytes() == LINES

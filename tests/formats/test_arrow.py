@@ -50,12 +50,6 @@ def test_kind_and_codec_are_kept(tmp_path, kind, codec):
     assert la.dedup(tmp_path / "out.jsonl").kept.num_rows == la.dedup(tmp_path / "out.parquet").kept.num_rows == 1500
 
 
-def test_rows_of_other_formats_become_a_file(tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"text": "one two"}\n{"text": "three"}\n')
-    la.dedup(tmp_path / "a.jsonl").write(tmp_path / "out.feather")
-    assert pa.ipc.open_file(str(tmp_path / "out.feather")).read_all()["text"].to_pylist() == ["one two", "three"]
-
-
 @pytest.mark.parametrize("kind", ["file", "stream"])
 def test_several_dictionaries_in_one_file(tmp_path, kind):
     """A file has room for one; a stream replaces it."""
@@ -176,16 +170,6 @@ def test_damaged_files_are_errors_and_never_the_end(tmp_path, kind, codec):
     done = subprocess.run([sys.executable, "-c", FLIPS, str(path), "1"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert int(done.stdout) > 50
-
-
-def test_a_saved_data_set_of_hugging_face(tmp_path):
-    datasets = pytest.importorskip("datasets", reason="the package datasets is not installed")
-    saved = tmp_path / "saved"
-    split = datasets.Dataset.from_dict({"id": list(range(300)), "text": TEXTS[:300]})
-    datasets.DatasetDict({"train": split, "test": split.select(range(20))}).save_to_disk(str(saved))
-    result = la.dedup(saved)
-    assert result.summary.documents == 320 and result.kept.num_rows == 150
-    assert result.summary.skipped["by_reason"] == {"marker": 5}
 
 
 @pytest.mark.parametrize("shards", [1, 3])

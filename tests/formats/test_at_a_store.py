@@ -90,18 +90,6 @@ def test_pieces_and_large_pages(both, monkeypatch):
     assert all_of(local) == all_of(remote)
 
 
-def test_a_file_that_changed_is_named(bucket):
-    (bucket / "a.jsonl").write_bytes(b'{"text": "one"}\n')
-    (split,) = open_sources([str(bucket / "a.jsonl")])
-    split.check_unchanged()
-    (bucket / "a.jsonl").write_bytes(b"{}\n")
-    with pytest.raises(InputDataError, match=r"a.jsonl: the file changed during the run"):
-        split.check_unchanged()
-    (bucket / "a.jsonl").unlink()
-    with pytest.raises(InputDataError, match=r"a.jsonl: cannot be read: no such object"):
-        split.check_unchanged()
-
-
 @pytest.mark.parametrize("name", ["groups.parquet", "a.jsonl.gz", "a.jsonl.zst"])
 def test_a_file_that_is_cut_short_is_named(both, bucket, name):
     (bucket / name).write_bytes((both[0] / name).read_bytes()[:-30])

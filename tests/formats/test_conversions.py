@@ -1,24 +1,17 @@
 """From one format to another: a value arrives as it was, or an error names file, row and column."""
 
-import csv
 import datetime
 import decimal
-import io
 import json
-import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from json_lines import read_lines
 from row_files import MOMENT, WORDS, column_file, converted, parquet
 
 import lookalike as la
-
-A = "one two three four five six seven eight"
-
 
 NUMBERS = ["0", "-0", "-0.0", "1.10", "1e5", "1E+5", "0.1", "1.0000000000000000001", "9007199254740993", "1" + "0" * 25, "5e-324", "1e999", "1e-400",
            "123456789012345678901234567890.125", "18446744073709551615", "-9223372036854775808"]  # fmt: skip
@@ -154,36 +147,6 @@ def test_numbers_that_json_lacks_are_refused_there(tmp_path, value):
     ):
         converted(path, tmp_path / "out.jsonl")
     assert converted(path, tmp_path / "out.csv") == ["1.0", str(value)]
-
-
-READERS = {
-    "csv": lambda at: list(csv.DictReader(io.StringIO(at.read_bytes().decode(), newline=""), strict=True)),
-    "jsonl": read_lines,
-    "parquet": lambda at: pq.read_table(at).to_pylist(),
-}
-
-
-@pytest.mark.parametrize("form", READERS)
-def test_names_of_files_that_are_not_utf8_become_ids_with_escapes(tmp_path, form):
-    """Text files are named by their paths; a folder of them is copied all the same."""
-    (tmp_path / "in").mkdir()
-    for i, name in enumerate([b"a.txt", b"caf\xe9.txt"]):
-        (tmp_path / "in" / os.fsdecode(name)).write_text(WORDS[i])
-    result = la.dedup(tmp_path / "in")
-    result.write(tmp_path / f"out.{form}")
-    ids = [row["id"] for row in READERS[form](tmp_path / f"out.{form}")]
-    assert ids == [str(tmp_path / "in/a.txt"), str(tmp_path / "in/caf") + r"\xe9.txt"]
-    result.write(tmp_path / "out")
-    assert (tmp_path / "out" / os.fsdecode(b"caf\xe9.txt")).read_text() == WORDS[1]
-
-
-@pytest.mark.parametrize("form", READERS)
-def test_text_files_arrive_with_every_character(tmp_path, form):
-    text = 'a "quoted", line\r\nand\rothers\x01 \ufeff of words\n'
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in/a.txt").write_bytes(text.encode())
-    la.dedup(tmp_path / "in").write(tmp_path / f"out.{form}")
-    assert READERS[form](tmp_path / f"out.{form}") == [{"id": str(tmp_path / "in/a.txt"), "text": text}]
 
 
 @pytest.mark.parametrize("depth", [10, 60, 600])

@@ -230,16 +230,6 @@ def test_what_is_no_delimiter(tmp_path, given):
         la.dedup(tmp_path / "in.csv", delimiter=given)
 
 
-def test_conversions_between_tabs_and_commas(tmp_path):
-    (tmp_path / "a.csv").write_text(f'id,text\n1,"{A}"\n2,"tab\there, ""q"""\n')
-    (tmp_path / "b.tsv").write_text(f"id\ttext\n3\t{B}, too\n")
-    result = la.dedup([tmp_path / "a.csv", tmp_path / "b.tsv"])
-    result.write(tmp_path / "out.csv")
-    assert read(tmp_path / "out.csv").decode() == f'id,text\n1,"{A}"\n2,"tab\there, ""q"""\n3,"{B}, too"\n'
-    result.write(tmp_path / "out.tsv.gz")
-    assert read(tmp_path / "out.tsv.gz").decode() == f'id\ttext\n1\t{A}\n2\t"tab\there, ""q"""\n3\t{B}, too\n'
-
-
 @pytest.mark.parametrize(
     ("header", "row", "more"),
     [("x,x,text", "b1,b2,{}", ""), ("text,x,x", "{},b1,b2", ""), ("a,text,b,b,a,", '"b 1",{},b2,,b3,', ""), ("x,text,x", "b1,{}", ",")],

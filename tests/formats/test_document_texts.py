@@ -77,13 +77,6 @@ def test_values_of_forms_are_text(read):
     }  # fmt: skip
 
 
-def test_filled_forms_are_no_copies(tmp_path):
-    for name in ("Anna Example of Rome", "Bert Sample of Paris", "Cleo Muster of Berlin"):
-        (tmp_path / f"{name}.pdf").write_bytes(form(FORM, FIELD.format(name)))
-    (tmp_path / "printed.pdf").write_bytes(pdf(f"{FORM}\nAnna Example of Rome"))
-    assert la.dedup(tmp_path).decisions["reason"].to_pylist() == ["kept", "kept", "kept", "exact"]
-
-
 PICTURE = b"q 595 0 0 %d 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID x EI Q "
 
 

@@ -95,18 +95,6 @@ def test_a_dict_of_texts_has_its_keys_as_ids(ids, tmp_path):
     assert la.pairs(data)["right_id"].to_pylist() == ids[2:]
 
 
-def test_a_dict_of_texts_beside_others():
-    data = {"a": A, "b": "something else"}
-    assert la.dedup(data, against={"z": A + " more"}).removed["duplicate_of"].to_pylist() == ["z"]
-    for one, other, ids in ((data, [A], ("a", 0)), ([A], data, (0, "a")), (data, {"z": A}, ("a", "z"))):
-        (match,) = la.decontaminate(one, against=other).matches.to_pylist()
-        assert (match["id"], match["reference"]) == ids
-    with pytest.raises(
-        la.errors.InputDataError, match="a list of texts has no columns; id was asked for: pass a dict of id to text"
-    ):
-        la.dedup(data, against=[A], id="id")
-
-
 def test_each_side_has_its_own_ids(tmp_path):
     """Keys are ids of the side that has them; the other side has its default ones, which may repeat."""
     table, data = pa.table({"text": [A], "id": ["column"]}), {"a": A, "b": "something else"}
@@ -137,6 +125,10 @@ def test_ids_of_a_dict_are_checked():
         la.dedup({1: A, "1": "b"})
     with pytest.raises(la.errors.InputDataError, match=r"input, row 0: an id must be a str or an int; the column holds list"):
         la.dedup({(1, 2): A})
+    with pytest.raises(
+        la.errors.InputDataError, match="a list of texts has no columns; id was asked for: pass a dict of id to"
+    ):
+        la.dedup({"a": A}, against=[A], id="id")
 
 
 def test_a_dict_without_texts_is_no_documents():

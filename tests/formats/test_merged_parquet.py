@@ -10,8 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from json_lines import write_lines
-from row_files import MOMENT, WORDS, column_file, parquet
+from row_files import MOMENT, column_file, parquet
 from samples import one_in
 
 import lookalike as la
@@ -226,22 +225,3 @@ def test_writing_reads_each_row_a_fixed_number_of_times(tmp_path, monkeypatch):
         result.write(tmp_path / name)
         assert len(read) <= 30 * times + 1
     assert pq.ParquetFile(tmp_path / "out.parquet").metadata.num_row_groups == 1
-
-
-def test_an_input_that_changes_while_it_is_written_is_an_error(tmp_path, monkeypatch):
-    from lookalike.formats.jsonl import JsonLines
-
-    path = write_lines(tmp_path / "in.jsonl", (f"{word} xxx" for word in WORDS))
-    result = la.dedup(path)
-    lines = JsonLines.lines
-
-    def changing(self, split):
-        for i, line in enumerate(lines(self, split)):
-            if i == 1:
-                path.write_bytes(path.read_bytes().replace(b"xxx", b"YYY"))
-            yield line
-
-    monkeypatch.setattr(JsonLines, "lines", changing)
-    with pytest.raises(la.errors.InputDataError, match="changed"):
-        result.write(tmp_path / "out.jsonl")
-    assert not (tmp_path / "out.jsonl").exists()

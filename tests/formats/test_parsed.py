@@ -90,11 +90,6 @@ def test_texts_are_read_again(folder, tmp_path):
     assert list(opened.texts([1, 5, 7]).values()) == [TEXT.encode(), f"\n\n{TEXT}\n".encode(), b""]
 
 
-def test_columns_are_refused(folder):
-    with pytest.raises(la.errors.ParameterError, match="pdf files have no columns; lang was asked for"):
-        la.dedup(folder / "a.pdf", within="lang")
-
-
 def test_too_large_a_file(folder):
     (folder / "large.pdf").write_bytes(pdf("x" * 5000))
     with pytest.raises(la.errors.InputDataError, match=r"large\.pdf: the document has more than the 4,000 bytes"):

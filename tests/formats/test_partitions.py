@@ -1,7 +1,5 @@
 """Folders such as lang=de are columns of the files in them."""
 
-import json
-
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
@@ -33,23 +31,6 @@ def test_columns_of_folders(crawl, tmp_path):
     assert la.dedup(crawl, within="dump").kept.num_rows == 6, "null is a group, too"
     largest = la.dedup(crawl, keep="largest:dump").kept["id"].to_pylist()
     assert len(largest) == 2 and all("/dump=10/" in name for name in largest), "they are numbers"
-
-
-@pytest.mark.parametrize("form", ["jsonl", "txt", "csv"])
-def test_all_formats(tmp_path, form):
-    for lang in ("de", "en"):
-        (tmp_path / f"in/lang={lang}").mkdir(parents=True)
-        for row in (0, 1):
-            text = {"jsonl": json.dumps({"text": TEXTS[row]}), "txt": TEXTS[row], "csv": f"text\n{TEXTS[row]}"}[form]
-            (tmp_path / f"in/lang={lang}/{row}.{form}").write_text(text)
-    given = {"threads": 2, "within": "lang"}
-    assert la.dedup(tmp_path / "in", **given).kept.num_rows == 4 and la.dedup(tmp_path / "in").kept.num_rows == 2
-    references = la.dedup(tmp_path / "in/lang=en", against=tmp_path / "in/lang=de", **given)
-    assert references.kept.num_rows == 2, "another language"
-    (tmp_path / "in/rest").mkdir()
-    (tmp_path / f"in/rest/x.{form}").write_text(json.dumps({"text": "a"}) if form == "jsonl" else "text\na")
-    with pytest.raises((la.errors.InputDataError, la.errors.ParameterError), match="lang"):
-        la.dedup(tmp_path / "in", within="lang")
 
 
 def test_the_folder_counts_before_the_rows(tmp_path):

@@ -1,13 +1,10 @@
 """What is refused, in which words; and large files of each kind, which come in many batches."""
 
-import csv
 import json
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from json_lines import write_lines
 
 import lookalike as la
 from lookalike.formats.writers import check_output
@@ -52,33 +49,6 @@ def test_an_output_of_the_other_kind_is_not_replaced(tmp_path):
         with pytest.raises(la.errors.OutputError, match="of that name exists"):
             check_output(tmp_path / name, force=True)
     assert (tmp_path / "file").read_text() == "mine"
-
-
-@pytest.mark.parametrize("form", ["csv", "parquet", "jsonl", "txt"])
-def test_many_batches(tmp_path, rng, form):
-    """More rows, and more bytes, than one batch of any reader or writer has."""
-    n = 1500 if form == "txt" else 9000
-    words = rng.integers(0, 10**6, (n, 12 if form == "txt" else 40))
-    texts = [" ".join(map(str, row)) for row in words.tolist()]
-    texts[n - 1] = texts[0] + " end"
-    path = tmp_path / f"in.{form}"
-    if form == "txt":
-        path.mkdir()
-        for i, text in enumerate(texts):
-            (path / f"{i:05}.txt").write_text(text)
-    elif form == "csv":
-        with path.open("w", newline="") as file:
-            csv.writer(file).writerows([["text"], *([text] for text in texts)])
-    elif form == "parquet":
-        pq.write_table(pa.table({"text": texts}), path)
-    else:
-        write_lines(path, texts)
-    result = la.dedup(path)
-    assert np.flatnonzero(~result.keep).tolist() == [n - 1]
-    result.write(tmp_path / "out.csv")
-    with (tmp_path / "out.csv").open(newline="") as file:
-        kept = [row["text"] for row in csv.DictReader(file)]
-    assert kept == texts[: n - 1]
 
 
 def test_structs_are_tables():

@@ -1,14 +1,11 @@
 """Opening inputs: which splits files, folders and globs are."""
 
 import json
-from pathlib import Path
 
 import pytest
-from formats.format_samples import SAMPLES, packed, sample
 
 import lookalike as la
 from lookalike.formats import Columns, txt
-from lookalike.formats.registry import formats_by_suffix
 from lookalike.formats.sources import open_sources
 from lookalike.values.arrow import to_numpy
 
@@ -17,34 +14,6 @@ A, B = "one two three four five six seven", "quite another text of several words
 
 def line(text):
     return json.dumps({"text": text}) + "\n"
-
-
-def test_every_suffix_is_read(tmp_path):
-    plain = {suffix: form for suffix, form in formats_by_suffix().items() if form.name in SAMPLES}
-    for number, (suffix, form) in enumerate(plain.items()):
-        path = tmp_path / f"{number}{suffix}"
-        path.write_bytes(packed(sample(form.name).make([{"text": "some text"}]), suffix))
-        (split,) = open_sources([path])
-        (batch,) = split.batches(Columns())
-        assert (split.form, len(batch.texts), batch.texts.row(0)) == (form, 1, b"some text")
-
-
-def test_inputs_keep_the_order_in_which_they_are_given(tmp_path):
-    """Text files that follow one another are one source, and what is first is kept, whatever its format."""
-    for name in ("m/a.txt", "m/c.md", "m/d.rst", "z.txt"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(f"{A} {name}")
-    for name in ("m/b.jsonl", "z.jsonl"):
-        (tmp_path / name).write_text(line(f"{A} m/a.txt"))
-    sources = open_sources([tmp_path / "z.jsonl", tmp_path / "m", tmp_path / "z.txt"])
-    names = [[str(p.path.relative_to(tmp_path)) for p in source.places] for source in sources]
-    assert names == [["z.jsonl"], ["m/a.txt"], ["m/b.jsonl"], ["m/c.md", "m/d.rst", "z.txt"]]
-    for first, second in (("z.jsonl", "m/a.txt"), ("m/a.txt", "z.jsonl")):
-        result = la.dedup([tmp_path / first, tmp_path / second])
-        assert result.keep.tolist() == [True, False]
-        result.write(tmp_path / "out", force=True)
-        assert (tmp_path / "out" / Path(first).name).read_text() == (tmp_path / first).read_text()
-        assert result.decisions["source"].to_pylist() == [str(tmp_path / first), str(tmp_path / second)]
 
 
 def test_texts_of_mixed_inputs_are_found_again(tmp_path):

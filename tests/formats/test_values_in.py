@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from row_files import A
 
@@ -60,58 +59,6 @@ def test_columns_can_be_shingled():
     expected = la.shingle(TEXTS).values.tolist()
     for column in (pa.chunked_array([TEXTS[:3], TEXTS[3:]], pa.string()), pl.Series(TEXTS), pd.Series(TEXTS)):
         assert la.shingle(column).values.tolist() == expected
-
-
-def test_writing_from_memory(tmp_path):
-    result = la.dedup(TEXTS)
-    result.write(tmp_path / "out.jsonl")
-    assert len((tmp_path / "out.jsonl").read_bytes().splitlines()) == 5
-    table = la.dedup(pa.table({"text": TEXTS, "n": range(7)}))
-    table.write(tmp_path / "out.parquet")
-    assert pq.read_table(tmp_path / "out.parquet")["n"].to_pylist() == [0, 1, 2, 4, 5]
-    table.write(tmp_path / "folder")
-    assert (tmp_path / "folder/table.parquet").exists()
-
-
-def test_offsets_and_keys_of_any_kind():
-    for dtype in (np.int32, np.int64, np.uint8, np.uint64):
-        shingles = la.sketches.Shingles.from_arrays(np.array([1, 1, 2, 3, 2], dtype), np.array([0, 3, 5], np.int32))
-        assert shingles.offsets.dtype == np.int64
-        assert shingles.sizes.tolist() == [2, 2]
-        assert shingles.resemblance(0, 1) == 1 / 3
-        assert shingles.containment(0, 1) == 0.5
-    for values, offsets in (([1.5], [0, 1]), ([1], [0, 2]), ([1], [1, 1]), ([1, 2], [0, 2, 1]), ([[1]], [0, 1]), ([1], [])):
-        with pytest.raises(la.errors.ParameterError):
-            la.sketches.Shingles.from_arrays(values, offsets)
-
-
-def test_incompatible_signatures_are_refused():
-    one = la.sketches.FastSimilarity(permutations=64, seed=1).sign(la.shingle(["a b c d e f"]))
-    for other in (
-        la.sketches.FastSimilarity(permutations=64, seed=2).sign(la.shingle(["a"])),
-        la.sketches.MinHash(permutations=64, seed=1).sign(la.shingle(["a"])),
-        la.sketches.FastSimilarity(permutations=64, seed=1).sign(la.shingle(["a"], width=3)),
-    ):
-        with pytest.raises(la.errors.IncompatibleSketchError):
-            one.estimated_resemblance(0, 0, other=other)
-        with pytest.raises(la.errors.IncompatibleSketchError):
-            one.merge(other)
-        with pytest.raises(la.errors.IncompatibleSketchError):
-            la.search.BandingIndex(bands=4, rows=4).add(one).add(other)
-    with pytest.raises(la.errors.ParameterError, match="need 128 permutations"):
-        la.search.BandingIndex(bands=16, rows=8).add(one)
-
-
-def test_index_answers_queries_as_it_lists_pairs(rng):
-    texts = [" ".join(rng.choice([f"w{i}" for i in range(30)], 6)) for _ in range(80)] + [""]
-    signatures = la.sketches.FastSimilarity(permutations=32).sign(la.shingle(texts, width=1))
-    index = la.search.BandingIndex(bands=16, rows=2).add(signatures)
-    query, stored = index.query(signatures)
-    both = {(q, s) for q, s in zip(query.tolist(), stored.tolist(), strict=True) if q < s}
-    pairs = index.pairs()
-    assert both == set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
-    assert len(la.search.BandingIndex(bands=2, rows=2).pairs()) == 0
-    assert len(la.search.BandingIndex(bands=2, rows=2).query(signatures)[0]) == 0
 
 
 @pytest.mark.slow

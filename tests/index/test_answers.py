@@ -83,6 +83,7 @@ def test_tables_are_those_that_arrow_makes(rng):
 KINDS = {
     "minhash": {"threshold": 0.5, "slots": 48},
     "packed": {"threshold": 0.5, "bits": 4, "slots": 36},
+    "single bits": {"threshold": 0.5, "bits": 1, "slots": 130},
     "simhash": {"kind": "simhash", "threshold": 0.7, "radius": 7, "unit": "word", "width": 1},
     "probed": {"kind": "simhash", "threshold": 0.8, "radius": 5, "probes": 40, "unit": "word", "width": 1},
 }

@@ -1,8 +1,6 @@
 """What a kind of index makes of scores: any bits of a slot and any number of slots; estimates, their errors, recall, and what codes
 take on the disk."""
 
-from collections import Counter
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -59,27 +57,6 @@ def test_errors_of_estimates():
     estimated, error = make_kind("simhash").estimate(-np.arange(65))
     np.testing.assert_allclose(estimated, np.cos(np.pi * np.arange(65) / 64), atol=1e-12)
     np.testing.assert_allclose(error, simhash.cosine_error(np.arange(65)), rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("left", "right"), [([1, 2, 3, 3], [3, 4, 2, 5, 5, 5]), ([7], [7]), ([1, 1], [2]), ([1] * 3 + [2], [2, 2, 1])]
-)
-def test_measures_are_those_of_sets_and_of_counts(left, right):
-    """Of documents (left, right, an empty one, another) and pairs of them."""
-    values = np.array([*left, *right, 1, 9, 9], np.uint64)
-    offsets = np.cumsum([0, len(left), len(right), 0, 3])
-    measure = {kind: partial(make_kind(kind).measure, values, offsets) for kind in ("minhash", "simhash")}
-    there, back = np.array([0, 1, 0, 2, 2, 1, 0]), np.array([1, 0, 0, 2, 0, 2, 3])
-    expected = len({*left} & {*right}) / len({*left} | {*right})
-    other = len({*left} & {1, 9}) / len({*left} | {1, 9})
-    assert measure["minhash"](there, back).tolist() == [expected, expected, 1.0, 0.0, 0.0, 0.0, other]
-    m, n = Counter(left), Counter(right)
-    dot = sum(m[x] * n[x] for x in m)
-    lengths = sum(c * c for c in m.values()) * sum(c * c for c in n.values())
-    cosine = dot / lengths**0.5
-    other = left.count(1) / (5 * sum(c * c for c in m.values())) ** 0.5
-    found = measure["simhash"](there, back).tolist()
-    assert found == pytest.approx([cosine, cosine, 1.0, 0.0, 0.0, 0.0, other]) and max(found) <= 1.0
 
 
 @pytest.mark.parametrize("threshold", [0.5, 0.8, 0.95, 1.0])
@@ -171,30 +148,6 @@ def test_packed_bits_are_those_of_the_slots(rng):
         whole = [sum(code << 16 * place for place, code in enumerate(row)) for row in codes.tolist()]
         assert [[w >> bits * i & (1 << bits) - 1 for i in range(slots)] for w in whole] == expected
         assert codes.shape[1] == -(-slots * bits // 16) and not any(w >> bits * slots for w in whole)
-
-
-@pytest.mark.parametrize("bits, slots", [(1, 512), (2, 300), (4, 130), (8, 65)])
-def test_a_query_counts_what_is_equal(tmp_path, rng, bits, slots):
-    """Scores against slots that are compared one by one; matches are those whose estimate is high enough."""
-    words = [f"v{i}" for i in range(5000)]
-    base = [rng.permutation(5000)[:250] for _ in range(60)]
-    left = [" ".join(words[w] for w in b[:200]) for b in base]
-    right = [" ".join(words[w] for w in b[int(rng.integers(5, 50)) :][:200]) for b in base]
-    with la.Index.create(tmp_path / "x", threshold=0.7, width=1, bits=bits, slots=slots) as index:
-        index.add(range(60), left)
-        table, kind = index.query(right, top=None), index.kind
-        asked, stored = index.sketch(right), index.sketch(left)
-    said = {
-        q: (e, s) for q, i, e, s in zip(*(table[name].to_pylist() for name in table.column_names[:4]), strict=True) if q == i
-    }
-    equal, chance, expected = equal_slots(kind, asked, stored), 2.0**-bits, {}
-    for i in np.flatnonzero((asked.keys == stored.keys).any(1)).tolist():
-        estimated = (equal[i] / slots - chance) / (1 - chance)
-        if estimated >= kind.least_estimate - 1e-12:
-            expected[i] = (min(estimated, 1.0), float(shares.share_error(equal[i], slots)) / (1 - chance))
-    assert len(expected) > 20 and set(said) == set(expected)
-    for i, pair in expected.items():
-        assert said[i] == pytest.approx(pair)
 
 
 @pytest.mark.parametrize("given", [{"bits": 1, "slots": 512}, {"bits": 4, "slots": 100}, {"bands": 4, "rows": 3}], ids=str)

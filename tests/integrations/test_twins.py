@@ -56,6 +56,7 @@ def test_band_keys_are_those_of_the_twin():
     plan = la.plan(threshold=0.7, recall=0.9)
     found = functions.bands(COLUMN).to_pylist()
     assert found[:3] == [None, [], []]
+    assert functions.bands(pa.chunked_array([COLUMN.slice(0, 9), COLUMN.slice(9)])).to_pylist() == found
     for text, keys in zip(TEXTS[3:9], found[3:9], strict=True):
         slots = fast_similarity(sorted(set(hashes(text))), plan.permutations, 3)
         assert keys == band_keys(slots, 0, plan.bands, plan.rows)

@@ -37,15 +37,6 @@ def test_it_has_all_that_a_method_has(method):
     assert pickle.loads(pickle.dumps(method)) == method
 
 
-def test_sketches_have_the_stated_shapes(method):
-    values, offsets = rows_of(SETS)
-    made = method.sketch(values, offsets, np.zeros(len(SETS), np.uint64))
-    assert (made.keys.dtype, made.keys.shape) == (np.uint64, (6, method.n_keys))
-    assert (made.codes.dtype, made.codes.shape) == (np.uint16, (6, method.n_codes))
-    assert (made.estimates.dtype, made.estimates.shape) == (np.uint32, (6, method.n_estimates))
-    assert (method.n_estimates > 0) == (not method.exact and "none" not in str(method))
-
-
 def test_a_sketch_depends_on_its_document_and_group_only(method):
     values, offsets = rows_of(SETS)
     whole = method.sketch(values, offsets, np.arange(6, dtype=np.uint64))
@@ -64,12 +55,6 @@ def test_columns_are_those_that_are_added(name, verify):
     for name, column in columns.items():
         assert column[0].as_py() is None
         assert column[1].as_py() == {"distance": 7, "standard_error": float(shares.share_error(128, 256))}.get(name, 0.5)
-
-
-def test_no_documents(method):
-    made = method.sketch(np.empty(0, np.uint64), np.zeros(1, np.int64), np.empty(0, np.uint64))
-    assert made.keys.shape == (0, method.n_keys) and made.codes.shape == (0, method.n_codes)
-    assert made.estimates.shape == (0, method.n_estimates)
 
 
 @pytest.mark.parametrize("verify", ["exact", "sketch"])
@@ -104,22 +89,6 @@ def test_simhash_keys_are_the_fingerprints_and_estimates_their_halves():
     assert [int(low) | int(high) << 32 for low, high in made.estimates] == words[:, 0].tolist()
 
 
-def test_scores_are_measured_and_estimated():
-    values, offsets = rows_of(SETS)
-    left, right = np.array([0, 0]), np.array([1, 4])
-    minhash = make_method("minhash", MethodSettings())
-    assert minhash.comparable([(values, offsets)]).compare(left, right, 0.0).tolist() == [39 / 41, 0.0]
-    cosine = make_method("simhash", MethodSettings()).comparable([(values, offsets)])
-    assert cosine.compare(left, right, 0.0) == pytest.approx([39 / 40, 0.0])
-    minhash = make_method("minhash", MethodSettings(verify="sketch"))
-    slots = minhash.sketch(values, offsets, np.zeros(6, np.uint64)).estimates
-    assert minhash.estimable(slots).compare(left, right, 0.0).tolist() == [(slots[0] == slots[i]).mean() for i in (1, 4)]
-    fingerprints = make_method("simhash", MethodSettings(verify="sketch"))
-    made = fingerprints.sketch(values, offsets, np.zeros(6, np.uint64))
-    distance = [int(made.keys[0, 0] ^ made.keys[i, 0]).bit_count() for i in (1, 4)]
-    assert fingerprints.estimable(made.estimates).compare(left, right, 0.0).tolist() == simhash.cosine(distance, 64).tolist()
-
-
 def test_recall_is_that_of_the_plan_and_of_the_radius():
     assert make_method("minhash", MethodSettings(threshold=0.7)).recall(0.75) == la.plan(threshold=0.7).recall_at(0.75)
     simple = make_method("simhash", MethodSettings(radius=5))
@@ -136,4 +105,6 @@ def test_what_summaries_say():
     assert minhash.describe() == "16 bands of 6 rows, then an estimate" and minhash.plan_dict() == minhash.plan.to_dict()
     simple = make_method("simhash", MethodSettings())
     assert simple.describe() == "within 3 of 64 bits" and simple.plan_dict() == {}
+    assert minhash.added == ("estimated_resemblance", "standard_error")
+    assert make_method("simhash", MethodSettings(verify="sketch")).added == ("estimated_cosine", "distance")
     assert isinstance(simple.columns(np.ones(1), np.zeros(1, int), np.zeros(1, bool))["cosine"], pa.DoubleArray)

@@ -232,19 +232,6 @@ def test_blocks_of_given_widths_compare_what_agrees_in_one(rng):
     assert compared["[8, 8, 8, 8]"] == compared["4"] < compared["(2, 4, 6, 20)"], "equal blocks compare fewest"
 
 
-def test_empty_indexes_answer():
-    for index in (
-        la.search.HammingIndex(),
-        la.search.TableIndex(),
-        la.search.WeakBitIndex(),
-        la.search.ExhaustiveHammingIndex(radius=3),
-    ):
-        assert len(index.pairs()) == 0
-        assert len(index.query(np.zeros(2, np.uint64))) == 0
-        assert index.first(np.zeros(2, np.uint64)).tolist() == [-1, -1]
-        assert len(index.query(np.zeros(0, np.uint64))) == 0
-
-
 def test_defaults_and_what_follows_from_them():
     """Radius 3 for all; Manku's four tables; as many prefix bits as number the fingerprints."""
     assert {make().radius for make in (la.search.HammingIndex, la.search.TableIndex, la.search.WeakBitIndex)} == {3}

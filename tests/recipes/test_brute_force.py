@@ -71,34 +71,6 @@ def test_other_units_are_exact_too(rng, unit):
     assert {(r["left_id"], r["right_id"]): r["resemblance"] for r in listed} == exact
 
 
-def test_own_tokenizer(rng):
-    texts = ["a-b-c-d-e-f", "A-B-C-D-E-F", "a-b-c-x-y-z"]
-    found = la.pairs(texts, tokenizer=lambda text: text.split("-"), width=1, threshold=0.3, recall=0.9999)
-    assert found.to_pylist() == [
-        {"left_id": 0, "right_id": 1, "resemblance": 1.0},
-        {"left_id": 0, "right_id": 2, "resemblance": 3 / 9},
-        {"left_id": 1, "right_id": 2, "resemblance": 3 / 9},
-    ]
-
-
-def test_sketch_verification_states_estimates(rng):
-    texts = planted(rng, n_families=60, lengths=(50, 500))
-    exact = naive.all_pairs(word_sets(texts), 0.01)
-    table = la.pairs(texts, threshold=0.7, verify="sketch")
-    assert table.column_names == ["left_id", "right_id", "estimated_resemblance", "standard_error"]
-    errors = [
-        (row["estimated_resemblance"] - exact.get((row["left_id"], row["right_id"]), 0.0))
-        / max((exact[row["left_id"], row["right_id"]] * (1 - exact[row["left_id"], row["right_id"]]) / 256) ** 0.5, 1e-9)
-        for row in table.to_pylist()
-        if exact.get((row["left_id"], row["right_id"]), 0) < 1
-    ]
-    assert len(errors) > 50
-    assert np.abs(errors).max() < 5
-    result = la.dedup(texts, threshold=0.7, verify="sketch")
-    assert result.removed.column_names == ["id", "duplicate_of", "estimated_resemblance", "standard_error"]
-    assert "ESTIMATED" in str(result.summary) and "estimates" in str(result.summary)
-
-
 def test_unverified_candidates_have_no_score():
     assert la.pairs(["a b c", "a b c "], verify="none").column_names == ["left_id", "right_id"]
     with pytest.raises(la.errors.ParameterError, match="only verified duplicates"):

@@ -37,15 +37,6 @@ def test_the_numbers_are_those_of_sets(left, right, width, as_bytes):
     json.dumps(found)
 
 
-def test_sides_can_change_places():
-    one = compare_texts("a b c d e", "a b c", width=1)
-    other = compare_texts("a b c", "a b c d e", width=1)
-    assert (one["containment_left"], one["containment_right"]) == (0.6, 1.0)
-    assert (other["containment_left"], other["containment_right"]) == (1.0, 0.6)
-    same = ("resemblance", "hamming_distance", "estimated_resemblance", "standard_error", "estimated_hamming_distance")
-    assert [one[name] for name in same] == [other[name] for name in same]
-
-
 def test_what_a_shingle_is_can_be_chosen():
     assert compare_texts("One TWO", "one two")["resemblance"] == 1.0
     assert compare_texts("One TWO", "one two", fold_case=False)["resemblance"] == 0.0

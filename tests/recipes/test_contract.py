@@ -8,35 +8,7 @@ import lookalike as la
 
 BASE = [f"word{i}" for i in range(100)]
 A = " ".join(BASE)
-A2 = " ".join([*BASE, "more"])
 B = " ".join(f"other{i}" for i in range(50))
-
-
-def kept(texts, **settings):
-    return la.dedup(texts, **settings).keep.tolist()
-
-
-def test_empty_documents_are_kept_counted_and_never_matched():
-    texts = ["", "  \n", "!?…", None, "", A]
-    result = la.dedup(texts)
-    assert result.keep.all()
-    assert (result.summary.empty, result.summary.kept) == (5, 6)
-    assert len(la.pairs(texts)) == 0
-    dropped = la.dedup(texts, empty="drop")
-    assert dropped.keep.tolist() == [False] * 5 + [True]
-    assert dropped.removed["duplicate_of"].null_count == 5
-    assert dropped.summary.empty_dropped == 5
-
-
-def test_annotations_tell_everything():
-    result = la.dedup([B, A, A2, A, ""])
-    assert result.annotations.to_pylist() == [
-        {"keep": True, "duplicate_of": None, "resemblance": None, "cluster": 0},
-        {"keep": True, "duplicate_of": None, "resemblance": None, "cluster": 1},
-        {"keep": False, "duplicate_of": 1, "resemblance": pytest.approx(96 / 97), "cluster": 1},
-        {"keep": False, "duplicate_of": 1, "resemblance": 1.0, "cluster": 1},
-        {"keep": True, "duplicate_of": None, "resemblance": None, "cluster": 4},
-    ]
 
 
 def test_rethreshold_equals_a_new_run(rng):
@@ -65,18 +37,6 @@ def test_rethreshold_compares_anew_inside_large_buckets(rng):
     fresh = la.dedup(texts, threshold=0.95, recall=0.9999)
     assert result.rethreshold(0.95).keep.tolist() == fresh.keep.tolist()
     assert fresh.keep.sum() == 6
-
-
-def test_resemblances_do_not_depend_on_row_order(rng):
-    texts = planted(rng, n_families=40)
-    order = rng.permutation(len(texts))
-    found = la.pairs(texts, recall=0.999999)
-    shuffled = la.pairs([texts[i] for i in order], recall=0.999999)
-    pairs = {frozenset(p[:2]): p[2] for p in zip(*(c.to_pylist() for c in found.columns), strict=True)}
-    again = {
-        frozenset((int(order[a]), int(order[b]))): r for a, b, r in zip(*(c.to_pylist() for c in shuffled.columns), strict=True)
-    }
-    assert pairs == again
 
 
 def test_large_buckets_change_how_never_what(rng):

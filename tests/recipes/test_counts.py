@@ -122,13 +122,6 @@ def test_rules_of_groups(tmp_path, rules, kept):
         assert sum(map(len, groups.values())) == sum(row["reason"] in ("exact", "near") for row in result.decisions.to_pylist())
 
 
-def test_sketches_are_saved_where_more_of_a_group_stay(tmp_path):
-    with closing(la.dedup(ROWS, id="id", at_most=2)) as result:
-        result.save_sketches(tmp_path / "history")
-    again = la.dedup(ROWS, against=tmp_path / "history", id="id", counts=True, source="from")
-    assert again.keep.tolist() == [False] * 6
-
-
 @pytest.mark.parametrize(("given", "message"), [
     ({"at_most": 0}, "at_most must be at least 1; got 0"),
     ({"slices": "nowhere"}, "column 'nowhere' is missing|field 'nowhere' is missing"),

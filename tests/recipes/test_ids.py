@@ -1,6 +1,5 @@
 """Ids: unique, and integers or strings; anything else is refused with its file and row. Priorities: of one kind."""
 
-import json
 import random
 
 import pyarrow as pa
@@ -27,17 +26,6 @@ def test_a_value_of_json_that_is_no_id_is_refused(tmp_path, value, said):
         la.dedup(path, id="id", encoding_errors="replace")
 
 
-def test_a_lone_surrogate_in_an_id_is_refused_or_replaced(tmp_path):
-    path = lines(tmp_path / "x.jsonl", ["a", "\ud800"])
-    with pytest.raises(la.errors.InputDataError, match="x.jsonl, row 2: .*surrogate"):
-        la.dedup(path, id="id")
-    result = la.dedup(path, id="id", encoding_errors="replace", empty="drop", threshold=0.1, width=1)
-    assert result.removed["id"].to_pylist() == ["\ufffd"]
-    path = lines(tmp_path / "y.jsonl", ["\ud801", "\ud800"])
-    with pytest.raises(la.errors.InputDataError, match="twice"):
-        la.dedup(path, id="id", encoding_errors="replace")
-
-
 @pytest.mark.parametrize(
     ("ids", "said"),
     [
@@ -53,12 +41,6 @@ def test_a_column_of_arrow_that_holds_no_ids_is_refused(tmp_path, ids, said):
         la.dedup(tmp_path / "x.parquet", id="id")
 
 
-def test_an_empty_cell_is_no_id(tmp_path):
-    (tmp_path / "x.csv").write_text("id,text\n1,a\n,b\n")
-    with pytest.raises(la.errors.InputDataError, match=r"x.csv, row 2: .*empty"):
-        la.dedup(tmp_path / "x.csv", id="id")
-
-
 @pytest.mark.parametrize("ids", [["a", "b", "a"], [1, "b", "1"], [7, 2**60, 7]])
 def test_an_id_that_is_there_twice_is_named_with_both_rows(tmp_path, ids):
     first, second = lines(tmp_path / "x.jsonl", ids[:2]), lines(tmp_path / "y.jsonl", ids[2:])
@@ -66,22 +48,6 @@ def test_an_id_that_is_there_twice_is_named_with_both_rows(tmp_path, ids):
         la.dedup([first, second], id="id")
     with pytest.raises(la.errors.InputDataError, match="appears twice"):
         la.dedup(lines(tmp_path / "z.jsonl", ["z"]), against=[first, second], id="id")
-
-
-def test_an_id_of_the_input_may_be_one_of_a_reference(tmp_path):
-    first, second = lines(tmp_path / "x.jsonl", [1, 2]), lines(tmp_path / "y.jsonl", [2, 1])
-    result = la.dedup(second, against=first, id="id")
-    assert result.removed.select(["id", "duplicate_of", "duplicate_is_reference"]).to_pylist() == [
-        {"id": 2, "duplicate_of": 1, "duplicate_is_reference": True},
-        {"id": 1, "duplicate_of": 2, "duplicate_is_reference": True},
-    ]
-
-
-def test_default_ids_of_a_file_whose_name_is_not_utf8_can_be_written(tmp_path):
-    path = tmp_path / b"l\xe9.jsonl".decode("utf-8", "surrogateescape")
-    lines(path, ["a", "b"])
-    la.dedup(path).write(tmp_path / "out.jsonl", annotate=True)
-    assert json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])["cluster"].endswith("l\\xe9.jsonl:1")
 
 
 def documents(n, **columns):

@@ -2,7 +2,6 @@
 
 import json
 import random
-import shutil
 from contextlib import closing
 
 import numpy as np
@@ -135,8 +134,6 @@ def test_the_command_line_and_what_it_writes(tmp_path, capfd):
     loaded = la.Result.load(saved)
     assert loaded.settings.ignore == wanted.settings.ignore and loaded.keep.tolist() == wanted.keep.tolist()
     assert loaded.settings.ignore.names == (str(template),)
-    loaded.report(tmp_path / "again.html")
-    assert f"--set ignore={template}" in (tmp_path / "again.html").read_text()
     code, said, _ = run(capfd, "pairs", path, "-t", "0.6", "--set", f"ignore={template}", "-o", "-")
     assert code == 0 and said.count('{"left_id"') == len(find_pairs(pages(), None, ignore=[TEMPLATE], **HOW).table)
     more = write_lines(tmp_path / "more.jsonl", [TEMPLATE])
@@ -165,14 +162,3 @@ def test_saved_sketches_are_of_the_same_shingles(tmp_path):
     for ignore in (None, [TEMPLATE + " more"]):
         with pytest.raises(ParameterError, match="ignored"):
             la.dedup(texts[80:], against=tmp_path / "history", ignore=ignore, **HOW)
-
-
-def test_a_job_that_is_resumed_ignores_the_same(tmp_path):
-    path = write_lines(tmp_path / "pages.jsonl", pages())
-    work = tmp_path / "work"
-    result = la.dedup(path, ignore=[TEMPLATE], work=work, **HOW)
-    shutil.copytree(work, tmp_path / "crashed")
-    with closing(result), pytest.raises(ParameterError, match="ignored"):
-        la.dedup(path, ignore=[TEMPLATE + " more"], work=tmp_path / "crashed", **HOW)
-    again = la.dedup(path, ignore=[TEMPLATE], work=tmp_path / "crashed", **HOW)
-    assert again.keep.tolist() == result.keep.tolist()

@@ -5,7 +5,6 @@ from contextlib import closing
 
 import pyarrow as pa
 import pytest
-from json_lines import read_lines
 
 import lookalike as la
 from lookalike.inputs.ids import document_keys
@@ -26,7 +25,7 @@ def told(result):
     return {row["id"]: (row["reason"], row["duplicate_of"], row["resemblance"]) for row in rows}
 
 
-def test_the_first_of_a_key_stands_for_the_others(tmp_path):
+def test_the_first_of_a_key_stands_for_the_others():
     """Or whom it was removed for; those that are removed by their key match nobody, and have no copies."""
     rows = [("a", A, "1"), ("b", A2, "2"), ("c", B, "2"), ("d", B, None), ("e", C, "1"), ("f", C, None), ("g", A, "2")]
     result = la.dedup(table(*rows), id="id", key="url")
@@ -41,24 +40,8 @@ def test_the_first_of_a_key_stands_for_the_others(tmp_path):
     s = result.summary
     assert (s.kept, s.exact_duplicates, s.near_duplicates, s.by_key, s.documents) == (3, 0, 1, 3, 7)
     assert "removed by key                       3" in str(s) and "removed by key" not in str(la.dedup([A]).summary)
-    result.save(tmp_path / "saved")
-    loaded = la.Result.load(tmp_path / "saved")
-    assert told(loaded) == wanted and loaded.settings.key == "url" and loaded.summary == s
-    result.report(tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text()
-    assert "3</b> removed by key" in " ".join(page.split()) or "removed by key" in page
     assert result.settings.to_dict()["key"] == "url" and "key" not in la.Settings().to_dict()
-    result.write(tmp_path / "out.jsonl", annotate=True)
-    written = read_lines(tmp_path / "out.jsonl")
-    assert [row["resemblance"] for row in written] == [None, score, None, None, None, None, None]
-
-
-def test_keep_order_chooses_who_stays():
-    rows = table(("a", A, "1"), ("b", A2, "1"), ("c", B, "1"), source=["crawl", None, "wiki"])
-    assert told(la.dedup(rows, id="id", key="url", keep="source:wiki,crawl")) == {
-        "a": ("key", "c", None), "b": ("key", "c", None), "c": ("kept", None, None),
-    }  # fmt: skip
-    assert told(la.dedup(rows, id="id", key="url", keep="longest"))["b"][0] == "kept"
+    assert result.annotations["resemblance"].to_pylist() == [None, score, None, None, None, None, None]
 
 
 def test_references_have_keys_and_stay():
@@ -69,17 +52,6 @@ def test_references_have_keys_and_stay():
         assert told(result) == {"a": ("key", "r", None), "b": ("exact", "s", 1.0), "c": ("key", "t", None)}
         assert result.groups["id"].to_pylist() == ["r", "s", "t"]
         assert told(result.rethreshold(1.0)) == told(result)
-
-
-@pytest.mark.parametrize("empty", ["keep", "drop"])
-def test_empty_documents(empty):
-    """One that is dropped has no key; else it represents its key like any other."""
-    rows = table(("a", "", "1"), ("b", A, "1"), ("c", "!", "1"))
-    found = told(la.dedup(rows, id="id", key="url", empty=empty))
-    if empty == "drop":
-        assert found == {"a": ("empty", None, None), "b": ("kept", None, None), "c": ("empty", None, None)}
-    else:
-        assert found == {"a": ("kept", None, None), "b": ("key", "a", None), "c": ("key", "a", None)}
 
 
 def test_documents_without_a_key():
@@ -116,24 +88,6 @@ def test_keys_of_several_columns_are_unambiguous():
         b"",
         b"",
     ]
-
-
-def test_saved_sketches_carry_keys(tmp_path):
-    """Of the documents that are kept; jobs must agree on the columns, but lists of pairs have none."""
-    with closing(la.dedup(table(("a", A, "1"), ("b", A2, "2"), ("c", B, None)), id="id", key="url")) as result:
-        result.save_sketches(tmp_path / "history" / "1")
-    rows = table(("d", C, "1"), ("e", "new words altogether here", "2"), ("f", B, "3"))
-    with closing(la.dedup(rows, against=tmp_path / "history", id="id", key=["url"])) as result:
-        assert told(result) == {"d": ("key", "a", None), "e": ("kept", None, None), "f": ("exact", "c", 1.0)}
-        result.save_sketches(tmp_path / "history" / "2")
-    again = table(("g", "words that nobody has had", "2"), ("h", "and others without a key", None))
-    assert told(la.dedup(again, against=tmp_path / "history", id="id", key="url")) == {
-        "g": ("key", "e", None), "h": ("kept", None, None),
-    }  # fmt: skip
-    for other in (None, ["url", "id"]):
-        with pytest.raises(la.errors.ParameterError, match="made with other settings: key was 'url', is"):
-            la.dedup(again, against=tmp_path / "history", id="id", key=other)
-    assert len(la.pairs(rows, against=tmp_path / "history", id="id")) == 2
 
 
 def test_what_is_refused():

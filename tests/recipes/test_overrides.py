@@ -4,24 +4,17 @@ import hashlib
 import json
 import os
 from contextlib import closing
-from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 from corpora import planted
 from engine_kinds import KINDS, prepare
 from json_lines import read_lines, write_lines
-from same_results import same
 
 import lookalike as la
 
 PAGE = [f"word{i}" for i in range(60)]
 A, A2, A3, B = " ".join(PAGE), " ".join([*PAGE, "more"]), " ".join([*PAGE, "other"]), "nothing like that"
-
-
-def as_judged(summary):
-    """A summary without what saving, which comes after, adds to times and memory."""
-    return replace(summary, seconds={}, peak_memory=0)
 
 
 def keep(*ids):
@@ -62,26 +55,12 @@ def test_one_that_is_removed_stands_for_nobody():
     assert "removed by overrides                 1" in str(s) and "named by overrides" not in str(s)
 
 
-def test_one_that_is_kept_removes_nobody():
-    """Its former keeper stands for one less; a copy of it still follows the first of both."""
-    texts = [A, A2, A2, A, B]
-    assert reasons(la.dedup(texts)) == [("kept", None), ("near", 0), ("near", 0), ("exact", 0), ("kept", None)]
-    result = la.dedup(texts, overrides=keep(1, 4))
-    assert reasons(result) == [("kept", None), ("kept", None), ("near", 0), ("exact", 0), ("kept", None)]
-    rows = result.decisions.to_pylist()
-    assert [(row["n_exact"], row["n_duplicates"]) for row in rows] == [(1, 2), (0, 0), (0, 0), (0, 0), (0, 0)]
-    assert [row["override"] for row in rows] == [None, "keep", None, None, "keep"]
-    assert rows[1]["keeper"] == rows[1]["order"] and rows[1]["cluster"] == 1 and rows[1]["resemblance"] is None
-    assert result.keep.tolist() == [True, True, False, False, True]
-    assert (result.summary.kept, result.summary.kept_by_override, result.summary.near_duplicates) == (3, 2, 1)
-    assert "kept                                 3   (2 named by overrides)" in str(result.summary)
-
-
 def test_empty_documents():
     """One that would be dropped can be kept; one that is removed does not count as empty."""
     result = la.dedup(["", "!", "", B], empty="drop", overrides=keep(0) + remove(1))
     assert [reason for reason, _ in reasons(result)] == ["kept", "override", "empty", "kept"]
     assert (result.summary.empty, result.summary.empty_dropped, result.summary.removed_by_override) == (2, 1, 1)
+    assert "(1 named by overrides)" in str(result.summary)
 
 
 def test_documents_that_are_left_out_stay_so():
@@ -100,8 +79,6 @@ def test_what_is_written(tmp_path):
     result = la.dedup(tmp_path / "in.jsonl", overrides=by_hand)
     result.write(tmp_path / "out.jsonl")
     result.write(tmp_path / "all.jsonl", annotate=True)
-    result.save(tmp_path / "saved")
-    loaded = la.Result.load(tmp_path / "saved")
     assert [row["text"] for row in read_lines(tmp_path / "out.jsonl")] == [A, A2]
     rows = read_lines(tmp_path / "all.jsonl")
     assert [row["keep"] for row in rows] == [True, False, True, False]
@@ -109,12 +86,6 @@ def test_what_is_written(tmp_path):
     written = json.loads((tmp_path / "out.jsonl_lookalike.json").read_text())
     said = written["parameters"]["overrides"]
     assert (said["keep"], said["remove"], len(said["sha256"])) == (1, 1, 64)
-    assert (
-        loaded.settings == result.settings
-        and loaded.provenance == result.provenance
-        and as_judged(loaded.summary) == as_judged(result.summary)
-    )
-    assert same(loaded, result)
     assert "overrides" not in la.dedup([A]).provenance["parameters"], "nothing is said of what there is not"
 
 

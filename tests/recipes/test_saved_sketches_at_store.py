@@ -3,7 +3,6 @@
 import json
 import shutil
 
-import pyarrow as pa
 import pytest
 import weekly
 from object_store import held, put_folder
@@ -15,7 +14,6 @@ from lookalike.files.store import PLANNED, OutputObjects
 from lookalike.files.urls import Url
 from lookalike.formats.sources import open_sources
 from lookalike.inputs import sketches as folders_of_sketches
-from lookalike.inputs import texts as input_texts
 from lookalike.inputs.sketch_rows import DESCRIPTION, ROWS
 from lookalike.inputs.sketches import as_references, saved_in
 from lookalike.recipes import saved_sketches
@@ -80,17 +78,6 @@ def test_counts_are_saved_beside_them(files, bucket, tmp_path):
         Outputs(output=f"{bucket}/history/w1/{ROWS}/counts.parquet", force=True).check(
             open_sources([str(tmp_path / "in")]), as_references(f"{bucket}/history"), la.Settings()
         )
-
-
-def test_texts_that_came_from_no_file(files, bucket, monkeypatch):
-    """They are columns on the store, of which those that are compared are read."""
-    monkeypatch.setattr(input_texts, "PIECE_ROWS", 5)
-    table = WEEKS[0]
-    with job(table) as result:
-        kept = set(result.kept["id"].to_pylist())
-        result.save_sketches(str(bucket / "history"))
-    clean = pa.Table.from_pylist([row for row in table.to_pylist() if row["id"] in kept], table.schema)
-    assert against(files[2], bucket / "history") == against(files[2], clean)
 
 
 def test_a_saved_result_reads_the_texts_of_its_references(files, bucket, tmp_path):

@@ -77,26 +77,6 @@ def test_it_is_in_no_output_of_the_command(inputs, tmp_path, monkeypatch, capfd)
     assert len(found) == 3 and [path for form in written_forms(secret) for path in found if form in found[path]] == []
 
 
-def test_each_job_has_its_own(inputs, tmp_path):
-    secrets = set()
-    for i in range(5):
-        result = la.dedup(inputs[0], work=tmp_path / f"work{i}")
-        secrets.add(read_secret(tmp_path / f"work{i}"))
-        result.close()
-    assert len(secrets) == 5 and None not in secrets
-
-
-def test_only_the_owner_can_read_its_file_whatever_the_umask(inputs, tmp_path):
-    before = os.umask(0)
-    try:
-        result = la.dedup(inputs[0], work=tmp_path / "work")
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE((tmp_path / "work/secret").stat().st_mode) == 0o600
-    assert stat.S_IMODE((tmp_path / "work/job.json").stat().st_mode) & 0o077
-    result.close()
-
-
 def made_a_folder(path):
     path.unlink()
     path.mkdir()

@@ -64,23 +64,6 @@ def test_a_resumed_job_keeps_its_seed(path, tmp_path):
     assert la.dedup(path, work=work, seed="random").settings.seed != seed  # nothing is left to resume
 
 
-@pytest.mark.parametrize("held", [b"", b"{}", b"[1]"])
-def test_a_damaged_job_is_refused_as_with_a_number(path, tmp_path, held):
-    (tmp_path / "work").mkdir()
-    (tmp_path / "work/job.json").write_bytes(held)
-    with pytest.raises(la.errors.IndexFormatError, match=r"job\.json: damaged"):
-        la.dedup(path, work=tmp_path / "work", seed="random")
-
-
-@pytest.mark.parametrize("kind", ["minhash", "simhash"])
-def test_an_index_keeps_its_seed(tmp_path, kind):
-    with la.Index.create(tmp_path / "index", kind=kind, seed="random") as index:
-        seed = index.info["parameters"]["seed"]
-    assert type(seed) is int and seed > 1
-    with la.Index.open(tmp_path / "index") as index:
-        assert index.info["parameters"]["seed"] == seed
-
-
 def test_commands_draw_a_seed_and_state_it(capfd, path, tmp_path):
     for command in ("dedup", "pairs"):
         settings = json.loads(run(capfd, command, path, "--set", "seed=random", "--json")[1])["settings"]

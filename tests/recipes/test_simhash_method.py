@@ -2,10 +2,7 @@
 
 from collections import Counter
 
-import numpy as np
-import pyarrow as pa
 import pytest
-from naive import walk as naive
 
 import lookalike as la
 
@@ -42,44 +39,6 @@ def test_pairs_are_those_within_the_radius_and_the_threshold(rng):
     exact = {(i, j) for i in range(len(texts)) for j in range(i + 1, len(texts)) if cosine(texts[i], texts[j]) >= 0.9}
     found = set(zip(wide["left_id"].to_pylist(), wide["right_id"].to_pylist(), strict=True))
     assert found <= exact and len(found) > 0.95 * len(exact)
-
-
-def test_removed_documents_name_kept_ones(rng):
-    texts = corpus(rng)
-    settings = {"method": "simhash", "width": 1, "radius": 5, "threshold": 0.9}
-    result = la.dedup(texts, **settings)
-    pairs = {(r["left_id"], r["right_id"]): r["cosine"] for r in la.pairs(texts, **settings).to_pylist()}
-    assert [r["duplicate_of"] for r in result.removed.to_pylist()] == [
-        k for i, k in enumerate(naive.keep(len(texts), pairs)) if k != i
-    ]
-    assert result.removed.column_names == ["id", "duplicate_of", "cosine", "distance"]
-    assert "cosine >= 0.9" in str(result.summary) and "within 5 of 64 bits" in str(result.summary)
-    assert result.rethreshold(0.99).keep.sum() > result.keep.sum()
-    for threads in (1, 3):
-        assert la.dedup(texts, threads=threads, **settings).annotations == result.annotations
-
-
-def test_estimates_groups_references_and_empty_texts(rng):
-    text = " ".join(rng.choice([f"w{i}" for i in range(400)], 200))
-    near = text + " w1"
-    estimated = la.dedup([text, near], method="simhash", radius=8, width=1, verify="sketch")
-    assert estimated.removed.column_names == ["id", "duplicate_of", "estimated_cosine", "distance"]
-    assert "estimated from fingerprints" in str(estimated.summary)
-    table = pa.table({"text": [text, near, near, "", None], "site": ["x", "x", "y", "x", "x"]})
-    kept = la.dedup(table, method="simhash", radius=8, width=1, within="site").keep.tolist()
-    assert kept == [True, False, True, True, True]
-    assert la.dedup([near], against=[text], method="simhash", radius=8, width=1).keep.tolist() == [False]
-    assert la.pairs([text, text, near], method="simhash", radius=8, width=1)["distance"].to_pylist()[0] == 0
-    with pytest.raises(la.errors.ParameterError):
-        la.dedup([text], method="simhash", radius=17)
-    with pytest.raises(la.errors.ParameterError):
-        la.dedup([text], method="guess")
-
-
-def test_recall_is_stated_as_what_it_is():
-    summary = la.dedup(["a b c"], method="simhash", threshold=0.95).summary
-    assert summary.recall_planned == pytest.approx(0.101, abs=0.001)
-    assert np.isfinite(summary.recall_vouched)
 
 
 def templates(rng, n):

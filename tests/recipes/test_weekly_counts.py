@@ -133,26 +133,6 @@ def test_a_source_comes_with_its_first_document(here):
         assert added(f"{number}") == {"a": (2, 3, 3)}
 
 
-def test_sources_are_merged_and_not_added(here):
-    """One text is in three weeks and, by default, in four files; no file begins with it."""
-    text = "the quick brown fox jumps over the lazy dog near the bank of the river"
-    files = ([("a", [text, text]), ("b", [f"{text} again"])], [("c", ["another text", text])], [("d", [text])])
-    for week, some in enumerate(files):
-        for name, texts in some:
-            pq.write_table(pa.table({"text": [f"own words of file {name}", *texts]}), f"{week}-{name}.parquet")
-    settings = la.Settings(counts=True, threads=1)
-    with la.History("history") as history:
-        for week in range(3):
-            inputs = sorted(str(path) for path in here.glob(f"{week}-*.parquet"))
-            history.add([path.rpartition("/")[2] for path in inputs], f"out/{week}", settings).close()
-        rows = {row["id"]: row for row in history.counts().to_pylist()}
-    assert list(rows) == ["0-a.parquet:1", "0-a.parquet:2", "0-b.parquet:1", "1-c.parquet:1", "1-c.parquet:2", "2-d.parquet:1"]
-    assert rows["0-a.parquet:2"] == {
-        "id": "0-a.parquet:2", "generation": "000001", "n_exact": 3, "n_duplicates": 4, "n_sources": 4,
-    }  # fmt: skip
-    assert all(row["n_duplicates"] == 0 and row["n_sources"] == 1 for name, row in rows.items() if name != "0-a.parquet:2")
-
-
 def test_merged_generations_have_the_same_counts_and_later_weeks_go_on(here):
     tables = weeks(2)
     add(tables)
@@ -219,17 +199,6 @@ def test_a_job_that_comes_again_counts_once(here, monkeypatch):
         with la.History("killed") as history:
             assert history.recovered is (at == "whole")
         assert (added("killed") == wanted) is (at == "whole")
-
-
-def test_sketches_that_are_saved_apart_have_counts_too(here):
-    tables = weeks(1)
-    for number, table in enumerate(tables):
-        pq.write_table(table, f"w{number}.parquet")
-        against = {"against": here / "saved"} if number else {}
-        with closing(la.dedup(here / f"w{number}.parquet", **HOW, source="score", **against)) as result:
-            result.save_sketches(f"saved/{number}")
-    add(tables)
-    assert added("saved") == added()
 
 
 def test_weeks_of_as_many_bytes_are_told_apart(here):

@@ -165,12 +165,3 @@ def test_on_the_command_line(corpus, tmp_path, capsys):
         assert status(*again[1:], "--json") == 0
         second = json.loads(capsys.readouterr().out)
         assert all(first[key] == second[key] for key in ("documents", "pairs", "matches", "overlapping") if key in first)
-        assert status(*command, "--report", page) == 1
-        assert "exists; pass --force" in capsys.readouterr().err
-    assert status("pairs", corpus / "a.jsonl", "--set", "verify=none", "--report", tmp_path / "x.html") == 2
-    assert (
-        status(
-            "decontaminate", corpus / "b.jsonl", "--against", corpus / "ref.jsonl", "--report", corpus / "b.jsonl", "--force"
-        )
-        == 1
-    )

@@ -91,8 +91,9 @@ def test_warnings_come_first(run, tmp_path):
 def test_recalls_that_differ_are_explained(run, tmp_path):
     result = run()
     assert "Recall measured" not in report(result, tmp_path)
-    result.audit(10)
+    found = result.audit(10)
     page = report(result, tmp_path)
+    assert f"recall measured ({found['low']:.4f} to {found['high']:.4f})" in page and "not measured" not in page
     assert f"whose resemblance is exactly {result.threshold:g}, the hardest" in page
     assert "all near-duplicates of 10 kept documents, drawn at random. Most of these are more similar" in page
     assert "vouched" not in page
@@ -220,13 +221,6 @@ def test_rethresholded_results_have_pages(run, tmp_path):
         assert f"threshold {0.9}" in report(result, tmp_path)
 
 
-def test_an_audit_is_in_the_page(run, tmp_path):
-    result = run()
-    found = result.audit(10)
-    page = report(result, tmp_path)
-    assert f"recall measured ({found['low']:.4f} to {found['high']:.4f})" in page and "not measured" not in page
-
-
 def test_near_misses_are_shown_and_counted(tmp_path):
     words = [f"w{i}" for i in range(100)]
     texts = [" ".join(words), " ".join([*words[:45], "x", *words[46:]]), " ".join([*words[:90], *(f"y{i}" for i in range(10))])]
@@ -282,14 +276,3 @@ def test_an_input_that_changed_is_an_error_and_leaves_nothing(tmp_path):
     with pytest.raises(la.errors.InputDataError, match="changed during the run"):
         result.report(tmp_path / "page.html")
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
-
-
-def test_the_same_job_gives_the_same_page(run, tmp_path):
-    """But for times and memory."""
-    pages = [data_of_page(run(threads=threads), tmp_path) for threads in (1, 2)]
-    assert pages[0] == pages[1]
-
-
-def data_of_page(result, folder):
-    report(result, folder)
-    return data_of(folder / "page.html")

@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +11,7 @@ from same_results import same
 
 import lookalike as la
 from lookalike.files.descriptions import checksum_of
-from lookalike.results.inputs import INPUTS, inputs_of
+from lookalike.results.inputs import INPUTS
 
 BASE = " ".join(f"word{i}" for i in range(40))
 TEXTS = [BASE, f"{BASE} more", "else", "", "größer 文書"]
@@ -134,23 +133,6 @@ def test_the_inputs_go_with_copies_of_the_result(tmp_path):
     for name in ("again", "third"):
         assert texts_of(tmp_path / name)[2] == "else"
     assert same(la.Result.load(tmp_path / "again"), result)
-
-
-def test_many_places_of_one_source_stay_in_order():
-    class Split:
-        """As many files as rows."""
-
-        def __init__(self, n):
-            self.places = [
-                type("P", (), {"name": f"{i}", "is_temporary": False, "path": f"/{i}", "size": i, "modified_ns": i})
-                for i in range(n)
-            ]
-            self.name, self.format = "x", "txt"
-
-    noted = inputs_of([Split(3), Split(0), Split(2)], 1)
-    assert noted["source"].to_pylist() == [0, 0, 0, 1, 2, 2]
-    assert noted["path"].to_pylist() == [b"/0", b"/1", b"/2", None, b"/0", b"/1"]
-    assert np.array_equal(noted["bytes"].drop_null(), [0, 1, 2, 0, 1])
 
 
 def test_the_files_of_an_input(tmp_path):

@@ -6,60 +6,15 @@ from collections import Counter
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from job_inputs import A2, B2, A, B
+from job_inputs import A2, A, B
 from json_lines import write_lines
 from same_results import TABLES, VARIANTS, corpus, same
 
 import lookalike as la
 from lookalike.recipes import decide as telling_module
 from lookalike.results import result as result_module
-from lookalike.values.tables import DECISIONS, SOURCE_BITS
 
 A3 = f"{A2} and more still"
-
-
-def test_decisions_say_everything(files):
-    old, new = files
-    result = la.dedup(new, against=old, id="id", empty="drop", keep="longest", threshold=0.7)
-    found = result.decisions
-    assert found.column_names == [*DECISIONS.names[:6], "id", *DECISIONS.names[6:]]
-    for field in DECISIONS:
-        assert found.schema.field(field.name).type in (field.type, pa.large_string()), field.name
-    rows = [
-        {name: row[name] for name in ("id", "reason", "kept", "duplicate_of", "cluster", "n_exact", "n_duplicates")}
-        for row in found.to_pylist()
-    ]
-    assert [tuple(row.values()) for row in rows] == [
-        ("p", "reference", True, None, "p", 0, 1), ("q", "reference", True, None, "q", 0, 0),
-        ("p", "near", False, "t", "t", 0, 0), ("r", "near", False, "p", "p", 0, 0), ("s", "empty", False, None, None, 0, 0),
-        ("t", "kept", True, None, "t", 1, 3), ("u", "exact", False, "t", "t", 0, 0), ("v", "near", False, "t", "t", 0, 0),
-    ]  # fmt: skip
-    assert found["position"].to_pylist() == [
-        s << SOURCE_BITS | r for s, r in ((0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (3, 0), (3, 1), (3, 2))
-    ]
-    assert found["source"].to_pylist() == [str(old)] * 2 + [str(new[0])] * 3 + [str(new[2])] * 3
-    assert found["row"].to_pylist() == [0, 1, 0, 1, 2, 0, 1, 2] and found["number"].to_pylist() == [1, 2, 1, 2, 3, 1, 2, 3]
-    assert found["bytes"].to_pylist() == [len(t) for t in (A, A, B, A2, "", B2, B2, B)]
-    assert found["order"].to_pylist() == [0, 1, 5, 2, 7, 3, 4, 6], "references, then by length, ties by position"
-    assert found["keeper"].to_pylist() == [0, 1, 3, 0, None, 3, 3, 3]
-    assert found["duplicate_source"].to_pylist() == [None, None, str(new[2]), str(old), None, None, str(new[2]), str(new[2])]
-    assert found["duplicate_is_reference"].to_pylist() == [None, None, False, True, None, None, False, False]
-    assert [r if r is None else r < 1 for r in found["resemblance"].to_pylist()] == [
-        None,
-        None,
-        True,
-        True,
-        None,
-        None,
-        False,
-        True,
-    ]
-    assert result.groups.to_pylist() == [
-        {"id": "p", "is_reference": True, "n_exact": 0, "n_duplicates": 1, "duplicates": ["r"]},
-        {"id": "t", "is_reference": False, "n_exact": 1, "n_duplicates": 3, "duplicates": ["p", "u", "v"]},
-    ]
-    assert result.kept.to_pylist() == [{"id": "t", "n_exact": 1, "n_duplicates": 3}]
-    assert result.clusters.tolist() == [3, -1, 2, 3, 3, 3] and result.keep.tolist() == [False] * 3 + [True, False, False]
 
 
 def test_the_tables_are_those_of_the_decisions(rng):

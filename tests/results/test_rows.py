@@ -31,15 +31,6 @@ class Made:
         return SimpleNamespace(batches=lambda: iter(made.to_batches(max_chunksize=3)))
 
 
-def test_rows_select_and_slice():
-    rows = TableRows(TABLE)
-    assert collect(rows).equals(TABLE) and rows.schema == TABLE.schema
-    part = rows.slice(2, 9).select(["b"]).slice(1, 100)
-    assert collect(part)["b"].to_pylist() == [str(i) for i in range(3, 9)]
-    assert part.schema.names == ["b"] and len(collect(rows.slice(4, 4))) == 0
-    assert collect(rows.slice(8, 12))["a"].to_pylist() == [8, 9]
-
-
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
     path = tmp_path_factory.mktemp("rows") / "a=b.parquet"

@@ -1,21 +1,12 @@
 """The summary of a job: what is counted, how it is said, and what another threshold changes of it."""
 
-import itertools
 from dataclasses import fields, replace
-from fractions import Fraction
 
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lookalike as la
-from lookalike.results.rows import TableRows
-from lookalike.results.summary import Summary, count
-from lookalike.steps.decide import REASONS
-from lookalike.steps.totals import LEAST_ALIKE
-
-BASE = [f"word{i}" for i in range(100)]
+from lookalike.results.summary import Summary
 
 
 class Halves:
@@ -67,17 +58,6 @@ def test_no_more_is_vouched_for_than_was_planned():
     assert after.recall_vouched == after.recall_planned == 0.35
 
 
-def test_a_walk_over_all_pairs_keeps_the_share_that_is_vouched_for():
-    """In a crowd less is vouched for than planned, before and after."""
-    texts = [" ".join([*BASE, *(f"own{i // 2}x{j}" for j in range(14)), f"tail{i}"]) for i in range(200)]
-    result = la.dedup(texts, max_bucket=8, evidence="all")
-    before, after = result.summary, result.rethreshold(0.9).summary
-    assert before.recall_vouched < before.recall_planned - 0.001
-    assert after.recall_vouched / after.recall_planned == pytest.approx(before.recall_vouched / before.recall_planned)
-    assert after.recall_planned == result.settings.at(0.9).finder.recall(0.9) > before.recall_planned
-    assert (after.crowded, after.candidate_pairs) == (before.crowded, before.candidate_pairs) and before.crowded > 150
-
-
 @pytest.mark.parametrize(("vouched", "crowded"), [(0.99, 0), (0.98995, 1), (0.9, 44), (0.5, 44)])
 def test_crowds_are_told_however_little_recall_they_cost(vouched, crowded):
     """Other documents may hide the loss of some in the mean."""
@@ -120,36 +100,3 @@ def test_estimates_are_called_so():
 def test_all_of_it_goes_into_json():
     found = summary().to_dict()
     assert list(found) == [field.name for field in fields(Summary)] and found["skipped"]["files"] == 0
-
-
-DECIDED = st.lists(
-    st.tuples(st.sampled_from([reason for reason in REASONS if reason != "reference"]), st.integers(1, 6)), max_size=40
-)
-
-
-@given(st.integers(0, 3), DECIDED, st.lists(st.integers(0, 40), max_size=4))
-def test_decisions_are_counted_a_batch_at_a_time(references, made, cuts):
-    """Of near-duplicates of one score the first ones are told."""
-    rows = [
-        {"reason": reason, "resemblance": float(Fraction(score, 7)) if reason == "near" else None, "id": f"d{i}",
-         "duplicate_of": f"k{i % 3}", "duplicate_is_reference": i % 3 == 0}
-        for i, (reason, score) in enumerate([("reference", 0)] * references + made)
-    ]  # fmt: skip
-    schema = pa.schema([("reason", pa.string()), ("resemblance", pa.float64()), ("id", pa.string()), ("duplicate_of", pa.string()),
-                        ("duplicate_is_reference", pa.bool_())])  # fmt: skip
-    table = pa.Table.from_pylist(rows, schema)
-    bounds = sorted({0, len(rows), *(cut for cut in cuts if cut < len(rows))})
-    pieces = [table.slice(a, b - a) for a, b in itertools.pairwise(bounds)]
-    found = count(TableRows(pa.concat_tables(pieces) if pieces else table), references)
-    said = [reason for reason, _ in made]
-    near = sorted((row["resemblance"], i) for i, row in enumerate(rows) if row["reason"] == "near")
-    assert found == {
-        "documents": len(made), "reference": references, "exact_duplicates": said.count("exact"),
-        "near_duplicates": said.count("near"), "empty_dropped": said.count("empty"), "kept": said.count("kept") + said.count("spared"),
-        "documents_skipped": said.count("skipped"), "removed_by_override": said.count("override"), "by_key": said.count("key"),
-        "spared": said.count("spared"),
-        "slices": {},
-        "least_alike": [
-            (rows[i]["id"], rows[i]["duplicate_of"], score, rows[i]["duplicate_is_reference"]) for score, i in near[:LEAST_ALIKE]
-        ],
-    }  # fmt: skip

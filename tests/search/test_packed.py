@@ -298,13 +298,6 @@ def test_queries_of_equal_rows_name_each_pair_once(rng):
     assert peak < 100 * len(asked), "with all bands at once it was 300 bytes a pair"
 
 
-def test_nearest_of_one_row_warns_of_nothing(rng):
-    packed = la.sketches.BBit(bits=2).pack(planted(rng, 1, 64, 0.9))
-    one = la.sketches.PackedSignatures(packed.words[:1], packed.layout, packed.packing, packed.scheme, packed.shingling)
-    rows, values = la.search.nearest(one, packed, top=3)
-    assert rows.tolist() == [[0], [0]] and values[0] == 1.0 and values[1] < 1.0
-
-
 def test_a_query_of_an_empty_index_does_not_say_what_it_holds(rng):
     signatures = planted(rng, 5, 64, 0.9)
     index = la.search.BandingIndex(bands=4, rows=8)

@@ -41,11 +41,6 @@ def test_top_limits_the_matches(client):
     assert [match["id"] for match in found] == ["b"]
 
 
-@pytest.mark.parametrize("texts", [["x"], []], ids=["some", "none"])
-def test_no_matches(client, texts):
-    assert client.post("/v1/query", json={"texts": texts}).json() == {"results": [[] for _ in texts]}
-
-
 def test_documents_are_added_replaced_returned_and_removed(server, client):
     given = [{"id": "new/1 é", "text": "quite another text than those"}, {"id": "new2", "text": "short"}]
     assert client.post("/v1/documents", json={"documents": given}).json() == {"added": 2, "replaced": 0}

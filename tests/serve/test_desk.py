@@ -157,19 +157,6 @@ def test_bodies_that_are_no_json(client):
     refused(client.post("/v1/undo", content=b"{", headers={"content-type": "application/json"}), 400, "not JSON")
 
 
-def test_other_sites_and_other_types_cannot_judge(client, saved):
-    body = b'{"row": 60, "judgement": "keep"}'
-    for headers, status in (
-        ({"content-type": "text/plain"}, 415),
-        ({"content-type": "application/vnd.apache.arrow.stream"}, 415),
-        ({"content-type": "application/json", "origin": "http://evil.example"}, 403),
-        ({"content-type": "application/json", "host": "evil.example"}, 421),
-    ):
-        refused(client.post("/v1/judgements", content=body, headers=headers), status, "")
-    refused(client.get("/v1/judgements"), 405, "")
-    assert not (saved / "review.jsonl").exists()
-
-
 def test_with_keys_pages_are_open_and_data_are_not(saved):
     client = client_of(desk.routes_of_job(saved), keys=KEYS)
     assert client.get("/").status_code == client.get("/pages/job.js").status_code == 200

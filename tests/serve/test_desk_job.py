@@ -3,7 +3,6 @@
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import sha256
 
 import pytest
 from json_lines import read_lines, write_lines
@@ -98,13 +97,6 @@ def test_held_texts_are_bounded(desk, monkeypatch):
         assert desk._texts._n_bytes == sum(map(len, desk._texts._held.values())) <= 3_000
 
 
-def test_without_its_texts_a_pair_says_why(desk, tmp_path):
-    row = rows(desk)[0]["row"]
-    (tmp_path / "a.jsonl").unlink()
-    pair = desk.pair(row)
-    assert pair["compared"] is None and "a.jsonl" in pair["why"] and pair["score"] >= 0.5
-
-
 def test_one_input_that_is_gone_hides_no_pair_of_others(tmp_path):
     texts = ["one two three four five six seven eight nine ten " * 3, "eleven twelve thirteen fourteen fifteen sixteen " * 3]
     for name, text in zip("ab", texts, strict=True):
@@ -115,6 +107,7 @@ def test_one_input_that_is_gone_hides_no_pair_of_others(tmp_path):
     found = {row["name"]: row["row"] for row in rows(desk)}
     assert set(found) == {"a1", "b1"}
     assert desk.pair(found["b1"], [found["a1"]])["compared"] and desk.pair(found["a1"])["compared"] is None
+    assert "a.jsonl" in desk.pair(found["a1"])["why"]
 
 
 def test_texts_that_were_in_memory(tmp_path):
@@ -159,24 +152,6 @@ def test_all_copies_of_a_text_are_judged_at_once(tmp_path):
     assert desk.undo() == {"row": row, "rows": 3, "progress": desk.progress()}
 
 
-def test_judgements_are_there_after_a_restart(folder, tmp_path):
-    desk = Desk(folder)
-    some = rows(desk, n=5, kind="near")
-    for row in some:
-        desk.judge(row["row"], Judgement("keep", "look"))
-    assert desk.undo()["row"] == some[-1]["row"]
-    desk.close()
-    again = Desk(folder)
-    listed = rows(again, judged="keep", kind="near")
-    assert [row["row"] for row in listed] == [row["row"] for row in some[:4]] and listed[0]["note"] == "look"
-    assert len(rows(again, judged="none", n=200)) == 63
-    digest = sha256((tmp_path / "b.jsonl").read_bytes()).hexdigest()
-    lines = read_lines(folder / "overrides.jsonl")
-    name = again.result.provenance["inputs"][1]["name"]
-    assert sorted(line["id"] for line in lines) == sorted(row["name"] for row in some[:4])
-    assert all(line == {"id": line["id"], "action": "keep", "input": name, "sha256": digest} for line in lines)
-
-
 @pytest.mark.parametrize("given", [{}, {"id": None}])
 def test_digests_of_inputs_that_are_gone(tmp_path, given):
     """Ids of a column hold without the digest; those made of file and row do not."""
@@ -207,11 +182,6 @@ def test_the_report_is_made_once(desk, monkeypatch):
     page = desk.report()
     assert page.startswith(b"<!DOCTYPE html>") and b"67 documents removed" in page
     assert desk.report() is page
-
-
-def test_what_is_no_saved_result_is_refused(tmp_path):
-    with pytest.raises(la.errors.InputDataError, match="not a saved result"):
-        Desk(tmp_path)
 
 
 @pytest.mark.parametrize("given", [{}, {"id": None}], ids=["ids of a column", "ids of file and row"])

@@ -103,13 +103,6 @@ def test_a_new_judgement_after_undo_is_the_next_to_be_taken_back(open_review):
     assert open_review().undo() == [5] and open_review().undo() == [1]
 
 
-def test_the_same_judgement_twice_is_one(open_review, tmp_path):
-    review = open_review()
-    review.judge([1], KEEP)
-    review.judge([1], KEEP)
-    assert len((tmp_path / "review.jsonl").read_text().splitlines()) == 1
-
-
 def test_a_note_without_a_judgement_is_held(open_review, tmp_path):
     open_review().judge([7], Judgement(None, "ask Ann\n\u202e</script>"))
     assert open_review().judged == {7: Judgement(None, "ask Ann\n\u202e</script>")} and kept(tmp_path) == []

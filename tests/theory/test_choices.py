@@ -99,20 +99,6 @@ def test_densities_reach_the_choice():
     assert json.loads(json.dumps(fixed.to_dict()))["sketch"]["shares"] == [list(share) for share in fixed.sketch.shares]
 
 
-def test_refusals():
-    for call in [
-        lambda: choose.for_memory(0.5, 100, permutations=0),
-        lambda: choose.for_memory(0.5, 56, permutations=256),
-        lambda: la.plan(density=-0.1),
-        lambda: la.plan(density=1.5),
-        lambda: la.plan(density="x"),
-        lambda: la.plan(density=float("nan")),
-        lambda: la.plan(threshold=0.5, density=0.9, sketch_bytes=10),
-    ]:
-        with pytest.raises(la.errors.ParameterError):
-            call()
-
-
 @pytest.mark.parametrize("r", [0.2, 0.4, 0.6])
 @pytest.mark.parametrize("error", np.geomspace(0.05, 0.2, 12))
 def test_a_slot_fewer_would_err_more(r, error):
@@ -152,13 +138,6 @@ def test_combined_bits_are_offered_where_they_tell_resemblances_apart(density):
     for r in np.linspace(0.01, 0.99, 50):
         offered = "xor_bits" in {scheme for scheme, *_ in choose.candidates(r, density)}
         assert offered == (match(Part(slots=1), r, density, density) >= 0.5)
-
-
-@pytest.mark.parametrize(("r", "error", "fewest"), [(0.15, 0.15, 9), (0.3, 0.25, 5), (0.9, 0.25, 2)])
-def test_of_sketches_of_one_size_the_one_of_fewest_permutations_is_chosen(r, error, fewest):
-    alone = [choose.for_error(r, error, bits=(b,), combined=()) for b in (1, 2, 3, 4)]
-    found = choose.for_error(r, error, bits=(1, 2, 3, 4), combined=())
-    assert found.permutations == fewest < max(one.permutations for one in alone if one.total_bits == found.total_bits)
 
 
 @pytest.mark.parametrize(("resemblance", "slots"), [(0.6, 64), (0.9, 64), (0.7, 128)])

@@ -21,13 +21,6 @@ from lookalike.theory import (
 SPLIT = [(1, 1), (2, 1), (4, 2)]  # bits, slots
 
 
-def test_numbers_of_numpy_are_numbers_in_messages():
-    with pytest.raises(la.errors.ParameterError, match=r"resemblance must be in \[0, 1\]; got 1\.5$"):
-        bbit.match_probability(np.float64(1.5), 1)
-    with pytest.raises(la.errors.ParameterError, match=r"densities 0\.25 and 0\.5 have resemblance 0\.75:"):
-        bbit.match_probability(np.float64(0.75), 1, np.float64(0.25), 0.5)
-
-
 @pytest.mark.parametrize("densities", [(0.0, 0.0), (0.6, 0.5), (0.2, 0.1)])
 def test_fractional_estimate_inverts_its_probability(densities):
     r, parts = 0.4, [mixture.Part(slots=slots, bits=bits) for bits, slots in SPLIT]

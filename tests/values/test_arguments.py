@@ -101,6 +101,14 @@ def test_rows_that_are_not_there_are_refused():
         assert np.isfinite(compare(np.int32(0), np.uint8(1)))
 
 
+def test_signatures_of_other_parameters_do_not_meet():
+    one = la.sketches.FastSimilarity().sign(SHINGLES)
+    for scheme in (la.sketches.FastSimilarity(seed=2), la.sketches.MinHash()):
+        for meet in (one.merge, lambda other: one.estimated_resemblance(0, 0, other=other)):
+            with pytest.raises(la.errors.IncompatibleSketchError):
+                meet(scheme.sign(SHINGLES))
+
+
 def test_cosines_of_several_pairs_broadcast():
     table = [[WEIGHTED.cosine(left, right) for right in (0, 1)] for left in (0, 1)]
     np.testing.assert_array_equal(WEIGHTED.cosine(0, [0, 1]), table[0])
