@@ -31,12 +31,11 @@ _Stored = list[tuple[Page, bytes]]
 def is_paged(chunk: Any, pages: list[Page], n_rows: int, most: int) -> bool:
     """Tell whether the texts of a chunk, none of which may have more bytes than the most, can be made page by page."""
     data = [page for page in pages if page.kind != DICTIONARY]
-    plain = sum(page.n_values for page in data if page.encoding not in DICTIONARIES)
     return (
         chunk.total_uncompressed_size >= LEAST
         and is_streamed(chunk, pages)
         and max(page.n_bytes for page in pages) <= max(min(LARGE, most // 2), min(LARGEST, most // 8))
-        and sum(page.n_values for page in data) == n_rows <= 2 * plain
+        and sum(page.n_values for page in data) == n_rows
     )
 
 
