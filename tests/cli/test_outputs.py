@@ -195,6 +195,9 @@ def test_a_report_and_an_audit(corpus, tmp_path, capsys):
     assert status("dedup", corpus, "--report", page, "--force", "--set", "report_texts=none", "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["report"] == str(page) and told["audit"] is None and "word39" not in page.read_text()
+    assert status("dedup", corpus, "--save", "job", "--set", "save_sketches=history") == 0
+    out, err = capsys.readouterr()
+    assert out.endswith("written: job\nwritten: history\n") and "nothing was written" not in err
 
 
 def test_reports_and_saved_results_are_refused_before_any_work(corpus, tmp_path, capsys, monkeypatch):
@@ -206,7 +209,7 @@ def test_reports_and_saved_results_are_refused_before_any_work(corpus, tmp_path,
     corpus = corpus.rename(tmp_path / "data/in.jsonl")
     for code, said, *words in (
         (1, "exists; pass --force", "--save", "mine"), (1, "no _lookalike.json", "--save", "mine", "--force"),
-        (1, "means a directory", "--save", "file", "--force"), (1, "contains it", "--save", ".", "--force"), (1, "(in.jsonl)", "--save", "data", "--force"),
+        (1, "means a directory", "--save", "file", "--force"), (1, "contains it", "--save", ".", "--force"), (1, "contains it", "--save", "..", "--force"), (1, "(in.jsonl)", "--save", "data", "--force"),
         (1, "choose another name", "--save", "job", "-o", "job/out.jsonl"), (1, "choose another name", "--save", "job", "-o", "job"),
         (1, "choose another name", "--save", "job", "--report", "job/page.html"), (1, "choose another name", "--save", "job", "--work", "job/work"),
         (1, "choose another name", "--save", "out/job", "-o", "out"), (1, "exists; pass --force", "--report", "page.html"),

@@ -98,6 +98,7 @@ def test_a_long_name():
 def test_an_empty_file():
     with serving(files=FILES) as site:
         assert texts_of(site.address + "/empty.jsonl") == []
+        assert as_url(site.address + "/a.jsonl").read_bytes() == LINES
 
 
 def test_an_address_names_one_file():

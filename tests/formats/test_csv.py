@@ -261,9 +261,12 @@ def test_a_header_is_never_passed_over(tmp_path, header, on_error, caplog):
 
 
 @pytest.mark.parametrize("large", ["x" * 300, '"' + "x\n" * 200 + '"', "x" * (3 << 20)])
-def test_the_byte_that_is_not_utf8_is_named_after_records_that_were_left_out(tmp_path, large, caplog):
+def test_the_byte_that_is_not_utf8_is_named_after_records_that_were_left_out(tmp_path, monkeypatch, large, caplog):
+    """Which are others in each batch."""
+    monkeypatch.setattr("lookalike.formats.csv.BLOCK", 0)
     path = tmp_path / "in.csv"
-    data = f"id,text\n1,{large}\n2,short\n3,".encode() + b"\xff\n"
+    data = f"id,text\n1,{large}\n2,short\n3,of its own\n4,".encode() + b"\xff\n"
     path.write_bytes(data)
-    la.dedup(path, max_document="100B", on_error="skip")
+    result = la.dedup(path, max_document="100B", on_error="skip")
+    assert result.decisions["reason"].to_pylist() == ["skipped", "kept", "kept", "skipped"]
     assert f"invalid UTF-8 at byte {data.index(0xFF)} of the file" in caplog.text

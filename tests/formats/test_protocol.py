@@ -190,9 +190,10 @@ def test_rows_of_other_formats_can_be_written(tmp_path, name):
     (row,) = contents(tmp_path / f"1{suffix}")
     assert list(row) == ["text", "n", "b", "x", "no"] and row["text"] == "one two" and not row["no"]
     assert [json.loads(value) if isinstance(value, str) else value for value in list(row.values())[1:4]] == [1.5, True, [1, 2]]
-    (tmp_path / "a.txt").write_text("one two")
+    text = 'a "quoted", line\r\nand\rothers\x01 \ufeff of words\n' if name != "ssv" else "one two"
+    (tmp_path / "a.txt").write_bytes(text.encode())
     la.dedup([tmp_path / "a.txt"]).write(tmp_path / f"2{suffix}")
-    assert contents(tmp_path / f"2{suffix}") == [{"id": str(tmp_path / "a.txt"), "text": "one two"}]
+    assert contents(tmp_path / f"2{suffix}") == [{"id": str(tmp_path / "a.txt"), "text": text}]
     table = pa.table({"text": ["one two", "three four"], "n": [1, 2], "x": pa.array([None, 2.5])})
     la.dedup(table).write(tmp_path / f"3{suffix}")
     plain = [
@@ -210,12 +211,14 @@ def test_the_same_bytes_for_any_threads_and_blocks(tmp_path, monkeypatch, name, 
     path = written(tmp_path / "in", name, suffix, rows)
     outputs = []
     for threads, block in ((1, 1 << 22), (2, 100), (3, 7)):
-        monkeypatch.setattr(streams, "BLOCK", block)
+        for module in ("files.streams", "formats.csv", "formats.format"):
+            monkeypatch.setattr(f"lookalike.{module}.BLOCK", block)
         monkeypatch.setattr(row_groups, "BATCH_ROWS", min(block, 4096))
         result = la.dedup(path, threads=threads)
         assert 0 < result.keep.sum() < len(rows)
         result.write(tmp_path / str(block))
-        outputs.append([(p.name, p.read_bytes()) for p in sorted((tmp_path / str(block)).iterdir()) if p.name[0] != "_"])
+        found = [(p.name, p.read_bytes()) for p in sorted((tmp_path / str(block)).iterdir()) if p.name[0] != "_"]
+        outputs.append([result.decisions["number"].to_pylist(), *found])
     assert outputs[0] == outputs[1] == outputs[2] and outputs[0]
 
 

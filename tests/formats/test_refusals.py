@@ -1,4 +1,4 @@
-"""What is refused, in which words; and large files of each kind, which come in many batches."""
+"""What is refused, in which words."""
 
 import json
 

@@ -1,5 +1,6 @@
 """Ids: what is refused is named, and leaves the index as it was; documents by their ids."""
 
+import numpy as np
 import pandas
 import pytest
 
@@ -51,7 +52,8 @@ def test_odd_ids_come_back_as_they_were(tmp_path):
 def test_columns_of_numbers_are_ids(tmp_path):
     with la.Index.create(tmp_path / "x") as index:
         index.add(pandas.Series([4, 5]), pandas.Series(["one two three", "four five six"]))
-        assert index.query(["four five six"])["id"].to_pylist() == [5]
+        index.add(np.array([-3]), ["seven eight nine"])
+        assert index.query(["four five six", "seven eight nine"])["id"].to_pylist() == [5, -3]
 
 
 def test_threads_below_one_are_refused(tmp_path):

@@ -44,14 +44,17 @@ def test_the_first_of_a_key_stands_for_the_others():
     assert result.annotations["resemblance"].to_pylist() == [None, score, None, None, None, None, None]
 
 
-def test_references_have_keys_and_stay():
-    """Two of one key both remove near-duplicates; ``within`` makes no difference."""
+def test_references_have_keys_and_stay(tmp_path):
+    """Two of one key both remove near-duplicates; ``within`` makes no difference. Lists of pairs have no keys."""
     against = table(("r", A, "1"), ("s", B, "1"), ("t", A, "2"), site=[1, 1, 1])
     rows = table(("a", C, "1"), ("b", B, None), ("c", C, "2"), site=[2, 1, 2])
     with closing(la.dedup(rows, against=against, id="id", key="url", within="site", evidence="all")) as result:
         assert told(result) == {"a": ("key", "r", None), "b": ("exact", "s", 1.0), "c": ("key", "t", None)}
         assert result.groups["id"].to_pylist() == ["r", "s", "t"]
         assert told(result.rethreshold(1.0)) == told(result)
+    with closing(la.dedup(against, id="id", key="url")) as result:
+        result.save_sketches(tmp_path / "history")
+    assert len(la.pairs(rows, against=tmp_path / "history", id="id")) == 1
 
 
 def test_documents_without_a_key():

@@ -155,6 +155,7 @@ def test_bodies_that_are_no_json(client):
         answer = client.post("/v1/judgements", content=body, headers={"content-type": "application/json"})
         assert answer.status_code in (400, 422) and len(answer.content) < 1000
     refused(client.post("/v1/undo", content=b"{", headers={"content-type": "application/json"}), 400, "not JSON")
+    refused(client.get("/v1/judgements"), 405, "")
 
 
 def test_with_keys_pages_are_open_and_data_are_not(saved):

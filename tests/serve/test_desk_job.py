@@ -192,6 +192,9 @@ def test_dedup_takes_the_overrides(tmp_path, given):
     some = rows(desk, n=3, kind="near")
     for row in some:
         desk.judge(row["row"], Judgement("keep"))
+    assert len(rows(desk, judged="none", kind="near", n=200)) == 17
+    named = [line["input"] for line in read_lines(folder / "overrides.jsonl")]
+    assert named == [desk.result.provenance["inputs"][1]["name"]] * 3
     inputs = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     again = la.dedup(inputs, overrides=folder / "overrides.jsonl", **settings)
     assert again.summary.kept == desk.result.summary.kept + 3
