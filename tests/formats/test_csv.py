@@ -125,7 +125,7 @@ def test_a_name_that_appears_twice(tmp_path):
             result.write(tmp_path / name)
     for asked in ({"text": "b"}, {"id": "b"}, {"within": "b"}, {"keep": "largest:b"}):
         with pytest.raises(
-            la.errors.InputDataError, match=r"in\.csv: the column 'b' appears 2 times; rename all but one; or leave"
+            la.errors.InputDataError, match=r"in\.csv: the column 'b' appears 2 times; rename all but one; to leave"
         ):
             la.dedup(source, **asked)
 
