@@ -4,7 +4,7 @@ LookalikeError
 ├── ParameterError           a parameter breaks a rule (also a ValueError)
 ├── IncompatibleSketchError  two sketches were made with different parameters (also a ValueError)
 ├── InputDataError           a file, row or column is not as expected (also a ValueError)
-│   └── RowError             the same of a row of a source whose name is not known yet
+│   └── EncodingError        a text is not valid UTF-8
 ├── IndexFormatError         a file of an index or a work folder is foreign, newer than this version, or damaged
 ├── OutputError              an output exists already or cannot be written (also an OSError)
 ├── TooManyRemovedError      a job would remove more documents than it may

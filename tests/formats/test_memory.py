@@ -121,14 +121,15 @@ def test_each_side_has_its_own_ids(tmp_path):
 
 
 def test_ids_of_a_dict_are_checked():
-    with pytest.raises(la.errors.InputDataError, match="the id '1' appears twice: input, row 0 and input, row 1"):
-        la.dedup({1: A, "1": "b"})
     with pytest.raises(la.errors.InputDataError, match=r"input, row 0: an id must be a str or an int; the column holds list"):
         la.dedup({(1, 2): A})
-    with pytest.raises(
-        la.errors.InputDataError, match="a list of texts has no columns; id was asked for: pass a dict of id to"
-    ):
-        la.dedup({"a": A}, against=[A], id="id")
+
+
+def test_a_text_without_bytes_is_left_out_alone():
+    for data in ([A, "\ud800", A], [{"text": A}, {"text": "\ud800"}, {"text": A}]):
+        assert la.dedup(data, on_error="skip").keep.tolist() == [True, False, False]
+    with pytest.raises(la.errors.InputDataError, match="^row 1: a text must be a str; this one is int: 5$"):
+        la.dedup([A, 5, "b"], on_error="skip")
 
 
 def test_a_dict_without_texts_is_no_documents():

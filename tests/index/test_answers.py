@@ -56,8 +56,8 @@ def test_answers_are_the_columns_of_the_table(tmp_path, ids, keep_text):
             exact = table["resemblance"].to_pylist()
             assert (found.resemblance is None) == (exact == [None] * 4) == (not keep_text or not isinstance(given, list))
             assert found.resemblance is None or found.resemblance.tolist() == exact
-        with pytest.raises(la.errors.ParameterError, match="top must be at least 1; got 0"):
-            index.answers(TEXTS, top=0)
+        with pytest.raises(la.errors.ParameterError, match="top must be an integer; got '3'"):
+            index.answers(TEXTS, top="3")
 
 
 def test_tables_are_those_that_arrow_makes(rng):

@@ -199,7 +199,7 @@ def test_iterators_are_gone_through_once(tmp_path):
         for ids, texts in ((["e"], (t for t in ["x", "y"])), ((i for i in "ef"), ["x"]), (iter("ef"), iter("x"))):
             with pytest.raises(la.errors.ParameterError, match=r"there are [12] ids and [12] texts"):
                 index.add(ids, texts)
-        with pytest.raises(la.errors.ParameterError, match="which a set does not have"):
+        with pytest.raises(la.errors.ParameterError, match="ids must be a list or a column; got set"):
             index.add({"e", "f"}, ["x", "y"])
         assert len(index) == 3 and index.check() == []
 

@@ -36,10 +36,9 @@ def body_of(content: bytes) -> str:
 
 def said_in(payload: bytes, kind: str, charset: str | None = None) -> str:
     """Return a text, or that of a page, of the character set that it looks like if it is not of the one that is named."""
-    text = None
-    with suppress(LookupError, ValueError):
+    try:
         text = payload.decode(charset or "ascii")
-    if text is None:
+    except (LookupError, ValueError):
         text = _guessed(payload)
     if kind in _PAGES:
         from ..text.html import html_to_text
@@ -102,9 +101,7 @@ def _text_of_enclosed(message: MIMEPart) -> str:
 def _content_of(part: MIMEPart, kind: str) -> str:
     """Return the text of a part that has none inside; parts of several that cannot be told apart are one of plain text."""
     coding = _header(part, "content-transfer-encoding")
-    if (named := re.match(r"\s*([\w-]+)", coding)) and named[
-        1
-    ] != coding:  # which the decoder does not know with more behind it
+    if named := re.match(r"\s*([\w-]+)", coding):  # which the decoder does not know with more behind it
         part.replace_header("content-transfer-encoding", named[1])
     payload = part.get_payload(decode=True)
     is_text = kind in _PAGES or (part.get_content_maintype() in ("text", "multipart") and kind != "text/rtf")

@@ -128,13 +128,10 @@ class Arrow(ColumnarFormat):
         """Write tables: a stream, and compressed as it was, where the first input is one of these files; else a file."""
         schema, tables, _ = together(selections)
         schema = with_provenance(schema, provenance)
-        streamed, codec = False, None
-        if selections[0].split.form is self:
-            streamed, codec = _kind(selections[0].split)
-        same = len(selections) == 1 and selections[0].split.form is self and selections[0].cuts is None
-        if (
-            not streamed and not same
-        ):  # a file has one dictionary for all batches; those of other files, or of cut texts, differ
+        first = selections[0]
+        streamed, codec = _kind(first.split) if first.split.form is self else (False, None)
+        same = len(selections) == 1 and first.split.form is self and first.cuts is None
+        if not (streamed or same):  # a file has one dictionary for all batches; those of other files, or of cut texts, differ
             schema = pa.schema([f.with_type(decoded(f.type)) for f in schema], schema.metadata)
         writer = pa.ipc.new_stream if streamed else pa.ipc.new_file
         try:

@@ -23,7 +23,7 @@ from .frames import LazyRows, ScannedTable, frame_of, table_of_lake
 from .registry import formats_by_suffix, known_suffixes
 from .rows import NumberedRows
 from .sources import Files, open_sources
-from .split import Batch, Columns, Inputs, Record, Split, numbers_from
+from .split import Batch, Columns, FinalError, Inputs, Record, Split, numbers_from
 
 MAX_PATH = 1024
 AS_TEXTS = "pass the texts as a column, pyarrow.array(texts)"
@@ -71,12 +71,16 @@ class _Lists(InMemory):
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the texts; there are no columns but the text."""
         if asked := columns.wanted[1:]:
-            raise InputDataError(
+            raise FinalError(
                 f"a list of texts has no columns; {', '.join(asked)} was asked for: pass a dict of id to text, a list of "
                 "dicts, or a table"
             )
+        try:
+            pieces = as_texts(split.data, "replace" if split.limit.faults else columns.encoding_errors)
+        except InputDataError as error:  # or all that follows would be left out
+            raise FinalError(error.reason, row=error.row) from None
         first = 0
-        for texts in as_texts(split.data, columns.encoding_errors):
+        for texts in pieces:
             yield Batch(texts, numbers_from(first, len(texts)))
             first += len(texts)
 
@@ -97,6 +101,8 @@ class _Records(InMemory):
 
     def read(self, split: Split, columns: Columns) -> Iterator[Batch]:
         """Read the fields wanted; values that JSON does not have become an Arrow column."""
+        if split.limit.faults:
+            columns = replace(columns, encoding_errors="replace")
         for batch in super().read(split, columns):
             others = {name: _plain(values, split.name, name) for name, values in batch.others.items()}
             ids = batch.ids if batch.ids is None else _plain(batch.ids, split.name, columns.id)
@@ -184,8 +190,13 @@ def _dict_sources(data: Mapping[Any, Any], how: dict[str, Any]) -> list[Split]:
         rows = [{"id": id, "text": text} for id, text in data.items()]
         return [Split(form=TEXTS, name="input", relative="input", data=rows)]
     splits: list[Split] = []
-    for name, value in data.items():
-        if isinstance(value, str | bytes | list | tuple) or not isinstance(name, str) or not name or set(name) & set("/\0"):
+    for name, value in sorted(data.items(), key=lambda item: isinstance(item[1], str)):
+        if (
+            isinstance(value, str | bytes | list | tuple | int | float)
+            or not isinstance(name, str)
+            or not name
+            or set(name) & set("/\0")
+        ):
             raise InputDataError(
                 f"a dict must be of id to text, or of name to table or data set; got {name!r:.60}: {type(value).__name__}: "
                 "pass a dict of columns as a table, pyarrow.table(columns)"
@@ -289,9 +300,11 @@ def as_sources(data: Any, *, others: Sequence[Split] | None = (), **how: Any) ->
     refused where there are none, nor among ``others`` that were opened with them; None: they are not refused.
     """
     splits, delimiter = _sources(data, how), how.get("delimiter")
-    if others is not None and not any(split.places for split in (*splits, *others)):
+    if others is None:
+        return splits
+    if not any(split.places for split in (*splits, *others)):
         refuse_for_files(how | {"on_error": None}, "in memory")
-    if others is not None and delimiter is not None and not any(hasattr(one.form, "delimiter") for one in (*splits, *others)):
+    if delimiter is not None and not any(hasattr(one.form, "delimiter") for one in (*splits, *others)):
         raise ParameterError(
             f"delimiter is for CSV and TSV files, and there is none; got {delimiter!r:.80}: leave it out",
             "delimiter",

@@ -76,11 +76,10 @@ def _with_formats(
     places: Sequence[FoundFile], name: str | None, delimiter: str | None, skipped: Skipped, passing: bool
 ) -> Iterator[tuple[Format, FoundFile]]:
     known = formats_by_suffix() if name is None else {}
+    named = None if name is None else format_named(name)
     if delimiter is not None:
         known = {suffix: form.delimited(delimiter) for suffix, form in known.items()}
-    named = None if name is None else format_named(name)
-    if named is not None and delimiter is not None:
-        named = named.delimited(delimiter)
+        named = named and named.delimited(delimiter)
 
     told: list[tuple[FoundFile, Format | None]] = []
     for place in places:

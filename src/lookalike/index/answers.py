@@ -19,7 +19,7 @@ from ..errors import IncompatibleSketchError, IndexFormatError, InputDataError, 
 from ..text.hashes import KeyedHashes
 from ..text.texts import PIECE_BYTES, Texts, as_texts, from_bytes, from_strings
 from ..values import Float64Array, Int64Array
-from ..values.arrays import concatenate_columns
+from ..values.arrays import concatenate_columns, whole
 from ..values.arrow import strings, to_arrow
 from .kind import Sketches, SketchScheme
 from .manifest import Manifest
@@ -36,8 +36,7 @@ BLOCK_BYTES = 4 << 20  # of texts that are compared together
 def sketch_texts(kind: SketchScheme, given: Any, threads: int, asking: bool) -> tuple[Sketches, list[Texts] | None]:
     """Return the sketches of texts, and the texts, which are gone through once; sketches are returned as they are. ``asking``:
     they are to be looked up, too."""
-    if threads < 1:
-        raise ParameterError("must be at least 1", "threads", threads)
+    threads = whole("threads", threads, 1)
     if isinstance(given, Sketches):
         if given.kind is not kind and given.kind != kind:
             raise IncompatibleSketchError(f"this index was made with {kind}; the sketches with {given.kind}")
@@ -69,7 +68,7 @@ def look_up(
     kind: SketchScheme, segments: Segments, sketches: Sketches, top: int | None, first_only: bool, threads: int
 ) -> Hits:
     """Look up sketches in all segments: the best matches of each query, in the order of the queries, the best first."""
-    most, n = -1 if first_only else 0 if top is None else min(top, MOST_ROWS), len(sketches)
+    most, n = -1 if first_only else 0 if top is None else min(whole("top", top, 1), MOST_ROWS), len(sketches)
     n_pieces = 1 if threads == 1 or n < FEW else min(4 * threads, n // (FEW // 2))
     n_pieces = max(n_pieces, -(-n * (kind.probes or 0) // MOST_PREFIXES))
     if n_pieces == 1:

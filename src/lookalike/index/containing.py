@@ -15,7 +15,7 @@ from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
 from ..text.texts import Texts
 from ..values import Float64Array, Int64Array
-from ..values.arrays import concatenate_columns
+from ..values.arrays import concatenate_columns, whole
 from ..values.arrow import to_arrow
 from .answers import ID_TYPES, ids_of
 from .manifest import Manifest
@@ -39,6 +39,7 @@ def containing(
             "containment is measured on the texts, and this index keeps none: its sketches show resemblance only; create an "
             "index that keeps them with --keep-text (keep_text=True)"
         )
+    top, threads = None if top is None else whole("top", top, 1), whole("threads", threads, 1)
     if not 0.0 < threshold <= 1.0:
         raise ParameterError("must be in (0, 1]", "threshold", threshold)
     hashing = KeyedHashes(shingling, os.urandom(16))
@@ -50,7 +51,8 @@ def containing(
         row, passage, score = passages.containing(*hashing.hashes(texts), threshold, 0.0)
         return passages.document[passage], np.full(len(row), number), rows[row], score
 
-    matches, more, n = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)), list[Matches](), 0
+    none = np.empty(0, np.int64)
+    matches, more, n = (none, none, none, np.empty(0)), list[Matches](), 0
     for some in in_order(work, _held_documents(segments), threads):
         more.append(some)
         n += len(some[0])

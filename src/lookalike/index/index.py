@@ -83,10 +83,13 @@ class Index:
         """Return the number of documents."""
         return self._now()[0].n_documents
 
+    @property
+    def _inside(self) -> str:
+        return plural(self._state.manifest.n_documents, "document") if self._open else "closed"
+
     def __repr__(self) -> str:
         """Say where it is and what is in it."""
-        inside = plural(self._state.manifest.n_documents, "document") if self._open else "closed"
-        said = f"<Index {printable(str(self.path))}: {inside}, {self.kind.name}, threshold {self.kind.threshold:g}"
+        said = f"<Index {printable(str(self.path))}: {self._inside}, {self.kind.name}, threshold {self.kind.threshold:g}"
         if self.kind.probes is None:
             return f"{said}>"
         found = self._share_probed(self._state.segments)
@@ -94,8 +97,7 @@ class Index:
 
     def _repr_html_(self) -> str:
         """Return where it is and what is in it as a small table, for notebooks."""
-        inside = plural(self._state.manifest.n_documents, "document") if self._open else "closed"
-        facts = {"folder": str(self.path), "inside": inside, "sketches": self.kind.name}
+        facts = {"folder": str(self.path), "inside": self._inside, "sketches": self.kind.name}
         return html_table("Index", facts | {"threshold": f"{self.kind.threshold:g}"})
 
     def _share_probed(self, segments: tuple[Segment, ...]) -> float:
@@ -210,8 +212,6 @@ class Index:
         ParameterError, IndexFormatError
             As ``query``.
         """
-        if top is not None and top < 1:
-            raise ParameterError("must be at least 1", "top", top)
         return self._look_up(texts, top, False, threads)
 
     def first(self, texts: Any, *, threads: int = 1) -> pa.Table:
@@ -262,8 +262,6 @@ class Index:
         """
         if isinstance(texts, Sketches):
             raise ParameterError("containment is measured on the texts: give texts, not sketches")
-        if top is not None and top < 1:
-            raise ParameterError("must be at least 1", "top", top)
         manifest, segments = self._now()
         asked, shingling = concatenate(as_texts(texts)), self.kind.shingling
         return containing(manifest, segments, shingling, asked, threshold=threshold, top=top, threads=threads)
@@ -426,13 +424,15 @@ class Index:
             If a parameter is out of its range, or is for the other kind.
         """
         folder = Path(path)
+        if not isinstance(keep_text, bool):
+            raise ParameterError("must be True or False", "keep_text", keep_text)
         optional = {
             "width": width, "radius": radius, "probes": probes, "bands": bands, "rows": rows,
             "bits": bits, "slots": slots, "standard_error": standard_error, "sketch_bytes": sketch_bytes,
         }  # fmt: skip
         made = plan_kind(
             kind, threshold=threshold, recall=recall, unit=unit, normalization=normalization, fold_case=fold_case,
-            seed=drawn_seed() if isinstance(seed, str) and seed == RANDOM else seed,
+            seed=drawn_seed() if seed == RANDOM else seed,
             **{name: value for name, value in optional.items() if value is not None},
         )  # fmt: skip
         make_folder(folder)
@@ -523,9 +523,6 @@ class Index:
             If the index is open for reading, or cannot be written; nothing is added then.
         """
         self._check_open(write=True)
-        for given in (ids, texts):
-            if isinstance(given, (set, frozenset)):
-                raise ParameterError("ids and texts belong together by their order, which a set does not have; pass lists")
         kind, names = id_texts(ids)
         check_type(kind, self.id_type, names)
         if isinstance(texts, Sketches) and self._state.manifest.keep_text:

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from .. import core
-from ..choices import Method, check_choice
+from ..choices import check_choice
 from ..errors import IncompatibleSketchError, IndexFormatError, ParameterError
 from ..methods.minhash import MinHashMethod
 from ..methods.simhash import SimHashMethod
@@ -231,7 +231,7 @@ _TYPES: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "bo
 
 def make_kind(kind: str, **parameters: Any) -> SketchScheme:
     """Return the kind of a name."""
-    check_choice("kind", kind, Method)
+    check_choice("kind", kind, KINDS)
     known = {field.name: field for field in fields(KINDS[kind])}
     if stranger := sorted(set(parameters) - set(known)):
         raise ParameterError(f"an index of kind {kind} has no parameter {stranger[0]!r}; it has {', '.join(sorted(known))}")

@@ -69,7 +69,7 @@ class DecontaminationSettings(DecontaminationOptions):
         kind, _, n = str(self.measure).partition(":")
         if self.measure in ("containment", "resemblance") or (kind == "ngram" and n.isascii() and n.isdigit() and len(n) < 8):
             return kind
-        hint = meant(kind, ("containment", "resemblance", "ngram"))
+        hint = meant(kind, ("containment", "resemblance", "ngram:N"))
         raise ParameterError(f"must be containment, resemblance or ngram:N, such as ngram:13{hint}", "measure", self.measure)
 
     @cached_property

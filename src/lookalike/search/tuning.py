@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import comb, floor
+from math import comb, floor, log2
 
 import numpy as np
 
@@ -96,11 +96,13 @@ def choices(
         raise ParameterError("must be a positive number of bytes", "memory", memory)
     out = [Choice(f"ExhaustiveHammingIndex(radius={radius})", 1.0, 8.0 * n, DEFAULT.scan * n)]
     tables = []
-    for layout in layouts(n, BITS, radius, DEFAULT):
-        if layout.recall >= recall - 1e-12 and layout.memory <= memory:
+    for layout in layouts(1 << round(log2(n)), BITS, radius, DEFAULT):  # as the index chooses
+        needed = hamming_costs.layout_memory(n, 1, layout.shape)
+        if layout.recall >= recall - 1e-12 and needed <= memory:
             said = "" if layout.recall > 1.0 - 1e-12 else f", recall={floor(1e4 * layout.recall) / 1e4}"
-            name = f"HammingIndex(radius={radius}{said}, memory={layout.memory:.3g})"
-            tables.append(Choice(name, layout.recall, layout.memory, layout.cost))
+            name = f"HammingIndex(radius={radius}{said}, memory={1.006 * layout.memory:.3g})"
+            cost = hamming_costs.layout_query(n, layout.shape, DEFAULT)
+            tables.append(Choice(name, layout.recall, needed, cost))
     out += frontier(tables)
     for lead in range(1, 5):
         blocks = radius + lead

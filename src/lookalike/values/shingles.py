@@ -117,8 +117,9 @@ class Shingles(Brief):
         -------
         float
         """
-        common = np.intersect1d(self.row(left), self.row(right), assume_unique=True).size
-        union = self.row(left).size + self.row(right).size - common
+        row, other = self.row(left), self.row(right)
+        common = np.intersect1d(row, other, assume_unique=True).size
+        union = row.size + other.size - common
         return common / union if union else float("nan")
 
     def containment(self, left: int, right: int) -> float:
@@ -132,8 +133,9 @@ class Shingles(Brief):
         -------
         float
         """
-        common = np.intersect1d(self.row(left), self.row(right), assume_unique=True).size
-        return common / self.row(left).size if self.row(left).size else float("nan")
+        row = self.row(left)
+        common = np.intersect1d(row, self.row(right), assume_unique=True).size
+        return common / row.size if row.size else float("nan")
 
 
 class Halves(NamedTuple):

@@ -114,25 +114,25 @@ class ComponentPartitions:
     """
 
     def __init__(
-        self, orders: NDArray[Any], roots: NDArray[Any], n: int, sizes_of: SizesOf, most: int,
-        whole: int,
+        self, orders: NDArray[Any], roots: NDArray[Any], n: int, sizes_of: SizesOf, most: int, whole: int,
     ) -> None:  # fmt: skip
-        self.orders, self.roots = orders, roots
         by_root = np.argsort(roots, kind="stable")
-        starts = np.flatnonzero(np.diff(roots[by_root].astype(np.int64), prepend=-1))
-        weights = np.add.reduceat(sizes_of(orders)[by_root], starts) if len(starts) else np.empty(0, np.int64)
-        heavy = weights > min(most, whole)
-        light = np.where(heavy, 0, weights)
+        self.orders, self.roots = orders[by_root], roots[by_root]
+        starts = np.flatnonzero(np.diff(self.roots.astype(np.int64), prepend=-1))
+        weights = np.add.reduceat(sizes_of(self.orders), starts) if len(starts) else np.empty(0, np.int64)
+        closed = weights <= min(most, whole)
+        light = np.where(closed, weights, 0)
         number = (np.cumsum(light) - light) // most
-        number = np.unique(number[~heavy], return_inverse=True)[1] if (~heavy).any() else np.empty(0, np.int64)
+        number = np.unique(number[closed], return_inverse=True)[1]
         self.largest = int(weights.max(initial=0))
-        self.n_bytes = int(weights[~heavy].sum())
-        self.n_closed = int(number[-1]) + 1 if len(number) else 0
+        self.n_bytes = int(light.sum())
+        self._firsts = np.append(starts[closed][np.diff(number, prepend=-1) > 0], len(by_root))
+        self.n_closed = len(self._firsts) - 1
         of_component = np.empty(len(weights), np.int32)
-        of_component[~heavy] = number
-        of_component[heavy] = self.n_closed + np.arange(int(heavy.sum()))
+        of_component[closed] = number
+        of_component[~closed] = self.n_closed + np.arange(len(closed) - closed.sum())
         self.of_order = np.full(n, -1, np.int32)
-        self.of_order[orders[by_root]] = np.repeat(of_component, np.diff(np.append(starts, len(by_root))))
+        self.of_order[self.orders] = np.repeat(of_component, np.diff(np.append(starts, len(by_root))))
         self.present = (self.of_order >= 0) & (self.of_order < self.n_closed)
 
     def of_rows(self, place: NDArray[Any] | None) -> NDArray[np.int32]:
@@ -141,10 +141,10 @@ class ComponentPartitions:
 
     def members(self, number: int) -> tuple[Int64Array, Int64Array]:
         """Return (orders, roots) of one partition, by root and then by order."""
-        some = self.of_order[self.orders] == number
-        orders, roots = self.orders[some].astype(np.int64), self.roots[some].astype(np.int64)
-        by_root = np.argsort(roots, kind="stable")
-        return orders[by_root], roots[by_root]
+        some = slice(*self._firsts[number : number + 2])
+        orders, roots = self.orders[some], self.roots[some]
+        own = self.of_order[orders] == number
+        return orders[own].astype(np.int64), roots[own].astype(np.int64)
 
     def sort_pairs(self, pairs: Table, workspace: Workspace) -> None:
         """Write all pairs of closed partitions once more, sorted by partition; a batch is a part."""
@@ -163,13 +163,9 @@ class ComponentPartitions:
 
     def pairs(self, workspace: Workspace, number: int) -> list[Int64Array]:
         """Return the pairs of one partition: left, right."""
-        sides: list[list[Int64Array]] = [[np.empty(0, np.int64)], [np.empty(0, np.int64)]]
-        for name in workspace.numbered_names(PAIRED):
-            part = workspace.get(name)
-            if f"left-{number}" in part:
-                for side, which in zip(sides, ("left", "right"), strict=True):
-                    side.append(part[f"{which}-{number}"])
-        return [np.concatenate(side) for side in sides]
+        parts, none = map(workspace.get, workspace.numbered_names(PAIRED)), [np.empty(0, np.int64)]
+        own = [part for part in parts if f"left-{number}" in part]
+        return [np.concatenate(none + [part[f"{side}-{number}"] for part in own]) for side in ("left", "right")]
 
     def pieces(
         self, read: Callable[[int], list[Int64Array]], sizes_of: SizesOf, counting: Callable[[], WorkProgress], mark: int
