@@ -85,7 +85,7 @@ def block_candidates(fingerprints: float, bits: int, blocks: int | Sequence[int]
     Thesis on PSM, equation 6.6, summed over all tables with the sizes that their blocks have.
     """
     sizes = np.array(block_sizes(bits, blocks))
-    within("lead", lead, 1, len(sizes), below=True)
+    within("lead", lead, 1, len(sizes))
     return float(sum(fingerprints * 2.0 ** -sizes[list(c)].sum() for c in combinations(range(len(sizes)), lead)))
 
 
