@@ -67,8 +67,8 @@ class LookalikeError(Exception):
         return self.reason
 
 
-def _check_argument(name: str, value: object, declared: str | None) -> None:
-    """Refuse what is not of the declared type, if that is checked, and an empty path."""
+def _check_argument(name: str, value: object, declared: str) -> None:
+    """Refuse what is not of the declared type, and an empty path."""
     if declared in PATHS and not (isinstance(value, str | os.PathLike) and os.fspath(value)):
         raise ParameterError("must be a path", name, value)
     if declared in TYPES and type(value).__name__ not in TYPES[declared]:
@@ -81,7 +81,8 @@ def from_caller(function: Callable[P, R]) -> Callable[P, R]:
     With LOOKALIKE_TRACEBACK=full in the environment they have all lines. Names of arguments are checked, and some types.
     """
     made: Any = function
-    code, declared = made.__code__, made.__annotations__
+    code = made.__code__
+    checked = {name: kind for name, kind in made.__annotations__.items() if kind in PATHS or kind in TYPES}
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     names = tuple(f"{name}()" for name in (function.__name__, function.__qualname__))
 
@@ -90,8 +91,9 @@ def from_caller(function: Callable[P, R]) -> Callable[P, R]:
         try:
             if not code.co_flags & CO_VARKEYWORDS:
                 check_spelling(function.__qualname__, named, parameters)
-            for name, value in (*zip(parameters, args, strict=False), *named.items()):
-                _check_argument(name, value, declared.get(name))
+            for name, value in (*zip(parameters, args, strict=False), *named.items()) if checked else ():
+                if name in checked:
+                    _check_argument(name, value, checked[name])
             return function(*args, **named)
         except (LookalikeError, TypeError) as error:
             ours = isinstance(error, LookalikeError) or str(error).startswith(names)
