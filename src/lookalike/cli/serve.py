@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..errors import MissingExtraError, ParameterError
+from ..errors import ParameterError, needed_for
 from ..settings.options import OPENING
 from . import options
 from .messages import echo
@@ -84,13 +84,11 @@ def serve(
     from ..engines.memory import parse_bytes
     from ..settings.settings import available_threads
 
-    try:
+    with needed_for("serve"):
         from ..serve.bodies import Limits
         from ..serve.guard import read_keys
         from ..serve.server import ServerOptions, check_keys
         from ..serve.server import serve as run
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"{error.name} is not installed: pip install 'lookalike[serve]'") from None
     known = read_keys(keys) if keys is not None else None
     check_keys(host, port, known)
     limits = Limits(
@@ -108,10 +106,8 @@ def serve(
 
 def _answer(paths: tuple[str, ...], trust: tuple[str, ...], given: dict[str, Any]) -> None:
     """Answer questions of the Model Context Protocol until the input ends."""
-    try:
+    with needed_for("mcp"):
         from ..serve.mcp import Resources
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"{error.name} is not installed: pip install 'lookalike[mcp]'") from None
     from ..formats.split import Columns
 
     columns = Columns(given["text"], given["id"], encoding_errors=given["encoding_errors"])
