@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 PATIENCE, ATTEMPTS = 15, 5
 """Seconds that a server may be silent, and how often it is asked."""
 PAUSE = 0.5  # seconds before a server is asked again; twice as many each time
-REDIRECTS = 5
 BLOCK = 1 << 20  # bytes that are taken of a connection at once, or what has come of them
 _SECOND = 10**9
 _WAYS = {
@@ -60,6 +59,11 @@ def version_of(changed: str | None, tag: str | None) -> int:
     return max(0, seconds) * _SECOND + fraction
 
 
+def _as_it_is(request: Any) -> Any:
+    """Keep the credentials that a request has: a file of passwords for other programs would replace them."""
+    return request
+
+
 def _why(error: BaseException) -> str:
     """Return what an error began with, without the layers around it; what number was not understood says nothing."""
     inner = error.__cause__ or error.__context__
@@ -87,20 +91,27 @@ class HttpFile:
 
     @contextmanager
     def _answer(self, part: str) -> Iterator[requests.Response]:
-        """Give what the server answers, its body unread: 200, 206 or 416; if it fails, it is asked again."""
+        """Give what the server answers, its body unread: 200, 206 or 416; if it fails, it is asked again.
+
+        Where https led to http, nothing is read.
+        """
         session, reason = _session(os.getpid()), ""
+        headers = {**self._headers, "Accept-Encoding": "identity", **({"Range": part} if part else {})}
         from requests import ConnectionError, RequestException, Timeout
 
         for attempt in range(ATTEMPTS):
             _pause(attempt)
             try:
-                answer = self._followed(session, part)
+                answer = session.get(self._address, headers=headers, auth=_as_it_is, stream=True, timeout=PATIENCE)
             except (ConnectionError, Timeout) as error:
                 reason = _why(error)
                 continue
             except RequestException as error:
                 raise _refused(str(error)) from None
             try:
+                schemes = [one.url.partition(":")[0] for one in (*answer.history, answer)]
+                if schemes != sorted(schemes):
+                    raise _refused(f"it redirects from https to {'/'.join(answer.url.split('/', 3)[:3])}")
                 code = answer.status_code
                 if code < 400 or code == 416:
                     if answer.headers.get("content-encoding", "identity") != "identity":
@@ -114,23 +125,6 @@ class HttpFile:
             finally:
                 answer.close()
         raise _refused(f"{reason}{_GIVEN_UP}")
-
-    def _followed(self, session: requests.Session, part: str) -> requests.Response:
-        """Ask, and ask where the server says that the file is; from https nothing leads to http."""
-        from requests import Request
-
-        headers = {**self._headers, "Accept-Encoding": "identity", **({"Range": part} if part else {})}
-        request: Any = session.prepare_request(Request("GET", self._address, headers))
-        for _ in range(REDIRECTS):
-            proxies = session.merge_environment_settings(request.url, {}, True, None, None)
-            answer = session.send(request, timeout=PATIENCE, allow_redirects=False, **proxies)
-            if answer.next is None:
-                return answer
-            answer.close()
-            request = answer.next
-            if answer.url.startswith("https:") and not request.url.startswith("https:"):
-                raise _refused(f"it redirects from https to {'/'.join(request.url.split('/', 3)[:3])}")
-        raise _refused(f"it redirects more than {REDIRECTS} times")
 
     def fetch(self, n_bytes: int, begin: int) -> bytes:
         """Return some bytes; an OSError if the file is not the one any more that it was."""
