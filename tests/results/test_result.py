@@ -1,6 +1,7 @@
 """Results: their tables, what annotation adds, other thresholds, and what is left of one that is closed."""
 
 import pickle
+from collections import Counter
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,6 +15,33 @@ from lookalike.recipes import decide as telling_module
 from lookalike.results import result as result_module
 
 A3 = f"{A2} and more still"
+
+
+def test_the_tables_are_those_of_the_decisions(rng):
+    """Plain Python over the rows of decisions makes every other table."""
+    table = corpus(rng)
+    result = la.dedup(table, id="id", threshold=0.6)
+    rows = result.decisions.to_pylist()
+    texts = table["text"].to_pylist()
+    assert [row["id"] for row in rows] == table["id"].to_pylist()
+    gone = [row for row in rows if not row["kept"]]
+    assert result.removed.to_pylist() == [{name: row[name] for name in ("id", "duplicate_of", "resemblance")} for row in gone]
+    assert result.annotations["cluster"].to_pylist() == [row["duplicate_of"] or row["id"] for row in rows]
+    place = {row["id"]: i for i, row in enumerate(rows)}
+    for row in gone:
+        same_text = texts[place[row["id"]]] == texts[place[row["duplicate_of"]]]
+        assert row["reason"] == ("exact" if same_text else "near") and (row["resemblance"] == 1.0 or not same_text)
+    all_of, exact_of = (
+        Counter(r["duplicate_of"] for r in gone),
+        Counter(r["duplicate_of"] for r in gone if r["reason"] == "exact"),
+    )
+    assert [(r["n_duplicates"], r["n_exact"]) for r in rows] == [(all_of[r["id"]], exact_of[r["id"]]) for r in rows]
+    groups = {row["id"]: row["duplicates"] for row in result.groups.to_pylist()}
+    assert groups == {k: [r["id"] for r in gone if r["duplicate_of"] == k] for k in all_of}
+    assert list(groups) == [row["id"] for row in rows if row["id"] in all_of]
+    summary = result.summary
+    assert Counter(r["reason"] for r in rows) == {
+        "kept": summary.kept, "exact": summary.exact_duplicates, "near": summary.near_duplicates}  # fmt: skip
 
 
 def test_an_empty_job_has_all_tables():
