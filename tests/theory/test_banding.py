@@ -65,6 +65,12 @@ def test_curve_equals_the_binomial():
         np.testing.assert_allclose(banding.candidate_probability(r, bands, rows), expected, rtol=1e-12, atol=1e-15)
 
 
+def test_curve_is_exact_where_it_is_tiny():
+    assert banding.candidate_probability(0.01, 20, 10) == pytest.approx(20e-20, rel=1e-9)
+    assert banding.candidate_probability(0.0, 3, 2) == 0.0
+    assert banding.candidate_probability(1.0, 3, 2) == 1.0
+
+
 def test_mean_probability_is_the_integral():
     from scipy.integrate import quad
 
@@ -192,6 +198,21 @@ def test_it_is_the_probability_of_the_model(rng, r, every, common):
     p = banding.crowded_recall(own, crowded, r, chosen=5)[0]
     assert abs(found.mean() - p) < 5 * np.sqrt(p * (1 - p) / n)
     assert banding.crowded_recall(own, crowded, r) == banding.crowded_recall(own, crowded, r, chosen=16)
+
+
+def test_without_a_plan_one_pair_in_ten_thousand_may_have_fewer():
+    least = banding.least_agreeing(100, 100, 0.5, 0.99)
+    agree = 0.5 + 0.5 / 16
+    assert binom.cdf(least - 1, 10_000, agree) <= 1e-4 < binom.cdf(least, 10_000, agree)
+    assert binom.cdf(least, 10_000, agree) < 1.1e-4 or binom.cdf(least - 1, 10_000, agree) > 0.9e-4
+
+
+def test_sixteen_rare_codes_and_a_single_common_slot():
+    own, crowded = np.ones((1, 8, 3), bool), np.ones((1, 8), bool)
+    default, more = banding.crowded_recall(own, crowded, 0.1), banding.crowded_recall(own, crowded, 0.1, chosen=17)
+    assert default == banding.crowded_recall(own, crowded, 0.1, chosen=16) != more
+    # of two slots that agree in 0.3 of all the common one takes everything: 0.6
+    assert banding.crowded_recall([[[True, False]]], [[False]], 0.3) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_identities_of_resemblance():

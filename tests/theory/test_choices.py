@@ -140,6 +140,11 @@ def test_combined_bits_are_offered_where_they_tell_resemblances_apart(density):
         assert offered == (match(Part(slots=1), r, density, density) >= 0.5)
 
 
+def test_of_sketches_of_one_size_the_one_of_fewest_permutations_is_chosen():
+    for r, error, fewest in ((0.15, 0.15, 9), (0.3, 0.25, 5), (0.9, 0.25, 2)):
+        assert choose.for_error(r, error, bits=(1, 2, 3, 4), combined=()).permutations == fewest
+
+
 @pytest.mark.parametrize(("resemblance", "slots"), [(0.6, 64), (0.9, 64), (0.7, 128)])
 def test_two_slots_together_are_named_so_and_err_as_all_counts_say(resemblance, slots):
     found = choose.for_memory(resemblance, slots, permutations=2 * slots)

@@ -1,5 +1,6 @@
 """Formulas where plain simulations do not look: edges of ranges, defaults, unequal densities, small numbers, exact expectations."""
 
+from itertools import product
 from math import comb
 
 import numpy as np
@@ -9,8 +10,10 @@ import lookalike as la
 from lookalike.theory import (
     bbit,
     choose,
+    likelihood,
     minhash,
     mixture,
+    one_permutation,
     set_distance,
     xor_bits,
 )
@@ -64,12 +67,51 @@ def test_a_subset_resembles_its_set_as_much_as_it_can(smaller, larger):
         minhash.containment(r * (1 + 1e-6), smaller, larger)
 
 
+def test_most_likely_errs_as_combined_bits_do():
+    """One part: the estimate is the plain one, and the error of many slots that of its variance at two more matches, two fewer."""
+    for combined, densities in product([2, 3, 5], [(0.0, 0.0), (0.3, 0.3)]):
+        r, n = 0.7, 10**8
+        share = xor_bits.match_probability(r, combined, *densities)
+        found, error = likelihood.most_likely([n * share], [mixture.Part(slots=n, combined=combined)], *densities)
+        assert found == pytest.approx(r, abs=1e-9)
+        likely = xor_bits.resemblance((n * share + 2) / (n + 4), combined, *densities)
+        assert error**2 == pytest.approx(xor_bits.variance(likely, combined, n + 4, *densities), rel=0.01)
+
+
+def test_most_likely_errs_less_with_more_parts():
+    """The information of independent parts adds up, the slopes included, where there are many slots."""
+    r, parts = 0.7, [mixture.Part(slots=n * 10**6, bits=b, combined=m) for n, b, m in ((400, 2, 1), (300, 1, 3), (200, 8, 1))]
+    shares = [bbit.match_probability(r, 2), xor_bits.match_probability(r, 3), bbit.match_probability(r, 8)]
+    counts = [p.slots * s for p, s in zip(parts, shares, strict=True)]
+    found, error = likelihood.most_likely(counts, parts)
+    assert found == pytest.approx(r, abs=1e-9)
+    variances = [bbit.variance(r, 2, 4e8), xor_bits.variance(r, 3, 3e8), bbit.variance(r, 8, 2e8)]
+    assert error**-2 == pytest.approx(sum(1 / v for v in variances), rel=0.001)
+    assert error**-2 == pytest.approx(1 / mixture.least_variance(r, parts), rel=0.001)
+
+
+def test_expected_empty_of_many_unions_is_that_of_each():
+    unions = [0, 3, 10]
+    found = one_permutation.expected_empty(unions, 4, universe=20)
+    np.testing.assert_allclose(found, [one_permutation.expected_empty(u, 4, universe=20) for u in unions])
+
+
 def test_choices_offered():
     offered = list(choose.candidates(0.9))
     assert offered == list(choose.candidates(0.9, 0.0))
     assert {bits for scheme, bits, combined, _ in offered if scheme == "bbit"} == {1, 2, 3, 4, 6, 8, 16, 32}
     assert {combined for scheme, _, combined, _ in offered if scheme == "xor_bits"} == {2, 3, 4, 6, 8, 16, 32, 64}
     assert not [c for c in choose.candidates(0.2, 0.5) if c[0] == "xor_bits"], "E13: single bits match by less than a half"
+
+
+def test_of_choices_of_the_same_size_the_one_of_fewest_permutations_is_taken():
+    """Each number of bits, and of permutations combined, on its own; here two or more are the smallest."""
+    for r, wanted in ((0.8, 0.2), (0.9, 0.3), (0.9, 0.2), (0.9, 0.1)):
+        alone = [choose.for_error(r, wanted, bits=(b,), combined=()) for b in choose.BITS]
+        alone += [choose.for_error(r, wanted, bits=(), combined=(m,)) for m in (2, 3, 4, 6)]
+        sizes = sorted((c.total_bits, c.permutations) for c in alone)
+        found = choose.for_error(r, wanted)
+        assert (found.total_bits, found.permutations) == sizes[0] and sizes[0][0] == sizes[1][0]
 
 
 def test_least_budgets():

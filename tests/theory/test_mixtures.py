@@ -111,6 +111,17 @@ def test_choice_for_an_error_and_for_a_budget():
 DENSITIES = [(0.0, 0.0), (0.35, 0.25), (0.5, 0.5)]
 
 
+@pytest.mark.parametrize(("bits", "combined"), [(1, 1), (4, 1), (1, 2), (1, 3)])
+@pytest.mark.parametrize("densities", DENSITIES)
+def test_one_kind_of_slots_told_as_two_is_the_same(bits, combined, densities):
+    """Where slots are all alike it tells nothing, which of them are counted together."""
+    equal = np.array([[30, 5], [37, 19], [40, 20]])
+    one = likelihood.most_likely(equal.sum(1)[:, None], [Part(slots=60, bits=bits, combined=combined)], *densities)
+    parts = [Part(slots=40, bits=bits, combined=combined), Part(slots=20, bits=bits, combined=combined)]
+    for whole, split in zip(one, likelihood.most_likely(equal, parts, *densities), strict=True):
+        np.testing.assert_allclose(split, whole, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("densities", DENSITIES)
 @pytest.mark.parametrize("equal", [(6, 15), (9, 16), (10, 20)])
 def test_errors_of_mixtures_are_half_their_intervals(densities, equal):
@@ -149,6 +160,19 @@ def test_intervals_reach_as_far_as_resemblances_do(densities, parts):
         np.testing.assert_allclose(error[13:17], plain[13:17], atol=1e-6)  # above chance, below the highest
 
 
+@pytest.mark.parametrize("combined", [1, 2])
+def test_errors_have_the_shape_of_what_is_asked(combined):
+    """One number for one pair of documents, a table for a table."""
+    parts = [Part(slots=10, bits=1), Part(slots=20, combined=combined)]
+    table = np.array([[[8, 13], [9, 17], [10, 20]], [[7, 19], [5, 10], [9, 16]]])
+    found, error = likelihood.most_likely(table, parts, 0.3, 0.4)
+    assert found.shape == error.shape == (2, 3)
+    for i, j in np.ndindex(2, 3):
+        each = likelihood.most_likely(table[i, j], parts, 0.3, 0.4)
+        assert np.shape(each[0]) == np.shape(each[1]) == ()
+        assert each == pytest.approx((found[i, j], error[i, j]), abs=1e-12)
+
+
 def test_the_share_of_matches_rises_from_its_least_value():
     """Of all resemblances, negative ones too, at which single bits match with probabilities from 0 to 1/2."""
     for parts, densities in product(
@@ -172,6 +196,29 @@ def test_the_share_of_matches_rises_from_its_least_value():
 def test_sets_are_sparse_where_no_density_is_given():
     """As many single bits as XORs of two: single bits of sparse sets match with probability (1 + R) / 2, which is 1/4 at R = -1/2."""
     assert mixture.rises_from([Part(slots=40), Part(slots=40, combined=2)]) == pytest.approx(-0.5)
+
+
+MIXED = [
+    [Part(slots=40, bits=1), Part(slots=30, bits=3)],
+    [Part(slots=40, bits=2), Part(slots=60, combined=2)],
+    [Part(slots=20, bits=1), Part(slots=50, combined=3), Part(slots=10, bits=8)],
+]
+
+
+def test_pooled_estimates_are_where_so_many_matches_are_expected():
+    """Sets of unlike sizes too: the probability of a match by chance is not the one that the slope has."""
+    for parts, densities in product(MIXED, [(0.0, 0.0), (0.35, 0.25), (0.1, 0.5)]):
+        highest = min(densities) / max(densities) if densities[0] else 1.0
+        r = np.linspace(0.5 * highest, highest, 7)
+        share = sum(part.slots * match(part, r, *densities) for part in parts) / sum(part.slots for part in parts)
+        np.testing.assert_allclose(mixture.resemblance(share, parts, *densities), r, atol=1e-12)
+
+
+@pytest.mark.parametrize("parts", MIXED)
+def test_documents_that_match_in_all_slots_resemble_each_other_by_1(parts):
+    """Not nearly: 1."""
+    assert mixture.resemblance(1.0, parts) == 1.0
+    assert mixture.estimate([part.slots for part in parts], parts)[0] == 1.0
 
 
 def test_64_bits_a_slot_and_no_more():

@@ -1,5 +1,6 @@
 """Bands of packed slots: probabilities multiplied out, and the choice held to all shapes."""
 
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -19,6 +20,21 @@ def test_probabilities_of_bands_are_products():
     assert found.shape == (1, 3) and found[0, 1] == pytest.approx(expected) and found[0, 2] == 1.0
     plain = la.theory.banding.candidate_probability(0.5 + 0.5 * 0.7, 9, 6)
     assert packed_banding.candidate_probability(0.7, 9, 6, [Part(slots=60)]) == pytest.approx(float(plain), rel=1e-12)
+
+
+def test_more_documents_take_more_rows():
+    parts = la.sketches.BBit(bits=1).parts(256)
+    rows = [packed_banding.choose_bands(0.8, 0.9, parts, 10.0**e)[1] for e in range(1, 9)]
+    assert all(a <= b for a, b in pairwise(rows)) and rows[0] < rows[-1]
+
+
+def test_densities_make_chance_matches_rarer():
+    """Sets of half their universe, and of a half and a tenth: each slot by Theorem 1."""
+    r, densities = np.array([0.1, 0.2]), ([0.5, 0.5], [0.5, 0.1])
+    p = [la.theory.bbit.match_probability(x, 1, left, right) for x, left, right in zip(r, *densities, strict=True)]
+    found = packed_banding.candidate_probability(r, 4, 3, [Part(slots=12)], *densities)
+    np.testing.assert_allclose(found, [1 - (1 - x**3) ** 4 for x in p], rtol=1e-12)
+    assert (found < packed_banding.candidate_probability(r, 4, 3, [Part(slots=12)])).all()
 
 
 def test_cost_counts_keys_and_candidates():

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from theory.sampler import mean_and_variance
 
-from lookalike.theory import banding, set_distance, shares, simhash
+from lookalike.theory import banding, bbit, set_distance, shares, simhash
 
 
 @pytest.mark.parametrize("slots", [1, 2, 7])
@@ -24,6 +24,13 @@ def test_a_threshold_is_reached_by_enumeration(slots):
             assert shares.reach_probability(r, threshold, slots) == pytest.approx(sum(weights), abs=1e-12)
 
 
+@pytest.mark.parametrize(("r", "threshold", "slots"), [(0.8, 0.8, 256), (0.8, 0.801, 256), (0.3, 0.5, 40), (0.999, 0.99, 1000)])
+def test_a_threshold_is_reached_by_the_binomial(r, threshold, slots):
+    assert shares.reach_probability(r, threshold, slots) == pytest.approx(
+        stats.binom.sf(np.ceil(threshold * slots) - 1, slots, r), rel=1e-9
+    )
+
+
 def test_tails_and_their_inverse_are_those_of_scipy():
     """From one match to all of them, on either side of the mean. Logarithms of factorials round to 2^-53 of themselves."""
     for n in [1, 2, 7, 100, 10**4, 10**6, 10**9]:
@@ -34,6 +41,13 @@ def test_tails_and_their_inverse_are_those_of_scipy():
                     assert shares.upper_tail(k, n, p) == pytest.approx(stats.binom.sf(k - 1, n, p), rel=exact, abs=1e-300)
             for tail in (0.5, 0.4, 0.025, 0.0005, 1e-9):
                 assert shares.tail_probability(k, n, tail) == pytest.approx(stats.beta.ppf(tail, k, n - k + 1), rel=exact)
+
+
+@pytest.mark.parametrize(("k", "n", "p"), [(3, 7, 0.01), (5, 9, 0.4), (9, 9, 0.2), (1, 9, 1e-6), (2, 30, 0.01)])
+def test_small_tails_are_exact(k, n, p):
+    exact = sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1))
+    assert shares.upper_tail(k, n, p) == pytest.approx(exact, rel=1e-12)
+    assert shares.tail_probability(k, n, exact) == pytest.approx(p, rel=1e-12)
 
 
 def test_upper_tail_of_a_sum_is_by_enumeration():
@@ -81,6 +95,15 @@ def test_fingerprints_have_64_bits_where_none_are_given():
     assert simhash.cosine_variance(0.3) == simhash.cosine_variance(0.3, 64)
     assert simhash.cosine_error(7) == simhash.cosine_error(7, 64)
     assert simhash.within_radius(0.9, 3) == simhash.within_radius(0.9, 3, 64)
+
+
+def test_variance_of_b_bit_estimates_is_that_of_their_law():
+    for bits, densities in product([1, 2, 8], [(0.0, 0.0), (0.4, 0.3)]):
+        k, r = 300, 0.6
+        values = bbit.resemblance(np.arange(k + 1) / k, bits, *densities)
+        mean, variance = mean_and_variance(values, k, float(bbit.match_probability(r, bits, *densities)))
+        assert mean == pytest.approx(r)
+        assert variance == pytest.approx(bbit.variance(r, bits, k, *densities))
 
 
 @pytest.mark.parametrize(("matches", "trials"), [(0, 1), (0, 40), (3, 7), (40, 40), (200, 256)])

@@ -4,9 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 from theory.sampler import mean_and_variance, minima
 
-from lookalike.theory import bbit, xor_bits
+from lookalike.theory import bbit, mixture, xor_bits
 
 UNLIKE = [(0.0, 0.0), (0.6, 0.45), (0.3, 0.4)]
 
@@ -39,6 +40,22 @@ def test_single_bits_match_by_half_at_the_least_resemblance():
         assert xor_bits.least_resemblance(0.0, 0.0) == 0.0
         if densities[0] == densities[1]:
             assert least == pytest.approx(densities[0] / 2)
+
+
+@pytest.mark.parametrize("densities", UNLIKE)
+def test_three_quarter_variance_to_first_order(densities):
+    """The share of half single bits and half XORed ones: its variance from both binomials, its slope by differences."""
+    r, n, step = 0.7, 1000, 1e-6
+    e = float(bbit.match_probability(r, 1, *densities))
+    t = float(xor_bits.match_probability(r, 2, *densities))
+    parts = [mixture.Part(slots=n // 2), mixture.Part(slots=n // 2, combined=2)]
+    whole = mixture.pooled_curve(parts, r, *densities)[0]
+    assert whole == pytest.approx((e + t) / 2)
+    spread = (stats.binom.var(n // 2, e) + stats.binom.var(n // 2, t)) / n**2
+    ends = [float(mixture.resemblance(whole + s, parts, *densities)) for s in (-step, step)]
+    assert np.mean(ends) == pytest.approx(r, abs=1e-9)
+    slope = (ends[1] - ends[0]) / (2 * step)
+    assert mixture.variance(r, parts, *densities) == pytest.approx(slope**2 * spread, rel=1e-6)
 
 
 @pytest.mark.parametrize(("densities", "r"), [*zip(UNLIKE[:2] * 2, (0.3, 0.3, 0.7, 0.7), strict=True), (UNLIKE[0], 0.95)])
