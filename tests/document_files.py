@@ -15,6 +15,9 @@ KINDS = {
 }
 OFFICE, TEXT = (f"urn:oasis:names:tc:opendocument:xmlns:{name}:1.0" for name in ("office", "text"))
 
+STORY = " ".join(f"The river number {n} rises in the hills and falls into the sea after {7 * n} miles." for n in range(20))
+OTHER = " ".join(f"The road number {n} leaves the town and ends at the coast after {9 * n} turns." for n in range(20))
+
 
 def pdf(*pages: str | bytes) -> bytes:
     """Return a PDF with a page of lines for each text; bytes draw a page themselves."""

@@ -15,14 +15,17 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, wraps
+from inspect import CO_VARKEYWORDS
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
-from .wording import printable, show_path, spoken
+from .wording import check_spelling, printable, show_path, spoken
 
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
+PATHS = {"str | Path", "str | os.PathLike[str]"}
+TYPES = {"bool": ("bool", "bool_"), "Settings | None": ("Settings", "NoneType"), "Pairs": ("Pairs",), "Shingles": ("Shingles",)}
 
 
 class LookalikeError(Exception):
@@ -65,17 +68,31 @@ class LookalikeError(Exception):
         return self.reason
 
 
+def _check_argument(name: str, value: object, declared: str | None) -> None:
+    """Refuse what is not of the declared type, if that is checked, and an empty path."""
+    if declared in PATHS and not (isinstance(value, str | os.PathLike) and os.fspath(value)):
+        raise ParameterError("must be a path", name, value)
+    if declared in TYPES and type(value).__name__ not in TYPES[declared]:
+        raise ParameterError(f"must be of type {declared}", name, value)
+
+
 def from_caller(function: Callable[P, R]) -> Callable[P, R]:
     """Let errors raised on purpose, and arguments that do not fit, lead to the line that called a public function, not to ours.
 
-    With LOOKALIKE_TRACEBACK=full in the environment they have all lines.
+    With LOOKALIKE_TRACEBACK=full in the environment they have all lines. Names of arguments are checked, and some types.
     """
-
+    made: Any = function
+    code, declared = made.__code__, made.__annotations__
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     names = tuple(f"{name}()" for name in (function.__name__, function.__qualname__))
 
     @wraps(function)
     def called(*args: P.args, **named: P.kwargs) -> R:
         try:
+            if not code.co_flags & CO_VARKEYWORDS:
+                check_spelling(function.__qualname__, named, parameters)
+            for name, value in (*zip(parameters, args, strict=False), *named.items()):
+                _check_argument(name, value, declared.get(name))
             return function(*args, **named)
         except (LookalikeError, TypeError) as error:
             ours = isinstance(error, LookalikeError) or str(error).startswith(names)
@@ -90,7 +107,7 @@ def all_from_caller(public: type[T]) -> type[T]:
     """Let the errors of all public methods and attributes of a class lead to their callers."""
     for name, value in list(vars(public).items()):
         found: Any = value
-        if name.startswith("_"):
+        if name.startswith("_") and name != "__init__":
             continue
         if isinstance(value, FunctionType):
             setattr(public, name, from_caller(value))

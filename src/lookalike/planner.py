@@ -14,7 +14,7 @@ from .choices import Verify, check_choice
 from .errors import ParameterError, from_caller
 from .theory import banding, minhash, shares
 from .values.arrays import MAX_PERMUTATIONS, number, whole
-from .wording import html_table, spelled
+from .wording import html_table
 
 if TYPE_CHECKING:
     from .sketches.packed import BBit, Fractional, XorBits
@@ -149,30 +149,27 @@ class Plan:
         }
 
 
-def _of_percent(given: float) -> str:
-    return f"; for {given:g}% write {given / 100:g}" if 1 < given <= 100 else ""
+def _of_percent(given: float, certain: bool = True) -> str:
+    return f"; for {given:g}% write {given / 100:g}" if 1 < given < 100 or (certain and given == 100) else ""
 
 
 def check_targets(threshold: float, recall: float, certain: bool = False) -> None:
     """Raise ParameterError unless threshold and recall are ones that can be planned for; ``certain``: a recall of 1, too."""
     if not 0.0 < number("threshold", threshold, "a number in (0, 1]") <= 1.0:
         raise ParameterError(
-            "threshold must be in (0, 1]: it is the minimum resemblance of near-duplicates; got "
-            f"{threshold}{_of_percent(threshold)}",
+            f"must be in (0, 1]: it is the minimum resemblance of near-duplicates{_of_percent(threshold)}",
             "threshold",
             threshold,
         )
     most = "1]" if certain else "1)"
     if not 0.0 < number("recall", recall, f"a number in (0, {most}") < 1.0 and not (certain and recall == 1.0):
         more = "" if certain else (
-            ", and no sketch finds all for certain (0.999 costs about half as much again as 0.99; dedup and pairs take 1)"
+            ", and no sketch finds all for certain (0.999 costs about half as much again as 0.99, and dedup and pairs take 1)"
         )  # fmt: skip
         raise ParameterError(
-            f"recall must be in (0, {most}: it is the probability of finding a pair at the threshold{more}; got "
-            f"{recall}{_of_percent(recall)}",
-            "recall",
-            recall,
-        )
+            f"must be in (0, {most}: it is the probability of finding a pair at the threshold{more}"
+            f"{_of_percent(recall, certain)}", "recall", recall,
+        )  # fmt: skip
 
 
 def _fitting(threshold: float, recall: float, permutations: int) -> list[tuple[int, int]]:
@@ -226,7 +223,6 @@ def choose_sketch(
 
 
 @from_caller
-@spelled
 def plan(
     *,
     threshold: float = 0.8,

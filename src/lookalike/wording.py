@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import wraps
-from types import FunctionType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
-P = ParamSpec("P")
-R = TypeVar("R")
 MOST_SHOWN = 300  # characters of a fact in a notebook
 _BOTH = re.compile(r"(?<!\w)(--?[a-z][a-z-]*(?: (?!--)(?:'[^']*'|[^\s();,:]+))?) \(([a-z_]+(?:=[^()]*)?)\)")
 QUOTES = ('"', "'", "[")  # with which values of ``--set`` begin that are more than a word
@@ -85,11 +81,6 @@ def show_path(path: str | os.PathLike[str]) -> str:
         return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _parameters(function: object) -> tuple[str, ...]:
-    assert isinstance(function, FunctionType)
-    return function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
-
-
 def meant(name: str, known: Iterable[str]) -> str:
     """Return "; did you mean 'first'?", if one of some words is like another; else nothing."""
     from difflib import get_close_matches  # here, for what is not needed to start
@@ -104,17 +95,6 @@ def check_spelling(function: str, named: Iterable[str], known: Collection[str]) 
     for name in named:
         if name not in known:
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{meant(name, known)}")
-
-
-def spelled(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function, called with a parameter that it does not have, name the one that was probably meant."""
-
-    @wraps(function)
-    def called(*args: P.args, **named: P.kwargs) -> R:
-        check_spelling(function.__qualname__, named, _parameters(function))
-        return function(*args, **named)
-
-    return called
 
 
 def html_table(caption: str, facts: Mapping[str, str], rows: Iterable[tuple[str, str]] = ()) -> str:

@@ -65,7 +65,7 @@ def test_each_reader_gets_its_own_words(named, options, said, tmp_path, capsys):
     (tmp_path / "in").mkdir()
     write_lines(tmp_path / "in/x.jsonl", ["one two three"])
     code, _, err = run(capsys, "dedup", tmp_path / "in", *options)
-    err = re.sub("--set [a-z_]+=", "", err)
+    err = re.sub("--set [a-z_]+=", "", err.replace(str(tmp_path), ""))
     assert code in (1, 2) and re.search(said, err) and not re.search(r"\([a-z_]+=|\b[a-z]+_[a-z_]+\b|\b[a-z]+=", err), err
     with pytest.raises(la.LookalikeError, match=said) as raised:
         la.dedup(tmp_path / "in", **named)
@@ -73,13 +73,7 @@ def test_each_reader_gets_its_own_words(named, options, said, tmp_path, capsys):
 
 
 def test_the_prefix_is_one(tmp_path, capsys):
-    for arguments in (
-        ["dedup"],
-        ["dedup", "x", "--keep"],
-        ["nothing"],
-        ["dedup", "x", "--nothing"],
-        ["dedup", str(tmp_path / "x")],
-    ):
+    for arguments in (["dedup"], ["dedup", "x", "--keep"], ["nothing"], ["dedup", "x", "--no"], ["dedup", tmp_path / "x"]):
         code, _, err = run(capsys, *arguments)
         assert code and re.search("^error: ", err, re.MULTILINE) and "Error:" not in err
 
@@ -117,12 +111,8 @@ def test_crowds_are_helped_by_options_that_there_are(tmp_path, capsys):
     header = " ".join(f"header{i}" for i in range(60))
     path = write_lines(tmp_path / "x.jsonl", [f"{header} {' '.join(f'w{n}-{k}' for k in range(8))}" for n in range(40)])
     code, out, _ = run(capsys, "dedup", path, "--set", "max_bucket=5", "-t", "0.9")
-    assert (
-        code == 0
-        and "crowded buckets" in out
-        and "raise --set max_bucket=..., or leave boilerplate out with --set ignore=..." in out
-        and "docs/" not in out
-    )
+    assert code == 0 and "crowded buckets" in out and "docs/" not in out
+    assert "raise --set max_bucket=..., or leave boilerplate out with --set ignore=..." in out
     assert "raise max_bucket=" in str(la.dedup(path, max_bucket=5, threshold=0.9).summary)
     code, out, _ = run(capsys, "dedup", path, "--set", "max_bucket=1000", "-t", "0.9")
     assert code == 0 and "crowded buckets" not in out
@@ -144,17 +134,15 @@ def test_recall_1_is_named_where_it_is_likely_to_take_less_time(tmp_path, capsys
 def test_pairs_say_that_nothing_is_removed(tmp_path, capsys):
     _, out, _ = run(capsys, "pairs", "--help")
     assert "removed" not in out and "max_bucket" not in out
-    _, out, _ = run(
-        capsys,
-        "pairs",
-        write_lines(tmp_path / "x.jsonl", ["one two three four five six"] * 9 + ["one two three four five seven"]),
-    )
+    path = write_lines(tmp_path / "x.jsonl", ["one two three four five six"] * 9 + ["one two three four five seven"])
+    _, out, _ = run(capsys, "pairs", path)
     assert "pairs compared (identical texts count as one)" in out or "pair compared (of identical" in out
 
 
 def test_an_estimate_is_said_to_be_one(tmp_path, capsys):
     _, out, _ = run(capsys, "plan", write_lines(tmp_path / "x.jsonl", ["one two three"] * 50))
     assert "dedup of about " in out
+    assert run(capsys, "plan", "--recall", "100")[2].endswith("got 100.0\n")
 
 
 def test_a_small_job_needs_no_word_on_the_disk(tmp_path, capsys):
@@ -165,8 +153,7 @@ def test_a_small_job_needs_no_word_on_the_disk(tmp_path, capsys):
 def deep(call):
     with pytest.raises((la.LookalikeError, TypeError)) as raised:
         call()
-    ours = [frame for frame in traceback.extract_tb(raised.value.__traceback__) if "/lookalike/" in frame.filename]
-    return len(ours)
+    return sum("/lookalike/" in frame.filename for frame in traceback.extract_tb(raised.value.__traceback__))
 
 
 def test_an_error_leads_to_the_line_of_its_caller(tmp_path, monkeypatch):
@@ -195,6 +182,14 @@ def test_an_error_leads_to_the_line_of_its_caller(tmp_path, monkeypatch):
         lambda: la.decontaminate(path),
         lambda: result.write(tmp_path / "o.jsonl", annotated=True),
         lambda: index.query(),
+        lambda: result.texts([1]),
+        lambda: result.write(None),
+        lambda: la.Index.create(5),
+        lambda: la.History(5),
+        lambda: la.History(tmp_path / "h").add(path, "x", {}),
+        lambda: la.exact_pairs([[1]], threshold=1),
+        lambda: la.verify([], [], threshold=1),
+        lambda: la.dedup([], keep=()),
     ]
     assert [deep(call) for call in calls] == [1] * len(calls)
     result.close()
@@ -206,8 +201,6 @@ def test_an_error_leads_to_the_line_of_its_caller(tmp_path, monkeypatch):
 def test_an_argument_that_is_missing_is_said_of_the_function():
     with pytest.raises(TypeError, match=r"^decontaminate\(\) missing 1 required keyword-only argument: 'against'$"):
         la.decontaminate(["one two three"])
-    with pytest.raises(TypeError, match="expected"):  # of Python itself, with all lines
-        la.dedup(["one two three"]).save(5)
 
 
 def test_what_a_traceback_shows(tmp_path):

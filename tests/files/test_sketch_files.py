@@ -126,6 +126,12 @@ def test_densities_of_few_bits_are_what_they_say():
         replace(rounded, densities=None)
 
 
+def refuse(path, arrays, header, said):
+    write_arrays(path, arrays, header, kind=SIGNATURES, replace=True)
+    with pytest.raises(la.errors.InputDataError, match=said):
+        la.sketches.load(path)
+
+
 @pytest.mark.parametrize(
     ("header", "steps"),
     [
@@ -142,9 +148,7 @@ def test_other_densities_are_damage(tmp_path, header, steps):
     la.sketches.save(dense, tmp_path / "x.sig")
     file = ArrayFile(tmp_path / "x.sig", SIGNATURES)
     arrays = {name: file[name] for name in ("words", "layout")} | ({} if steps is None else {"density_steps": steps})
-    write_arrays(tmp_path / "y.sig", arrays, file.meta | header, kind=SIGNATURES)
-    with pytest.raises(la.errors.InputDataError, match="damaged"):
-        la.sketches.load(tmp_path / "y.sig")
+    refuse(tmp_path / "y.sig", arrays, file.meta | header, "damaged")
 
 
 def test_copies_that_are_not_marked_and_places_that_were_mixed_are_refused(tmp_path):
@@ -155,9 +159,7 @@ def test_copies_that_are_not_marked_and_places_that_were_mixed_are_refused(tmp_p
         la.sketches.load(tmp_path / "x.sig")
         file = ArrayFile(tmp_path / "x.sig", SIGNATURES)
         header = file.meta | {"scheme": {key: file.meta["scheme"][key] for key in ("kind", "parameters")}, "bins": ""}
-        write_arrays(tmp_path / "y.sig", dict(file), header, kind=SIGNATURES, replace=True)
-        with pytest.raises(la.errors.InputDataError, match="earlier version, .*: make the signatures again"):
-            la.sketches.load(tmp_path / "y.sig")
+        refuse(tmp_path / "y.sig", dict(file), header, "earlier version, .*: make the signatures again")
 
 
 @pytest.mark.parametrize("damage", ["layout", "has_empty"])
@@ -168,9 +170,7 @@ def test_another_layout_is_damage(tmp_path, damage):
     header = {"has_empty": int(file.meta["has_empty"])} if damage == "has_empty" else {}
     if damage == "layout":
         arrays["layout"] = arrays["layout"] + np.array([0, 1, 0])  # a slot more, in as many words
-    write_arrays(tmp_path / "y.sig", arrays, file.meta | header, kind=SIGNATURES)
-    with pytest.raises(la.errors.InputDataError, match="damaged"):
-        la.sketches.load(tmp_path / "y.sig")
+    refuse(tmp_path / "y.sig", arrays, file.meta | header, "damaged")
 
 
 def test_files_of_earlier_rules_are_loaded_but_not_mixed(tmp_path):
@@ -231,6 +231,4 @@ def test_kinds_that_this_version_lacks_may_be_newer(tmp_path):
     la.sketches.save(values()["fast"], tmp_path / "x.sig")
     file = ArrayFile(tmp_path / "x.sig", SIGNATURES)
     header = file.meta | {"scheme": {"kind": "MinHashOfLater", "parameters": {}}}
-    write_arrays(tmp_path / "y.sig", {"values": file["values"]}, header, kind=SIGNATURES)
-    with pytest.raises(la.errors.InputDataError, match="of a newer version.*MinHashOfLater"):
-        la.sketches.load(tmp_path / "y.sig")
+    refuse(tmp_path / "y.sig", {"values": file["values"]}, header, "of a newer version.*MinHashOfLater")

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+from io import BytesIO
 
 import pyarrow as pa
 import pytest
@@ -39,9 +40,7 @@ def test_lines_for_any_blocks(folder, pieces, block, suffix):
         blocks = list(read_blocks(path))
         assert b"".join(read_raw(path)) == path.read_bytes()
     assert b"".join(blocks) == data and all(1 <= len(some) <= block for some in blocks)
-    assert lines == [line + b"\n" for line in data.split(b"\n")[:-1]] + (
-        [data.rpartition(b"\n")[2]] if data[-1:] not in (b"\n", b"") else []
-    )
+    assert lines == BytesIO(data).readlines()
     assert list(read_blocks(path, 3)) == [data[i : i + 3] for i in range(0, len(data), 3)] or compression_of(path) == "zstd"
 
 
@@ -86,9 +85,7 @@ def test_a_line_that_is_too_long_is_not_held(folder, pieces, block, most):
     data = b"".join(pieces)
     path = folder / "limited"
     path.write_bytes(data)
-    every = [line + b"\n" for line in data.split(b"\n")[:-1]] + (
-        [data.rpartition(b"\n")[2]] if data[-1:] not in (b"\n", b"") else []
-    )
+    every = BytesIO(data).readlines()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(streams, "BLOCK", block)
         lines = [line for some in read_lines(path, most, skip=True) for line in some]

@@ -1,6 +1,7 @@
 """Frames and data sets of other libraries are read as they are, some rows at a time."""
 
 import tracemalloc
+from collections import OrderedDict
 
 import numpy as np
 import pandas as pd
@@ -173,7 +174,9 @@ def test_what_comes_in_comes_out():
     """Kept rows, as the same kind, with all that a row has."""
     for data in [
         TEXTS,
+        tuple(TEXTS),
         {"x": TEXTS[0], "y": TEXTS[1], "z": TEXTS[2]},
+        OrderedDict(zip("xyz", TEXTS, strict=True)),
         [{"text": text} for text in TEXTS],
         np.array(TEXTS, object),
         pd.Series(TEXTS, [7, 8, 9]),

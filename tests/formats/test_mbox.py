@@ -5,12 +5,11 @@ import logging
 import random
 
 import pytest
+from document_files import OTHER, STORY
 
 import lookalike as la
 from lookalike.files import streams
 
-STORY = " ".join(f"The river number {n} rises in the hills and falls into the sea after {7 * n} miles." for n in range(20))
-OTHER = " ".join(f"The road number {n} leaves the town and ends at the coast after {9 * n} turns." for n in range(20))
 PAGE = f"<html><body><p>{OTHER}</p></body></html>"
 
 

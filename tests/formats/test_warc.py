@@ -11,6 +11,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 import zstandard
+from document_files import OTHER, STORY
 from json_lines import read_lines
 from samples import one_in
 
@@ -18,9 +19,6 @@ import lookalike as la
 from lookalike.files.streams import read_blocks
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns, Limit
-
-STORY = " ".join(f"The river number {n} rises in the hills and falls into the sea after {7 * n} miles." for n in range(20))
-OTHER = " ".join(f"The road number {n} leaves the town and ends at the coast after {9 * n} turns." for n in range(20))
 
 
 def record(kind, uri, body, content_type="application/http; msgtype=response", **more):

@@ -113,13 +113,13 @@ def test_parameters(tmp_path):
         ({"standard_error": 0.0}, "standard error must be"),
         ({"standard_error": 0.0001}, "takes 36,000,000 slots; an index has at most 65,536"),
         ({"kind": "simhash", "bits": 8}, "simhash has no parameter 'bits'"),
-        ({"kind": "simhash", "probes": 0}, "probes must be in 1..20,000; got 0"), ({"keep_text": 1}, "keep_text must be True or False; got 1"),
+        ({"kind": "simhash", "probes": 0}, "probes must be in 1..20,000; got 0"), ({"keep_text": 1}, "keep_text must be of type bool; got 1"),
         ({"kind": "simhash", "probes": "many"}, "probes must be of type int"), ({"probes": 23}, "minhash has no parameter 'probes'"),
     ):  # fmt: skip
         with pytest.raises(la.errors.ParameterError, match=message):
             la.Index.create(tmp_path / "x", **parameters)
     assert not (tmp_path / "x").exists()
-    one, other = la.Index.create(tmp_path / "a"), la.Index.create(tmp_path / "b", seed=2)
+    one, other = la.Index.create(tmp_path / "a"), la.Index.create(tmp_path / "b", seed=np.int64(2))
     with pytest.raises(la.errors.IncompatibleSketchError, match="seed=1"):
         one.query(other.sketch(["text"]))
     with pytest.raises(la.errors.OutputError, match="is not an empty folder"):

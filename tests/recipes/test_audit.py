@@ -169,15 +169,17 @@ def test_a_sample_is_near_the_truth_and_inside_its_interval(rng):
     assert 0 < truth < 1 and inside >= 34, "95 % of 40, less three standard deviations"
 
 
+WORDS = [f"w{i}" for i in range(60)]
+ONE, LIKE = " ".join(WORDS), " ".join([*WORDS[:58], "x", "y"])
+
+
 def test_groups_references_and_ids(tmp_path):
-    words = [f"w{i}" for i in range(60)]
-    a, b = " ".join(words), " ".join([*words[:58], "x", "y"])
-    rows = [{"text": t, "g": g} for t, g in ((a, 1), (b, 1), (b, 2), (a, None), (b, None))]
+    rows = [{"text": t, "g": g} for t, g in ((ONE, 1), (LIKE, 1), (LIKE, 2), (ONE, None), (LIKE, None))]
     result = la.dedup(pa.Table.from_pylist(rows), within="g", threshold=0.7)
     found = result.audit(9)
     assert (result.keep.tolist(), found["found"], found["missed"]) == ([True, False, True, True, False], 2, 0)
-    (tmp_path / "old.jsonl").write_text(json.dumps({"text": a}) + "\n")
-    (tmp_path / "new.jsonl").write_text(json.dumps({"text": "else where"}) + "\n" + json.dumps({"text": b}) + "\n")
+    (tmp_path / "old.jsonl").write_text(json.dumps({"text": ONE}) + "\n")
+    (tmp_path / "new.jsonl").write_text(json.dumps({"text": "else where"}) + "\n" + json.dumps({"text": LIKE}) + "\n")
     result = la.dedup(tmp_path / "new.jsonl", against=tmp_path / "old.jsonl", threshold=0.99)
     assert result.keep.all()
     result = la.dedup(tmp_path / "new.jsonl", against=tmp_path / "old.jsonl", threshold=0.7)
@@ -186,9 +188,7 @@ def test_groups_references_and_ids(tmp_path):
 
 def test_what_references_resemble_is_missed_too(tmp_path):
     """A kept document that resembles a reference should have been removed."""
-    words = [f"w{i}" for i in range(60)]
-    a, b = " ".join(words), " ".join([*words[:58], "x", "y"])
-    result = la.dedup([b], against=[a], threshold=0.7, bands=1, rows=500)
+    result = la.dedup([LIKE], against=[ONE], threshold=0.7, bands=1, rows=500)
     assert result.keep.all() and result.audit(1)["missed"] == 1
 
 

@@ -40,6 +40,12 @@ def expected(inputs, tmp_path_factory):
     return path.read_bytes()
 
 
+@pytest.fixture
+def places(tmp_path):
+    (tmp_path / "out").mkdir()
+    return tmp_path / "out" / "out.jsonl", tmp_path / "work"
+
+
 def check_clean(output, work, expected):
     assert output.read_bytes() == expected
     assert sorted(p.name for p in output.parent.iterdir()) == ["out.jsonl", "out.jsonl_lookalike.json"]
@@ -90,10 +96,9 @@ def test_killed_at_many_random_moments(runner, inputs, expected, tmp_path):
     moments(runner, inputs, expected, tmp_path, 300)
 
 
-def test_killed_again_and_again(runner, inputs, expected, tmp_path):
+def test_killed_again_and_again(runner, inputs, expected, places):
     """Each run gets a few parts further."""
-    output, work = tmp_path / "out" / "out.jsonl", tmp_path / "work"
-    output.parent.mkdir()
+    output, work = places
     runs = 1
     while runner(inputs, output, ["put", 9, "after"], work=str(work), **FIXED) != 0:
         runs += 1
@@ -101,10 +106,9 @@ def test_killed_again_and_again(runner, inputs, expected, tmp_path):
     check_clean(output, work, expected)
 
 
-def test_another_memory_after_a_crash(runner, inputs, expected, tmp_path):
+def test_another_memory_after_a_crash(runner, inputs, expected, places):
     """Limits that are gone take with them what they made, also when that was stopped half way."""
-    output, work = tmp_path / "out" / "out.jsonl", tmp_path / "work"
-    output.parent.mkdir()
+    output, work = places
     assert runner(inputs, output, ["put", "texts-000001", "after"], work=str(work), **FIXED) == -9
     (work / "limits.part").unlink()
     (work / "texts-000000.part").unlink()
@@ -112,10 +116,9 @@ def test_another_memory_after_a_crash(runner, inputs, expected, tmp_path):
     check_clean(output, work, expected)
 
 
-def test_a_full_disk_leaves_the_output_alone(inputs, expected, tmp_path):
+def test_a_full_disk_leaves_the_output_alone(inputs, expected, places):
     """Files may not grow beyond a limit: a clear error; with the limit gone the job goes on."""
-    output, work = tmp_path / "out" / "out.jsonl", tmp_path / "work"
-    output.parent.mkdir()
+    output, work = places
     code = (
         "import resource, signal, sys, json, lookalike as la\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"

@@ -51,6 +51,10 @@ def check_pairs(packed):
     return every
 
 
+def share_of(found, n):
+    return ((found.left % 2 == 0) & (found.right == found.left + 1)).sum() / n
+
+
 @pytest.mark.parametrize("packing", PACKINGS, ids=repr)
 def test_pairs_are_those_of_all_estimates(rng, packing):
     """Without densities, with those of sets of unlike sizes in a small universe, and with these rounded. Blocks have 256 rows."""
@@ -183,7 +187,7 @@ def test_recall_of_dense_sets_is_at_least_as_planned(rng):
     bands, width = packed_banding.choose_bands(resemblance, 0.8, packed.packing.parts(256), 2 * n, density)
     planned = packed_banding.candidate_probability(resemblance, bands, width, packed.packing.parts(256), density, density)
     found = la.search.BandingIndex(bands=bands, rows=width).add(packed).pairs()
-    share = ((found.left % 2 == 0) & (found.right == found.left + 1)).sum() / n
+    share = share_of(found, n)
     sparse = packed_banding.candidate_probability(resemblance, bands, width, packed.packing.parts(256))
     assert 0.8 <= planned < sparse and abs(share - planned) < 5 * (planned * (1 - planned) / n) ** 0.5
 
@@ -260,7 +264,7 @@ def test_filled_bins_of_small_sets_are_all_compared(rng, monkeypatch, densify):
     bands, rows = packed_banding.choose_bands(0.25, 0.95, parts, len(packed))
     assert packed_banding.candidate_probability(0.25, bands, rows, parts) >= 0.95
     found = la.search.BandingIndex(bands=bands, rows=rows).add(packed).pairs()
-    share = ((found.left % 2 == 0) & (found.right == found.left + 1)).sum() / n
+    share = share_of(found, n)
     assert densify == "reverse" or share < 0.95, "what is planned does not hold"
     banded, every = la.search.pairs_above(packed, 0.25, recall=0.95), la.search.pairs_above(packed, 0.25)
     assert banded.left.tolist() == every.left.tolist() and len(every) > n / 4

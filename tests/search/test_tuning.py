@@ -114,7 +114,8 @@ def test_defaults_and_edges():
     [
         ({"n": 10**24}, "n must be in 1..1099511627776"),
         ({"sigma": float("inf")}, "sigma must be a positive number; got inf"),
-        ({"recall": float("nan")}, "recall must be in (0, 1]; got nan"),
+        ({"recall": float("nan")}, "recall must be a number in (0, 1]"),
+        ({"recall": "x"}, "recall must be a number"),
         ({"memory": 0.0}, "memory must be a positive number of bytes"),
         ({"radius": 64}, "radius must be in 0..63"),
     ],

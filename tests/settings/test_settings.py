@@ -34,6 +34,7 @@ TEXTS = ["one two three four five six", "One two, three four five six", "quite a
         ({"permutations": 64.5}, "permutations must be an integer"),
         ({"bands": True, "rows": 3}, "bands must be an integer"),
         ({"max_bucket": "3"}, "max_bucket must be an integer"),
+        ({"memory": 0}, "memory must be at least"),
         ({"html": 1}, "html must be True or False"),
         ({"tokenizer": "words"}, "tokenizer must be callable"),
         ({"memory": "1e400"}, "memory must be a number of bytes"),
@@ -89,6 +90,12 @@ def test_a_choice_is_one_of_its_words(name, value):
 def test_a_switch_is_true_or_false(name, value):
     with pytest.raises(la.errors.ParameterError, match=f"{name} must be True or False; got {value!r}"):
         la.dedup(TEXTS, **{name: value})
+
+
+def test_the_parameter_is_named():
+    for name, wrong in {"ignore": 5, "against": 5, "work": ""}.items():
+        with pytest.raises(la.LookalikeError, match=f"^{name} must be a path"):
+            la.dedup(["a"], **{name: wrong})
 
 
 def test_numbers_of_numpy_are_numbers_of_the_job(tmp_path):

@@ -98,6 +98,10 @@ def test_found_share_equals_enumeration():
 def test_two_tables_with_one_flip_are_exact_at_radius_3():
     assert blocks.found_share(64, 3, [(32, 1), (32, 1)]) == 1.0
     assert blocks.found_share(64, 4, [(32, 1), (32, 1)]) < 1.0
+    with pytest.raises(la.errors.ParameterError, match="64 bits together"):
+        blocks.found_share(64, 3, [(32, 1), (33, 1)])
+    with pytest.raises(la.errors.ParameterError, match="lead must"):
+        blocks.block_candidates(9.0, 64, 4, 5)
     assert blocks.combinations_within(26, 1) * 2 == 54
 
 

@@ -58,7 +58,7 @@ def list_(folder: str, as_json: bool) -> None:
         }
         more = f" and {len(one.inputs) - 1:,} more" if len(one.inputs) > 1 else ""
         size = f"{plural(one.documents, 'document')}, {one.bytes:,} bytes"
-        line = f"{one.name}  {size}, written {written}, from {', '.join(one.inputs[:1]) or 'no input'}{more}"
+        line = f"{one.name}  {size}, written {written}" + (f", from {one.inputs[0]}{more}" if one.inputs else "")
         click.echo(json.dumps(told)) if as_json else echo(line)
     if not as_json:
         total = sum(one.documents for one in found)

@@ -43,7 +43,7 @@ def print_notes(bar: Bar | None) -> None:
 
 @contextmanager
 def progress(quiet: bool, lines: bool = False) -> Iterator[Callable[[str, int], None]]:
-    """Give a function that reports amounts done of named stages; elsewhere than on a terminal it is silent, or writes lines."""
+    """Give a function that reports progress by stage; without a terminal it is silent, or writes lines."""
     from ..recipes.progress import Lines, make_bar, no_progress
 
     if quiet:

@@ -140,7 +140,7 @@ class Memory:
         """Return the cap asked for, or a share of what is free now."""
         if size is not None:
             cap = parse_bytes(size)
-            if cap < UNITLESS and str(size).strip().isdecimal():
+            if 0 < cap < UNITLESS and str(size).strip().isdecimal():
                 raise ParameterError(f"memory {size} means {cap:,} bytes: add a unit, as in {cap}GB or {cap}MB")
             keep_little()
             return cls(min(cap, MOST))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import OutputError
+from ..wording import plural
 from .atomic import (
     create_temporary,
     leftovers,
@@ -181,7 +182,7 @@ def check_folder(path: Path) -> None:
     if foreign:
         reason = "that no earlier run wrote" if files is not None else f"but no {SIDECAR} that lists what an earlier run wrote"
         raise OutputError(
-            f" contains {len(foreign):,} file{'s' * (len(foreign) > 1)} {reason} ({first_few(foreign)}); "
+            f" contains {plural(len(foreign), 'file')} {reason} ({first_few(foreign)}); "
             "--force (force=True) replaces the whole folder: move them, or choose another name",
             path,
         )

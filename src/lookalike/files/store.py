@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OutputError
+from ..wording import plural
 from .disk import SIDECAR, files_in
 from .names import GivenPath, first_few, show_path
 from .places import FoundFile
@@ -57,7 +58,7 @@ def check_output(folder: Url, force: bool, last: str = SIDECAR) -> None:
         foreign = sorted(names - _known(names, {SIDECAR, PLANNED, *(whole or []), *(begun or [])}))
         if foreign:
             raise OutputError(
-                f" contains {len(foreign):,} file{'s' * (len(foreign) > 1)} that no earlier run wrote "
+                f" contains {plural(len(foreign), 'file')} that no earlier run wrote "
                 f"({first_few(foreign)}): move them, or choose another name",
                 folder,
             )

@@ -195,6 +195,8 @@ _CHOSEN: dict[str, Callable[[Any, NDArray[np.bool_]], Any]] = {
     "polars.Series": lambda data, keep: data.filter(type(data)(keep)),
     "polars.LazyFrame": lambda data, keep: filter_data(data.collect(), keep).lazy(),
     "builtins.list": lambda data, keep: list(compress(data, keep)),
+    "builtins.tuple": lambda data, keep: tuple(compress(data, keep)),
+    "collections.OrderedDict": lambda data, keep: type(data)(compress(data.items(), keep)),
     "builtins.dict": lambda data, keep: dict(compress(data.items(), keep)),
     "datasets.Dataset": lambda data, keep: data.select(np.flatnonzero(keep)),
     "datasets.IterableDataset": lambda data, keep: data.filter(partial(_is_kept, keep), with_indices=True),
@@ -204,17 +206,17 @@ _OTHERWISE = "clean() without it returns an Arrow table, and keep is a mask"
 
 def filter_data(data: Any, keep: NDArray[np.bool_]) -> Any:
     """Return the kept rows of what a program has, or of several tables by name, as the same kind."""
-    kind = f"{type(data).__module__.partition('.')[0]}.{type(data).__name__}"
+    kinds = [f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(data).__mro__]
     tables = isinstance(data, Mapping) and not isinstance(next(iter(data.values()), ""), (str, bytes, type(None)))
-    choose = _CHOSEN.get(kind)
-    if kind.startswith("pyarrow.") and hasattr(data, "slice"):  # a table, a batch or a column
+    choose = next((_CHOSEN[kind] for kind in kinds if kind in _CHOSEN), None)
+    if kinds[0].startswith("pyarrow.") and hasattr(data, "slice"):  # a table, a batch or a column
         choose = _filter_tables
-    if tables and all(hasattr(some, "__len__") for some in data.values()):
-        choose = _of_each
+    if tables:
+        choose = _of_each if all(hasattr(some, "__len__") for some in data.values()) else None
     if choose is None:
         raise ParameterError(
-            "data must be what dedup got: a list, a dict, a column, a table, a frame or a data set of Hugging Face; got "
-            f"{type(data).__name__}: {'clean its data sets one by one' if tables else _OTHERWISE}"
+            "data must be what dedup got: a list, a tuple, a dict, a column, a table, a frame or a data set of Hugging Face; "
+            f"got {type(data).__name__}: {'clean its data sets one by one' if tables else _OTHERWISE}"
         )
     rows = sum(map(len, data.values())) if tables else len(data) if hasattr(data, "__len__") else len(keep)
     if rows != len(keep):

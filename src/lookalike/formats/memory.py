@@ -16,6 +16,7 @@ from ..errors import InputDataError, OutputError, ParameterError
 from ..files.names import expanded, is_glob, list_suffixes, suffix_of
 from ..files.urls import WEB, is_url
 from ..text.texts import as_arrow_columns, as_items, as_texts
+from ..values.arrays import plain
 from ..values.arrow import without_views
 from .columnar import ColumnarFormat, check_columns, cut, outer, table_batch
 from .format import Format, Selection
@@ -27,7 +28,7 @@ from .split import Batch, Columns, FinalError, Inputs, Record, Split, numbers_fr
 
 MAX_PATH = 1024
 AS_TEXTS = "pass the texts as a column, pyarrow.array(texts)"
-_TAKEN = "texts are taken as a path, a table, a data set, a dict of id to text, or a list of texts or of dicts"
+_TAKEN = "must be a path, a table, a data set, a dict of id to text, or a list of texts or of dicts"
 _JSON = (str, int, float, list, dict, type(None))
 
 
@@ -111,7 +112,7 @@ class _Records(InMemory):
     def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
         """Return the dicts, each with its number, numbers of NumPy as those of Python."""
         for number, row in enumerate(split.data):
-            yield number, {name: value.item() if isinstance(value, np.generic) else value for name, value in row.items()}
+            yield number, {name: plain(value) for name, value in row.items()}
 
 
 class _Texts(_Records):
@@ -291,7 +292,7 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
     return False
 
 
-def as_sources(data: Any, *, others: Sequence[Split] | None = (), **how: Any) -> list[Split]:
+def as_sources(data: Any, *, others: Sequence[Split] | None = (), name: str = "data", **how: Any) -> list[Split]:
     """Tell what a user handed over: paths, a table, frame or data set, texts, or rows.
 
     A str or path is a path. A list is a list of paths if it holds a ``pathlib.Path``, or if all its items end in a known
@@ -299,7 +300,7 @@ def as_sources(data: Any, *, others: Sequence[Split] | None = (), **how: Any) ->
     table. An iterator is read once, into a list. Sources are taken as they are. Options that are for files (``how``) are
     refused where there are none, nor among ``others`` that were opened with them; None: they are not refused.
     """
-    splits, delimiter = _sources(data, how), how.get("delimiter")
+    splits, delimiter = _sources(data, how, name), how.get("delimiter")
     if others is None:
         return splits
     if not any(split.places for split in (*splits, *others)):
@@ -320,7 +321,7 @@ def refuse_for_files(how: Mapping[str, Any], what: str) -> None:
             raise ParameterError(f"{name} is for files, and the input is {what}; got {value!r:.80}: leave it out", name, value)
 
 
-def _sources(data: Any, how: dict[str, Any]) -> list[Split]:
+def _sources(data: Any, how: dict[str, Any], name: str = "data") -> list[Split]:
     if isinstance(data, Files):
         return open_sources(data, **how)
     if isinstance(data, (str, os.PathLike)):
@@ -344,7 +345,7 @@ def _sources(data: Any, how: dict[str, Any]) -> list[Split]:
         return [list_split(column)]
     if isinstance(data, Mapping):
         return _dict_sources(data, how)
-    items = as_items(data, _TAKEN)
+    items = as_items(data, f"{name} {_TAKEN}")
     if items and all(hasattr(item, "batches") and hasattr(item, "records") for item in items):
         return data if isinstance(data, Inputs) else list(items)
     if items and _are_paths(items):

@@ -112,7 +112,7 @@ class ColumnError(InputDataError):
 
 def _with_way_out(error: LookalikeError) -> LookalikeError:
     """Return an error that says what to do where nobody wants to stop at it."""
-    if type(error) in (InputDataError, DamagedError) and "on_error" not in error.reason:
+    if type(error) in (InputDataError, DamagedError) and not any(way in error.reason for way in ("on_error", "(query")):
         error.reason += ON_ERROR
     return error
 

@@ -35,7 +35,7 @@ from .split import FinalError, Limit, Record, Split
 
 def is_stdout(output: object) -> bool:
     """Tell whether an output means standard output, which takes JSON lines."""
-    return isinstance(output, str) and output == "-"
+    return output == "-"
 
 
 def _single(output: str | Path) -> Format | None:
@@ -246,7 +246,7 @@ def _write_folder(
 
 
 def _attributes_name(split: Split) -> str:
-    """Return the name of the file that takes what was found about the rows of an input: its own, if such a file holds JSON."""
+    """Return the name of the file for the attributes of an input: its own, if such a file holds JSON."""
     if split.form.rows_are_files:
         raise OutputError(
             f"attributes are for files of rows; {split.name} is a document itself: write -o annotated.jsonl with "

@@ -262,4 +262,7 @@ def _written(value: object) -> str:
 def check_type(kind: str | None, known: str | None, names: Texts) -> None:
     """Check that ids are of the type that an index has."""
     if None not in (kind, known) and kind != known:
-        raise ParameterError(f"the ids of this index are of type {known}; got {names.row(0).decode()!r:.60} of type {kind}")
+        raise ParameterError(
+            f"the ids of this index are of type {known}; got {names.row(0).decode()!r:.60} of type {kind}: "
+            "pass ids of that type (lookalike index add --id COLUMN)"
+        )

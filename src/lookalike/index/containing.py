@@ -15,7 +15,7 @@ from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
 from ..text.texts import Texts
 from ..values import Float64Array, Int64Array
-from ..values.arrays import concatenate_columns, whole
+from ..values.arrays import concatenate_columns, share, whole
 from ..values.arrow import to_arrow
 from .answers import ID_TYPES, ids_of
 from .manifest import Manifest
@@ -40,8 +40,7 @@ def containing(
             "index that keeps them with --keep-text (keep_text=True)"
         )
     top, threads = None if top is None else whole("top", top, 1), whole("threads", threads, 1)
-    if not 0.0 < threshold <= 1.0:
-        raise ParameterError("must be in (0, 1]", "threshold", threshold)
+    threshold = share("threshold", threshold)
     hashing = KeyedHashes(shingling, os.urandom(16))
     values, offsets = hashing.hashes(asked)
     passages = Passages.of(values.copy(), offsets, None, threshold)

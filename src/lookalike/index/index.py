@@ -19,7 +19,7 @@ from ..choices import Method, Mode, Normalization, Unit, check_choice
 from ..errors import IndexFormatError, OutputError, ParameterError, all_from_caller
 from ..text.texts import Texts, as_texts, concatenate
 from ..values.arrays import RANDOM, drawn_seed
-from ..wording import html_table, plural, printable, spelled
+from ..wording import html_table, plural, printable
 from .answers import Answers, all_documents, check_type, documents_of, find, id_texts, ids_of, look_up, measure, sketch_texts
 from .containing import containing
 from .kind import Sketches, SketchScheme
@@ -353,7 +353,6 @@ class Index:
             raise OutputError("opened for reading; open it with mode='append' to change it", self.path)
 
     @classmethod
-    @spelled
     def create(
         cls,
         path: str | os.PathLike[str],
@@ -424,8 +423,6 @@ class Index:
             If a parameter is out of its range, or is for the other kind.
         """
         folder = Path(path)
-        if not isinstance(keep_text, bool):
-            raise ParameterError("must be True or False", "keep_text", keep_text)
         optional = {
             "width": width, "radius": radius, "probes": probes, "bands": bands, "rows": rows,
             "bits": bits, "slots": slots, "standard_error": standard_error, "sketch_bytes": sketch_bytes,

@@ -25,7 +25,7 @@ from ..sketches.simhash import SimHash
 from ..theory import banding, bbit, shares, simhash
 from ..theory.weak_bits import probed_share
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
-from ..values.arrays import MAX_PERMUTATIONS, whole
+from ..values.arrays import MAX_PERMUTATIONS, plain, whole
 from .kind import NO_PREFIXES, Sketches, SketchScheme
 
 SLOTS, WORD = 256, 16  # of a document; bits of a stored word
@@ -235,6 +235,7 @@ def make_kind(kind: str, **parameters: Any) -> SketchScheme:
     known = {field.name: field for field in fields(KINDS[kind])}
     if stranger := sorted(set(parameters) - set(known)):
         raise ParameterError(f"an index of kind {kind} has no parameter {stranger[0]!r}; it has {', '.join(sorted(known))}")
+    parameters = {name: plain(value) for name, value in parameters.items()}
     for name, value in parameters.items():
         if value is None and known[name].default is None:
             continue

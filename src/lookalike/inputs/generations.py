@@ -61,7 +61,7 @@ class Generation:
     written: float
     """When: seconds since 1970."""
     inputs: tuple[str, ...]
-    """Names of the inputs that documents were kept of."""
+    """Names of the files, or other inputs, that documents were kept of."""
     account: Account | None
     counts: Counts | None = None
     """What the job counted, and of which documents; None: it did not count."""
@@ -84,10 +84,11 @@ def generations_in(folder: Path) -> list[Generation]:
             raise InputDataError(" holds the sketches of one job: name the folder that it is in, or a new one", folder)
         described = described_in(one)
         rows, n_bytes = (sum(getattr(file, name) for file in described.typed.files) for name in ("rows", "bytes"))
+        names = (name for some in described.typed.inputs for name in [file.name for file in some.files or ()] or [some.name])
         found.append(
             Generation(
                 one.name, one, described.checksum, rows, n_bytes, (one / DESCRIPTION).stat().st_mtime,
-                tuple(some.name for some in described.typed.inputs), accounts.get((one.name, described.checksum)),
+                tuple(names), accounts.get((one.name, described.checksum)),
                 described.typed.counts,
             )
         )  # fmt: skip

@@ -22,7 +22,7 @@ def read_ignored(given: Any, reading: ReadOptions, shingling: Shingling) -> Igno
         if given.shingling == shingling or not len(texts):  # a loaded result knows no texts
             return given
     else:
-        splits = as_sources(given)
+        splits = as_sources(given, name="ignore")
         texts = concatenate([some for split in splits for some in _checked_texts(split, reading)])
         names = tuple(split.name for split in splits if split.places)
     ignored = Ignored.of(texts, shingling.hashes(texts)[0], names, shingling)

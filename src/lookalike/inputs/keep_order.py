@@ -80,7 +80,7 @@ def keep_text(keep: Keep) -> str:
     if isinstance(keep, list):
         return "; ".join(map(keep_text, keep))
     if isinstance(keep, tuple):
-        text, wanted = ":".join(map(str, keep)), [Priority(keep[-1])]
+        text, wanted = ":".join(map(str, keep)), [Priority(name) for name in keep[-1:]]
     elif isinstance(keep, Mapping):
         lists = {name: (values,) if isinstance(values, str) else tuple(values) for name, values in keep.items()}
         text = "; ".join(f"{name}:{','.join(map(str, values))}" for name, values in lists.items())

@@ -115,7 +115,7 @@ def as_references(
     items = data if isinstance(data, list | tuple) else [data]
     texts = items is data and not any(isinstance(one, os.PathLike) for one in items)  # of which the first is no such folder
     if not isinstance(data, Files) and not (all if texts else any)(map(saved_in, items or [None])):
-        sources = as_sources(data, **how, others=None)
+        sources = as_sources(data, **how, others=None, name="against")
         return sources if query is None else queried(sources, query)
     folders = [(path, saved_in(path)) for path in items]
     saved = dict.fromkeys(

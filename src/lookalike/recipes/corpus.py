@@ -12,7 +12,7 @@ import pyarrow as pa
 from ..engines.engine import Engine, Step, Table
 from ..engines.local.engine import LocalEngine
 from ..engines.memory import Memory, limit_of
-from ..errors import InputDataError, RowError
+from ..errors import RowError
 from ..files.workspace import Workspace
 from ..formats.memory import as_sources
 from ..formats.split import Split, note_skipped, skipped_in
@@ -24,8 +24,7 @@ from ..settings.settings import available_threads
 from ..steps.totals import of_inputs
 from ..values import Int64Array
 from ..values.arrow import to_numpy
-from ..values.tables import SOURCE_BITS
-from .checks import check_ids
+from .checks import check_ids, named_row
 from .outputs import Outputs
 from .progress import Progress
 
@@ -37,7 +36,7 @@ def open_corpora(
     outputs.begin()
     cap, how = Memory.wanted(settings.memory), settings.opening
     limit = limit_of(settings.max_document, settings.on_error, cap)
-    others = as_sources(against, **how, others=None)
+    others = as_sources(against, **how, others=None, name="against")
     sources = as_sources(data, **how, others=others)
     check_documents([*sources, *others])
     outputs.check(sources, others, settings)
@@ -72,7 +71,7 @@ def read_corpus(
     try:
         made = engine.materialize(engine.map(documents, step, schema_of(documents.schema)), name)
     except RowError as error:
-        raise InputDataError(error.reason, splits[error.position >> SOURCE_BITS].name, error.row) from None
+        raise named_row(splits, error) from None
     for split in splits:
         split.check_unchanged()
     corpus = corpus_of(engine, made, splits, reading)

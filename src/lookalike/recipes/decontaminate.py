@@ -25,7 +25,7 @@ from ..settings.option import check_values, front_door, repeating
 from ..steps.overlap import Search, judge_documents, judged_schema, match_documents, matched_schema, of_benchmarks, outside
 from ..text.hashes import KeyedHashes
 from ..text.shingle import Shingling
-from ..values.arrays import number, whole
+from ..values.arrays import share, whole
 from ..values.arrow import strings, to_arrow
 from ..wording import meant, plural
 from .corpus import by_order, corpus_of, job_engine, open_corpora, read_corpus
@@ -56,8 +56,8 @@ class DecontaminationSettings(DecontaminationOptions):
                 )
             if self.width not in (None, self.shingling.width):
                 raise ParameterError(f"{self.measure} already sets the number of tokens: leave out the width; got {self.width}")
-        elif self.threshold is not None and not 0.0 < number("threshold", self.threshold, "a number in (0, 1]") <= 1.0:
-            raise ParameterError("must be a number in (0, 1]", "threshold", self.threshold)
+        elif self.threshold is not None:
+            share("threshold", self.threshold)
         if isinstance(self.against_text, (list, tuple)) and not all(isinstance(name, str) for name in self.fields):
             raise ParameterError("must be a str or a list of str", "against_text", self.against_text)
         if len(set(self.fields)) < len(self.fields):

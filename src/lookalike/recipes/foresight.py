@@ -27,7 +27,7 @@ from ..steps.pairs import packed_width
 from ..steps.sketch import sketches_schema
 from ..values.arrays import number, whole
 from ..values.tables import DOCUMENTS, LINKS, PAIRS, SHARED_COUNTS
-from ..wording import plural, spelled, text_size
+from ..wording import plural, text_size
 
 # Links for each pair that remains of them after the cut: between 0.4 and 1.9.
 LINKS_PER_PAIR = 1.5
@@ -322,7 +322,6 @@ class Foresight:
 
 
 @from_caller
-@spelled
 def foresee(
     *,
     documents: float,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..engines.engine import Engine, Table
 from ..engines.memory import Memory
-from ..errors import InputDataError, ParameterError, RowError
+from ..errors import ParameterError, RowError
 from ..formats.cuts import check_one_column
 from ..formats.memory import own_id
 from ..formats.split import Split, unread_files
@@ -28,7 +28,7 @@ from ..text.shingle import Shingling
 from ..text.units import KEY_BYTES, Blocks, Hashing, Lines, Units, Windows
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_numpy
-from ..values.tables import SOURCE_BITS
+from .checks import named_row
 from .corpus import by_order, job_engine, open_corpora, read_corpus
 from .outputs import Outputs
 from .preparation import expected_of
@@ -73,7 +73,7 @@ class RepeatOptions:
         try:
             return self.engine.aggregate(keys, steps.key_counts(n_words))
         except RowError as error:
-            raise InputDataError(error.reason, self.sources[error.position >> SOURCE_BITS].name, error.row) from None
+            raise named_row(self.sources, error) from None
 
     def propose(self, units: Units, table: UInt64Array, name: str, named: bool = True) -> Proposed:
         """Read the corpus; return its documents with the units that may come twice, and with ids if they are ``named``."""

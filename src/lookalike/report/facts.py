@@ -109,7 +109,7 @@ def _count_pairs(rows: Counts, columns: Counts, shape: tuple[int, int]) -> Count
 
 
 def _chosen_sources(counted: Counts) -> list[int]:
-    """Choose the sources of most removed documents, and of the kept ones that stand for them, for the matrix."""
+    """Choose the sources with the highest counts, for the matrix."""
     order = np.argsort(-counted, kind="stable")[:IN_MATRIX]
     return sorted(order[counted[order] > 0].tolist())
 
@@ -203,6 +203,4 @@ def _choose(scored: ScoredPairs, facts: PairFacts, least: Int64Array, drawn: Int
 
 def chosen_sources(facts: PairFacts) -> list[int]:
     """Return the sources of most pairs."""
-    counted = facts.matrix.sum(axis=0) + facts.matrix.sum(axis=1)
-    order = np.argsort(-counted, kind="stable")[:IN_MATRIX]
-    return sorted(order[counted[order] > 0].tolist()) if len(counted) else []
+    return _chosen_sources(facts.matrix.sum(axis=0) + facts.matrix.sum(axis=1))

@@ -20,7 +20,7 @@ from ..formats.writers import Selection
 from ..settings.settings import Settings, added_columns, count_columns
 from ..steps.totals import of_inputs
 from ..values import Float64Array, Int64Array
-from ..values.arrays import MOST_SEED, whole
+from ..values.arrays import MOST_SEED, rows_of, whole
 from ..values.arrow import no_rows, to_numpy
 from ..values.tables import SOURCE_BITS
 from ..wording import called, plural
@@ -166,7 +166,7 @@ class Tables(Tabular):
         InputDataError
             If an input is not there any more, has changed, or was no file.
         """
-        wanted = np.unique(np.asarray(places, np.int64))
+        wanted = np.unique(rows_of(places, self.summary.reference + len(self), "places"))
         positions = to_numpy(rows_at(self.rows(["position"]), wanted)["position"])
         texts = self.inputs.texts(positions, self.settings, most)
         return {place: texts[position] for place, position in zip(wanted.tolist(), positions.tolist(), strict=True)}

@@ -10,7 +10,7 @@ from ..core import find_roots
 from ..errors import ParameterError
 from ..theory.hamming_costs import DEFAULT
 from ..values import Int64Array, Pairs, UInt64Array
-from ..values.arrays import concatenate_columns, number, whole
+from ..values.arrays import concatenate_columns, number, share, whole
 from .fingerprints import ExhaustiveHammingIndex, FingerprintIndex, Growing, Hits, Margins, Values, collect
 from .self_join import equal_rows, near_pairs, spread_pairs
 from .tables import BlockTables, Layout, choose_layout
@@ -67,9 +67,7 @@ class HammingIndex(FingerprintIndex):
         if memory is not None and number("memory", memory, "a positive number") <= 0:
             raise ParameterError("must be positive", "memory", memory)
         self.memory = memory
-        if not 0.0 < number("recall", recall, "a number in (0, 1]") <= 1.0:
-            raise ParameterError("must be in (0, 1]", "recall", recall)
-        self.recall = recall
+        self.recall: float = share("recall", recall)
         self._segments: tuple[tuple[int, FingerprintIndex], ...] = ()  # replaced, never changed: searches go through it
         self._founders = Growing()
         self._distinct: HammingIndex | None = None

@@ -13,7 +13,7 @@ from ..theory import hamming_costs, weak_bits
 from ..theory.blocks import combinations_within
 from ..theory.hamming_costs import DEFAULT
 from ..values import Float64Array
-from ..values.arrays import whole
+from ..values.arrays import number, share, whole
 from .tables import layouts
 
 SIGMA, SPREAD = 0.2, 1.0
@@ -88,11 +88,10 @@ def choices(
         If a parameter is out of its range.
     """
     n, radius = whole("n", n, 1, MOST_FINGERPRINTS), whole("radius", radius, 0, BITS - 1)
-    if not 0.0 < recall <= 1.0:
-        raise ParameterError("must be in (0, 1]", "recall", recall)
-    if not 0.0 < sigma < float("inf"):
+    recall = share("recall", recall)
+    if not 0.0 < number("sigma", sigma, "a positive number") < float("inf"):
         raise ParameterError("must be a positive number", "sigma", sigma)
-    if not memory > 0.0:
+    if not number("memory", memory, "a positive number of bytes") > 0.0:
         raise ParameterError("must be a positive number of bytes", "memory", memory)
     out = [Choice(f"ExhaustiveHammingIndex(radius={radius})", 1.0, 8.0 * n, DEFAULT.scan * n)]
     tables = []

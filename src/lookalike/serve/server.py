@@ -203,7 +203,7 @@ def _run(sockets: list[socket.socket], guard: Middleware, store: BatchedIndex | 
 
 
 def _within_files(limits: Limits) -> Limits:
-    """Return limits with as many connections as files can be open, once the system's limit was raised as far as it can be."""
+    """Return limits with as many connections as files can be open, after raising the system's limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = limits.connections + SPARE_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar, cas
 
 from ..choices import check_choice
 from ..errors import ParameterError, from_caller
-from ..wording import check_spelling, spelled
+from ..wording import check_spelling
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -147,11 +147,11 @@ def _entries(options: Any) -> dict[str, OptionField]:
 
 def check_values(options: Any) -> None:
     """Refuse a value of a wrong type, or beyond its limits, or that is no choice; make a number of NumPy's one of Python's."""
-    from ..values.arrays import whole  # here, for help needs no NumPy
+    from ..values.arrays import plain, whole  # here, for help needs no NumPy
 
     for entry in entries(type(options)).values():
         given = getattr(options, entry.name)
-        value = given.item() if type(given).__module__ == "numpy" and hasattr(given, "item") else given
+        value = plain(given)
         kind = entry.kind
         if value is not given:
             object.__setattr__(options, entry.name, value)
@@ -161,7 +161,8 @@ def check_values(options: Any) -> None:
             check_choice(entry.name, value, entry.choice)
         if kind is None:
             continue
-        if not isinstance(value, kind.types) or isinstance(value, bool) != (kind.types is bool):
+        nameless = value == "" and "path" in kind.name
+        if nameless or not isinstance(value, kind.types) or isinstance(value, bool) != (kind.types is bool):
             raise ParameterError(
                 f"{entry.name} must be {kind.rule}; got {given!r:.60}, of type {type(given).__name__}", entry.name, given
             )
@@ -215,7 +216,7 @@ def _with_options(doc: str | None, options: type) -> str | None:
 def with_option_docs(options: type[S]) -> type[S]:
     """Describe the options of a class in its docstring, and let its errors lead to its callers."""
     made: Any = options
-    made.__init__ = from_caller(spelled(made.__init__))
+    made.__init__ = from_caller(made.__init__)
     options.__doc__ = _with_options(options.__doc__, options)
     return options
 

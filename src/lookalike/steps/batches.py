@@ -47,6 +47,11 @@ def batch_of(schema: pa.Schema, *columns: Any) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
+def extend_batch(piece: pa.RecordBatch, made: dict[str, pa.Array], schema: pa.Schema) -> pa.RecordBatch:
+    """Return a batch of the columns that were made, and of others of a batch."""
+    return batch_of(schema, *(made[name] if name in made else piece.column(name) for name in schema.names))
+
+
 def one_batch(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     """Return some batches, at least one, as one."""
     if len(batches) == 1:

@@ -18,7 +18,7 @@ from ..text.texts import from_arrow_array
 from ..theory.banding import crowded_recall
 from ..values import Int64Array, UInt64Array, drop_repeats
 from ..values.arrow import alone, to_arrow, to_numpy
-from ..values.tables import CODE_PAIRS, LINKS, PREFIXES, PREFIXES_AND_BITS, RARE_CODE_POSTINGS
+from ..values.tables import CODE_PAIRS, PREFIXES, PREFIXES_AND_BITS, RARE_CODE_POSTINGS
 from .batches import DIGEST_BYTES, Batches, as_words, batch_of, flags, gather, ints, longest
 from .pairs import Nibbles, batches_of
 from .totals import Total
@@ -214,5 +214,4 @@ def prefix_links(rows: Batches, threshold: float, boundary: int, firsts: bool = 
     for piece in gather(rows, lambda batch: np.full(len(batch), ROW_BYTES), by="key"):
         keys, orders, *facts = (ints(piece, name) for name in piece.schema.names)
         links = core.PrefixLinks(keys, orders, facts, boundary, threshold, firsts)
-        while len((found := links.next(AT_A_TIME))[0]):
-            yield batch_of(LINKS, *found)
+        yield from batches_of(links)

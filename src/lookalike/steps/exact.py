@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..values import Int64Array
-from ..values.arrays import runs
+from ..values.arrays import expand_counts, runs
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import KEY, LEADERS_AND_KEYS, MATCHES, REPRESENTATIVES
 from .batches import DIGEST_BYTES, Batches, as_words, batch_of, flags, ints, ints_or
@@ -68,7 +68,7 @@ def by_key(rows: Batches, boundary: int) -> Batches:
 
 
 def follow_representatives(rows: Batches, boundary: int) -> Batches:
-    """Put the leader of a document that represents a key, where it is a copy, in its place; references stand for themselves."""
+    """Replace documents that represent a key, and are copies, by their leaders; references stay."""
     for batch in rows:
         first = ints(batch, "leader")
         leader = np.where(first < boundary, first, ints_or(batch, "leader_leader", -1))
@@ -135,7 +135,7 @@ class Sets:
 
     def members_from(self, heads: Int64Array, first: Int64Array, counts: Int64Array) -> Int64Array:
         """Return the members of sets from some places on."""
-        within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        within = expand_counts(counts)[1]
         alone = np.repeat(self._number(heads) < 0, counts)
         place = np.where(alone, 0, np.repeat(first, counts) + within)
         return np.where(alone, np.repeat(heads, counts), np.append(self.members, 0)[place])

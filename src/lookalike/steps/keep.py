@@ -13,7 +13,7 @@ from ..core import Resolver
 from ..errors import ParameterError, from_caller
 from ..methods.method import sets_of_values
 from ..values import Float64Array, Int64Array, Pairs, Shingles, drop_repeats
-from ..values.arrays import number
+from ..values.arrays import share
 from .batches import ints
 from .crowds import CELL_BITS, count_members, prefix_links, prefixes_of, prefixes_schema
 
@@ -65,7 +65,7 @@ def exact_pairs(shingles: Shingles, *, threshold: float) -> Pairs:
     >>> list(zip(found.left.tolist(), found.right.tolist(), found.resemblance.tolist()))
     [(0, 1, 0.6)]
     """
-    _check(threshold)
+    threshold = share("threshold", threshold)
     values, offsets = drop_repeats(shingles.values, shingles.offsets)
     n, counts = len(shingles), np.zeros(1 << CELL_BITS, np.int32)
     count_members(values, counts)
@@ -80,12 +80,6 @@ def exact_pairs(shingles: Shingles, *, threshold: float) -> Pairs:
     links = [ints(batch, "left") << 32 | ints(batch, "right") for batch in prefix_links(iter(rows), threshold, 0)]
     packed = np.unique(np.concatenate([np.empty(0, np.int64), *links]))
     return verify(Pairs(packed >> 32, packed & 0xFFFFFFFF, n), shingles, threshold=threshold)
-
-
-def _check(threshold: float) -> None:
-    """Refuse a threshold that no pair, or every pair, would reach."""
-    if not 0.0 < number("threshold", threshold, "a number in (0, 1]") <= 1.0:
-        raise ParameterError("must be in (0, 1]", "threshold", threshold)
 
 
 @from_caller
@@ -122,7 +116,7 @@ def verify(candidates: Pairs, shingles: Shingles, *, threshold: float) -> Pairs:
     >>> la.verify(pairs, shingles, threshold=0.6).resemblance.tolist()
     [0.6]
     """
-    _check(threshold)
+    threshold = share("threshold", threshold)
     if candidates.n_rows != len(shingles):
         raise ParameterError(f"the pairs belong to {candidates.n_rows} documents, the shingles to {len(shingles)}")
     candidates.check_rows()

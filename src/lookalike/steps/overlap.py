@@ -19,7 +19,7 @@ from ..text.shingle import Shingling
 from ..text.texts import Texts, concatenate, from_arrow_array
 from ..values import Int64Array
 from ..values.arrow import to_arrow
-from .batches import Batches, ints, row_error, starts_of
+from .batches import Batches, extend_batch, ints, row_error, starts_of
 from .totals import Total
 
 MATCH = np.dtype([
@@ -102,7 +102,7 @@ def _matched(piece: pa.RecordBatch, texts: Texts, search: Search, hashing: Keyed
         "tokens": to_arrow(tokens), "shingles": to_arrow(shingles), "passages": _bytes(rows, passages, n),
         "hits": _bytes(hit_rows, hits, n), "outside": _bytes(outside_rows, outside, n), "also": _bytes(*also, n),
     }  # fmt: skip
-    return _make_batch(piece, made, matched_schema(piece.schema))
+    return extend_batch(piece, made, matched_schema(piece.schema))
 
 
 def _distinct(values: Int64Array) -> Int64Array:
@@ -156,11 +156,6 @@ def _bytes(rows: Int64Array, values: NDArray[Any], n: int) -> pa.Array:
     """Return values as bytes, those of each of ``n`` rows together; rows ascend."""
     bounds = np.searchsorted(rows, np.arange(n + 1)) * values.dtype.itemsize
     return Texts(np.ascontiguousarray(values).view(np.uint8), bounds.astype(np.int64)).column()
-
-
-def _make_batch(piece: pa.RecordBatch, made: dict[str, pa.Array], schema: pa.Schema) -> pa.RecordBatch:
-    columns = [made[name] if name in made else piece.column(name) for name in schema.names]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _values(batch: pa.RecordBatch, name: str, dtype: Any = np.int64) -> tuple[Int64Array, NDArray[Any]]:
@@ -230,7 +225,7 @@ def _judged(batch: pa.RecordBatch, search: Search, commonplace: NDArray[np.bool_
         "n": to_arrow(counts), "matches": _bytes(rows, matches, n), "pieces": _bytes(*_pieces(hit_bounds, found[2], parts), n),
         "also": _bytes(np.repeat(np.arange(n), np.diff(also[0]))[kept], also[1][kept], n),
     }  # fmt: skip
-    return _make_batch(batch, made, judged_schema(batch.schema))
+    return extend_batch(batch, made, judged_schema(batch.schema))
 
 
 def _pieces(bounds: Int64Array, begins: Int64Array, parts: Int64Array) -> tuple[Int64Array, Int64Array]:

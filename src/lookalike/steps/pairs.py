@@ -16,7 +16,7 @@ from ..core import BucketLinks, CrossLinks, cut_pairs, pack_nibbles
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_arrow, to_numpy
 from ..values.tables import LINKS, PAIRS
-from .batches import DIGEST_BYTES, Batches, as_words, batch_of, ints, row_starts, starts_of
+from .batches import DIGEST_BYTES, Batches, as_words, batch_of, extend_batch, ints, row_starts, starts_of
 from .totals import Total
 
 CUT_AT_A_TIME = 1 << 21
@@ -33,7 +33,7 @@ _NOTHING: _Sides = (np.empty(0, np.uint8), np.empty(0, np.int64)) * 2
 
 
 def batches_of(links: Any) -> Iterator[pa.RecordBatch]:
-    """Yield the links that are to be had of ``BucketLinks``, ``HolderLinks`` or ``CrossLinks``."""
+    """Yield the links that are to be had of ``BucketLinks``, ``HolderLinks``, ``CrossLinks`` or ``PrefixLinks``."""
     while len((found := links.next(AT_A_TIME))[0]):
         yield batch_of(LINKS, *found)
 
@@ -199,8 +199,7 @@ def pack_codes(rows: Batches, slots: int) -> Batches:
     for batch in rows:
         out = pack_nibbles(as_words(batch["code"], 2 * slots, np.uint16))
         packed = pa.Array.from_buffers(pa.binary(width), len(out), [None, pa.py_buffer(out)])
-        columns = [packed if name == "code" else batch[name] for name in batch.schema.names]
-        yield pa.RecordBatch.from_arrays(columns, schema=nibbles_schema(batch.schema, slots))
+        yield extend_batch(batch, {"code": packed}, nibbles_schema(batch.schema, slots))
 
 
 def _add_nibbles(total: NDArray[Any], batch: pa.RecordBatch, slots: int) -> None:

@@ -27,7 +27,7 @@ from ..text.texts import Texts, from_arrow_array
 from ..text.units import BARE, UNIT, Lines, Units
 from ..values import Int64Array, UInt64Array
 from ..values.arrow import to_arrow
-from .batches import Batches, batch_of, check_tokens, gather, ints, row_error, starts_of
+from .batches import Batches, batch_of, check_tokens, extend_batch, gather, ints, row_error, starts_of
 from .totals import Total
 
 _LOW = np.uint64(0xFFFFFFFF)
@@ -81,9 +81,7 @@ def propose(rows: Batches, *, units: Units, table: UInt64Array, strict: bool, mo
         counts = np.diff(found.bounds)
         made = {"bytes": to_arrow(np.diff(texts.offsets)), "whole": to_arrow(found.wholes), "n": to_arrow(counts)}
         made["units"] = Texts(found.units.view(np.uint8), found.units.itemsize * found.bounds).column()
-        schema = proposed_schema(piece.schema)
-        columns = [made[name] if name in made else piece.column(name) for name in schema.names]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        yield extend_batch(piece, made, proposed_schema(piece.schema))
 
 
 def _add_keys(total: NDArray[Any], batch: pa.RecordBatch) -> None:

@@ -16,7 +16,6 @@ from ..core.scratch import scratch
 from ..errors import InputDataError, ParameterError, from_caller
 from ..hashing import PRIME, digest_secret, secret_words
 from ..values import Int64Array, Shingles, UInt64Array, drop_repeats
-from ..wording import spelled
 from .characters import native_characters
 from .ignored import Dropping
 from .shingle import Shingling, Tokenizer, ignored_places
@@ -121,7 +120,6 @@ class KeyedHashes:
 
 
 @from_caller
-@spelled
 def shingle(
     texts: Any,
     *,

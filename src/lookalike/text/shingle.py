@@ -17,6 +17,7 @@ from ..choices import UNITS, Normalization, Unit, check_choice
 from ..core import roll_rows, shingle_rows
 from ..errors import IncompatibleSketchError, InputDataError, ParameterError, from_caller
 from ..values import Int64Array, UInt64Array
+from ..values.arrays import whole
 from ..values.arrow import strings
 from .characters import (
     HIDDEN,
@@ -98,11 +99,7 @@ class Shingling:
         check_choice("normalization", self.normalization, Normalization)
         if self.width is None:
             object.__setattr__(self, "width", DEFAULT_WIDTHS[self.unit])
-        if not isinstance(self.width, (int, np.integer)):
-            raise ParameterError("must be an integer", "width", self.width)
-        if not 1 <= self.width <= 1 << 20:
-            raise ParameterError(f"must be in 1..{1 << 20}", "width", self.width)
-        object.__setattr__(self, "width", int(self.width))
+        object.__setattr__(self, "width", whole("width", self.width, 1, 1 << 20))
         if self.fold_case not in (True, False):
             raise ParameterError("must be True or False", "fold_case", self.fold_case)
         object.__setattr__(self, "fold_case", bool(self.fold_case))

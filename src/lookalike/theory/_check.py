@@ -16,10 +16,6 @@ Float = Any
 ROUNDING = 1e-12
 
 
-def _written(value: ArrayLike) -> str:
-    return repr(value.item() if isinstance(value, np.generic) else value)
-
-
 def within(
     name: str, value: ArrayLike, low: float, high: float, *, above: bool = False, below: bool = False
 ) -> NDArray[np.float64]:
@@ -38,7 +34,7 @@ def within(
         inside &= array < high
     if not np.all(inside):
         ends = f"{'(' if above else '['}{low:g}, {high:g}{')' if below or np.isinf(high) else ']'}"
-        raise ParameterError(f"{name} must be in {ends}; got {_written(value)}", name, value)
+        raise ParameterError(f"must be in {ends}", name, value)
     return np.clip(array, low, high)
 
 
@@ -69,8 +65,7 @@ def resemblance_of(
         crowded = (left + right) / (1.0 + r) > 1.0 + 1e-9
     if np.any(r > highest * (1 + 1e-9)) or np.any(crowded):
         raise ParameterError(
-            f"no two sets of densities {_written(density_left)} and {_written(density_right)} have resemblance "
-            f"{_written(resemblance)}: it is at most min / max of the densities, and their union, (r1 + r2) / (1 + R), "
-            "at most 1"
+            f"no two sets of densities {left} and {right} have resemblance {r}: it is at most min / max of the densities, "
+            "and their union, (r1 + r2) / (1 + R), at most 1"
         )
     return r, left, right

@@ -12,7 +12,7 @@ from math import comb
 import numpy as np
 
 from ..errors import ParameterError
-from ._check import Float
+from ._check import Float, within
 
 
 def block_sizes(bits: int, blocks: int | Sequence[int]) -> list[int]:
@@ -85,6 +85,7 @@ def block_candidates(fingerprints: float, bits: int, blocks: int | Sequence[int]
     Thesis on PSM, equation 6.6, summed over all tables with the sizes that their blocks have.
     """
     sizes = np.array(block_sizes(bits, blocks))
+    within("lead", lead, 1, len(sizes), below=True)
     return float(sum(fingerprints * 2.0 ** -sizes[list(c)].sum() for c in combinations(range(len(sizes)), lead)))
 
 
@@ -187,6 +188,11 @@ def found_share(bits: int, distance: int, tables: Sequence[tuple[int, int]]) -> 
     -------
     float in [0, 1]
 
+    Raises
+    ------
+    ParameterError
+        If prefixes have more bits.
+
     References
     ----------
     Counting: how many of the C(bits, distance) sets put at most ``flips`` bits into some table's prefix.
@@ -206,5 +212,7 @@ def found_share(bits: int, distance: int, tables: Sequence[tuple[int, int]]) -> 
     for prefix, flips in tables:
         missed = times(missed, [comb(prefix, j) if j > flips else 0 for j in range(min(prefix, distance) + 1)])
         rest -= prefix
+    if rest < 0:
+        raise ParameterError(f"must be of at most {bits} bits together, as prefixes have none in common", "tables", tables)
     missed = times(missed, [comb(rest, j) for j in range(min(rest, distance) + 1)])
     return 1.0 - float(missed[distance]) / comb(bits, distance)

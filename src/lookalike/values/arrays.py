@@ -86,6 +86,19 @@ def number(name: str, value: Any, rule: str = "a number") -> float:
         raise ParameterError(f"{name} must be {rule}; got an integer of {int(value).bit_length()} bits") from None
 
 
+def share(name: str, value: Any) -> float:
+    """Return a real parameter as float if it is in (0, 1]."""
+    found = number(name, value, "a number in (0, 1]")
+    if not 0.0 < found <= 1.0:
+        raise ParameterError("must be in (0, 1]", name, value)
+    return found
+
+
+def plain(value: Any) -> Any:
+    """Return a number of NumPy's as one of Python's, and any other value as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def native(values: Any, dtype: type) -> NDArray[Any]:
     """Return an array as the core takes it: of native byte order, contiguous, aligned."""
     return np.require(values, dtype, ("C", "A"))

@@ -239,12 +239,16 @@ def test_only_tasks_read_texts(small, tmp_path):
     assert len(asked) > before
 
 
+def pairs_and_components(engine):
+    ranked(engine, bytes=[100] * 6)
+    pairs = engine.materialize(engine.rows(pa.table({"left": [0, 1, 3], "right": [1, 2, 4]})), "pairs")
+    return pairs, SparkEngine.components.__get__(engine)(pairs)
+
+
 @pytest.mark.parametrize("most", [72 * 3 + 32 * 6, 72 * 3 + 32 * 6 - 1])
 def test_pairs_that_are_too_many_for_the_driver_make_no_bundles(engine, most, monkeypatch):
     monkeypatch.setattr(spark_tables, "DRIVER_BYTES", most)
-    ranked(engine, bytes=[100] * 6)
-    pairs = engine.materialize(engine.rows(pa.table({"left": [0, 1, 3], "right": [1, 2, 4]})), "pairs")
-    closed = SparkEngine.components.__get__(engine)(pairs)
+    pairs, closed = pairs_and_components(engine)
     if most < 72 * 3 + 32 * 6:
         assert closed is None
     else:
@@ -255,8 +259,6 @@ def test_pairs_that_are_too_many_for_the_driver_make_no_bundles(engine, most, mo
 @pytest.mark.parametrize("most", [300, 299])
 def test_a_component_too_large_for_a_task_is_left_out(engine, most, monkeypatch):
     monkeypatch.setattr(spark_tables, "COMPONENT_BYTES", most)
-    ranked(engine, bytes=[100] * 6)
-    pairs = engine.materialize(engine.rows(pa.table({"left": [0, 1, 3], "right": [1, 2, 4]})), "pairs")
-    closed = SparkEngine.components.__get__(engine)(pairs)
+    pairs, closed = pairs_and_components(engine)
     assert {row[0] for row in rows_of(closed)} == ({0, 3} if most == 300 else {3})
     assert rows_of(engine.join(pairs, closed, "left", "anti")) == ([] if most == 300 else [(0, 1), (1, 2)])
