@@ -15,7 +15,7 @@ EXTRAS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(
 OPTIONAL = {
     "": [], "jinja2": ["report"], "markupsafe": ["report"], "resiliparse": ["html", "warc"], "zstandard": ["warc"], "pypdfium2": ["pdf"],
     "pyspark": ["spark"], "pandas": ["spark"], "starlette": ["serve"], "uvicorn": ["serve"], "uvloop": ["serve"], "httptools": ["serve"],
-    "mcp": ["mcp"], "sklearn": [], "snowballstemmer": ["features"], "stop_words": ["features"], "scipy": ["sklearn"], "polars": [], "duckdb": ["duckdb"], "httpx": ["remote"], "huggingface_hub": ["remote"], "datasets": [],
+    "mcp": ["mcp"], "sklearn": [], "snowballstemmer": ["features"], "stop_words": ["features"], "scipy": ["sklearn"], "polars": [], "duckdb": ["duckdb"], "requests": ["remote"], "huggingface_hub": ["remote"], "datasets": [],
     "deltalake": ["delta"], "pyiceberg": ["iceberg"],
 }  # fmt: skip
 BLOCKED = """
@@ -64,7 +64,7 @@ lines = [
     "serve there-is-none", *(["serve --mcp"] if sys.argv[1] == "mcp" else []), "plan", "info", "dedup paper.pdf", "dedup web.html", "dedup crawl.warc", *(["dedup crawl.warc.zst"] if sys.argv[1] == "zstandard" else []), "plan in.jsonl", "--help", "dedup --help", "serve --help", "index add --help",
     *(["dedup in.jsonl --engine spark -o spark"] if sys.argv[1] in ("pyspark", "pandas") else []),
     *(["dedup table.duckdb"] if sys.argv[1] == "duckdb" else []),
-    *(["dedup https://localhost:9/a.jsonl"] if sys.argv[1] == "httpx" else []),
+    *(["dedup https://localhost:9/a.jsonl"] if sys.argv[1] == "requests" else []),
     *(["dedup hf://datasets/o/n"] if sys.argv[1] == "huggingface_hub" else []),
     *(["dedup delta"] if sys.argv[1] == "deltalake" else []), *(["dedup iceberg"] if sys.argv[1] == "pyiceberg" else []),
 ]

@@ -12,7 +12,8 @@ LookalikeError
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property, wraps
 from inspect import CO_VARKEYWORDS
 from types import FunctionType
@@ -196,3 +197,12 @@ class TooManyRemovedError(LookalikeError):
 
 class MissingExtraError(LookalikeError, ImportError):
     """An optional dependency is needed and not installed; the message says how to install it."""
+
+
+@contextmanager
+def needed_for(extra: str) -> Iterator[None]:
+    """Name the extra that has a module which is imported within this and is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(f"{error.name} is not installed: pip install 'lookalike[{extra}]'") from None

@@ -134,7 +134,7 @@ def test_plan_foresees_what_dedup_takes(capfd):
     [
         (["dedup"], 2, "Missing argument"),
         (["dedup", "IN", "--threshold", "1.5"], 2, "threshold must be in (0, 1]"),
-        (["dedup", "IN", "--threshold", "high"], 2, "not a valid float"),
+        (["dedup", "IN", "--threshold", "high"], 2, "not a valid number"),
         (["dedup", "IN", "--text", "body"], 1, "field 'body' is missing; fields found: id, text"),
         (["dedup", "IN", "--id", "url"], 1, "name another with --id"),
         (["dedup", "-"], 2, "--format"),

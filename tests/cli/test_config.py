@@ -74,7 +74,7 @@ BAD = [
     ("max_bucket = 5.5", "lookalike.toml: max_bucket must be of the type integer; got 5.5"),
     ("max_bucket = 1", "lookalike.toml: max_bucket: 1 is not in the range x>=2"),
     ("fold_case = 'no'", "lookalike.toml: fold_case must be of the type boolean; got 'no'"),
-    ("threshold = '0.8'", "lookalike.toml: threshold must be of the type float; got '0.8'"),
+    ("threshold = '0.8'", "lookalike.toml: threshold must be of the type number; got '0.8'"),
     ("exclude = ['a', 5]", "lookalike.toml: exclude must be of the type text or a list of these; got ['a', 5]"),
     ("verify = 'exat'", "lookalike.toml: verify: 'exat' is not one of 'exact', 'sketch'; did you mean 'exact'?"),
     ("[dedup]\nseed = 5", "lookalike.toml: 'dedup' is not a key; --print"),
@@ -91,9 +91,10 @@ def test_mistakes_in_a_file_are_named(corpus, capsys, text, said):
 
 
 @pytest.mark.parametrize(("words", "said"), [
+    (["--set", "max_bucket=x"], "--set: max_bucket: 'x' is not a valid integer."),
     (["--set", "max_bucket"], "--set: it takes KEY=VALUE; got 'max_bucket'"),
     (["--set", "max_buckets=5"], "--set: 'max_buckets' is not a key; did you mean 'max_bucket'?"),
-    (["--set", "floor=high"], "--set: floor: 'high' is not a valid float"),
+    (["--set", "floor=high"], "--set: floor: 'high' is not a valid number"),
     (["--max-bucket", "5"], "--max-bucket is not an option, but a key: --set max_bucket=VALUE"),
     (["--config", "none.toml"], "none.toml: settings cannot be read: No such file or directory"),
     (["--config", "some.json"], "some.json: neither TOML nor"),

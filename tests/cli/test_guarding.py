@@ -34,7 +34,7 @@ def test_a_share_of_all_documents(corpus, tmp_path, capsys):
         "to write all\n"
     )
     assert run(capsys, "dedup", "a.jsonl", "c.jsonl", "--fail-if-removed", "0.19", "-o", "out/")[2] == (
-        f"error: nothing was written: {figures}; run again without --fail-if-removed, with -o to write all, or without it to see what would be removed\n"
+        f"error: nothing was written: {figures}; run again without --fail-if-removed, with -o to write all, or without -o to see what would be removed\n"
     )
     assert run(capsys, "dedup", "a.jsonl", "c.jsonl", "--fail-if-removed", "0.19", "--save", "job")[2] == (
         f"error: stopped: {figures}; job was written; run again without --fail-if-removed and with --force, to write all\n"
@@ -89,7 +89,7 @@ def test_a_message_names_the_sources_that_lose_most(tmp_path, monkeypatch):
         "f10.jsonl: 9 of" in said
     )
     assert said.count("of 10 documents") == 10 and ", and 1 more)" in said and "more than" not in said
-    assert "run again without fail_if_removed, with output= to write all, or without" in said
+    assert "run again without fail_if_removed, with output= to write all, or without output=" in said
 
 
 def test_every_value_of_a_column_is_guarded(tmp_path, monkeypatch, capsys):

@@ -120,4 +120,4 @@ def test_files_that_cannot_be_shortened_are_refused_before_any_work(capfd, tmp_p
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.pdf").write_bytes(b"%PDF-1.4")
     code, out, err = run(capfd, "repeats", "a.pdf", "-o", "out/")
-    assert (code, out) == (1, "") and "a part of its text is not left out" in err
+    assert (code, out) == (1, "") and "parts of its text cannot be removed" in err

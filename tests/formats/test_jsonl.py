@@ -49,7 +49,7 @@ def test_numbers_of_any_length_are_copied(tmp_path):
         ('{"text":"a","x":NaN}', "not valid JSON: JSON has no NaN"),
         ('{"text":"a","x":-Infinity}', "not valid JSON: JSON has no -Infinity"),
         ('{"text":"a","x":01}', "not valid JSON"),
-        ('{"text":"a",}', "not valid JSON"),
+        ('{"text":', r"not valid JSON: Expecting value: column 9; .*:';"),
         ('{"text":"a"} {"text":"b"}', "not valid JSON: Extra data: column 14"),
         ('{"text":"a"}\r{"text":"b"}', "not valid JSON: Extra data"),
         ('{"text":"a\x01"}', "not valid JSON"),
@@ -63,12 +63,9 @@ def test_numbers_of_any_length_are_copied(tmp_path):
 )
 def test_lines_that_are_not_json_are_refused(tmp_path, errors, line, words):
     """Also beside invalid UTF-8 that may be replaced."""
-    source = write(tmp_path / "in.jsonl", line, b"\n")
-    with pytest.raises(la.errors.InputDataError, match=r"in\.jsonl, row 1: " + words):
-        la.dedup(source, encoding_errors=errors)
-    bad = write(tmp_path / "bad.jsonl", line, b'\n{"text":"\xff"}\n')
-    with pytest.raises(la.errors.InputDataError, match=r"bad\.jsonl, row 1: " + words):
-        la.dedup(bad, encoding_errors=errors)
+    for rest in (b"\n", b'\n{"text":"\xff"}\n'):
+        with pytest.raises(la.errors.InputDataError, match=r"in\.jsonl, row 1: " + words):
+            la.dedup(write(tmp_path / "in.jsonl", line, rest), encoding_errors=errors)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_the_digest_of_a_list_is_that_of_what_it_says(said):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"id": "a", "action": "keep"', "not JSON: Expecting ',' delimiter"),
+        ('{"id": "a", "action": "keep"', "not JSON: Expecting ',' delimiter: column 29$"),
         ("\udcff", None),
         ("[" * 100_000, "not JSON: maximum recursion|not JSON: .*recursion"),
         ("[1]", "an override is an object with id and action; got \\[1\\]"),

@@ -5,7 +5,6 @@ from contextlib import closing
 
 import pyarrow as pa
 import pytest
-from engine_kinds import LOCAL, prepare
 from listing import find_pairs
 
 import lookalike as la
@@ -29,17 +28,6 @@ def corpus(n=90):
             texts += [" ".join(base)] * 2
     rng.shuffle(texts)
     return pa.table({"text": texts, "author": [rng.choice(["a", "b", "b", None]) for _ in texts]})
-
-
-@pytest.mark.parametrize("kind", LOCAL)
-@pytest.mark.parametrize("more", [{}, {"max_bucket": 2}, {"method": "simhash", "radius": 12}, {"verify": "sketch"}])
-def test_pairs_are_those_of_different_values(more, kind, monkeypatch):
-    table, how = corpus(), {"threshold": 0.5, "width": 1, "threads": 1} | more
-    authors = table["author"].to_pylist()
-    every = find_pairs(table, None, **how).table.to_pylist()
-    wanted = [row for row in every if differ(authors[row["left_id"]], authors[row["right_id"]])]
-    assert 50 < len(wanted) < len(every) - 20
-    assert find_pairs(table, None, across="author", **how | prepare(kind, monkeypatch)).table.to_pylist() == wanted
 
 
 def test_equal_texts_meet_behind_a_crowd_of_one_author():

@@ -20,7 +20,7 @@ def test_rethreshold_equals_a_new_run(rng):
         assert again.keep.tolist() == fresh.keep.tolist()
         assert again.removed == fresh.removed
         assert again.threshold == threshold
-    for wrong, said in ((0.5, "from 0.6 to 1"), ("0.9", "a number"), (True, "a number")):
+    for wrong, said in ((0.5, "threshold must be from 0.6 to 1"), ("0.9", "a number"), (True, "a number")):
         with pytest.raises(la.errors.ParameterError, match=said):
             result.rethreshold(wrong)
 

@@ -120,14 +120,6 @@ def test_removal_and_annotation(tmp_path):
     ]  # fmt: skip
 
 
-def test_a_passage_of_a_long_document_is_found(rng):
-    words = [f"w{w}" for w in rng.integers(0, 10**6, 3000)]
-    piece = [*(f"x{i}" for i in range(50)), *words[1200:1300], *(f"y{i}" for i in range(50))]
-    assert not la.decontaminate([" ".join(piece)], against=[" ".join(words)]).overlaps.any()
-    found = la.decontaminate([" ".join(piece)], against=[" ".join(words)], passage=40).matches.to_pylist()
-    assert len(found) == 1 and found[0]["containment"] == 1.0 and 1200 <= found[0]["passage"] <= 1260
-
-
 QUESTION = "what is the capital of the old country of France"
 PAGE = f"the teacher asked the class {QUESTION} and nobody knew the answer to that, " + " ".join(f"word{i}" for i in range(500))
 

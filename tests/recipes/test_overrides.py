@@ -63,16 +63,6 @@ def test_empty_documents():
     assert "(1 named by overrides)" in str(result.summary)
 
 
-def test_documents_that_are_left_out_stay_so():
-    large = " ".join(f"large{i}" for i in range(99))
-    table = pa.table({"text": [A, large, A2, large], "id": ["a", "b", "c", "d"]})
-    result = la.dedup(table, id="id", max_document=600, on_error="skip", overrides=keep("b") + remove("d"))
-    assert [reason for reason, _ in reasons(result)] == ["kept", "skipped", "near", "skipped"]
-    assert result.summary.documents_skipped == 2 and result.summary.removed_by_override == 0
-    everything = la.dedup(table, id="id", max_document=600, on_error="skip", overrides=keep("b") + remove("d"), evidence="all")
-    assert reasons(everything.rethreshold(0.9)) == reasons(result)
-
-
 def test_what_is_written(tmp_path):
     digest = file_of(tmp_path / "in.jsonl", [A, A, A2, B])
     by_hand = [{**entry, "sha256": digest} for entry in keep(f"{tmp_path}/in.jsonl:3") + remove(f"{tmp_path}/in.jsonl:4")]

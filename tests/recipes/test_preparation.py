@@ -191,23 +191,3 @@ def test_how_large_documents_may_be(files, settings, most, skip):
 def test_a_limit_that_cannot_be_kept_is_refused(files, settings, said):
     with pytest.raises(la.errors.ParameterError, match=said):
         la.dedup(files[0], **settings)
-
-
-def test_documents_are_left_out_of_every_job(tmp_path):
-    """References too; what is left matches as without them, at any threshold, from memory and loaded."""
-    text = " ".join(f"w{i}" for i in range(60))
-    data, large = [text, "x " * 600, f"{text} more", "x " * 600, ""], ["x " * 600, "y z"]
-    given = {"against": large, "max_document": 500, "on_error": "skip", "evidence": "all", "empty": "drop"}
-    result = la.dedup(data, **given)
-    assert result.decisions["reason"].to_pylist() == ["skipped", "reference", "kept", "skipped", "near", "skipped", "empty"]
-    assert result.decisions["keeper"].null_count == 4 and result.summary.documents_skipped == 3
-    assert (result.summary.kept, result.summary.empty, result.summary.empty_dropped) == (1, 1, 1)
-    assert result.clusters.tolist() == [0, 1, 0, 3, 4] and result.removed["duplicate_of"].to_pylist() == [None, 0, None, None]
-    result.save(tmp_path / "saved")
-    for some in (result.rethreshold(1.0), la.Result.load(tmp_path / "saved").rethreshold(1.0)):
-        assert some.decisions["reason"].to_pylist() == ["skipped", "reference", "kept", "skipped", "kept", "skipped", "empty"]
-        assert some.summary.documents_skipped == 3
-    result.write(tmp_path / "out.jsonl", annotate=True)
-    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 3
-    assert len(la.pairs(data, max_document=500, on_error="skip")) == 1
-    assert json.loads((tmp_path / "out.jsonl_lookalike.json").read_text())["parameters"]["max_document"] == 500

@@ -76,15 +76,6 @@ def test_every_engine_says_the_same(kind, variant, files, tmp_path, monkeypatch)
     assert len(kept_of(tmp_path / "w2")) == wanted[2]["kept"]
 
 
-def test_texts_that_came_from_no_file_are_saved(files, tmp_path):
-    tables = weeks(1)
-    for week in (0, 1):
-        against = None if week == 0 else tmp_path / "history"
-        run(tables[week], against=against, save=tmp_path / "history" / f"w{week}", write=tmp_path / f"clean{week}.jsonl")
-    found = run(files[2], against=tmp_path / "history")
-    assert found == run(files[2], against=[tmp_path / "clean0.jsonl", tmp_path / "clean1.jsonl"])
-
-
 def test_names_of_inputs_in_memory_are_kept(tmp_path):
     """Two generations later too; an input without a name has none."""
     one, two, three = "a text", "other words", "something else"
@@ -130,15 +121,6 @@ def test_references_of_other_kinds_come_after_saved_ones(files, tmp_path):
     run(files[0], save=tmp_path / "history", write=tmp_path / "clean")
     found = run(files[2], against=[files[1][0], tmp_path / "history", files[1][1]])
     assert found == run(files[2], against=[tmp_path / "clean", *files[1]])
-
-
-def test_saved_documents_are_read_again_as_inputs(files, tmp_path):
-    run(files[0], save=tmp_path / "history", write=tmp_path / "clean", within="site")
-    splits, reading = as_references(tmp_path / "history"), ReadOptions(within="site", id="id")
-    clean = as_references(tmp_path / "clean")
-    positions = np.array([position for i in (0, 1) for position in ((i << 40) + np.arange(3))])
-    assert read_again(splits, reading, positions) == read_again(clean, reading, positions)
-    assert [split.expected("text")[0] for split in splits] == [split.expected("text")[0] for split in clean]
 
 
 def test_other_jobs_and_thresholds(files, tmp_path):
@@ -239,26 +221,6 @@ def test_texts_that_changed_behind_its_back(files, tmp_path):
     said_of.write_text(json.dumps({"checksum": checksum_of(held), **held}))
     with pytest.raises(la.errors.InputDataError, match="has other texts than when it was sketched; .*history needs the file"):
         run(files[1], against=tmp_path / "history", trust=tmp_path)
-
-
-@pytest.mark.parametrize("what", ["description", "file", "secret", "bytes", "version"])
-def test_damaged_folders(what, files, tmp_path):
-    folder = tmp_path / "history"
-    run(files[0], save=folder)
-    name = {"description": "sketches.json", "secret": "secret", "version": "sketches.json"}.get(what, "sketches-00000.parquet")
-    path = folder / name
-    if what == "version":
-        path.write_text(path.read_text().replace('"format": 1', '"format": 2'))
-    elif what == "bytes":
-        data = bytearray(path.read_bytes())
-        data[len(data) // 3] ^= 255
-        path.write_bytes(data)
-    elif what == "description":
-        path.write_text(path.read_text().replace('"bands": ', '"bands": 1'))
-    else:
-        path.unlink()
-    with pytest.raises(la.errors.InputDataError, match=rf"{path.name}"):
-        run(files[1], against=folder)
 
 
 def test_where_sketches_may_go(files, tmp_path):

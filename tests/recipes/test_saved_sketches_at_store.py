@@ -80,16 +80,6 @@ def test_counts_are_saved_beside_them(files, bucket, tmp_path):
         )
 
 
-def test_a_saved_result_reads_the_texts_of_its_references(files, bucket, tmp_path):
-    saved(WEEKS[0], bucket / "history")
-    text_of = {row["id"]: row["text"] or "" for table in WEEKS for row in table.to_pylist()}
-    with job(files[2], bucket / "history") as result:
-        result.save(tmp_path / "job")
-    opened = la.Result.open(tmp_path / "job")
-    ids = opened.decisions["id"].to_pylist()
-    assert [text.decode() for text in opened.texts(range(len(ids))).values()] == [text_of[id] for id in ids]
-
-
 @pytest.mark.parametrize("what", ["description", "version", "missing", "short", "bytes", "no secret", "other secret"])
 def test_damaged_folders(what, files, bucket):
     folder = bucket / "history"

@@ -127,9 +127,9 @@ def test_a_save_that_fails_leaves_what_was_there(saved, monkeypatch):
 def test_folders_that_hold_no_result_are_refused(saved, tmp_path):
     _, folder = saved
     (tmp_path / "empty").mkdir()
-    for path in (tmp_path / "none", tmp_path / "empty", folder / "result.json"):
-        with pytest.raises(la.errors.InputDataError, match="not a saved result"):
-            la.Result.load(path)
+    for path, what in (("none", "no such folder"), ("empty", "it has no"), (folder / "result.json", "no such")):
+        with pytest.raises(la.errors.InputDataError, match=f"not a saved result: {what}"):
+            la.Result.load(tmp_path / path)
     for content in (
         b"",
         b"\xff",

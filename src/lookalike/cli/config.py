@@ -24,7 +24,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 _OF_A_RUN = {"config", "set", "print_config", "force", "quiet", "as_json"}
 _PLACES = {"against", "output", "removed", "report", "save", "save_sketches", "matches", "listed", "preset"}
 _MIXED = {"memory", "max_document", "seed", "fail_if_removed"}  # numbers, or words
-_TYPES = {"boolean": bool, "integer": int, "integer range": int, "float": (int, float), "float range": (int, float)}
+_TYPES = {"boolean": bool, "integer": int, "number": (int, float)}
 
 
 def options_of(command: click.Command) -> dict[str, click.Option]:
@@ -112,7 +112,7 @@ def _check(ctx: click.Context, option: click.Option, where: str, value: Any) -> 
     types: Any = (int, float, str) if option.name in _MIXED else _TYPES.get(option.type.name, str)
     several = as_list(value) if option.multiple else [value]
     if where != "--set" and not all(isinstance(one, types) and isinstance(one, bool) == option.is_flag for one in several):
-        kind = option.type.name.removesuffix(" range") + " or a list of these" * option.multiple
+        kind = option.type.name + " or a list of these" * option.multiple
         raise ParameterError(f"{where}: {option.name} must be of the type {kind}; got {value!r:.60}", option.name, value)
     try:
         option.type_cast_value(ctx, several if option.multiple else value)

@@ -29,7 +29,7 @@ from .messages import echo, say_all, say_seed, whole_time
 @options.own("--save", default=None, metavar="DIR",
              help="Save the decisions and the reasons to a folder, for show and serve.")  # fmt: skip
 @options.reporting
-@options.own("--audit", hidden=True, type=click.IntRange(1), default=None, metavar="N",
+@options.own("--audit", hidden=True, type=options.Whole(1), default=None, metavar="N",
              help="Measure the recall: compare N random kept documents with all others.")  # fmt: skip
 @options.own("--attributes", hidden=True, is_flag=True,
              help="Write Dolma attribute files to the folder -o instead of documents.")  # fmt: skip

@@ -68,7 +68,7 @@ def list_(folder: str, as_json: bool) -> None:
 @history.command(short_help="Add up how often each text occurs.")
 @folder
 @options.writing
-@click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Without -o: how many documents to list.")
+@click.option("--top", type=options.Whole(1), default=20, show_default=True, help="Without -o: how many documents to list.")
 @options.as_json_lines
 def counts(folder: str, output: str | None, force: bool, top: int, as_json: bool) -> None:
     """Add up the counts of all jobs: how often the text of each kept document occurs.

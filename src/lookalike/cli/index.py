@@ -50,7 +50,7 @@ def index() -> None:
 @click.option("--bits", type=int, default=None,
               help="For minhash: bits of each slot for estimates, 1, 2, 4, 8 or 16.  [default: 16]")  # fmt: skip
 @click.option("--slots", type=int, default=None, help="For minhash: slots for estimates.  [default: 256]")
-@click.option("--standard-error", type=float, default=None,
+@click.option("--standard-error", type=options.Number(), default=None,
               help="For minhash: choose the smallest sketch with at most this standard error at the threshold.")  # fmt: skip
 @click.option("--sketch-bytes", type=int, default=None,
               help="For minhash: choose the most accurate sketch of at most this many bytes per document.")  # fmt: skip
@@ -172,7 +172,7 @@ def add(
 @reading
 @click.option(
     "--top",
-    type=click.IntRange(1),
+    type=options.Whole(1),
     default=10,
     show_default=True,
     help="Maximum number of matches per document. The highest estimates tend to be somewhat too high.",

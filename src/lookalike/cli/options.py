@@ -46,8 +46,16 @@ class _Seed(click.ParamType):  # type: ignore[type-arg]
         return value if value == "random" else click.INT.convert(value, param, ctx)
 
 
-class _Number(click.types.FloatParamType):
-    """A number, which a per cent sign does not make."""
+class Whole(click.IntRange):
+    """An integer within limits."""
+
+    name = "integer"
+
+
+class Number(click.types.FloatParamType):
+    """A number; a percentage is refused, and the message has the share."""
+
+    name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Say how a percentage is written."""
@@ -58,6 +66,10 @@ class _Number(click.types.FloatParamType):
             if text != value and re.fullmatch(r"\d+(\.\d*)?", text):
                 self.fail(f"{value!r} is not a number: write {float(text) / 100:g}", param, ctx)
             raise error
+
+
+class Range(Number, click.FloatRange):
+    """A number within limits."""
 
 
 class Choice(click.Choice[str]):
@@ -122,7 +134,7 @@ class Plain(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse an option that is given twice, or as both of what it can be: the last would count, and the first be lost.
 
-        And an empty name of a file or folder, such as that of a variable of the shell that is not set: it is no current folder.
+        And an empty path, as an unset variable of the shell makes it: it does not mean the current folder.
         """
         everywhere = {name for one in commands_of(ctx.find_root().command) for name in getattr(one, "keys", ())}
         own = {one.name for one in self.params} - set(self.keys)
@@ -209,7 +221,7 @@ def own(*names: str, group: str = WRITE, **more: Any) -> Decorator:
 
 
 def of_index_query(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of what is looked up by containment; the command takes ``inside``, its least, None: by the sketches."""
+    """Add the options of containment; the command takes ``inside``, the least containment, None for the sketches."""
 
     @wraps(command)
     def checked(*, measure: str, threshold: float | None, **given: Any) -> Any:
@@ -224,7 +236,7 @@ def of_index_query(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--measure", type=Choice(get_args(Measure)), default="resemblance", show_default=True,
                      help="Containment: stored documents that contain most of a query's shingles. Scans all stored "
                           "texts; exact."),
-        click.option("-t", "--threshold", type=float, default=None, help="Minimum containment.  [default: 0.9]"),
+        click.option("-t", "--threshold", type=Number(), default=None, help="Minimum containment.  [default: 0.9]"),
     )(checked)  # fmt: skip
 
 
@@ -267,8 +279,8 @@ def _option(entry: OptionField, place: str, help: str | None = None) -> Decorato
         more |= {"is_flag": True, "show_default": len(option.spelled) > 0 and entry.default is not None}
     else:
         least, integers = option.least, entry.type in (int, int | None)
-        kind: Any = _Number() if entry.type in (float, float | None) else str
-        kind = (click.IntRange(least, option.most) if least is not None else click.INT) if integers else kind
+        kind: Any = Number() if entry.type in (float, float | None) else str
+        kind = (Whole(least, option.most) if least is not None else click.INT) if integers else kind
         more |= {
             "type": _TYPES.get(name) or (Choice(words) if words else kind),
             "show_default": entry.default is not None,
@@ -332,7 +344,7 @@ on_a_cluster = apply(
 def engine_of(
     engine: str | None, master: str | None, conf: tuple[str, ...], threads: int | None
 ) -> AbstractContextManager[Any]:
-    """Give the engine that a job is to be told: a name, or what starts a session of Spark, which ends with the job."""
+    """Give the engine of a job: a name, or what starts a session of Spark, which ends with the job."""
     if engine == "spark":
         from .spark import check_options, running
 

@@ -35,24 +35,24 @@ _TAKES = (*_PLANNED, "measure", "floor", "keep", "memory", "threads")
     _ESTIMATE,
     options.of_jobs("keep", "memory", "threads", "work"),
     options.of_jobs("format", help="Format of the inputs; without INPUT, parquet (the default) or jsonl."),
-    click.option("--duplicates", type=click.FloatRange(0, 1), default=0.3, show_default=True,
+    click.option("--duplicates", type=options.Range(0, 1), default=0.3, show_default=True,
                  help="Expected share of documents (of text, if lengths differ) with a near-duplicate."),
-    click.option("--family", type=click.FloatRange(2), default=3.0, show_default=True,
+    click.option("--family", type=options.Range(2), default=3.0, show_default=True,
                  help="Expected size of a group of near-duplicates."),
 )  # fmt: skip
 @options.under(
     _CORPUS,
-    click.option("--documents", type=float, default=None,
+    click.option("--documents", type=options.Number(), default=None,
                  help="Number of documents: affects the choice of bands and rows, and estimates candidate pairs among "
                       "unrelated documents."),
-    click.option("--bytes", type=float, default=None,
+    click.option("--bytes", type=options.Number(), default=None,
                  help="Bytes of text in all documents: also estimate memory, disk space and processor time of dedup."),
-    click.option("--standard-error", type=float, default=None,
+    click.option("--standard-error", type=options.Number(), default=None,
                  help="Also choose the smallest sketch to archive with at most this standard error at the threshold."),
     click.option("--sketch-bytes", type=int, default=None,
                  help="Also choose the most accurate sketch of at most this many bytes; with --permutations, with that "
                       "many slots."),
-    click.option("--density", type=float, default=0.0, show_default=True,
+    click.option("--density", type=options.Number(), default=0.0, show_default=True,
                  help="Density of the sets in their universe, for sketches by permutations of it."),
 )  # fmt: skip
 @options.under(

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..errors import MissingExtraError, ParameterError
+from ..errors import ParameterError, needed_for
 from ..settings.options import OPENING
 from . import options
 from .messages import echo
@@ -22,7 +22,7 @@ _HTTP, _MCP = "Over HTTP", "With --mcp, for documents in files and pairs of text
     _HTTP,
     click.option("--host", default="127.0.0.1", show_default=True,
                  help="Address to listen on; any address that other machines can reach requires --keys."),
-    click.option("--port", type=click.IntRange(0, 65535), default=8077, show_default=True,
+    click.option("--port", type=options.Whole(0, 65535), default=8077, show_default=True,
                  help="Port to listen on; 0 picks a free one and prints it."),
     click.option("--keys", default=None, metavar="FILE",
                  help="TOML file with the lists 'read' and 'write' of keys; its mode must be 600. Requests then need a key "
@@ -31,15 +31,15 @@ _HTTP, _MCP = "Over HTTP", "With --mcp, for documents in files and pairs of text
                  help="Another host name to accept requests for, such as a proxy's. Can be repeated."),
     click.option("--max-body", default="16MiB", show_default=True, metavar="SIZE", help="Size limit for a request's body."),
     click.option("--max-text", default="1MiB", show_default=True, metavar="SIZE", help="Size limit for a text."),
-    click.option("--max-batch", type=click.IntRange(1, 100_000), default=1000, show_default=True,
+    click.option("--max-batch", type=options.Whole(1, 100_000), default=1000, show_default=True,
                  help="Maximum number of documents, texts or ids in a request."),
-    click.option("--max-waiting", type=click.IntRange(1), default=1000, show_default=True,
+    click.option("--max-waiting", type=options.Whole(1), default=1000, show_default=True,
                  help="Maximum number of waiting queries, and of waiting changes; further requests get 429."),
-    click.option("--max-connections", type=click.IntRange(1), default=20_000, show_default=True,
+    click.option("--max-connections", type=options.Whole(1), default=20_000, show_default=True,
                  help="Maximum number of open connections; further requests get 503."),
-    click.option("--seconds", type=click.FloatRange(0.1, 3600), default=30.0, show_default=True,
+    click.option("--seconds", type=options.Range(0.1, 3600), default=30.0, show_default=True,
                  help="Time limit for a request body to arrive, and for a request to wait in the queue."),
-    click.option("--threads", type=click.IntRange(1), default=None,
+    click.option("--threads", type=options.Whole(1), default=None,
                  help="Threads for long queries.  [default: all processors]"),
     click.option("--quiet", is_flag=True, help="Log failures only, not each request."),
 )  # fmt: skip
@@ -84,13 +84,11 @@ def serve(
     from ..engines.memory import parse_bytes
     from ..settings.settings import available_threads
 
-    try:
+    with needed_for("serve"):
         from ..serve.bodies import Limits
         from ..serve.guard import read_keys
         from ..serve.server import ServerOptions, check_keys
         from ..serve.server import serve as run
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"{error.name} is not installed: pip install 'lookalike[serve]'") from None
     known = read_keys(keys) if keys is not None else None
     check_keys(host, port, known)
     limits = Limits(
@@ -108,10 +106,8 @@ def serve(
 
 def _answer(paths: tuple[str, ...], trust: tuple[str, ...], given: dict[str, Any]) -> None:
     """Answer questions of the Model Context Protocol until the input ends."""
-    try:
+    with needed_for("mcp"):
         from ..serve.mcp import Resources
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"{error.name} is not installed: pip install 'lookalike[mcp]'") from None
     from ..formats.split import Columns
 
     columns = Columns(given["text"], given["id"], encoding_errors=given["encoding_errors"])

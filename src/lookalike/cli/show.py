@@ -39,7 +39,7 @@ _SAID = {
 @click.command(cls=options.Plain, short_help="Show the groups of a saved result, one document, or what changed.")
 @click.argument("result", type=click.Path())
 @click.argument("id", required=False)
-@options.own("--min-size", group=_GROUPS, type=click.IntRange(2), default=2, show_default=True, metavar="N",
+@options.own("--min-size", group=_GROUPS, type=options.Whole(2), default=2, show_default=True, metavar="N",
              help="List only groups of at least N documents.")  # fmt: skip
 @options.own("--matrix", group=_GROUPS, is_flag=True,
              help="Count removals by source instead: removed from, kept in (dedup --set source=COLUMN).")  # fmt: skip
@@ -52,7 +52,7 @@ _SAID = {
 @options.own("-o", "--output", group=_CHANGES, metavar="FILE", default=None,
              help="Write a row per changed document, to changes.jsonl for example.")  # fmt: skip
 @options.own("--force", group=_CHANGES, is_flag=True, help="Replace an existing output.")
-@options.own("--top", group=RUN, type=click.IntRange(1), default=None, metavar="N",
+@options.own("--top", group=RUN, type=options.Whole(1), default=None, metavar="N",
              help="List at most N groups, or documents removed because of ID.  [default: 20 groups, 10 documents]")  # fmt: skip
 @options.as_json_lines
 def show(

@@ -12,16 +12,16 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import MissingExtraError
+from ..errors import needed_for
 
 if TYPE_CHECKING:
-    import httpx
+    import requests
     from huggingface_hub import HfApi
 
 PATIENCE, ATTEMPTS = 15, 5
 """Seconds that a server may be silent, and how often it is asked."""
 PAUSE = 0.5  # seconds before a server is asked again; twice as many each time
-REDIRECTS = 5
+BLOCK = 1 << 20  # bytes that are taken of a connection at once, or what has come of them
 _SECOND = 10**9
 _WAYS = {
     401: "it requires you to log in", 403: "you have no permission to read it",
@@ -59,14 +59,25 @@ def version_of(changed: str | None, tag: str | None) -> int:
     return max(0, seconds) * _SECOND + fraction
 
 
+def _as_it_is(request: Any) -> Any:
+    """Keep the credentials that a request has: a file of passwords for other programs would replace them."""
+    return request
+
+
+def _why(error: BaseException) -> str:
+    """Return what an error began with, without the layers around it; what number was not understood says nothing."""
+    inner = error.__cause__ or error.__context__
+    if inner is None or type(inner) is ValueError:
+        return str(error) or type(error).__name__
+    return _why(inner)
+
+
 @lru_cache(maxsize=1)
-def _client(process: int) -> httpx.Client:
+def _session(process: int) -> requests.Session:
     """Return what sends requests of a process."""
-    try:
-        import httpx
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"{error.name} is not installed: pip install 'lookalike[remote]'") from None
-    return httpx.Client(timeout=PATIENCE, headers={"Accept-Encoding": "identity"})
+    with needed_for("remote"):
+        from requests import Session
+    return Session()
 
 
 class HttpFile:
@@ -79,21 +90,28 @@ class HttpFile:
             self.in_parts = answer.status_code in (206, 416) and self.size >= 0
 
     @contextmanager
-    def _answer(self, part: str) -> Iterator[httpx.Response]:
-        """Give what the server answers, its body unread: 200, 206 or 416; if it fails, it is asked again."""
-        client, reason = _client(os.getpid()), ""
-        import httpx
+    def _answer(self, part: str) -> Iterator[requests.Response]:
+        """Give what the server answers, its body unread: 200, 206 or 416; if it fails, it is asked again.
+
+        Where https led to http, nothing is read.
+        """
+        session, reason = _session(os.getpid()), ""
+        headers = {**self._headers, "Accept-Encoding": "identity", **({"Range": part} if part else {})}
+        from requests import ConnectionError, RequestException, Timeout
 
         for attempt in range(ATTEMPTS):
             _pause(attempt)
             try:
-                answer = self._followed(client, part)
-            except httpx.TransportError as error:
-                reason = str(error) or type(error).__name__
+                answer = session.get(self._address, headers=headers, auth=_as_it_is, stream=True, timeout=PATIENCE)
+            except (ConnectionError, Timeout) as error:
+                reason = _why(error)
                 continue
-            except (httpx.HTTPError, httpx.InvalidURL) as error:
+            except RequestException as error:
                 raise _refused(str(error)) from None
             try:
+                schemes = [one.url.partition(":")[0] for one in (*answer.history, answer)]
+                if schemes != sorted(schemes):
+                    raise _refused(f"it redirects from https to {'/'.join(answer.url.split('/', 3)[:3])}")
                 code = answer.status_code
                 if code < 400 or code == 416:
                     if answer.headers.get("content-encoding", "identity") != "identity":
@@ -102,24 +120,11 @@ class HttpFile:
                     return
                 if code not in (408, 429) and code < 500:
                     more = self._log_in if code in (401, 403, 404) else ""
-                    raise _refused(f"status {code}, {_WAYS.get(code, answer.reason_phrase)}{more}", code)
-                reason = f"status {code} ({answer.reason_phrase})"
+                    raise _refused(f"status {code}, {_WAYS.get(code, answer.reason)}{more}", code)
+                reason = f"status {code} ({answer.reason})"
             finally:
                 answer.close()
         raise _refused(f"{reason}{_GIVEN_UP}")
-
-    def _followed(self, client: httpx.Client, part: str) -> httpx.Response:
-        """Ask, and ask where the server says that the file is; from https nothing leads to http."""
-        request = client.build_request("GET", self._address, headers={**self._headers, **({"Range": part} if part else {})})
-        for _ in range(REDIRECTS):
-            answer = client.send(request, stream=True)
-            if answer.next_request is None:
-                return answer
-            answer.close()
-            if request.url.scheme == "https" != answer.next_request.url.scheme:
-                raise _refused(f"it redirects from https to {answer.next_request.url.scheme}://{answer.next_request.url.host}")
-            request = answer.next_request
-        raise _refused(f"it redirects more than {REDIRECTS} times")
 
     def fetch(self, n_bytes: int, begin: int) -> bytes:
         """Return some bytes; an OSError if the file is not the one any more that it was."""
@@ -131,13 +136,13 @@ class HttpFile:
 
     def _blocks(self, begin: int, n_bytes: int | None) -> Iterator[bytes]:
         """Yield some bytes; where an answer breaks off, or ends too soon, those that are missing are asked for again."""
-        import httpx
+        from urllib3.exceptions import HTTPError
 
-        done, part, reason = 0, "", ""
+        wanted = self.size if n_bytes is None else n_bytes
+        done, reason = 0, ""
         for attempt in range(ATTEMPTS):
             _pause(attempt)
-            if n_bytes is not None:
-                part = f"bytes={begin + done}-{begin + n_bytes - 1}"
+            part = "" if n_bytes is None else f"bytes={begin + done}-{begin + n_bytes - 1}"
             with self._answer(part) as answer:
                 size, version = _size_and_version(answer)
                 other = version != self.version or (size != self.size and min(size, self.size) >= 0)
@@ -145,32 +150,30 @@ class HttpFile:
                     raise _refused("it changed while it was read; run again")
                 at = done if part else 0
                 try:
-                    for block in answer.iter_raw():
+                    while block := answer.raw.read1(BLOCK, decode_content=False):
                         if at + len(block) > done:
                             yield block[max(0, done - at) :]
                             done = at + len(block)
                         at += len(block)
-                        if n_bytes is not None and done > n_bytes:
+                        if 0 <= wanted < done:
                             raise _refused("it sends more than was asked for")
-                    if done == (self.size if n_bytes is None and self.size >= 0 else done if n_bytes is None else n_bytes):
+                    if wanted in (done, -1):
                         return
                     reason = f"it sent {done:,} bytes, fewer than it announced"
-                except httpx.TransportError as error:
-                    reason = str(error) or type(error).__name__
+                except HTTPError as error:
+                    reason = _why(error)
         raise _refused(f"{reason}{_GIVEN_UP}")
 
 
-def _size_and_version(answer: httpx.Response) -> tuple[int, int]:
+def _size_and_version(answer: requests.Response) -> tuple[int, int]:
     size = answer.headers.get("content-range", "").rpartition("/")[2] or answer.headers.get("content-length", "")
     version = version_of(answer.headers.get("last-modified"), answer.headers.get("etag"))
     return int(size) if size.isdecimal() else -1, version
 
 
 def _hub(endpoint: str | None) -> HfApi:
-    try:
+    with needed_for("remote"):
         from huggingface_hub import HfApi
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"{error.name} is not installed: pip install 'lookalike[remote]'") from None
     return HfApi(endpoint=endpoint)
 
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from ..errors import ParameterError
 from .ahead import PrefetchedFile, Prefetcher
@@ -82,7 +82,7 @@ class Url:
     def name(self) -> str:
         if self.scheme not in WEB:
             return self.key.rpartition("/")[2]
-        part = urlsplit(str(self)).path.rpartition("/")[2]
+        part = re.split("[?#]", self.key)[0].rpartition("/")[2]
         return part if "/" in unquote(part) else unquote(part)
 
     @property

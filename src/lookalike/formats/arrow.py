@@ -156,9 +156,7 @@ def _reading(split: Split) -> AbstractContextManager[None]:
     return reading(split.name, "not a readable Arrow file", MemoryError, TypeError, StructError)
 
 
-def _batches(
-    source: pa.NativeFile, fields: list[int] | None, piece: _Piece
-) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:  # fmt: skip
+def _batches(source: pa.NativeFile, fields: list[int] | None, piece: _Piece) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     options = pa.ipc.IpcReadOptions(included_fields=fields)
     source.seek(0)
     if source.read(len(_MAGIC)) == _MAGIC:

@@ -196,7 +196,7 @@ class JsonLines(Format):
         """Find out what is wrong with a line and say it in the user's words."""
         place = split.name, number
         try:
-            text = line.decode("utf-8")
+            text = line.decode("utf-8").rstrip("\n")
         except UnicodeDecodeError as problem:
             at = f"byte {offset + problem.start} of the file" if self.offsets else f"byte {problem.start} of the object"
             return InputDataError(
@@ -209,7 +209,7 @@ class JsonLines(Format):
             value = json.loads(text, parse_constant=_no_constant, parse_int=_int)
         except ValueError as problem:
             hint = " (it looks like UTF-16)" if "\0" in text else ""
-            what = str(problem).replace("line 1 ", "")
+            what = str(problem).replace("line 1 ", "").partition(" (char ")[0]
             return InputDataError(f"not valid JSON{hint}: {what}; it starts with {text[:60]!r}{way}", *place)
         if not isinstance(value, dict):
             return InputDataError(f"an object is expected on each line; found {text[:60]!r}{way}", *place)

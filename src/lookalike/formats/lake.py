@@ -276,11 +276,9 @@ class TableFormat(Parquet):
         """Return what the metadata say of rows and bytes."""
         snapshot, known = self._known(split)
         with self._open(split) as file:
-            sources, paths = (
-                self.sources(snapshot, file.schema_arrow, split.name)[1],
-                [path_of(snapshot.schema, one) for one in texts],
-            )
-            own = [".".join([sources[top].name, *inner]) for top, *inner in filter(None, paths) if top in sources]
+            _, sources = self.sources(snapshot, file.schema_arrow, split.name)
+            paths = filter(None, (path_of(snapshot.schema, one) for one in texts))
+            own = [".".join([sources[top].name, *inner]) for top, *inner in paths if top in sources]
             n_bytes = self._bytes_of(file, [name for name in own if path_of(file.schema_arrow, name)])
             return max(0, file.metadata.num_rows - len(known.deleted)), n_bytes
 

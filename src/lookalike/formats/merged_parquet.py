@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
-from itertools import chain
+from itertools import chain, starmap
 from typing import Any
 
 import msgspec
@@ -245,9 +245,9 @@ def common_tables(selections: Sequence[Selection], schema: pa.Schema) -> Iterato
 def together(selections: Sequence[Selection]) -> tuple[pa.Schema, Iterator[pa.Table], bool]:
     """Return the schema and the tables of all sources, and whether these are as they were, since all have the same schema."""
     columnar = [(some, form) for some in selections if isinstance(form := some.split.form, ColumnarFormat)]
-    schemas = [selected_schema(some, form) for some, form in columnar]
+    schemas = list(starmap(selected_schema, columnar))
     if len(columnar) == len(selections) and all(schema == schemas[0] for schema in schemas):
-        return schemas[0], chain.from_iterable(selected_tables(some, form) for some, form in columnar), True
+        return schemas[0], chain.from_iterable(starmap(selected_tables, columnar)), True
     schema = common_schema(selections)
     return schema, common_tables(selections, schema), False
 

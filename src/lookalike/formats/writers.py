@@ -163,8 +163,8 @@ def check_shortening(output: str | Path, splits: Sequence[Split]) -> None:
         for split in splits:
             if not split.form.can_edit_text:
                 raise OutputError(
-                    f"a part of its text is not left out of a file of the format {split.form.name}: name an "
-                    f"output file, such as {folder_like(output)}.jsonl",
+                    f"parts of its text cannot be removed in the format {split.form.name}: write rows, to a file such as "
+                    f"{folder_like(output)}.jsonl",
                     split.name,
                 )
 

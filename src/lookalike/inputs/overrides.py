@@ -109,9 +109,10 @@ def _parsed(line: bytes, name: str, number: int) -> Any:
     import json
 
     try:
-        return json.loads(line)
+        return json.loads(line.rstrip(b"\n"))
     except (ValueError, RecursionError) as error:
-        raise InputDataError(f"not JSON: {error!s:.100}", **_place(name, number)) from None
+        what = str(error).replace("line 1 ", "").partition(" (char ")[0]
+        raise InputDataError(f"not JSON: {what:.100}", **_place(name, number)) from None
 
 
 def _entries(lines: Iterable[tuple[int, Any]], name: str | None) -> tuple[Override, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..choices import Normalization, Unit
-from ..errors import MissingExtraError
+from ..errors import needed_for
 from ..sketches.minhash import FastSimilarity
 from ..sketches.packed import BBit
 from ..text.shingle import Shingling
@@ -117,10 +117,8 @@ class BBitFeatures(*_BASES):  # type: ignore[misc]
         ParameterError
             If a parameter is out of its range.
         """
-        try:
+        with needed_for("sklearn"):
             from scipy.sparse import csr_matrix
-        except ModuleNotFoundError as error:
-            raise MissingExtraError(f"{error.name} is not installed: pip install 'lookalike[sklearn]'") from None
         self._schemes()
         found, sizes = [np.empty(0, np.int64)], [np.zeros(1, np.int64)]
         for texts in as_texts(X):

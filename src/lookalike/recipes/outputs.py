@@ -279,7 +279,7 @@ def check_removed(result: Result, limits: Mapping[str, float], outputs: Outputs,
     elif written:
         way = " and with --force (force=True), to write all"
     else:
-        way = ", with -o (output=) to write all, or without it to see what would be removed"
+        way = ", with -o (output=) to write all, or without -o (output=) to see what would be removed"
     without = (f"{withheld} not written" if withheld else "stopped") if written else "nothing was written"
     there = f"; {written} written" if written else ""
     raise TooManyRemovedError(

@@ -15,7 +15,7 @@ from typing import Any
 
 from .. import __version__
 from ..choices import ReportTexts, check_choice
-from ..errors import MissingExtraError, ParameterError
+from ..errors import ParameterError, needed_for
 from ..files.atomic import atomic_file
 from ..files.disk import check_apart, check_output
 from ..files.names import describe_reasons, describe_skipped, show_path
@@ -245,10 +245,8 @@ def words_of(job: str) -> dict[str, str]:
 @cache
 def _templates() -> Any:
     """Return what gives the templates of pages by their names."""
-    try:
+    with needed_for("report"):
         import jinja2
-    except ImportError as error:
-        raise MissingExtraError(f"{error.name or 'jinja2'} is not installed: pip install 'lookalike[report]'") from None
     made = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         loader=jinja2.FunctionLoader(_part),

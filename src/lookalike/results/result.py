@@ -111,7 +111,7 @@ class Result(Tables):
         threshold = number("threshold", threshold)
         lowest = self.threshold if self._job is None or self.evidence == "all" else self._job.threshold
         if not lowest <= threshold <= 1.0:
-            raise ParameterError(f"rethreshold can go from {lowest} to 1; got {threshold}: for a lower one run dedup again")
+            raise ParameterError(f"must be from {lowest} to 1; for a lower one, run dedup again", "threshold", threshold)
         self._check_open()
         if self.evidence == "all":
             return self._walked(threshold)

@@ -57,7 +57,7 @@ class _Table(Struct):
 
 
 class _Input(TypedDict, total=False):
-    """Of what identifies an input, that which is read."""
+    """The fields of an input's identity that are read."""
 
     name: Required[str]
     sketches: str
@@ -167,14 +167,15 @@ def _regular(path: Path) -> Path:
 
 def load_result(folder: str | Path, held: bool = True, trust: Trusted = ()) -> dict[str, Any]:
     """Return what ``Result`` is made of, as it was saved."""
-    path, name = Path(folder), show_path(folder)
+    path = Path(folder)
     try:
         described = read_description(path / DESCRIPTION, _Result, FORMAT, "a saved result")
     except OSError:
         check_on_disk(folder, "and a saved result is read from this machine: copy it")
         is_job = any((path / file).exists() for file in (JOB, FINISHED))
-        what = "a work folder is not a saved result" if is_job else f"not a saved result: it has no {DESCRIPTION}"
-        raise InputDataError(f"{what}; 'lookalike dedup ... --save DIR' or Result.save makes one", name) from None
+        there = f"it has no {DESCRIPTION}" if path.is_dir() else "no such folder"
+        what = "a work folder is not a saved result" if is_job else f"not a saved result: {there}"
+        raise InputDataError(f"{what}; 'lookalike dedup ... --save DIR' or Result.save makes one", folder) from None
     said = described.typed
     settings = _settings_in(path, said)
     facts = {"settings": settings, "summary": said.summary, "against": said.against, "provenance": described.said["provenance"]}
@@ -206,7 +207,7 @@ def load_result(folder: str | Path, held: bool = True, trust: Trusted = ()) -> d
 
 
 def _settings_in(folder: Path, said: _Result) -> Settings:
-    """Return the settings of a result, if they can be those of a job, and the summary can be told."""
+    """Return the settings of a result, after checking them and the summary."""
     if unknown := said.settings.keys() - {field.name for field in fields(Settings)}:
         names = ", ".join(sorted(unknown))
         raise InputDataError(
@@ -234,7 +235,7 @@ def _settings_in(folder: Path, said: _Result) -> Settings:
 
 @contextmanager
 def _file(folder: Path, name: str, said: _Result) -> Iterator[ParquetRows]:
-    """Give a table that is as it was saved; what is found to be wrong with it, names the file."""
+    """Open a table, after comparing its digest; every error names the file."""
     path = folder / f"{name}.parquet"
     try:
         if _digest(_regular(path)) != said.files[path.name].blake2b:
@@ -249,7 +250,7 @@ def _file(folder: Path, name: str, said: _Result) -> Iterator[ParquetRows]:
 
 
 def _check_inputs(inputs: pa.Table, n: int) -> None:
-    """Check which inputs are noted: in their order, and each at least once."""
+    """Check that all inputs are there, in their order."""
     if not inputs.schema.equals(INPUTS):
         raise ValueError(f"it has rows of {inputs.schema.to_string()!r:.200}")
     for batch in inputs.to_batches():
@@ -263,7 +264,7 @@ def _check_inputs(inputs: pa.Table, n: int) -> None:
 
 
 def _bounds(n: int) -> dict[str, tuple[float, float]]:
-    """Return between what the numbers in tables about so many documents are."""
+    """Return the least and greatest number of each column, for so many documents."""
     of_documents = dict.fromkeys(("order", "keeper", "leader", "left", "right"), (0, n - 1))
     counts = dict.fromkeys(
         ("position", "row", "number", "bytes", "n_exact", "n_duplicates", "n_sources", "distance"), (0, _MOST)
@@ -280,12 +281,11 @@ def _check_decisions(decisions: Rows, n: int, n_reference: int, n_sources: int) 
         check_values(batch, _bounds(n), ("id", *_NULLABLE, *carried))
         order, position = to_numpy(batch["order"]), to_numpy(batch["position"])
         reason = to_numpy(pc.index_in(batch["reason"], strings(REASONS)), -1)
-        codes = [[REASONS.index(name) for name in some] for some in (_STAY, FOR_ANOTHER)]
-        kept, removed = (np.isin(reason, some) for some in codes)
-        spared = reason == REASONS.index("spared")
+        kept, removed = (np.isin(reason, [REASONS.index(name) for name in some]) for some in (_STAY, FOR_ANOTHER))
         keeper = to_numpy(batch["keeper"], -1).astype(np.int64)
         rows = np.arange(first, first + len(batch))
-        reference, skipped, by_key = (reason == REASONS.index(name) for name in ("reference", "skipped", "key"))
+        names = ("reference", "skipped", "key", "spared")
+        reference, skipped, by_key, spared = (reason == REASONS.index(name) for name in names)
         scored = removed & ~by_key
         agree = [
             reason >= 0, to_numpy(batch["kept"]) == kept, (keeper >= 0) == (kept | removed),

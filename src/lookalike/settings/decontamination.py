@@ -24,8 +24,8 @@ class DecontaminationOptions(TextOptions):
         group=READ, metavar="COLUMN", repeated=True, place=LINE,
     )] = None  # fmt: skip
     against_id: Annotated[MaybeWord, Option(
-        doc="Column or field of ``against`` that holds a unique id; default: ``id``, or none if ``against`` has no columns. "
-        "The empty string means none: reference documents are then named by file and row.",
+        doc="Column or field of ``against`` that holds a unique id; default: the one that ``id`` names, or none if ``against`` "
+        "has no columns. The empty string means none: reference documents are then named by file and row.",
         group=READ, metavar="COLUMN", place=LINE,
     )] = None  # fmt: skip
     benchmark: Annotated[MaybeWord, Option(

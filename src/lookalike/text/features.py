@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..choices import check_choice
-from ..errors import IncompatibleSketchError, InputDataError, MissingExtraError, ParameterError
+from ..errors import IncompatibleSketchError, InputDataError, ParameterError, needed_for
 from ..files.atomic import atomic_file
 from ..values import Float64Array, Int64Array, Shingles, UInt64Array, WeightedSets
 from ..values.weighted import count_repeats
@@ -61,11 +61,9 @@ class WordTokenizer:
 
     def __post_init__(self) -> None:
         """Load the words and the stemmer."""
-        try:
+        with needed_for("features"):
             import snowballstemmer
             import stop_words
-        except ImportError as error:
-            raise MissingExtraError(f"{error.name} is not installed: pip install 'lookalike[features]'") from None
         left_out: frozenset[str] = frozenset()
         if self.stop_words:
             try:
