@@ -79,7 +79,7 @@ def _check_argument(name: str, value: object, declared: str) -> None:
 def from_caller(function: Callable[P, R]) -> Callable[P, R]:
     """Let errors raised on purpose, and arguments that do not fit, lead to the line that called a public function, not to ours.
 
-    With LOOKALIKE_TRACEBACK=full in the environment they have all lines. Names of arguments are checked, and some types.
+    LOOKALIKE_TRACEBACK=full gives them all lines. Names of arguments and some types are checked.
     """
     made: Any = function
     code = made.__code__

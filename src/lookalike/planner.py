@@ -14,7 +14,7 @@ from .choices import Verify, check_choice
 from .errors import ParameterError, from_caller
 from .theory import banding, minhash, shares
 from .values.arrays import MAX_PERMUTATIONS, number, whole
-from .wording import html_table
+from .wording import band_counts, html_table
 
 if TYPE_CHECKING:
     from .sketches.packed import BBit, Fractional, XorBits
@@ -299,7 +299,7 @@ def plan(
         if bands * rows > (permutations or MAX_PERMUTATIONS):
             raise ParameterError(
                 f"the product of bands and rows must be at most {permutations or MAX_PERMUTATIONS}; "
-                f"got {bands} bands of {rows} rows"
+                f"got {band_counts(bands, rows)}"
             )
         shape = (bands, rows)
     else:

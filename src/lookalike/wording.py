@@ -50,6 +50,11 @@ def plural(n: int, thing: str, things: str = "") -> str:
     return f"{n:,} {thing if n == 1 else things or thing + 's'}"
 
 
+def band_counts(bands: int, rows: int) -> str:
+    """Return "37 bands of 6 rows"."""
+    return f"{plural(bands, 'band')} of {plural(rows, 'row')}"
+
+
 def called(identity: Mapping[str, Any]) -> str:
     """Return the name of an input, by what its record says; one of several text files is named by the first."""
     name, files = str(identity["name"]), identity.get("files", 1)

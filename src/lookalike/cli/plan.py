@@ -12,6 +12,7 @@ import click
 from ..errors import ParameterError
 from ..settings.option import LINE
 from ..settings.options import OPENING
+from ..wording import band_counts, plural
 from . import options
 from .messages import echo, say_all
 
@@ -120,7 +121,7 @@ def _lines(chosen: Plan) -> list[str]:
     slots = f", {chosen.estimation_slots} slots for estimates (standard error {chosen.standard_error:.3f})" if estimates else ""
     lines = [
         f"threshold {chosen.threshold:g}, recall {chosen.recall:g}",
-        f"  {chosen.permutations} permutations: {chosen.bands} bands of {chosen.rows} rows{slots}",
+        f"  {plural(chosen.permutations, 'permutation')}: {band_counts(chosen.bands, chosen.rows)}{slots}",
         f"  probability of finding a pair at the threshold: {chosen.recall_at_threshold:.4f}{estimates}",
         "  probability of comparing a pair, by its resemblance:",
     ]
@@ -129,7 +130,7 @@ def _lines(chosen: Plan) -> list[str]:
         lines.append(f"    {resemblance:.1f}  {probability:7.4f}  {'█' * round(30 * probability)}{mark}")
     if chosen.sketch is not None:
         kinds = [
-            f"{number} bit{'s' if number > 1 else ''} of each permutation" if number >= 1
+            f"{plural(round(number), 'bit')} of each permutation" if number >= 1
             else f"1 bit of {round(1 / number)} permutations each"
             for number, _ in chosen.sketch.shares
         ]  # fmt: skip

@@ -18,7 +18,7 @@ AT_ONCE = 4
 LEAST, MOST = 24 << 20, 256 << 20
 """Bytes that may be held before they are read, of a file and of the one that is read next."""
 HELD = AT_ONCE + 2
-"""Blocks that are held of what is read from front to back: as many as are asked for ahead, and those that readers are in."""
+"""Blocks held of a file read from front to back: those asked for ahead, and those that readers are in."""
 LARGEST = 4 << 20  # bytes of a request
 GAP = 1 << 16  # bytes between two ranges that are asked for with them
 SMALL = 8 << 20  # bytes of files of which more than one are begun ahead
@@ -53,7 +53,7 @@ def _soon(fetch: Callable[[int, int], bytes], n_bytes: int, begin: int) -> Futur
 
 
 class Prefetcher:
-    """The bytes of a file that ``fetch(n_bytes, begin)`` brings, for one thread: ranges that somebody wants, and blocks.
+    """The bytes of a file that ``fetch(n_bytes, begin)`` brings, for one thread: wanted ranges, and blocks.
 
     Where one block follows another, those after it are asked for, too.
     """
@@ -66,7 +66,7 @@ class Prefetcher:
         self._blocks: OrderedDict[int, Future[bytes]] = OrderedDict()
 
     def prefetch(self, groups: Sequence[Sequence[Range]]) -> None:
-        """Ask for groups of ranges, as many of the first as there is room for; others that were wanted are not any more."""
+        """Ask for groups of ranges, as many of the first as there is room for, in place of earlier ones."""
         pieces: list[Range] = []
         size = 0
         for ranges in groups:

@@ -1,4 +1,4 @@
-"""Files on web servers, and in data sets of the Hugging Face Hub, which are read part by part where the server sends parts."""
+"""Files on web servers, and in data sets of the Hugging Face Hub, read part by part where the server sends parts."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def version_of(changed: str | None, tag: str | None) -> int:
 
 
 def _as_it_is(request: Any) -> Any:
-    """Keep the credentials that a request has: a file of passwords for other programs would replace them."""
+    """Keep the credentials that a request has: those of a netrc file would replace them."""
     return request
 
 
 def _why(error: BaseException) -> str:
-    """Return what an error began with, without the layers around it; what number was not understood says nothing."""
+    """Return what an error began with, without the layers around it; a ValueError there says nothing."""
     inner = error.__cause__ or error.__context__
     if inner is None or type(inner) is ValueError:
         return str(error) or type(error).__name__

@@ -16,6 +16,7 @@ from ..sketches.minhash import FastSimilarity
 from ..theory import shares
 from ..values import Float64Array, Int64Array, UInt32Array, UInt64Array
 from ..values.arrow import to_arrow
+from ..wording import band_counts
 from .method import Pieces, Sketched, rows_of_pieces, rows_of_signatures
 
 _scheme = lru_cache(64)(FastSimilarity)  # an index signs one text at a time
@@ -94,4 +95,4 @@ class MinHashMethod:
     def describe(self) -> str:
         """Say how candidates are found."""
         estimated = ", then an estimate" if self.plan.estimation_slots else ""
-        return f"{self.plan.bands} bands of {self.plan.rows} rows{estimated}"
+        return f"{band_counts(self.plan.bands, self.plan.rows)}{estimated}"

@@ -34,6 +34,7 @@ from ..theory.banding import candidate_probability
 from ..values import Int64Array
 from ..values.arrow import to_numpy
 from ..values.tables import SOURCE_BITS
+from ..wording import band_counts
 from .search import Candidates
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _with_plan_of(settings: Settings, saved: Saved) -> Settings:
     recall = float(candidate_probability(settings.threshold, bands, rows))
     if recall < settings.recall:
         raise ParameterError(
-            f"the sketches in {saved.name} have {bands} bands of {rows} rows, which find a pair at the "
+            f"the sketches in {saved.name} have {band_counts(bands, rows)}, which find a pair at the "
             f"threshold {settings.threshold:g} with probability {recall:.4f}, less than recall {settings.recall:g}: ask for "
             "less (--recall (recall=)), raise the threshold, or sketch again"
         )

@@ -12,6 +12,7 @@ from ..core.threads import in_order
 from ..errors import IncompatibleSketchError, ParameterError
 from ..values import Int64Array, PackedSignatures, Pairs, Signatures, UInt64Array
 from ..values.arrays import concatenate_columns, expand_counts, whole
+from ..wording import band_counts
 from .fingerprints import SharedIndex
 
 
@@ -105,7 +106,7 @@ class BandingIndex(SharedIndex):
             made_by, kind, n_slots = (scheme, signatures.shingling), "permutations", signatures.values.shape[1]
         if n_slots < self.bands * self.rows:
             raise ParameterError(
-                f"{self.bands} bands of {self.rows} rows need {self.bands * self.rows} {kind}; the signatures have {n_slots}"
+                f"{band_counts(self.bands, self.rows)} need {self.bands * self.rows} {kind}; the signatures have {n_slots}"
             )
         with self._turn:
             if self._made_by not in (None, made_by):

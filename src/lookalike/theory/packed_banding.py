@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ParameterError
+from ..wording import band_counts
 from ._check import Float, count, fraction, within
 from .mixture import Part, curve
 
@@ -53,7 +54,7 @@ def candidate_probability(
     used = int(count("bands", bands)) * int(count("rows", rows))
     p = _matching(fraction("resemblance", resemblance), parts, density_left, density_right)
     if used > p.shape[-1]:
-        raise ParameterError(f"{bands} bands of {rows} rows need {used} stored slots; the parts have {p.shape[-1]}")
+        raise ParameterError(f"{band_counts(bands, rows)} need {used} stored slots; the parts have {p.shape[-1]}")
     each = p[..., :used].reshape(*p.shape[:-1], int(bands), int(rows)).prod(-1)
     with np.errstate(divide="ignore"):
         return -np.expm1(np.log1p(-each).sum(-1))
