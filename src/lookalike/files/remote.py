@@ -60,7 +60,7 @@ def version_of(changed: str | None, tag: str | None) -> int:
 
 
 def _as_it_is(request: Any) -> Any:
-    """Keep the credentials that a request has: those of a netrc file would replace them."""
+    """Keep the credentials that a request has: a netrc file's would replace them."""
     return request
 
 
