@@ -115,6 +115,13 @@ def test_a_dictionary_that_grew_too_large(tmp_path, small, monkeypatch, per_page
     assert sum(map(len, made)) >= 900 and max(texts.n_bytes for texts in made) <= 100_000
 
 
+def test_a_large_page_of_snappy(tmp_path):
+    """Arrow makes one of 1,024 long documents."""
+    pq.write_table(pa.table({"text": ["word " * 40_000] * 100}), tmp_path / "in.parquet", use_dictionary=False)
+    found, later = rows_of(tmp_path / "in.parquet", later=True)
+    assert (found, 0) == rows_of(tmp_path / "in.parquet") and later
+
+
 @pytest.mark.parametrize(("what", "table", "written", "asked"), [
     ("a small chunk", {"text": ["word"] * 99}, {}, {}),
     ("another encoding", {"text": ["word " * 1000] * 999}, {"column_encoding": {"text": "DELTA_BYTE_ARRAY"}}, {}),

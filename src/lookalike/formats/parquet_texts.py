@@ -1,7 +1,6 @@
 """Texts of parquet files page by page: threads decompress pages, and take their values apart, side by side.
 
-Arrow reads a row group in one thread, however many pages it has: of 148 MB in one row group, compressed with Snappy, that took
-seven tenths of the time of reading and sketching.
+Arrow reads a row group in one thread, however many pages it has: for 148 MB, that took seven tenths of reading and sketching.
 """
 
 from __future__ import annotations
@@ -30,12 +29,11 @@ _Stored = list[tuple[Page, bytes]]
 
 def is_paged(chunk: Any, pages: list[Page], n_rows: int, most: int) -> bool:
     """Tell whether the texts of a chunk, none of which may have more bytes than the most, can be made page by page."""
-    data = [page for page in pages if page.kind != DICTIONARY]
     return (
         chunk.total_uncompressed_size >= LEAST
-        and is_streamed(chunk, pages)
+        and is_streamed(chunk, pages, LARGEST)
         and max(page.n_bytes for page in pages) <= max(min(LARGE, most // 2), min(LARGEST, most // 8))
-        and sum(page.n_values for page in data) == n_rows
+        and sum(page.n_values for page in pages if page.kind != DICTIONARY) == n_rows
     )
 
 
