@@ -331,8 +331,8 @@ def _values_in(
                 yield TooLong(n_bytes)
 
 
-def is_streamed(chunk: Any, pages: list[Page], largest: int) -> bool:
+def is_streamed(chunk: Any, pages: list[Page], largest: int = 0) -> bool:
     """Tell whether a chunk can be read as a stream, or from pages of so many bytes at most."""
     coded = all(page.encoding in (_PLAIN, *DICTIONARIES) for page in pages)
-    whole = chunk.compression in WHOLE and max(page.n_bytes for page in pages) <= largest
+    whole = chunk.compression in WHOLE and max(page.n_bytes for page in pages) <= (largest or LARGE)
     return chunk.physical_type == "BYTE_ARRAY" and coded and (chunk.compression in STREAMED or whole)

@@ -132,7 +132,7 @@ class RowGroups:
             field, pages = self._schema.field(place), self._pages(chunk)
             largest = max((page.n_bytes for page in pages or ()), default=0)
             if pages is not None and largest > self._large:
-                if streamed is None and self._plain and field.type in _TEXTS and is_streamed(chunk, pages, LARGE):
+                if streamed is None and self._plain and field.type in _TEXTS and is_streamed(chunk, pages):
                     streamed = place
                     data = [page for page in pages if page.kind != DICTIONARY]
                     rows = min([rows, *(self._most_bytes * max(1, page.n_values) // max(1, page.n_bytes) for page in data)])
