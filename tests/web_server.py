@@ -61,7 +61,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fails:
             self._send(site.status, b"not now")
         elif path in site.gone:
-            self._send(302, b"", {"Location": site.gone[path]})
+            self._send(302, b"", {"Location": site.gone[path], "Transfer-Encoding": "chunked"})  # whose chunks never come
         elif found := HUB.fullmatch(raw):
             self._hub(found, body)
         elif found := RESOLVED.fullmatch(raw):

@@ -201,7 +201,7 @@ class MissingExtraError(LookalikeError, ImportError):
 
 @contextmanager
 def needed_for(extra: str) -> Iterator[None]:
-    """Name the extra that has a module which is imported within this and is not installed."""
+    """Name the extra of a module that is imported within this and not installed."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -102,6 +102,11 @@ def check_spelling(function: str, named: Iterable[str], known: Collection[str]) 
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{meant(name, known)}")
 
 
+def json_fault(error: Exception) -> str:
+    """Return what is wrong with a line of JSON, and in which column."""
+    return str(error).replace("line 1 ", "").partition(" (char ")[0]
+
+
 def html_table(caption: str, facts: Mapping[str, str], rows: Iterable[tuple[str, str]] = ()) -> str:
     """Return a small table for notebooks: a row for each fact, then rows, the first of headings; nothing is taken for HTML."""
     from html import escape  # here, for what is not needed to start

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from json_lines import write_lines
 
 import lookalike as la
+from lookalike.errors import from_caller
 from lookalike.wording import for_command_line, speak_of_keys, spoken
 
 
@@ -201,6 +202,9 @@ def test_an_error_leads_to_the_line_of_its_caller(tmp_path, monkeypatch):
 def test_an_argument_that_is_missing_is_said_of_the_function():
     with pytest.raises(TypeError, match=r"^decontaminate\(\) missing 1 required keyword-only argument: 'against'$"):
         la.decontaminate(["one two three"])
+    with pytest.raises(TypeError, match="concatenate") as raised:
+        from_caller(lambda: "" + 1)()
+    assert len(raised.traceback) == 3  # of Python itself, with all lines
 
 
 def test_what_a_traceback_shows(tmp_path):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from cli.commands import run
+from object_store import put_folder
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,39 @@ def test_what_is_refused_before_any_work(words, said, crawl, capsys):
     code, out, err = run(capsys, "dedup", "w1", *words)
     assert code in (1, 2) and not out and said in err
     assert sorted(crawl.rglob("*")) == before
+
+
+def test_weeks_on_a_store(crawl, capsys, bucket):
+    """Documents and sketches in a bucket; what is not allowed is refused before any work."""
+    put_folder(crawl, bucket / "lake")
+    lake = str(bucket / "lake")
+    given = ("-t", "0.6", "--width", 1, "--json", "--quiet")
+    code, out, _ = run(capsys, "dedup", f"{lake}/w0", "--set", f"save_sketches={lake}/history/w0", *given)
+    kept = json.loads(out)["kept"]
+    assert code == 0 and json.loads(out)["sketches"] == f"{lake}/history/w0"
+    again = ("dedup", f"{lake}/w1", "--against", f"{lake}/history", *given)
+    for arguments, message in [
+        ((), "history/w0 exists; pass --force"),
+        (("--force", "--against", f"{lake}/history/w0"), "history/w0 is, or holds, the sketches that this job is run against"),
+    ]:
+        code, _, err = run(capsys, *again, "--set", f"save_sketches={lake}/history/w0", *arguments)
+        assert code == 1 and message in err
+    for arguments, message in [
+        (("--set", f"save_sketches={lake}/w1/history"), "is inside the input folder"),
+        (("--set", f"save_sketches={lake}/history/w0/more"), "overlap; choose another name"),
+        (
+            ("--set", f"save_sketches={lake}/out/history", "--engine", "spark", "-o", f"{lake}/out"),
+            "overlap; choose another name",
+        ),
+        (
+            ("--set", f"save_sketches={lake}/job/history", "--engine", "spark", "--work", f"{lake}/job"),
+            "overlap; choose another name",
+        ),
+    ]:
+        code, _, err = run(capsys, *again, *arguments)
+        assert code == 1 and message in err, err
+    code, out, _ = run(capsys, *again, "--set", f"save_sketches={lake}/history/w1")
+    assert code == 0 and json.loads(out)["reference"] == kept
 
 
 @pytest.mark.parametrize("empty", [[0], [1], [0, 1]])

@@ -25,6 +25,25 @@ def told(result):
     return {row["id"]: (row["reason"], row["duplicate_of"], row["resemblance"]) for row in rows}
 
 
+def test_the_first_of_a_key_stands_for_the_others():
+    """Or whom it was removed for; those that are removed by their key match nobody, and have no copies."""
+    rows = [("a", A, "1"), ("b", A2, "2"), ("c", B, "2"), ("d", B, None), ("e", C, "1"), ("f", C, None), ("g", A, "2")]
+    result = la.dedup(table(*rows), id="id", key="url")
+    score = 36 / 37
+    wanted = {
+        "a": ("kept", None, None), "b": ("near", "a", score), "c": ("key", "a", None), "d": ("kept", None, None),
+        "e": ("key", "a", None), "f": ("kept", None, None), "g": ("key", "a", None),
+    }  # fmt: skip
+    assert told(result) == wanted
+    assert result.groups.to_pylist() == [{"id": "a", "n_exact": 0, "n_duplicates": 4, "duplicates": ["b", "c", "e", "g"]}]
+    assert result.annotations["cluster"].to_pylist() == ["a", "a", "a", "d", "a", "f", "a"]
+    s = result.summary
+    assert (s.kept, s.exact_duplicates, s.near_duplicates, s.by_key, s.documents) == (3, 0, 1, 3, 7)
+    assert "removed by key                       3" in str(s) and "removed by key" not in str(la.dedup([A]).summary)
+    assert result.settings.to_dict()["key"] == "url" and "key" not in la.Settings().to_dict()
+    assert result.annotations["resemblance"].to_pylist() == [None, score, None, None, None, None, None]
+
+
 def test_references_have_keys_and_stay(tmp_path):
     """Two of one key both remove near-duplicates; ``within`` makes no difference. Lists of pairs have no keys."""
     against = table(("r", A, "1"), ("s", B, "1"), ("t", A, "2"), site=[1, 1, 1])

@@ -93,7 +93,7 @@ def test_a_switch_is_true_or_false(name, value):
 
 
 def test_the_parameter_is_named():
-    for name, wrong in {"ignore": 5, "against": 5, "work": ""}.items():
+    for name, wrong in {"ignore": 5, "against": 5, "work": "", "output": np.zeros(2)}.items():
         with pytest.raises(la.LookalikeError, match=f"^{name} must be a path"):
             la.dedup(["a"], **{name: wrong})
 

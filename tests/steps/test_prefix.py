@@ -14,6 +14,7 @@ from steps.made import columns, cut_at, places, rows_of
 
 from lookalike import core
 from lookalike.steps import crowds as module
+from lookalike.steps import pairs as linking
 from lookalike.steps.crowds import CELL_BITS, prefix, prefix_links, prefixes_schema, shingle_counts
 from lookalike.text.hashes import KeyedHashes
 from lookalike.text.shingle import Shingling
@@ -80,7 +81,8 @@ def test_no_match_is_left_out_whatever_the_counts_are(texts, threshold, boundary
     for cell in range(0, len(counts), 4096):
         counts[cell : cell + 4096] = random.choice([2, 3, 5, 8, 0, -1, -(2**31)])  # the last of these from 2^31 on
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "AT_A_TIME", room)
+        for one in (module, linking):
+            patch.setattr(one, "AT_A_TIME", room)
         for schema, known in product((PREFIXES, PREFIXES_AND_BITS), (None, counts)):
             found = links(batch, threshold, boundary, known, cuts, schema)
             assert all(left < right and right >= boundary for left, right in found)
@@ -148,7 +150,8 @@ def test_of_equal_sets_only_the_first_is_linked_with_later_ones(texts, threshold
     for i, words in enumerate(texts):
         first.setdefault((frozenset(words), groups[i]), 2 * i)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "AT_A_TIME", room)
+        for one in (module, linking):
+            patch.setattr(one, "AT_A_TIME", room)
         for schema in (PREFIXES, PREFIXES_AND_BITS):
             every, found = (links(batch, threshold, boundary, None, cuts, schema, firsts) for firsts in (False, True))
             assert set(found) == {(i, j) for i, j in every if first[frozenset(texts[i // 2]), groups[i // 2]] == i}

@@ -53,7 +53,7 @@ class Whole(click.IntRange):
 
 
 class Number(click.types.FloatParamType):
-    """A number; a percentage is refused, and the message has the share."""
+    """A number; of a percentage, the message names the share."""
 
     name = "number"
 

@@ -1,4 +1,4 @@
-"""What is read of stores before it is asked for: a store answers late, but several requests at a time."""
+"""Reading ahead of stores, which answer late, but several requests at a time."""
 
 from __future__ import annotations
 

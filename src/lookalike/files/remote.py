@@ -11,6 +11,7 @@ from errno import ENOENT
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urljoin, urlsplit
 
 from ..errors import needed_for
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 PATIENCE, ATTEMPTS = 15, 5
 """Seconds that a server may be silent, and how often it is asked."""
 PAUSE = 0.5  # seconds before a server is asked again; twice as many each time
-BLOCK = 1 << 20  # bytes that are taken of a connection at once, or what has come of them
+BLOCK = 1 << 20  # bytes taken from a connection at once, or what has come of them
 _SECOND = 10**9
 _WAYS = {
     401: "it requires you to log in", 403: "you have no permission to read it",
@@ -32,7 +33,7 @@ _LOG_IN = ": accept its conditions on its page if it has any, and set HF_TOKEN o
 
 
 class RemoteInfo(NamedTuple):
-    """What a server says of a file or folder; the version is in place of its time of change: see ``version_of``."""
+    """What a server says of a file or folder; the version stands for its time of change."""
 
     path: str
     is_folder: bool
@@ -50,7 +51,7 @@ def _pause(attempt: int) -> None:
 
 
 def version_of(changed: str | None, tag: str | None) -> int:
-    """Return a time of change in nanoseconds, of which the fraction of a second tells apart what the tag does."""
+    """Return a time of change in nanoseconds, whose fraction of a second is made of the tag."""
     try:
         seconds = int(parsedate_to_datetime(changed).timestamp()) if changed else 0
     except ValueError:
@@ -59,9 +60,13 @@ def version_of(changed: str | None, tag: str | None) -> int:
     return max(0, seconds) * _SECOND + fraction
 
 
-def _as_it_is(request: Any) -> Any:
-    """Keep the credentials that a request has: a netrc file's would replace them."""
-    return request
+def _check_redirect(answer: requests.Response, **_: Any) -> None:
+    """Read nothing of an answer that leads elsewhere; from https nothing leads to http."""
+    if answer.is_redirect:
+        answer.close()
+        there = urlsplit(urljoin(answer.url, answer.headers["location"]))
+        if answer.url.startswith("https:") and there.scheme != "https":
+            raise _refused(f"it redirects from https to {there.scheme}://{there.hostname}")
 
 
 def _why(error: BaseException) -> str:
@@ -77,11 +82,15 @@ def _session(process: int) -> requests.Session:
     """Return what sends requests of a process."""
     with needed_for("remote"):
         from requests import Session
-    return Session()
+    session = Session()
+    session.auth = lambda request: request  # or a netrc file's would replace the Hub's
+    session.max_redirects = 5
+    session.hooks = {"response": [_check_redirect]}
+    return session
 
 
 class HttpFile:
-    """A file at an address: its size (-1: not known), its version, and whether the server sends parts of it."""
+    """A file at an address: its size (-1: not known), its version, and whether parts of it are sent."""
 
     def __init__(self, address: str, headers: Mapping[str, str] | None = None, log_in: str = "") -> None:
         self._address, self._headers, self._log_in = address, dict(headers or {}), log_in
@@ -91,10 +100,7 @@ class HttpFile:
 
     @contextmanager
     def _answer(self, part: str) -> Iterator[requests.Response]:
-        """Give what the server answers, its body unread: 200, 206 or 416; if it fails, it is asked again.
-
-        Where https led to http, nothing is read.
-        """
+        """Give what the server answers, its body unread: 200, 206 or 416; if it fails, it is asked again."""
         session, reason = _session(os.getpid()), ""
         headers = {**self._headers, "Accept-Encoding": "identity", **({"Range": part} if part else {})}
         from requests import ConnectionError, RequestException, Timeout
@@ -102,20 +108,18 @@ class HttpFile:
         for attempt in range(ATTEMPTS):
             _pause(attempt)
             try:
-                answer = session.get(self._address, headers=headers, auth=_as_it_is, stream=True, timeout=PATIENCE)
+                answer = session.get(self._address, headers=headers, stream=True, timeout=PATIENCE)
             except (ConnectionError, Timeout) as error:
                 reason = _why(error)
                 continue
             except RequestException as error:
                 raise _refused(str(error)) from None
             try:
-                schemes = [one.url.partition(":")[0] for one in (*answer.history, answer)]
-                if schemes != sorted(schemes):
-                    raise _refused(f"it redirects from https to {'/'.join(answer.url.split('/', 3)[:3])}")
                 code = answer.status_code
                 if code < 400 or code == 416:
                     if answer.headers.get("content-encoding", "identity") != "identity":
                         raise _refused("it compresses the file differently than its name says (Content-Encoding)")
+                    answer.raw.enforce_content_length = False  # the rest is asked for again
                     yield answer
                     return
                 if code not in (408, 429) and code < 500:
@@ -135,7 +139,7 @@ class HttpFile:
         return self._blocks(0, None)
 
     def _blocks(self, begin: int, n_bytes: int | None) -> Iterator[bytes]:
-        """Yield some bytes; where an answer breaks off, or ends too soon, those that are missing are asked for again."""
+        """Yield some bytes; those that are missing where an answer ends too soon are asked for again."""
         from urllib3.exceptions import HTTPError
 
         wanted = self.size if n_bytes is None else n_bytes

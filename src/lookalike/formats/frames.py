@@ -148,7 +148,7 @@ def _scanned(data: Any, names: list[str] | None) -> Iterator[pa.RecordBatch]:
 
 
 def _spooled(batches: Iterable[pa.RecordBatch], schema_of: Callable[[], pa.Schema]) -> ScannedTable:
-    """Write rows that may not come the same twice to a temporary file, which goes when nobody needs it any more."""
+    """Write rows that may not come the same twice to a temporary file, removed when it is not needed."""
     import tempfile  # here, for what is not needed to start
 
     plain, rows = (_decoded(batch) for batch in batches), 0

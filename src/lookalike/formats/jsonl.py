@@ -18,6 +18,7 @@ from ..errors import InputDataError, ParameterError
 from ..files.names import with_compressed
 from ..files.streams import LongLine, read_lines
 from ..text.texts import from_strings
+from ..wording import json_fault
 from .cuts import TextEdits
 from .format import Format, Selection, write_lines
 from .rows import LONG, NumberedRows, Unread, has_value, is_finite, lost, names_in, not_utf8, raw_fields, text_of, value_at
@@ -209,8 +210,7 @@ class JsonLines(Format):
             value = json.loads(text, parse_constant=_no_constant, parse_int=_int)
         except ValueError as problem:
             hint = " (it looks like UTF-16)" if "\0" in text else ""
-            what = str(problem).replace("line 1 ", "").partition(" (char ")[0]
-            return InputDataError(f"not valid JSON{hint}: {what}; it starts with {text[:60]!r}{way}", *place)
+            return InputDataError(f"not valid JSON{hint}: {json_fault(problem)}; it starts with {text[:60]!r}{way}", *place)
         if not isinstance(value, dict):
             return InputDataError(f"an object is expected on each line; found {text[:60]!r}{way}", *place)
         if columns is not None:

@@ -1,6 +1,6 @@
 """Texts of parquet files page by page: threads decompress pages, and take their values apart, side by side.
 
-Arrow reads a row group in one thread, however many pages it has: for 148 MB, that took seven tenths of reading and sketching.
+Arrow reads a row group in one thread, however many pages it has.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _Stored = list[tuple[Page, bytes]]
 
 
 def is_paged(chunk: Any, pages: list[Page], n_rows: int, most: int) -> bool:
-    """Tell whether the texts of a chunk, none of which may have more bytes than the most, can be made page by page."""
+    """Tell whether the texts of a chunk, each of so many bytes at most, can be read page by page."""
     return (
         chunk.total_uncompressed_size >= LEAST
         and is_streamed(chunk, pages, LARGEST)
@@ -38,7 +38,7 @@ def is_paged(chunk: Any, pages: list[Page], n_rows: int, most: int) -> bool:
 
 
 def texts_of(file: BinaryIO, pages: list[Page], codec: str, nullable: bool) -> Iterator[tuple[int, Make]]:
-    """Yield how many texts come next, and what makes them: those of a page, or of small ones up to ``PIECE_BYTES``."""
+    """Yield how many texts come next, and what makes them: those of a large page, or of some small ones."""
     known: Texts | None = None
     waiting: _Stored = []
     rows = size = 0

@@ -83,13 +83,14 @@ def generations_in(folder: Path) -> list[Generation]:
         if not isinstance(one, Path) or one == folder:
             raise InputDataError(" holds the sketches of one job: name the folder that it is in, or a new one", folder)
         described = described_in(one)
-        rows, n_bytes = (sum(getattr(file, name) for file in described.typed.files) for name in ("rows", "bytes"))
-        names = (name for some in described.typed.inputs for name in [file.name for file in some.files or ()] or [some.name])
+        typed = described.typed
+        rows, n_bytes = (sum(getattr(file, name) for file in typed.files) for name in ("rows", "bytes"))
         found.append(
             Generation(
                 one.name, one, described.checksum, rows, n_bytes, (one / DESCRIPTION).stat().st_mtime,
-                tuple(names), accounts.get((one.name, described.checksum)),
-                described.typed.counts,
+                tuple(name for some in typed.inputs for name in [file.name for file in some.files or ()] or [some.name]),
+                accounts.get((one.name, described.checksum)),
+                typed.counts,
             )
         )  # fmt: skip
     others = [name for name in os.listdir(folder) if not name.startswith(".") and name != GENERATIONS]

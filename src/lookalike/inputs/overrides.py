@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import InputDataError, ParameterError
 from ..files.names import show_path
 from ..files.urls import check_on_disk
-from ..wording import meant
+from ..wording import json_fault, meant
 
 ACTIONS = ("keep", "remove")
 _KEYS = ("id", "action", "input", "sha256")
@@ -111,8 +111,7 @@ def _parsed(line: bytes, name: str, number: int) -> Any:
     try:
         return json.loads(line.rstrip(b"\n"))
     except (ValueError, RecursionError) as error:
-        what = str(error).replace("line 1 ", "").partition(" (char ")[0]
-        raise InputDataError(f"not JSON: {what:.100}", **_place(name, number)) from None
+        raise InputDataError(f"not JSON: {json_fault(error):.100}", **_place(name, number)) from None
 
 
 def _entries(lines: Iterable[tuple[int, Any]], name: str | None) -> tuple[Override, ...]:

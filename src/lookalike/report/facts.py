@@ -95,7 +95,7 @@ def gather(
     stands_for = np.zeros(n_sources, np.int64)
     for removed in numbers.parts(*FOR_ANOTHER):
         stands_for += np.bincount(numbers.source[numbers.keeper[removed]], minlength=n_sources)
-    shown = _chosen_sources(sources[[OUTCOMES.index(reason) for reason in FOR_ANOTHER]].sum(axis=0) + stands_for)
+    shown = chosen_sources(sources[[OUTCOMES.index(reason) for reason in FOR_ANOTHER]].sum(axis=0) + stands_for)
     return Facts(
         threshold, bins, scores, lengths=lengths[:-1], n_bytes=n_bytes[:-1], sources=sources, shown=shown,
         matrix=_matrix(numbers, shown, n_sources),
@@ -108,8 +108,8 @@ def _count_pairs(rows: Counts, columns: Counts, shape: tuple[int, int]) -> Count
     return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)
 
 
-def _chosen_sources(counted: Counts) -> list[int]:
-    """Choose the sources with the highest counts, for the matrix."""
+def chosen_sources(counted: Counts) -> list[int]:
+    """Choose the sources with the highest counts."""
     order = np.argsort(-counted, kind="stable")[:IN_MATRIX]
     return sorted(order[counted[order] > 0].tolist())
 
@@ -199,8 +199,3 @@ def _choose(scored: ScoredPairs, facts: PairFacts, least: Int64Array, drawn: Int
         at_place |= {first + i: (int(left[i]), int(right[i])) for i in here.tolist()}
         first += len(left)
     facts.least, facts.drawn = ([at_place[place] for place in places.tolist()] for places in (least, drawn))
-
-
-def chosen_sources(facts: PairFacts) -> list[int]:
-    """Return the sources of most pairs."""
-    return _chosen_sources(facts.matrix.sum(axis=0) + facts.matrix.sum(axis=1))

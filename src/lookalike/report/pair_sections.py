@@ -27,7 +27,7 @@ def view_pairs(scored: ScoredPairs, facts: PairFacts, samples: Samples, what: st
         }
         for keeper, pairs in zip(samples.keepers, samples.groups, strict=True)
     ]  # fmt: skip
-    chosen = chosen_sources(facts)
+    chosen = chosen_sources(facts.matrix.sum(axis=0) + facts.matrix.sum(axis=1))
     in_pairs = np.bincount(scored.source_of(np.flatnonzero(facts.in_pairs)), minlength=len(names)).tolist()
     sizes = np.diff(scored.starts).tolist()
     order = sorted(range(len(names)), key=lambda i: -in_pairs[i])[:MOST_SOURCES]

@@ -146,7 +146,7 @@ def _entries(options: Any) -> dict[str, OptionField]:
 
 
 def check_values(options: Any) -> None:
-    """Refuse a value of a wrong type, or beyond its limits, or that is no choice; make a number of NumPy's one of Python's."""
+    """Refuse a value of a wrong type, beyond its limits, or that is no choice; make NumPy numbers Python's."""
     from ..values.arrays import plain, whole  # here, for help needs no NumPy
 
     for entry in entries(type(options)).values():

@@ -48,7 +48,7 @@ def batch_of(schema: pa.Schema, *columns: Any) -> pa.RecordBatch:
 
 
 def extend_batch(piece: pa.RecordBatch, made: dict[str, pa.Array], schema: pa.Schema) -> pa.RecordBatch:
-    """Return a batch of the columns that were made, and of others of a batch."""
+    """Return a batch with some of its columns made anew."""
     return batch_of(schema, *(made[name] if name in made else piece.column(name) for name in schema.names))
 
 

@@ -95,7 +95,7 @@ def share(name: str, value: Any) -> float:
 
 
 def plain(value: Any) -> Any:
-    """Return a number of NumPy's as one of Python's, and any other value as it is."""
+    """Return a NumPy number as Python's, any other value as it is."""
     return value.item() if isinstance(value, np.generic) else value
 
 
