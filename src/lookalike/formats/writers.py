@@ -35,7 +35,7 @@ from .split import FinalError, Limit, Record, Split
 
 def is_stdout(output: object) -> bool:
     """Tell whether an output means standard output, which takes JSON lines."""
-    return isinstance(output, str) and output == "-"
+    return output == "-"
 
 
 def _single(output: str | Path) -> Format | None:

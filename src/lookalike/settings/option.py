@@ -161,8 +161,8 @@ def check_values(options: Any) -> None:
             check_choice(entry.name, value, entry.choice)
         if kind is None:
             continue
-        nameless = value == "" and "path" in kind.name
-        if nameless or not isinstance(value, kind.types) or isinstance(value, bool) != (kind.types is bool):
+        other = not isinstance(value, kind.types) or isinstance(value, bool) != (kind.types is bool)
+        if other or (value == "" and "path" in kind.name):
             raise ParameterError(
                 f"{entry.name} must be {kind.rule}; got {given!r:.60}, of type {type(given).__name__}", entry.name, given
             )
