@@ -49,9 +49,9 @@ wording: install
 	$(BIN)/python tools/wording.py
 
 # Build the docs into site/, from docs/, the docstrings and the program's help; warnings are errors, and so are figures of speed, time
-# or memory that no file of results has: `python benchmarks/figures.py` lists those of all pages.
+# or memory that no file of results has: `python -m benchmarks figures` lists those of all pages.
 docs: install
-	$(BIN)/python benchmarks/figures.py --check
+	$(BIN)/python -m benchmarks figures --check
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
@@ -184,33 +184,33 @@ wheels:
 bench: install
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	OMP_NUM_THREADS=1 RAYON_NUM_THREADS=1 POLARS_MAX_THREADS=1 \
-		sh -ec 'for one in web_pages scripts end_to_end; do $(BIN)/python benchmarks/$$one.py $(if $(QUICK),--quick); done'
+		sh -ec 'for one in web_pages scripts end_to_end; do $(BIN)/python -m benchmarks $$one $(if $(QUICK),--quick); done'
 
 # Indexes of fingerprints; SIZE=6e7 for the size of the thesis (needs 20 GB).
 bench-hamming: install
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
-	$(BIN)/python benchmarks/hamming.py $(SIZE)
+	$(BIN)/python -m benchmarks hamming $(SIZE)
 
 # The persistent index up to ten million documents (needs 20 GB of disk), beside datasketch and SQLite; about ten minutes.
 bench-index: install
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
-	$(BIN)/python benchmarks/lasting.py
+	$(BIN)/python -m benchmarks lasting
 
 # Ten million generated documents under a cap of 1 GB, and corpora of one large component; about ten minutes.
 bench-scale: install
-	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python -m benchmarks scale
 
 # Processor time of JVM and Python, bytes shuffled and memory of workers, beside one machine and the usual recipe; SIZES="1 5".
 bench-spark: install
 	$(BIN)/python tools/java_home.py
-	$(BIN)/python benchmarks/spark.py --gigabytes $(or $(SIZES),1 5) --usual
+	$(BIN)/python -m benchmarks spark --gigabytes $(or $(SIZES),1 5) --usual
 
 # Queries a second of the service, beside the framework alone and the call; SIZE=1e6 documents.
 bench-serve: install
-	$(BIN)/python benchmarks/serve.py --documents $(or $(SIZE),100000)
+	$(BIN)/python -m benchmarks serve --documents $(or $(SIZE),100000)
 
 quality: install
-	$(BIN)/python benchmarks/quality.py
+	$(BIN)/python -m benchmarks quality
 
 # Every table, figure and claim of the papers, within an hour; QUICK=1 in some minutes. ONLY="a-words t-real" for some sections,
 # whose parts of the pages are written anew. Fails if a check does not hold, or if a verdict does not rest on checks that hold.

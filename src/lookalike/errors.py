@@ -25,7 +25,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 PATHS = {"str | Path", "str | os.PathLike[str]"}
-TYPES = {"bool": ("bool", "bool_"), "Settings | None": ("Settings", "NoneType"), "Pairs": ("Pairs",), "Shingles": ("Shingles",)}
+VALUES = {"None", "PackedSignatures", "Pairs", "Settings", "Shingles", "Signatures", "WeightedSets", "bool"}
 
 
 class LookalikeError(Exception):
@@ -72,7 +72,7 @@ def _check_argument(name: str, value: object, declared: str) -> None:
     """Refuse what is not of the declared type, and an empty path."""
     if declared in PATHS and not (isinstance(value, str | os.PathLike) and os.fspath(value)):
         raise ParameterError("must be a path", name, value)
-    if declared in TYPES and type(value).__name__ not in TYPES[declared]:
+    if declared not in PATHS and type(value).__name__.removesuffix("Type").removesuffix("_") not in declared.split(" | "):
         raise ParameterError(f"must be of type {declared}", name, value)
 
 
@@ -83,7 +83,9 @@ def from_caller(function: Callable[P, R]) -> Callable[P, R]:
     """
     made: Any = function
     code = made.__code__
-    checked = {name: kind for name, kind in made.__annotations__.items() if kind in PATHS or kind in TYPES}
+    checked = {
+        name: kind for name, kind in made.__annotations__.items() if kind in PATHS or VALUES.issuperset(str(kind).split(" | "))
+    }
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     names = tuple(f"{name}()" for name in (function.__name__, function.__qualname__))
 

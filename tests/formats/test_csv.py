@@ -263,7 +263,7 @@ def test_a_header_is_never_passed_over(tmp_path, header, on_error, caplog):
 @pytest.mark.parametrize("large", ["x" * 300, '"' + "x\n" * 200 + '"', "x" * (3 << 20)])
 def test_the_byte_that_is_not_utf8_is_named_after_records_that_were_left_out(tmp_path, monkeypatch, large, caplog):
     """Which are others in each batch."""
-    monkeypatch.setattr("lookalike.formats.csv.BLOCK", 0)
+    monkeypatch.setattr("lookalike.formats.format.BLOCK", 0)
     path = tmp_path / "in.csv"
     data = f"id,text\n1,{large}\n2,short\n3,of its own\n4,".encode() + b"\xff\n"
     path.write_bytes(data)

@@ -85,14 +85,15 @@ def test_other_rows_keep_their_bytes(tmp_path, name):
     if "json" not in name:
         mark = {"csv": ",", "tsv": "\t"}[name]
         rows = [f'"row {i}  words of it {i}"{mark}"{i}"' for i in range(9)]
-    head = {"jsonl": "", "json": "[\n", "csv": "text,x\n", "tsv": "text\tx\n"}[name]
-    feed, tail = (",\n", "\n]\n") if name == "json" else ("\n", "\n")
-    (tmp_path / f"in.{name}").write_text(head + feed.join(rows) + tail)
+    head = {"jsonl": "", "json": "[\n", "csv": "text,x\r\n", "tsv": "text\tx\n"}[name]
+    feed, tail = {"json": (",\n", "\n]\n"), "csv": ("\r\n", "\r\n")}.get(name, ("\n", "\n"))
+    (tmp_path / f"in.{name}").write_bytes((head + feed.join(rows) + tail).encode())
     same = [{"text": f"row {i}  words of it {i}"} for i in range(9)]
-    write_rows(tmp_path / f"out.{name}", selections(tmp_path / f"in.{name}", mask=np.ones(9, np.bool_), rows=same), {})
-    found = (tmp_path / f"out.{name}").read_text().removeprefix(head).removesuffix(tail).split(feed)
+    path = tmp_path / f"out.{name}"
+    write_rows(path, selections(tmp_path / f"in.{name}", mask=np.ones(9, np.bool_), rows=same), {})
+    found = path.read_bytes().decode().removeprefix(head).removesuffix(tail).split(feed)
     assert [line for i, line in enumerate(found) if i % 3] == [line for i, line in enumerate(rows) if i % 3]
-    assert texts(open_sources([tmp_path / f"out.{name}"])) == [shortened(i, row["text"], "") for i, row in enumerate(same)]
+    assert texts(open_sources([path])) == [shortened(i, row["text"], "") for i, row in enumerate(same)]
 
 
 def test_types_of_columns_stay():
@@ -146,8 +147,8 @@ def test_text_inside_another_field(tmp_path, suffix):
     else:
         write_lines(tmp_path / "in.jsonl", rows)
     (selection,) = selections(tmp_path / f"in.{suffix}", "doc.in.text", mask=np.ones(len(ROWS), np.bool_))
-    write_rows(tmp_path / f"out.{suffix}", [selection], {})
     path = tmp_path / f"out.{suffix}"
+    write_rows(path, [selection], {})
     found = pq.read_table(path).to_pylist() if suffix == "parquet" else read_lines(path)
     for i, row in enumerate(rows):
         if row["doc"] is not None and ranges_of(i, ROWS[i]["text"]):

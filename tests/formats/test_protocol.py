@@ -211,7 +211,7 @@ def test_the_same_bytes_for_any_threads_and_blocks(tmp_path, monkeypatch, name, 
     path = written(tmp_path / "in", name, suffix, rows)
     outputs = []
     for threads, block in ((1, 1 << 22), (2, 100), (3, 7)):
-        for module in ("files.streams", "formats.csv", "formats.format"):
+        for module in ("files.streams", "formats.format"):
             monkeypatch.setattr(f"lookalike.{module}.BLOCK", block)
         monkeypatch.setattr(row_groups, "BATCH_ROWS", min(block, 4096))
         result = la.dedup(path, threads=threads)

@@ -112,16 +112,20 @@ def test_documents_removed_by_key_and_spared_ones_are_settled():
     ]  # fmt: skip
 
 
+def unsettled(documents):
+    """Rows of what is known of each document before the rules."""
+    firsts = [(None,) * 4 if leader is None else documents[leader] for _, leader, *_ in documents]
+    return [
+        {"order": o, "empty": e, "leader": k, "keeper": r, "score": s, "leader_keeper": of[2], "leader_score": of[3], "more": f"m{o}"}
+        for o, ((e, k, r, s), of) in enumerate(zip(documents, firsts, strict=True))
+    ]  # fmt: skip
+
+
 @given(corpora(), st.integers(0, 4), st.sampled_from(["keep", "drop"]), cuts, st.data())
 def test_documents_are_settled_counted_and_told(documents, boundary, empty, cut, data):
     """References have no standing, for they match nothing earlier."""
     documents = [(e, k, None, None) if o < boundary else (e, k, *s) for o, (e, k, *s) in enumerate(documents)]
-    rows = []
-    for order, (is_empty, leader, keeper, score) in enumerate(documents):
-        first = documents[leader] if leader is not None else (None,) * 4
-        rows.append({"order": order, "empty": is_empty, "leader": leader, "keeper": keeper, "score": score,
-                     "leader_keeper": first[2], "leader_score": first[3], "more": f"m{order}"})  # fmt: skip
-    found = run(apply_rules, batches(table(rows, SETTLING), SETTLING, cut), boundary=boundary, empty=empty)
+    found = run(apply_rules, batches(table(unsettled(documents), SETTLING), SETTLING, cut), boundary=boundary, empty=empty)
     assert found == [(order, f"m{order}", *rest) for order, *rest in settled(documents, boundary, empty)]
 
     found = list(settled(documents, boundary, empty))
@@ -172,18 +176,14 @@ def test_overrides_come_last(documents, boundary, empty, cut, data):
     documents = [(True, None, None, None) if o in alone else d for o, d in enumerate(documents)]
     override = [0 if o < boundary else number for o, number in enumerate(override)]
     skipped = [o in alone and o >= boundary and o % 2 == 0 for o in range(n)]
-    rows = []
-    for o, (is_empty, leader, keeper, score) in enumerate(documents):
-        first = documents[leader] if leader is not None else (None,) * 4
-        rows.append({"order": o, "empty": is_empty, "leader": leader, "keeper": keeper, "score": score, "override": override[o],
-                     "skipped": skipped[o], "leader_keeper": first[2], "leader_score": first[3], "more": "m"})  # fmt: skip
+    rows = [row | {"override": override[o], "skipped": skipped[o]} for o, row in enumerate(unsettled(documents))]
     schema = pa.schema([*SETTLING, ("override", pa.int32()), ("skipped", pa.bool_())])
     found = run(apply_rules, batches(table(rows, schema), schema, cut), boundary=boundary, empty=empty)
     for row, was, number, left_out in zip(found, settled(documents, boundary, empty), override, skipped, strict=True):
         order = was[0]
         wanted = (order, None, None, "skipped") if left_out else (order, order, None, "kept") if number > 0 else was
         wanted = (order, None, None, "override") if number < 0 and not left_out else wanted
-        assert row == (order, "m", number, *wanted[1:])
+        assert row == (order, f"m{order}", number, *wanted[1:])
 
 
 def test_which_override_is_told():

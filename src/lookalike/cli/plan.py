@@ -46,8 +46,8 @@ _TAKES = (*_PLANNED, "measure", "floor", "keep", "memory", "threads")
     click.option("--documents", type=options.Number(), default=None,
                  help="Number of documents: affects the choice of bands and rows, and estimates candidate pairs among "
                       "unrelated documents."),
-    click.option("--bytes", type=options.Number(), default=None,
-                 help="Bytes of text in all documents: also estimate memory, disk space and processor time of dedup."),
+    click.option("--bytes", default=None, metavar="SIZE",
+                 help="Size of the text of all documents: also estimate memory, disk space and processor time of dedup."),
     click.option("--standard-error", type=options.Number(), default=None,
                  help="Also choose the smallest sketch to archive with at most this standard error at the threshold."),
     click.option("--sketch-bytes", type=int, default=None,
@@ -63,7 +63,7 @@ _TAKES = (*_PLANNED, "measure", "floor", "keep", "memory", "threads")
 )  # fmt: skip
 @options.as_json
 def plan(
-    inputs: tuple[str, ...], documents: float | None, bytes: float | None, standard_error: float | None,
+    inputs: tuple[str, ...], documents: float | None, bytes: str | None, standard_error: float | None,
     sketch_bytes: int | None, density: float, duplicates: float, family: float, as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Show the plan for a threshold and a recall: permutations, bands, rows, the S-curve.
@@ -75,9 +75,10 @@ def plan(
 
     \b
         lookalike plan --threshold 0.8 --recall 0.99
-        lookalike plan --documents 1e8 --bytes 4e11 --memory 16GB
+        lookalike plan --documents 1e8 --bytes 400GB --memory 16GB
         lookalike plan crawl/*.jsonl.zst --memory 8GB --work job/
     """
+    from ..engines.memory import parse_bytes
     from ..planner import plan as choose
 
     estimate: Any = None
@@ -97,7 +98,7 @@ def plan(
         )  # fmt: skip
         values, lines = chosen.to_dict(), _lines(chosen)
         if documents is not None and bytes is not None:
-            likely |= {"documents": documents, "bytes": bytes, "format": given["format"] or "parquet"}
+            likely |= {"documents": documents, "bytes": parse_bytes(bytes, "--bytes"), "format": given["format"] or "parquet"}
             estimate = _estimate(given, likely)
     if as_json:
         click.echo(json.dumps(values | ({} if estimate is None else {"foresight": estimate.to_dict()})))

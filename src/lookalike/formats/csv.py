@@ -7,19 +7,18 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, starmap, zip_longest
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..files.names import with_compressed
-from ..files.streams import BLOCK, DamagedError, LongLine, read_lines
+from ..files.streams import DamagedError, LongLine, read_lines
 from ..text.texts import from_strings
 from .columnar import ColumnarFormat
 from .cuts import TextEdits
-from .format import Format, Selection, write_lines
+from .format import Format, Selection, gather_batches, write_lines
 from .rows import NumberedRows, as_text, is_finite, lost, not_utf8, refuse_twice
 from .split import Batch, Columns, Record, Split, check_free, mask_of, missing_column, numbers_from, reason_of
 
-BATCH_ROWS = 4096
 _NO_DELIMITERS = "\"'.+-_"  # that numbers, dates and quoted fields have
 csv.field_size_limit(sys.maxsize)
 
@@ -57,7 +56,7 @@ def delimiter_of(given: str) -> str:
     return delimiter
 
 
-class _LeftOut(list[str]):
+class _LeftOut(list[Any]):
     """No fields: a record that is left out, as too large or because of an error."""
 
     def __init__(self, error: InputDataError | None = None) -> None:
@@ -190,44 +189,35 @@ class Csv(Format):
         places = [names.index(name) for name in wanted]
         parts = {names.index(name) for name in columns.parts}
         last = max({*places} - parts | {min(parts, default=0)})  # of the fields that a row must have
-        rows: list[list[str | None]] = []
-        left_out: list[int] = []
-        wrong: dict[int, str] = {}
-        first, size = 1, 0
-        try:
-            for fields, lines in records:
+
+        def checked() -> Iterator[tuple[list[Any], int]]:
+            for number, (fields, lines) in enumerate(records, 1):
                 if fields and not last < len(fields) <= len(names):
                     way_out = f"; put a field that contains {self.delimiter!r} in quotes" if len(fields) > last else ""
                     error = InputDataError(
-                        f"{len(fields)} fields where the header names {len(names)}{way_out}", split.name, first + len(rows)
+                        f"{len(fields)} fields where the header names {len(names)}{way_out}", split.name, number
                     )
                     if not split.limit.faults:
                         raise error
                     fields = _LeftOut(error)
-                if not fields:
-                    if isinstance(fields, _LeftOut) and fields.error is not None:
-                        wrong[len(rows)] = reason_of(split, fields.error)
-                    left_out.append(len(rows))
-                    rows.append([None] * len(places))
-                    continue
-                rows.append([fields[place] if place < len(fields) else None for place in places])
-                size += sum(map(len, lines))
+                row = [fields[place] if place < len(fields) else None for place in places] if fields else fields
+                size = sum(map(len, lines))
                 fields.clear()
                 lines.clear()
-                if len(rows) == BATCH_ROWS or size > BLOCK:
-                    first += len(rows)
-                    yield self._batch(rows, first - len(rows), columns, left_out, wrong)
-                    rows, left_out, size, wrong = [], [], 0, {}
-        except InputDataError:  # what came before it is read
-            if rows:
-                yield self._batch(rows, first, columns, left_out, wrong)
-            raise
-        if rows:
-            yield self._batch(rows, first, columns, left_out, wrong)
+                yield row, size
+                del row  # not held while the next is read
+
+        first = 1
+        for rows in gather_batches(checked()):
+            first += len(rows)
+            yield self._batch(rows, first - len(rows), columns, split)
 
     @staticmethod
-    def _batch(rows: list[list[str | None]], first: int, columns: Columns, left_out: list[int], wrong: dict[int, str]) -> Batch:
+    def _batch(rows: list[list[Any]], first: int, columns: Columns, split: Split) -> Batch:
         """Make a batch of rows, which are taken out of their list: large ones are not held beside it."""
+        left_out = {place: row for place, row in enumerate(rows) if isinstance(row, _LeftOut)}
+        for place in left_out:
+            rows[place] = [None] * len(columns.wanted)
         numbers, values = numbers_from(first, len(rows)), [list(column) for column in zip(*rows, strict=True)]
         rows.clear()
         has_id = columns.id is not None
@@ -237,7 +227,7 @@ class Csv(Format):
             values[1] if has_id else None,
             dict(zip(columns.others, values[1 + has_id :], strict=True)),
             mask_of(len(numbers), left_out),
-            wrong,
+            {place: reason_of(split, row.error) for place, row in left_out.items() if row.error is not None},
         )
 
     def rows(self, split: Split, encoding_errors: str) -> NumberedRows:
@@ -309,7 +299,7 @@ class Csv(Format):
         (fields,) = csv.reader([line.decode("utf-8", "replace")], delimiter=self.delimiter, strict=True)
         place = names.index(cuts.column)
         fields[place] = cuts.record({cuts.column: fields[place]}, ranges)[cuts.column]
-        return self._line(value or None for value in fields).encode()
+        return self._line(value or None for value in fields)[:-1].encode() + line[len(line.rstrip(b"\r\n")) :]
 
     def _annotate(self, line: bytes, values: Record) -> bytes:
         """Append fields to a record, leaving its own bytes as they are."""

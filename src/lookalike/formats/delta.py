@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 from uuid import UUID
@@ -25,7 +24,7 @@ from ..files.tables import LOGS
 from ..files.urls import AnyPath, Url
 from ..values import Int64Array
 from ..values.arrow import to_numpy
-from .lake import NONE, DataFile, Snapshot, TableFormat, inside, outside
+from .lake import NONE, DataFile, Snapshot, TableFormat, inside, opening, outside
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -54,7 +53,7 @@ class Delta(TableFormat):
     sign = "folders with _delta_log/"
 
     def latest(self, root: AnyPath) -> str:
-        with _opening(root):
+        with opening("Delta", root):
             return str(_table(root, None).version())
 
     def snapshot(self, root: AnyPath, version: str) -> Snapshot:
@@ -62,7 +61,7 @@ class Delta(TableFormat):
             raise ParameterError(
                 f"the version of a Delta table is a number, as in delta:12; got {version!r}", "format", version
             )
-        with _opening(root, f"version {version}"):
+        with opening("Delta", root, f"version {version}"):
             table = _table(root, int(version))
             features = set(table.protocol().reader_features or ())
             if unknown := features - _READ:
@@ -182,21 +181,6 @@ def _check_vector(action: _Action, root: AnyPath) -> None:
         if not place.startswith(folder):
             raise outside(root, place)
         inside(unquote(place.removeprefix(folder)), root)
-
-
-@contextmanager
-def _opening(root: AnyPath, what: str = "") -> Iterator[None]:
-    """Turn what the package raises, panics included, into an InputDataError that names the table."""
-    try:
-        yield
-    except InputDataError:
-        raise
-    except BaseException as error:
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
-        said = " ".join(str(error).split())
-        table = f"the Delta table{f', {what},' if what else ''}"
-        raise InputDataError(f"{table} cannot be read: {said:.500}", root) from None
 
 
 def _inside(path: str, root: AnyPath) -> str:

@@ -396,7 +396,7 @@ def _batch(rows: list[_Row], columns: Columns) -> Batch:
         np.array([number for number, _, _ in rows], np.int64),
         None if columns.id is None else [value_at(row, columns.id) for _, row, _ in rows],
         {name: [value_at(row, name) for _, row, _ in rows] for name in columns.others},
-        mask_of(len(rows), list(wrong)),
+        mask_of(len(rows), wrong),
         wrong,
     )
 

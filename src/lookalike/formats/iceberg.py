@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from ..files.tables import METADATA
 from ..files.urls import AnyPath, Url
 from ..values import Int64Array
 from ..values.arrow import to_numpy
-from .lake import DataFile, Snapshot, TableFormat, alike, inside, outside
+from .lake import DataFile, Snapshot, TableFormat, alike, inside, opening, outside
 
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO
@@ -62,7 +61,7 @@ class Iceberg(TableFormat):
     def snapshot(self, root: AnyPath, version: str) -> Snapshot:
         from pyiceberg.io.pyarrow import schema_to_pyarrow
 
-        with _opening(root, version):
+        with opening("Iceberg", root, version):
             table = _table(root, version)
             own, location = table.schema(), _bare(table.metadata.location)
             tasks = list(table.scan().plan_files())
@@ -204,20 +203,6 @@ def _constants(table: StaticTable, listed: ListedFile) -> dict[str, Any]:
         if isinstance(part.transform, IdentityTransform) and part.source_id in names:
             known[names[part.source_id]] = listed.partition[place]
     return known
-
-
-@contextmanager
-def _opening(root: AnyPath, version: str) -> Iterator[None]:
-    """Turn what the package raises into an InputDataError that names the table."""
-    try:
-        yield
-    except (InputDataError, MemoryError):
-        raise
-    except Exception as error:  # of whatever is damaged
-        said = " ".join(str(error).split()) or type(error).__name__
-        if "equality deletes" in said:
-            said = "it has equality deletes, which are not read: write the table again, as compaction does"
-        raise InputDataError(f"the Iceberg table, {version}, cannot be read: {said:.500}", root) from None
 
 
 FORMAT = Iceberg()

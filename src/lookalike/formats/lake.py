@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -332,6 +332,22 @@ def _snapshot(kind: str, root: AnyPath, version: str) -> Snapshot:
     form: Format = format_named(kind)
     assert isinstance(form, TableFormat)
     return form.snapshot(root, version)
+
+
+@contextmanager
+def opening(kind: str, root: AnyPath, what: str = "") -> Iterator[None]:
+    """Turn what the package of a table raises, panics included, into an InputDataError that names the table."""
+    try:
+        yield
+    except (InputDataError, MemoryError):
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        said = " ".join(str(error).split()) or type(error).__name__
+        if "equality deletes" in said:
+            said = "it has equality deletes, which are not read: write the table again, as compaction does"
+        raise InputDataError(f"the {kind} table{f', {what},' if what else ''} cannot be read: {said:.500}", root) from None
 
 
 def outside(root: AnyPath, name: str) -> InputDataError:

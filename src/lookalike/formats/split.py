@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -254,7 +254,7 @@ class Split:
         for batch in self.form.read(self, replace(columns, others=others, later=False)):
             wrong: dict[int, str] = {}
             parts = [batch.texts if name == main else self._part(name, batch, columns, wrong) for name in names]
-            texts, skipped = join_columns(parts, "\n\n"), mask_of(len(batch.texts), list(wrong))
+            texts, skipped = join_columns(parts, "\n\n"), mask_of(len(batch.texts), wrong)
             if batch.skipped is not None:
                 skipped = batch.skipped if skipped is None else batch.skipped | skipped
             texts = texts if skipped is None else without(texts, skipped)
@@ -373,12 +373,12 @@ Pieces = list[tuple[int, Split]]
 """Parts of an input that can be read apart, each with its first row, from 0."""
 
 
-def mask_of(n: int, rows: Sequence[int]) -> NDArray[np.bool_] | None:
+def mask_of(n: int, rows: Collection[int]) -> NDArray[np.bool_] | None:
     """Return a mask of ``n`` rows that marks some; None if it marks none."""
     if not rows:
         return None
     mask = np.zeros(n, np.bool_)
-    mask[rows] = True
+    mask[list(rows)] = True
     return mask
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from .. import __version__
+from ..choices import check_choice
 from ..engines.engine import Engine
 from ..engines.local.engine import LocalEngine
 from ..engines.memory import BANDED_TOKEN_BYTES, TOKEN_BYTES, Memory, limit_of
@@ -28,7 +29,7 @@ from ..inputs.sketch_rows import is_saved
 from ..inputs.sketches import as_references
 from ..settings.settings import Settings, added_columns
 from ..steps.totals import TEXT_IDS
-from ..wording import meant, printable, spoken
+from ..wording import printable, spoken
 from .progress import Progress, no_progress
 from .saved_sketches import reconcile_with_saved
 
@@ -158,7 +159,7 @@ def on_spark(data: Any, settings: Settings) -> bool:
     engine = settings.engine
     if engine is None:
         return is_frame(data) or is_frame(settings.against)
-    return engine == "spark" or callable(engine) or hasattr(engine, "conf")
+    return str(engine) == "spark" or callable(engine) or hasattr(engine, "conf")
 
 
 def check_no_order(settings: Settings) -> None:
@@ -176,8 +177,8 @@ def engine_of(
     """Return the engine that a job names, or is given; refuse the name of one that does not run here."""
     if isinstance(engine, Engine):
         return engine
-    if engine not in (None, "local"):
-        raise ParameterError(f"must be one of local, spark{meant(str(engine), ['local', 'spark'])}", "engine", engine)
+    if engine is not None:
+        check_choice("engine", engine, ("local", "spark"))
     return LocalEngine(threads=threads, memory=memory, workspace=workspace, progress=progress)
 
 

@@ -151,7 +151,7 @@ def serve(serving: ServerOptions, say: Callable[[str], None]) -> None:
     is_index = os.path.exists(serving.folder / MANIFEST)
     if not is_index and not os.path.exists(serving.folder / DESCRIPTION):
         check_on_disk(serving.folder, "and what is served is a folder on this machine: copy it")
-        raise InputDataError("neither an index (lookalike index create) nor a saved result", serving.folder)
+        raise InputDataError("neither an index (lookalike index create) nor a result (lookalike dedup --save)", serving.folder)
     limits, log = _within_files(serving.limits), Log(requests=serving.log_requests)
     store, sockets = None, _listen(serving.host, serving.port)
     try:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import core
+from ..errors import from_caller
 from ..hashing import derive
 from ..theory import one_permutation, shares
 from ..values import Int64Array, Shingles, Signatures, UInt32Array, UInt64Array
@@ -78,6 +79,7 @@ class SlotScheme(Scheme):
         """
         raise NotImplementedError
 
+    @from_caller
     def sign(self, shingles: Shingles) -> Signatures:
         """Sign documents.
 

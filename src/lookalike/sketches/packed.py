@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import core
-from ..errors import ParameterError
+from ..errors import ParameterError, from_caller
 from ..theory import likelihood, mixture
 from ..theory.mixture import Part
 from ..values import Float64Array, Int64Array, PackedSignatures, Signatures
@@ -40,6 +40,7 @@ class Packing:
             word += (part.slots + 63) // 64 * part.bits
         return np.array(rows, np.int64)
 
+    @from_caller
     def pack(self, signatures: Signatures) -> PackedSignatures:
         """Pack signatures.
 

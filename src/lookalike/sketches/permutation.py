@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import core
 from ..choices import Densify, Filling, check_choice
-from ..errors import ParameterError
+from ..errors import ParameterError, from_caller
 from ..hashing import ROUNDS, Permutation, derive
 from ..theory import one_permutation as theory
 from ..values import Float64Array, Int64Array, Signatures, UInt32Array, UInt64Array
@@ -100,6 +100,7 @@ class OnePermutation(SlotScheme):
         out |= bins & np.uint32(1 << 31)  # only of empty ones is the highest bit set
         return out
 
+    @from_caller
     def fill(self, signatures: Signatures, densify: Filling) -> Signatures:
         """Fill the empty bins of raw signatures, one of "rotation", "optimal", "reverse"; an empty document stays empty.
 

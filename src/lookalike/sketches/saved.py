@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputDataError, ParameterError
+from ..errors import InputDataError, ParameterError, from_caller
 from ..files.arrays import ArrayFile, write_arrays
 from ..files.disk import check_output
 from ..files.layout import FileType
@@ -63,6 +63,7 @@ def _steps_of(packed: NDArray[np.uint8], bits: int, n: int) -> NDArray[np.uint16
     return np.asarray((single << np.arange(bits, dtype=np.uint16)).sum(1, dtype=np.uint16))
 
 
+@from_caller
 def save(value: Signatures | PackedSignatures, path: str | Path, *, force: bool = False) -> None:
     """Write signatures to a file, with the parameters that made them. It is not compressed, whatever its name.
 
@@ -99,6 +100,7 @@ def save(value: Signatures | PackedSignatures, path: str | Path, *, force: bool 
     write_arrays(check_output(path, force, single=True), arrays, header, kind=SIGNATURES, replace=force)
 
 
+@from_caller
 def load(path: str | Path) -> Signatures | PackedSignatures:
     """Read signatures that ``save`` wrote.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import core
-from ..errors import ParameterError
+from ..errors import ParameterError, from_caller
 from ..hashing import derive
 from ..values import Fingerprints, Float64Array, Shingles, UInt64Array, WeightedSets
 from ..values.arrays import MOST_SEED, whole
@@ -68,6 +68,7 @@ class SimHash:
         words[self.bits // 64 :] &= np.uint64((1 << self.bits % 64) - 1)
         return words
 
+    @from_caller
     def sign(self, features: Shingles | WeightedSets) -> Fingerprints:
         """Fingerprint documents: sets of features of equal weight, or weighted ones.
 

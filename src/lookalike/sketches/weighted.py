@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .. import core
-from ..errors import ParameterError
+from ..errors import ParameterError, from_caller
 from ..values import Signatures, WeightedSets
 from .minhash import Scheme
 
@@ -50,6 +50,7 @@ class DartMinHash(Scheme):
         """False: codes of sampled elements have no order."""
         return False
 
+    @from_caller
     def sign(self, sets: WeightedSets) -> Signatures:
         """Sign weighted sets: one row of ``permutations`` codes (uint64) a document.
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import IncompatibleSketchError, ParameterError
+from ..errors import IncompatibleSketchError, ParameterError, from_caller
 from ..theory import simhash
 from ..wording import Brief, plural
 from .arrays import Float64Array, UInt64Array, matrix, pairs_of_rows, whole
@@ -132,6 +132,7 @@ class Signatures(Brief):
         estimate, error = self.scheme.estimate(self.values[a], there.values[b])
         return (estimate, error) if with_error else estimate
 
+    @from_caller
     def merge(self, other: Signatures) -> Signatures:
         """Return the signatures of the unions of rows with equal numbers: the smaller of each pair of slots.
 
