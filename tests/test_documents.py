@@ -142,7 +142,7 @@ def test_code_in_the_documents_runs(page, stage, tmp_path, monkeypatch):
         elif language == "console":
             run_console(block)
         elif language == "sql":
-            duckdb.execute(block)
+            duckdb.execute(block).fetchall()
         elif language == "toml":
             Path("lookalike.toml").write_text(block)
         elif language == "py":  # needs a cluster
