@@ -99,7 +99,7 @@ def test_too_large_a_file(folder):
 
 def test_what_an_extra_is_missing_for(folder, monkeypatch):
     """Files of a folder are counted and named; a file that is named itself is an error with the way out."""
-    lacking = ParsedFiles("pdf", ".pdf", extra="pdf", package="no_such_package")
+    lacking = ParsedFiles("pdf", extra="pdf", package="no_such_package")
     usual = registry._loaded
     monkeypatch.setattr(registry, "_loaded", lambda name, entry: lacking if name == "pdf" else usual(name, entry))
     result = la.dedup(folder)

@@ -82,14 +82,14 @@ def _text_of(path: str, instead: str, encoding_errors: str, pages: str, boilerpl
 
     from ..errors import InputDataError, ParameterError
     from ..files.names import ARCHIVES, suffix_of, way_to_text
-    from ..formats.registry import formats_by_suffix
+    from ..formats.registry import format_named, names_by_suffix
     from ..formats.sources import open_sources
     from ..formats.split import Columns
     from ..inputs.read import read_batches
 
-    known = formats_by_suffix()
+    known = names_by_suffix()
     suffix = suffix_of(path, known)
-    if suffix is not None and not known[suffix].rows_are_files:
+    if suffix is not None and not format_named(known[suffix]).rows_are_files:
         raise ParameterError(
             f"{path} holds documents, as {suffix} files do: compare takes two texts, each in its own file. To compare "
             f"the documents with each other, run: lookalike pairs {path}; to compare it as one text, copy it to a .txt file"

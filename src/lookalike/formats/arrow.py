@@ -31,7 +31,6 @@ class Arrow(ColumnarFormat):
 
     name = "arrow"
     kinds = ("arrow",)
-    suffixes = (".arrow", ".feather", ".ipc")
     row_bytes, text_share = 1000, 2.0
     compressible = False
 

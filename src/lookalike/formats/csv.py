@@ -10,7 +10,6 @@ from itertools import chain, starmap, zip_longest
 from typing import Any, BinaryIO
 
 from ..errors import InputDataError, OutputError, ParameterError
-from ..files.names import with_compressed
 from ..files.streams import DamagedError, LongLine, read_lines
 from ..text.texts import from_strings
 from .columnar import ColumnarFormat
@@ -73,12 +72,12 @@ class Csv(Format):
 
     untyped = True
 
-    def __init__(self, name: str, suffixes: tuple[str, ...], delimiter: str) -> None:
-        self.name, self.suffixes, self.delimiter = name, suffixes, delimiter
+    def __init__(self, name: str, delimiter: str) -> None:
+        self.name, self.delimiter = name, delimiter
 
     def delimited(self, delimiter: str) -> Format:
         """Return the same format with another delimiter, which its name then says."""
-        return Csv(f"csv:{delimiter_of(delimiter)}", (), delimiter_of(delimiter))
+        return Csv(f"csv:{delimiter_of(delimiter)}", delimiter_of(delimiter))
 
     def raw_records(self, split: Split, encoding_errors: str = "strict") -> Iterator[tuple[list[str], list[bytes]]]:
         """Yield (fields, own lines) of each record, the header first; no lines of one that is left out.
@@ -345,4 +344,4 @@ def _schema_names(split: Split) -> list[str]:
     return list(split.form.schema(split).names) if isinstance(split.form, ColumnarFormat) else []
 
 
-FORMAT = Csv("csv", with_compressed(".csv"), ",")
+FORMAT = Csv("csv", ",")

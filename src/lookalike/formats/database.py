@@ -40,7 +40,7 @@ class Database(Format):
     def queried(self, query: str) -> Self:
         """Return the same format with a query, which its name then says, so that rows are read again alike."""
         found = type(self)()
-        found.name, found.suffixes, found.query = f"{self.name.partition(':')[0]}:{query}", (), query
+        found.name, found.query = f"{self.name.partition(':')[0]}:{query}", query
         return found
 
     def rows(self, split: Split, encoding_errors: str) -> NumberedRows:

@@ -2,4 +2,4 @@
 
 from .parsed import ParsedFiles
 
-FORMAT = ParsedFiles("docx", ".docx", ".docm", kinds=("zip",))
+FORMAT = ParsedFiles("docx", kinds=("zip",))

@@ -28,7 +28,6 @@ class DuckDB(Database):
 
     name = "duckdb"
     kinds = ("duckdb",)
-    suffixes = (".duckdb", ".ddb")
     extra, package = "duckdb", "duckdb"
     beside = (".wal",)
 

@@ -2,4 +2,4 @@
 
 from .parsed import ParsedFiles
 
-FORMAT = ParsedFiles("eml", ".eml")
+FORMAT = ParsedFiles("eml")

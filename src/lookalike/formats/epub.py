@@ -2,4 +2,4 @@
 
 from .parsed import ParsedFiles
 
-FORMAT = ParsedFiles("epub", ".epub", kinds=("zip",), extra="html", package="resiliparse")
+FORMAT = ParsedFiles("epub", kinds=("zip",), extra="html", package="resiliparse")

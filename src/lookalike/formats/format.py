@@ -205,7 +205,7 @@ class Format:
 
     name: str
     suffixes: tuple[str, ...] = ()
-    """In lower case, with the point, those that compress included: ".csv", ".csv.gz"."""
+    """In lower case, with the point, those that compress included: ".csv", ".csv.gz". Those of our own are in the registry."""
 
     kinds: tuple[str, ...] = ()
     """What files are by their first bytes, as ``files/signatures.py`` names it; none: texts."""

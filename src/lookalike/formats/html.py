@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..files.names import with_compressed
 from .format import Format
 from .parsed import ParsedFiles
 
@@ -10,8 +9,8 @@ from .parsed import ParsedFiles
 class Pages(ParsedFiles):
     """Pages of any encoding; "html:all" is the format of those whose menus and the like count too."""
 
-    def __init__(self, name: str, *suffixes: str) -> None:
-        super().__init__(name, *suffixes, extra="html", package="resiliparse")
+    def __init__(self, name: str) -> None:
+        super().__init__(name, extra="html", package="resiliparse")
 
     def detailed(self, detail: str) -> Format:
         return self.with_boilerplate() if detail == "all" else super().detailed(detail)
@@ -20,4 +19,4 @@ class Pages(ParsedFiles):
         return Pages("html:all")
 
 
-FORMAT = Pages("html", *with_compressed(".html", ".htm", ".xhtml"))
+FORMAT = Pages("html")

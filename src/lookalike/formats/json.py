@@ -9,7 +9,6 @@ from itertools import chain
 from typing import BinaryIO
 
 from ..errors import InputDataError
-from ..files.names import with_compressed
 from ..files.streams import lines_of, long_line, read_blocks
 from .format import Selection
 from .jsonl import BOM, JsonLines
@@ -141,7 +140,6 @@ class Json(JsonLines):
     """
 
     name = "json"
-    suffixes = with_compressed(".json")
     offsets = False
 
     def blocks(self, split: Split) -> Iterator[list[bytes]]:

@@ -15,7 +15,6 @@ import msgspec
 import numpy as np
 
 from ..errors import InputDataError, ParameterError
-from ..files.names import with_compressed
 from ..files.streams import LongLine, read_lines
 from ..text.texts import from_strings
 from ..wording import json_fault
@@ -146,7 +145,6 @@ class JsonLines(Format):
     """JSON lines, plain or compressed, numbered by line from 1, but for blank ones; of a field given twice the last counts."""
 
     name = "jsonl"
-    suffixes = with_compressed(".jsonl", ".ndjson")
     offsets = True  # rows follow one another without a gap, so that their lengths tell where in the file they are
 
     def blocks(self, split: Split) -> Iterator[list[bytes]]:

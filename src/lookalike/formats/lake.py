@@ -69,7 +69,6 @@ class TableFormat(Parquet):
     recovers = False
 
     output_format = "parquet"
-    suffixes = ()
     version, depth = "", 0
     omitted: Collection[str] = ()
     """Columns that are not written."""

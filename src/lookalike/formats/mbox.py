@@ -9,7 +9,6 @@ from typing import Any
 
 from ..errors import InputDataError
 from ..files.folder import UnfinishedFolder
-from ..files.names import with_compressed
 from ..files.streams import read_blocks
 from .format import Selection
 from .parsed import ParsedRecords
@@ -37,7 +36,6 @@ class Mbox(ParsedRecords):
     """
 
     name, kind, title = "mbox", "eml", "mailboxes"
-    suffixes = with_compressed(".mbox")
     fields = ("id", "text", "date", "from", "subject")
     keep_unread = True
     row_bytes, text_share = 20_000, 0.2

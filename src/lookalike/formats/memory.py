@@ -21,7 +21,7 @@ from ..values.arrow import without_views
 from .columnar import ColumnarFormat, check_columns, cut, outer, table_batch
 from .format import Format, Selection
 from .frames import LazyRows, ScannedTable, frame_of, table_of_lake
-from .registry import formats_by_suffix, known_suffixes
+from .registry import known_suffixes, names_by_suffix
 from .rows import NumberedRows
 from .sources import Files, open_sources
 from .split import Batch, Columns, FinalError, Inputs, Record, Split, numbers_from
@@ -269,7 +269,7 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
         return False
     if all(is_url(item, WEB) for item in items):
         return True
-    known = formats_by_suffix()
+    known = names_by_suffix()
     longest = max(map(len, known))
     named = [item for item in items if len(item) <= MAX_PATH and "\n" not in item and _has_suffix(item, known, longest)]
     if len(named) == len(items):

@@ -2,4 +2,4 @@
 
 from .parsed import ParsedFiles
 
-FORMAT = ParsedFiles("odt", ".odt", kinds=("zip",))
+FORMAT = ParsedFiles("odt", kinds=("zip",))

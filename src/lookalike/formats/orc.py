@@ -24,7 +24,6 @@ class ORC(ColumnarFormat):
 
     name = "orc"
     kinds = ("orc",)
-    suffixes = (".orc",)
     compressible = False
     counts_rows = True
 

@@ -41,7 +41,6 @@ class Parquet(ColumnarFormat):
 
     name = "parquet"
     kinds = ("parquet",)
-    suffixes: tuple[str, ...] = (".parquet",)
     compressible = False
     holds_provenance = True
     counts_rows = True

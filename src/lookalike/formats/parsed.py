@@ -52,9 +52,9 @@ class ParsedFiles(TextFiles):
     can_edit_text = False
 
     def __init__(
-        self, name: str, *suffixes: str, kinds: tuple[str, ...] = (), extra: str = "", package: str = ""
+        self, name: str, *, kinds: tuple[str, ...] = (), extra: str = "", package: str = ""
     ) -> None:  # fmt: skip
-        self.name, self.suffixes, self.kinds, self.extra, self.package = name, suffixes, kinds, extra, package
+        self.name, self.kinds, self.extra, self.package = name, kinds, extra, package
 
     def texts(self, split: Split, strict: bool = False) -> Iterator[tuple[int, Text]]:
         """Yield the number of each file and its text, of whatever encoding the file is."""

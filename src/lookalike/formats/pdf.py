@@ -2,4 +2,4 @@
 
 from .parsed import ParsedFiles
 
-FORMAT = ParsedFiles("pdf", ".pdf", kinds=("pdf",), extra="pdf", package="pypdfium2")
+FORMAT = ParsedFiles("pdf", kinds=("pdf",), extra="pdf", package="pypdfium2")

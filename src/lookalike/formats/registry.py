@@ -1,6 +1,6 @@
 """Which formats there are: those of this folder, a file each, and what other packages add by an entry point.
 
-Names are known without loading; suffixes are not: of two formats with the same one the first in ``names`` gets it.
+Our own are loaded where one is used. Of two formats with the same suffix the first in ``names`` gets it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtraError, ParameterError
+from ..files.names import with_compressed
 from ..packages import added
 from ..wording import meant
 
@@ -18,29 +19,35 @@ if TYPE_CHECKING:
     from .format import Format
 
 GROUP = "lookalike.formats"
-OWN = (
-    "parquet",
-    "jsonl",
-    "json",
-    "csv",
-    "tsv",
-    "txt",
-    "html",
-    "arrow",
-    "warc",
-    "orc",
-    "sqlite",
-    "duckdb",
-    "pdf",
-    "docx",
-    "odt",
-    "epub",
-    "eml",
-    "mbox",
-    "delta",
-    "iceberg",
-)
-"""The formats of this folder, in the order of help and messages; those of other packages follow."""
+TEXTS = (
+    ".txt", ".md", ".rst", ".py", ".text", ".markdown", ".adoc", ".org", ".tex", ".pyi", ".c", ".h",
+    ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".cs", ".java", ".kt", ".scala", ".js", ".mjs", ".jsx", ".ts", ".tsx", ".go", ".rs",
+    ".rb", ".php", ".pl", ".lua", ".r", ".jl", ".swift", ".hs", ".ml", ".clj", ".ex", ".erl", ".f90", ".sh", ".bash", ".ps1",
+    ".sql", ".css", ".scss",
+)  # fmt: skip
+OWN = {
+    "parquet": (".parquet",),
+    "jsonl": with_compressed(".jsonl", ".ndjson"),
+    "json": with_compressed(".json"),
+    "csv": with_compressed(".csv"),
+    "tsv": with_compressed(".tsv"),
+    "txt": with_compressed(*TEXTS),
+    "html": with_compressed(".html", ".htm", ".xhtml"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+    "warc": with_compressed(".warc", ".wet"),
+    "orc": (".orc",),
+    "sqlite": (".sqlite", ".sqlite3", ".db"),
+    "duckdb": (".duckdb", ".ddb"),
+    "pdf": (".pdf",),
+    "docx": (".docx", ".docm"),
+    "odt": (".odt",),
+    "epub": (".epub",),
+    "eml": (".eml",),
+    "mbox": with_compressed(".mbox"),
+    "delta": (),
+    "iceberg": (),
+}
+"""The formats of this folder and their suffixes, in the order of help and messages; those of other packages follow."""
 
 
 @lru_cache(1)
@@ -89,16 +96,16 @@ def format_named(name: str) -> Format:
     return form.detailed(detail) if colon else form
 
 
-def formats_by_suffix() -> dict[str, Format]:
-    found: dict[str, Format] = {}
-    for form in map(format_named, names()):
-        for suffix in form.suffixes:
-            found.setdefault(suffix, form)
+def names_by_suffix() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, entry in _find_formats(tuple(sys.path)).items():
+        for suffix in OWN[name] if entry is None else _loaded(name, entry).suffixes:
+            found.setdefault(suffix, name)
     return found
 
 
 def known_suffixes() -> dict[str, list[str]]:
     known: dict[str, list[str]] = {name: [] for name in names()}
-    for suffix, form in formats_by_suffix().items():
-        known[form.name].append(suffix)
+    for suffix, name in names_by_suffix().items():
+        known[name].append(suffix)
     return known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from pathlib import PurePath
@@ -28,7 +29,7 @@ from ..files.urls import Url
 from .columnar import ColumnarFormat
 from .database import Database, queried, refuse_unused
 from .format import Format
-from .registry import format_named, formats_by_suffix, known_suffixes
+from .registry import format_named, known_suffixes, names_by_suffix
 from .split import Inputs, Split
 
 
@@ -75,15 +76,20 @@ def open_sources(
 def _with_formats(
     places: Sequence[FoundFile], name: str | None, delimiter: str | None, skipped: Skipped, passing: bool
 ) -> Iterator[tuple[Format, FoundFile]]:
-    known = formats_by_suffix() if name is None else {}
-    named = None if name is None else format_named(name)
+    known = names_by_suffix() if name is None else {}
     if delimiter is not None:
-        known = {suffix: form.delimited(delimiter) for suffix, form in known.items()}
-        named = named and named.delimited(delimiter)
+        format_named("csv").delimited(delimiter)  # one that is none is refused, whatever the files are
 
+    @cache
+    def form_of(name: str) -> Format:
+        form = format_named(name)
+        return form if delimiter is None else form.delimited(delimiter)
+
+    named = None if name is None else form_of(name)
     told: list[tuple[FoundFile, Format | None]] = []
     for place in places:
-        form = named or known.get(suffix_of(place.path, known) or "")
+        suffix = suffix_of(place.path, known)
+        form = named if suffix is None else form_of(known[suffix])
         if place.table and (named is None or ":" not in named.name):
             form = format_named(place.table)
         with skipped.passing(passing):

@@ -26,7 +26,6 @@ class SQLite(Database):
 
     name = "sqlite"
     kinds = ("sqlite",)
-    suffixes = (".sqlite", ".sqlite3", ".db")
     beside = ("-wal", "-shm", "-journal")
 
     def selected(self, asked: Asked) -> Iterator[Record | str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..files.names import with_compressed
 from .csv import Csv
 
-FORMAT = Csv("tsv", with_compressed(".tsv"), "\t")
+FORMAT = Csv("tsv", "\t")

@@ -15,7 +15,6 @@ from ..extraction import AllText, UnreadableError
 from ..extraction.parsers import Text
 from ..files.ahead import map_ahead
 from ..files.folder import UnfinishedFolder
-from ..files.names import with_compressed
 from ..files.places import FoundFile
 from ..files.streams import DamagedError, read_blocks, read_raw
 from ..files.urls import Url
@@ -28,19 +27,12 @@ from .split import Batch, Columns, FinalError, Pieces, Record, Split, mask_of, n
 Row = TypeVar("Row")
 BATCH_FILES = 1024
 OPENED = 1 << 16  # bytes that take as long to read as a file to open, about
-_SUFFIXES = (
-    ".txt", ".md", ".rst", ".py", ".text", ".markdown", ".adoc", ".org", ".tex", ".pyi", ".c", ".h",
-    ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".cs", ".java", ".kt", ".scala", ".js", ".mjs", ".jsx", ".ts", ".tsx", ".go", ".rs",
-    ".rb", ".php", ".pl", ".lua", ".r", ".jl", ".swift", ".hs", ".ml", ".clj", ".ex", ".erl", ".f90", ".sh", ".bash", ".ps1",
-    ".sql", ".css", ".scss",
-)  # fmt: skip
 
 
 class TextFiles(Format):
     """Plain text, a document in each file; the default id is the file's path."""
 
     name = "txt"
-    suffixes = with_compressed(*_SUFFIXES)
     rows_are_files = True
     counts_rows = True
     has_columns = False

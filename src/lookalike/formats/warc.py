@@ -14,7 +14,6 @@ from ..errors import InputDataError
 from ..extraction import UnreadableError
 from ..extraction.parsers import Text
 from ..files.folder import UnfinishedFolder
-from ..files.names import with_compressed
 from ..files.signatures import BEGINS, LOOKED_AT, described, is_texty, kind_of, packing_of
 from ..files.streams import BLOCK, DamagedError, Gap, compressed, inflated, read_blocks
 from .format import Format, Selection
@@ -63,8 +62,8 @@ class Warc(ParsedRecords):
     extra, package = "warc", "resiliparse"
     row_bytes, text_share = 50_000, 0.2
 
-    def __init__(self, name: str, *suffixes: str) -> None:
-        self.name, self.suffixes, self.kind = name, suffixes, name
+    def __init__(self, name: str) -> None:
+        self.name = self.kind = name
 
     def with_boilerplate(self) -> Format:
         return Warc("warc:all")
@@ -435,4 +434,4 @@ def _is_utf8(content: bytes) -> bool:
     return False
 
 
-FORMAT = Warc("warc", *with_compressed(".warc", ".wet"))
+FORMAT = Warc("warc")

@@ -28,7 +28,7 @@ from .format import Selection as Selection
 from .frames import LazyRows
 from .memory import check_types, made_split, table_split
 from .merged_parquet import together
-from .registry import format_named, formats_by_suffix, known_suffixes
+from .registry import format_named, known_suffixes, names_by_suffix
 from .saved_data_sets import described
 from .split import FinalError, Limit, Record, Split
 
@@ -42,11 +42,10 @@ def _single(output: str | Path) -> Format | None:
     """Return the format of an output that means one file for all inputs; None if it means a folder."""
     if is_stdout(output):
         return format_named("jsonl")
-    known = formats_by_suffix()
+    known = names_by_suffix()
     suffix = suffix_of(output, known)
-    if suffix is None or known[suffix].rows_are_files or str(output).endswith("/"):
-        return None
-    return known[suffix]
+    form = None if suffix is None or str(output).endswith("/") else format_named(known[suffix])
+    return None if form is None or form.rows_are_files else form
 
 
 def means_folder(output: str | Path) -> bool:
@@ -65,8 +64,8 @@ def check_folder_name(output: str | Path) -> None:
     suffix = os.path.splitext(output)[1]
     if len(suffix) < 2 or str(output).endswith("/") or os.path.isdir(output):
         return
-    form = formats_by_suffix().get(suffix.lower())
-    why = f"unrecognized suffix {show_path(suffix)}" if form is None else f"a {suffix} file holds one document"
+    known = suffix.lower() in names_by_suffix()
+    why = f"unrecognized suffix {show_path(suffix)}" if not known else f"a {suffix} file holds one document"
     like = folder_like(output)
     raise ParameterError(
         f"{show_path(output)}: {why}: write {like}.jsonl, or {like}/ for a folder (a name that ends with / is always a folder)"
@@ -77,8 +76,8 @@ def format_of(output: str | Path) -> Format:
     """Return the format that an output file's suffix names."""
     form = _single(output.rstrip("/") if isinstance(output, str) else output)
     if form is None:
-        forms = [format_named(name) for name in known_suffixes()]
-        written = {form.name: form.suffixes for form in forms if type(form).write is not Format.write}
+        known = known_suffixes().items()
+        written = {name: suffixes for name, suffixes in known if type(format_named(name)).write is not Format.write}
         raise ParameterError(f"{show_path(output)}: the suffix must be one of {list_suffixes(written)}")
     return form
 
@@ -99,7 +98,7 @@ def check_table(output: str | Path, force: bool) -> Path:
     if type(form).write is Format.write:
         raise OutputError(f"files of the format {form.name} cannot be written; name another suffix", output)
     return disk.check_output(
-        output, force, single=True, described=not form.holds_provenance, suffixes=formats_by_suffix()
+        output, force, single=True, described=not form.holds_provenance, suffixes=names_by_suffix()
     )  # fmt: skip
 
 
@@ -109,7 +108,7 @@ def check_folder(output: str | Path, force: bool) -> Folder:
     folder = folder_of(output)
     if as_url(output) is None or not folder.exists():
         check_folder_name(output)
-    return folder.check(force, suffixes=formats_by_suffix())
+    return folder.check(force, suffixes=names_by_suffix())
 
 
 def check_apart(output: str | Path, splits: Sequence[Split], also: Sequence[str | Path] = ()) -> None:

@@ -32,7 +32,7 @@ from ..files.urls import WEB, AnyPath, Status, Url, as_url, is_inside, path_of
 from ..formats.database import queried
 from ..formats.format import Format
 from ..formats.memory import as_sources
-from ..formats.registry import format_named, formats_by_suffix
+from ..formats.registry import format_named, names_by_suffix
 from ..formats.sources import Files, open_sources
 from ..formats.split import Inputs, Split
 from .counts import Counts, RowsName
@@ -296,7 +296,7 @@ def folders_at(url: Url) -> list[Url]:
         described = (url / DESCRIPTION).entry()
     if described is not None and not described.is_folder:
         return [url]
-    return [] if suffix_of(url.name, formats_by_suffix()) else _inside(url)  # of many files each costs one request, not two
+    return [] if suffix_of(url.name, names_by_suffix()) else _inside(url)  # of many files each costs one request, not two
 
 
 def _inside(folder: Url) -> list[Url]:
