@@ -35,8 +35,8 @@ def stumbles(text):
 
 def waits(text):
     """Wait at one document, as long as a file is there; the first attempt to come says so in another."""
-    if MARKED in text and "pyspark" in sys.modules:
-        gate = os.environ["LOOKALIKE_TEST_GATE"]
+    gate = os.environ.get("LOOKALIKE_TEST_GATE")
+    if MARKED in text and gate:
         open(f"{gate}.reached", "w").close()
         while os.path.exists(gate):
             time.sleep(0.05)
