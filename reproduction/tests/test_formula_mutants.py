@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 
 import formula_mutants
 import pytest
@@ -122,8 +123,8 @@ def run(project):
         "jobs": 2,
         "until": float("inf"),
     }
-    environment = {**os.environ, "PYTHONPATH": str(project / "src")}
-    command = [sys.executable, str(ROOT / "reproduction/formula_mutants/mutant_runner.py")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(project / "src"), sysconfig.get_paths()["purelib"]])}
+    command = [sys.executable, "-S", str(ROOT / "reproduction/formula_mutants/mutant_runner.py")]
     done = subprocess.run(command, input=json.dumps(job), env=environment, capture_output=True, text=True, cwd=project)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
     return done, {told.partition(" in `")[0].replace("`", ""): by for _, told, by in lines}
