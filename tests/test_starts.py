@@ -32,7 +32,7 @@ NO_JOB = {
     "lookalike.theory.hamming_costs", "lookalike.values.weighted", "lookalike.recipes.pairs", "lookalike.recipes.decontaminate",
     "lookalike.serve", "starlette", "uvicorn", "asyncio",
     "lookalike.recipes.spark", "lookalike.engines.spark", "lookalike.cli.spark", "lookalike.recipes.foresight", "pyspark",
-    "scipy", "importlib.metadata", "concurrent.futures", "numpy.ma", "tempfile",
+    "lookalike.formats.lake", "lookalike.formats.pdf", "scipy", "importlib.metadata", "concurrent.futures", "numpy.ma", "tempfile",
 }  # fmt: skip
 RUN = "from lookalike.cli import main\ntry:\n    main({arguments!r})\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
 TEXTS = ["the quick brown fox jumps over the lazy dog and runs away"] * 2 + [

@@ -72,6 +72,7 @@ def _check_argument(name: str, value: object, declared: str) -> None:
     """Refuse what is not of the declared type, and an empty path."""
     if declared in PATHS and not (isinstance(value, str | os.PathLike) and os.fspath(value)):
         raise ParameterError("must be a path", name, value)
+    # of what NumPy calls bool_, and Python NoneType, the rest is what declarations say
     if declared not in PATHS and type(value).__name__.removesuffix("Type").removesuffix("_") not in declared.split(" | "):
         raise ParameterError(f"must be of type {declared}", name, value)
 
@@ -84,7 +85,9 @@ def from_caller(function: Callable[P, R]) -> Callable[P, R]:
     made: Any = function
     code = made.__code__
     checked = {
-        name: kind for name, kind in made.__annotations__.items() if kind in PATHS or VALUES.issuperset(str(kind).split(" | "))
+        name: kind
+        for name, kind in made.__annotations__.items()
+        if name != "return" and (kind in PATHS or VALUES.issuperset(str(kind).split(" | ")))
     }
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     names = tuple(f"{name}()" for name in (function.__name__, function.__qualname__))
@@ -141,9 +144,9 @@ class ParameterError(LookalikeError, ValueError):
         self.value: object = value
         self._said = self.reason
         if self.reason.startswith("must "):
-            rule, _, hint = self.reason.partition(";")
+            rule, _, hint = self.reason.partition("; ")
             got = repr(value) if isinstance(value, str) else str(value)
-            self._said = f"{name} {rule}; got {got:.60}{hint and ';'}{hint}"
+            self._said = f"{name} {rule}; got {got:.60}{hint and '; '}{hint}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the text of a value that is no plain one, such as a function."""

@@ -192,7 +192,6 @@ def test_an_error_leads_to_the_line_of_its_caller(tmp_path, monkeypatch):
         lambda: la.exact_pairs([[1]], threshold=1),
         lambda: la.verify([], [], threshold=1),
         lambda: la.dedup([], keep=()),
-        lambda: la.dedup([], within="x", across="x"),
         lambda: la.dedup([], engine=np.zeros(2)),
         lambda: la.sketches.MinHash().sign(["a"]),
         lambda: la.sketches.save(5, "x"),

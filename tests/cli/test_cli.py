@@ -117,7 +117,7 @@ def test_plan(capfd):
 
 
 def test_plan_foresees_what_dedup_takes(capfd):
-    words = "--documents 1e6 --bytes 1GB --memory 1GB --threads 2 --duplicates 0.1 --family 4"
+    words = "--documents 1e6 --bytes 1e+9 --memory 1GB --threads 2 --duplicates 0.1 --family 4"
     size = words.split()
     code, out, _ = run(capfd, "plan", *size)
     assert code == 0 and "dedup of 1,000,000 documents, 1.00 GB of text, of which 10% have a near-duplicate" in out

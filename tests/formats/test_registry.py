@@ -29,7 +29,7 @@ def test_each_file_that_is_no_part_of_the_others_is_a_format():
     assert names() == list(OWN)
     for name in names():
         form = format_named(name)
-        assert isinstance(form, Format) and form.name == name
+        assert isinstance(form, Format) and form.name == name and not form.suffixes
     assert all(suffix == suffix.lower() and suffix[0] == "." for suffix in names_by_suffix())
     plain = [suffix for suffix in names_by_suffix() if not suffix.endswith(PACKED)]
     assert plain[:10] == [".parquet", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt", ".md", ".rst", ".py"]

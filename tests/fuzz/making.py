@@ -182,7 +182,7 @@ def settings(r: Random, kind: str) -> dict[str, object]:
             out["keep"] = r.choice(["largest:n", "smallest:n", "n:x,2.5, 1;largest:n", "longest; n:true,0; smallest:n; last"])
         if r.random() < 0.15:
             out["key"] = "n"
-        if "within" not in out and r.random() < 0.15:
+        if r.random() < 0.15:
             out["across"] = "n"
     if r.random() < 0.35:  # samples of which one shingle is enough, or all are needed, find every pair but one in 10^9
         out |= {"measure": "containment", "recall": 1 - 1e-9, "floor": r.choice([0, 0, 0.3, 0.6])}

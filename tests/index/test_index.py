@@ -103,7 +103,7 @@ def test_bytes_are_those_of_the_files(tmp_path):
 
 def test_parameters(tmp_path):
     for parameters, message in (
-        ({"threshold": 1.5}, "threshold must be in"), ({"kind": "magic"}, "kind must be one of"), ({"radius": 3}, "'radius'; one of kind simhash has"),
+        ({"threshold": 1.5}, "threshold must be in"), ({"kind": "magic"}, "kind must be one of"), ({"radius": 3}, "'radius'; one of kind simhash has it"),
         ({"kind": "simhash", "radius": 9}, "radius must be in 0..7"), ({"width": 0}, "width"),
         ({"threshold": None}, "threshold must be of type float; got None"), ({"seed": True}, "seed must be of type int"),
         ({"bits": 9}, "bits must be one of 1, 2, 4, 8, 16; got 9"), ({"bits": 2.0}, "bits must be of type int; got 2.0"),

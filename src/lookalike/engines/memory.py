@@ -38,7 +38,7 @@ _UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**
 
 def parse_bytes(size: str | int | float, name: str = "memory") -> int:
     """Read a number of bytes: 4000000000, "4GB", "3.5 GiB", "500M"; ``name`` is what a message calls it."""
-    match = re.fullmatch(r"\s*([0-9.]+(?:[eE][0-9]+)?)\s*([KMGT]I?)?B?\s*", str(size), re.IGNORECASE)
+    match = re.fullmatch(r"\s*([0-9._]+(?:[eE][+]?[0-9]+)?)\s*([KMGT]I?)?B?\s*", str(size), re.IGNORECASE)
     try:
         if match:
             return int(float(match[1]) * _UNITS[(match[2] or "").upper()])

@@ -218,7 +218,8 @@ class Csv(Format):
         for place in left_out:
             rows[place] = [None] * len(columns.wanted)
         numbers, values = numbers_from(first, len(rows)), [list(column) for column in zip(*rows, strict=True)]
-        rows.clear()
+        for row in rows:
+            row.clear()
         has_id = columns.id is not None
         return Batch(
             from_strings(values[0], first, columns.encoding_errors),

@@ -198,7 +198,7 @@ def gather_batches(found: Iterable[tuple[T, int]], most: int = BATCH_ROWS) -> It
 class Format:
     """A file format. ``formats/NAME.py``, or an entry point ``NAME`` of "lookalike.formats", holds one as ``FORMAT``.
 
-    A format must have ``name``, ``suffixes`` and ``rows``; with ``write`` it can be an output too. All else has a default,
+    A format must have ``name`` and ``rows``, and suffixes; with ``write`` it can be an output too. All else has a default,
     which a format replaces to be faster, or to keep the bytes of rows as they were. A format has no state: what it reads is in
     the split.
     """

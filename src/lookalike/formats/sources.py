@@ -78,7 +78,9 @@ def _with_formats(
 ) -> Iterator[tuple[Format, FoundFile]]:
     known = names_by_suffix() if name is None else {}
     if delimiter is not None:
-        format_named("csv").delimited(delimiter)  # one that is none is refused, whatever the files are
+        from .csv import delimiter_of  # here, for few jobs name one
+
+        delimiter_of(delimiter)  # what is no delimiter is refused, whatever the files are
 
     @cache
     def form_of(name: str) -> Format:

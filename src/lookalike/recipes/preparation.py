@@ -159,7 +159,7 @@ def on_spark(data: Any, settings: Settings) -> bool:
     engine = settings.engine
     if engine is None:
         return is_frame(data) or is_frame(settings.against)
-    return str(engine) == "spark" or callable(engine) or hasattr(engine, "conf")
+    return (isinstance(engine, str) and engine == "spark") or callable(engine) or hasattr(engine, "conf")
 
 
 def check_no_order(settings: Settings) -> None:

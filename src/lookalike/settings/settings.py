@@ -80,8 +80,6 @@ class Settings(SearchOptions, DedupOptions, GroupOptions):
         _ = self.keep_order
         if not all(isinstance(name, str) and name for name in self.key_columns):
             raise ParameterError("must be the name of a column, or a list of names", "key", self.key)
-        if self.within is not None and self.within == self.across:
-            raise ParameterError("must be another column than within, or nothing is compared", "across", self.across)
         self._check_slices()
         check_targets(self.threshold, self.recall, certain=True)
         object.__setattr__(self, "threshold", float(self.threshold))
