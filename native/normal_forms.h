@@ -80,7 +80,7 @@ class Scanner {
 };
 
 // Brings texts into a normal form, without what is hidden, in steps that grow as they do, whatever they hold. Bytes
-// that are no UTF-8 stay as they are.
+// that are no UTF-8 stay as they are, or are U+FFFD before what is hidden.
 class Normalizer {
  public:
   Normalizer(const Characters& characters, const Forms& forms, int flags)
@@ -158,7 +158,10 @@ class Normalizer {
       const int flags = point < 0 ? 0 : of_.kind_and_flags(point), order = flags >> 8;
       if (!order && !(flags & flags_) && !points_.empty()) break;
       at += length;
-      if (flags & flags_ & HIDES) continue;
+      if (flags & flags_ & HIDES) {  // without it, what is no UTF-8 must not become a character with what follows
+        if (!points_.empty() && points_.back() >= RAW) points_.back() = 0xFFFD;
+        continue;
+      }
       marks |= 0 < order && order < last;
       last = order;
       if (point < 0) {
@@ -177,10 +180,8 @@ class Normalizer {
         points_.push_back(std::uint32_t(point) | std::uint32_t(order) << CLASS);
       }
     }
-    if (formed_) {
-      if (marks) sort_marks();
-      compose();
-    }
+    if (formed_ && marks) sort_marks();
+    if (formed_) compose();
     encoded_.clear();
     for (const std::uint32_t point : points_) append_utf8(point, encoded_);
     if (std::equal(encoded_.begin(), encoded_.end(), begin, at)) return at;

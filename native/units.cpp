@@ -312,8 +312,7 @@ Vector<Long> cut_pieces(Data data, const Characters& characters, int flag) {
   Vector<Long> begins;
   Long previous = 0;  // where a piece could begin last
   bool changes = true;
-  int length;
-  for (Long at = 0; at < data.size(); at += length) {
+  for (Long at = 0, length; at < data.size(); at += length) {
     const Decoded found = decode(load64(data.begin() + at, data.end()), data.size() - at);
     length = found.length;
     const int properties = found.point < 0x80 ? 0 : characters.kind_and_flags(found.point);
