@@ -162,8 +162,8 @@ def try_warc(fresh: Fresh) -> None:
     page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html><body><p>one two three four five six</p></body></html>"
     head = b"WARC/1.0\r\nWARC-Type: response\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n" % len(page)
     (fresh.work / "a.warc").write_bytes((head + page + b"\r\n\r\n") * 2)
-    fresh.run("dedup", "a.warc", "-o", "kept/")
-    assert (fresh.work / "kept/a.warc").read_bytes() == head + page + b"\r\n\r\n"
+    fresh.run("dedup", "a.warc", "-o", "records/")
+    assert (fresh.work / "records/a.warc").read_bytes() == head + page + b"\r\n\r\n"
 
 
 def try_pdf(fresh: Fresh) -> None:
