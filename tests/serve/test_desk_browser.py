@@ -327,13 +327,18 @@ def test_a_file_is_looked_up(browser, seen, tmp_path):
     (tmp_path / "a.txt").write_text(HOSTILE[4])
     (tmp_path / "b.txt").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "c.txt").write_bytes(b"x" * 2_000_000)
+    held = []
     with opened(browser, seen[0]) as tab:
         playwright.expect(tab.locator("#said")).to_contain_text("seen.idx")
+        tab.route("**/v1/beside", lambda route: held.append(route))
         tab.locator("#file").set_input_files(tmp_path / "a.txt")
         playwright.expect(tab.locator("#result")).to_contain_text("1 document found")
         for name, said in (("b", "not text in UTF-8"), ("c", "2,000,000 bytes; the service takes at most 1,048,576")):
             tab.locator("#file").set_input_files(tmp_path / f"{name}.txt")
             playwright.expect(tab.locator("#error")).to_contain_text(said)
+        [late.continue_() for late in held]  # an error stays, whatever was asked before
+        playwright.expect(tab.locator("#found")).not_to_contain_text("Comparing")
+        playwright.expect(tab.locator("#error")).to_contain_text(said)
 
 
 def test_a_key_is_asked_for_and_held_by_the_page_alone(browser, tmp_path):

@@ -2,9 +2,10 @@
 // What the pages of the service share: questions to it, with a key that only this page's memory holds, and errors.
 const desk = (() => {
   const $ = (id) => document.getElementById(id);
-  let key = "";
+  let key = "", told = 0;
 
   const tell = (text) => {
+    told++;
     $("error").textContent = text;
     $("error").hidden = !text;
   };
@@ -55,11 +56,12 @@ const desk = (() => {
     }
   };
 
-  // Run what a user asked for; what goes wrong is shown.
+  // Run what a user asked for; what goes wrong is shown, until something that began later goes well.
   const attempt = async (work) => {
+    const before = told;
     try {
       const made = await work();
-      tell("");
+      if (told === before) tell("");
       return made;
     } catch (error) {
       tell(error instanceof TypeError ? "The service does not answer: " + error.message : error.message);
