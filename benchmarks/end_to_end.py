@@ -39,8 +39,11 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def touch_memory(size: int = 3 << 30) -> None:
-    """Take memory and give it back: a virtual machine whose host takes freed pages away pays 2 s a GB at the next first touch."""
+def touch_memory(size: int = 900 << 20) -> None:
+    """Take memory and give it back: a virtual machine whose host takes freed pages away pays 2 s a GB at the next first touch.
+
+    Of more than 1 GB, the host would take pages away while the job runs.
+    """
     np.ones(size, np.uint8)
     Path("/proc/self/clear_refs").write_text("5")  # what this process had at most is forgotten
 
