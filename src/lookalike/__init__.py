@@ -10,7 +10,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # as type checkers read it; `typing` is not loaded for so little
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "History": ".recipes.history",
