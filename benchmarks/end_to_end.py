@@ -42,7 +42,7 @@ def resident() -> int:
 def touch_memory(size: int = 900 << 20) -> None:
     """Take memory and give it back: a virtual machine whose host takes freed pages away pays 2 s a GB at the next first touch.
 
-    Of more than 1 GB, the host would take pages away while the job runs.
+    More than 1 GB would make the host take pages away while the job runs.
     """
     np.ones(size, np.uint8)
     Path("/proc/self/clear_refs").write_text("5")  # what this process had at most is forgotten

@@ -80,7 +80,7 @@ class Scanner {
 };
 
 // Brings texts into a normal form, without what is hidden, in steps that grow as they do, whatever they hold. Bytes
-// that are no UTF-8 stay as they are, or are U+FFFD before what is hidden.
+// that are no UTF-8 stay as they are, but become U+FFFD before what is hidden.
 class Normalizer {
  public:
   Normalizer(const Characters& characters, const Forms& forms, int flags)
@@ -158,7 +158,7 @@ class Normalizer {
       const int flags = point < 0 ? 0 : of_.kind_and_flags(point), order = flags >> 8;
       if (!order && !(flags & flags_) && !points_.empty()) break;
       at += length;
-      if (flags & flags_ & HIDES) {  // without it, what is no UTF-8 must not become a character with what follows
+      if (flags & flags_ & HIDES) {  // or broken halves on both sides of it would join
         if (!points_.empty() && points_.back() >= RAW) points_.back() = 0xFFFD;
         continue;
       }

@@ -72,7 +72,7 @@ def _check_argument(name: str, value: object, declared: str) -> None:
     """Refuse what is not of the declared type, and an empty path."""
     if declared in PATHS and not (isinstance(value, str | os.PathLike) and os.fspath(value)):
         raise ParameterError("must be a path", name, value)
-    # of what NumPy calls bool_, and Python NoneType, the rest is what declarations say
+    # NumPy's bool_ passes as bool; NoneType is declared as None
     if declared not in PATHS and type(value).__name__.removesuffix("Type").removesuffix("_") not in declared.split(" | "):
         raise ParameterError(f"must be of type {declared}", name, value)
 

@@ -1,7 +1,7 @@
 """Files of named arrays, whole or growing, against a reader written from the description of their layout."""
 
 import os
-from threading import Semaphore, Thread
+from threading import Barrier, Thread
 
 import numpy as np
 import pytest
@@ -190,16 +190,18 @@ def test_a_section_elsewhere_than_it_says_is_damage(path):
 
 
 def test_readers_see_whole_batches_while_another_adds(path):
-    """Whatever is read between writes: no batch is missing in the middle, none half there; nothing looks damaged."""
+    """Each batch is read while the next is added: none in the middle is missing, half there or damaged."""
     seen, sizes = [], [1 + 300 * (i % 2) for i in range(60)]
-    turns = Semaphore(0)
-    writer = Thread(target=lambda: [(add(grown(path), n), turns.acquire()) for n in sizes], daemon=True)
+    turn = Barrier(2, timeout=600)
+    writer = Thread(target=lambda: [(turn.wait(), add(grown(path), n)) for n in sizes])
     writer.start()
-    while writer.is_alive():
+    for _ in sizes:
+        turn.wait()
         seen.append(content(path))
-        turns.release()
+    writer.join()
     whole = wanted(3, 9, 1, *sizes)
     assert all(found == whole[: len(found)] for found in seen) and content(path) == whole
+    assert len({*map(len, seen)}) > 29
 
 
 def test_failures_leave_the_file_as_it_was(path, monkeypatch):

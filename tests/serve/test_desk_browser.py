@@ -336,7 +336,7 @@ def test_a_file_is_looked_up(browser, seen, tmp_path):
         for name, said in (("b", "not text in UTF-8"), ("c", "2,000,000 bytes; the service takes at most 1,048,576")):
             tab.locator("#file").set_input_files(tmp_path / f"{name}.txt")
             playwright.expect(tab.locator("#error")).to_contain_text(said)
-        [late.continue_() for late in held]  # an error stays, whatever was asked before
+        [late.continue_() for late in held]  # the error stays
         playwright.expect(tab.locator("#found")).not_to_contain_text("Comparing")
         playwright.expect(tab.locator("#error")).to_contain_text(said)
 

@@ -92,6 +92,6 @@ def test_the_error_is_that_of_the_local_engine(wrong, cluster, tmp_path):
     paths, settings = wrong(tmp_path)
     with pytest.raises(la.LookalikeError) as said:
         la.dedup(paths, threads=1, **settings)
-    public = next(kind for kind in type(said.value).__mro__ if kind.__module__ == "lookalike.errors")
+    public = next(one for one in type(said.value).__mro__ if one.__module__ == "lookalike.errors")
     with pytest.raises(public, match=f"^{re.escape(str(said.value))}$"):
         la.dedup(paths, engine=spark_engine(tmp_path), **settings)

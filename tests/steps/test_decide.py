@@ -112,8 +112,12 @@ def test_documents_removed_by_key_and_spared_ones_are_settled():
     ]  # fmt: skip
 
 
+def standing(documents, boundary):
+    return [(e, k, None, None) if o < boundary else (e, k, *s) for o, (e, k, *s) in enumerate(documents)]
+
+
 def unsettled(documents):
-    """Rows of what is known of each document before the rules."""
+    """What is known of documents before the rules."""
     firsts = [(None,) * 4 if leader is None else documents[leader] for _, leader, *_ in documents]
     return [
         {"order": o, "empty": e, "leader": k, "keeper": r, "score": s, "leader_keeper": of[2], "leader_score": of[3], "more": f"m{o}"}
@@ -124,7 +128,7 @@ def unsettled(documents):
 @given(corpora(), st.integers(0, 4), st.sampled_from(["keep", "drop"]), cuts, st.data())
 def test_documents_are_settled_counted_and_told(documents, boundary, empty, cut, data):
     """References have no standing, for they match nothing earlier."""
-    documents = [(e, k, None, None) if o < boundary else (e, k, *s) for o, (e, k, *s) in enumerate(documents)]
+    documents = standing(documents, boundary)
     found = run(apply_rules, batches(table(unsettled(documents), SETTLING), SETTLING, cut), boundary=boundary, empty=empty)
     assert found == [(order, f"m{order}", *rest) for order, *rest in settled(documents, boundary, empty)]
 
@@ -170,7 +174,7 @@ def test_overrides_come_last(documents, boundary, empty, cut, data):
     """They change no other document; references, and documents that were left out, stay what they are."""
     n = len(documents)
     firsts = {leader for _, leader, *_ in documents} | {keeper for _, _, keeper, _ in documents}
-    documents = [(e, k, None, None) if o < boundary else (e, k, *s) for o, (e, k, *s) in enumerate(documents)]
+    documents = standing(documents, boundary)
     override = [data.draw(st.sampled_from([0, 3] if o in firsts else [0, 3, -2])) for o in range(n)]
     alone = [o for o in range(n) if override[o] < 0]
     documents = [(True, None, None, None) if o in alone else d for o, d in enumerate(documents)]

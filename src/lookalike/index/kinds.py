@@ -234,7 +234,7 @@ def make_kind(kind: str, **parameters: Any) -> SketchScheme:
     check_choice("kind", kind, KINDS)
     known = {field.name: field for field in fields(KINDS[kind])}
     if stranger := sorted(set(parameters) - set(known)):
-        able = [other for other, made in KINDS.items() if stranger[0] in made.__dataclass_fields__]
+        able = [other for other, made in KINDS.items() if stranger[0] in made.__init__.__annotations__]
         has = f"one of kind {able[0]} has it" if able else f"it has {', '.join(sorted(known))}"
         raise ParameterError(f"an index of kind {kind} has no parameter {stranger[0]!r}; {has}")
     parameters = {name: plain(value) for name, value in parameters.items()}
