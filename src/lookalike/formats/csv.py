@@ -189,7 +189,7 @@ class Csv(Format):
         parts = {names.index(name) for name in columns.parts}
         last = max({*places} - parts | {min(parts, default=0)})  # of the fields that a row must have
 
-        def checked() -> Iterator[tuple[list[Any], int]]:
+        def checked() -> Iterator[tuple[Any, int]]:
             for number, (fields, lines) in enumerate(records, 1):
                 if fields and not last < len(fields) <= len(names):
                     way_out = f"; put a field that contains {self.delimiter!r} in quotes" if len(fields) > last else ""
@@ -212,14 +212,14 @@ class Csv(Format):
             yield self._batch(rows, first - len(rows), columns, split)
 
     @staticmethod
-    def _batch(rows: list[list[Any]], first: int, columns: Columns, split: Split) -> Batch:
+    def _batch(rows: list[Any], first: int, columns: Columns, split: Split) -> Batch:
         """Make a batch of rows, which are taken out of their list: large ones are not held beside it."""
         left_out = {place: row for place, row in enumerate(rows) if isinstance(row, _LeftOut)}
         for place in left_out:
             rows[place] = [None] * len(columns.wanted)
         numbers, values = numbers_from(first, len(rows)), [list(column) for column in zip(*rows, strict=True)]
-        for row in rows:
-            row.clear()
+        rows[-1].clear()  # its generator still holds it
+        rows.clear()
         has_id = columns.id is not None
         return Batch(
             from_strings(values[0], first, columns.encoding_errors),
