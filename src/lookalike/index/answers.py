@@ -23,7 +23,7 @@ from ..values.arrays import concatenate_columns, whole
 from ..values.arrow import strings, to_arrow
 from .kind import Sketches, SketchScheme
 from .manifest import Manifest
-from .segments import MOST_ROWS, Segment, Segments, hash_ids
+from .segments import MOST_ROWS, Segment, Segments
 
 ID_TYPES = {"int": pa.int64(), "str": pa.string(), None: pa.string()}
 NAMES = ("query", "id", "estimated_resemblance", "standard_error", "resemblance")
@@ -210,12 +210,11 @@ def all_documents(manifest: Manifest, segments: tuple[Segment, ...]) -> Iterator
 
 def find(segments: Sequence[Segment], names: Texts) -> tuple[Int64Array, Int64Array]:
     """Return (segment, row) of the documents of some ids; -1 for those that are not there."""
-    hashes = hash_ids(names)
     segment_of, row_of = np.full(len(names), -1), np.full(len(names), -1)
     for number, segment in enumerate(segments):
-        rows = segment.find_ids(names, hashes)
+        rows = segment.find_ids(names)
         segment_of[rows >= 0] = number
-        row_of[rows >= 0] = rows[rows >= 0]
+        row_of = np.maximum(row_of, rows)
     return segment_of, row_of
 
 

@@ -134,18 +134,19 @@ class Segment:
         )
         return core.SegmentTables(keys, rows, starts, self.codes, self.removed)
 
-    def find_ids(self, ids: Texts, hashes: UInt64Array) -> Int64Array:
+    def find_ids(self, ids: Texts) -> Int64Array:
         """Return the live row of each id, or -1."""
+        hashes = hash_ids(ids)
         keys, rows = self.file.map("id_keys-00"), self.file.map("id_rows-00")
         out = np.full(len(ids), -1, np.int64)
-        begin = np.searchsorted(keys, hashes, "left")
-        end = np.searchsorted(keys, hashes, "right")
-        for i in np.flatnonzero(end > begin).tolist():
-            for row in rows[begin[i] : end[i]].tolist():
+        order = np.argsort(hashes)  # in the table's order: a fifth of the time
+        begin, end = (np.searchsorted(keys, hashes[order], side) for side in ("left", "right"))
+        for there in np.flatnonzero(end > begin).tolist():
+            for row in rows[begin[there] : end[there]].tolist():
                 if row >= self.n_rows:
                     raise self.damaged("the rows of its ids")
-                if not (len(self.removed) and self.removed[row]) and self.id(row) == ids.row(i):
-                    out[i] = row
+                if not (len(self.removed) and self.removed[row]) and self.id(row) == ids.row(order[there]):
+                    out[order[there]] = row
         return out
 
     @cached_property

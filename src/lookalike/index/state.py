@@ -136,8 +136,7 @@ class State:
 
     def rows_of(self, names: Texts, unless: str | None = None) -> list[Int64Array]:
         """Return the rows of some ids in each segment."""
-        hashes = hash_ids(names)
-        if len(np.unique(hashes)) < len(names):
+        if len(np.unique(hash_ids(names))) < len(names):
             seen: set[bytes] = set()
             for i in range(len(names)):
                 name = names.row(i)
@@ -146,7 +145,7 @@ class State:
                 seen.add(name)
         found = []
         for segment in self.segments:
-            rows = segment.find_ids(names, hashes)
+            rows = segment.find_ids(names)
             if unless is not None and (rows >= 0).any():
                 row = int(np.argmax(rows >= 0))
                 raise ParameterError(f"the id {names.row(row).decode()!r} {unless}")
@@ -250,10 +249,9 @@ def write_segment(
 ) -> None:
     """Write some documents as a segment."""
     full = np.flatnonzero(~sketches.empty)
-    ids_hash = hash_ids(ids)
     arrays = _tables(
         kind, len(ids), len(full), lambda table: (np.ascontiguousarray(sketches.keys[full, table]), full),
-        lambda table: (ids_hash, np.arange(len(ids))),
+        lambda table: (hash_ids(ids), np.arange(len(ids))),
     )  # fmt: skip
     arrays |= {"codes": sketches.codes, **_ragged("id", ids)}
     if texts is not None:
