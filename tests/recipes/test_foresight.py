@@ -10,7 +10,7 @@ import pytest
 import lookalike as la
 from lookalike.engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM, Memory
 from lookalike.recipes import foresight
-from lookalike.recipes.foresight import Corpus, Footprint, Speeds, stored_width
+from lookalike.recipes.foresight import Estimate, Speeds, stored_width
 from lookalike.settings.settings import Settings
 from lookalike.values.tables import PAIRS
 
@@ -104,10 +104,9 @@ ROW = 8 + 8 + 8 + 16 + 1 + 1 + (16 * 8 + 1) + 96 * 2
 """Position, number, bytes, digest, empty, short; 16 keys, and whether they are missing; 96 codes."""
 
 
-def foreseen(n=10**6, text=10**9, duplicates=0.3, family=3.0, room=900, format="parquet", **settings):
-    """What is foreseen where there are so many megabytes beyond the floor."""
-    chosen = Settings(**{"threads": 1} | settings)
-    return Footprint(Corpus.of(n, text, duplicates, family, chosen), Memory(FLOOR + room * 10**6), chosen, format)
+def estimate(n=10**6, text=10**9, duplicates=0.3, family=3.0, room=900, **settings):
+    """The estimate where there are so many megabytes beyond the floor."""
+    return Estimate(n, text, duplicates, family, Memory(FLOOR + room * 10**6), Settings(**{"threads": 1} | settings))
 
 
 def test_widths_are_those_of_stored_columns():
@@ -117,87 +116,64 @@ def test_widths_are_those_of_stored_columns():
 
 
 def test_sizes_worked_out_by_hand():
-    corpus = Corpus.of(1000, 500_000, 0.5, 5.0, Settings())
-    assert corpus.tables == 1000 * ROW and corpus.nibbles == 1000 * 48
-    assert (corpus.compared, corpus.content, corpus.matched) == (750, 375_000, 500)
-    assert corpus.pairs == 750 * 2 and corpus.links == pytest.approx(1.5 * 1500, abs=1)
-    assert corpus.largest == pytest.approx(2500 * 5.01, rel=1e-3), "150 families, of which the largest has e^5.01 as rank"
-    assert Corpus.of(1000, 500_000, 0, 5.0, Settings()).pairs == 0
-    assert Corpus.of(0, 0, 0.3, 3.0, Settings()).tables == 0
-    estimated = Corpus.of(1000, 500_000, 0.5, 5.0, Settings(verify="sketch"))
-    assert estimated.tables == 1000 * (ROW + 1024) and estimated.content == 750 * 1024
+    found = estimate(1000, 500_000, 0.5, 5.0)
+    assert (found.compared, found.content, found.pairs, found.samples) == (750, 375_000, 750 * 2, 0)
+    assert found.links == pytest.approx(1.5 * 1500, abs=1) and found.disk == 0
+    assert estimate(1000, 500_000, 0, 5.0).pairs == 0 and estimate(0, 0).disk == 0
+    assert estimate(1000, 500_000, 0.5, 5.0, verify="sketch").content == 750 * 1024
 
 
 def test_disk_space_worked_out_by_hand():
-    n, text = 10_000, 10**9
-    stages = foreseen(n, text, 0.5, 3.0, 900)
-    pairs = 7500
-    links = stages.corpus.links
-    assert links == int(1.5 * pairs + 0.5832), "and 0.58 unrelated pairs share a band"
+    n, text, pairs = 10_000, 10**9, 7500
+    found = estimate(n, text, 0.5)
+    assert int(found.links) == int(1.5 * pairs + 0.5832), "and 0.58 unrelated pairs share a band"
     sketches, texts, paired, matches = n * ROW, 0.75 * text + 16 * 7500, 2 * 16 * pairs, 24 * 5000
-    assert stages.disk() == sketches + 16 * links + texts + paired + matches
-    assert foreseen(n, text, 0.5, 3.0, 900, verify="sketch").disk() < 0.1 * text, "no texts are written"
-    assert foreseen(n, text, 0.5, 3.0, 8000).disk() == 0
-    assert foreseen(n, text, 0.5, 3.0, 8000, work="work").disk() == stages.disk()
+    assert found.disk == int(sketches + 16 * found.links + texts + paired + matches)
+    assert estimate(n, text, 0.5, verify="sketch").disk < 0.1 * text, "no texts are written"
+    assert estimate(n, text, 0.5, room=8000).disk == 0
+    assert estimate(n, text, 0.5, room=8000, work="work").disk == found.disk
+    codes = estimate(10**6, 10**8, 0, room=170)
+    assert codes.disk == int(10**6 * (ROW + 48) + 16 * codes.links), "the codes of many documents are in a file"
 
 
-def test_the_codes_of_many_documents_take_the_disk_before_the_texts_do():
-    stages = foreseen(10**6, 10**8, 0, 3.0, 170)
-    assert stages.disk() == 10**6 * (ROW + 48) + 16 * stages.corpus.links
-
-
-def test_containment_worked_out_by_hand():
-    """32 keys and no codes; texts that are read again, and rows of the shingles that are held and shared."""
-    n, text = 10_000, 10**9
-    stages = foreseen(n, text, 0.5, 3.0, 900, measure="containment")
-    corpus, pairs = stages.corpus, 7500
-    by_chance = (1 + 1.25 * text / 6.5 / 2**23) ** 0.5 - 1  # the map of 320,000 keys has 2^23 bits
-    assert corpus.tables == n * (8 + 8 + 8 + 16 + 1 + 32 * 8 + 1 + 1) and corpus.nibbles == 0
-    assert corpus.holders == int(32 * (n * (1 + by_chance) + 7500)) and corpus.shared == 15 * pairs and corpus.links == pairs
+def test_containment_reads_texts_again_and_sorts_sampled_shingles():
+    n, text, pairs = 10_000, 10**9, 7500
+    found = estimate(n, text, 0.5, measure="containment")
+    assert found.samples == 2 * 32 * n and found.links == pairs
     texts, paired, matches = 0.75 * text + 16 * 7500, 2 * 16 * pairs, 24 * 5000
-    assert stages.disk() == corpus.tables + 32 * pairs + texts + paired + matches, "rows of samples wait in memory"
-    many = foreseen(10**6, text, 0, 3.0, 500, measure="containment")
-    assert many.disk() == many.corpus.tables + 16 * many.corpus.holders > foreseen(10**6, text, 0, 3.0, 500).disk()
-    speeds = Speeds(
-        start=0, read_byte=1, read_document=0, sketch_byte=2, sketch_document=0, pair=0, compare_byte=0, holder=300, shared=0,
-        write_byte=0, write_document=0, write_pair=0, new_byte=0,
-    )  # fmt: skip
-    assert stages.seconds(speeds)["finding"] == pytest.approx(1 + 2 + 300 * corpus.holders / 1e9)
-    held = foreseen(n, text, 0.5, 3.0, 20_000, measure="containment")
-    assert held.disk() == 0 and held.seconds(speeds)["finding"] == pytest.approx(2 + 300 * corpus.holders / 1e9)
-    assert held.peak() > foreseen(n, text, 0.5, 3.0, 20_000).peak()
-    assert "finding" not in foreseen(n, text).seconds(speeds)
+    assert found.disk == n * (8 + 8 + 8 + 16 + 1 + 32 * 8 + 1 + 1) + 16 * pairs + texts + paired + matches
+    many = estimate(10**6, text, 0, room=500, measure="containment")
+    assert many.disk == 10**6 * 299 + 16 * many.samples
+    rates = dict.fromkeys(("start", "read_byte", "read_document", "sketch_document", "pair", "compare_byte", "new_byte"), 0)
+    assert found.seconds(Speeds(**rates, sketch_byte=2, sample=300))["finding"] == 2 + 300 * found.samples / 1e9
+    assert "finding" not in estimate(n, text).seconds(Speeds())
 
 
 def test_held_memory_worked_out_by_hand():
-    stages = foreseen(1000, 10**8, 0, 3.0, 4000)
-    own = foresight.LOADED + foresight.PIECES + (32 << 20)  # pages of Parquet as large as one may be
-    assert not stages.on_disk
-    assert stages.peak() == own + 10**8 + 1000 * ROW + (BYTES_PER_DOCUMENT + 48) * 1000, "and codes while links are cut"
+    found = estimate(1000, 10**8, 0, room=4000)
+    own = foresight.LOADED + foresight.PIECES
+    assert not found.on_disk
+    assert found.peak == own + 10**8 + (ROW + BYTES_PER_DOCUMENT) * 1000 + int(16 * found.links)
 
 
 @pytest.mark.parametrize("room", [170, 900, 20_000])
 def test_more_takes_more(room):
-    least = foreseen(room=room)
+    least = estimate(room=room)
     for larger in ({"n": 2 * 10**6, "text": 2 * 10**9}, {"text": 2 * 10**9}, {"duplicates": 0.6}, {"family": 60.0}):
-        more = foreseen(room=room, **larger)
-        assert more.peak() >= least.peak() and more.disk() >= least.disk()
+        more = estimate(room=room, **larger)
+        assert more.peak >= least.peak and more.disk >= least.disk
         assert sum(more.seconds(Speeds()).values()) > sum(least.seconds(Speeds()).values())
-    assert foreseen(room=room, threads=2).peak() > least.peak()
-    assert foreseen(room=room, keep="longest").peak() >= least.peak()
+    assert estimate(room=room, threads=2).peak > least.peak
 
 
 def test_a_smaller_cap_takes_the_disk():
-    peaks = [foreseen(room=room).peak() for room in (170, 370, 900, 20_000)]
-    assert peaks == sorted(peaks) and len(set(peaks)) == 4
-    assert foreseen(room=20_000).disk() == 0 < foreseen(room=900).disk()
-    assert "disk" in foreseen(room=900).seconds(Speeds()) and "disk" not in foreseen(room=20_000).seconds(Speeds())
+    found = [estimate(room=room) for room in (170, 370, 900, 20_000)]
+    assert [one.peak for one in found] == sorted({one.peak for one in found})
+    assert [one.disk > 0 for one in found] == ["disk" in one.seconds(Speeds()) for one in found] == [True, True, True, False]
 
 
 def test_pairs_that_do_not_fit_go_to_the_disk_later():
-    stages = foreseen(10**5, 10**8, 1.0, 200.0, 900)
-    assert stages.spills_later and not stages.spills_reading and stages.disk() > 10**8
-    assert foreseen(10**5, 10**8, 1.0, 3.0, 900).disk() == 0
+    assert estimate(10**5, 10**8, 1.0, 200.0).disk > 10**8 and estimate(10**5, 10**8, 1.0, 3.0).disk == 0
 
 
 def test_processor_time_worked_out_by_hand():
@@ -205,7 +181,7 @@ def test_processor_time_worked_out_by_hand():
         start=1e9, read_byte=1, read_document=100, sketch_byte=2, sketch_document=1000, pair=500, compare_byte=4, write_byte=8,
         write_document=2000, write_pair=600, new_byte=0,
     )  # fmt: skip
-    found = foreseen(10**6, 10**9, 0.5, 3.0, 900).seconds(speeds)
+    found = estimate(10**6, 10**9, 0.5).seconds(speeds)
     assert found == pytest.approx(
         {"starting": 1, "reading": 1.1, "sketching": 3, "memory": 0, "comparing": 0.375 + 3, "disk": 2 + 0.45 + 1.1 + 6}
     )
