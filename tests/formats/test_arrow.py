@@ -147,25 +147,25 @@ def test_damaged_files_are_errors_and_never_the_end(tmp_path, kind, codec):
 @pytest.mark.parametrize("shards", [1, 3])
 def test_what_is_left_of_a_saved_data_set_is_one(tmp_path, shards):
     datasets = pytest.importorskip("datasets", reason="the package datasets is not installed")
+    saved, out, load = tmp_path / "saved", tmp_path / "out", datasets.load_from_disk
     rows = datasets.Dataset.from_dict({"id": list(range(300)), "text": TEXTS[:300], "label": [0, 1] * 150})
     rows = rows.cast_column("label", datasets.ClassLabel(names=["no", "yes"]))
     given = datasets.DatasetDict({"train": rows, "test": rows.select(range(20)), "other": rows.select([2, 200])})
-    given.save_to_disk(str(tmp_path / "saved"), num_shards={"train": shards, "test": 1, "other": 1})
-    result = la.dedup(tmp_path / "saved")
-    result.write(tmp_path / "out")
-    again = datasets.load_from_disk(str(tmp_path / "out"))
+    given.save_to_disk(str(saved), num_shards={"train": shards, "test": 1, "other": 1})
+    result = la.dedup(saved)
+    result.write(out)
+    again = load(str(out))
     assert list(again) == list(given) and again["train"].features == rows.features
     assert sum(map(len, again.values())) == result.kept.num_rows == 150
-    assert again["train"]._fingerprint != datasets.load_from_disk(str(tmp_path / "saved"))["train"]._fingerprint
-    la.dedup(tmp_path / "saved/train").write(tmp_path / "train")
-    alone = datasets.load_from_disk(str(tmp_path / "train"))
-    assert alone["id"][:] == list(range(0, 300, 2))
+    assert again["train"]._fingerprint != load(str(saved))["train"]._fingerprint
+    result.write(out, force=True)
+    la.dedup(saved / "train").write(tmp_path / "train")
+    assert load(str(tmp_path / "train"))["id"][:] == list(range(0, 300, 2))
     assert '"state.json"' in (tmp_path / "train/_lookalike.json").read_text()
-    (tmp_path / "saved/train/cache-1234.arrow").write_bytes(next((tmp_path / "saved/train").glob("data-*")).read_bytes())
-    beside = la.dedup(tmp_path / "saved/train")  # what map() keeps beside the data
+    put(saved / "train/cache-1234.arrow", next((saved / "train").glob("data-*")).read_bytes())
+    beside = la.dedup(saved / "train", annotate=True)  # what map() keeps beside the data
     assert beside.summary.documents == 300 and beside.summary.skipped["by_reason"]["marker"] == 3
-    result.write(tmp_path / "out", force=True)
-    la.dedup(tmp_path / "saved/train", annotate=True).write(tmp_path / "all", annotate=True)
+    beside.write(tmp_path / "all", annotate=True)
     assert not (tmp_path / "all/state.json").exists()
 
 

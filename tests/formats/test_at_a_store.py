@@ -112,12 +112,7 @@ def test_a_job_on_one_machine(both, tmp_path):
         files = contents(tmp_path / kind).items()
         written.append({path: data for path, data in files if path.name != "_lookalike.json" and path.suffix != ".parquet"})
     assert found[0] == found[1] and written[0] == written[1] != {}
-
-
-def test_lists_of_urls_are_paths(both):
-    _, root = both
-    assert la.dedup([str(root / "a.jsonl")]).summary.documents == len(TEXTS)
-    assert la.dedup([str(root / "texts"), str(root / "a.csv")]).summary.documents == 2 * len(TEXTS)
+    assert len(la.dedup([f"{both[1]}/{name}" for name in ("texts", "a.csv")])) == 2 * len(TEXTS), "a list of URLs"
 
 
 @pytest.mark.parametrize("option", ["--report", "--save", "--work", "--overrides"])

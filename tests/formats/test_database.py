@@ -271,6 +271,7 @@ def test_pages_in_a_journal_do_not_count_as_lost(tmp_path):
     path, journal = tmp_path / "in.db", tmp_path / "in.db-wal"
     with closing(sqlite3.connect(path)) as opened:
         opened.execute("pragma journal_mode = wal")
+        opened.execute("select * from sqlite_master").fetchall()
         pages_in(path, [(i, f"{A} {i} " * 20, None) for i in range(200)])
         held = journal.read_bytes()
     refused("the database is cut short", la.dedup, put(path, path.read_bytes()[:-5000]))

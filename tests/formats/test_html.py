@@ -69,12 +69,6 @@ def test_tags_count_in_texts(site):
     assert la.dedup(site, format="txt", glob="[ab].*").kept.num_rows == 2
 
 
-def test_broken_pages_have_what_is_there(site):
-    for cut in (0, 1, 30, 200, 1000):
-        broken = put(site / "a.html", page(ARTICLE).encode()[:cut] + b"\xff\xfe\0<")
-        assert len(la.dedup(broken)) == 1
-
-
 @pytest.mark.parametrize(
     ("encoding", "declared", "text"),
     [

@@ -4,6 +4,7 @@ import json
 import tracemalloc
 
 import pytest
+from formats.jobs import refused
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -120,8 +121,5 @@ def test_how_many_rows_there_are_is_judged_by_objects(tmp_path, indent):
 def test_settings_in_a_folder_are_an_error_with_a_way_out(tmp_path):
     (tmp_path / "a.jsonl").write_text(json.dumps({"text": A}) + "\n")
     (tmp_path / "config.json").write_text(json.dumps({"version": 1}, indent=2))
-    with pytest.raises(
-        la.errors.InputDataError, match=r"config.json, row 1: field 'text' is missing; .* leave the file out: exclude="
-    ):
-        la.dedup(tmp_path)
+    refused(r"config.json, row 1: field 'text' is missing; .* leave the file out: exclude=", la.dedup, tmp_path)
     assert len(la.dedup(tmp_path, glob="*.jsonl")) == 1

@@ -11,6 +11,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from cli.commands import run
+from formats.jobs import refused
 from formats.lakes import ROWS, TEXTS, DeltaTables, IcebergTables, read, rows_of
 from object_store import copied
 
@@ -30,9 +31,14 @@ def tables(request, tmp_path):
     return IcebergTables(tmp_path)
 
 
-def test_deleted_rows_stay_deleted(tables, tmp_path):
-    table = tmp_path / "t"
-    tables.append(table, ROWS)
+@pytest.fixture
+def table(tables, tmp_path):
+    """A table of four rows."""
+    tables.append(tmp_path / "t", ROWS)
+    return tmp_path / "t"
+
+
+def test_deleted_rows_stay_deleted(tables, table):
     tables.append(table, pa.table({"id": [5], "text": ["one more"], "lang": ["fr"]}))
     tables.delete(table, [2, 3])
     assert len(list(table.rglob("*.parquet"))) == 3, "the file that was replaced is still there"
@@ -46,16 +52,13 @@ def test_deleted_rows_stay_deleted(tables, tmp_path):
 
 
 @pytest.mark.parametrize("n", [2, 6])
-def test_a_file_with_other_rows_than_the_table_says(tables, tmp_path, n):
+def test_a_file_with_other_rows_than_the_table_says(tables, table, tmp_path, n):
     """It was restored from another backup, say; the other file is read."""
-    table = tmp_path / "t"
-    tables.append(table, ROWS)
     (path,) = table.rglob("*.parquet")
     tables.append(table, pa.table({"id": [7], "text": ["one more"], "lang": ["fr"]}))
     whole = pq.read_table(path)
     pq.write_table(pa.concat_tables([whole, whole]).slice(0, n), path)
-    with pytest.raises(la.errors.InputDataError, match=f"{path.name}: the file has {n} rows, and the .* table says 4: restore"):
-        la.dedup(table)
+    refused(f"{path.name}: the file has {n} rows, and the .* table says 4: restore", la.dedup, table)
     result = la.dedup(table, id="id", on_error="skip")
     assert result.kept["id"].to_pylist() == [7] and result.summary.documents_skipped == 1
     result.write(tmp_path / "out.jsonl")
@@ -64,9 +67,7 @@ def test_a_file_with_other_rows_than_the_table_says(tables, tmp_path, n):
     assert pq.read_table(tmp_path / "out")["id"].to_pylist() == [7]
 
 
-def test_other_versions(tables, tmp_path, capsys):
-    table = tmp_path / "t"
-    tables.append(table, ROWS)
+def test_other_versions(tables, table, capsys):
     before, version = tables.opened(table), tables.version(table)
     tables.delete(table, [1])
     assert [row["id"] for row in rows_of(table, format=version)] == [1, 2, 3, 4]
@@ -77,13 +78,10 @@ def test_other_versions(tables, tmp_path, capsys):
     assert code == 0 and json.loads(out)["documents"] == 4
     code, _, err = run(capsys, "dedup", table, "--format", f"{tables.kind}:77")
     assert code == 1 and "77, cannot be read" in err
-    with pytest.raises(la.LookalikeError, match="cannot be read|is a number"):
-        open_sources([table], format=f"{tables.kind}:none")
+    refused("cannot be read|is a number", open_sources, [table], format=f"{tables.kind}:none", error=la.LookalikeError)
 
 
-def test_an_old_name_of_a_table_means_what_is_there_now(tables, tmp_path):
-    table = tmp_path / "t"
-    tables.append(table, ROWS)
+def test_an_old_name_of_a_table_means_what_is_there_now(tables, table, tmp_path):
     assert len(rows_of(table)) == 4
     shutil.copytree(table, tmp_path / "kept")
     tables.delete(table, [1, 2])
@@ -108,16 +106,12 @@ def test_a_name_that_an_address_would_mean_otherwise(tables, tmp_path):
     if tables.kind == "iceberg":
         assert len(rows_of(tmp_path / "d%41")) == 4
     else:  # whose package would open the other one
-        with pytest.raises(la.errors.InputDataError, match="rename the folder"):
-            open_sources([tmp_path / "d%41"])
+        refused("rename the folder", open_sources, [tmp_path / "d%41"])
 
 
-def test_a_table_is_given_once(tables, tmp_path):
-    table = tmp_path / "t"
-    tables.append(table, ROWS)
+def test_a_table_is_given_once(table):
     for names in ([table, table], *([[table, name]] for name in table.glob("metadata/*1-*.metadata.json"))):
-        with pytest.raises(la.errors.InputDataError, match="is given twice"):
-            open_sources(names if len(names) == 2 else names[0])
+        refused("is given twice", open_sources, names if len(names) == 2 else names[0])
 
 
 def test_added_and_partitioned(tables, tmp_path):
@@ -165,29 +159,21 @@ def test_parts_of_a_table_are_refused(tables, tmp_path, monkeypatch):
     tables.append(table, ROWS, partition_by=["lang"])
     (path,) = table.rglob("lang=en/*.parquet")
     for part in (path, path.parent, path.parent / "*.parquet", [path]):
-        with pytest.raises(la.errors.InputDataError, match="is a file of the .* table .*: name the folder of the table, or"):
-            la.dedup(part)
+        refused("is a file of the .* table .*: name the folder of the table, or", la.dedup, part)
         assert la.dedup(part, format="parquet").keep.tolist() == [True]
     with tarfile.open(tmp_path / "t.tar", "w") as archive:
         archive.add(table, "t")
-    with pytest.raises(la.errors.InputDataError, match=r"t.tar has an? \w+ table inside: unpack it"):
-        la.dedup(tmp_path / "t.tar")
+    refused(r"t.tar has an? \w+ table inside: unpack it", la.dedup, tmp_path / "t.tar")
     (tmp_path / "a.txt").write_text("a")
-    with pytest.raises(la.errors.InputDataError, match="not the folder of a table"):
-        la.dedup(tmp_path / "a.txt", format=tables.kind)
-    with pytest.raises(la.errors.OutputError, match="are not written"):
-        open_sources([table])[0].form.write(None, [], {})
+    refused("not the folder of a table", la.dedup, tmp_path / "a.txt", format=tables.kind)
+    refused("are not written", open_sources([table])[0].form.write, None, [], {}, error=la.errors.OutputError)
     monkeypatch.setattr(formats, "find_spec", lambda name: None)
-    with pytest.raises(la.errors.MissingExtraError, match=rf"is not installed: pip install 'lookalike\[{tables.kind}\]'"):
-        la.dedup(table)
-    with pytest.raises(la.errors.InputDataError, match=rf"no file is read; .*pip install 'lookalike\[{tables.kind}\]'"):
-        la.dedup(tmp_path, glob="*.parquet")
+    refused(rf"is not installed: pip install 'lookalike\[{tables.kind}\]'", la.dedup, table, error=la.errors.MissingExtraError)
+    refused(rf"no file is read; .*pip install 'lookalike\[{tables.kind}\]'", la.dedup, tmp_path, glob="*.parquet")
 
 
 @pytest.mark.parametrize("command", ["dedup", "pairs", "repeats", "plan"])
-def test_one_missing_file_leaves_the_others(tables, tmp_path, command, capsys):
-    table = tmp_path / "t"
-    tables.append(table, ROWS)
+def test_one_missing_file_leaves_the_others(tables, table, tmp_path, command, capsys):
     (path,) = table.rglob("*.parquet")
     for first in (5, 9):
         tables.append(table, pa.table({"id": [first, first + 1], "text": [f"text {first}", "one more"], "lang": ["fr", "fr"]}))
@@ -202,39 +188,28 @@ def test_one_missing_file_leaves_the_others(tables, tmp_path, command, capsys):
     assert len(aside) == 2 and "no file can be read: 3 left out" in run(capsys, command, table, "--on-error", "skip")[2]
 
 
-def test_what_the_table_needs_is_missing(tables, tmp_path):
-    table = tmp_path / "t"
-    tables.append(table, ROWS)
+def test_what_the_table_needs_is_missing(tables, table, tmp_path):
     (path,) = table.rglob("*.parquet")
     with closing(la.dedup(table)) as result:
         path.rename(tmp_path / "aside")
-        with pytest.raises(la.errors.InputDataError, match="No such file"):
-            result.write(tmp_path / "out/")
-    with pytest.raises(
-        la.errors.InputDataError, match=r"needs this file, of 4 rows, and it is not there .*format= (delta|iceberg):VERSION"
-    ):
-        la.dedup(table)
+        refused("No such file", result.write, tmp_path / "out/")
+    refused(r"needs this file, of 4 rows, and it is not there .*format= (delta|iceberg):VERSION", la.dedup, table)
     (tmp_path / "aside").rename(path)
     log = [*sorted(table.glob("_delta_log/*0.json")), *sorted(table.glob("metadata/*.metadata.json"))][-1]
     whole = log.read_bytes()
     for damaged in (b"", b"{", whole[:-40], b"\xff" + whole):
         log.write_bytes(damaged)
-        with pytest.raises(la.errors.InputDataError, match="the (Delta|Iceberg) table,? .*cannot be read"):
-            la.dedup(table)
+        refused("the (Delta|Iceberg) table,? .*cannot be read", la.dedup, table)
     log.unlink()
     if tables.kind == "delta":
-        with pytest.raises(la.errors.InputDataError, match="cannot be read"):
-            la.dedup(table)
+        refused("cannot be read", la.dedup, table)
 
 
-def test_a_job_goes_on_with_the_version_that_it_began_with(tables, tmp_path):
-    table = tmp_path / "t"
-    tables.append(table, ROWS)
+def test_a_job_goes_on_with_the_version_that_it_began_with(tables, table, tmp_path):
     version = tables.version(table)
     la.dedup(table, work=tmp_path / "work", id="id")
     tables.delete(table, [1])
-    with pytest.raises(la.LookalikeError, match="input"):
-        la.dedup(table, work=tmp_path / "work", id="id")
+    refused("input", la.dedup, table, work=tmp_path / "work", id="id", error=la.LookalikeError)
     with closing(la.dedup(table, format=version, work=tmp_path / "work", id="id")) as result:
         assert sorted(result.kept["id"].to_pylist()) == [1, 2, 3, 4]
 
@@ -259,5 +234,4 @@ def test_on_a_store(tables, tmp_path, bucket):
     tables.delete(table, [2])
     with copied(table) as url:
         assert [row["id"] for row in rows_of(str(url))] == [1, 3, 4]
-        with pytest.raises(la.errors.InputDataError, match="is a file of the"):
-            open_sources([f"{url}/**/lang=en/*.parquet"])
+        refused("is a file of the", open_sources, [f"{url}/**/lang=en/*.parquet"])

@@ -5,7 +5,7 @@ import random
 
 import pytest
 from document_files import OTHER, STORY
-from formats.jobs import kept_texts, put, refused
+from formats.jobs import put, refused
 
 import lookalike as la
 from lookalike.files import streams
@@ -150,8 +150,3 @@ def test_more_lines_of_arrival_are_no_headers(path, times):
     whole = b"".join(one.replace(b"\n", more, 1) for one in MESSAGES[:3])
     result = la.dedup(put(path, whole), threshold=1.0)
     assert result.clean()["from"].to_pylist() == ["Anna"] * 3 and rewritten(result, path) == whole
-
-
-def test_a_text_of_several_columns_is_compared_and_the_column_is_written(path):
-    put(path, message(1, "one two three four five") + message(2, "six seven eight nine ten"))
-    assert kept_texts(path, text=["from", "text"]) == kept_texts(path) != []

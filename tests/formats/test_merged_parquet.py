@@ -10,7 +10,7 @@ import pytest
 from formats.jobs import put, refused
 from hypothesis import given
 from hypothesis import strategies as st
-from row_files import MOMENT, column_file, parquet
+from row_files import MOMENT, column_file
 from samples import one_in
 
 import lookalike as la
@@ -21,33 +21,36 @@ from lookalike.formats.sources import open_sources
 
 
 def selections(folder, columns):
-    """Inputs with a column ``x``: JSON lines of strings of JSON, parquet of an Arrow array, CSV of other lists."""
+    """Inputs with a column ``x``: JSON lines of strings of JSON, CSV of others, parquet of values of an Arrow type."""
     found = []
     for number, (form, values) in enumerate(columns):
-        path = folder / f"{number}.{form}"
+        path = folder / f"{number}.{form if isinstance(form, str) else 'parquet'}"
         if form == "jsonl":
-            path.write_text("".join(f'{{"x": {value}}}\n' for value in values))
+            put(path, "".join(f'{{"x": {value}}}\n' for value in values))
         elif form == "csv":
-            path.write_text("x\n" + "".join(f"{value}\n" for value in values))
+            put(path, "x\n" + "".join(f"{value}\n" for value in values))
         else:
-            pq.write_table(pa.table({"x": values}), path)
+            pq.write_table(pa.table({"x": pa.array(values, form)}), path)
         (split,) = open_sources([path])
         found.append(Selection(split, np.ones(len(values), np.bool_)))
     return found
 
 
+INT, TEXT, LISTS = pa.int64(), pa.string(), pa.list_(pa.int64())
 MERGED = [
-    ([("parquet", pa.array([1], pa.int8())), ("parquet", pa.array([2], pa.int32()))], pa.int32(), [1, 2]),
-    ([("parquet", pa.array([1], pa.int8())), ("parquet", pa.array([2], pa.uint8()))], pa.string(), ["1", "2"]),
-    ([("parquet", pa.array([1])), ("jsonl", ["2"])], pa.int64(), [1, 2]),
-    ([("parquet", pa.array([1])), ("jsonl", ["2.5"])], pa.float64(), [1.0, 2.5]),
-    ([("parquet", pa.array([1])), ("csv", ["2"])], pa.string(), ["1", "2"]),
-    ([("jsonl", ["1"]), ("jsonl", ["null"]), ("jsonl", ["3"])], pa.int64(), [1, None, 3]),
-    ([("parquet", pa.array([None], pa.null())), ("jsonl", ["true"])], pa.bool_(), [None, True]),
-    ([("parquet", pa.array(["a"], pa.large_string())), ("jsonl", ['"b"'])], pa.large_string(), ["a", "b"]),
-    ([("parquet", pa.array([[1]])), ("jsonl", ["[0.5]"])], pa.list_(pa.float64()), [[1.0], [0.5]]),
-    ([("parquet", pa.array([[1]])), ("jsonl", ['"a"'])], pa.string(), ["[1]", "a"]),
-    ([("parquet", pa.array([[Decimal("1.89")]])), ("parquet", pa.array([[0.5]]))], pa.string(), ['["1.89"]', "[0.5]"]),
+    ([(pa.int8(), [1]), (pa.int32(), [2])], pa.int32(), [1, 2]),
+    ([(pa.int8(), [1]), (pa.uint8(), [2])], TEXT, ["1", "2"]),
+    ([(INT, [1]), ("jsonl", ["2"])], INT, [1, 2]),
+    ([(INT, [1]), ("jsonl", ["2.5"])], pa.float64(), [1.0, 2.5]),
+    ([(INT, [1]), ("csv", ["2"])], TEXT, ["1", "2"]),
+    ([("jsonl", ["1"]), ("jsonl", ["null"]), ("jsonl", ["3"])], INT, [1, None, 3]),
+    ([(pa.null(), [None]), ("jsonl", ["true"])], pa.bool_(), [None, True]),
+    ([(pa.large_string(), ["a"]), ("jsonl", ['"b"'])], pa.large_string(), ["a", "b"]),
+    ([(LISTS, [[1]]), ("jsonl", ["[0.5]"])], pa.list_(pa.float64()), [[1.0], [0.5]]),
+    ([(LISTS, [[1]]), ("jsonl", ['"a"'])], TEXT, ["[1]", "a"]),
+    ([(pa.list_(pa.decimal128(3, 2)), [[Decimal("1.89")]]), (pa.list_(pa.float64()), [[0.5]])], TEXT, ['["1.89"]', "[0.5]"]),
+    ([(TEXT, ["x"]), (LISTS, [[1]])], TEXT, ["x", "[1]"]),
+    ([(pa.date32(), [0]), (pa.timestamp("ns"), [MOMENT])], TEXT, ["1970-01-01", "2023-11-14T22:13:20.123456789"]),
 ]
 
 
@@ -103,7 +106,8 @@ def test_columns_come_in_the_order_in_which_they_appear(tmp_path):
             pa.bool_(),
             r"0\.jsonl, row 1, column 'x': not all values up to row 2 fit into bool; write \.jsonl",
         ),
-        ("parquet", [2**40], pa.int8(), r"0\.parquet, column 'x': its values do not fit into int8.*write to a folder"),
+        (INT, [2**40], pa.int8(), r"0\.parquet, column 'x': its values do not fit into int8.*write to a folder"),
+        (INT, [2**53 + 1], pa.float64(), r"0\.parquet, column 'x': its values do not fit into double"),
     ],
 )
 def test_values_that_appear_after_the_types_were_found_are_an_error(tmp_path, form, values, kind, said):
@@ -158,23 +162,6 @@ def test_lines_are_copied_beside_files_of_other_formats(tmp_path):
     assert (tmp_path / "out.csv").read_bytes() == two.read_bytes() + f"{A},1.10\n".encode()
 
 
-def test_parquet_files_of_other_schemas_meet(tmp_path):
-    """Types grow where values stay as they are; else the column is text."""
-    one, two, out = (tmp_path / f"{name}.parquet" for name in ("1", "2", "out"))
-    pq.write_table(pa.table({"text": [A], "n": pa.array([1], pa.int8()), "d": pa.array([0], pa.date32()), "s": ["x"]}), one)
-    moment = pa.array([MOMENT], pa.timestamp("ns"))
-    pq.write_table(pa.table({"d": moment, "n": [2**40], "text": pa.array([B], pa.large_string()), "s": [[1]]}), two)
-    result = la.dedup([one, two])
-    result.write(out)
-    days = ["1970-01-01", "2023-11-14T22:13:20.123456789"]
-    assert pq.read_table(out).to_pydict() == {"text": [A, B], "n": [1, 2**40], "d": days, "s": ["x", "[1]"]}
-    result.write(out, annotate=True, force=True)
-    assert pq.read_table(out)["keep"].to_pylist() == [True, True]
-    files = [column_file(tmp_path / "3.jsonl", ["0.5"], 5), parquet(tmp_path / "4.parquet", pa.array([2**53 + 1]))]
-    said = r"4\.parquet, column 'x': its values do not fit into double"
-    refused(said, la.dedup(files).write, tmp_path / "5.parquet")
-
-
 def test_writing_reads_each_row_a_fixed_number_of_times(tmp_path, monkeypatch):
     """However many files meet in one: their number does not multiply the work."""
     sources = open_sources([column_file(tmp_path / f"{i}.jsonl", [str(i)], i) for i in range(12)])
@@ -185,4 +172,6 @@ def test_writing_reads_each_row_a_fixed_number_of_times(tmp_path, monkeypatch):
         read.clear()
         result.write(tmp_path / name)
         assert len(read) <= 12 * times + 1
+    result.write(tmp_path / "all.parquet", annotate=True)
+    assert pq.read_table(tmp_path / "all.parquet")["keep"].to_pylist() == 12 * [True]
     assert pq.ParquetFile(tmp_path / "out.parquet").metadata.num_row_groups == 1

@@ -121,14 +121,10 @@ def test_bytes_per_row_are_those_that_arrow_reads(path, data, kind, codec, dicti
         refused("the rows of a page are damaged", bytes_per_row, *damaged, error=OSError)
 
 
-def test_texts_that_repeat_the_one_before_are_not_taken_for_short(tmp_path):
+def test_texts_that_repeat_the_one_before_are_not_taken_for_short(path):
     """In DELTA_BYTE_ARRAY a long text that begins like the one before is a few bytes."""
-    path = tmp_path / "in.parquet"
-    pq.write_table(
-        pa.table({"x": ["word " * 1000] * 99}), path, use_dictionary=False, column_encoding={"x": "DELTA_BYTE_ARRAY"}
-    )
-    with pq.ParquetFile(path) as file, open(path, "rb") as raw:
-        chunk = file.metadata.row_group(0).column(0)
+    how = {"use_dictionary": False, "column_encoding": {"x": "DELTA_BYTE_ARRAY"}}
+    with pages_of_a_value(path, ["word " * 1000] * 99, pa.string(), **how) as (_, raw, (chunk,)):
         assert 5000 <= longest_value(raw, chunk, list(pages_of(raw, chunk))) < 6000
 
 
@@ -151,10 +147,10 @@ def test_a_page_that_is_too_large_is_read_value_by_value(tmp_path, monkeypatch, 
     """The same rows, and the same files when they are written again; a document beyond the limit is named, or left out."""
     texts = [None if i % 9 == 4 else f"{i % 13} " + "word " * (i % 50) for i in range(300)]
     table = pa.table({"n": list(range(300)), "text": pa.array(texts, pa.string()).cast(kind), "more": ["é"] * 300})
-    path = tmp_path / "in.parquet"
+    path, (first, again) = tmp_path / "in.parquet", (tmp_path / f"{name}.parquet" for name in ("whole", "streamed"))
     pq.write_table(table, path, compression=codec, use_dictionary=dictionary, row_group_size=170)
     whole, _ = rows_of(path, others=("n",))
-    la.dedup(path).write(tmp_path / "whole.parquet")
+    la.dedup(path).write(first)
     read = []
     monkeypatch.setattr(row_groups, "values_of", lambda *some: read.append(some) or values_of(*some))
     for module in (parquet_pages, row_groups):
@@ -162,12 +158,12 @@ def test_a_page_that_is_too_large_is_read_value_by_value(tmp_path, monkeypatch, 
     monkeypatch.setattr(row_groups, "BATCH_BYTES", 1000)
     found, sizes = rows_of(path, Limit(700), others=("n",))
     assert found == whole and len(read) == 2 and max(sizes) <= 1300
-    la.dedup(path).write(tmp_path / "streamed.parquet")
-    assert pq.read_table(tmp_path / "streamed.parquet").equals(pq.read_table(tmp_path / "whole.parquet"))
-    large = next(row for row in whole if len(row[1]) > 200)
-    refused(rf"in\.parquet, row {large[0]}: the document has {len(large[1])} bytes, more than", rows_of, path, Limit(200))
-    found, _ = rows_of(path, Limit(200, skip=True))
-    assert found == [(n, b"" if len(text) > 200 else text, len(text) > 200) for n, text, *_ in whole]
+    la.dedup(path).write(again)
+    assert pq.read_table(again).equals(pq.read_table(first))
+    number, text, *_ = next(row for row in whole if len(row[1]) > 200)
+    refused(rf"in\.parquet, row {number}: the document has {len(text)} bytes, more than", rows_of, path, Limit(200))
+    left, _ = rows_of(path, Limit(200, skip=True))
+    assert left == [(n, b"" if len(text) > 200 else text, len(text) > 200) for n, text, *_ in whole]
 
 
 @pytest.mark.parametrize("codec", ["snappy", "lz4"])
@@ -283,11 +279,10 @@ def test_rows_that_cannot_be_written_within_the_memory_are_refused(tmp_path, col
 
 def test_column_chunks_are_not_held(tmp_path):
     """Arrow's memory while 40 MB of one row group are read and written again."""
-    rng = np.random.default_rng(1)
-    table = pa.table({"text": [rng.bytes(5000).hex() for _ in range(4000)]})
-    pq.write_table(table, tmp_path / "in.parquet", use_dictionary=False, write_batch_size=100)
-    del table
-    (split,) = open_sources([tmp_path / "in.parquet"])
+    rng, path = np.random.default_rng(1), tmp_path / "in.parquet"
+    texts = [rng.bytes(5000).hex() for _ in range(4000)]
+    pq.write_table(pa.table({"text": texts}), path, use_dictionary=False, write_batch_size=100)
+    (split,) = open_sources([path])
     pool, most = pa.default_memory_pool(), 0
     before = pool.bytes_allocated()
     for batch in split.batches(Columns()):
@@ -296,7 +291,7 @@ def test_column_chunks_are_not_held(tmp_path):
     for table in split.form.tables(split, False):
         most = max(most, pool.bytes_allocated() - before - table.nbytes)
         del table
-    assert (tmp_path / "in.parquet").stat().st_size > 20_000_000 and most < 14_000_000
+    assert path.stat().st_size > 20_000_000 and most < 14_000_000
 
 
 def test_runs_of_none_are_passed_over():

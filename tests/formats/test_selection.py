@@ -1,6 +1,5 @@
 """The rows of an input that are to be written, with what is added to them."""
 
-import io
 import json
 from itertools import product
 
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.formats import format as format_module
-from lookalike.formats.format import Selection, write_lines
+from lookalike.formats.format import Selection
 from lookalike.formats.sources import open_sources
 
 
@@ -85,17 +84,6 @@ def test_a_file_that_changes_is_an_error(folder):
     refused("the file changed during the run", list, lines)
     path.unlink()
     refused(r"changing\.jsonl: cannot be read: No such file", split.check_unchanged)
-
-
-@given(st.lists(st.lists(st.sampled_from([b"a\n", b"bc\n", b"d", b"\n"]), max_size=4), max_size=4))
-def test_lines_of_files_that_end_without_a_feed_do_not_run_together(files):
-    out, feed = io.BytesIO(), False
-    for lines in files:
-        feed = write_lines(out, lines, feed)
-    every = [line for lines in files for line in lines]
-    wanted = b"".join(line if line.endswith(b"\n") else line + b"\n" for line in every)
-    assert out.getvalue() == (wanted[:-1] if feed else wanted)
-    assert feed == bool(every and not every[-1].endswith(b"\n"))
 
 
 @given(st.integers(1, 7), st.lists(st.integers(0, 9), max_size=9))

@@ -121,13 +121,6 @@ def test_what_holds_columns_is_not_compressed_as_a_whole(tmp_path):
         refused(rf"{name}: is gzip data .*decompress it first", la.dedup, put(tmp_path / name, gzip.compress(ROWS)))
 
 
-def test_what_is_no_text_in_a_folder_is_counted(tmp_path):
-    contents = {"a.txt": A, "b.txt": OTHERS["a PDF document"], "c.md": gzip.compress(OTHERS["a PNG image"])}
-    for name, content in contents.items():
-        put(tmp_path / name, content)
-    assert la.dedup(tmp_path).summary.skipped["by_reason"] == {"binary": 2}
-
-
 def test_texts_that_begin_as_others_do(tmp_path):
     begins = ["PAR1 is a part", "ORC is no orchestra", "BZh9 is a plate", "PK", "GIF8", "Obj: a", "RIFFs", "MZ", "7z", "(µ"]
     for n, text in enumerate(begins):

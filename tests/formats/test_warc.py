@@ -44,6 +44,7 @@ def zstd(data):
     return pa.compress(data, "zstd", asbytes=True)
 
 
+CHECKED = zstandard.ZstdCompressor(write_checksum=True)
 PACK = {"": bytes, ".gz": gzip.compress, ".zst": zstd, ".bz2": bz2.compress, ".xz": lzma.compress}
 INFO = record("warcinfo", "", b"software: made\r\n", "application/warc-fields")
 RECORDS = [
@@ -169,24 +170,17 @@ def test_what_servers_say_and_send(path, content, coding):
     assert result.summary.documents_skipped == 0
 
 
-def cut(data):
-    return data[: len(data) // 2]
-
-
-def spoiled(data):
-    return cut(data) + bytes(range(100, 140)) + data[len(data) // 2 + 40 :]
-
-
 @pytest.mark.parametrize(
     ("coding", "make"),
     [("gzip", gzip.compress), ("deflate", zlib.compress), ("br", brotli), ("gzip, br", lambda data: b"\x03no" + gzip.compress(data)),
-     ("zstd", zstandard.ZstdCompressor(write_checksum=True).compress)],
+     ("zstd", CHECKED.compress)],
 )  # fmt: skip
 def test_what_servers_compressed_and_is_damaged(path, caplog, coding, make):
     """It is named, and neither equal to nothing nor to what begins alike; the record after it is read."""
-    packed, coding = make(PAGE), f"Content-Encoding: {coding}"
-    damages = [(cut(packed), "text/html"), (spoiled(packed), ""), (b"\0\1\2" + packed[3:], "text/plain"), (cut(packed), "")]
-    bad = [response(f"http://a/{number}", data, kind, coding) for number, (data, kind) in enumerate(damages)]
+    sent, half = make(PAGE), len(make(PAGE)) // 2
+    spoiled = sent[:half] + bytes(range(100, 140)) + sent[half + 40 :]
+    damages = [(sent[:half], "text/html"), (spoiled, ""), (b"\0\1\2" + sent[3:], "text/plain"), (sent[:half], "")]
+    bad = [response("http://a/1", data, kind, f"Content-Encoding: {coding}") for data, kind in damages]
     result = la.dedup(put(path, [INFO, *bad, LAST]))
     assert result.clean()["text"].to_pylist() == [OTHER] and result.summary.documents_skipped == len(bad)
     assert all(f"a.warc:{number} is damaged: what its server compressed" in caplog.text for number in (1, 2, 3, 4))
@@ -235,26 +229,6 @@ def test_pages_that_are_sent_as_xml(path):
 def test_a_limit_that_no_machine_has(path):
     (split,) = open_sources([put(path, RECORDS)])
     assert sum(len(batch.texts) for batch in replace(split, limit=Limit()).batches(Columns())) == 6
-
-
-def in_lower_case(one):
-    """A record whose header names are in lower case."""
-    head, _, rest = one.partition(b"\r\n\r\n")
-    return re.sub(rb"(?<=\n)[^:\n]+(?=:)", lambda name: name[0].lower(), head) + b"\r\n\r\n" + rest
-
-
-@pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_names_of_headers_in_any_case(tmp_path, suffix):
-    """What pages and servers say beside them stays as it is."""
-    text = f"<pre>\ncontent-length: 7\r\nwarc-type: request\r\n\r\n</pre>{OTHER}"
-    records = [*RECORDS, response("http://a/7", page(text), coding="content-length: 5")]
-    usual, lower = (
-        la.dedup(put(tmp_path / f"{change.__name__}.warc{suffix}", [PACK[suffix](change(one)) for one in records]))
-        for change in (bytes, in_lower_case)
-    )
-    assert lower.clean().equals(usual.clean()) and lower.summary.documents == 7
-    lower.write(tmp_path / "out/")
-    assert la.dedup(tmp_path / "out").clean().equals(usual.clean())
 
 
 def test_headers_of_one_page_are_its_own_affair(path, caplog):
@@ -323,7 +297,7 @@ def test_a_damaged_record_is_left_out_and_named_and_those_after_it_are_read(tmp_
 @pytest.mark.parametrize("suffix", [".gz", ".zst", ".bz2"])
 @pytest.mark.parametrize("damage", ["cut", "begin", "inside", "end", "other"])
 def test_compressed_data_that_is_damaged_costs_one_record(tmp_path, caplog, suffix, damage):
-    packed = zstandard.ZstdCompressor(write_checksum=True).compress(ONE) if suffix == ".zst" else PACK[suffix](ONE)
+    packed = CHECKED.compress(ONE) if suffix == ".zst" else PACK[suffix](ONE)
     changed = bytearray(packed)
     changed[{"begin": 2, "inside": 150, "end": -3}.get(damage, 0)] ^= 0x55
     member = {"cut": packed[:-40], "other": b"not compressed at all"}.get(damage, bytes(changed))
@@ -339,15 +313,14 @@ def test_compressed_data_that_is_damaged_costs_one_record(tmp_path, caplog, suff
 def test_a_dictionary_of_zstd(tmp_path, packed_itself):
     records = [response(f"http://a/{n}", page(f"{STORY} {n}")) for n in range(20)]
     dictionary = zstandard.train_dictionary(1024, records * 20)
-    compressor = zstandard.ZstdCompressor(dict_data=dictionary)
-    frame = zstandard.ZstdCompressor().compress(dictionary.as_bytes()) if packed_itself else dictionary.as_bytes()
+    frame = dictionary.as_bytes()
+    frame = zstd(frame) if packed_itself else frame
     begin = bytes.fromhex("5d2a4d18") + len(frame).to_bytes(4, "little") + frame
-    rest = b"".join(map(compressor.compress, [*records, records[3]]))
+    rest = b"".join(map(zstandard.ZstdCompressor(dict_data=dictionary).compress, [*records, records[3]]))
     path = put(tmp_path / "a.warc.zst", begin + rest)
     result = la.dedup(path, threshold=1.0)
     assert result.keep.tolist() == [True] * 20 + [False] and result.clean()["text"].to_pylist()[7] == f"{STORY} 7"
-    result.write(tmp_path / "out/")
-    assert la.dedup(tmp_path / "out", threshold=1.0).clean().equals(result.clean())
+    assert rewritten(result, path) == b"".join(records)
     for damaged in (begin + rest[:-9], begin[:100], begin[:4] + b"\xff" * 4, begin[:8] + b"\0" * len(frame) + rest):
         refused(r"a\.warc\.zst: the zstd data is damaged or cut short", la.dedup, put(path, damaged))
 
