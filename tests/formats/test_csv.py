@@ -87,17 +87,6 @@ def test_lines_in_fields_do_not_count_as_rows(tmp_path):
     refused(r"in\.csv, row 3: 3 fields", la.dedup, source)
 
 
-def test_a_name_that_appears_twice(tmp_path):
-    source = put(tmp_path / "in.csv", f"text,b,b\n{A},1,2\n")
-    result = la.dedup(source)
-    for name in ("out.jsonl", "out.parquet"):
-        refused(r"in\.csv: the column 'b' appears 2 times; rename .*, or write", result.write, tmp_path / name)
-    for asked in ({"text": "b"}, {"id": "b"}, {"within": "b"}, {"keep": "largest:b"}):
-        refused(r"in\.csv: the column 'b' appears 2 times; rename all but one; to leave", la.dedup, source, **asked)
-    result.write(tmp_path / "all.csv", annotate=True)
-    assert by_python((tmp_path / "all.csv").read_bytes())[1][:4] == [A, "1", "2", "true"]
-
-
 @pytest.mark.parametrize("first", ["", "\ufeff"])
 def test_byte_order_marks_stay_at_the_beginning(tmp_path, first):
     one = put(tmp_path / "one.csv", f"{first}id,text\n1,{A}")

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from cli.commands import run
 from formats.jobs import refused
-from formats.lakes import ROWS, TEXTS, DeltaTables, IcebergTables, read, rows_of
+from formats.lakes import ROWS, TEXTS, DeltaTables, IcebergTables, kept_ids, read, rows_of
 from object_store import copied
 
 import lookalike as la
@@ -72,8 +72,8 @@ def test_other_versions(tables, table, capsys):
     tables.delete(table, [1])
     assert [row["id"] for row in rows_of(table, format=version)] == [1, 2, 3, 4]
     for given, kept in ((before, [1, 2, 3, 4]), (tables.opened(table), [2, 3, 4])):
-        assert sorted(la.dedup(given, id="id").kept["id"].to_pylist()) == kept
-    assert sorted(la.dedup(ROWS, against=tables.opened(table), id="id").kept["id"].to_pylist()) == [1]
+        assert kept_ids(given) == kept
+    assert kept_ids(ROWS, against=tables.opened(table)) == [1]
     code, out, _ = run(capsys, "dedup", table, "--format", version, "--json")
     assert code == 0 and json.loads(out)["documents"] == 4
     code, _, err = run(capsys, "dedup", table, "--format", f"{tables.kind}:77")
@@ -96,7 +96,7 @@ def test_columns_are_the_table_s_own_whatever_folders_are_called(tables, tmp_pat
     tables.append(table, pa.table({"id": [1, 2], "text": TEXTS[:2], "lang": ["007", "7"]}), partition_by=["lang"])
     tables.append(table, pa.table({"id": [3], "text": TEXTS[2:3], "lang": pa.array([None], pa.string())}))
     assert read(table, others=("lang",)) == [(1, TEXTS[0], "007"), (2, TEXTS[1], "7"), (3, TEXTS[2], None)]
-    assert sorted(la.dedup(table, id="id", keep="largest:lang").kept["id"].to_pylist()) == [1, 2, 3]
+    assert kept_ids(table, keep="largest:lang") == [1, 2, 3]
 
 
 def test_a_name_that_an_address_would_mean_otherwise(tables, tmp_path):
@@ -143,7 +143,7 @@ def test_among_other_files(tables, tmp_path):
     (tmp_path / "in/a.jsonl").write_text(json.dumps({"id": 8, "text": "lines"}) + "\n")
     (tmp_path / "in/b.xyz").write_text("?")
     found = open_sources([tmp_path / "in"])
-    assert sorted(la.dedup(found, id="id").kept["id"].to_pylist()) == [2, 3, 4, 8]
+    assert kept_ids(found) == [2, 3, 4, 8]
     assert found.skipped.counts == {"other_suffix": 1}
     assert all(split.relative.startswith("deep/t/") for split in found if split.format != "jsonl")
     found = open_sources([tmp_path / "in"], glob="lang=en/*")
@@ -151,7 +151,7 @@ def test_among_other_files(tables, tmp_path):
     assert len(open_sources([tmp_path / "in"], format="parquet", glob="*.parquet")) > len(list(found)), "files, if that is said"
     result = la.dedup([tmp_path / "in/deep", tmp_path / "in/a.jsonl"], id="id")
     result.write(tmp_path / "out/")
-    assert sorted(la.dedup(tmp_path / "out", id="id").kept["id"].to_pylist()) == [2, 3, 4, 8]
+    assert kept_ids(tmp_path / "out") == [2, 3, 4, 8]
 
 
 def test_parts_of_a_table_are_refused(tables, tmp_path, monkeypatch):

@@ -86,12 +86,3 @@ def test_a_value_that_a_stripe_repeats_is_not_held_as_often(tmp_path):
     assert orc.ORCFile(path).nstripes == 1 and path.stat().st_size < 100_000
     command = "import sys, lookalike as la; print(la.dedup(sys.argv[1], memory='1200MB', threads=1).summary.peak_memory)"
     assert in_a_process(command, path) < 1_200_000_000
-
-
-def test_two_columns_of_one_name(tmp_path):
-    """They are refused before the job where rows are written, and read where they are not."""
-    orc.write_table(pa.table([TEXTS[:3], [1, 2, 3], [4, 5, 6]], names=["text", "x", "x"]), tmp_path / "in.orc")
-    result = la.dedup(tmp_path / "in.orc")
-    assert len(result) == 3
-    for out in ("out.orc", "folder", "out.jsonl"):
-        refused(r"in\.orc: the column 'x' appears 2 times; rename all but one", result.write, tmp_path / out)

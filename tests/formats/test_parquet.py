@@ -125,22 +125,6 @@ def test_the_bytes_of_a_column_are_found_beside_nested_ones(tmp_path):
     assert {name: source.expected(name) for name in sizes} == {name: (N, size) for name, size in sizes.items()}
 
 
-def test_names_that_appear_twice(tmp_path):
-    """They are copied if nobody asks for them, and refused if one of the two would have to be chosen, or lost."""
-    twice = pa.Table.from_arrays([pa.array(TEXTS), pa.array([1] * N), pa.array(["x"] * N)], names=["text", "n", "n"])
-    path, more = tmp_path / "in.parquet", tmp_path / "more.parquet"
-    pq.write_table(twice, path)
-    result = la.dedup(path)
-    result.write(tmp_path / "out.parquet")
-    assert read(tmp_path / "out.parquet").equals(twice.take(KEPT))
-    for asked in ({"text": "n"}, {"id": "n"}, {"within": "n"}, {"keep": "largest:n"}):
-        for data in (path, twice):
-            refused("the column 'n' appears 2 times; rename", la.dedup, data, **asked)
-    pq.write_table(pa.table({"text": ["other"], "m": [1]}), more)
-    for one, name in ((result, "out.jsonl"), (result, "out.csv"), (la.dedup([path, more]), "both.parquet")):
-        refused(r"in\.parquet: the column 'n' appears 2 times", one.write, tmp_path / name)
-
-
 @pytest.mark.parametrize("groups", [0, 1, 3])
 def test_no_rows(tmp_path, groups):
     """A file without row groups, or with empty ones, has its schema; beside others it changes nothing."""

@@ -59,65 +59,54 @@ def test_values_are_those_that_arrow_reads(path, values, codec, dictionary, vers
         assert longest == [max(len(value) for value in wanted if value is not None)]
 
 
-def levels(kind):
-    """Lists of integers, or lists of such lists, some missing."""
-    inner = st.lists(st.none() | st.integers(0, 3), max_size=20) | st.none()
-    return st.lists(inner if kind == "one" else st.lists(inner, max_size=9) | st.none(), min_size=1, max_size=40)
+TEXTS_OR_NONE = st.sampled_from(["", "a", "é" * 9, "x" * 3000]) | st.none()
+NUMBERS = st.lists(st.none() | st.integers(0, 3), max_size=20) | st.none()
+NESTED_ROWS = {
+    "flat": (TEXTS_OR_NONE, pa.string()),
+    "struct": (st.fixed_dictionaries({"a": TEXTS_OR_NONE}) | st.none(), pa.struct([("a", pa.string())])),
+    "lists": (st.lists(TEXTS_OR_NONE, max_size=20) | st.none(), pa.list_(pa.string())),
+    "lists of structs": (st.lists(st.fixed_dictionaries({"a": TEXTS_OR_NONE})), pa.list_(pa.struct([("a", pa.string())]))),
+    "numbers": (NUMBERS, pa.list_(pa.int64())),
+    "lists of numbers": (st.lists(NUMBERS, max_size=9) | st.none(), pa.list_(pa.list_(pa.int64()))),
+}
 
 
-@settings(max_examples=60)
+@settings(max_examples=120)
 @given(
-    st.data(), st.sampled_from(["one", "two"]), st.sampled_from(CODECS), st.sampled_from(["1.0", "2.0"]), st.integers(1, 40),
-)  # fmt: skip
-def test_values_per_row_are_those_that_arrow_reads(path, data, kind, codec, version, per_page):
-    """A list that is missing or empty counts as one value, as it has levels like one."""
-    rows = data.draw(levels(kind))
-    item = pa.list_(pa.int64()) if kind == "one" else pa.list_(pa.list_(pa.int64()))
-
-    def count(value):
-        return sum(map(count, value)) if isinstance(value, list) and value else 1
-
-    how = {"compression": codec, "data_page_version": version, "write_batch_size": per_page}
-    with pages_of_a_value(path, rows, item, **how) as (file, raw, (chunk,)):
-        column = file.schema.column(0)
-        assert bytes_per_row(raw, chunk, column, len(rows), 1 - column.length).tolist() == [count(row) for row in rows]
-        refused("the rows of a page are damaged", bytes_per_row, raw, chunk, column, len(rows) - 1, 1, error=OSError)
-
-
-@settings(max_examples=60)
-@given(
-    st.data(), st.sampled_from(["flat", "struct", "lists", "lists of structs"]), st.sampled_from([*CODECS, "lz4"]), st.booleans(),
-    st.sampled_from(["1.0", "2.0"]), st.integers(1, 40), st.booleans(), st.sampled_from([8, 64]),
+    st.data(), st.sampled_from(list(NESTED_ROWS)), st.sampled_from([*CODECS, "lz4"]), st.booleans(), st.sampled_from(["1.0", "2.0"]),
+    st.integers(1, 40), st.booleans(), st.sampled_from([8, 64]),
 )  # fmt: skip
 def test_bytes_per_row_are_those_that_arrow_reads(path, data, kind, codec, dictionary, version, per_page, nullable, piece):
-    """Exact where texts are in a dictionary; elsewhere all texts of a page together, with the bytes of their lengths."""
-    text = st.sampled_from(["", "a", "é" * 9, "x" * 3000])
-    text = text | st.none() if nullable else text
-    strategy, of = {
-        "flat": (text, pa.string()),
-        "struct": (st.fixed_dictionaries({"a": text}) | st.none(), pa.struct([("a", pa.string())])),
-        "lists": (st.lists(text, max_size=20) | st.none(), pa.list_(pa.string())),
-        "lists of structs": (st.lists(st.fixed_dictionaries({"a": text})), pa.list_(pa.struct([("a", pa.string())]))),
-    }[kind]
-    rows = data.draw(st.lists(strategy, min_size=1, max_size=60))
+    """Exact where texts are in a dictionary; elsewhere all texts of a page together, with the bytes of their lengths.
+
+    Of numbers, counted as a byte each: a list that is missing or empty counts as one value, as it has levels like one.
+    """
+    strategy, of = NESTED_ROWS[kind]
+    rows, numbers = data.draw(st.lists(strategy, min_size=1, max_size=60)), "numbers" in kind
+    if kind == "flat" and not nullable:
+        rows = [row or "" for row in rows]
 
     def bytes_of(value):
         value = list(value.values()) if isinstance(value, dict) else value
-        return sum(map(bytes_of, value)) if isinstance(value, list) else len((value or "").encode())
+        if isinstance(value, list) and (value or not numbers):
+            return sum(map(bytes_of, value))
+        return 1 if numbers else len((value or "").encode())
 
     how = {"compression": codec, "use_dictionary": dictionary, "data_page_version": version, "write_batch_size": per_page}
     with (
         pages_of_a_value(path, rows, of, nullable or kind != "flat", **how) as (file, raw, (chunk,)),
         pytest.MonkeyPatch.context() as patch,
     ):
+        column = file.schema.column(0)
+        per_value = 1 - column.length if numbers else 0
         for module in (parquet_pages, page_sizes):
             patch.setattr(module, "PIECE", piece)
-        found = bytes_per_row(raw, chunk, file.schema.column(0), len(rows), 0).tolist()
-        if dictionary:
+        found = bytes_per_row(raw, chunk, column, len(rows), per_value).tolist()
+        if dictionary or numbers:
             assert found == [bytes_of(row) for row in rows]
         else:
             assert len(found) == len(rows) and sum(found) >= sum(map(bytes_of, rows))
-        damaged = (raw, chunk, file.schema.column(0), len(rows) - 1, 0)
+        damaged = (raw, chunk, column, len(rows) - 1, per_value)
         refused("the rows of a page are damaged", bytes_per_row, *damaged, error=OSError)
 
 
