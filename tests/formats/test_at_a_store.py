@@ -1,11 +1,9 @@
 """Files on an object store are read as those on a disk."""
 
-from contextlib import closing
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cli.commands import contents, run
+from cli.commands import run
 from formats.format_samples import packed, sample
 from formats.jobs import put, refused
 from object_store import copied
@@ -69,6 +67,7 @@ def test_the_rows_are_those_of_the_disk(both, monkeypatch):
         numbers = [row[1] for row in found[0]]
         labels = [[split.label(n).replace(str(root), "") for n in numbers] for root, split in zip(both, splits, strict=True)]
         assert labels[0] == labels[1]
+    assert len(la.dedup([f"{both[1]}/{name}" for name in ("texts", "a.csv")])) == 2 * len(TEXTS), "a list of URLs"
 
 
 def test_pieces_and_large_pages(both, monkeypatch):
@@ -100,19 +99,6 @@ def test_a_store_that_stops_answering_is_not_taken_for_damage(both, monkeypatch)
             patch.setattr(Url, "ahead", refuse)
             told = str(refused(f"{name}.*: cannot be read: When reading: AWS Error NETWORK_CONNECTION", all_of, remote))
         assert "damaged" not in told and "not a readable" not in told
-
-
-def test_a_job_on_one_machine(both, tmp_path):
-    """All formats at once, written to a folder on the disk."""
-    found, written = [], []
-    for kind, root in zip(("local", "remote"), both, strict=True):
-        with closing(la.dedup(str(root), threshold=0.7)) as result:
-            result.write(tmp_path / kind)
-            found.append(result.decisions.select(["reason", "resemblance", "keeper"]).to_pylist())
-        files = contents(tmp_path / kind).items()
-        written.append({path: data for path, data in files if path.name != "_lookalike.json" and path.suffix != ".parquet"})
-    assert found[0] == found[1] and written[0] == written[1] != {}
-    assert len(la.dedup([f"{both[1]}/{name}" for name in ("texts", "a.csv")])) == 2 * len(TEXTS), "a list of URLs"
 
 
 @pytest.mark.parametrize("option", ["--report", "--save", "--work", "--overrides"])
