@@ -1,7 +1,6 @@
 """Which formats there are, and the format `semicolons`, added from outside the package by its entry point."""
 
 import importlib
-import subprocess
 import sys
 from pkgutil import iter_modules
 
@@ -48,14 +47,6 @@ def test_a_name_that_is_unknown():
     for name in ("xml", "format", "memory", "sources", ""):
         said = rf"format must be one of {', '.join(OWN)}; got '{name}'"
         refused(said, format_named, name, error=ParameterError)
-
-
-def test_names_load_nothing_heavy():
-    heavy = ("numpy", "pyarrow", "msgspec", "lookalike.formats.csv")
-    code = (
-        f"import sys; from lookalike.formats.registry import names; names(); sys.exit(bool(sys.modules.keys() & {set(heavy)}))"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_another_package_comes_and_goes(tmp_path, monkeypatch):

@@ -1,7 +1,6 @@
 """Opening inputs: which splits files, folders and globs are."""
 
 import json
-from itertools import chain
 
 import pytest
 from formats.jobs import put, refused
@@ -69,15 +68,17 @@ def test_pieces_of_a_folder_are_its_files_by_their_numbers(tmp_path, form, monke
     monkeypatch.setattr(txt, "OPENED", 100)
 
     def read(split):
-        return [
-            (n, batch.texts.row(i), batch.others["n"][i], split.label(n))
-            for batch in split.batches(Columns(others=("n",)))
-            for i, n in enumerate(batch.numbers.tolist())
-        ]
+        found = []
+        for batch in split.batches(Columns(others=("n",))):
+            numbers, texts = batch.numbers.tolist(), map(batch.texts.row, range(len(batch.texts)))
+            found += zip(numbers, texts, batch.others["n"], map(split.label, numbers), strict=True)
+        return found
 
     whole, pieces = read(split), split.pieces(1000)
     assert [row[0] for row in whole] == list(range(1, 41)) and {row[2] for row in whole} == {0, 1, 2}
     assert len(pieces) > 9 and max(len(piece.places) for _, piece in pieces) < 9
-    found = [read(piece) for _, piece in pieces]
-    assert list(chain(*found)) == whole and [first for first, _ in pieces] == [rows[0][0] - 1 for rows in found]
+    assert [(first, row) for first, piece in pieces for row in read(piece)[:1]] == [
+        (first, whole[first]) for first, _ in pieces
+    ]
+    assert [row for _, piece in pieces for row in read(piece)] == whole
     assert [row for _, piece in pieces for row in piece.records()] == list(split.records())
