@@ -34,10 +34,9 @@ def lines(path):
 
 
 def test_each_row_has_its_line_in_a_file_of_the_same_name(corpus):
-    out = corpus / "attributes/near"
-    given = ["dedup", str(corpus / "documents"), "--id", "id", "--set", "attributes=true", "-o", str(out), "--quiet"]
+    out, names = corpus / "attributes/near", ["2.parquet.jsonl", "wiki/0.json.gz", "wiki/1.jsonl"]
+    given = ["dedup", corpus / "documents", "--id", "id", "--set", "attributes=true", "-o", out, "--quiet"]
     assert not status(*given)
-    names = ["2.parquet.jsonl", "wiki/0.json.gz", "wiki/1.jsonl"]
     assert sorted(str(p.relative_to(out)) for p in out.rglob("*.js*") if p.name[0] != "_") == names
     found = [row for name in names for row in lines(out / name)]
     assert [row["id"] for row in found] == ["d6", "d7", "d0", "d1", "d2", "d3", "d4", "d5"]
