@@ -1,5 +1,8 @@
-"""All the forms in which texts may be handed over give the same answer."""
+"""All the forms in which texts may be handed over give the same answer, and come back as what they are."""
 
+from collections import OrderedDict
+
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -8,6 +11,56 @@ from formats.jobs import refused
 from row_files import A
 
 import lookalike as la
+from lookalike.errors import ParameterError
+
+TEXTS = [A, "completely different words stand here", A + " more"]
+TABLE = pa.table({"text": TEXTS, "n": [10, 11, 12], "kind": pa.array(["x", "y", "x"]).dictionary_encode()})
+VIEWED = pa.DictionaryArray.from_arrays([0, 1, 2, None, 3, 4], pa.array([*TEXTS, "", "café über alles"], pa.string_view()))
+
+
+MORE = VIEWED.to_pylist()
+"""With a text that is missing, an empty one, and one of several alphabets."""
+
+
+def test_what_comes_in_comes_out():
+    """Whatever the texts are held in; kept rows, as the same kind, with all that a row has."""
+    for data in [
+        MORE,
+        tuple(MORE),
+        dict(zip("uvwxyz", MORE, strict=True)),
+        OrderedDict(zip("uvwxyz", MORE, strict=True)),
+        [{"text": text} for text in MORE],
+        np.array(MORE, object),
+        pd.Series(MORE, [7, 8, 9, 10, 11, 12]),
+        pd.Series(MORE, dtype="string"),
+        pd.Series([float("nan") if text is None else text for text in MORE]),
+        pd.DataFrame({"text": MORE, "n": range(6)}, [7, 8, 9, 10, 11, 12]),
+        pl.Series("s", MORE),
+        pl.Series(MORE, dtype=pl.Categorical),
+        pl.DataFrame({"text": MORE, "n": range(6)}),
+        pl.LazyFrame({"text": MORE}),
+        *(pa.array(MORE).cast(kind) for kind in (pa.string(), pa.large_string(), pa.binary())),
+        pa.array(MORE).dictionary_encode(),
+        pa.array(["skipped", *MORE, "skipped"])[1:-1],
+        pa.chunked_array([MORE[:1], [], MORE[1:]], pa.string()),
+        pa.record_batch({"text": MORE}),
+        TABLE,
+        {"a": TABLE, "b": TABLE.slice(0, 1)},
+        {"a": pd.DataFrame({"text": TEXTS}), "b": pd.DataFrame({"text": ["last"]})},
+    ]:
+        result = la.dedup(data)
+        clean, keep = result.clean(data), result.keep.tolist()
+        assert keep[:3] == [True, True, False] and (all(keep[3:]) or len(keep) < 6)
+        assert type(clean) is type(data) and la.dedup(clean).keep.all()
+        for wrong, said in (
+            (TABLE.slice(1), "data must have"),
+            (iter(TEXTS), "a data set of Hugging Face; got list_iterator: clean"),
+            ([], "has 0"),
+        ):
+            refused(said, result.clean, wrong, error=ParameterError)
+        refused("annotate is for clean", result.clean, data, annotate=True, error=ParameterError)
+    for views in (VIEWED, pa.array(MORE, pa.string_view()), pa.table({"text": VIEWED})):
+        assert la.dedup(views).keep.tolist() == [True, True, False, True, True, True]
 
 
 def test_dictionaries_of_views_are_ids_groups_and_priorities_and_are_written(tmp_path):
