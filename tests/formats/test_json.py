@@ -55,9 +55,8 @@ def test_kept_objects_are_the_bytes_of_the_input(tmp_path):
         result.write(tmp_path / name, **how)
         return (tmp_path / name).read_text()
 
-    first, deep, same = (
-        f'{{"text":"{A}",  "n": 1.50e1}}', f'{{\n "text": "{B}",\n "deep": [\n1,\n{{"}}": "\\u00e9"}}]}}', f'{{"text": "{A}"}}',
-    )  # fmt: skip
+    first, same = f'{{"text":"{A}",  "n": 1.50e1}}', f'{{"text": "{A}"}}'
+    deep = f'{{\n "text": "{B}",\n "deep": [\n1,\n{{"}}": "\\u00e9"}}]}}'
     array = put(tmp_path / "array.json", f" [{first},\n\n{deep} ,{same}]")
     lines = put(tmp_path / "lines.json", f'{first}\n\n{{"text": "more"}}\n{same}')
     result = la.dedup(array)

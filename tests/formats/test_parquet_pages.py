@@ -73,7 +73,7 @@ NESTED_ROWS = {
 
 @settings(max_examples=120)
 @given(
-    st.data(), st.sampled_from(list(NESTED_ROWS)), st.sampled_from([*CODECS, "lz4"]), st.booleans(), st.sampled_from(["1.0", "2.0"]),
+    st.data(), st.sampled_from([*NESTED_ROWS]), st.sampled_from([*CODECS, "lz4"]), st.booleans(), st.sampled_from(["1.0", "2.0"]),
     st.integers(1, 40), st.booleans(), st.sampled_from([8, 64]),
 )  # fmt: skip
 def test_bytes_per_row_are_those_that_arrow_reads(path, data, kind, codec, dictionary, version, per_page, nullable, piece):

@@ -119,8 +119,8 @@ def test_another_process_reads_pickled_splits(tmp_path, toy):
     """It knows nothing but the pickle, and has the same packages."""
     splits = [open_sources([written(tmp_path / f"{i}", *each)])[0] for i, each in enumerate(suffixes())]
     code = (
-        "import json, pickle, sys\n"
-        "for split in pickle.load(sys.stdin.buffer): print(json.dumps([split.format, [row['text'] for _, row in split.records()]]))"
+        "import json, pickle, sys\nfor split in pickle.load(sys.stdin.buffer):"
+        "    print(json.dumps([split.format, [row['text'] for _, row in split.records()]]))"
     )
     path = os.pathsep.join([str(toy), *filter(None, [os.environ.get("PYTHONPATH")])])
     how = {"capture_output": True, "check": True, "env": os.environ | {"PYTHONPATH": path}}
@@ -247,13 +247,12 @@ def test_a_column_that_is_missing_is_named(tmp_path, name, suffix):
     if not format_named(name).has_columns:
         refused("have no columns; url was asked for", texts, source, id="url", error=la.errors.ParameterError)
         return
-    for asked, column, way_out in (
-        ("texts", "body", "; name another with text="), ("id", "url", "; name another with id="), ("others", ("when",), ""),
-    ):  # fmt: skip
+    ways_out = {"texts": "; name another with text=", "id": "; name another with id=", "others": ""}
+    for asked, column in (("texts", "body"), ("id", "url"), ("others", ("when",))):
         said = refused_of(
             source[0].name, r"'(body|url|when)' is missing; \w+s found: id, text", texts, source, **{asked: column}
         )
-        assert said.endswith("found: id, text" + way_out)
+        assert said.endswith("found: id, text" + ways_out[asked])
 
 
 @every_suffix
