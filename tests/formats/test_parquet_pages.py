@@ -174,25 +174,38 @@ def test_a_dictionary_does_not_make_batches_large(tmp_path, monkeypatch):
 
 
 N = 400
-HUNDRED = pa.DictionaryArray.from_arrays(pa.array(np.zeros(N * 100, np.int32)), ["v" * 99])
-OFFSETS = pa.array(np.arange(N + 1) * 100, pa.int32())
 ZEROS = pa.array(np.zeros(N * 100, np.int64))
-NESTED = pa.ListArray.from_arrays(pa.array(np.arange(N * 10 + 1) * 10, pa.int32()), ZEROS)
+
+
+def offsets(n, per_row):
+    return pa.array(np.arange(n + 1) * per_row, pa.int32())
+
+
+def lists(values, begins=None):
+    """A hundred values in each row, or as many as it says."""
+    return pa.ListArray.from_arrays(offsets(N, 100) if begins is None else begins, values)
+
+
+def copies(n, text):
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int32)), [text])
+
+
+HUNDRED = copies(N * 100, "v" * 99).cast(pa.string())
 SKEWED = np.concatenate([np.zeros(N - 9), [300 * i for i in range(9)], [40_000]])
 HEAVY = {
-    "texts in lists": pa.ListArray.from_arrays(OFFSETS, HUNDRED.cast(pa.string())),
-    "in some rows": pa.ListArray.from_arrays(pa.array(SKEWED, pa.int32()), HUNDRED.cast(pa.string())),
-    "numbers in lists": pa.LargeListArray.from_arrays(OFFSETS.cast(pa.int64()), ZEROS),
+    "texts in lists": lists(HUNDRED),
+    "in some rows": lists(HUNDRED, pa.array(SKEWED, pa.int32())),
+    "numbers in lists": pa.LargeListArray.from_arrays(offsets(N, 100).cast(pa.int64()), ZEROS),
     "lists of fixed size": pa.FixedSizeListArray.from_arrays(ZEROS, 100),
-    "lists in lists": pa.ListArray.from_arrays(pa.array(np.arange(N + 1) * 10, pa.int32()), NESTED),
-    "structs in lists": pa.ListArray.from_arrays(OFFSETS, pa.StructArray.from_arrays([ZEROS, ZEROS], ["a", "b"])),
-    "maps": pa.MapArray.from_arrays(OFFSETS, ZEROS.cast(pa.int32()), ZEROS),
-    "nulls in lists": pa.ListArray.from_arrays(OFFSETS, pa.nulls(N * 100, pa.float64())),
-    "long texts": pa.DictionaryArray.from_arrays(pa.array(np.zeros(N, np.int32)), ["w" * 5000]).cast(pa.string()),
-    "long codes": pa.DictionaryArray.from_arrays(pa.array(np.zeros(N, np.int32)), ["w" * 5000]),
+    "lists in lists": lists(lists(ZEROS, offsets(N * 10, 10)), offsets(N, 10)),
+    "structs in lists": lists(pa.StructArray.from_arrays([ZEROS, ZEROS], ["a", "b"])),
+    "maps": pa.MapArray.from_arrays(offsets(N, 100), ZEROS.cast(pa.int32()), ZEROS),
+    "nulls in lists": lists(pa.nulls(N * 100, pa.float64())),
+    "long texts": copies(N, "w" * 5000).cast(pa.string()),
+    "long codes": copies(N, "w" * 5000),
     "long bytes": pa.array([b"w" * 2000] * N, pa.binary(2000)),
-    "decimals in lists": pa.ListArray.from_arrays(OFFSETS, pa.nulls(N * 100, pa.decimal256(70, 2))),
-}  # fmt: skip
+    "decimals in lists": lists(pa.nulls(N * 100, pa.decimal256(70, 2))),
+}
 MANY = {f"c{i}": np.arange(N) % 7 for i in range(300)}
 
 
@@ -220,7 +233,7 @@ RARE = ["w" * 300_000, *(f"tag {i}" for i in range(50))]
 CODES = np.arange(N * 100) % 50 + 1
 ONE = pa.DictionaryArray.from_arrays(pa.array(np.where(np.arange(N * 100) == 9950, 0, CODES), pa.int32()), RARE)
 RARELY = {
-    "in lists": pa.ListArray.from_arrays(OFFSETS, ONE.cast(pa.string())),
+    "in lists": lists(ONE.cast(pa.string())),
     "flat": ["w" * 300_000 if i == 99 else f"m{i % 50}" for i in range(N)],
     "flat, else missing": ["w" * 300_000 if i == 99 else None for i in range(N)],
 }

@@ -16,6 +16,7 @@ from formats.jobs import put, refused
 from json_lines import parse_lines
 
 import lookalike as la
+from lookalike.errors import ParameterError
 from lookalike.files import streams
 from lookalike.formats import Columns, Limit, row_groups
 from lookalike.formats.database import Database
@@ -166,7 +167,7 @@ def test_annotation_adds_columns(tmp_path, name, suffix):
         refused("'keep' already exists", la.dedup, target, annotate=True)
         refused("'keep' already exists", open_sources([target])[0].check_free, ["keep"])
     else:
-        refused("cannot be annotated", result.write, tmp_path / "out", annotate=True, error=la.errors.ParameterError)
+        refused("cannot be annotated", result.write, tmp_path / "out", annotate=True, error=ParameterError)
 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES if name != "txt"])
@@ -245,7 +246,7 @@ def test_damaged_compression_is_an_error(tmp_path, name, suffix):
 def test_a_column_that_is_missing_is_named(tmp_path, name, suffix):
     source = open_sources([written(tmp_path / "in", name, suffix)])
     if not format_named(name).has_columns:
-        refused("have no columns; url was asked for", texts, source, id="url", error=la.errors.ParameterError)
+        refused("have no columns; url was asked for", texts, source, id="url", error=ParameterError)
         return
     ways_out = {"texts": "; name another with text=", "id": "; name another with id=", "others": ""}
     for asked, column in (("texts", "body"), ("id", "url"), ("others", ("when",))):

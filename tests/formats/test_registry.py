@@ -11,7 +11,7 @@ from formats.jobs import put, refused
 
 import lookalike as la
 from lookalike import formats
-from lookalike.errors import MissingExtraError, ParameterError
+from lookalike.errors import MissingExtraError, OutputError, ParameterError
 from lookalike.files.names import PACKED
 from lookalike.formats import Format
 from lookalike.formats.registry import OWN, format_named, known_suffixes, names, names_by_suffix
@@ -58,7 +58,7 @@ def test_another_package_comes_and_goes(tmp_path, monkeypatch):
         assert names() == [*OWN, "new"] and known_suffixes()["new"] == [".new.gz"]
         assert names_by_suffix()[".new.gz"] == "new" and names_by_suffix()[".csv"] == "csv"  # the first keeps a suffix
         said = "files of the format new cannot be written"
-        refused(said, check_output, tmp_path / "out.new.gz", force=False, error=la.errors.OutputError)
+        refused(said, check_output, tmp_path / "out.new.gz", force=False, error=OutputError)
         assert not (tmp_path / "out.new.gz").exists()
     assert names() == list(OWN)
 
@@ -113,7 +113,7 @@ def test_folders_lists_pairs_and_texts_know_it(pages, tmp_path):
     refused(r"known suffix \(.*\.ssv", la.dedup, tmp_path / "empty")
     refused(f"must be one of {', '.join(OWN)}, ssv; got 'xml'", la.dedup, pages, format="xml", error=ParameterError)
     semicolon = la.dedup(pa.table({"text": ["one; two"]}))
-    refused(r"row 0: no form as \.ssv", semicolon.write, tmp_path / "more.ssv", error=la.errors.OutputError)
+    refused(r"row 0: no form as \.ssv", semicolon.write, tmp_path / "more.ssv", error=OutputError)
     assert not (tmp_path / "more.ssv").exists()
 
 
