@@ -1,5 +1,8 @@
 """What samples of columnar formats share, given how a table becomes bytes."""
 
+import subprocess
+import sys
+
 import pyarrow as pa
 
 TEXT = pa.array(["one two three", "four five six"])
@@ -33,3 +36,30 @@ def hostile(file, unreadable, **more):
 def twice(file):
     """Two columns of one name."""
     return file(pa.table([TEXT, TEXT], ["text", "text"])), "the column 'text' appears 2 times"
+
+
+FLIPS = """
+import random, sys
+from pathlib import Path
+import lookalike as la
+path, draw = Path(sys.argv[1]), random.Random(1)
+whole, refused = path.read_bytes(), 0
+for attempt in range(int(sys.argv[2])):
+    damaged = bytearray(whole)
+    for _ in range(draw.choice([1, 3, 20])):
+        near = -draw.randrange(1, 400) if path.suffix == ".orc" else draw.randrange(min(3000, len(damaged)))
+        damaged[draw.randrange(len(damaged)) if attempt % 2 else near] = draw.randrange(256)
+    path.write_bytes(damaged[: draw.randrange(len(damaged))] if attempt % 10 == 0 else damaged)
+    try:
+        la.dedup(path, threads=1, encoding_errors="replace", memory="600MB")
+    except la.errors.InputDataError:
+        refused += 1
+print(refused)
+"""
+
+
+def in_a_process(code, *arguments):
+    """The number that a program prints, which nothing ends before."""
+    done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+    return int(done.stdout)

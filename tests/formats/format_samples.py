@@ -2,9 +2,9 @@
 
 import bz2
 import gzip
-import importlib.util
 import lzma
 import shutil
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -27,10 +27,7 @@ def install_toy(folder: Path) -> None:
 
 def sample(name: str) -> ModuleType:
     """The samples of a format."""
-    spec = importlib.util.spec_from_file_location(f"samples_of_{name}", HERE / f"samples/{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return import_module(f"formats.samples.{name}")
 
 
 def packed(data: bytes, suffix: str) -> bytes:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from json_lines import write_lines
 
+import lookalike as la
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
 
@@ -189,6 +190,11 @@ def described_anew(folder, table, change):
 def rows_of(path, **given):
     """All rows, by id."""
     return sorted((row for split in open_sources([path], **given) for _, row in split.records()), key=lambda row: row["id"])
+
+
+def kept_ids(data, **given):
+    """The ids of the documents that are kept."""
+    return sorted(la.dedup(data, id="id", **given).kept["id"].to_pylist())
 
 
 def read(path, text="text", id="id", others=(), **given):

@@ -1,13 +1,14 @@
 """What was decided about each row, beside the rows: the layout of Dolma."""
 
-import gzip
 import json
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import row_files
 from cli.commands import status
-from json_lines import parse_lines, write_lines
+from formats.jobs import put, refused
+from json_lines import parse_lines
 
 import lookalike as la
 
@@ -22,22 +23,20 @@ def corpus(tmp_path):
     folder = tmp_path / "corpus/documents"
     (folder / "wiki").mkdir(parents=True)
     rows = [{"id": f"d{n}", "text": text, "source": "made"} for n, text in enumerate(TEXTS)]
-    (folder / "wiki/0.json.gz").write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows[:3]).encode()))
-    write_lines(folder / "wiki/1.jsonl", rows[3:6])
+    row_files.write(folder / "wiki/0.json.gz", row_files.lines(rows[:3]))
+    row_files.write(folder / "wiki/1.jsonl", row_files.lines(rows[3:6]))
     pq.write_table(pa.Table.from_pylist(rows[6:]), folder / "2.parquet")
     return tmp_path / "corpus"
 
 
 def lines(path):
-    content = path.read_bytes()
-    return parse_lines(gzip.decompress(content) if path.suffix == ".gz" else content)
+    return parse_lines(row_files.read(path))
 
 
 def test_each_row_has_its_line_in_a_file_of_the_same_name(corpus):
-    out = corpus / "attributes/near"
-    given = ["dedup", str(corpus / "documents"), "--id", "id", "--set", "attributes=true", "-o", str(out), "--quiet"]
+    out, names = corpus / "attributes/near", ["2.parquet.jsonl", "wiki/0.json.gz", "wiki/1.jsonl"]
+    given = ["dedup", corpus / "documents", "--id", "id", "--set", "attributes=true", "-o", out, "--quiet"]
     assert not status(*given)
-    names = ["2.parquet.jsonl", "wiki/0.json.gz", "wiki/1.jsonl"]
     assert sorted(str(p.relative_to(out)) for p in out.rglob("*.js*") if p.name[0] != "_") == names
     found = [row for name in names for row in lines(out / name)]
     assert [row["id"] for row in found] == ["d6", "d7", "d0", "d1", "d2", "d3", "d4", "d5"]
@@ -48,34 +47,32 @@ def test_each_row_has_its_line_in_a_file_of_the_same_name(corpus):
 
 
 def test_compression_is_kept_and_skipped_rows_have_no_line(tmp_path):
-    path = tmp_path / "in.jsonl.gz"
     rows = [{"text": TEXTS[0]}, {"text": "long " * 999}, {"text": TEXTS[1]}]
-    path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
+    path = row_files.write(tmp_path / "in.jsonl.gz", row_files.lines(rows))
     result = la.dedup(path, max_document=500, on_error="skip")
     result.write(tmp_path / "out", attributes=True)
-    told = lines(tmp_path / "out/in.jsonl.gz")
-    assert [(row["id"], row["attributes"]["near_duplicate"]) for row in told] == [(f"{path}:1", False), (f"{path}:3", True)]
+    told = [(row["id"], row["attributes"]["near_duplicate"]) for row in lines(tmp_path / "out/in.jsonl.gz")]
+    assert told == [(f"{path}:1", False), (f"{path}:3", True)]
     path.write_bytes(b"")
-    with pytest.raises(la.errors.InputDataError, match="changed"):
-        result.write(tmp_path / "again", attributes=True)
+    refused("changed", result.write, tmp_path / "again", attributes=True)
     assert not (tmp_path / "again").exists()
 
 
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        (["-o", "out.jsonl"], "name a folder"), ([], "name it with -o"), (["-o", "out/", "--annotate"], "without --annotate"),
-        (["-o", "-"], "name a folder"), (["-o", "out/", "--engine", "spark"], "one machine"),
+        ("-o out.jsonl", "name a folder"), ("", "name it with -o"), ("-o out/ --annotate", "without --annotate"),
+        ("-o -", "name a folder"), ("-o out/ --engine spark", "one machine"),
     ],
 )  # fmt: skip
 def test_where_they_cannot_be_written(corpus, capsys, monkeypatch, more, why):
     monkeypatch.chdir(corpus)
     monkeypatch.setattr("lookalike.recipes.job.open_job", None)  # refused before the job
-    status("dedup", "documents", "--set", "attributes=true", *more)
+    status("dedup", "documents", "--set", "attributes=true", *more.split())
     assert why in capsys.readouterr().err and not (corpus / "out").exists()
 
 
 def test_documents_that_are_files_have_none(tmp_path):
-    (tmp_path / "a.txt").write_text("a text")
-    with pytest.raises(la.errors.OutputError, match=r"a\.txt is a document itself"):
-        la.dedup(tmp_path / "a.txt").write(tmp_path / "out", attributes=True)
+    result = la.dedup(put(tmp_path / "a.txt", "a text"))
+    said = r"a\.txt is a document itself"
+    refused(said, result.write, tmp_path / "out", attributes=True, error=la.errors.OutputError)

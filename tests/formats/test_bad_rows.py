@@ -5,6 +5,7 @@ import json
 
 import msgspec
 import pytest
+from formats.jobs import put, refused
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,11 +14,9 @@ from lookalike.formats import jsonl, rows
 from lookalike.formats.rows import text_of
 
 
-def test_missing_and_unknown_inputs(tmp_path):
-    (tmp_path / "data.xyz").write_text("x")
-    for name, message in (("*.jsonl", "no file matches"), (".", "no file with a known"), ("data.xyz", "unrecognized suffix")):
-        with pytest.raises(la.errors.InputDataError, match=message):
-            la.dedup(str(tmp_path / name))
+def test_a_folder_without_files_of_a_format(tmp_path):
+    put(tmp_path / "data.xyz", "x")
+    refused("no file with a known", la.dedup, tmp_path)
 
 
 @given(st.text(st.sampled_from('ab"\\\n/é中𝄞😀\u2028') | st.characters(codec="utf-8")), st.booleans(), st.integers(1, 20))
@@ -29,22 +28,21 @@ def test_cut_anywhere(text, escaped, chunk):
 
 
 def test_what_is_no_text_is_refused():
+    assert text_of(msgspec.Raw(b"null")) is None
     for line in [b"1", b"[]", b'"\\ud83d"', b'"\\ude00 x"', b'"\xff"', b'"a\\q"', b'"a\x00"']:
-        assert text_of(msgspec.Raw(b"null")) is None
-        with pytest.raises((msgspec.DecodeError, UnicodeError)):
-            text_of(msgspec.Raw(line))
+        refused(None, text_of, msgspec.Raw(line), error=(msgspec.DecodeError, UnicodeError))
 
 
 @pytest.mark.parametrize("value", ["null", "5", '"a \\ud83d b"', '"\\ud83d\\ude00 \\\\ud83d é"', '"\xff"'])
 @pytest.mark.parametrize("errors", ["strict", "replace"])
 def test_long_lines_are_read_as_short_ones(tmp_path, monkeypatch, value, errors):
     """The same texts, or the same error."""
-    (tmp_path / "in.jsonl").write_bytes(f'{{"id": 7, "text": {value}}}\n'.encode("latin-1" if "\xff" in value else "utf-8"))
-    found = []
+    line = f'{{"id": 7, "text": {value}}}\n'.encode("latin-1" if "\xff" in value else "utf-8")
+    path, found = put(tmp_path / "in.jsonl", line), []
     for long in (1 << 20, 3):
         monkeypatch.setattr(jsonl, "LONG", long)
         try:
-            found.append(la.dedup(tmp_path / "in.jsonl", id="id", encoding_errors=errors).decisions.to_pylist())
+            found.append(la.dedup(path, id="id", encoding_errors=errors).decisions.to_pylist())
         except la.errors.InputDataError as error:
             found.append(str(error))
     assert found[0] == found[1]
@@ -53,24 +51,26 @@ def test_long_lines_are_read_as_short_ones(tmp_path, monkeypatch, value, errors)
 TEXTS = [" ".join(f"w{number}x{word}" for word in range(400)) for number in range(20)]
 
 
-def _as_csv(texts):
-    return b"text\n" + b"".join(text.encode() + b"\n" for text in texts)
+CUT = {
+    "a.csv.gz": ("text\n", "{}\n"),
+    "a.mbox.gz": ("", "From a@b Mon Jan  1 00:00:00 2001\nFrom: a\nSubject: b\n\n{}\n\n"),
+    "a.warc.gz": (
+        "",
+        "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: {size}\r\n\r\n{}\r\n\r\n",
+    ),
+}
 
 
-def _as_mailbox(texts):
-    line = "From a@b Mon Jan  1 00:00:00 2001\nFrom: a\nSubject: b\n\n"
-    return "".join(f"{line}{text}\n\n" for text in texts).encode()
+def made(name, texts):
+    """Documents as a format has them."""
+    head, row = CUT[name]
+    return (head + "".join(row.format(text, size=len(text)) for text in texts)).encode()
 
 
-def _as_warc(texts):
-    head = "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: "
-    return "".join(f"{head}{len(text)}\r\n\r\n{text}\r\n\r\n" for text in texts).encode()
-
-
-@pytest.mark.parametrize("make, name", [(_as_csv, "a.csv.gz"), (_as_mailbox, "a.mbox.gz"), (_as_warc, "a.warc.gz")])
-def test_what_comes_before_a_cut_is_read_and_written(tmp_path, make, name):
-    (tmp_path / name).write_bytes(gzip.compress(make(TEXTS))[:-200])
-    result = la.dedup(tmp_path / name, on_error="skip")
+@pytest.mark.parametrize("name", CUT)
+def test_what_comes_before_a_cut_is_read_and_written(tmp_path, name):
+    path = put(tmp_path / name, gzip.compress(made(name, TEXTS))[:-200])
+    result = la.dedup(path, on_error="skip")
     assert result.keep.sum() >= 10
     result.write(tmp_path / "out")
     written = gzip.decompress((tmp_path / "out" / name).read_bytes()).decode()
@@ -78,16 +78,14 @@ def test_what_comes_before_a_cut_is_read_and_written(tmp_path, make, name):
 
 
 def test_a_warc_file_that_is_cut_is_written_up_to_there(tmp_path):
-    whole = _as_warc(TEXTS)
-    (tmp_path / "a.warc").write_bytes(whole[:-100])
-    la.dedup(tmp_path / "a.warc", on_error="skip").write(tmp_path / "out")
-    assert (tmp_path / "out" / "a.warc").read_bytes() == _as_warc(TEXTS[:-1])
+    path = put(tmp_path / "a.warc", made("a.warc.gz", TEXTS)[:-100])
+    la.dedup(path, on_error="skip").write(tmp_path / "out")
+    assert (tmp_path / "out" / "a.warc").read_bytes() == made("a.warc.gz", TEXTS[:-1])
 
 
 @pytest.mark.parametrize("n_read", [0, 1, 3])
 def test_messages_at_the_end_that_cannot_be_read_stay_in_the_mailbox(tmp_path, n_read):
     line = b"From a@b Mon Jan  1 00:00:00 2001\nFrom: a\nContent-Type: application/pdf\n\nMIIB\n\n"
-    content = _as_mailbox(TEXTS[:n_read]) + 2 * line
-    (tmp_path / "a.mbox").write_bytes(content)
-    la.dedup(tmp_path / "a.mbox", on_error="skip" if n_read else None).write(tmp_path / "out")
-    assert (tmp_path / "out" / "a.mbox").read_bytes() == content
+    path = put(tmp_path / "a.mbox", made("a.mbox.gz", TEXTS[:n_read]) + 2 * line)
+    la.dedup(path, on_error="skip" if n_read else None).write(tmp_path / "out")
+    assert (tmp_path / "out" / "a.mbox").read_bytes() == path.read_bytes()

@@ -5,13 +5,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from formats.format_samples import SAMPLES, TESTED
+from formats.jobs import put, refused
 from formats.test_protocol import ROWS, contents, texts, written
 from hypothesis import given
 from hypothesis import strategies as st
 from json_lines import read_lines, write_lines
 from samples import one_in
 
-import lookalike as la
+from lookalike.errors import OutputError
 from lookalike.formats.cuts import TextEdits
 from lookalike.formats.format import Selection
 from lookalike.formats.memory import as_sources
@@ -20,7 +21,7 @@ from lookalike.formats.sources import open_sources
 from lookalike.formats.writers import check_shortening, table_of, write_rows
 
 pytestmark = pytest.mark.usefixtures("toy")
-MASK = np.arange(len(ROWS)) % 5 != 1
+MASK, ALL = np.arange(len(ROWS)) % 5 != 1, np.ones(len(ROWS), np.bool_)
 
 
 def ranges_of(i, text):
@@ -32,23 +33,30 @@ def ranges_of(i, text):
     return [0, 3, middle, middle + 5, len(data) - 4, len(data)] if i % 2 else [middle, middle + 5]
 
 
-def shortened(i, text, replacement):
-    """What is left, piece by piece."""
-    data, ranges = (text or "").encode(), ranges_of(i, text) or []
+def without(data, ranges, replacement):
+    """What is left of bytes, piece by piece."""
     for begin, end in reversed(list(zip(ranges[::2], ranges[1::2], strict=True))):
         data = data[:begin] + replacement.encode() + data[end:]
-    return data.decode()
+    return data
 
 
-def selections(path, column="text", replacement="", mask=MASK, rows=ROWS, added=None):
-    made = pa.array([ranges_of(i, row["text"]) for i, row in enumerate(rows)], pa.list_(pa.int64()))
-    found = []
-    for split in open_sources([path]):
-        cuts = TextEdits(
-            column=column, ranges=lambda first, last: iter([made.slice(first, last - first)]), replacement=replacement
-        )
-        found.append(Selection(split, mask, added, "strict", cuts))
-    return found
+def shortened(i, text, replacement):
+    return without((text or "").encode(), ranges_of(i, text) or [], replacement).decode()
+
+
+def edits(ranges, column="text", replacement=""):
+    """What leaves out ranges of each row."""
+    made = pa.array(ranges, pa.list_(pa.int64()))
+    return TextEdits(column=column, ranges=lambda first, last: iter([made.slice(first, last - first)]), replacement=replacement)
+
+
+def of_rows(rows):
+    return [ranges_of(i, row["text"]) for i, row in enumerate(rows)]
+
+
+def selections(splits, column="text", replacement="", mask=MASK, rows=ROWS, added=None):
+    cuts = edits(of_rows(rows), column, replacement)
+    return [Selection(split, mask, added, "strict", cuts) for split in splits]
 
 
 WANTED = [(i, row) for i, (row, kept) in enumerate(zip(ROWS, MASK, strict=True)) if kept]
@@ -58,7 +66,7 @@ WANTED = [(i, row) for i, (row, kept) in enumerate(zip(ROWS, MASK, strict=True))
 @pytest.mark.parametrize(("name", "suffix"), [(name, suffix) for name in SAMPLES for suffix in TESTED[name]])
 def test_a_part_of_the_text_is_left_out(tmp_path, name, suffix, replacement):
     path = written(tmp_path / "in", name, suffix)
-    write_rows(tmp_path / "out/", selections(path, replacement=replacement), {})
+    write_rows(tmp_path / "out/", selections(open_sources([path]), replacement=replacement), {})
     assert texts(open_sources([tmp_path / "out"])) == [shortened(i, row["text"], replacement) for i, row in WANTED]
     if format_named(name).has_columns:
         assert [row["id"] for row in contents(tmp_path / "out")] == [row["id"] for _, row in WANTED]
@@ -73,37 +81,38 @@ def test_and_of_rows_that_are_converted(tmp_path, name, output):
         return pa.table({"double": pa.array([2 * i for i in range(first, last)], pa.int64())})
 
     path = written(tmp_path / "in", name, TESTED[name][0])
-    write_rows(tmp_path / output, selections(path, replacement="#", added=added), {})
+    write_rows(tmp_path / output, selections(open_sources([path]), replacement="#", added=added), {})
     found = contents(tmp_path / output)
     assert [row["text"] or "" for row in found] == [shortened(i, row["text"], "#") for i, row in WANTED]
     assert [int(row["double"]) for row in found] == [2 * i for i, _ in WANTED]
 
 
-@pytest.mark.parametrize("name", ["jsonl", "json", "csv", "tsv"])
-def test_other_rows_keep_their_bytes(tmp_path, name):
-    rows = [f'{{"text":  "row {i}  words of it {i}", "x": 1e{i}}}' for i in range(9)]
-    if "json" not in name:
-        mark = {"csv": ",", "tsv": "\t"}[name]
-        rows = [f'"row {i}  words of it {i}"{mark}"{i}"' for i in range(9)]
-    head = {"jsonl": "", "json": "[\n", "csv": "text,x\r\n", "tsv": "text\tx\n"}[name]
-    feed, tail = {"json": (",\n", "\n]\n"), "csv": ("\r\n", "\r\n")}.get(name, ("\n", "\n"))
-    (tmp_path / f"in.{name}").write_bytes((head + feed.join(rows) + tail).encode())
+@pytest.mark.parametrize(
+    ("name", "head", "row", "feed", "tail"),
+    [
+        ("jsonl", "", '{{"text":  "{}", "x": 1e{}}}', "\n", "\n"),
+        ("json", "[\n", '{{"text":  "{}", "x": 1e{}}}', ",\n", "\n]\n"),
+        ("csv", "text,x\r\n", '"{}","{}"', "\r\n", "\r\n"),
+        ("tsv", "text\tx\n", '"{}"\t"{}"', "\n", "\n"),
+    ],
+)
+def test_other_rows_keep_their_bytes(tmp_path, name, head, row, feed, tail):
     same = [{"text": f"row {i}  words of it {i}"} for i in range(9)]
-    path = tmp_path / f"out.{name}"
-    write_rows(path, selections(tmp_path / f"in.{name}", mask=np.ones(9, np.bool_), rows=same), {})
+    rows = [row.format(one["text"], i) for i, one in enumerate(same)]
+    source, path = put(tmp_path / f"in.{name}", head + feed.join(rows) + tail), tmp_path / f"out.{name}"
+    write_rows(path, selections(open_sources([source]), mask=np.ones(9, np.bool_), rows=same), {})
     found = path.read_bytes().decode().removeprefix(head).removesuffix(tail).split(feed)
     assert [line for i, line in enumerate(found) if i % 3] == [line for i, line in enumerate(rows) if i % 3]
-    assert texts(open_sources([path])) == [shortened(i, row["text"], "") for i, row in enumerate(same)]
+    assert texts(open_sources([path])) == [shortened(i, one["text"], "") for i, one in enumerate(same)]
 
 
 def test_types_of_columns_stay():
+    whole = [row["text"] for row in ROWS]
     for kind in [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string()), pa.string_view()]:
-        texts_ = [row["text"] for row in ROWS]
-        table = pa.table({"text": pa.array(texts_, pa.string()).cast(kind), "x": range(len(ROWS))})
-        selection = selections_of_table(table)
-        out = table_of([selection])
+        table = pa.table({"text": pa.array(whole, pa.string()).cast(kind), "x": range(len(ROWS))})
+        out = table_of(selections(as_sources(table), mask=ALL))
         assert out.schema.field("text").type == kind
-        assert [text or "" for text in out["text"].to_pylist()] == [shortened(i, text, "") for i, text in enumerate(texts_)]
+        assert [text or "" for text in out["text"].to_pylist()] == [shortened(i, text, "") for i, text in enumerate(whole)]
 
 
 @pytest.mark.parametrize("index", [pa.int8(), pa.uint8()])
@@ -112,65 +121,49 @@ def test_dictionaries_have_room_for_what_is_left_of_texts(tmp_path, suffix, inde
     """A text that comes often can be cut in as many ways; also where it is inside another field, and where none is cut."""
     n, whole = 300, " ".join(f"w{i}" for i in range(200))
     coded = pa.array([whole] * n).dictionary_encode().cast(pa.dictionary(index, pa.string()))
-    doc = pa.StructArray.from_arrays([coded, pa.array(range(n))], ["text", "n"])
-    table = pa.table({"text": coded, "doc": doc, "same": coded})
+    table = pa.table({"text": coded, "doc": pa.StructArray.from_arrays([coded], ["text"]), "same": coded})
     with pa.ipc.new_file(tmp_path / "in.arrow", table.schema) as out:
         out.write_table(table, max_chunksize=n // 3)
     for column, cut in (("text", n), ("doc.text", n), ("text", 0)):
-        made = pa.array([[0, 1 + i % 250, 255 + i // 250, 600] if i < cut else None for i in range(n)], pa.list_(pa.int64()))
-        cuts = TextEdits(column=column, ranges=lambda first, last, made=made: iter([made.slice(first, last - first)]))
-        wanted = [whole[1 + i % 250 : 255 + i // 250] + whole[600:] if i < cut else whole for i in range(n)]
+        ranges = [[0, 1 + i % 250, 255 + i // 250, 600] if i < cut else None for i in range(n)]
+        wanted = [without(whole.encode(), some or [], "").decode() for some in ranges]
         for data in (as_sources(table), open_sources([tmp_path / "in.arrow"])):
             path = tmp_path / f"{column}-{cut}-{len(data[0].places)}.{suffix}"
-            write_rows(path, [Selection(data[0], np.ones(n, np.bool_), None, "strict", cuts)], {})
+            write_rows(path, [Selection(data[0], np.ones(n, np.bool_), None, "strict", edits(ranges, column))], {})
             found = pq.read_table(path) if suffix == "parquet" else pa.ipc.open_file(path).read_all()
-            texts_ = found["text"] if column == "text" else found["doc"].combine_chunks().field("text")
-            assert texts_.to_pylist() == wanted
-            kinds = texts_.type, found.schema.field("same").type
+            changed = found["text"] if column == "text" else found["doc"].combine_chunks().field("text")
+            assert changed.to_pylist() == wanted
+            kinds = changed.type, found.schema.field("same").type
             decoded = pa.string(), pa.string()  # as Arrow files are written
             assert kinds == ((pa.dictionary(pa.int32(), pa.string()), coded.type) if suffix == "parquet" else decoded)
-
-
-def selections_of_table(table, column="text"):
-    made = pa.array([ranges_of(i, row["text"]) for i, row in enumerate(ROWS)], pa.list_(pa.int64()))
-    cuts = TextEdits(column=column, ranges=lambda first, last: iter([made.slice(first, last - first)]))
-    (split,) = as_sources(table)
-    return Selection(split, np.ones(len(ROWS), np.bool_), None, "strict", cuts)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
 def test_text_inside_another_field(tmp_path, suffix):
     rows = [{"id": i, "doc": {"lang": "de", "in": {"text": row["text"], "n": i}}} for i, row in enumerate(ROWS)]
     rows[2]["doc"] = None
-    if suffix == "parquet":
-        pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
-    else:
-        write_lines(tmp_path / "in.jsonl", rows)
-    (selection,) = selections(tmp_path / f"in.{suffix}", "doc.in.text", mask=np.ones(len(ROWS), np.bool_))
-    path = tmp_path / f"out.{suffix}"
-    write_rows(path, [selection], {})
-    found = pq.read_table(path).to_pylist() if suffix == "parquet" else read_lines(path)
+    source, path = tmp_path / f"in.{suffix}", tmp_path / f"out.{suffix}"
+    pq.write_table(pa.Table.from_pylist(rows), source) if suffix == "parquet" else write_lines(source, rows)
+    write_rows(path, selections(open_sources([source]), "doc.in.text", mask=ALL), {})
     for i, row in enumerate(rows):
         if row["doc"] is not None and ranges_of(i, ROWS[i]["text"]):
             row["doc"]["in"]["text"] = shortened(i, ROWS[i]["text"], "")
-    assert found == rows
+    assert (pq.read_table(path).to_pylist() if suffix == "parquet" else read_lines(path)) == rows
 
 
 def test_documents_of_parsers_are_not_cut(tmp_path):
-    (tmp_path / "page.html").write_text("<p>some text of a page</p>")
-    with pytest.raises(la.errors.OutputError, match=r"page\.html: parts .* cannot be removed in the format html"):
-        check_shortening(tmp_path / "out/", open_sources([tmp_path]))
+    put(tmp_path / "page.html", "<p>some text of a page</p>")
+    said = r"page\.html: parts .* cannot be removed in the format html"
+    refused(said, check_shortening, tmp_path / "out/", open_sources([tmp_path]), error=OutputError)
     check_shortening(tmp_path / "out.jsonl", open_sources([tmp_path]))
 
 
 def test_a_format_that_writes_lines_and_cannot_cut_them_says_so(tmp_path):
     path = written(tmp_path / "in", "jsonl", ".jsonl")
-    (selection,) = selections(path)
+    (selection,) = selections(open_sources([path]))
     lines = selection.lines(path.read_bytes().splitlines(keepends=True), lambda line, added: line)
-    with pytest.raises(
-        la.errors.OutputError, match=r"in\.jsonl: this format cannot leave out a part of a text; write \.jsonl instead"
-    ):
-        list(lines)
+    said = r"in\.jsonl: this format cannot leave out a part of a text; write \.jsonl instead"
+    refused(said, list, lines, error=OutputError)
 
 
 @given(st.text(max_size=30), st.lists(st.integers(0, 30), max_size=8), st.text(max_size=3))
@@ -178,10 +171,4 @@ def test_cutting_is_what_it_says(text, places, replacement):
     data = text.encode()
     bounds = sorted({min(place, len(data)) for place in places})
     ranges = bounds[: len(bounds) // 2 * 2]
-    cut = TextEdits(column="text", ranges=lambda first, last: iter([]), replacement=replacement)
-    inside = set().union(*(range(begin, end) for begin, end in zip(ranges[::2], ranges[1::2], strict=True)))
-    wanted = b"".join(
-        (replacement.encode() if i in ranges[::2] else b"") + (data[i : i + 1] if i not in inside else b"")
-        for i in range(len(data) + 1)
-    )
-    assert cut.bytes(data, ranges) == wanted
+    assert edits([], replacement=replacement).bytes(data, ranges) == without(data, ranges, replacement)

@@ -4,6 +4,7 @@ import json
 import tracemalloc
 
 import pytest
+from formats.jobs import put, refused
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,7 @@ from lookalike.files import streams
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
 
-A, B, C = "one two three four five six seven", "quite another text of several words", 'a } third ] one " of \\ signs'
+A, B = "one two three four five six seven", "quite another text of several words"
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(st.sampled_from('ab"\\{}[]:,é\n ')),
     lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(st.sampled_from('ab"]}')), inside, max_size=3),
@@ -49,32 +50,28 @@ def test_objects_for_any_blocks(folder, rows, indent, shape, block):
 
 def test_kept_objects_are_the_bytes_of_the_input(tmp_path):
     """In an array; and if no input has one, as the inputs have them."""
-    objects = [
-        f'{{"text":"{A}",  "n": 1.50e1}}',
-        f'{{\n "text": "{B}",\n "deep": [\n1,\n{{"}}": "\\u00e9"}}]}}',
-        f'{{"text": "{A}"}}',
-    ]
-    array, lines = tmp_path / "array.json", tmp_path / "lines.json"
-    array.write_text(f" [{objects[0]},\n\n{objects[1]} ,{objects[2]}]")
-    lines.write_text(f'{objects[0]}\n\n{{"text": "more"}}\n{objects[2]}')
+
+    def written(result, name, **how):
+        result.write(tmp_path / name, **how)
+        return (tmp_path / name).read_text()
+
+    first, same = f'{{"text":"{A}",  "n": 1.50e1}}', f'{{"text": "{A}"}}'
+    deep = f'{{\n "text": "{B}",\n "deep": [\n1,\n{{"}}": "\\u00e9"}}]}}'
+    array = put(tmp_path / "array.json", f" [{first},\n\n{deep} ,{same}]")
+    lines = put(tmp_path / "lines.json", f'{first}\n\n{{"text": "more"}}\n{same}')
     result = la.dedup(array)
-    assert result.keep.tolist() == [True, True, False] and result.removed["id"].to_pylist() == [f"{array}:3"]
-    result.write(tmp_path / "out.json")
-    assert (tmp_path / "out.json").read_text() == f"[\n{objects[0]},\n{objects[1]}\n]\n"
+    assert result.removed["id"].to_pylist() == [f"{array}:3"]
+    assert written(result, "out.json") == f"[\n{first},\n{deep}\n]\n"
     result.write(tmp_path / "out.jsonl.xz")
     assert [row["deep"] for _, row in rows_of(tmp_path / "out.jsonl.xz") if "deep" in row] == ['[1,{"}":"\\u00e9"}]']
-    result.write(tmp_path / "all.json", annotate=True)
-    assert [row["keep"] for row in json.loads((tmp_path / "all.json").read_text())] == [True, True, False]
-    la.dedup(lines).write(tmp_path / "lines-out.json")
-    assert (tmp_path / "lines-out.json").read_text() == f'{objects[0]}\n{{"text": "more"}}\n'
-    (tmp_path / "pretty.json").write_text(f"{{\n{objects[0][1:]}\n{objects[1]}")
-    la.dedup(tmp_path / "pretty.json").write(tmp_path / "folder")
-    assert (tmp_path / "folder/pretty.json").read_text() == f"{{\n{objects[0][1:]}\n{objects[1]}"
-    (tmp_path / "b.jsonl").write_bytes(b'\xef\xbb\xbf{"text": "b" }\r\n')
-    la.dedup([lines, tmp_path / "b.jsonl", array]).write(tmp_path / "all-out.json")
-    assert (
-        tmp_path / "all-out.json"
-    ).read_text() == f'[\n{objects[0]},\n{{"text": "more"}},\n{{"text": "b" }},\n{objects[1]}\n]\n'
+    assert [row["keep"] for row in json.loads(written(result, "all.json", annotate=True))] == [True, True, False]
+    assert written(la.dedup(lines), "lines-out.json") == f'{first}\n{{"text": "more"}}\n'
+    pretty = put(tmp_path / "pretty.json", f"{{\n{first[1:]}\n{deep}")
+    la.dedup(pretty).write(tmp_path / "folder")
+    assert (tmp_path / "folder/pretty.json").read_text() == pretty.read_text()
+    other = put(tmp_path / "b.jsonl", '\ufeff{"text": "b" }\r\n')
+    every = f'[\n{first},\n{{"text": "more"}},\n{{"text": "b" }},\n{deep}\n]\n'
+    assert written(la.dedup([lines, other, array]), "all-out.json") == every
 
 
 def rows_of(path):
@@ -86,19 +83,18 @@ def rows_of(path):
 
 
 def test_an_array_of_which_nothing_is_kept(tmp_path):
-    (tmp_path / "a.json").write_text(json.dumps([{"text": A}]))
-    (tmp_path / "b.json").write_text(json.dumps([{"text": A}, {"text": A}], indent=2))
-    result = la.dedup([tmp_path / "a.json", tmp_path / "b.json"])
-    result.write(tmp_path / "out")
+    one = put(tmp_path / "a.json", json.dumps([{"text": A}]))
+    two = put(tmp_path / "b.json", json.dumps([{"text": A}, {"text": A}], indent=2))
+    la.dedup([one, two]).write(tmp_path / "out")
     assert (tmp_path / "out/b.json").read_text() == "[]\n" and len(la.dedup(tmp_path / "out")) == 1
     assert (tmp_path / "out/a.json").read_text() == f'[\n{{"text": "{A}"}}\n]\n'
 
 
 def test_memory_is_that_of_an_object(tmp_path, monkeypatch):
     """Not of the array: 6 MB of objects on one line."""
-    (tmp_path / "a.json").write_text(json.dumps([{"text": f"{i} words " * 50} for i in range(12_000)]))
+    path = put(tmp_path / "a.json", json.dumps([{"text": f"{i} words " * 50} for i in range(12_000)]))
     monkeypatch.setattr(streams, "BLOCK", 100_000)
-    (split,) = open_sources([tmp_path / "a.json"])
+    (split,) = open_sources([path])
     tracemalloc.start()
     assert sum(len(batch.texts) for batch in split.batches(Columns())) == 12_000
     held = tracemalloc.get_traced_memory()[1]
@@ -108,20 +104,15 @@ def test_memory_is_that_of_an_object(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("indent", [None, 4])
 def test_how_many_rows_there_are_is_judged_by_objects(tmp_path, indent):
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps([{"text": f"{i:06} " * 9, "a": [1, 2, 3], "b": {"c": i}} for i in range(30_000)], indent=indent))
-    (split,) = open_sources([path])
-    assert 28_000 < split.expected("text")[0] < 32_000
-    path.write_text("[" + " " * 100)
-    (split,) = open_sources([path])
-    assert split.expected("text")[0] <= 2
+    rows = [{"text": f"{i:06} " * 9, "a": [1, 2, 3], "b": {"c": i}} for i in range(30_000)]
+    for text, least, most in ((json.dumps(rows, indent=indent), 28_000, 32_000), ("[" + " " * 100, 0, 2)):
+        (split,) = open_sources([put(tmp_path / "a.json", text)])
+        assert least <= split.expected("text")[0] <= most
 
 
 def test_settings_in_a_folder_are_an_error_with_a_way_out(tmp_path):
-    (tmp_path / "a.jsonl").write_text(json.dumps({"text": A}) + "\n")
-    (tmp_path / "config.json").write_text(json.dumps({"version": 1}, indent=2))
-    with pytest.raises(
-        la.errors.InputDataError, match=r"config.json, row 1: field 'text' is missing; .* leave the file out: exclude="
-    ):
-        la.dedup(tmp_path)
+    put(tmp_path / "a.jsonl", json.dumps({"text": A}) + "\n")
+    put(tmp_path / "config.json", json.dumps({"version": 1}, indent=2))
+    said = r"config.json, row 1: field 'text' is missing; .* leave the file out: exclude="
+    refused(said, la.dedup, tmp_path)
     assert len(la.dedup(tmp_path, glob="*.jsonl")) == 1

@@ -2,17 +2,18 @@
 
 import datetime
 import decimal
-import json
 from itertools import product
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from json_lines import read_lines
+from formats.jobs import put, refused
+from json_lines import read_lines, write_lines
 from row_files import A
 
 import lookalike as la
+from lookalike.errors import ParameterError
 from lookalike.formats.memory import list_split, own_id, table_split
 
 TEXTS = ["a", "b", "c"]
@@ -23,16 +24,11 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("split", "n"),
-    [
-        (list_split(TEXTS), 3), (list_split(pa.chunked_array([TEXTS[:1], TEXTS[1:]])), 3),
-        (table_split(pa.table({"text": TEXTS})), 3), (list_split(iter(TEXTS)), 0),
-    ],
-)  # fmt: skip
-def test_rows_are_counted_where_that_costs_nothing(split, n):
+def test_rows_are_counted_where_that_costs_nothing():
     """Their bytes are in memory already, and need no more room."""
-    assert split.expected("text") == (n, 0)
+    column, table = pa.chunked_array([TEXTS[:1], TEXTS[1:]]), pa.table({"text": TEXTS})
+    splits = list_split(TEXTS), list_split(column), table_split(table), list_split(iter(TEXTS))
+    assert [split.expected("text") for split in splits] == [(3, 0), (3, 0), (3, 0), (0, 0)]
 
 
 @pytest.mark.parametrize("form", [list, tuple, iter])
@@ -40,17 +36,13 @@ def test_dicts_are_rows(form, tmp_path):
     result = la.dedup(form(ROWS), id="id")
     assert result.removed["id"].to_pylist() == ["r2"]
     result.write(tmp_path / "out.jsonl")
-    first = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])
-    assert first == {"id": "r0", "text": A, "day": "2026-11-01", "tags": ["x", None], "n": 0}
+    assert read_lines(tmp_path / "out.jsonl")[0] == {"id": "r0", "text": A, "day": "2026-11-01", "tags": ["x", None], "n": 0}
     result.write(tmp_path / "out.parquet")
     assert pq.read_table(tmp_path / "out.parquet")["day"].to_pylist() == DAYS[:2]
     assert la.dedup(form(ROWS)).kept["id"].to_pylist() == [0, 1]
-
-
-@pytest.mark.parametrize("column", ["day", "n"])
-def test_values_that_json_does_not_have_are_compared(column):
-    assert la.dedup(ROWS, id="n", keep=f"largest:{column}").removed["id"].to_pylist() == [0]
-    assert la.dedup(ROWS, within=column).keep.all()
+    for column in ("day", "n"):  # of which JSON has no values
+        assert la.dedup(form(ROWS), id="n", keep=f"largest:{column}").removed["id"].to_pylist() == [0]
+        assert la.dedup(form(ROWS), within=column).keep.all()
 
 
 def test_dicts_need_not_have_the_same_fields(tmp_path):
@@ -61,37 +53,22 @@ def test_dicts_need_not_have_the_same_fields(tmp_path):
     assert result.clean().to_pylist() == [{"text": A, "x": 1, "y": None}, {"text": "something else", "x": None, "y": "z"}]
 
 
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        ([DAYS[0], "text"], "input, column 'x': the values must be of one type"),
-        ([decimal.Decimal(1), decimal.Decimal(1)], None),
-        ([object(), object()], "input, column 'x': the values must be of one type"),
-    ],
-)
-def test_values_of_several_types_are_refused(value, message):
-    rows = [{"text": A, "x": x} for x in value]
-    if message is None:
-        assert la.dedup(rows, within="x").keep.tolist() == [True, False]
-    else:
-        with pytest.raises(la.errors.InputDataError, match=message):
-            la.dedup(rows, within="x")
-
-
-def test_a_value_without_a_form_in_json_is_said(tmp_path):
-    with pytest.raises(la.errors.InputDataError, match="input, row 1: a value cannot be written as JSON: .*complex"):
-        la.dedup([{"text": A}, {"text": "b", "x": 1j}]).write(tmp_path / "out.jsonl")
+def test_values_of_several_types_are_refused(tmp_path):
+    for value in (DAYS[0], object()):
+        rows = [{"text": A, "x": value}, {"text": A, "x": "text"}]
+        refused("input, column 'x': the values must be of one type", la.dedup, rows, within="x")
+    assert la.dedup([{"text": A, "x": decimal.Decimal(1)}] * 2, within="x").keep.tolist() == [True, False]
+    result = la.dedup([{"text": A}, {"text": "b", "x": 1j}])
+    refused("input, row 1: a value cannot be written as JSON: .*complex", result.write, tmp_path / "out.jsonl")
 
 
 @pytest.mark.parametrize("ids", [["a", "b", "c"], [7, 0, -3]])
-def test_a_dict_of_texts_has_its_keys_as_ids(ids, tmp_path):
+def test_a_dict_of_texts_has_its_keys_as_ids(ids):
     data = dict(zip(ids, [A, None, A + " more"], strict=True))
     result = la.dedup(data)
-    assert result.kept["id"].to_pylist() == ids[:2] and result.removed["duplicate_of"].to_pylist() == ids[:1]
+    assert result.removed["duplicate_of"].to_pylist() == ids[:1] and result.settings.id == "id"
     assert result.clean().to_pydict() == {"id": ids[:2], "text": [A, None]}
-    assert result.settings.id == "id"
-    overridden = la.dedup(data, overrides=[{"id": ids[2], "action": "keep"}])
-    assert overridden.keep.all()
+    assert la.dedup(data, overrides=[{"id": ids[2], "action": "keep"}]).keep.all()
     assert la.pairs(data)["right_id"].to_pylist() == ids[2:]
 
 
@@ -113,66 +90,54 @@ def test_each_side_has_its_own_ids(tmp_path):
         assert len(la.pairs(one, against=other)) >= 1
     result = la.dedup([A, "c"], against=data, overrides=[{"id": 0, "action": "keep"}])
     assert result.keep.all() and result.settings.id is None
-    with pytest.raises(la.errors.InputDataError, match="the id '1' appears twice: input, row 0 and input, row 1"):
-        la.dedup([A, "c"], against={1: A, "1": "b"})
-    (tmp_path / "in.jsonl").write_text(json.dumps({"text": A}))
-    with pytest.raises(la.errors.InputDataError, match="is made from file and row; the override needs sha256"):
-        la.dedup(tmp_path / "in.jsonl", against=data, overrides=[{"id": f"{tmp_path / 'in.jsonl'}:1", "action": "keep"}])
+    said = "the id '1' appears twice: input, row 0 and input, row 1"
+    refused(said, la.dedup, [A, "c"], against={1: A, "1": "b"})
+    path = write_lines(tmp_path / "in.jsonl", [A])
+    overrides = [{"id": f"{path}:1", "action": "keep"}]
+    refused("is made from file and row; the override needs sha256", la.dedup, path, against=data, overrides=overrides)
 
 
 def test_ids_of_a_dict_are_checked():
-    with pytest.raises(la.errors.InputDataError, match=r"input, row 0: an id must be a str or an int; the column holds list"):
-        la.dedup({(1, 2): A})
+    refused("input, row 0: an id must be a str or an int; the column holds list", la.dedup, {(1, 2): A})
+    assert len(la.dedup({})) == 0 and own_id([]) is None
 
 
 def test_a_text_without_bytes_is_left_out_alone():
     for data in ([A, "\ud800", A], [{"text": A}, {"text": "\ud800"}, {"text": A}]):
         assert la.dedup(data, on_error="skip").keep.tolist() == [True, False, False]
-    with pytest.raises(la.errors.InputDataError, match="^row 1: a text must be a str; this one is int: 5$"):
-        la.dedup([A, 5, "b"], on_error="skip")
-
-
-def test_a_dict_without_texts_is_no_documents():
-    assert len(la.dedup({})) == 0 and own_id([]) is None
+    refused("^row 1: a text must be a str; this one is int: 5$", la.dedup, [A, 5, "b"], on_error="skip")
 
 
 def test_tables_by_name_share_their_ids():
     result = la.dedup({"one": pa.table({"text": [A]}), "two": pa.table({"text": [A, "b"]}, metadata={"m": "x"})})
-    assert result.kept["id"].to_pylist() == ["one:0", "two:1"]
-    assert result.clean()["text"].to_pylist() == [A, "b"]
+    assert result.kept["id"].to_pylist() == ["one:0", "two:1"] and result.clean()["text"].to_pylist() == [A, "b"]
+
+
+FOR_FILES = [{"glob": "*.csv"}, {"format": "csv"}, {"delimiter": ";"}, {"query": "select 1"}]
 
 
 def test_options_for_files_are_not_for_what_is_in_memory():
-    for given, data in product(
-        [{"glob": "*.csv"}, {"format": "csv"}, {"delimiter": ";"}, {"query": "select 1"}],
-        [TEXTS, ROWS, pa.table({"text": TEXTS}), {"a": "b"}, {"one": pa.table({"text": TEXTS})}],
+    table = pa.table({"text": TEXTS})
+    for given, data, job in product(
+        FOR_FILES, [TEXTS, ROWS, table, {"a": "b"}, {"one": table}], [la.dedup, la.pairs, la.repeats]
     ):
-        (name,) = given
-        for job in (la.dedup, la.pairs, la.repeats):
-            with pytest.raises(la.errors.ParameterError, match=f"{name} is for files, and the input is in memory"):
-                job(data, **given)
+        refused(f"{next(iter(given))} is for files, and the input is in memory", job, data, **given, error=ParameterError)
+
+
+def test_options_for_files_are_not_for_data_frames_of_spark():
+    pytest.importorskip("pyspark", reason="needs pyspark")
+    frame = type("DataFrame", (), {"mapInArrow": None})()
+    for given in FOR_FILES:
+        said = f"{next(iter(given))} is for files, and the input is a data frame"
+        refused(said, la.dedup, frame, id="id", **given, error=ParameterError)
 
 
 def test_options_for_files_may_be_for_references(tmp_path):
-    (tmp_path / "a.csv").write_text("text;id\nb;1\n")
-    result = la.dedup(pa.table({"text": TEXTS}), against=tmp_path, glob="*.csv", delimiter=";")
+    path, table = put(tmp_path / "a.csv", "text;id\nb;1\n"), pa.table({"text": TEXTS})
+    result = la.dedup(table, against=tmp_path, glob="*.csv", delimiter=";")
     assert result.keep.tolist() == [True, False, True]
-    both = {"here": pa.table({"text": TEXTS}), "there": tmp_path / "a.csv"}
-    assert la.dedup(both, delimiter=";").keep.tolist() == [True, True, True, False]
-    with pytest.raises(la.errors.ParameterError, match="glob is for files"):
-        la.dedup(TEXTS, against=["b"], glob="*.csv")
-
-
-@pytest.mark.parametrize("given", [{"delimiter": ";"}, {"query": "select 1"}, {"format": "jsonl"}, {"glob": "*"}], ids=str)
-def test_options_for_files_are_not_for_data_frames_of_spark(given):
-    pytest.importorskip("pyspark", reason="needs pyspark")
-    frame = type("DataFrame", (), {"mapInArrow": None})()
-    with pytest.raises(la.errors.ParameterError, match=f"{next(iter(given))} is for files, and the input is a data frame"):
-        la.dedup(frame, id="id", **given)
-
-
-def test_a_delimiter_is_for_files_that_have_some(tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"text": "b"}\n')
+    assert la.dedup({"here": table, "there": path}, delimiter=";").keep.tolist() == [True, True, True, False]
+    refused("glob is for files", la.dedup, TEXTS, against=["b"], glob="*.csv", error=ParameterError)
+    other = put(tmp_path / "a.jsonl", '{"text": "b"}\n')
     for job in (la.dedup, la.pairs, la.repeats):
-        with pytest.raises(la.errors.ParameterError, match="delimiter is for CSV and TSV files, and there is none"):
-            job(tmp_path, delimiter=";")
+        refused("delimiter is for CSV and TSV files, and there is none", job, other, delimiter=";", error=ParameterError)

@@ -1,16 +1,16 @@
 """One file from rows of unlike formats or schemas."""
 
 import datetime
-import json
 from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from formats.jobs import put, refused
+from hypothesis import given
 from hypothesis import strategies as st
-from row_files import MOMENT, column_file, parquet
+from row_files import MOMENT, column_file
 from samples import one_in
 
 import lookalike as la
@@ -21,33 +21,36 @@ from lookalike.formats.sources import open_sources
 
 
 def selections(folder, columns):
-    """Inputs with a column ``x``: JSON lines of strings of JSON, parquet of an Arrow array, CSV of other lists."""
+    """Inputs with a column ``x``: JSON lines of strings of JSON, CSV of others, parquet of values of an Arrow type."""
     found = []
     for number, (form, values) in enumerate(columns):
-        path = folder / f"{number}.{form}"
+        path = folder / f"{number}.{form if isinstance(form, str) else 'parquet'}"
         if form == "jsonl":
-            path.write_text("".join(f'{{"x": {value}}}\n' for value in values))
+            put(path, "".join(f'{{"x": {value}}}\n' for value in values))
         elif form == "csv":
-            path.write_text("x\n" + "".join(f"{value}\n" for value in values))
+            put(path, "x\n" + "".join(f"{value}\n" for value in values))
         else:
-            pq.write_table(pa.table({"x": values}), path)
+            pq.write_table(pa.table({"x": pa.array(values, form)}), path)
         (split,) = open_sources([path])
         found.append(Selection(split, np.ones(len(values), np.bool_)))
     return found
 
 
+INT, TEXT, LISTS = pa.int64(), pa.string(), pa.list_(pa.int64())
 MERGED = [
-    ([("parquet", pa.array([1], pa.int8())), ("parquet", pa.array([2], pa.int32()))], pa.int32(), [1, 2]),
-    ([("parquet", pa.array([1], pa.int8())), ("parquet", pa.array([2], pa.uint8()))], pa.string(), ["1", "2"]),
-    ([("parquet", pa.array([1])), ("jsonl", ["2"])], pa.int64(), [1, 2]),
-    ([("parquet", pa.array([1])), ("jsonl", ["2.5"])], pa.float64(), [1.0, 2.5]),
-    ([("parquet", pa.array([1])), ("csv", ["2"])], pa.string(), ["1", "2"]),
-    ([("jsonl", ["1"]), ("jsonl", ["null"]), ("jsonl", ["3"])], pa.int64(), [1, None, 3]),
-    ([("parquet", pa.array([None], pa.null())), ("jsonl", ["true"])], pa.bool_(), [None, True]),
-    ([("parquet", pa.array(["a"], pa.large_string())), ("jsonl", ['"b"'])], pa.large_string(), ["a", "b"]),
-    ([("parquet", pa.array([[1]])), ("jsonl", ["[0.5]"])], pa.list_(pa.float64()), [[1.0], [0.5]]),
-    ([("parquet", pa.array([[1]])), ("jsonl", ['"a"'])], pa.string(), ["[1]", "a"]),
-    ([("parquet", pa.array([[Decimal("1.89")]])), ("parquet", pa.array([[0.5]]))], pa.string(), ['["1.89"]', "[0.5]"]),
+    ([(pa.int8(), [1]), (pa.int32(), [2])], pa.int32(), [1, 2]),
+    ([(pa.int8(), [1]), (pa.uint8(), [2])], TEXT, ["1", "2"]),
+    ([(INT, [1]), ("jsonl", ["2"])], INT, [1, 2]),
+    ([(INT, [1]), ("jsonl", ["2.5"])], pa.float64(), [1.0, 2.5]),
+    ([(INT, [1]), ("csv", ["2"])], TEXT, ["1", "2"]),
+    ([("jsonl", ["1"]), ("jsonl", ["null"]), ("jsonl", ["3"])], INT, [1, None, 3]),
+    ([(pa.null(), [None]), ("jsonl", ["true"])], pa.bool_(), [None, True]),
+    ([(pa.large_string(), ["a"]), ("jsonl", ['"b"'])], pa.large_string(), ["a", "b"]),
+    ([(LISTS, [[1]]), ("jsonl", ["[0.5]"])], pa.list_(pa.float64()), [[1.0], [0.5]]),
+    ([(LISTS, [[1]]), ("jsonl", ['"a"'])], TEXT, ["[1]", "a"]),
+    ([(pa.list_(pa.decimal128(3, 2)), [[Decimal("1.89")]]), (pa.list_(pa.float64()), [[0.5]])], TEXT, ['["1.89"]', "[0.5]"]),
+    ([(TEXT, ["x"]), (LISTS, [[1]])], TEXT, ["x", "[1]"]),
+    ([(pa.date32(), [0]), (pa.timestamp("ns"), [MOMENT])], TEXT, ["1970-01-01", "2023-11-14T22:13:20.123456789"]),
 ]
 
 
@@ -73,6 +76,7 @@ SHARED = [
     (["{}"], ['{"a": 1}'], ["{}", '{"a": 1}']), (['{"a": 1}'], ['{"a": "x"}'], ['{"a": 1}', '{"a": "x"}']),
     (["[1]"], ['"[1]"'], ["[1]", "[1]"]),
 ]  # fmt: skip
+A, B = "one two three four five six seven eight", "nothing that stands in here is in any of the others"
 
 
 @pytest.mark.parametrize(("one", "two", "expected"), SHARED)
@@ -84,54 +88,30 @@ def test_values_of_one_column_share_a_type_or_are_text(tmp_path, one, two, expec
         assert found == expected and list(map(type, found)) == list(map(type, expected))
 
 
-json_values = (
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | st.text("a1é")
-)
-
-
-@settings(max_examples=40)
-@given(st.lists(st.lists(json_values, min_size=1, max_size=5), min_size=1, max_size=3), st.integers(1, 4))
-def test_no_value_changes_however_rows_are_cut(tmp_path_factory, files, rows):
-    """What is not a string is one's JSON where the column is text."""
-    folder = tmp_path_factory.mktemp("x")
-    chosen = selections(folder, [("jsonl", [json.dumps(value) for value in values]) for values in files])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(merged_parquet, "ROW_GROUP", rows)
-        schema = common_schema(chosen)
-        found = [value for table in common_tables(chosen, schema) for value in table["x"].to_pylist()]
-    every = [value for values in files for value in values]
-    if schema.field("x").type == pa.string():
-        assert found == [value if value is None or isinstance(value, str) else json.dumps(value) for value in every]
-    else:
-        assert found == every
-        kinds = {type(value) for value in every if value is not None}
-        assert not (bool in kinds and len(kinds) > 1), "true is not 1"
-
-
 def test_columns_come_in_the_order_in_which_they_appear(tmp_path):
-    (tmp_path / "1.jsonl").write_text('{"a": 1}\n{"b": 2, "a": 3}\n')
+    put(tmp_path / "1.jsonl", '{"a": 1}\n{"b": 2, "a": 3}\n')
     pq.write_table(pa.table({"c": ["x"], "a": [4]}), tmp_path / "2.parquet")
-    chosen = [
-        Selection(split, np.ones(n, np.bool_))
-        for split, n in zip(open_sources(sorted(tmp_path.iterdir())), (2, 1), strict=True)
-    ]
-    schema = common_schema(chosen)
-    assert schema.names == ["a", "b", "c"]
-    assert pa.concat_tables(common_tables(chosen, schema)).to_pylist() == [
-        {"a": 1, "b": None, "c": None}, {"a": 3, "b": 2, "c": None}, {"a": 4, "b": None, "c": "x"}]  # fmt: skip
+    splits = open_sources(sorted(tmp_path.iterdir()))
+    chosen = [Selection(split, np.ones(n, np.bool_)) for split, n in zip(splits, (2, 1), strict=True)]
+    found = pa.concat_tables(common_tables(chosen, common_schema(chosen)))
+    assert list(map(list, found.to_pydict().items())) == [["a", [1, 3, 4]], ["b", [None, 2, None]], ["c", [None, None, "x"]]]
 
 
-def test_values_that_appear_after_the_types_were_found_are_an_error(tmp_path):
-    chosen = selections(tmp_path, [("jsonl", ["1", "2"])])
-    with pytest.raises(
-        la.errors.InputDataError, match=r"0\.jsonl, row 1, column 'x': not all values up to row 2 fit into bool; write \.jsonl"
-    ):
-        list(common_tables(chosen, pa.schema([("x", pa.bool_())])))
-    chosen = selections(tmp_path, [("parquet", pa.array([2**40]))])
-    with pytest.raises(
-        la.errors.InputDataError, match=r"0\.parquet, column 'x': its values do not fit into int8.*write to a folder"
-    ):
-        list(common_tables(chosen, pa.schema([("x", pa.int8())])))
+@pytest.mark.parametrize(
+    ("form", "values", "kind", "said"),
+    [
+        (
+            "jsonl",
+            ["1", "2"],
+            pa.bool_(),
+            r"0\.jsonl, row 1, column 'x': not all values up to row 2 fit into bool; write \.jsonl",
+        ),
+        (INT, [2**40], pa.int8(), r"0\.parquet, column 'x': its values do not fit into int8.*write to a folder"),
+        (INT, [2**53 + 1], pa.float64(), r"0\.parquet, column 'x': its values do not fit into double"),
+    ],
+)
+def test_values_that_appear_after_the_types_were_found_are_an_error(tmp_path, form, values, kind, said):
+    refused(said, list, common_tables(selections(tmp_path, [(form, values)]), pa.schema([("x", kind)])))
 
 
 @given(st.lists(st.integers(0, 30), max_size=12), st.integers(1, 20), st.integers(1, 300))
@@ -150,25 +130,20 @@ def test_small_tables_are_joined_into_row_groups(sizes, rows, n_bytes):
     assert len(groups) <= max(1, len(sizes))
 
 
-A = "one two three four five six seven eight"
-B = "nothing that stands in here is in any of the others"
-
-
 @pytest.mark.parametrize(
     ("empty", "form", "first"),
     one_in(2, ["empty.csv", "empty.jsonl", "empty.parquet", "header.csv"], ["jsonl", "csv", "parquet"], [True, False]),
 )
 def test_an_empty_file_changes_nothing_of_what_is_copied(tmp_path, empty, form, first):
     """Among the inputs, before or after, in whatever format."""
-    (tmp_path / empty).write_bytes(b"text,z\n" if empty == "header.csv" else b"")
+    put(tmp_path / empty, "text,z\n" if empty == "header.csv" else "")
     if empty == "empty.parquet":
         pq.write_table(pa.table({"text": pa.array([], pa.string()), "z": pa.array([], pa.date32())}), tmp_path / empty)
     path = tmp_path / f"in.{form}"
     if form == "parquet":
         pq.write_table(pa.table({"text": pa.array([A, B], pa.large_string()), "d": [datetime.date(2020, 1, 1)] * 2}), path)
     else:
-        own = f'{{"text": "{A}",  "x":1.10}}\r\n' if form == "jsonl" else f'"text",x\r\n"{A}",1.10\r\n'
-        path.write_bytes(own.encode())
+        put(path, f'{{"text": "{A}",  "x":1.10}}\r\n' if form == "jsonl" else f'"text",x\r\n"{A}",1.10\r\n')
     files = [tmp_path / empty, path] if first else [path, tmp_path / empty]
     la.dedup(files).write(tmp_path / f"out.{form}")
     if form == "parquet":
@@ -179,49 +154,24 @@ def test_an_empty_file_changes_nothing_of_what_is_copied(tmp_path, empty, form, 
 
 def test_lines_are_copied_beside_files_of_other_formats(tmp_path):
     """Only what has to be converted is."""
-    one = tmp_path / "one.jsonl"
-    one.write_bytes(f'{{"text": "{A}",  "x":1.10}}'.encode())
-    two = tmp_path / "two.csv"
-    two.write_bytes(f'text,x\r\n"{B}",1.10\r\n'.encode())
+    one = put(tmp_path / "one.jsonl", f'{{"text": "{A}",  "x":1.10}}')
+    two = put(tmp_path / "two.csv", f'text,x\r\n"{B}",1.10\r\n')
     la.dedup([one, two]).write(tmp_path / "out.jsonl")
     assert (tmp_path / "out.jsonl").read_bytes() == one.read_bytes() + f'\n{{"text":"{B}","x":"1.10"}}\n'.encode()
     la.dedup([two, one]).write(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_bytes() == two.read_bytes() + f"{A},1.10\n".encode()
 
 
-def test_parquet_files_of_other_schemas_meet(tmp_path):
-    """Types grow where values stay as they are; else the column is text."""
-    one = {"text": [A], "n": pa.array([1], pa.int8()), "d": pa.array([0], pa.date32()), "s": ["x"]}
-    pq.write_table(pa.table(one), tmp_path / "1.parquet")
-    two = {"d": pa.array([MOMENT], pa.timestamp("ns")), "n": [2**40], "text": pa.array([B], pa.large_string()), "s": [[1]]}
-    pq.write_table(pa.table(two), tmp_path / "2.parquet")
-    files = [tmp_path / "1.parquet", tmp_path / "2.parquet"]
-    la.dedup(files).write(tmp_path / "out.parquet")
-    table = pq.read_table(tmp_path / "out.parquet")
-    days = ["1970-01-01", "2023-11-14T22:13:20.123456789"]
-    assert table.to_pydict() == {"text": [A, B], "n": [1, 2**40], "d": days, "s": ["x", "[1]"]}
-    assert table.schema.field("n").type == pa.int64()
-    la.dedup(files).write(tmp_path / "all.parquet", annotate=True)
-    assert pq.read_table(tmp_path / "all.parquet")["keep"].to_pylist() == [True, True]
-    column_file(tmp_path / "3.jsonl", ["0.5"], 5)
-    parquet(tmp_path / "4.parquet", pa.array([2**53 + 1]))
-    with pytest.raises(la.errors.InputDataError, match=r"4\.parquet, column 'x': its values do not fit into double"):
-        la.dedup([tmp_path / "3.jsonl", tmp_path / "4.parquet"]).write(tmp_path / "5.parquet")
-
-
 def test_writing_reads_each_row_a_fixed_number_of_times(tmp_path, monkeypatch):
     """However many files meet in one: their number does not multiply the work."""
-    for i in range(30):
-        (tmp_path / f"{i}.jsonl").write_text(
-            json.dumps({"text": f"{i} {i * 7919} {i * 104729} words of row {i * 17}", "x": i}) + "\n"
-        )
-    sources = open_sources(sorted(tmp_path.glob("*.jsonl")))
-    read = []
-    own = type(sources[0]).records
+    sources = open_sources([column_file(tmp_path / f"{i}.jsonl", [str(i)], i) for i in range(12)])
+    read, own = [], type(sources[0]).records
     monkeypatch.setattr(type(sources[0]), "records", lambda self, *args: read.append(self) or own(self, *args))
     result = la.dedup(sources)
     for name, times in (("out.csv", 1), ("out.parquet", 2), ("out.jsonl", 0)):
         read.clear()
         result.write(tmp_path / name)
-        assert len(read) <= 30 * times + 1
+        assert len(read) <= 12 * times + 1
+    result.write(tmp_path / "all.parquet", annotate=True)
+    assert pq.read_table(tmp_path / "all.parquet")["keep"].to_pylist() == 12 * [True]
     assert pq.ParquetFile(tmp_path / "out.parquet").metadata.num_row_groups == 1

@@ -3,11 +3,13 @@
 import datetime
 import decimal
 import json
+from itertools import product
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from formats.jobs import put, refused
 from samples import one_in
 
 import lookalike as la
@@ -21,56 +23,55 @@ N = len(TEXTS)
 STAMPS = [1_700_000_000_123_456_789, None, -1, 0, 2**62, 5]
 
 
-def repeated(*values):
-    return [values[i % len(values)] for i in range(N)]
-
-
 def nested(kind, *values):
-    return pa.array(repeated(*values), kind)
+    return pa.array([values[i % len(values)] for i in range(N)], kind)
 
 
-BYSTANDERS = {
-    "null": pa.nulls(N),
-    "bool": nested(pa.bool_(), True, None, False),
-    **{str(t): nested(t, 0, 127, None) for t in (pa.int8(), pa.int16(), pa.int32(), pa.uint8(), pa.uint16(), pa.uint32())},
-    "int64": nested(pa.int64(), 2**63 - 1, -(2**63), None),
-    "uint64": nested(pa.uint64(), 2**64 - 1, 0, None),
-    "half": nested(pa.float16(), 1.5, None, float("inf")),
-    "float": nested(pa.float32(), 0.1, None, -0.0),
-    "double": nested(pa.float64(), 0.1, float("inf"), None, 5e-324),
-    "string": nested(pa.string(), "", None, "é\0\n", '"'),
-    "large_string": nested(pa.large_string(), "", None, "x"),
-    "string_view": nested(pa.string_view(), "", None, "longer than twelve bytes"),
-    "binary": nested(pa.binary(), b"\xff\0", None, b""),
-    "large_binary": nested(pa.large_binary(), b"\xff\0", None, b""),
-    "binary_view": nested(pa.binary_view(), b"\xff\0", None, b"longer than twelve bytes"),
-    "fixed_binary": nested(pa.binary(3), b"abc", None, b"\xff\0\1"),
-    "date32": nested(pa.date32(), datetime.date(1, 1, 1), None, datetime.date(9999, 12, 31)),
-    "date64": nested(pa.date64(), datetime.date(1, 1, 1), None, datetime.date(9999, 12, 31)),
-    "time32": nested(pa.time32("ms"), 1, None, 86_399_999),
-    "time64": nested(pa.time64("ns"), 1, None, 86_399_999_999_999),
-    **{f"timestamp_{u}": pa.array(STAMPS, pa.int64()).cast(pa.timestamp(u)) for u in ("ms", "us", "ns")},
-    "timestamp_s": nested(pa.timestamp("s"), 1, None, -1),
-    "zoned": pa.array(STAMPS, pa.int64()).cast(pa.timestamp("us", "Europe/Berlin")),
-    **{f"duration_{u}": pa.array(STAMPS, pa.int64()).cast(pa.duration(u)) for u in ("s", "ms", "us", "ns")},
-    "decimal32": nested(pa.decimal32(5, 2), decimal.Decimal("1.10"), None, decimal.Decimal("-999.99")),
-    "decimal128": nested(pa.decimal128(38, 10), decimal.Decimal("1.1"), None, decimal.Decimal("12345678901234567890.0000000001")),
-    "decimal256": nested(pa.decimal256(70, 3), decimal.Decimal("1.100"), None, decimal.Decimal("9" * 60)),
-    "dictionary": nested(pa.string(), "a", None, "b").dictionary_encode(),
-    "ordered": pa.DictionaryArray.from_arrays([0, 1, None, 0, 1, 1], ["low", "high"], ordered=True),
-    "numbers_by_dictionary": nested(pa.int64(), 5, None, 7).dictionary_encode(),
-    "list": nested(pa.list_(pa.int8()), [1, None], None, []),
-    "large_list": nested(pa.large_list(pa.string()), ["a", None], None, []),
-    "list_view": nested(pa.list_view(pa.int32()), [1, None], None, []),
-    "fixed_list": nested(pa.list_(pa.float32(), 2), [1.0, None], None, [0.0, 0.0]),
-    "list_of_lists": nested(pa.list_(pa.list_(pa.string())), [["a"], [], None], None, []),
-    "struct": nested(pa.struct([("x", pa.int64()), ("y", pa.list_(pa.int64()))]), {"x": 1, "y": [2]}, None, {"x": None, "y": []}),
-    "map": nested(pa.map_(pa.string(), pa.int64()), [("a", 1), ("b", None)], None, []),
-    "uuid": pa.ExtensionArray.from_storage(pa.uuid(), nested(pa.binary(16), b"0123456789abcdef", None)),
-    "json": pa.ExtensionArray.from_storage(pa.json_(pa.string()), nested(pa.string(), '{"a": 1}', None)),
-    "bool8": pa.ExtensionArray.from_storage(pa.bool8(), nested(pa.int8(), 1, None, 0)),
-    "tensor": pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.int32(), [2]), nested(pa.list_(pa.int32(), 2), [1, 2])),
-}  # fmt: skip
+KINDS = [
+    (pa.bool_(), True, None, False),
+    *((kind, 0, 127, None) for kind in (pa.int8(), pa.int16(), pa.int32(), pa.uint8(), pa.uint16(), pa.uint32())),
+    (pa.int64(), 2**63 - 1, -(2**63), None),
+    (pa.uint64(), 2**64 - 1, 0, None),
+    (pa.float16(), 1.5, None, float("inf")),
+    (pa.float32(), 0.1, None, -0.0),
+    (pa.float64(), 0.1, float("inf"), None, 5e-324),
+    (pa.string(), "", None, "é\0\n", '"'),
+    (pa.large_string(), "", None, "x"),
+    (pa.string_view(), "", None, "longer than twelve bytes"),
+    (pa.binary(), b"\xff\0", None, b""),
+    (pa.large_binary(), b"\xff\0", None, b""),
+    (pa.binary_view(), b"\xff\0", None, b"longer than twelve bytes"),
+    (pa.binary(3), b"abc", None, b"\xff\0\1"),
+    (pa.date32(), datetime.date(1, 1, 1), None, datetime.date(9999, 12, 31)),
+    (pa.date64(), datetime.date(1, 1, 1), None, datetime.date(9999, 12, 31)),
+    (pa.time32("ms"), 1, None, 86_399_999),
+    (pa.time64("ns"), 1, None, 86_399_999_999_999),
+    (pa.timestamp("s"), 1, None, -1),
+    (pa.decimal32(5, 2), decimal.Decimal("1.10"), None, decimal.Decimal("-999.99")),
+    (pa.decimal128(38, 10), decimal.Decimal("1.1"), None, decimal.Decimal("12345678901234567890.0000000001")),
+    (pa.decimal256(70, 3), decimal.Decimal("1.100"), None, decimal.Decimal("9" * 60)),
+    (pa.list_(pa.int8()), [1, None], None, []),
+    (pa.large_list(pa.string()), ["a", None], None, []),
+    (pa.list_view(pa.int32()), [1, None], None, []),
+    (pa.list_(pa.float32(), 2), [1.0, None], None, [0.0, 0.0]),
+    (pa.list_(pa.list_(pa.string())), [["a"], [], None], None, []),
+    (pa.struct([("x", pa.int64()), ("y", pa.list_(pa.int64()))]), {"x": 1, "y": [2]}, None, {"x": None, "y": []}),
+    (pa.map_(pa.string(), pa.int64()), [("a", 1), ("b", None)], None, []),
+]  # fmt: skip
+BYSTANDERS = [
+    *(nested(*row) for row in KINDS),
+    pa.nulls(N),
+    *(pa.array(STAMPS, pa.int64()).cast(pa.timestamp(u)) for u in ("ms", "us", "ns")),
+    pa.array(STAMPS, pa.int64()).cast(pa.timestamp("us", "Europe/Berlin")),
+    *(pa.array(STAMPS, pa.int64()).cast(pa.duration(u)) for u in ("s", "ms", "us", "ns")),
+    nested(pa.string(), "a", None, "b").dictionary_encode(),
+    pa.DictionaryArray.from_arrays([0, 1, None, 0, 1, 1], ["low", "high"], ordered=True),
+    nested(pa.int64(), 5, None, 7).dictionary_encode(),
+    pa.ExtensionArray.from_storage(pa.uuid(), nested(pa.binary(16), b"0123456789abcdef", None)),
+    pa.ExtensionArray.from_storage(pa.json_(pa.string()), nested(pa.string(), '{"a": 1}', None)),
+    pa.ExtensionArray.from_storage(pa.bool8(), nested(pa.int8(), 1, None, 0)),
+    pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.int32(), [2]), nested(pa.list_(pa.int32(), 2), [1, 2])),
+]  # fmt: skip
 
 
 def read(path):
@@ -83,10 +84,10 @@ def shown(column):
     return column.combine_chunks().to_string(window=N)
 
 
-@pytest.mark.parametrize("name", BYSTANDERS)
-def test_a_column_of_any_type_survives(tmp_path, name):
+@pytest.mark.parametrize("column", BYSTANDERS, ids=lambda column: str(column.type))
+def test_a_column_of_any_type_survives(tmp_path, column):
     """Values and schema stay as Arrow reads them from the input, on both sides of the text."""
-    table = pa.table({"before": BYSTANDERS[name], "text": pa.array(TEXTS), "after": BYSTANDERS[name]})
+    table = pa.table({"before": column, "text": pa.array(TEXTS), "after": column})
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=4)
     result = la.dedup(tmp_path / "in.parquet", threads=1)
     assert [i for i, kept in enumerate(result.keep) if kept] == KEPT
@@ -104,150 +105,89 @@ def test_a_column_of_any_type_survives(tmp_path, name):
 
 @pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
 def test_the_output_is_compressed_as_the_input(tmp_path, codec):
-    pq.write_table(pa.table({"text": TEXTS}), tmp_path / "in.parquet", compression=codec)
-    la.dedup(tmp_path / "in.parquet").write(tmp_path / "out.parquet")
-    one, two = (pq.ParquetFile(tmp_path / f"{name}.parquet").metadata.row_group(0).column(0) for name in ("in", "out"))
-    assert one.compression == two.compression
-    assert read(tmp_path / "out.parquet")["text"].to_pylist() == [TEXTS[i] for i in KEPT]
+    paths = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pq.write_table(pa.table({"text": TEXTS}), paths[0], compression=codec)
+    la.dedup(paths[0]).write(paths[1])
+    one, two = (pq.read_metadata(path).row_group(0).column(0).compression for path in paths)
+    assert one == two and read(paths[1])["text"].to_pylist() == [TEXTS[i] for i in KEPT]
 
 
 def test_the_bytes_of_a_column_are_found_beside_nested_ones(tmp_path):
     """Structs, maps and lists take several columns of the file, or one: the text's place in the schema is not its place there."""
-    text = [word * 200 for word in WORDS]
     wide = pa.array([{"a": i, "b": [i], "c": {"d": "x"}} for i in range(N)])
-    table = pa.table(
-        {"wide": wide, "map": BYSTANDERS["map"], "text": text, "list": BYSTANDERS["list"], "tensor": BYSTANDERS["tensor"]}
-    )
-    pq.write_table(table, tmp_path / "in.parquet", row_group_size=2, compression="none")
+    columns = {"wide": wide, "text": [word * 200 for word in WORDS]} | {f"c{i}": some for i, some in enumerate(BYSTANDERS)}
+    pq.write_table(pa.table(columns), tmp_path / "in.parquet", row_group_size=2, compression="none")
     (source,) = open_sources([tmp_path / "in.parquet"])
-    metadata = pq.ParquetFile(tmp_path / "in.parquet").metadata
-    for name in table.column_names:
-        leaves = [i for i in range(metadata.num_columns) if metadata.schema.column(i).path.split(".")[0] == name]
-        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-        true = sum(group.column(i).total_uncompressed_size for group in groups for i in leaves)
-        assert source.expected(name) == (N, true)
-    assert source.expected("absent") == (N, 0)
-
-
-def test_names_are_taken_as_they_are(tmp_path):
-    """A dot in a name, or a name that begins another, does not lead to another column."""
-    struct = pa.array([{"text": "same", "b": i} for i in range(N)])
-    table = pa.table({"a": struct, "a.text": TEXTS, "a.text.b": [1] * N, "": [2] * N})
-    pq.write_table(table, tmp_path / "in.parquet")
-    result = la.dedup(tmp_path / "in.parquet", text="a.text")
-    assert [i for i, kept in enumerate(result.keep) if kept] == KEPT
-    result.write(tmp_path / "out.parquet")
-    assert read(tmp_path / "out.parquet").equals(table.take(KEPT))
-
-
-def test_names_that_appear_twice(tmp_path):
-    """They are copied if nobody asks for them, and refused if one of the two would have to be chosen, or lost."""
-    twice = pa.Table.from_arrays([pa.array(TEXTS), pa.array([1] * N), pa.array(["x"] * N)], names=["text", "n", "n"])
-    pq.write_table(twice, tmp_path / "in.parquet")
-    result = la.dedup(tmp_path / "in.parquet")
-    result.write(tmp_path / "out.parquet")
-    assert read(tmp_path / "out.parquet").equals(twice.take(KEPT))
-    for name in ("out.jsonl", "out.csv"):
-        with pytest.raises(la.errors.InputDataError, match=r"in\.parquet: the column 'n' appears 2 times"):
-            result.write(tmp_path / name)
-    for data in (tmp_path / "in.parquet", twice):
-        for asked in ({"text": "n"}, {"id": "n"}, {"within": "n"}, {"keep": "largest:n"}):
-            with pytest.raises(la.errors.InputDataError, match="the column 'n' appears 2 times; rename"):
-                la.dedup(data, **asked)
-    pq.write_table(pa.table({"text": ["other"], "m": [1]}), tmp_path / "more.parquet")
-    with pytest.raises(la.errors.InputDataError, match=r"in\.parquet: the column 'n' appears 2 times"):
-        la.dedup([tmp_path / "in.parquet", tmp_path / "more.parquet"]).write(tmp_path / "both.parquet")
+    metadata, sizes = pq.read_metadata(tmp_path / "in.parquet"), dict.fromkeys([*columns, "absent"], 0)
+    for group, place in product(range(metadata.num_row_groups), range(metadata.num_columns)):
+        column = metadata.row_group(group).column(place)
+        sizes[column.path_in_schema.partition(".")[0]] += column.total_uncompressed_size
+    assert {name: source.expected(name) for name in sizes} == {name: (N, size) for name, size in sizes.items()}
 
 
 @pytest.mark.parametrize("groups", [0, 1, 3])
 def test_no_rows(tmp_path, groups):
     """A file without row groups, or with empty ones, has its schema; beside others it changes nothing."""
+    none, some, out = (tmp_path / f"{name}.parquet" for name in ("none", "some", "out"))
     schema = pa.schema([("text", pa.string()), ("n", pa.int8())], metadata={"k": "v"})
-    with pq.ParquetWriter(tmp_path / "none.parquet", schema, compression="zstd") as writer:
+    with pq.ParquetWriter(none, schema, compression="zstd") as writer:
         for _ in range(groups):
             writer.write_table(schema.empty_table())
-    result = la.dedup(tmp_path / "none.parquet")
-    assert len(result) == 0
+    result = la.dedup(none)
     for annotate in (False, True):
-        result.write(tmp_path / "out.parquet", annotate=annotate, force=True)
-        written = read(tmp_path / "out.parquet").schema
+        result.write(out, annotate=annotate, force=True)
+        written = read(out).schema
         assert written.names[:2] == ["text", "n"] and ("keep" in written.names) == annotate
-        assert written.metadata[b"k"] == b"v" and written.field("n").type == pa.int8()
-    other = pa.table({"text": TEXTS, "d": BYSTANDERS["date32"]})
-    pq.write_table(other, tmp_path / "some.parquet")
-    la.dedup([tmp_path / "none.parquet", tmp_path / "some.parquet"]).write(tmp_path / "both.parquet")
-    assert read(tmp_path / "both.parquet").equals(other.take(KEPT))
+        assert written.metadata[b"k"] == b"v" and written.field("n").type == pa.int8() and len(result) == 0
+    other = pa.table({"text": TEXTS, "d": nested(pa.date32(), 0, None)})
+    pq.write_table(other, some)
+    la.dedup([none, some]).write(out, force=True)
+    assert read(out).equals(other.take(KEPT))
 
 
 def test_a_frame_of_pandas_comes_back_as_one(tmp_path):
     frame = pd.DataFrame({"text": TEXTS, "n": range(N)})
-    frame.to_parquet(tmp_path / "range.parquet")
-    frame.set_index(pd.Index(list("abcdef"), name="key")).to_parquet(tmp_path / "named.parquet")
-    for name in ("range", "named"):
-        la.dedup(tmp_path / f"{name}.parquet").write(tmp_path / "out.parquet", force=True)
+    for some in (frame, frame.set_index(pd.Index(list("abcdef"), name="key"))):
+        some.to_parquet(tmp_path / "in.parquet")
+        la.dedup(tmp_path / "in.parquet").write(tmp_path / "out.parquet", force=True)
         back = pd.read_parquet(tmp_path / "out.parquet")
         assert back["n"].tolist() == KEPT
-        assert name == "range" or back.index.tolist() == [list("abcdef")[i] for i in KEPT]
-
-
-@pytest.mark.parametrize("values", [[1, 2], [1.5, None], [["a"], ["b"]], [{"a": "b"}, None], [datetime.date(2020, 1, 1), None]])
-def test_a_text_column_of_another_type_is_refused(tmp_path, values):
-    pq.write_table(pa.table({"text": values}), tmp_path / "in.parquet")
-    with pytest.raises(la.errors.InputDataError, match=r"in\.parquet, column 'text': texts must be strings; the column holds "):
-        la.dedup(tmp_path / "in.parquet")
-
-
-@pytest.mark.parametrize(
-    "name", ["string", "large_string", "string_view", "binary", "large_binary", "dictionary", "large dictionary"]
-)
-@pytest.mark.parametrize("dictionary", [True, False])
-def test_texts_of_any_string_type(tmp_path, name, dictionary):
-    kinds = {"string": pa.string(), "large_string": pa.large_string(), "string_view": pa.string_view(), "binary": pa.binary(),
-             "large_binary": pa.large_binary()}  # fmt: skip
-    column = pa.array(TEXTS, pa.large_string() if "large" in name else pa.string())
-    column = column.cast(kinds[name]) if name in kinds else column.dictionary_encode()
-    pq.write_table(pa.table({"text": column}), tmp_path / "in.parquet", row_group_size=4, use_dictionary=dictionary)
-    assert [i for i, kept in enumerate(la.dedup(tmp_path / "in.parquet").keep) if kept] == KEPT
+    assert back.index.tolist() == list("abdef")
 
 
 def test_damage_beside_the_text_is_the_input_s(tmp_path):
     """It is met when rows are written, and is no failure of the output."""
     path = tmp_path / "in.parquet"
     pq.write_table(pa.table({"text": TEXTS, "n": list(range(100, 106))}), path, compression="zstd", use_dictionary=False)
-    column = pq.ParquetFile(path).metadata.row_group(0).column(1)
-    data = bytearray(path.read_bytes())
-    for i in range(
-        column.data_page_offset + column.total_compressed_size - 12, column.data_page_offset + column.total_compressed_size
-    ):
-        data[i] ^= 0xFF
-    path.write_bytes(data)
+    column, data = pq.read_metadata(path).row_group(0).column(1), path.read_bytes()
+    end = column.data_page_offset + column.total_compressed_size
+    path.write_bytes(data[: end - 12] + bytes(byte ^ 0xFF for byte in data[end - 12 : end]) + data[end:])
     result = la.dedup(path)
     for name in ("out.parquet", "out.jsonl", "folder"):
-        with pytest.raises(la.errors.InputDataError, match=r"in\.parquet: damaged parquet data after row 0"):
-            result.write(tmp_path / name)
+        refused(r"in\.parquet: damaged parquet data after row 0", result.write, tmp_path / name)
     assert [p.name for p in tmp_path.iterdir()] == ["in.parquet"]
 
 
 def test_a_table_that_parquet_cannot_hold_is_refused(tmp_path):
     union = pa.UnionArray.from_dense(pa.array([0] * N, pa.int8()), pa.array(range(N), pa.int32()), [pa.array(range(N))])
-    with pytest.raises(la.errors.OutputError, match=r"column 'u': a column of type dense_union.* cannot be written as parquet"):
-        la.dedup(pa.table({"text": TEXTS, "u": union})).write(tmp_path / "out.parquet")
-    with pytest.raises(la.errors.InputDataError, match=r"column 'u': values of type dense_union.* cannot be converted"):
-        la.dedup(pa.table({"text": TEXTS, "u": union})).write(tmp_path / "out.jsonl")
+    result = la.dedup(pa.table({"text": TEXTS, "u": union}))
+    said = r"column 'u': a column of type dense_union.* cannot be written as parquet"
+    refused(said, result.write, tmp_path / "out.parquet", error=la.errors.OutputError)
+    refused(r"column 'u': values of type dense_union.* cannot be converted", result.write, tmp_path / "out.jsonl")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_schema_and_fields_keep_their_metadata(tmp_path):
     inner = pa.field("x", pa.int8(), metadata={"a": "b"})
     fields = [pa.field("text", pa.string(), False, {"unit": "words"}), pa.field("s", pa.struct([inner]))]
-    table = pa.table({"text": WORDS, "s": [{"x": 1}] * N}, pa.schema(fields, metadata={"made by": b"\xff\0"}))
-    pq.write_table(table, tmp_path / "in.parquet", write_page_index=True)
+    schema = pa.schema(fields, metadata={"made by": b"\xff\0"})
+    pq.write_table(pa.table({"text": WORDS, "s": [{"x": 1}] * N}, schema), tmp_path / "in.parquet", write_page_index=True)
     la.dedup(tmp_path / "in.parquet").write(tmp_path / "out.parquet")
-    before, after = read(tmp_path / "in.parquet").schema, read(tmp_path / "out.parquet").schema
-    provenance = json.loads(after.metadata[b"lookalike"])
+    before, after = (read(tmp_path / f"{name}.parquet").schema for name in ("in", "out"))
+    metadata = dict(after.metadata)
+    provenance = json.loads(metadata.pop(b"lookalike"))
     assert provenance["lookalike"] == la.__version__ and provenance["parameters"]["threshold"] == 0.8
-    kept = {key: value for key, value in after.metadata.items() if key != b"lookalike"}
-    assert after.with_metadata(kept).equals(before, check_metadata=True)
+    assert after.with_metadata(metadata).equals(before, check_metadata=True)
 
 
 def number(value):
@@ -273,21 +213,15 @@ def test_a_page_that_says_that_it_has_fewer_values(tmp_path, monkeypatch, codec,
     if large:
         monkeypatch.setattr(row_groups, "LARGE", 30_000)
         given = given | {"max_document": "10KB"}
-    with pytest.raises(
-        la.errors.InputDataError, match=r"in\.parquet: damaged parquet data after row [01]\d*: .*(rows|same size)"
-    ):
-        la.dedup(path, **given)
+    refused(r"in\.parquet: damaged parquet data after row [01]\d*: .*(rows|same size)", la.dedup, path, **given)
 
 
 def test_metadata_that_state_other_rows(tmp_path):
-    path = tmp_path / "in.parquet"
+    path, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
     pq.write_table(pa.table({"text": [f"word{i}" for i in range(3000)]}), path, row_group_size=1500)
     data = path.read_bytes()
-    footer = data.rindex(number(3000))
-    whole, groups = data[:footer] + number(2999) + data[footer + 2 :], data.replace(number(1500), number(1499))
-    for wrong, n_read in ((whole, 3000), (groups, 2998)):
-        path.write_bytes(wrong)
-        with pytest.raises(la.errors.InputDataError, match=r"in\.parquet"):
-            la.dedup(path)
-        la.dedup(path, on_error="skip").write(tmp_path / "out.parquet", force=True)
-        assert pq.read_metadata(tmp_path / "out.parquet").num_rows == n_read
+    before, _, behind = data.rpartition(number(3000))
+    for wrong, n_read in ((before + number(2999) + behind, 3000), (data.replace(number(1500), number(1499)), 2998)):
+        refused(r"in\.parquet", la.dedup, put(path, wrong))
+        la.dedup(path, on_error="skip").write(out, force=True)
+        assert pq.read_metadata(out).num_rows == n_read

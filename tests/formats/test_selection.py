@@ -1,17 +1,17 @@
 """The rows of an input that are to be written, with what is added to them."""
 
-import io
 import json
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from formats.jobs import put, refused
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lookalike as la
 from lookalike.formats import format as format_module
-from lookalike.formats.format import Selection, write_lines
+from lookalike.formats.format import Selection
 from lookalike.formats.sources import open_sources
 
 
@@ -31,9 +31,7 @@ def folder(tmp_path_factory):
 def split_of(folder, n):
     """A file of so many rows."""
     path = folder / f"{n}.jsonl"
-    if not path.exists():
-        path.write_text("".join(f'{{"i":{i}}}\n' for i in range(n)))
-    return open_sources([path])[0]
+    return open_sources([path if path.exists() else put(path, "".join(f'{{"i":{i}}}\n' for i in range(n)))])[0]
 
 
 def additions(asked=None):
@@ -71,41 +69,21 @@ def test_the_selected_rows_with_their_additions(folder, mask, annotated, at_once
 
 def test_another_number_of_rows_is_an_error(folder):
     """More than there were, or fewer; with additions, too."""
-    for known in [0, 2, 4, 9]:
-        split = split_of(folder, 3)
-        for added in (None, additions()):
-            selection = Selection(split, np.ones(known, np.bool_), added)
-            raw = [b'{"i":0}\n'] * 3
-            for rows in (selection.records(), selection.lines(raw, annotate)):
-                with pytest.raises(
-                    la.errors.InputDataError, match=rf"3\.jsonl: {known} rows were read at first, (3|{known + 1}) now"
-                ):
-                    list(rows)
+    for known, added in product([0, 2, 4, 9], [None, additions()]):
+        selection = Selection(split_of(folder, 3), np.ones(known, np.bool_), added)
+        for rows in (selection.records(), selection.lines([b'{"i":0}\n'] * 3, annotate)):
+            refused(rf"3\.jsonl: {known} rows were read at first, (3|{known + 1}) now", list, rows)
 
 
 def test_a_file_that_changes_is_an_error(folder):
-    path = folder / "changing.jsonl"
-    path.write_text('{"i":0}\n{"i":1}\n')
+    path = put(folder / "changing.jsonl", '{"i":0}\n{"i":1}\n')
     (split,) = open_sources([path])
     lines = Selection(split, np.ones(2, np.bool_)).lines([b"a\n", b"b\n"], annotate)
     assert next(lines) == b"a\n"
-    path.write_text('{"i":0}\n{"i":12}\n')
-    with pytest.raises(la.errors.InputDataError, match="the file changed during the run"):
-        list(lines)
+    put(path, '{"i":0}\n{"i":12}\n')
+    refused("the file changed during the run", list, lines)
     path.unlink()
-    with pytest.raises(la.errors.InputDataError, match=r"changing\.jsonl: cannot be read: No such file"):
-        split.check_unchanged()
-
-
-@given(st.lists(st.lists(st.sampled_from([b"a\n", b"bc\n", b"d", b"\n"]), max_size=4), max_size=4))
-def test_lines_of_files_that_end_without_a_feed_do_not_run_together(files):
-    out, feed = io.BytesIO(), False
-    for lines in files:
-        feed = write_lines(out, lines, feed)
-    every = [line for lines in files for line in lines]
-    wanted = b"".join(line if line.endswith(b"\n") else line + b"\n" for line in every)
-    assert out.getvalue() == (wanted[:-1] if feed else wanted)
-    assert feed == bool(every and not every[-1].endswith(b"\n"))
+    refused(r"changing\.jsonl: cannot be read: No such file", split.check_unchanged)
 
 
 @given(st.integers(1, 7), st.lists(st.integers(0, 9), max_size=9))

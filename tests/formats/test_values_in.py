@@ -1,44 +1,66 @@
-"""All the forms in which texts may be handed over give the same answer."""
+"""All the forms in which texts may be handed over give the same answer, and come back as what they are."""
+
+from collections import OrderedDict
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from formats.jobs import refused
 from row_files import A
 
 import lookalike as la
+from lookalike.errors import ParameterError
 
-TEXTS = ["zero text of its own words", A, None, A + " more", "", "naïve café über alles", A]
-VIEWED = pa.DictionaryArray.from_arrays([0, 1, None, 2, 3, 4, 1], pa.array([*TEXTS[:2], *TEXTS[3:6]], pa.string_view()))
-KEEP = [True, True, True, False, True, True, False]
+TEXTS = [A, "completely different words stand here", A + " more"]
+TABLE = pa.table({"text": TEXTS, "n": [10, 11, 12], "kind": pa.array(["x", "y", "x"]).dictionary_encode()})
+VIEWED = pa.DictionaryArray.from_arrays([0, 1, 2, None, 3, 4], pa.array([*TEXTS, "", "café über alles"], pa.string_view()))
 
 
-def test_same_answer_for_all_forms():
+MORE = VIEWED.to_pylist()
+"""With a text that is missing, an empty one, and one of several alphabets."""
+
+
+def test_what_comes_in_comes_out():
+    """Whatever the texts are held in; kept rows, as the same kind, with all that a row has."""
     for data in [
-        TEXTS,
-        tuple(TEXTS),
-        np.array(TEXTS, object),
-        pa.array(TEXTS),
-        pa.array(TEXTS, pa.large_string()),
-        pa.array(TEXTS, pa.string_view()),
-        pa.array(TEXTS).dictionary_encode(),
-        VIEWED,
-        pa.table({"text": VIEWED}),
-        pa.array(["skipped", *TEXTS, "skipped"])[1:-1],
-        pa.chunked_array([TEXTS[:2], [], TEXTS[2:]], pa.string()),
-        pa.array([None if t is None else t.encode() for t in TEXTS], pa.binary()),
-        pa.table({"text": TEXTS}),
-        pa.record_batch({"text": TEXTS}),
-        pd.Series(TEXTS),
-        pd.Series(TEXTS, dtype="string"),
-        pd.Series([float("nan") if text is None else text for text in TEXTS]),
-        pd.DataFrame({"text": TEXTS, "n": range(7)}),
-        pl.Series(TEXTS),
-        pl.Series(TEXTS, dtype=pl.Categorical),
-        pl.DataFrame({"text": TEXTS, "n": range(7)}),
+        MORE,
+        tuple(MORE),
+        dict(zip("uvwxyz", MORE, strict=True)),
+        OrderedDict(zip("uvwxyz", MORE, strict=True)),
+        [{"text": text} for text in MORE],
+        np.array(MORE, object),
+        pd.Series(MORE, [7, 8, 9, 10, 11, 12]),
+        pd.Series(MORE, dtype="string"),
+        pd.Series([float("nan") if text is None else text for text in MORE]),
+        pd.DataFrame({"text": MORE, "n": range(6)}, [7, 8, 9, 10, 11, 12]),
+        pl.Series("s", MORE),
+        pl.Series(MORE, dtype=pl.Categorical),
+        pl.DataFrame({"text": MORE, "n": range(6)}),
+        pl.LazyFrame({"text": MORE}),
+        *(pa.array(MORE).cast(kind) for kind in (pa.string(), pa.large_string(), pa.binary())),
+        pa.array(MORE).dictionary_encode(),
+        pa.array(["skipped", *MORE, "skipped"])[1:-1],
+        pa.chunked_array([MORE[:1], [], MORE[1:]], pa.string()),
+        pa.record_batch({"text": MORE}),
+        TABLE,
+        {"a": TABLE, "b": TABLE.slice(0, 1)},
+        {"a": pd.DataFrame({"text": TEXTS}), "b": pd.DataFrame({"text": ["last"]})},
     ]:
-        assert la.dedup(data).keep.tolist() == KEEP
+        result = la.dedup(data)
+        clean, keep = result.clean(data), result.keep.tolist()
+        assert keep[:3] == [True, True, False] and (all(keep[3:]) or len(keep) < 6)
+        assert type(clean) is type(data) and la.dedup(clean).keep.all()
+        for wrong, said in (
+            (TABLE.slice(1), "data must have"),
+            (iter(TEXTS), "a data set of Hugging Face; got list_iterator: clean"),
+            ([], "has 0"),
+        ):
+            refused(said, result.clean, wrong, error=ParameterError)
+        refused("annotate is for clean", result.clean, data, annotate=True, error=ParameterError)
+    for views in (VIEWED, pa.array(MORE, pa.string_view()), pa.table({"text": VIEWED})):
+        assert la.dedup(views).keep.tolist() == [True, True, False, True, True, True]
 
 
 def test_dictionaries_of_views_are_ids_groups_and_priorities_and_are_written(tmp_path):
@@ -56,8 +78,9 @@ def test_dictionaries_of_views_are_ids_groups_and_priorities_and_are_written(tmp
 
 
 def test_columns_can_be_shingled():
-    expected = la.shingle(TEXTS).values.tolist()
-    for column in (pa.chunked_array([TEXTS[:3], TEXTS[3:]], pa.string()), pl.Series(TEXTS), pd.Series(TEXTS)):
+    texts = ["zero text of its own words", None, "", "naïve café über alles"]
+    expected = la.shingle(texts).values.tolist()
+    for column in (pa.chunked_array([texts[:3], texts[3:]], pa.string()), pl.Series(texts), pd.Series(texts)):
         assert la.shingle(column).values.tolist() == expected
 
 
@@ -68,22 +91,9 @@ def test_a_column_of_more_than_two_gigabytes():
     assert la.dedup(column.combine_chunks(), width=1).summary.kept == 3
 
 
-@pytest.mark.parametrize(
-    ("column", "words"),
-    [
-        ([1, "two"], "columns of one type each"),
-        ([2**70, 1], "columns of one type each"),
-        (["\ud800", "b"], "columns of one type each"),
-    ],
-)
-def test_frames_that_are_no_tables_are_refused(column, words):
-    """A column beside the text, of values that share no type."""
-    frame = pd.DataFrame({"text": ["a b c", "d e f"], "x": pd.Series(column, dtype=object)})
-    with pytest.raises(la.errors.InputDataError, match=words):
-        la.dedup(frame)
-
-
-def test_frames_with_a_name_twice_are_refused():
-    frame = pd.DataFrame([["a b c", 1, 2]], columns=["text", "n", "n"])
-    with pytest.raises(la.errors.InputDataError, match="the column 'n' appears 2 times"):
-        la.dedup(frame)
+def test_frames_that_are_no_tables_are_refused():
+    """Because of a column beside the text, of values that share no type, or of two of one name."""
+    for column in ([1, "two"], [2**70, 1], ["\ud800", "b"]):
+        frame = pd.DataFrame({"text": ["a b c", "d e f"], "x": pd.Series(column, dtype=object)})
+        refused("columns of one type each", la.dedup, frame)
+    refused("the column 'n' appears 2 times", la.dedup, pd.DataFrame([["a b c", 1, 2]], columns=["text", "n", "n"]))

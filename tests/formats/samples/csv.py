@@ -7,10 +7,10 @@ A, B = "one two three", "four five six"
 LINES = b"id,text\n1,one two three\n2,four five six\n"
 
 
-def make(rows, mark=","):
+def make(rows, mark=",", **how):
     """Rows as bytes; null is nothing between two marks."""
     out = io.StringIO(newline="")
-    writer = csv.DictWriter(out, list(rows[0]) if rows else ["id", "text"], delimiter=mark, lineterminator="\n")
+    writer = csv.DictWriter(out, list(rows[0]) if rows else ["id", "text"], delimiter=mark, lineterminator="\n", **how)
     writer.writeheader()
     writer.writerows(rows)
     return out.getvalue().encode()
