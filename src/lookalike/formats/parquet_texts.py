@@ -5,7 +5,6 @@ Arrow reads a row group in one thread, however many pages it has.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, BinaryIO
@@ -17,11 +16,11 @@ from numpy.typing import NDArray
 from ..core import unpack_rows
 from ..text.texts import PIECE_BYTES, Texts
 from ..values import Int64Array
-from .parquet_pages import DICTIONARIES, DICTIONARY, LARGE, STREAMED, WHOLE, Numbers, Page, is_streamed, parts_of
+from .parquet_pages import CODECS, DATA2, DICTIONARIES, DICTIONARY, PLAIN, PREFIXED, Page, unpack_numbers
 
 ROWS = 1 << 15  # whose pages are put together
 LEAST = 2 << 20  # bytes of a chunk that is worth it
-LARGEST = 8 * LARGE  # bytes of a page, where the memory suffices for one of each thread
+LARGE = 16 << 20  # bytes of a page; eight times as many, where the memory suffices for one of each thread
 _NOTHING = np.zeros(0, np.uint8)
 Make = Callable[[], Texts]
 _Stored = list[tuple[Page, bytes]]
@@ -31,8 +30,10 @@ def is_paged(chunk: Any, pages: list[Page], n_rows: int, most: int) -> bool:
     """Tell whether the texts of a chunk, each of so many bytes at most, can be read page by page."""
     return (
         chunk.total_uncompressed_size >= LEAST
-        and is_streamed(chunk, pages, LARGEST)
-        and max(page.n_bytes for page in pages) <= max(min(LARGE, most // 2), min(LARGEST, most // 8))
+        and chunk.physical_type == "BYTE_ARRAY"
+        and chunk.compression in CODECS
+        and all(page.encoding in (PLAIN, *DICTIONARIES) for page in pages)
+        and max(page.n_bytes for page in pages) <= max(min(LARGE, most // 2), min(8 * LARGE, most // 8))
         and sum(page.n_values for page in pages if page.kind != DICTIONARY) == n_rows
     )
 
@@ -62,24 +63,47 @@ def texts_of(file: BinaryIO, pages: list[Page], codec: str, nullable: bool) -> I
         yield rows, partial(_unpacked, waiting, codec, nullable)
 
 
-def _opened(
-    page: Page, stored: bytes, codec: str, nullable: bool, looked_up: bool
-) -> tuple[NDArray[np.uint8], Int64Array, Numbers]:
-    """Decompress a page; return its values as they lie there, which rows have one, and the numbers of values looked up."""
+def text_sizes(file: BinaryIO, chunk: Any, pages: list[Page]) -> list[float]:
+    """Return the bytes of a text in each page, all of which count as equally long; in a dictionary, as if its longest alone
+    were repeated, or on average if there are lists."""
+    sizes: list[float] = []
+    used = sum(page.n_values for page in pages if page.kind != DICTIONARY and page.encoding in DICTIONARIES)
+    for page in pages:
+        if page.kind == DICTIONARY:
+            file.seek(page.at)
+            try:
+                known = np.diff(_unpacked([(page, file.read(page.n_stored))], chunk.compression, False).offsets)
+            except (OSError, KeyError):  # of another compression, or another LZ4
+                known = np.array([page.n_bytes])
+            repeated = max(0, used - len(known)) if "." not in chunk.path_in_schema else 0
+            longest = int(known.max(initial=0))
+            sizes.append((int(known.sum()) + repeated * longest) / max(1, len(known) + repeated))
+        elif page.encoding not in DICTIONARIES:  # a prefixed text repeats what others begin with, but no more than there is
+            sizes.append(page.n_bytes / (1 if page.encoding == PREFIXED else max(1, page.n_values)))
+    return sizes
+
+
+def _opened(page: Page, stored: bytes, codec: str, nullable: bool) -> tuple[NDArray[np.uint8], Int64Array]:
+    """Decompress a page; return its values as they lie there, and which rows have one."""
     n_bytes, whole = page.n_bytes - page.level_bytes, pa.py_buffer(stored).slice(page.level_bytes)
     if codec != "UNCOMPRESSED" and page.compressed:
-        whole = pa.Codec(STREAMED.get(codec) or WHOLE[codec]).decompress(whole, n_bytes)
+        whole = pa.Codec(CODECS[codec]).decompress(whole, n_bytes)
     if len(whole) != n_bytes:
         raise OSError("a page is cut short")
-    stream: Any = pa.BufferReader(whole)
-    _, defined, packed = parts_of(io.BytesIO(stored), page._replace(at=0), stream, 0, int(nullable), looked_up)
-    there = defined.take(page.n_values) if nullable else np.ones(page.n_values, np.int64)
-    return np.frombuffer(whole, np.uint8)[stream.tell() :], there, packed
+    data, levels = np.frombuffer(whole, np.uint8), stored[page.repetition_bytes : page.level_bytes]
+    if not nullable:
+        return data, np.ones(page.n_values, np.int64)
+    if page.kind != DATA2:
+        end = 4 + int.from_bytes(data[:4].tobytes(), "little")
+        if end > len(data):
+            raise OSError("the levels of a page are damaged")
+        levels, data = data[4:end].tobytes(), data[end:]
+    return data, unpack_numbers(levels, 1, page.n_values)
 
 
 def _unpacked(pages: _Stored, codec: str, nullable: bool) -> Texts:
     """Make the texts of plain pages."""
-    opened = [_opened(page, stored, codec, nullable, False)[:2] for page, stored in pages]
+    opened = [_opened(page, stored, codec, nullable) for page, stored in pages]
     in_place = len(opened) == 1 and opened[0][0].flags.writeable
     out = opened[0][0] if in_place else np.empty(sum(len(data) for data, _ in opened), np.uint8)
     offsets, row, begin = np.zeros(1 + sum(len(there) for _, there in opened), np.int64), 0, 0
@@ -94,8 +118,11 @@ def _unpacked(pages: _Stored, codec: str, nullable: bool) -> Texts:
 
 def _looked_up(page: Page, stored: bytes, codec: str, nullable: bool, known: Texts | None) -> Iterator[tuple[int, Make]]:
     """Yield what ``texts_of`` does of a page that refers to a dictionary."""
-    _, there, packed = _opened(page, stored, codec, nullable, True)
-    present, numbers = np.flatnonzero(there), packed.take(int(np.count_nonzero(there)))
+    data, there = _opened(page, stored, codec, nullable)
+    present, width = np.flatnonzero(there), int(data[0]) if len(data) else 0
+    if width > 32:  # bits of a number
+        raise OSError("the numbers of a page are damaged")
+    numbers = unpack_numbers(data[1:].tobytes(), width, len(present))
     if known is None or (len(numbers) and int(numbers.max()) >= len(known)):
         raise OSError("a page refers to a dictionary that does not have the value")
     sizes, rows = np.zeros(len(there), np.int64), np.full(len(there), -1)
