@@ -123,31 +123,28 @@ def test_no_field_is_annotated_twice(tmp_path, name, errors, key):
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
-def test_columns_asked_for_are_not_annotated_twice(tmp_path, form):
+def test_columns_asked_for_twice_are_read_and_not_annotated_twice(tmp_path, form):
+    path, said = tmp_path / f"in.{form}", "'cluster' already exists, and writing would add another"
     for asked in ("text", "id", "within"):
         columns = {"text": A, "id": "a", "within": "b"}
         columns["cluster"] = columns.pop(asked)
-        path = put(tmp_path / f"in.{form}", sample(form).make([columns]))
-        said = "'cluster' already exists, and writing would add another"
+        put(path, sample(form).make([columns]))
         refused(said, la.dedup, path, annotate=True, **{asked: "cluster"})
         refused(said, la.dedup(path, **{asked: "cluster"}).write, tmp_path / "out.jsonl", annotate=True)
-
-
-@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
-def test_one_column_can_be_asked_for_twice(tmp_path, form):
-    path = put(tmp_path / f"in.{form}", sample(form).make([{"text": A}, {"text": A + " "}]))
+    put(path, sample(form).make([{"text": A}, {"text": A + " "}]))
     assert la.dedup(path, id="text").removed["duplicate_of"].to_pylist() == [A]
     assert la.dedup(path, id="text", keep="largest:text", within="text").keep.tolist() == [True, True]
     assert la.dedup(path, id="text", keep="largest:text").keep.tolist() == [False, True]
 
 
 def test_byte_order_marks_stay_at_the_beginning(tmp_path):
-    one = write(tmp_path / "one.jsonl", b"\xef\xbb\xbf", f'{{"text":"{A}"}}')
-    two = write(tmp_path / "two.jsonl", b"\xef\xbb\xbf", f'{{"text":"{B}"}}\r\n')
-    la.dedup([one, two]).write(tmp_path / "out.jsonl")
+    one = write(tmp_path / "one.jsonl", f'\ufeff{{"text":"{A}"}}')
+    two = write(tmp_path / "two.jsonl", f'\ufeff{{"text":"{B}"}}\r\n')
+    result = la.dedup([one, two])
+    for name in ("out.jsonl", "out.csv"):
+        result.write(tmp_path / name)
     assert (tmp_path / "out.jsonl").read_bytes() == one.read_bytes() + b"\n" + two.read_bytes()[3:]
-    assert len(la.dedup(tmp_path / "out.jsonl")) == 2
-    la.dedup([one, two]).write(tmp_path / "all.jsonl", annotate=True)
-    assert la.dedup(tmp_path / "all.jsonl").keep.tolist() == [True, True]
-    la.dedup([one, two]).write(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == f"text\n{A}\n{B}\n"
+    result.write(tmp_path / "all.jsonl", annotate=True)
+    for name in ("out.jsonl", "all.jsonl"):
+        assert la.dedup(tmp_path / name).keep.tolist() == [True, True]

@@ -136,20 +136,19 @@ def test_small_tables_are_joined_into_row_groups(sizes, rows, n_bytes):
 )
 def test_an_empty_file_changes_nothing_of_what_is_copied(tmp_path, empty, form, first):
     """Among the inputs, before or after, in whatever format."""
-    put(tmp_path / empty, "text,z\n" if empty == "header.csv" else "")
+    none, path, out = tmp_path / empty, tmp_path / f"in.{form}", tmp_path / f"out.{form}"
+    put(none, "text,z\n" if empty == "header.csv" else "")
     if empty == "empty.parquet":
-        pq.write_table(pa.table({"text": pa.array([], pa.string()), "z": pa.array([], pa.date32())}), tmp_path / empty)
-    path = tmp_path / f"in.{form}"
+        pq.write_table(pa.schema([("text", pa.string()), ("z", pa.date32())]).empty_table(), none)
     if form == "parquet":
         pq.write_table(pa.table({"text": pa.array([A, B], pa.large_string()), "d": [datetime.date(2020, 1, 1)] * 2}), path)
     else:
         put(path, f'{{"text": "{A}",  "x":1.10}}\r\n' if form == "jsonl" else f'"text",x\r\n"{A}",1.10\r\n')
-    files = [tmp_path / empty, path] if first else [path, tmp_path / empty]
-    la.dedup(files).write(tmp_path / f"out.{form}")
+    la.dedup([none, path] if first else [path, none]).write(out)
     if form == "parquet":
-        assert pq.read_table(tmp_path / "out.parquet").equals(pq.read_table(path))
+        assert pq.read_table(out).equals(pq.read_table(path))
     else:
-        assert (tmp_path / f"out.{form}").read_bytes() == path.read_bytes()
+        assert out.read_bytes() == path.read_bytes()
 
 
 def test_lines_are_copied_beside_files_of_other_formats(tmp_path):

@@ -118,7 +118,7 @@ def test_folders_lists_pairs_and_texts_know_it(pages, tmp_path):
 
 
 @pytest.mark.usefixtures("toy")
-def test_it_works_on_the_command_line(pages, tmp_path, capsys, monkeypatch):
+def test_it_works_on_the_command_line(pages, tmp_path, capsys):
     assert run(capsys, "dedup", pages, "-o", tmp_path / "out.ssv", "--quiet") == (0, "", "")
     assert (tmp_path / "out.ssv").read_text() == "".join(ROWS.splitlines(keepends=True)[:3])
     code, _, said = run(capsys, "dedup", "-")
