@@ -24,3 +24,17 @@ def as_ints(words):
 def triples(pairs):
     """Return pairs as tuples (left, right, distance)."""
     return list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.distance.tolist(), strict=True))
+
+
+def check_first(first, expected):
+    """For each query one of the rows that it matches, or -1."""
+    allowed = {}
+    for query, row, _ in expected:
+        allowed.setdefault(query, set()).add(row)
+    for query, row in enumerate(first.tolist()):
+        assert row in allowed.get(query, {-1})
+
+
+def of_margins(sums):
+    """Fingerprints of 64 bits, those of the sums that are above 0."""
+    return np.packbits(sums > 0, axis=1, bitorder="little").view(np.uint64)[:, 0]

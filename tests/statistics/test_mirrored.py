@@ -5,12 +5,12 @@ import pytest
 from scipy import stats
 from theory.test_likelihood import match
 
-import lookalike as la
+from lookalike.sketches import Fractional, XorBits
 
 PACKINGS = [
-    la.sketches.XorBits(combined=2),
-    la.sketches.XorBits(combined=4),
-    la.sketches.Fractional(shares=[(1, 0.2), (0.5, 0.8)]),
+    XorBits(combined=2),
+    XorBits(combined=4),
+    Fractional(shares=[(1, 0.2), (0.5, 0.8)]),
 ]
 
 

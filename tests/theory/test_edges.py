@@ -5,8 +5,9 @@ from math import comb
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
-import lookalike as la
+from lookalike.errors import ParameterError
 from lookalike.theory import (
     bbit,
     choose,
@@ -63,7 +64,7 @@ def test_a_subset_resembles_its_set_as_much_as_it_can(smaller, larger):
     r = smaller / larger
     assert minhash.intersection(r, smaller, larger) == pytest.approx(smaller)
     assert minhash.containment(r, smaller, larger) == pytest.approx(1.0)
-    with pytest.raises(la.errors.ParameterError):
+    with pytest.raises(ParameterError):
         minhash.containment(r * (1 + 1e-6), smaller, larger)
 
 
@@ -93,7 +94,7 @@ def test_most_likely_errs_less_with_more_parts():
 def test_expected_empty_of_many_unions_is_that_of_each():
     unions = [0, 3, 10]
     found = one_permutation.expected_empty(unions, 4, universe=20)
-    np.testing.assert_allclose(found, [one_permutation.expected_empty(u, 4, universe=20) for u in unions])
+    assert_allclose(found, [one_permutation.expected_empty(u, 4, universe=20) for u in unions])
 
 
 def test_choices_offered():

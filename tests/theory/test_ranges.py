@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-import lookalike as la
 from lookalike import theory
+from lookalike.errors import ParameterError
 
 FORMULAS = ("banding", "bbit", "chance", "choose", "likelihood", "minhash", "mixture", "one_permutation", "set_distance", "shares", "simhash",
             "xor_bits")  # fmt: skip
@@ -83,7 +83,7 @@ def test_what_is_outside_a_stated_range_is_refused():
     for function, parameter, values in cases(outside):
         call(function)  # what is inside is not refused
         for value in values:
-            with pytest.raises(la.errors.ParameterError):
+            with pytest.raises(ParameterError):
                 call(function, **{parameter: value})
 
 
@@ -94,5 +94,5 @@ def test_the_ends_of_a_stated_range_are_in_it():
             with np.errstate(all="ignore"):
                 try:
                     call(function, **{parameter: int(value) if isinstance(INSIDE[parameter], int) else value})
-                except la.errors.ParameterError as error:
+                except ParameterError as error:
                     assert not re.match(rf"{parameter} must be ", str(error)), error
