@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from lookalike.search import FingerprintFile
+
 
 def planted(rng, n, bits, radius, share=1 / 3, least=0):
     """Random fingerprints; the last ones, a ``share`` of them, are others with ``least`` to radius + 1 bits flipped."""
@@ -38,3 +40,11 @@ def check_first(first, expected):
 def of_margins(sums):
     """Fingerprints of 64 bits, those of the sums that are above 0."""
     return np.packbits(sums > 0, axis=1, bitorder="little").view(np.uint64)[:, 0]
+
+
+def file_of(path, *batches, bits=64):
+    """A file of batches of fingerprints, in a folder."""
+    file = FingerprintFile(path / "seen.fps", bits=bits)
+    for batch in batches:
+        file.append(batch)
+    return file

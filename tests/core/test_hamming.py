@@ -3,12 +3,12 @@
 from itertools import product
 
 import numpy as np
-from fingerprint_words import as_ints, planted, triples
+from fingerprint_words import as_ints, file_of, planted, triples
 from naive import hamming as naive
 from numpy.testing import assert_allclose
 
 from lookalike import core
-from lookalike.search import FingerprintFile, HammingIndex, WeakBitIndex
+from lookalike.search import HammingIndex, WeakBitIndex
 from lookalike.sketches import Shingles, SimHash, WeightedSets
 
 
@@ -69,8 +69,10 @@ def test_searches_by_tables_find_what_is_within_the_radius(rng, tmp_path):
         words = planted(rng, 2500, bits, 3)
         queries = words[-40:]
         twin = naive.within(as_ints(queries), as_ints(words), 3)
-        file = FingerprintFile(tmp_path / str(bits), bits=bits)
-        file.append(words)
+        (tmp_path / str(bits)).mkdir()
         weak = WeakBitIndex(prefix_bits=9, probes=None, bits=bits)
-        for found in (HammingIndex().add(words).query(queries), file.query(queries, weak)):
+        for found in (
+            HammingIndex().add(words).query(queries),
+            file_of(tmp_path / str(bits), words, bits=bits).query(queries, weak),
+        ):
             assert triples(found) == [(*pair, distance) for pair, distance in twin.items()]

@@ -20,17 +20,6 @@ def search(files, keys, codes, *how, empty=None):
     return damaged, found.tolist()
 
 
-def test_runs_start_where_prefixes_change(rng):
-    for n, prefix_bits in product([0, 1, 2, 63, 64, 65, 300], [1, 3, 16]):
-        keys = np.sort(rng.integers(0, 1 << 64, n, dtype=np.uint64))
-        if n > 1:
-            keys[-1] = np.uint64(0xFFFFFFFFFFFFFFFF)
-            keys[0] = 0
-        prefixes = (keys >> np.uint64(64 - prefix_bits)).astype(np.int64)
-        expected = (prefixes[:, None] < np.arange((1 << prefix_bits) + 1)).sum(0)
-        assert core.start_runs(keys, prefix_bits).tolist() == expected.tolist()
-
-
 def test_search_equals_a_plain_one(rng):
     """The best of all files, or the first of the first file that has one; a query without shingles finds nothing."""
     for lane, most, copies, width in product([16, 1, 2, 4, 8], [0, -1, 1, 3, 50], [1, 12, 60], [4, 37]):

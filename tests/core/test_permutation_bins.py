@@ -76,22 +76,24 @@ def test_bits_that_hold_whole_places_estimate_as_these_do(rng, universe, bins, b
 
 
 def test_refusals():
-    for call in [
-        lambda: PermutationBins(universe=10, permutations=4),
-        lambda: PermutationBins(universe=0, permutations=1),
-        lambda: PermutationBins(universe=1 << 64, permutations=2),
-        lambda: PermutationBins(universe=8, permutations=4).bin_places([8], [0, 1]),
-        lambda: PermutationBins(universe=8, permutations=4).sign_sets([-1], [0, 1]),
-        lambda: PermutationBins(universe=8, permutations=4).sign_sets([1, 1], [0, 2]),
-        lambda: PermutationBins(universe=8, permutations=4).sign_sets([1, 2], [0, 1]),
-        lambda: XorBits().pack(PermutationBins(universe=8, permutations=4).sign_sets([1, 2], [0, 2])),
-        lambda: BandingIndex(bands=2, rows=2).add(PermutationBins(universe=8, permutations=4).sign_sets([1, 2], [0, 2])),
-        lambda: one_permutation.occupancy(9, 4, 8),
-        lambda: one_permutation.expected_inverse_filled(9, 4, 8),
-        lambda: one_permutation.expected_empty(9, 4, 8),
+    for universe, bins in ((10, 4), (0, 1), (1 << 64, 2)):
+        with pytest.raises(ParameterError):
+            PermutationBins(universe=universe, permutations=bins)
+    scheme = PermutationBins(universe=8, permutations=4)
+    signed = scheme.sign_sets([1, 2], [0, 2])
+    for call, *given in [
+        (scheme.bin_places, [8], [0, 1]),
+        (scheme.sign_sets, [-1], [0, 1]),
+        (scheme.sign_sets, [1, 1], [0, 2]),
+        (scheme.sign_sets, [1, 2], [0, 1]),
+        (XorBits().pack, signed),
+        (BandingIndex(bands=2, rows=2).add, signed),
+        (one_permutation.occupancy, 9, 4, 8),
+        (one_permutation.expected_inverse_filled, 9, 4, 8),
+        (one_permutation.expected_empty, 9, 4, 8),
     ]:
         with pytest.raises(ParameterError):
-            call()
+            call(*given)
 
 
 def test_places_of_two_permutations_are_not_compared():

@@ -39,17 +39,3 @@ def test_least_images_of_sets_equal_twin():
         rounds = [keys[n * j : n * (j + 1)] for j in range(k)]
         images = [[[naive.permute(x, universe, some_rounds) for x in some] for some_rounds in rounds] for some in sets]
         assert found.tolist() == [[min(of_one, default=(1 << 64) - 1) for of_one in row] for row in images]
-
-
-def test_permutations_are_uniform_enough(rng):
-    """Each place is equally likely for each element: chi squared over seeds, within five standard deviations."""
-    universe, n = 11, 4000
-    counts = np.zeros((universe, universe))
-    for seed in range(n):
-        counts[
-            np.arange(universe), hashing.Permutation(universe=universe, seed=seed).apply(np.arange(universe)).astype(int)
-        ] += 1
-    expected = n / universe
-    chi = ((counts - expected) ** 2 / expected).sum()
-    freedom = (universe - 1) ** 2
-    assert abs(chi - freedom) < 5 * (2 * freedom) ** 0.5

@@ -10,7 +10,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-from fingerprint_words import check_first, of_margins, planted, triples
+from fingerprint_words import check_first, file_of, of_margins, planted, triples
 
 import lookalike as la
 from lookalike.errors import IncompatibleSketchError, InputDataError, OutputError, ParameterError
@@ -55,9 +55,7 @@ def test_weak_bits_of_queries_lead_into_the_file(rng, tmp_path):
     queries, stored = of_margins(margins), of_margins(margins + rng.normal(0, 0.05, margins.shape))
     distance = np.bitwise_count(queries ^ stored)
     wanted = (distance >= 1) & (distance <= 3)
-    file = FingerprintFile(tmp_path / "seen.fps")
-    file.append(stored[: n // 2])
-    file.append(stored[n // 2 :])
+    file = file_of(tmp_path, stored[: n // 2], stored[n // 2 :])
     small = np.rint(margins * (127 / np.abs(margins).max(1, keepdims=True))).astype(np.int8)
     shares = []
     for sums in (margins, small, None):
@@ -73,9 +71,7 @@ def test_weak_bits_of_queries_lead_into_the_file(rng, tmp_path):
 def test_first_reads_no_further_than_the_last_answer(rng, tmp_path, monkeypatch, method, threads):
     """The answers lie in the first three of thirty batches, the last one at the end of the third."""
     words = rng.integers(0, 1 << 64, 30 * 1500, dtype=np.uint64)
-    file = FingerprintFile(tmp_path / "seen.fps")
-    for batch in np.split(words, 30):
-        file.append(batch)
+    file = file_of(tmp_path, *np.split(words, 30))
     rows = np.array([3, 700, 1600, 4499])
     queries = words[rows] ^ np.uint64(1)
     pieces, read, closed = list(file._chunks.pieces(2000)), [], []
@@ -104,8 +100,8 @@ def test_first_reads_no_further_than_the_last_answer(rng, tmp_path, monkeypatch,
 @pytest.mark.parametrize("bits", [64, 128])
 def test_memory_is_bounded_whatever_the_file(rng, tmp_path, bits, threads, share):
     """Room is for ``2 * threads + 1`` pieces; with one thread one of these is under way, and it must keep to its third."""
-    file, words, memory = FingerprintFile(tmp_path / "seen.fps", bits=bits), bits // 64, 12 << 20
-    file.append(rng.integers(0, 1 << 64, (500_000, words), dtype=np.uint64))
+    words, memory = bits // 64, 12 << 20
+    file = file_of(tmp_path, rng.integers(0, 1 << 64, (500_000, words), dtype=np.uint64), bits=bits)
     queries = np.arange(100 * words, dtype=np.uint64).reshape(100, words)
     for method in (WeakBitIndex(radius=3, bits=bits), HammingIndex(radius=3, bits=bits)):
         file.first(queries[:1], method, memory=memory, threads=threads)

@@ -64,19 +64,15 @@ def test_resemblance_of_empty_documents_is_unknown_and_with_others_0(signatures)
     assert np.isnan(signatures.estimated_resemblance(1, 2)) and signatures.estimated_resemblance(0, 3) == 1.0
 
 
-def test_a_first_slot_of_the_highest_value_is_not_an_empty_document():
-    values = np.full((2, 3), 0xFFFFFFFF, np.uint32)
-    values[:, 1] = 7
-    signatures = Signatures(values, MinHash(permutations=3))
-    assert not signatures.empty.any()
-    assert signatures.estimated_resemblance(0, 1) == 1.0
-    assert len(BandingIndex(bands=3, rows=1).add(signatures).pairs()) == 1
-
-
-def test_slots_of_64_bits_that_look_like_empty_ones_of_32_are_not():
-    values = np.full((2, 2), 0xFFFFFFFF, np.uint64)
-    signatures = Signatures(values, DartMinHash(permutations=2), "weighted")
-    assert not signatures.empty.any() and len(BandingIndex(bands=2, rows=1).add(signatures).pairs()) == 1
+@pytest.mark.parametrize(
+    ("slots", "dtype", "scheme"),
+    [([0xFFFFFFFF, 7], np.uint32, MinHash(permutations=2)), ([0xFFFFFFFF] * 2, np.uint64, DartMinHash(permutations=2))],
+)
+def test_some_slots_of_the_highest_value_are_not_an_empty_document(slots, dtype, scheme):
+    """Nor are slots of 64 bits that look like empty ones of 32."""
+    signatures = Signatures(np.array([slots, slots], dtype), scheme, "made up")
+    assert not signatures.empty.any() and signatures.estimated_resemblance(0, 1) == 1.0
+    assert len(BandingIndex(bands=2, rows=1).add(signatures).pairs()) == 1
 
 
 @pytest.mark.parametrize("name", [name for name in SIGNED if name != "DartMinHash"])

@@ -4,10 +4,10 @@ import pickle
 
 import numpy as np
 import pytest
-from fingerprint_words import as_ints, planted, triples
+from fingerprint_words import as_ints, file_of, planted, triples
 from naive import hamming as naive
 
-from lookalike.search import FingerprintFile, WeakBitIndex
+from lookalike.search import WeakBitIndex
 from lookalike.search.weak_bits import WeakBits
 from lookalike.theory.blocks import combinations_within
 
@@ -44,9 +44,7 @@ def test_pairs_are_those_that_the_prefixes_probed_hold(rng, tmp_path, bits, pref
     first = index.first(queries, margins)
     assert {q for q, row in enumerate(first.tolist()) if row >= 0} == {q for q, _ in twin}
     assert all((q, row) in twin for q, row in enumerate(first.tolist()) if row >= 0)
-    file = FingerprintFile(tmp_path / "seen.fps", bits=bits)
-    file.append(words[:50])
-    file.append(words[50:])
+    file = file_of(tmp_path, words[:50], words[50:], bits=bits)
     assert triples(file.query(queries, WeakBitIndex(**make), margins)) == expected
     assert (file.first(queries, WeakBitIndex(**make), margins) >= 0).tolist() == (first >= 0).tolist()
 
@@ -56,8 +54,7 @@ def test_the_bits_are_those_of_the_file(rng, tmp_path, bits):
     """With margins, which have one for each bit, and without; in an index of its own the bits are those of what is added."""
     words = planted(rng, 150, bits, 2)
     queries, margins = near_queries(rng, words[:60], bits, 2)
-    file = FingerprintFile(tmp_path / "seen.fps", bits=bits)
-    file.append(words)
+    file = file_of(tmp_path, words, bits=bits)
     make = {"radius": 2, "prefix_bits": min(bits, 9), "probes": 5}
     for some in (margins, None):
         expected = triples(WeakBitIndex(**make, bits=bits).add(words).query(queries, some))

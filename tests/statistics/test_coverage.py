@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from statistics_sets import estimated
 
 from lookalike.errors import ParameterError
 from lookalike.sketches import BBit, FastSimilarity, Fractional, MinHash, OnePermutation, Shingles, XorBits
@@ -53,8 +54,8 @@ def check_cell(rng, kind, size, slots, resemblance, ratio, pairs, likely):
     sets = np.concatenate([pool[:, :size], pool[:, size - common :]], 1)
     offsets = np.concatenate([[0], np.cumsum(np.tile([size, ratio * size], pairs))])
     signed = SCHEMES[scheme](permutations=slots).sign(Shingles(sets.ravel(), offsets))
-    rows, how = np.arange(0, 2 * pairs, 2), {"most_likely": True} if likely else {}
-    found, error = (packing.pack(signed) if packing else signed).estimated_resemblance(rows, rows + 1, with_error=True, **how)
+    how = {"most_likely": True} if likely else {}
+    found, error = estimated(packing.pack(signed) if packing else signed, with_error=True, **how)
     covered = (np.abs(found - common / union) <= 1.96 * error + 1e-12).mean()
     cell = f"{size} and {ratio * size} members, {common / union:.3f}, {slots} slots: {covered:.3f}"
     few_values = scheme == "raw" and union < slots  # they cannot cover .95

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from fractional.forms import three_quarter_resemblance, three_quarter_variance
 from numpy.testing import assert_allclose
+from statistics_sets import estimated
 from theory.sampler import agrees, minima
 
 from lookalike.sketches import Fractional, PermutationMinHash, Signatures
@@ -13,12 +14,10 @@ N = 4000
 
 
 def packed_pairs(rng, resemblance, densities, shares, slots):
-    """Sketches of N pairs of sets of given densities, by true minima: rows i and i + N are a pair."""
-    left, right = minima(rng, resemblance, *densities, (N, slots))
+    """Sketches of N pairs of sets of given densities, by true minima: rows 2i and 2i + 1 are a pair."""
+    values = np.stack(minima(rng, resemblance, *densities, (N, slots)), axis=1).reshape(2 * N, slots).astype(np.uint64)
     scheme = PermutationMinHash(universe=1 << 40, permutations=slots)
-    carried = np.repeat(densities, N).astype(np.float64)
-    signatures = Signatures(np.concatenate([left, right]).astype(np.uint64), scheme, "minima", carried)
-    return Fractional(shares).pack(signatures)
+    return Fractional(shares).pack(Signatures(values, scheme, "minima", np.tile(densities, N).astype(np.float64)))
 
 
 @pytest.mark.parametrize(
@@ -30,15 +29,14 @@ def test_three_quarter_bits_have_their_variance(rng, resemblance, densities):
     packed = packed_pairs(rng, resemblance, densities, 0.75, slots)
     stored = packed.layout[:, 1].tolist()
     assert stored == [512, 512]
-    rows = np.arange(N)
-    found = packed.estimated_resemblance(rows, rows + N)
-    share = packed.matches(rows, rows + N).sum(-1) / 1024
+    rows, found = np.arange(0, 2 * N, 2), estimated(packed)
+    share = packed.matches(rows, rows + 1).sum(-1) / 1024
     assert_allclose(found, three_quarter_resemblance(share, *densities), atol=1e-9)
     variance = three_quarter_variance(resemblance, 1024, *densities)
     parts = [mixture.Part(slots=512), mixture.Part(slots=512, combined=2)]
     assert mixture.variance(resemblance, parts, *densities) == pytest.approx(variance)
     agrees(found, resemblance, variance, 0.01)
-    likely = packed.estimated_resemblance(rows, rows + N, most_likely=True)
+    likely = estimated(packed, most_likely=True)
     agrees(likely, resemblance, mixture.least_variance(resemblance, parts, *densities), 0.01)
 
 
@@ -50,12 +48,12 @@ def test_three_quarter_bits_have_their_variance(rng, resemblance, densities):
 @pytest.mark.parametrize(("resemblance", "densities"), [(0.7, (1e-6, 1e-6)), (0.9, (1e-6, 1e-6)), (0.85, (0.4, 0.38))])
 def test_any_mixture_has_the_variances_of_theory(rng, shares, resemblance, densities):
     packed = packed_pairs(rng, resemblance, densities, shares, 2048)
-    parts, rows = packed.packing.parts(2048), np.arange(N)
+    parts = packed.packing.parts(2048)
     assert np.average([share * bits for bits, share in packed.packing.shares]) * 2 * 2048 == sum(
         p.slots * p.bits for p in parts
     )
     for likely, variance in ((False, mixture.variance), (True, mixture.least_variance)):
-        found, error = packed.estimated_resemblance(rows, rows + N, most_likely=likely, with_error=True)
+        found, error = estimated(packed, most_likely=likely, with_error=True)
         expected = float(variance(resemblance, parts, *densities))
         agrees(found, resemblance, expected, 0.01)
         assert np.median(error) / expected**0.5 == pytest.approx(1.04, abs=0.08)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from statistics_sets import estimated
 from theory.sampler import minima
 
 from lookalike.errors import ParameterError
@@ -73,13 +74,11 @@ def test_combined_bits_of_dense_sets_say_nothing_where_two_resemblances_fit(rng,
     """E13: at densities of .5, resemblances of .1 and .4 give the same matches: 0.1 stated .4, with an error bar. Both are in it."""
     n, samples = 300, 500
     for r in (0.05, 0.1, 0.9):
-        left, right = minima(rng, r, 0.5, 0.5, (n, samples * combined))
-        slots = np.concatenate([left, right]).astype(np.uint64)
+        slots = np.stack(minima(rng, r, 0.5, 0.5, (n, samples * combined)), axis=1).reshape(2 * n, -1).astype(np.uint64)
         scheme = PermutationMinHash(universe=1 << 40, permutations=samples * combined)
         packed = XorBits(combined=combined).pack(Signatures(slots, scheme, "minima", np.full(2 * n, 0.5)))
-        rows = np.arange(n)
         for likely in (False, True):
-            found, error = packed.estimated_resemblance(rows, rows + n, with_error=True, most_likely=likely)
+            found, error = estimated(packed, with_error=True, most_likely=likely)
             for fits in {r, max(r, 0.5 - r) if combined == 2 else r}:  # odd powers tell them apart
                 assert (np.abs(found - fits) <= 1.96 * error).mean() > 0.95 - 3 * (0.95 * 0.05 / n) ** 0.5
             if r == 0.9:

@@ -25,11 +25,6 @@ def normal(text, form):
     return text if form == "none" else unicodedata.normalize(form, text)
 
 
-def every_place(shingling, where, offsets):
-    tokens = np.concatenate([np.arange(n) for n in np.diff(offsets)])
-    return shingling.places(where, np.repeat(np.arange(len(where)), np.diff(offsets)), tokens, tokens)
-
-
 @pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
 @pytest.mark.parametrize("form", ["none", "NFC", "NFKC"])
 @pytest.mark.parametrize("fold_case", [True, False])
@@ -37,11 +32,12 @@ def test_a_place_holds_its_token(rng, unit, form, fold_case):
     shingling, made = Shingling(unit=unit, width=1, normalization=form, fold_case=fold_case), [*texts(rng, 150)]
     where = from_bytes(made)
     offsets = shingling.hashes(where)[1]
-    begins, ends = every_place(shingling, where, offsets)
+    tokens = np.concatenate([np.arange(n) for n in np.diff(offsets)])
+    begins, ends = shingling.places(where, np.repeat(np.arange(len(where)), np.diff(offsets)), tokens, tokens)
     for data, first, last in zip(made, offsets[:-1], offsets[1:], strict=True):
-        tokens = [*data] if unit == "byte" else pieces(normal(shown(decoded(data), unit), form), unit, fold_case)
-        assert len(tokens) == last - first and (np.diff(begins[first:last]) >= 0).all()
-        for token, begin, end in zip(tokens, begins[first:last], ends[first:last], strict=True):
+        wanted = [*data] if unit == "byte" else pieces(normal(shown(decoded(data), unit), form), unit, fold_case)
+        assert len(wanted) == last - first and (np.diff(begins[first:last]) >= 0).all()
+        for token, begin, end in zip(wanted, begins[first:last], ends[first:last], strict=True):
             if unit == "byte":
                 assert data[begin:end] == bytes([token])
                 continue
@@ -52,19 +48,6 @@ def test_a_place_holds_its_token(rng, unit, form, fold_case):
             else:
                 found = pieces(there, unit, fold_case)
                 assert found == [token] or (there != plain and token in "".join(found))
-
-
-def test_some_places_are_those_of_all(rng):
-    made, shingling = [*texts(rng, 60)], Shingling(width=1)
-    where = from_bytes(made)
-    sizes = np.diff(shingling.hashes(where)[1])
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    begins, ends = every_place(shingling, where, offsets)
-    rows = np.sort(rng.choice(np.flatnonzero(sizes), 200))
-    first, last = np.sort(rng.integers(0, sizes[rows], (2, 200)), axis=0)
-    found = shingling.places(where, rows, first, last)
-    assert found[0].tolist() == begins[offsets[rows] + first].tolist()
-    assert found[1].tolist() == ends[offsets[rows] + last].tolist()
 
 
 @pytest.mark.parametrize("feed", ["\n", "\v", "\f", "\r", "\x85", "\u2028", "\u2029"])

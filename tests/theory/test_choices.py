@@ -5,13 +5,14 @@ import json
 import numpy as np
 import pytest
 from scipy.stats import binom
+from statistics_sets import estimated
 from theory.sampler import minima
-from theory.test_likelihood import match
+from theory.test_likelihood import match, matches
 
 import lookalike as la
 from lookalike.errors import ParameterError
 from lookalike.sketches import BBit, FastSimilarity, Fractional, PermutationMinHash, Signatures, XorBits
-from lookalike.theory import choose, mixture
+from lookalike.theory import choose, mixture, xor_bits
 from lookalike.theory.mixture import Part
 
 
@@ -80,11 +81,11 @@ def test_a_chosen_mixture_has_the_error_that_is_stated(rng, resemblance, density
     n = 4000
     chosen = choose.for_memory(resemblance, bits, density, permutations=k)
     assert len(chosen.shares) == 2 and chosen.total_bits <= bits
-    slots = np.concatenate(minima(rng, resemblance, density, density, (n, k))).astype(np.uint64)
+    slots = np.stack(minima(rng, resemblance, density, density, (n, k)), axis=1).reshape(2 * n, k).astype(np.uint64)
     scheme = PermutationMinHash(universe=1 << 40, permutations=k)
     packed = Fractional(shares=chosen.shares).pack(Signatures(slots, scheme, "minima", np.full(2 * n, density)))
     assert packed.n_bytes <= 2 * n * bits / 8
-    squares = (packed.estimated_resemblance(np.arange(n), np.arange(n, 2 * n)) - resemblance) ** 2
+    squares = (estimated(packed) - resemblance) ** 2
     assert abs(squares.mean() - chosen.standard_error**2) < 5 * squares.std() / n**0.5 + 0.02 * chosen.standard_error**2
 
 
@@ -123,7 +124,7 @@ def test_errors_of_mixtures_are_those_over_all_counts(singles, pairs, r):
     """
     parts = [Part(slots=singles), Part(slots=pairs, combined=2)]
     grid = np.linspace(-singles / pairs / 2, 1, 100_001)  # the expected share falls before
-    expected = sum(part.slots * match(part, grid, 0.0, 0.0) for part in parts)
+    expected = matches(parts, grid, 0.0, 0.0)
     counts = np.arange(singles + pairs + 1)
     chances = np.convolve(*(binom.pmf(np.arange(p.slots + 1), p.slots, match(p, r, 0.0, 0.0)) for p in parts))
     exact = (chances * (np.interp(counts, expected, grid) - r) ** 2).sum()
@@ -144,10 +145,7 @@ def test_combined_bits_are_offered_where_they_tell_resemblances_apart(density):
 def test_two_slots_together_are_named_so_and_err_as_all_counts_say(resemblance, slots):
     found = choose.for_memory(resemblance, slots, permutations=2 * slots)
     assert (found.scheme, found.combined, found.slots, found.shares) == ("xor_bits", 2, slots, ((0.5, 1.0),))
-    counts, rho = np.arange(slots + 1), resemblance  # of sparse sets 2 E - 1 = R
-    estimates = np.sqrt(np.maximum(2 * counts / slots - 1, 0))
-    chances = binom.pmf(counts, slots, (1 + rho**2) / 2)
-    assert found.standard_error == pytest.approx((chances @ (estimates - resemblance) ** 2) ** 0.5, rel=1e-9)
+    assert found.standard_error == pytest.approx(xor_bits.mean_squared_error(resemblance, 2, slots) ** 0.5, rel=1e-9)
     assert choose.for_memory(resemblance, 3 * slots, permutations=2 * slots).scheme == "fractional"
 
 

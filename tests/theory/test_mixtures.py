@@ -1,13 +1,12 @@
 """Mixtures of whole, fractional and XORed bits: formulas against simulation and against grids."""
 
 from itertools import product
-from math import lgamma, log, log1p
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from theory.sampler import agrees, parts_of, sparse_matches
-from theory.test_likelihood import chance, match
+from theory.sampler import agrees, mean_and_variance, parts_of, sparse_matches
+from theory.test_likelihood import chance, highest, match, matches
 
 from lookalike.errors import ParameterError
 from lookalike.sketches import FastSimilarity, Shingles, XorBits
@@ -120,17 +119,16 @@ def test_errors_of_mixtures_are_half_their_intervals(densities, equal):
     c = [(equal[i] + 4 / 30 * part.slots / 2, part.slots * (1 + 4 / 30)) for i, part in enumerate(parts)]
     c1, c2 = chance(1, *densities)
     grid = np.linspace(0.0, (1 - c1) / (1 - c2), 20_001)[1:-1]
-    pooled = sum(part.slots * match(part, grid, *densities) for part in parts) / 30
+    pooled = matches(parts, grid, *densities) / 30
     grid, pooled = grid[np.argmin(pooled) :], pooled[np.argmin(pooled) :]
     shares = [match(part, grid, *densities) for part in parts]
-    highest = min(densities) / max(densities) if densities[0] else 1.0
     likely = sum(x * np.log(p) + (n - x) * np.log(1 - p) for (x, n), p in zip(c, shares, strict=True))
-    best = np.argmax(np.where(grid <= highest, likely, -np.inf))
+    best = np.argmax(np.where(grid <= highest(*densities), likely, -np.inf))
     information = sum(n * np.gradient(p, grid)[best] ** 2 / (p * (1 - p))[best] for (_, n), p in zip(c, shares, strict=True))
     reach = 1.96 * information**-0.5
     ends = np.interp(pooled[best] + np.gradient(pooled, grid)[best] * reach * np.array([-1, 1]), pooled, grid)
     found, error = likelihood.most_likely(equal, parts, *densities)
-    widest = max(found - grid[0], highest - found)
+    widest = max(found - grid[0], highest(*densities) - found)
     assert 1.96 * error == pytest.approx(min(max(ends[1] - grid[best], grid[best] - ends[0], reach), widest), abs=1e-3)
 
 
@@ -140,9 +138,8 @@ def test_intervals_reach_as_far_as_resemblances_do(densities, parts):
     """At most from the lowest at which matches rise to the highest there is; else of one kind as far as those of plain estimates."""
     counts = np.stack(np.meshgrid(*(np.arange(part.slots + 1) for part in parts)), -1).reshape(-1, len(parts))
     found, error = likelihood.most_likely(counts, parts, *densities)
-    highest = min(densities) / max(densities) if densities[0] else 1.0
-    lowest = np.clip(mixture.rises_from(parts, *densities), 0.0, highest)
-    farthest = np.maximum(found - lowest, highest - found) / 1.96
+    lowest = np.clip(mixture.rises_from(parts, *densities), 0.0, highest(*densities))
+    farthest = np.maximum(found - lowest, highest(*densities) - found) / 1.96
     assert (error <= farthest + 1e-9).all()
     if parts[0].combined > 1:
         plain = np.minimum(mixture.estimate(counts, parts, *densities)[1], farthest)
@@ -178,7 +175,7 @@ def test_the_share_of_matches_rises_from_its_least_value():
         slope = match(single, 1.0, *densities) - match(single, 0.0, *densities)
         ends = [(e - match(single, 0.0, *densities)) / slope for e in (0.0, 0.5)]
         grid = np.linspace(*ends, 100_001)
-        pooled = sum(part.slots * match(part, grid, *densities) for part in parts)
+        pooled = matches(parts, grid, *densities)
         assert mixture.rises_from(parts, *densities) == pytest.approx(grid[np.argmin(pooled)], abs=3e-4)
 
 
@@ -197,9 +194,8 @@ MIXED = [
 def test_pooled_estimates_are_where_so_many_matches_are_expected():
     """Sets of unlike sizes too: the probability of a match by chance is not the one that the slope has."""
     for parts, densities in product(MIXED, [(0.0, 0.0), (0.35, 0.25), (0.1, 0.5)]):
-        highest = min(densities) / max(densities) if densities[0] else 1.0
-        r = np.linspace(0.5 * highest, highest, 7)
-        share = sum(part.slots * match(part, r, *densities) for part in parts) / sum(part.slots for part in parts)
+        r = highest(*densities) * np.linspace(0.5, 1.0, 7)
+        share = matches(parts, r, *densities) / sum(part.slots for part in parts)
         assert_allclose(mixture.resemblance(share, parts, *densities), r, atol=1e-12)
 
 
@@ -221,15 +217,11 @@ def test_64_bits_a_slot_and_no_more():
 @pytest.mark.parametrize("samples", [64, 256, 1024])
 def test_xored_bits_are_of_use_where_chance_is_small(combined, samples):
     """By the law of the matches: from the least resemblance on the bias is a fraction of the error; far below, a multiple."""
-    k = np.arange(samples + 1)
-    estimates = xor_bits.resemblance(k / samples, combined)
+    estimates = xor_bits.resemblance(np.arange(samples + 1) / samples, combined)
 
     def bias_in_errors(resemblance):
-        t = xor_bits.match_probability(resemblance, combined)
-        ways = [lgamma(samples + 1) - lgamma(i + 1) - lgamma(samples - i + 1) for i in k]
-        law = np.exp(ways + k * log(t) + (samples - k) * log1p(-t))
-        mean = (law * estimates).sum()
-        return (mean - resemblance) / np.sqrt((law * (estimates - mean) ** 2).sum())
+        mean, variance = mean_and_variance(estimates, samples, xor_bits.match_probability(resemblance, combined))
+        return (mean - resemblance) / variance**0.5
 
     least = xor_bits.least_usable(combined, samples)
     assert abs(bias_in_errors(least)) < 0.2 and abs(bias_in_errors((1 + least) / 2)) < 0.2

@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 from theory.sampler import agrees, minima
 
 from lookalike.errors import ParameterError
-from lookalike.sketches import OnePermutation
 from lookalike.theory import bbit, set_distance
 from lookalike.theory import one_permutation as oph
 
@@ -121,18 +120,6 @@ def test_occupancy_of_a_universe_counts_all_sets(universe, bins, union):
     empty = bins - (law * np.arange(bins + 1)).sum()
     assert oph.expected_empty(union, bins, universe) == pytest.approx(empty)
     assert oph.expected_inverse_filled(union, bins, universe) == pytest.approx((law[1:] / np.arange(1, bins + 1)).sum())
-
-
-def test_reverse_filling_copies_as_often_as_stated(rng):
-    """Beyond equal numbers, a few per cent more often; mean of ten seeds."""
-    bins, more = np.full((2000, 64), 0xFFFFFFFF, np.uint32), []
-    bins[:, :5] = range(5)
-    for seed in range(10):
-        scheme = OnePermutation(permutations=64, seed=seed, densify="reverse")
-        filled = scheme._filled(rng.permuted(bins, axis=1)) & 0x7FFFFFFF
-        copies = (filled[..., None] == np.arange(5)).sum(1)
-        more.append((copies**2).sum(1).mean() / 64**2 - 1 / 5)
-    assert 0.99 < np.mean(more) / (oph.ALIKE["reverse"](5, 64, 0) - 1 / 5) < 1.08
 
 
 @pytest.mark.parametrize("kind", oph.ALIKE)
