@@ -34,23 +34,6 @@ def split(texts, least, paragraphs, table=ALL):
     return [units[begin:end] for begin, end in pairwise(bounds)], worded
 
 
-@LIMITS
-@given(rows, st.integers(1, 4), st.booleans())
-def test_lines_and_paragraphs(texts, least, paragraphs):
-    secret, expected, worded = digest_secret(b"k" * 32, "lines").tolist(), [], []
-    for data in texts:
-        some, n = [], 0
-        for number, (begin, end) in enumerate(paragraphs_of(data) if paragraphs else lines_of(data)):
-            inside = data[begin:end].strip(BLANKS)
-            count = len(words(decoded(inside)))
-            n += count > 0
-            if count >= least:
-                some.append([*keyed_digest(inside, secret), begin, end, number, 1])
-        expected.append(some)
-        worded.append(n)
-    assert split(texts, least, paragraphs) == (expected, worded)
-
-
 COMBINING = ["a", "=", " ", "\u0338", "\u0301", "\u0327", "\u2adc", "\u1100", "\u1161", "\u11a8", "\uac00", "\u212a", "\u00a8", "\u0f76", "\u09c7",
              "\u09be", "\u037e", "\u0344", "\uf900"]  # fmt: skip
 
@@ -100,13 +83,24 @@ def test_what_was_met_and_met_again_is_marked(some, size):
 
 
 @LIMITS
-@given(rows, st.booleans(), st.data())
-def test_lines_that_may_come_twice(texts, paragraphs, data):
-    every, worded = split(texts, 1, paragraphs)
+@given(rows, st.integers(1, 4), st.booleans(), st.data())
+def test_lines_and_paragraphs_that_may_come_twice(texts, least, paragraphs, data):
+    secret, every, worded = digest_secret(b"k" * 32, "lines").tolist(), [], []
+    for text in texts:
+        some, n = [], 0
+        for number, (begin, end) in enumerate(paragraphs_of(text) if paragraphs else lines_of(text)):
+            inside = text[begin:end].strip(BLANKS)
+            count = len(words(decoded(inside)))
+            n += count > 0
+            if count >= least:
+                some.append([*keyed_digest(inside, secret), begin, end, number, 1])
+        every.append(some)
+        worded.append(n)
+    assert split(texts, least, paragraphs) == (every, worded)
     cells = Cells(64)
     table = cells.count([unit[0] for some in every for unit in some for _ in range(data.draw(st.integers(0, 2)))])
     expected = [[unit for unit in some if cells.twice(unit[0])] for some in every]
-    assert split(texts, 1, paragraphs, table) == (expected, worded)
+    assert split(texts, least, paragraphs, table) == (expected, worded)
 
 
 @pytest.mark.parametrize("length", [1, 2, 12])

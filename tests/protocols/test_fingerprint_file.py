@@ -168,7 +168,6 @@ def test_what_does_not_fit_is_refused(rng, tmp_path):
         lambda: file.query(prints, HammingIndex(), threads=0),
         lambda: file.query(np.zeros((2, 2), np.uint64), HammingIndex()),
         lambda: file.query(prints, WeakBitIndex(), np.zeros((1, 64), np.float32)),
-        lambda: FingerprintFile(path, bits=0),
     ):
         with pytest.raises(ParameterError):
             call()

@@ -217,8 +217,9 @@ def test_defaults_and_what_follows_from_them():
     """Radius 3 for all; Manku's four tables; as many prefix bits as number the fingerprints."""
     assert {make().radius for make in (HammingIndex, TableIndex, WeakBitIndex)} == {3}
     assert TableIndex().n_tables == 4 and WeakBitIndex().probes == 23
-    for n, bits in ((1, 1), (2, 1), (3, 2), (1024, 10), (1025, 11), (10**6, 20)):
-        assert WeakBitIndex(bits=64).weak_bits(n).count == bits
+    for n, count in ((1, 1), (2, 1), (3, 2), (1024, 10), (1025, 11), (10**6, 20), (1 << 30, 26)):
+        assert WeakBitIndex(bits=64).weak_bits(n).count == count
+    assert WeakBitIndex(bits=7).weak_bits(1 << 9).count == 7
 
 
 @pytest.mark.parametrize("index", [HammingIndex(), TableIndex(), WeakBitIndex()])

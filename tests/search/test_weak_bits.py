@@ -8,7 +8,6 @@ from fingerprint_words import as_ints, file_of, planted, triples
 from naive import hamming as naive
 
 from lookalike.search import WeakBitIndex
-from lookalike.search.weak_bits import WeakBits
 from lookalike.theory.blocks import combinations_within
 
 
@@ -59,12 +58,3 @@ def test_the_bits_are_those_of_the_file(rng, tmp_path, bits):
     for some in (margins, None):
         expected = triples(WeakBitIndex(**make, bits=bits).add(words).query(queries, some))
         assert triples(file.query(queries, WeakBitIndex(**make), some)) == expected != []
-
-
-def test_prefixes_of_some_queries_are_those_of_all(rng):
-    query, margins = rng.integers(0, 1 << 64, (5, 1), dtype=np.uint64), rng.normal(0, 1, (5, 64)).astype(np.float32)
-    weak = WeakBits.within(64, 20, 3, 7)
-    out = weak.prefixes(query, margins, 0, 5)
-    assert out[:, 0].tolist() == [value >> 44 for value in as_ints(query)]
-    assert weak.prefixes(query, margins, 2, 4).tolist() == out[2:4].tolist()
-    assert WeakBitIndex().weak_bits(1 << 30).count == 26 and WeakBitIndex(bits=7).weak_bits(1 << 9).count == 7

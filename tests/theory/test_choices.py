@@ -1,6 +1,7 @@
 """The choice of a sketch for a budget where the number of permutations is fixed: fractions use it up, and err as is said."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -60,12 +61,10 @@ def test_with_free_permutations_no_mixture_is_better(resemblance):
 def test_no_mixture_of_whole_bits_would_be_better(resemblance, density, k):
     """Every pair of numbers of bits and every number of slots, against the one that is chosen."""
     words, best = 7, np.inf
-    for low in choose.BITS:
-        for high in choose.BITS:
-            for slots in range(1, k):
-                parts = [mixture.Part(slots=k - slots, bits=low), mixture.Part(slots=slots, bits=high)]
-                if sum(-(-p.slots // 64) * p.bits for p in parts) <= words:
-                    best = min(best, float(mixture.variance(resemblance, parts, density, density)))
+    for low, high, slots in product(choose.BITS, choose.BITS, range(1, k)):
+        parts = [Part(slots=k - slots, bits=low), Part(slots=slots, bits=high)]
+        if sum(-(-p.slots // 64) * p.bits for p in parts) <= words:
+            best = min(best, float(mixture.variance(resemblance, parts, density, density)))
     found = choose.for_memory(resemblance, 64 * words, density, permutations=k)
     assert found.standard_error <= best**0.5 * (1 + 1e-9)
     for few in range(3, 12):
@@ -103,13 +102,10 @@ def test_densities_reach_the_choice():
 @pytest.mark.parametrize("r", [0.2, 0.4, 0.6])
 @pytest.mark.parametrize("error", np.geomspace(0.05, 0.2, 12))
 def test_a_slot_fewer_would_err_more(r, error):
-    """Pairs of single bits, 2 T - 1 = R^2 for sparse sets: the error over all counts, and by the delta method."""
+    """By the error over all counts, and by the delta method."""
 
     def error_of(n):
-        t = (1 + r * r) / 2
-        estimates = np.sqrt(np.maximum(2 * np.arange(n + 1) / n - 1, 0))
-        exact = (binom.pmf(np.arange(n + 1), n, t) * (estimates - r) ** 2).sum()
-        return max(exact, t * (1 - t) / n / r**2) ** 0.5
+        return max(xor_bits.mean_squared_error(r, 2, n), xor_bits.variance(r, 2, n)) ** 0.5
 
     slots = choose.for_error(r, error, bits=(), combined=(2,)).slots
     assert error_of(slots) <= error * (1 + 1e-8) and error_of(slots - 1) > error

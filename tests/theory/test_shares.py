@@ -12,17 +12,12 @@ from theory.sampler import mean_and_variance
 from lookalike.theory import banding, bbit, set_distance, shares, simhash
 
 
-@pytest.mark.parametrize("slots", [1, 2, 7])
-def test_a_threshold_is_reached_by_enumeration(slots):
-    """All outcomes of so many slots: those whose share of equal ones is at least the threshold."""
-    for r in (0.0, 0.3, 1.0):
-        for threshold in (0.0, 0.01, 1 / 7, 0.3, 0.5, 4 / 7, 0.9, 1.0):
-            weights = [
-                r ** sum(one) * (1 - r) ** (slots - sum(one))
-                for one in product((0, 1), repeat=slots)
-                if sum(one) >= threshold * slots - 1e-9
-            ]
-            assert shares.reach_probability(r, threshold, slots) == pytest.approx(sum(weights), abs=1e-12)
+@pytest.mark.parametrize("slots", [1, 2, 7, 256])
+def test_a_threshold_is_reached_by_shares_of_at_least_it(slots):
+    share = np.arange(slots + 1) / slots
+    for r, threshold in product((0.0, 0.3, 0.8, 1.0), (0.0, 0.01, 1 / 7, 0.3, 0.5, 4 / 7, 0.801, 0.9, 1.0)):
+        expected = stats.binom.pmf(np.arange(slots + 1), slots, r)[share >= threshold - 1e-9].sum()
+        assert shares.reach_probability(r, threshold, slots) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 def test_tails_and_their_inverse_are_those_of_scipy():
