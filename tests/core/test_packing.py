@@ -6,6 +6,7 @@ from time import process_time
 import numpy as np
 import pytest
 from naive import families as naive
+from numpy.testing import assert_allclose
 from packed_codes import unpack
 
 import lookalike as la
@@ -57,6 +58,15 @@ def test_xored_bits_equal_twin(rng):
             bits.append([sum(single[combined * j : combined * (j + 1)]) % 2 for j in range(30)])
         assert unpack(packed)[0].tolist() == bits
         assert packed.matches(0, 1).tolist() == [sum(a == b for a, b in zip(bits[0], bits[1], strict=True))]
+
+
+def test_single_bits_have_the_error_of_a_share():
+    """R is 2 E - 1 for a share E of equal bits: its error is twice that of E, with two more matches and two more misses."""
+    matches = np.array([[40], [55], [64]])
+    found, error = XorBits(combined=1).estimate(matches, 64, np.zeros(3), np.zeros(3))
+    share = (matches[:, 0] + 2) / 68
+    assert found.tolist() == (2 * matches[:, 0] / 64 - 1).tolist()
+    assert_allclose(error, 2 * (share * (1 - share) / 68) ** 0.5)
 
 
 def test_fractions_keep_the_order_of_slots(rng):
