@@ -17,7 +17,6 @@ from lookalike.sketches import (
     BBit,
     FastSimilarity,
     Fractional,
-    MinHash,
     OnePermutation,
     PermutationMinHash,
     Shingles,
@@ -91,14 +90,13 @@ def test_mixtures_below_one_bit_equal_twin(rng):
         ],
         [True, False],
     ):
-        values = rng.integers(0, 1 << 32, (3, 120), dtype=np.uint64)
-        values[1] = np.where(rng.random(120) < 0.5, values[0], values[1])
-        values[2] = values[0]
-        scheme = MinHash(permutations=120) if remix else PermutationMinHash(universe=1 << 32, permutations=120)
-        densities = None if remix else np.zeros(3)
-        packed = Fractional(shares=[(bits, n / 120) for bits, n in counts]).pack(Signatures(values, scheme, "x", densities))
-        codes = [naive.mixture(row, counts, remix) for row in values.tolist()]
-        assert [part.tolist() for part in unpack(packed)] == [[codes[i][p] for i in range(3)] for p in range(len(counts))]
+        signatures = random_signatures(rng, 3, 120)
+        if not remix:
+            scheme = PermutationMinHash(universe=1 << 32, permutations=120)
+            signatures = Signatures(signatures.values.astype(np.uint64), scheme, "x", np.zeros(3))
+        packed = Fractional(shares=[(bits, n / 120) for bits, n in counts]).pack(signatures)
+        codes = [naive.mixture(row, counts, remix) for row in signatures.values.tolist()]
+        assert [part.tolist() for part in unpack(packed)] == [[*part] for part in zip(*codes, strict=True)]
         equal = [sum(a == b for a, b in zip(*sides, strict=True)) for sides in zip(codes[0], codes[1], strict=True)]
         assert packed.matches([0, 0], [1, 2]).tolist() == [equal, [len(part) for part in codes[0]]]
         stored = [(bits, n) if bits >= 1 else (1, round(n * bits)) for bits, n in counts]
