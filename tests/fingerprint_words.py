@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from lookalike.search import FingerprintFile
+
 
 def planted(rng, n, bits, radius, share=1 / 3, least=0):
     """Random fingerprints; the last ones, a ``share`` of them, are others with ``least`` to radius + 1 bits flipped."""
@@ -24,3 +26,25 @@ def as_ints(words):
 def triples(pairs):
     """Return pairs as tuples (left, right, distance)."""
     return list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.distance.tolist(), strict=True))
+
+
+def check_first(first, expected):
+    """For each query one of the rows that it matches, or -1."""
+    allowed = {}
+    for query, row, _ in expected:
+        allowed.setdefault(query, set()).add(row)
+    for query, row in enumerate(first.tolist()):
+        assert row in allowed.get(query, {-1})
+
+
+def of_margins(sums):
+    """Fingerprints of 64 bits, those of the sums that are above 0."""
+    return np.packbits(sums > 0, axis=1, bitorder="little").view(np.uint64)[:, 0]
+
+
+def file_of(path, *batches, bits=64):
+    """A file of batches of fingerprints, in a folder."""
+    file = FingerprintFile(path / "seen.fps", bits=bits)
+    for batch in batches:
+        file.append(batch)
+    return file

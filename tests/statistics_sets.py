@@ -21,3 +21,9 @@ def pairs_of_sets(rng, n_pairs, union, resemblance, structured=False):
         values += [left, right]
         offsets += [offsets[-1] + len(left), offsets[-1] + len(left) + len(right)]
     return la.sketches.Shingles.from_arrays(np.concatenate(values), offsets), common / union
+
+
+def estimated(signatures, **how):
+    """Estimates of each pair of rows: 2i and 2i + 1."""
+    rows = np.arange(0, len(signatures), 2)
+    return signatures.estimated_resemblance(rows, rows + 1, **how)

@@ -5,57 +5,35 @@ from itertools import product
 
 import numpy as np
 import pytest
-from naive.crowds import heads_of
-from naive.hashing import fmix64
+from naive.crowds import Rule, heads_of
+from naive.dedup import dedup
 
+import lookalike as la
 from lookalike import core
+from lookalike.theory import containment as theory
 
 TURNS = 60
-ENDS = np.array([0, 1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1], np.uint64)
 
 
-def rows(rng, n, most):
-    """Rows of hashes with repeats, some empty; the values at both ends are among them."""
-    values = [rng.choice(np.r_[ENDS, rng.integers(0, 1 << 63, 40, dtype=np.uint64)], rng.integers(0, most)) for _ in range(n)]
-    return np.concatenate([np.empty(0, np.uint64), *values]), np.cumsum([0, *map(len, values)]), values
-
-
-def mixed(row, salt):
-    return sorted({fmix64(int(x) ^ int(salt)) >> 1 for x in row})
-
-
-@pytest.mark.parametrize("sample", [1, 4, 32])
-def test_samples_are_the_smallest_hashes(rng, sample):
-    for _ in range(TURNS):
-        salt = int(rng.integers(0, 1 << 63))
-        values, offsets, given = rows(rng, 7, 60)
-        for row, found in zip(given, core.sample_rows(values, offsets, salt, sample).tolist(), strict=True):
-            least = mixed(row, salt)[:sample]
-            assert found == (least + least[-1:] * (sample - len(least)) if least else [0] * sample)
-
-
-@pytest.mark.parametrize("bits", [6, 9, 16])
-def test_holders_of_what_is_looked_for(rng, bits):
-    """Whatever else is in the map, the shingles of samples are, and no row is missing or there twice."""
-    for _ in range(TURNS):
-        salt, groups = int(rng.integers(0, 1 << 63)), rng.integers(0, 3, 9, dtype=np.uint64) << np.uint64(50)
-        values, offsets, given = rows(rng, 9, 50)
-        orders, first, sample, wide = rng.permutation(30)[:9], 12, 5, 2
-        keys = [[h ^ int(g) for h in mixed(row, salt)] for row, g in zip(given, groups, strict=True)]
-        looked_for = [key for some, order in zip(keys, orders, strict=True) if order >= first for key in some[:sample]]
-        there = np.zeros(1 << (bits - 6), np.uint64)
-        core.mark_keys(np.array(looked_for, np.int64), there)
-        marked = {key >> (63 - bits) for key in looked_for}
-        assert {64 * i + b for i, word in enumerate(there.tolist()) for b in range(64) if word >> b & 1} == marked
-        found = core.find_holders(values, offsets, groups, orders, salt, sample, wide, first, there)
-        expected = []
-        for some, order, group in zip(keys, orders.tolist(), groups.tolist(), strict=True):
-            mine = sorted((key ^ group, key) for key in some if key >> (63 - bits) in marked)
-            size = min(sample, len(mine)) if order >= first else 0
-            for i, (_, key) in enumerate(mine):
-                mark = (size if i < size else 0) | (128 if i < min(size, wide) else 0)
-                expected.append((key, order << 8 | mark))
-        assert list(zip(*(column.tolist() for column in found), strict=True)) == expected
+@pytest.mark.parametrize(("sample", "max_bucket"), [(4, 2), (9, 5), (32, 128)])
+def test_contained_documents_are_those_of_the_definition(rng, monkeypatch, sample, max_bucket):
+    """By samples of their shingles, of which some are crowded; documents shorter than a sample, and empty ones, are among them."""
+    monkeypatch.setattr(theory, "SAMPLE", sample)
+    words, removed = [f"w{i}" for i in range(60)], 0
+    for threshold, references in product([0.3, 0.7, 1.0], [0, 20]):
+        pages = [rng.choice(words, 40) for _ in range(40)]
+        cuts = [rng.permutation(pages[i % 40])[: int(rng.integers(0, 40))] for i in range(100)]
+        texts = [" ".join(page) for page in (*pages, *cuts)]
+        plan = {"measure": "containment", "threshold": threshold, "width": 1, "seed": 1, "keep": "longest"}
+        against = texts[:references] or None
+        found = la.dedup(texts[references:], against=against, recall=0.9, max_bucket=max_bucket, **plan)
+        plan |= zip(("sample", "least"), theory.plan_sample(threshold, 0.9), strict=True)
+        expected = dedup([text.encode() for text in texts], references=references, rule=Rule(max_bucket), **plan)[references:]
+        assert found.keep.tolist() == [decision.reason == "kept" for decision in expected]
+        scores = [decision.score for decision in expected if decision.keeper is None or decision.reason != "kept"]
+        assert found.removed["containment"].to_pylist() == scores
+        removed += len(scores)
+    assert removed > 20
 
 
 def test_holders_are_linked_as_defined(rng):

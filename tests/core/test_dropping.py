@@ -3,9 +3,8 @@
 from itertools import pairwise
 
 import numpy as np
-import pytest
 
-from lookalike.core import Dropped, drop_marked
+from lookalike.core import Dropped
 
 
 def rows_of(values, offsets):
@@ -22,12 +21,3 @@ def test_members_of_a_set_are_dropped(rng):
         wanted = [[value for value in row if value not in set(dropped.tolist())] for row in rows_of(values, offsets)]
         found = Dropped(dropped).drop(values, offsets)
         assert rows_of(values, found) == wanted
-
-
-@pytest.mark.parametrize("n", [0, 1, 20])
-def test_marked_numbers_are_dropped(n, rng):
-    numbers, marked = rng.integers(0, 30, 100).astype(np.int32), rng.random(n) < 0.5
-    offsets = np.array([0, 10, 10, 63, 100])
-    wanted = [[number for number in row if number >= n or not marked[number]] for row in rows_of(numbers, offsets)]
-    found = drop_marked(numbers, offsets, marked)
-    assert rows_of(numbers, found) == wanted

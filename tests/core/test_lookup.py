@@ -20,20 +20,10 @@ def search(files, keys, codes, *how, empty=None):
     return damaged, found.tolist()
 
 
-def test_runs_start_where_prefixes_change(rng):
-    for n, prefix_bits in product([0, 1, 2, 63, 64, 65, 300], [1, 3, 16]):
-        keys = np.sort(rng.integers(0, 1 << 64, n, dtype=np.uint64))
-        if n > 1:
-            keys[-1] = np.uint64(0xFFFFFFFFFFFFFFFF)
-            keys[0] = 0
-        prefixes = (keys >> np.uint64(64 - prefix_bits)).astype(np.int64)
-        expected = (prefixes[:, None] < np.arange((1 << prefix_bits) + 1)).sum(0)
-        assert core.start_runs(keys, prefix_bits).tolist() == expected.tolist()
-
-
 def test_search_equals_a_plain_one(rng):
+    """The best of all files, or the first of the first file that has one; a query without shingles finds nothing."""
     for lane, most, copies, width in product([16, 1, 2, 4, 8], [0, -1, 1, 3, 50], [1, 12, 60], [4, 37]):
-        differing = lane == 1
+        differing, cuts = lane == 1, (9, 9, 50)
         width = 4 if differing else width
         n, tables, prefix_bits, radius = 120, 4, 16, 3 if differing else 0
         codes = rng.integers(0, 1 << 16, (n, width)).astype(np.uint16)
@@ -53,51 +43,25 @@ def test_search_equals_a_plain_one(rng):
         if lane not in (1, 16):  # copies of the keys whose codes differ in a single bit, whichever of its lane
             some = np.flatnonzero(rng.random(n) < 0.3)
             codes[some, 0] ^= np.uint16(1) << rng.integers(0, 16, len(some)).astype(np.uint16)
-        order = np.argsort(keys, axis=0, kind="stable").T.copy()
-        ordered = np.take_along_axis(keys.T, order, 1)
-        starts = [core.start_runs(of_table, prefix_bits) for of_table in ordered]
-        removed = rng.random(n) < 0.2
+        files, removed, empty = [], rng.random(n) < 0.2, rng.random(n) < 0.1
+        for part in np.split(np.arange(n), cuts):
+            order = np.argsort(keys[part], axis=0, kind="stable").T.copy()
+            ordered = np.take_along_axis(keys[part].T, order, 1)
+            starts = [core.start_runs(of_table, prefix_bits) for of_table in ordered]
+            files.append(tables_of(ordered, order, starts, codes[part], removed[part]))
         least = -radius if differing else width // 2 if lane == 16 else -width * 2 // 3
-        damaged, found = search([tables_of(ordered, order, starts, codes, removed)], keys, codes, radius, least, lane, most)
+        damaged, found = search(files, keys, codes, radius, least, lane, most, empty=empty)
         lanes = (codes[..., None] >> np.arange(0, 16, lane, np.uint16)).astype(np.uint32) % (1 << lane)
         equal = (lanes[:, None] == lanes).sum((2, 3))
         scores = equal if lane == 16 else equal - lanes[0].size
         near = np.bitwise_count(codes[:, None] ^ codes).sum(2) <= radius if differing else (keys[:, None] == keys).any(2)
-        expected = []
-        for q in range(n):
-            mine = [[q, 0, r, int(scores[q, r])] for r in np.flatnonzero(near[q] & ~removed & (scores[q] >= least)).tolist()]
+        expected, file = [], np.searchsorted(cuts, np.arange(n), side="right")
+        rows = np.arange(n) - np.array([0, *cuts])[file]
+        for q in np.flatnonzero(~empty).tolist():
+            mine = np.flatnonzero(near[q] & ~removed & (scores[q] >= least)).tolist()
+            mine = [[q, int(file[r]), int(rows[r]), int(scores[q, r])] for r in mine]
             expected += mine[:1] if most < 0 else sorted(mine, key=lambda match: -match[3])[: most or None]
         assert damaged == -1 and found == expected and len(found) > n // 3
-
-
-def test_files_are_searched_as_one_after_the_other(rng):
-    """The best of all files, or the first of the first file that has one; a query without shingles finds nothing."""
-    for most in [0, -1, 1, 4]:
-        codes, files, alone = rng.integers(0, 3, (40, 8)).astype(np.uint16), [], []
-        keys = rng.integers(0, 4, (40, 1)).astype(np.uint64)
-        for part in np.array_split(np.arange(40), [9, 9, 30]):
-            order = np.argsort(keys[part, 0], kind="stable")
-            removed = rng.random(len(part)) < 0.3 if len(part) < 15 else []
-            files.append(tables_of(keys[part][order].T.copy(), order[None], [[0, len(part), len(part)]], codes[part], removed))
-            alone.append(search(files[-1:], keys, codes, 0, 4, 16, 0)[1])
-        expected = []
-        for q in range(40):
-            mine = [[q, number, row, score] for number, one in enumerate(alone) for other, _, row, score in one if other == q]
-            firsts = [match for match in mine if match[1] == mine[0][1]]
-            expected += [min(firsts)] if most < 0 and mine else sorted(mine, key=lambda m: -m[3])[: max(most, 0) or None]
-        assert search(files, keys, codes, 0, 4, 16, most) == (-1, expected) and len({match[1] for match in expected}) > 1
-        found = search(files, keys, codes, 0, 4, 16, most, empty=np.arange(40) % 2 == 0)
-        assert found == (-1, [match for match in expected if match[0] % 2])
-
-
-def test_a_query_of_many_copies_gets_those_that_it_wants(rng):
-    n, codes = 1000, np.repeat(rng.integers(0, 1 << 16, (1, 4)).astype(np.uint16), 1000, 0)
-    rows = np.tile(np.arange(n, dtype=np.uint32), (2, 1))
-    starts = np.tile(core.start_runs(np.ones(n, np.uint64), 1), (2, 1))
-    tables = tables_of(np.ones((2, n), np.uint64), rows, starts, codes, np.arange(n) < 4)
-    for most, rows in ((3, [4, 5, 6]), (-1, [4]), (0, list(range(4, n)))):
-        damaged, found = search([tables], np.ones((3, 2), np.uint64), codes[:3], 0, 2, 16, most)
-        assert damaged == -1 and [row for _, _, row, _ in found] == 3 * rows
 
 
 def test_a_damaged_table_is_reported_and_not_read_beyond():

@@ -6,10 +6,23 @@ from time import process_time
 import numpy as np
 import pytest
 from naive import families as naive
+from numpy.testing import assert_allclose
 from packed_codes import unpack
 
 import lookalike as la
+from lookalike.errors import IncompatibleSketchError, ParameterError
 from lookalike.hashing import derive
+from lookalike.search import nearest, pairs_above
+from lookalike.sketches import (
+    BBit,
+    FastSimilarity,
+    Fractional,
+    OnePermutation,
+    PermutationMinHash,
+    Shingles,
+    Signatures,
+    XorBits,
+)
 
 
 def random_signatures(rng, n, permutations):
@@ -17,13 +30,13 @@ def random_signatures(rng, n, permutations):
     values[1] = np.where(rng.random(permutations) < 0.5, values[0], values[1])
     values[2] = values[0]
     values[values == 0xFFFFFFFF] = 0
-    return la.sketches.Signatures(values, la.sketches.FastSimilarity(permutations=permutations), "made up")
+    return Signatures(values, FastSimilarity(permutations=permutations), "made up")
 
 
 def test_codes_and_matches_equal_twins(rng):
     for permutations, bits in product([1, 63, 64, 65, 130], [1, 2, 3, 4, 7, 8, 16, 32]):
         signatures = random_signatures(rng, 4, permutations)
-        packed = la.sketches.BBit(bits=bits).pack(signatures)
+        packed = BBit(bits=bits).pack(signatures)
         codes = [naive.codes(row.tolist(), bits, True) for row in signatures.values]
         assert unpack(packed)[0].tolist() == codes
         left, right = np.triu_indices(4, 1)
@@ -37,7 +50,7 @@ def test_codes_and_matches_equal_twins(rng):
 def test_xored_bits_equal_twin(rng):
     for combined in [1, 2, 3, 5]:
         signatures = random_signatures(rng, 3, 30 * combined)
-        packed = la.sketches.XorBits(combined=combined).pack(signatures)
+        packed = XorBits(combined=combined).pack(signatures)
         bits = []
         for row in signatures.values.tolist():
             single = naive.codes(row, 1, True)
@@ -49,15 +62,15 @@ def test_xored_bits_equal_twin(rng):
 def test_single_bits_have_the_error_of_a_share():
     """R is 2 E - 1 for a share E of equal bits: its error is twice that of E, with two more matches and two more misses."""
     matches = np.array([[40], [55], [64]])
-    found, error = la.sketches.XorBits(combined=1).estimate(matches, 64, np.zeros(3), np.zeros(3))
+    found, error = XorBits(combined=1).estimate(matches, 64, np.zeros(3), np.zeros(3))
     share = (matches[:, 0] + 2) / 68
     assert found.tolist() == (2 * matches[:, 0] / 64 - 1).tolist()
-    np.testing.assert_allclose(error, 2 * (share * (1 - share) / 68) ** 0.5)
+    assert_allclose(error, 2 * (share * (1 - share) / 68) ** 0.5)
 
 
 def test_fractions_keep_the_order_of_slots(rng):
     signatures = random_signatures(rng, 3, 100)
-    packed = la.sketches.Fractional(shares=[(1, 0.7), (5, 0.3)]).pack(signatures)
+    packed = Fractional(shares=[(1, 0.7), (5, 0.3)]).pack(signatures)
     row = signatures.values[1].tolist()
     first, second = unpack(packed)
     assert first[1].tolist() == naive.codes(row, 1, True)[:70]
@@ -72,60 +85,41 @@ def test_mixtures_below_one_bit_equal_twin(rng):
             [(0.5, 60), (1, 60)],
             [(1, 40), (1 / 3, 60), (3, 20)],
             [(0.25, 120)],
+            [(0.5, 120)],
             [(8, 30), (0.5, 30), (1 / 5, 60)],
         ],
         [True, False],
     ):
-        values = rng.integers(0, 1 << 32, (3, 120), dtype=np.uint64)
-        values[1] = np.where(rng.random(120) < 0.5, values[0], values[1])
-        values[2] = values[0]
-        scheme = (
-            la.sketches.MinHash(permutations=120)
-            if remix
-            else la.sketches.PermutationMinHash(universe=1 << 32, permutations=120)
-        )
-        densities = None if remix else np.zeros(3)
-        packed = la.sketches.Fractional(shares=[(bits, n / 120) for bits, n in counts]).pack(
-            la.sketches.Signatures(values, scheme, "x", densities)
-        )
-        codes = [naive.mixture(row, counts, remix) for row in values.tolist()]
-        assert [part.tolist() for part in unpack(packed)] == [[codes[i][p] for i in range(3)] for p in range(len(counts))]
+        signatures = random_signatures(rng, 3, 120)
+        if not remix:
+            scheme = PermutationMinHash(universe=1 << 32, permutations=120)
+            signatures = Signatures(signatures.values.astype(np.uint64), scheme, "x", np.zeros(3))
+        packed = Fractional(shares=[(bits, n / 120) for bits, n in counts]).pack(signatures)
+        codes = [naive.mixture(row, counts, remix) for row in signatures.values.tolist()]
+        assert [part.tolist() for part in unpack(packed)] == [[*part] for part in zip(*codes, strict=True)]
         equal = [sum(a == b for a, b in zip(*sides, strict=True)) for sides in zip(codes[0], codes[1], strict=True)]
         assert packed.matches([0, 0], [1, 2]).tolist() == [equal, [len(part) for part in codes[0]]]
         stored = [(bits, n) if bits >= 1 else (1, round(n * bits)) for bits, n in counts]
         assert packed.n_bytes == 3 * 8 * sum(bits * -(-n // 64) for bits, n in stored)
 
 
-@pytest.mark.filterwarnings("ignore:estimates from XORs")
-def test_half_bits_alone_are_xored_bits(rng):
-    signatures = random_signatures(rng, 4, 120)
-    ours, theirs = (
-        la.sketches.Fractional(shares=[(0.5, 1.0)]).pack(signatures),
-        la.sketches.XorBits(combined=2).pack(signatures),
-    )
-    assert (ours.words == theirs.words).all() and (ours.layout == theirs.layout).all()
-    for likely in (False, True):
-        one, other = (p.estimated_resemblance(0, [1, 2, 3], with_error=True, most_likely=likely) for p in (ours, theirs))
-        assert np.array_equal(one, other)
-
-
 def test_shares_are_rounded_to_what_the_slots_allow(rng):
     signatures = random_signatures(rng, 3, 90)
-    half = la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.5)])
+    half = Fractional(shares=[(1, 0.5), (0.5, 0.5)])
     assert half.pack(signatures).layout.tolist() == [[0, 46, 1], [1, 22, 1]]
-    with pytest.raises(la.errors.ParameterError, match="91 slots make no whole numbers"):
-        la.sketches.Fractional(0.5).parts(91)
-    third = la.sketches.Fractional(shares=[(1, 1 / 3), (0.33333333333333331, 2 / 3)])
+    with pytest.raises(ParameterError, match="91 slots make no whole numbers"):
+        Fractional(0.5).parts(91)
+    third = Fractional(shares=[(1, 1 / 3), (0.33333333333333331, 2 / 3)])
     assert third.pack(signatures).layout.tolist() == [[0, 30, 1], [1, 20, 1]]
-    assert third == la.sketches.Fractional(shares=[(1, 1 / 3), (np.float64(1) / 3, 2 / 3)])
-    assert la.sketches.Fractional(1.1) == la.sketches.Fractional([(1, 0.9), (2, 0.1)])
+    assert third == Fractional(shares=[(1, 1 / 3), (np.float64(1) / 3, 2 / 3)])
+    assert Fractional(1.1) == Fractional([(1, 0.9), (2, 0.1)])
 
 
 @pytest.mark.parametrize("k", [128, 256, 512, 1024, 4096, 252_000])
 @pytest.mark.parametrize("f", [*np.arange(0.101, 0.5, 0.01), 0.5, 0.75, 1, 1.001, 1.25, 1.5, 2, 2.999, 64])
 def test_stored_slots_have_f_bits_on_average(f, k):
     """Equation 13 of the fractional paper, of the two kinds next to f; no slot is left out."""
-    parts = la.sketches.Fractional(f).parts(k)
+    parts = Fractional(f).parts(k)
     bits = [part.bits / part.combined for part in parts]
     mean = np.average(bits, weights=[part.slots for part in parts])
     assert mean == pytest.approx(f, rel=7 / k) and sum(part.slots * part.combined for part in parts) == k
@@ -136,8 +130,8 @@ def test_stored_slots_have_f_bits_on_average(f, k):
 def test_bins_of_one_permutation_equal_twin(rng):
     for size, seed in product([1, 2, 63, 100], [0, 7, (1 << 64) - 1]):
         rows = [rng.integers(0, 1 << 64, n, dtype=np.uint64) for n in (0, 1, 50, 300)]
-        sets = la.sketches.Shingles(np.concatenate(rows), np.cumsum([0, *map(len, rows)]))
-        found = la.sketches.OnePermutation(permutations=size, seed=seed).sign(sets).values
+        sets = Shingles(np.concatenate(rows), np.cumsum([0, *map(len, rows)]))
+        found = OnePermutation(permutations=size, seed=seed).sign(sets).values
         assert found.tolist() == [naive.one_permutation(row.tolist(), size, seed) for row in rows]
 
 
@@ -151,7 +145,7 @@ def test_filling_equals_twins(rng, size):
         "reverse": lambda row: naive.fill_in_reverse(row, seed),
     }  # fmt: skip
     for densify, twin in twins.items():
-        found = la.sketches.OnePermutation(permutations=size, seed=3, densify=densify)._filled(bins)
+        found = OnePermutation(permutations=size, seed=3, densify=densify)._filled(bins)
         expected = np.array([twin(row.tolist()) for row in bins], np.uint32) | (bins & np.uint32(1 << 31))  # marks copies
         assert found.tolist() == expected.tolist(), densify
 
@@ -162,7 +156,7 @@ def test_a_single_filled_bin_fills_all_in_time_in_proportion(densify):
     size = 1 << 16
     bins = np.full((2, size), 0xFFFFFFFF, np.uint32)
     bins[:, 5] = 7
-    scheme = la.sketches.OnePermutation(permutations=size, densify=densify)
+    scheme = OnePermutation(permutations=size, densify=densify)
     scheme._filled(bins[:, :64])  # compiled now
     begin = process_time()
     filled = scheme._filled(bins)
@@ -173,38 +167,25 @@ def test_a_single_filled_bin_fills_all_in_time_in_proportion(densify):
 
 def test_wrong_parameters(rng):
     for call in [
-        lambda s: la.sketches.BBit(bits=0),
-        lambda s: la.sketches.BBit(bits=17),
-        lambda s: la.sketches.XorBits(combined=0),
-        lambda s: la.sketches.XorBits(combined=7).pack(s),
-        lambda s: la.sketches.Fractional(shares=[(1, 0.5)]),
-        lambda s: la.sketches.OnePermutation(densify="maybe"),
-        lambda s: la.sketches.BBit().pack(s).matches(0, 99),
-        lambda s: la.search.pairs_above(la.sketches.XorBits().pack(s), -0.5),
-        lambda s: la.search.pairs_above(la.sketches.BBit().pack(s), 1.5),
-        lambda s: la.search.nearest(la.sketches.BBit().pack(s), la.sketches.BBit().pack(s), 0),
-        lambda s: la.sketches.XorBits().pack(la.sketches.OnePermutation(permutations=64).sign(la.shingle(["a"]))),
-        lambda s: la.sketches.BBit(bits=1).pack(s).estimated_resemblance(0, 1, other=la.sketches.BBit(bits=2).pack(s)),
+        lambda s: BBit(bits=17),
+        lambda s: XorBits(combined=7).pack(s),
+        lambda s: OnePermutation(densify="maybe"),
+        lambda s: pairs_above(XorBits().pack(s), -0.5),
+        lambda s: nearest(BBit().pack(s), BBit().pack(s), 0),
+        lambda s: XorBits().pack(OnePermutation(permutations=64).sign(la.shingle(["a"]))),
+        lambda s: BBit(bits=1).pack(s).estimated_resemblance(0, 1, other=BBit(bits=2).pack(s)),
     ]:
-        with pytest.raises((la.errors.ParameterError, la.errors.IncompatibleSketchError)):
+        with pytest.raises((ParameterError, IncompatibleSketchError)):
             call(random_signatures(rng, 3, 64))
 
 
-def test_no_pairs_have_no_estimates():
-    for most_likely, packing in product(
-        [False, True],
-        [
-            la.sketches.BBit(bits=2),
-            la.sketches.XorBits(combined=2),
-            la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.5)]),
-            "raw bins",
-        ],
-    ):
-        shingles = la.sketches.Shingles.from_arrays(list(range(500)), [0, 500])
-        raw = packing == "raw bins"
-        scheme = la.sketches.OnePermutation(permutations=64) if raw else la.sketches.FastSimilarity(permutations=64)
-        packed = (la.sketches.BBit(bits=2) if raw else packing).pack(scheme.sign(shingles))
-        for shape in ((0,), (3, 0)):
-            rows = np.zeros(shape, np.int64)
-            found, error = packed.estimated_resemblance(rows, rows, with_error=True, most_likely=most_likely)
-            assert found.shape == error.shape == shape
+@pytest.mark.parametrize("packing", [BBit(bits=2), XorBits(combined=2), Fractional(shares=[(1, 0.5), (0.5, 0.5)])], ids=repr)
+def test_no_pairs_have_no_estimates(packing):
+    shingles = Shingles.from_arrays(list(range(500)), [0, 500])
+    schemes = [FastSimilarity(permutations=64), OnePermutation(permutations=64)][: 1 + isinstance(packing, BBit)]
+    for scheme, likely, shape in product(schemes, [False, True], [(0,), (3, 0)]):
+        rows = np.zeros(shape, np.int64)
+        found, error = packing.pack(scheme.sign(shingles)).estimated_resemblance(
+            rows, rows, with_error=True, most_likely=likely
+        )
+        assert found.shape == error.shape == shape

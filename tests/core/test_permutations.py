@@ -1,12 +1,11 @@
 """Permutations equal Python's big integers, and permute."""
 
 import numpy as np
-import pytest
 from naive import families as naive
 from naive.hashing import derive
 
-import lookalike as la
 from lookalike import hashing
+from lookalike.sketches import PermutationMinHash
 
 KEYS = [0, 1, 2, 255, 256, 65535, 65536, (1 << 32) - 1, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, 0x123456789ABCDEF0]
 
@@ -31,7 +30,7 @@ def test_least_images_of_sets_equal_twin():
     for universe in [1 << 64, 1, 7, 1000]:
         k, sets = 5, [[], [0], [0, universe // 2], list(range(0, universe, universe // 9 + 1))]
         sets = [sorted(set(some)) for some in sets]
-        scheme = la.sketches.PermutationMinHash(universe=universe, permutations=k, seed=3)
+        scheme = PermutationMinHash(universe=universe, permutations=k, seed=3)
         found = scheme.sign_sets(
             np.array([x for some in sets for x in some], np.uint64), np.cumsum([0, *map(len, sets)])
         ).values
@@ -40,29 +39,3 @@ def test_least_images_of_sets_equal_twin():
         rounds = [keys[n * j : n * (j + 1)] for j in range(k)]
         images = [[[naive.permute(x, universe, some_rounds) for x in some] for some_rounds in rounds] for some in sets]
         assert found.tolist() == [[min(of_one, default=(1 << 64) - 1) for of_one in row] for row in images]
-
-
-def test_permutations_are_uniform_enough(rng):
-    """Each place is equally likely for each element: chi squared over seeds, within five standard deviations."""
-    universe, n = 11, 4000
-    counts = np.zeros((universe, universe))
-    for seed in range(n):
-        counts[
-            np.arange(universe), hashing.Permutation(universe=universe, seed=seed).apply(np.arange(universe)).astype(int)
-        ] += 1
-    expected = n / universe
-    chi = ((counts - expected) ** 2 / expected).sum()
-    freedom = (universe - 1) ** 2
-    assert abs(chi - freedom) < 5 * (2 * freedom) ** 0.5
-
-
-def test_wrong_parameters():
-    for call in [
-        lambda: hashing.Permutation(universe=0),
-        lambda: hashing.Permutation(universe=5, seed=-1),
-        lambda: hashing.Permutation(universe=5).apply([5]),
-        lambda: la.sketches.PermutationMinHash(universe=9).sign_sets([9], [0, 1]),
-        lambda: la.sketches.PermutationMinHash(universe=9, permutations=0),
-    ]:
-        with pytest.raises(la.errors.ParameterError):
-            call()

@@ -2,21 +2,21 @@
 
 import unicodedata
 from collections import Counter
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive.hashing import MASK, PRIME, fmix64, keyed_digest
-from naive.keyed import shingles, value_at
-from naive.repeats import BLANKS, lines_of, paragraphs_of
+from naive.hashing import MASK, fmix64, keyed_digest
+from naive.repeats import BLANKS, lines_of, paragraphs_of, repeated_passages
 from naive.repeats import pieces as naive_pieces
 from naive.text import decoded, words
 
+import lookalike as la
 from lookalike import core
 from lookalike.hashing import digest_secret
 from lookalike.text.characters import FORMS, native_characters
-from lookalike.text.hashes import shingle_secret
 from lookalike.text.texts import from_bytes
 
 PIECES = [b"a", b"Bc", b"0", b"_", b" ", b"\n", b"\n\n", b"\r\n", b"\t", b"\v", "é".encode(), "日".encode(), "ก".encode(), "\u0301".encode(),
@@ -32,23 +32,6 @@ def split(texts, least, paragraphs, table=ALL):
     found = core.find_lines(where.data, where.offsets, least, paragraphs, native_characters(), secret, table)
     units, bounds, worded = (column.tolist() for column in found)
     return [units[begin:end] for begin, end in pairwise(bounds)], worded
-
-
-@LIMITS
-@given(rows, st.integers(1, 4), st.booleans())
-def test_lines_and_paragraphs(texts, least, paragraphs):
-    secret, expected, worded = digest_secret(b"k" * 32, "lines").tolist(), [], []
-    for data in texts:
-        some, n = [], 0
-        for number, (begin, end) in enumerate(paragraphs_of(data) if paragraphs else lines_of(data)):
-            inside = data[begin:end].strip(BLANKS)
-            count = len(words(decoded(inside)))
-            n += count > 0
-            if count >= least:
-                some.append([*keyed_digest(inside, secret), begin, end, number, 1])
-        expected.append(some)
-        worded.append(n)
-    assert split(texts, least, paragraphs) == (expected, worded)
 
 
 COMBINING = ["a", "=", " ", "\u0338", "\u0301", "\u0327", "\u2adc", "\u1100", "\u1161", "\u11a8", "\uac00", "\u212a", "\u00a8", "\u0f76", "\u09c7",
@@ -100,63 +83,39 @@ def test_what_was_met_and_met_again_is_marked(some, size):
 
 
 @LIMITS
-@given(rows, st.booleans(), st.data())
-def test_lines_that_may_come_twice(texts, paragraphs, data):
-    every, worded = split(texts, 1, paragraphs)
+@given(rows, st.integers(1, 4), st.booleans(), st.data())
+def test_lines_and_paragraphs_that_may_come_twice(texts, least, paragraphs, data):
+    secret, every, worded = digest_secret(b"k" * 32, "lines").tolist(), [], []
+    for text in texts:
+        some, n = [], 0
+        for number, (begin, end) in enumerate(paragraphs_of(text) if paragraphs else lines_of(text)):
+            inside = text[begin:end].strip(BLANKS)
+            count = len(words(decoded(inside)))
+            n += count > 0
+            if count >= least:
+                some.append([*keyed_digest(inside, secret), begin, end, number, 1])
+        every.append(some)
+        worded.append(n)
+    assert split(texts, least, paragraphs) == (every, worded)
     cells = Cells(64)
     table = cells.count([unit[0] for some in every for unit in some for _ in range(data.draw(st.integers(0, 2)))])
     expected = [[unit for unit in some if cells.twice(unit[0])] for some in every]
-    assert split(texts, 1, paragraphs, table) == (expected, worded)
+    assert split(texts, least, paragraphs, table) == (expected, worded)
 
 
-def test_windows_and_blocks(rng):
-    for point, length in product([0, 1, 5, PRIME - 1], [1, 2, 30]):
-        for case in range(25):
-            texts = [rng.integers(0, 3, rng.choice([0, 1, 29, 30, 31, 200])).tolist() for _ in range(4)]
-            secrets, points = [shingle_secret(bytes([case + i]) * 16) for i in range(2)], [point, PRIME - 1 - point]
-            first, second = ([shingles(row, length, int(secret[0]), int(secret[3])) if len(row) >= length else [] for row in texts]
-                             for secret in secrets)  # fmt: skip
-            blocks, owner, ends = [], [], [0]
-            for pairs in map(list, map(zip, first, second)):
-                owner.append([])
-                for i, pair in enumerate(pairs):
-                    if i == 0 or pair[0] % 32 == 0:
-                        blocks.append([])
-                    blocks[-1].append(pair)
-                    owner[-1].append(len(blocks) - 1)
-                ends.append(len(blocks))
-            flat, bounds = [word for row in texts for word in row], np.cumsum([0, *map(len, texts)])
-            windows = np.array([[word, 0] for word in flat], np.uint64).reshape(-1, 2), bounds, length, secrets[0]
-            found, found_ends = core.hash_blocks(*windows, secrets[1], np.array(points, np.uint64))
-            assert found_ends.tolist() == ends
-            assert found.tolist() == [
-                [value_at(at, column) for at, column in zip(points, zip(*block, strict=True), strict=True)] for block in blocks
-            ]
-
-            marked = set(np.flatnonzero(rng.random(len(blocks)) < (0, 0.5, 1)[case % 3]).tolist())
-            bits = np.zeros(len(blocks) // 8 + 1, np.uint8)
-            core.mark_numbers(np.array(sorted(marked), np.int64), bits)
-            assert np.flatnonzero(np.unpackbits(bits, bitorder="little")).tolist() == sorted(marked)
-            starts, fresh = (
-                np.array(ends[:-1]),
-                [key for i, row in enumerate(first) for j, key in enumerate(row) if owner[i][j] not in marked],
-            )
-            assert core.unmarked_keys(*windows, starts, bits).tolist() == fresh and starts.tolist() == ends[1:]
-            cells, expected = Cells(64), []
-            table = cells.count([key for key in {*fresh} for _ in range(rng.integers(0, 3))]) if case % 5 else ALL
-            for row, others, blocks_of in zip(first, second, owner, strict=True):
-                expected.append([])
-                for i, (key, other) in enumerate(zip(row, others, strict=True)):
-                    if blocks_of[i] not in marked:
-                        if not len(table) or cells.twice(key):
-                            expected[-1].append([key, other, 0, 0, i, length])
-                    elif i and blocks_of[i - 1] in marked:
-                        expected[-1][-1][5] += 1
-                    else:
-                        expected[-1].append([0, 0, 0, 0, i, length])
-            units, unit_bounds = core.find_windows(*windows, secrets[1], np.array(ends[:-1]), bits, table)
-            units = units.view(np.uint64).tolist()
-            assert [units[begin:end] for begin, end in pairwise(unit_bounds.tolist())] == expected
+@pytest.mark.parametrize("length", [1, 2, 12])
+def test_passages_are_those_of_the_definition(rng, length):
+    """Texts of pieces of a few others, so that blocks of windows, and windows at their ends, are repeated in all ways."""
+    sources, documents = rng.choice([b"ape", b"bee", b"cat", b"dog", b"eel", b"fox"], (4, 900)), [b"", b"a"]
+    for n in rng.integers(0, 6, 40).tolist():
+        places, sizes = rng.integers(0, 900, n), rng.integers(0, 400, n)
+        words = [word for i in range(n) for word in [*sources[i % 4][places[i] : places[i] + sizes[i]], b"new"]]
+        documents.append(b" ".join(words))
+    found = la.repeats(documents, unit="passage", length=length)
+    removed = [[] for _ in documents]
+    for row in found.removed.to_pylist():
+        removed[row["id"]].append((row["begin"], row["end"]))
+    assert removed == repeated_passages(documents, length)[0] and sum(map(len, removed)) > 20
 
 
 def test_line_feeds_at_the_ends_of_blocks():
@@ -166,9 +125,3 @@ def test_line_feeds_at_the_ends_of_blocks():
             assert [unit[2:4] for unit in split([data], 1, False)[0][0]] == [
                 list(span) for span in lines_of(data) if data[slice(*span)].strip()
             ]
-
-
-def test_conjoining_letters_are_one_piece():
-    for text in ["\uac00\u11c2", "\uac00\u11a8", "\u1100\u1161", "\u1112\u1175"]:
-        data = np.frombuffer(text.encode(), np.uint8)
-        assert core.cut_pieces(data, native_characters(), FORMS["NFC"]).tolist() == [0]

@@ -7,15 +7,15 @@ import pytest
 from naive import families
 from naive import sketches as naive
 
-import lookalike as la
 from lookalike import core
+from lookalike.sketches import DartMinHash, FastSimilarity, MinHash, Shingles, WeightedSets
 
 
 def shingles(rng, sizes):
     values = rng.integers(0, 1 << 64, sum(sizes), dtype=np.uint64)
     edges = np.array([0, 1, (1 << 64) - 1, 1 << 32, (1 << 32) - 1], np.uint64)
     values[: len(edges)] = edges[: len(values)]
-    return la.sketches.Shingles(values, np.cumsum([0, *sizes]).astype(np.int64))
+    return Shingles(values, np.cumsum([0, *sizes]).astype(np.int64))
 
 
 SIZES = [5, 0, 1, 2, 16, 17, 63, 64, 65, 700, 3000]
@@ -24,7 +24,7 @@ SIZES = [5, 0, 1, 2, 16, 17, 63, 64, 65, 700, 3000]
 def test_fast_similarity_equals_twin(rng):
     for permutations, seed in product([1, 2, 63, 64, 65, 257], [0, 1, (1 << 64) - 1]):
         sets = shingles(rng, SIZES)
-        signatures = la.sketches.FastSimilarity(permutations=permutations, seed=seed).sign(sets)
+        signatures = FastSimilarity(permutations=permutations, seed=seed).sign(sets)
         assert signatures.values.dtype == np.uint32
         for row in range(len(sets)):
             assert signatures.values[row].tolist() == naive.fast_similarity(sets.row(row).tolist(), permutations, seed)
@@ -33,22 +33,17 @@ def test_fast_similarity_equals_twin(rng):
 def test_minhash_equals_twin(rng):
     for permutations in [1, 63, 64, 65]:
         sets = shingles(rng, SIZES)
-        signatures = la.sketches.MinHash(permutations=permutations, seed=9).sign(sets)
+        signatures = MinHash(permutations=permutations, seed=9).sign(sets)
         for row in range(len(sets)):
             assert signatures.values[row].tolist() == naive.minhash(sets.row(row).tolist(), permutations, 9)
 
 
-@pytest.mark.parametrize("scheme", [la.sketches.FastSimilarity, la.sketches.MinHash])
+@pytest.mark.parametrize("scheme", [FastSimilarity, MinHash])
 def test_union_is_the_smaller_of_each_slot(rng, scheme):
     left, right = (rng.integers(0, 1 << 64, n, dtype=np.uint64) for n in (40, 9))
-    union = np.concatenate([left, right, right])
-    sets = la.sketches.Shingles(np.concatenate([left, right, union]), np.array([0, 40, 49, 107]))
-    values = scheme(permutations=48, seed=3).sign(sets).values
-    assert np.minimum(values[0], values[1]).tolist() == values[2].tolist()
-    merged = scheme(permutations=48, seed=3)
-    one = merged.sign(la.sketches.Shingles(left, np.array([0, 40])))
-    other = merged.sign(la.sketches.Shingles(right, np.array([0, 9])))
-    assert one.merge(other).values[0].tolist() == values[2].tolist()
+    sets = ([*left], [0, 40]), ([*right], [0, 9]), ([*left, *right, *right], [0, 58])
+    one, other, union = (scheme(permutations=48, seed=3).sign(Shingles(*some)) for some in sets)
+    assert one.merge(other).values.tolist() == np.minimum(one.values, other.values).tolist() == union.values.tolist()
 
 
 def test_long_texts_that_repeat_themselves(rng):
@@ -57,8 +52,8 @@ def test_long_texts_that_repeat_themselves(rng):
         values = rng.integers(0, 1 << 64, distinct, dtype=np.uint64)
         values[0] = 0
         many = np.resize(values, size)
-        sets = la.sketches.Shingles(np.concatenate([values, many]), np.array([0, distinct, distinct + len(many)]))
-        signed = la.sketches.FastSimilarity(permutations=64, seed=4).sign(sets).values
+        sets = Shingles(np.concatenate([values, many]), np.array([0, distinct, distinct + len(many)]))
+        signed = FastSimilarity(permutations=64, seed=4).sign(sets).values
         assert signed[0].tolist() == signed[1].tolist() == naive.fast_similarity(values.tolist(), 64, 4)
 
 
@@ -66,9 +61,9 @@ def test_long_texts_that_repeat_themselves(rng):
 def test_darts_equal_twin(rng, seed):
     offsets = [0, 1, 3, 43]
     values, weights = rng.integers(0, 1 << 64, 43, dtype=np.uint64), rng.lognormal(0, 2, 43)
-    sets = la.sketches.WeightedSets.from_arrays(values, weights, offsets)
+    sets = WeightedSets.from_arrays(values, weights, offsets)
     elements = list(zip(sets.values.tolist(), sets.weights.tolist(), strict=True))
-    found = la.sketches.DartMinHash(permutations=16, seed=seed).sign(sets).values
+    found = DartMinHash(permutations=16, seed=seed).sign(sets).values
     assert found.tolist() == [families.darts(dict(elements[begin:end]), 16, seed) for begin, end in pairwise(offsets)]
 
 

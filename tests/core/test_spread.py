@@ -7,6 +7,7 @@ import numpy as np
 
 import lookalike as la
 from lookalike.core import table_places
+from lookalike.sketches import Shingles
 from lookalike.sketches.minhash import FastSimilarity
 from lookalike.values import drop_repeats
 
@@ -51,7 +52,7 @@ def everything():
     """What tables give, as bytes: sets, signatures that look for distinct values, an exact job, an overlap."""
     texts = ["a b c d e f g", "a b c d e f h", "x " * 300, "u v w x y z u v w x y z", ""]
     sets = la.shingle(texts, width=2)
-    ready = la.sketches.Shingles.from_arrays(np.arange(60) % 7, [0, 50, 50, 60])
+    ready = Shingles.from_arrays(np.arange(60) % 7, [0, 50, 50, 60])
     repeated = np.tile(np.arange(1, 5, dtype=np.uint64) << np.uint64(60), 40), np.array([0, 160])
     yield from (sets.values, sets.offsets, ready.values, ready.offsets, *drop_repeats(*repeated))
     yield FastSimilarity(permutations=16).sign_values(*repeated)

@@ -1,51 +1,26 @@
-"""The walk and what resolves matches, against plain Python."""
-
-from itertools import pairwise
+"""Decisions and pairs of whole jobs, and what resolves matches, against plain Python."""
 
 import numpy as np
 import pytest
+from naive import walk as naive
 
-from lookalike.core import Resolver, Rows
-from lookalike.methods.method import FINGERPRINTS
-
-
-def run_walk(bounds, orders, partners, words, boundary, threshold, every):
-    """Walk rows of which two that differ in d bits have the score 1 - d / 64."""
-    n, offsets = len(words), np.cumsum([0, *map(len, partners)])
-    flat = np.array([p for row in partners for p in row], np.int64)
-    rows = Rows(FINGERPRINTS, np.ones(n, np.int64), np.arange(n + 1), np.empty(0, np.int32), words, 1 - np.arange(65) / 64)
-    found = rows.walk(np.array(bounds), np.array(orders), offsets, flat, boundary, threshold, every)
-    return list(zip(*(column.tolist() for column in found), strict=True))
+import lookalike as la
+from lookalike.core import Resolver
 
 
-@pytest.mark.parametrize("every", [False, True])
-def test_bundles_are_walked_as_defined(rng, every):
-    for _ in range(100):
-        n = int(rng.integers(1, 20))
-        bounds = [0, *sorted(set(rng.integers(1, n + 1, 2).tolist()) - {n}), n]
-        orders = np.concatenate([np.sort(rng.choice(50, b - a, replace=False)) for a, b in pairwise(bounds)])
-        words = rng.integers(0, 8, n, dtype=np.uint64)
-        begin = [max(b for b in bounds if b <= row) for row in range(n)]
-        earlier = [[orders[o] for o in range(begin[row], row) if rng.random() < 0.7] for row in range(n)]
-        partners = [rng.permutation(row).tolist() for row in earlier]
-        boundary = int(rng.integers(0, 20))
-        expected, gone = [], [False] * n
-        for row in range(n):
-            for partner in partners[row]:
-                other = begin[row] + orders[begin[row] : row].tolist().index(partner)
-                score = 1 - int(words[row] ^ words[other]).bit_count() / 64
-                if orders[row] >= boundary and (every or not gone[other]) and score >= 63 / 64:
-                    expected.append((partner, orders[row], score))
-                    gone[row] |= not gone[other]
-        assert run_walk(bounds, orders, partners, words, boundary, 63 / 64, every) == expected
-
-
-def test_a_partner_that_is_not_there_is_told():
-    """Orders 2 and 5 are in another bundle, 7 is the row itself, 9 comes later."""
-    for partner in [-1, 1, 2, 5, 7, 9]:
-        words = np.zeros(5, np.uint64)
-        with pytest.raises(RuntimeError, match="not in the bundle"):
-            run_walk([0, 2, 5], [2, 5, 3, 7, 9], [[], [], [], [partner], []], words, 0, 0.5, False)
+@pytest.mark.parametrize("threshold", [0.3, 0.6, 1.0])
+@pytest.mark.parametrize("how", [{"recall": 1}, {"bands": 60, "rows": 1}])
+def test_decisions_and_pairs_are_those_of_the_walk(rng, threshold, how):
+    sets = [{*rng.choice(30, int(rng.integers(1, 14))).tolist()} for _ in range(150)]
+    texts, how = [" ".join(f"w{i}" for i in sorted(some)) for some in sets], {"width": 1, "threshold": threshold, **how}
+    pairs = naive.all_pairs(sets, threshold)
+    found = la.pairs(texts, **how).to_pylist()
+    assert {(row["left_id"], row["right_id"]): row["resemblance"] for row in found} == pairs
+    keepers = naive.keep(len(sets), pairs)
+    result = la.dedup(texts, **how)
+    assert result.keep.tolist() == [keeper == row for row, keeper in enumerate(keepers)]
+    named = zip(*(result.removed[name].to_pylist() for name in ("id", "duplicate_of")), strict=True)
+    assert dict(named) == {row: keeper for row, keeper in enumerate(keepers) if keeper != row}
 
 
 def test_resolve_equals_a_set(rng):

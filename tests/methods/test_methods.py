@@ -11,6 +11,7 @@ from naive.hashing import K0, fmix64, fold_multiply
 import lookalike as la
 from lookalike.methods.method import Method
 from lookalike.methods.registry import MethodSettings, make_method
+from lookalike.sketches import Shingles, SimHash
 from lookalike.theory import shares, simhash
 
 ALL = [(name, verify) for name in ("minhash", "simhash") for verify in ("exact", "sketch", "none")]
@@ -84,7 +85,7 @@ def test_simhash_keys_are_the_fingerprints_and_estimates_their_halves():
     method = make_method("simhash", MethodSettings(verify="sketch", seed=11))
     values, offsets = rows_of(SETS)
     made = method.sketch(values, offsets, np.arange(6, dtype=np.uint64))
-    words = la.sketches.SimHash(seed=11).sign(la.sketches.Shingles(values, offsets)).words
+    words = SimHash(seed=11).sign(Shingles(values, offsets)).words
     assert (made.keys == words).all() and method.n_codes == 0
     assert [int(low) | int(high) << 32 for low, high in made.estimates] == words[:, 0].tolist()
 

@@ -3,6 +3,7 @@
 import pytest
 
 import lookalike as la
+from lookalike.errors import ParameterError
 from lookalike.methods.registry import MethodSettings, make_method
 
 
@@ -20,10 +21,10 @@ def test_built_in_methods_follow_the_settings():
 
 @pytest.mark.parametrize("given", [{"bands": 4, "rows": 2}, {"permutations": 128}])
 def test_simhash_has_no_bands(given):
-    with pytest.raises(la.errors.ParameterError, match="permutations, bands and rows are for minhash; simhash has radius"):
+    with pytest.raises(ParameterError, match="permutations, bands and rows are for minhash; simhash has radius"):
         make_method("simhash", MethodSettings(**given))
 
 
 def test_a_method_that_is_not_there_is_refused():
-    with pytest.raises(la.errors.ParameterError, match="^method must be one of minhash, simhash; got 'toy'$"):
+    with pytest.raises(ParameterError, match="^method must be one of minhash, simhash; got 'toy'$"):
         make_method("toy", MethodSettings())

@@ -73,21 +73,20 @@ def by_buckets(keys, codes, boundary, rule):
     return pairs | rare_pairs(sorted(crowded), codes, boundary, rule)
 
 
-def by_fingerprints(prints, groups, codes, radius, boundary, rule):
-    """Candidates within a radius: ``prints`` and ``groups`` of each live document; ``codes`` are none if crowds do without."""
+def by_fingerprints(prints, groups, radius, boundary, rule):
+    """Candidates within a radius: ``prints`` and ``groups`` of each live document."""
     alike = defaultdict(list)
     for d in sorted(prints):
         alike[prints[d], groups[d]].append(d)
-    pairs, crowded, speaks = set(), set(), {}
+    pairs, speaks = set(), {}
     for both, members in alike.items():
         pairs |= bucket_pairs(members, boundary, rule)
         is_crowd = len(members) > rule.max_bucket
         speaks[both] = heads_of(members, boundary, rule.heads) if is_crowd else members
-        crowded |= set(members) if is_crowd else set()
     for (one, group), (other, other_group) in combinations(alike, 2):
         if group == other_group and (one ^ other).bit_count() <= radius:
             pairs |= {(min(p), max(p)) for p in product(speaks[one, group], speaks[other, other_group])}
-    return pairs | (rare_pairs(sorted(crowded), codes, boundary, rule) if codes else set())
+    return pairs
 
 
 def by_samples(held, samples, needed, wide, boundary, rule):

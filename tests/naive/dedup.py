@@ -13,7 +13,7 @@ from naive.hashing import K0, derive, fmix64, fold_multiply
 from naive.sketches import band_keys, fast_similarity
 from naive.text import decoded, hashes
 
-SIMHASH_BITS, ESTIMATION_SLOTS, CROWD_SLOTS = 64, 256, 96
+SIMHASH_BITS, ESTIMATION_SLOTS = 64, 256
 
 
 class Decision(NamedTuple):
@@ -57,9 +57,9 @@ def code_of(slot, i, group):
 
 
 @cache
-def shingles(text, unit, width):
+def shingles(text, width):
     """Shingle hashes of a text, repeats included."""
-    return tuple(hashes(decoded(text), unit, width))
+    return tuple(hashes(decoded(text), width=width))
 
 
 @cache
@@ -180,20 +180,19 @@ def same_texts(documents):
 
 def dedup(
     texts, *, references=0, keep="first", columns=None, key=None, within=None, across=None, ignore=(), empty="keep",
-    unit="word", width=5,
-    method="minhash", verify="exact", threshold=0.8, bands=16, rows=6, radius=3, seed=1, least=0, rule=None, simhash_codes=False,
+    width=5, method="minhash", verify="exact", threshold=0.8, bands=16, rows=6, radius=3, seed=1, least=0, rule=None,
     overrides=None, measure="resemblance", floor=0, sample=32, recall=None,
 ):  # fmt: skip
     """Decide about each text (bytes; the references come first): a list of ``Decision``.
 
     With ``recall`` 1 all live documents are candidates. With ``measure="containment"`` ``least`` is that of ``least_sampled``, and ``floor`` the least resemblance.
     ``columns`` are values by the names in ``keep``, ``key`` tuples of values, ``within`` the values of that column; ``least``
-    comes of ``least_codes``; ``simhash_codes``: crowds of fingerprints meet by rare codes too; ``overrides`` say of some
+    comes of ``least_codes``; ``overrides`` say of some
     documents that are no references whether they are to be kept ("keep") or removed ("remove"); shingles of the texts ``ignore`` do not count. ``across`` are values of that column.
     """
     rule, overrides = rule or Rule(), overrides or {}
-    ignored = {shingle for text in ignore for shingle in shingles(text, unit, width)}
-    whole = [tuple(shingles(text, unit, width)) for text in texts]
+    ignored = {shingle for text in ignore for shingle in shingles(text, width)}
+    whole = [shingles(text, width) for text in texts]
     sets = [tuple(shingle for shingle in some if shingle not in ignored) for some in whole]
     groups = [0 if within is None else group_of(value) for value in within or texts]
     apart = [None if value is None or value != value else group_of(value) for value in across or ()]
@@ -239,11 +238,7 @@ def dedup(
         }
     else:
         prints = {i: print_of(text_of[i], seed) for i in live}
-        codes = {
-            i: [code_of(s, j, group[i]) for j, s in enumerate(slots_of(text_of[i], CROWD_SLOTS, seed))]
-            for i in live if simhash_codes
-        }  # fmt: skip
-        candidates = by_fingerprints(prints, group, codes, radius, references, rule)
+        candidates = by_fingerprints(prints, group, radius, references, rule)
     if across is not None:
         candidates |= same_texts([(i, (texts[order[i]], group[i]), apart[order[i]]) for i in live])
         candidates = {(a, b) for a, b in candidates if differ(apart[order[a]], apart[order[b]])}

@@ -2,9 +2,7 @@
 
 import math
 
-from naive.hashing import MASK, derive, fmix64
-
-EMPTY, GOLDEN = 0xFFFFFFFF, 0x9E3779B97F4A7C15
+from naive.hashing import EMPTY, GOLDEN, MASK, derive, fmix64
 
 
 def multiply_shift(key, seed):
@@ -119,11 +117,10 @@ def darts(weighted, slots, seed):
 
 def rotate(slots):
     """Densification by rotation."""
-    empty, t = 0xFFFFFFFF, len(slots)
-    out = list(slots)
+    out, t = list(slots), len(slots)
     for j in range(t):
         d = 0
-        while d < t and slots[(j + d) % t] == empty:
+        while d < t and slots[(j + d) % t] == EMPTY:
             d += 1
         if 0 < d < t:
             out[j] = fmix64(slots[(j + d) % t] | (d << 32)) >> 32

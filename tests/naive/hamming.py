@@ -2,9 +2,7 @@
 
 from itertools import combinations
 
-from naive.hashing import MASK, derive, fmix64
-
-GOLDEN = 0x9E3779B97F4A7C15
+from naive.hashing import GOLDEN, MASK, derive, fmix64
 
 
 def simhash(values, weights, bits, seed):

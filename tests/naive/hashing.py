@@ -1,8 +1,10 @@
 """Twins of the hash kernels in plain Python integers."""
 
+from hashlib import shake_128
+
 MASK = (1 << 64) - 1
 K0, K1, K2, K3 = 0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3, 0x589965CC75374CC3
-MULTIPLIER = 0x9FB21C651E98DF25
+MULTIPLIER, GOLDEN, EMPTY = 0x9FB21C651E98DF25, 0x9E3779B97F4A7C15, 0xFFFFFFFF
 
 
 def fmix64(x):
@@ -59,9 +61,7 @@ def shingle_hashes(tokens, width):
 
 def derive(seed, purpose, count):
     """Numbers derived from a seed."""
-    import hashlib
-
-    stream = hashlib.shake_128(seed.to_bytes(8, "little") + purpose.encode()).digest(8 * count)
+    stream = shake_128(seed.to_bytes(8, "little") + purpose.encode()).digest(8 * count)
     return [int.from_bytes(stream[8 * i : 8 * i + 8], "little") for i in range(count)]
 
 

@@ -3,7 +3,7 @@
 from hashlib import shake_256
 
 from naive.hashing import PRIME, fmix64, keyed_digest
-from naive.text import collapsed, fold, shown, words
+from naive.text import pieces
 
 P = PRIME
 
@@ -37,12 +37,10 @@ def token_words(token, secret):
 
 def tokens(text, unit, fold_case):
     """Tokens of a text as two words in one number, by the secret of long tokens."""
-    if unit == "byte":
-        return [b | 1 << 64 for b in text.encode()]
-    folded = None if unit == "word" else fold(collapsed(shown(text, unit), unit == "line"), fold_case)
-    if unit == "char":
-        return [ord(c) | 1 << 64 for c in folded]
-    return [t.encode() for t in (words(text, fold_case) if unit == "word" else folded.split("\n")) if t]
+    found = pieces(text, unit, fold_case)
+    if unit in ("byte", "char"):
+        return [(b if unit == "byte" else ord(b)) | 1 << 64 for b in found]
+    return [token.encode() for token in found]
 
 
 def hashes(text, unit, width, key, fold_case=True):

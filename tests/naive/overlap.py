@@ -2,6 +2,8 @@
 
 import re
 
+from naive.repeats import merged
+
 
 def words(text):
     """Return (word, begin, end) of all words, in bytes."""
@@ -53,17 +55,6 @@ def pieces(document, chosen, common, width):
         found[-1][2] = found[-1][2] or shingle not in common
         last = i
     return [(begin, end) for begin, end, counts in found if counts]
-
-
-def union(intervals):
-    """Return intervals put together where they meet."""
-    out = []
-    for begin, end in sorted(intervals):
-        if out and begin <= out[-1][1]:
-            out[-1][1] = max(out[-1][1], end)
-        else:
-            out.append([begin, end])
-    return [tuple(one) for one in out]
 
 
 def overlap(data, against, *, measure="containment", threshold=0.8, width=5, passage=None, min_tokens=1, common=None):
@@ -125,7 +116,7 @@ def overlap(data, against, *, measure="containment", threshold=0.8, width=5, pas
             got = [field_found(data[i], t, width, threshold, kind) for t in texts]
             shares.setdefault((i, j), {})[id(field)] = sum(got) / len(got) if got else None
     return (
-        {pair: value for pair, (_, value) in best.items()}, {i: union(some) for i, some in masked.items()}, reasons,
+        {pair: value for pair, (_, value) in best.items()}, {i: merged(some) for i, some in masked.items()}, reasons,
         {pair: [*some.values()] for pair, some in shares.items()},
     )  # fmt: skip
 

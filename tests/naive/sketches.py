@@ -1,9 +1,6 @@
 """Twins of the sketch kernels, written from their descriptions."""
 
-from naive.hashing import K0, MASK, derive, fmix64, fold_multiply
-
-EMPTY = 0xFFFFFFFF
-GOLDEN = 0x9E3779B97F4A7C15
+from naive.hashing import EMPTY, GOLDEN, K0, MASK, derive, fmix64, fold_multiply
 
 
 def fast_similarity(values, k, seed):

@@ -5,22 +5,24 @@ from itertools import product
 
 import numpy as np
 import pytest
+from statistics_sets import estimated
 
-import lookalike as la
+from lookalike.errors import ParameterError
+from lookalike.sketches import BBit, FastSimilarity, Fractional, MinHash, OnePermutation, Shingles, XorBits
 
 FILLED = ("rotation", "optimal", "reverse")
 SCHEMES = {
-    "MinHash": la.sketches.MinHash,
-    "FastSimilarity": la.sketches.FastSimilarity,
-    "raw": la.sketches.OnePermutation,
-    **{kind: partial(la.sketches.OnePermutation, densify=kind) for kind in FILLED},
+    "MinHash": MinHash,
+    "FastSimilarity": FastSimilarity,
+    "raw": OnePermutation,
+    **{kind: partial(OnePermutation, densify=kind) for kind in FILLED},
 }
 PACKINGS = {
     "": None,
-    **{f"{bits} bits": la.sketches.BBit(bits=bits) for bits in (1, 2, 4, 8)},
-    **{f"XOR of {combined}": la.sketches.XorBits(combined=combined) for combined in (2, 4)},
-    "1.5 bits": la.sketches.Fractional(shares=[(1, 0.5), (2, 0.5)]),
-    "0.75 bits": la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.5)]),
+    **{f"{bits} bits": BBit(bits=bits) for bits in (1, 2, 4, 8)},
+    **{f"XOR of {combined}": XorBits(combined=combined) for combined in (2, 4)},
+    "1.5 bits": Fractional(shares=[(1, 0.5), (2, 0.5)]),
+    "0.75 bits": Fractional(shares=[(1, 0.5), (0.5, 0.5)]),
 }
 KINDS = (
     [(scheme, "") for scheme in SCHEMES]
@@ -51,9 +53,9 @@ def check_cell(rng, kind, size, slots, resemblance, ratio, pairs, likely):
     pool = rng.integers(0, 1 << 63, (pairs, union), dtype=np.uint64)
     sets = np.concatenate([pool[:, :size], pool[:, size - common :]], 1)
     offsets = np.concatenate([[0], np.cumsum(np.tile([size, ratio * size], pairs))])
-    signed = SCHEMES[scheme](permutations=slots).sign(la.sketches.Shingles(sets.ravel(), offsets))
-    rows, how = np.arange(0, 2 * pairs, 2), {"most_likely": True} if likely else {}
-    found, error = (packing.pack(signed) if packing else signed).estimated_resemblance(rows, rows + 1, with_error=True, **how)
+    signed = SCHEMES[scheme](permutations=slots).sign(Shingles(sets.ravel(), offsets))
+    how = {"most_likely": True} if likely else {}
+    found, error = estimated(packing.pack(signed) if packing else signed, with_error=True, **how)
     covered = (np.abs(found - common / union) <= 1.96 * error + 1e-12).mean()
     cell = f"{size} and {ratio * size} members, {common / union:.3f}, {slots} slots: {covered:.3f}"
     few_values = scheme == "raw" and union < slots  # they cannot cover .95
@@ -61,7 +63,14 @@ def check_cell(rng, kind, size, slots, resemblance, ratio, pairs, likely):
     assert covered < 0.98 + 3 * (0.02 * 0.98 / pairs) ** 0.5 or wide_by_nature(scheme, packing, union, common, slots), cell
 
 
-CELLS = [(20, 256, 0.5, 1), (20, 1024, 0.8, 1), (200, 64, 0.19, 5), (200, 256, 0.97, 1)]
+CELLS = [
+    (20, 256, 0.5, 1),
+    (20, 1024, 0.8, 1),
+    (200, 64, 0.19, 5),
+    (200, 256, 0.97, 1),
+    (200, 512, 0.99, 1),
+    (200, 512, 1.0, 1),
+]
 
 
 @pytest.mark.filterwarnings("ignore:estimates from XORs")
@@ -81,7 +90,7 @@ def test_errors_of_bins_that_few_members_fill_cover(rng, size):
 def test_no_error_of_combined_bits_is_zero():
     for combined, density in product((2, 4), (0.6, 0.0)):
         matches = np.arange(1024 // combined)[:, None]
-        assert (la.sketches.XorBits(combined=combined).estimate(matches, 1024, density, density)[1] > 0).all()
+        assert (XorBits(combined=combined).estimate(matches, 1024, density, density)[1] > 0).all()
 
 
 @pytest.mark.slow
@@ -99,8 +108,8 @@ def test_errors_cover_over_the_whole_grid(rng, kind, size):
 
 
 def test_bits_of_filled_bins_state_no_error():
-    shingles = la.sketches.Shingles.from_arrays([1, 2, 3, 1, 2, 4], [0, 3, 6])
+    shingles = Shingles.from_arrays([1, 2, 3, 1, 2, 4], [0, 3, 6])
     for kind, packing in product(FILLED, ("1 bits", "XOR of 2")):
         packed = PACKINGS[packing].pack(SCHEMES[kind](permutations=64).sign(shingles))
-        with pytest.raises(la.errors.ParameterError, match="pack raw bins with BBit"):
+        with pytest.raises(ParameterError, match="pack raw bins with BBit"):
             packed.estimated_resemblance(0, 1, with_error=True)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from theory.test_likelihood import match
 
-import lookalike as la
+from lookalike.sketches import BBit, OnePermutation, PermutationBins, Shingles
 from lookalike.theory.mixture import Part
 
 
@@ -13,11 +14,11 @@ def test_errors_rest_on_the_bins_that_are_filled(rng):
     Of bits: the variance of what bins have in common, and that of the bits of unlike ones, which match by chance."""
     n = 12
     values = rng.integers(0, 1 << 63, n, dtype=np.uint64)
-    shingles = la.sketches.Shingles.from_arrays(np.concatenate([values, values[: n // 2]]), [0, n, n + n // 2])
-    bins = la.sketches.PermutationBins(universe=64 * 64, permutations=64)
+    shingles = Shingles.from_arrays(np.concatenate([values, values[: n // 2]]), [0, n, n + n // 2])
+    bins = PermutationBins(universe=64 * 64, permutations=64)
     places = rng.choice(64 * 64, n, replace=False)
     for universe, signatures in (
-        (2.0**64, la.sketches.OnePermutation(permutations=64).sign(shingles)),
+        (2.0**64, OnePermutation(permutations=64).sign(shingles)),
         (64 * 64, bins.sign_sets(np.concatenate([places, places[: n // 2]]), [0, n, n + n // 2])),
     ):
         left, right = signatures.values
@@ -34,7 +35,7 @@ def test_errors_rest_on_the_bins_that_are_filled(rng):
         spread = (members - m) / (members - 1) * (1 + alone)
         assert error == pytest.approx(counted.std() * (spread / len(counted)) ** 0.5)
         for bits, odds in ((1, 1.0), (3, 1 / 7)):  # of a match by chance
-            packed = la.sketches.BBit(bits=bits).pack(signatures)
+            packed = BBit(bits=bits).pack(signatures)
             equal, both, _ = packed.matches(0, 1)
             differ = both - equal + 2.0
             r = (equal + 2.0 - differ * odds) / (m + 4)
@@ -48,8 +49,8 @@ def test_errors_of_bits_of_sets_of_unlike_densities(bits):
     """The error of the share of matches over the rise of its expectation."""
     slots, densities = 40, (0.35, 0.05)
     counts = np.arange(slots + 1)[:, None]
-    _, error = la.sketches.BBit(bits=bits).estimate(counts, slots, *(np.full(slots + 1, density) for density in densities))
+    _, error = BBit(bits=bits).estimate(counts, slots, *(np.full(slots + 1, density) for density in densities))
     part = Part(slots=slots, bits=bits)
     slope = match(part, 1.0, *densities) - match(part, 0.0, *densities)
     p = (counts[:, 0] + 2) / (slots + 4)
-    np.testing.assert_allclose(error, (p * (1 - p) / (slots + 4)) ** 0.5 / slope, rtol=1e-9)
+    assert_allclose(error, (p * (1 - p) / (slots + 4)) ** 0.5 / slope, rtol=1e-9)

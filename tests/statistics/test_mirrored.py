@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from scipy import stats
-from theory.test_likelihood import match
+from theory.test_likelihood import highest, match, matches
 
-import lookalike as la
+from lookalike.sketches import Fractional, XorBits
 
 PACKINGS = [
-    la.sketches.XorBits(combined=2),
-    la.sketches.XorBits(combined=4),
-    la.sketches.Fractional(shares=[(1, 0.2), (0.5, 0.8)]),
+    XorBits(combined=2),
+    XorBits(combined=4),
+    Fractional(shares=[(1, 0.2), (0.5, 0.8)]),
 ]
 
 
@@ -26,10 +26,10 @@ def test_densities_decide_whether_there_are_estimates_and_these_cover(packing, d
     counts = np.stack(np.meshgrid(*(np.arange(part.slots + 1) for part in parts), indexing="ij"), -1).reshape(-1, len(parts))
     given = [np.full(len(counts), density) for density in densities]
     found, error = (packing.most_likely if likely else packing.estimate)(counts, permutations, *given)
-    lowest, highest = max(0.0, sum(densities) - 1), min(densities) / max(densities) if max(densities) else 1.0
-    ends = [sum(part.slots * match(part, r, *densities) for part in parts) for r in (lowest, highest)]
+    lowest, most = max(0.0, sum(densities) - 1), highest(*densities)
+    ends = [matches(parts, r, *densities) for r in (lowest, most)]
     assert np.isnan(found).tolist() == [ends[1] < ends[0]] * len(found), "no resemblance makes more matches than the lowest"
-    for r in np.linspace(lowest, highest, 9):
+    for r in np.linspace(lowest, most, 9):
         chances = [stats.binom.pmf(counts[:, i], p.slots, match(p, r, *densities)) for i, p in enumerate(parts)]
         covered = np.prod(chances, 0)[np.abs(found - r) <= 1.96 * error + 1e-12].sum()
         assert covered > 0.92 or ends[1] < ends[0]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import lookalike as la
+from lookalike.sketches import PermutationBins
 from lookalike.theory import one_permutation
 
 
@@ -17,7 +17,7 @@ def test_the_estimate_is_unbiased_with_the_variance_of_the_report(universe, bins
     exact = common / union
     found = np.empty(n)
     for seed in range(n):
-        scheme = la.sketches.PermutationBins(universe=universe, permutations=bins, seed=seed)
+        scheme = PermutationBins(universe=universe, permutations=bins, seed=seed)
         found[seed] = scheme.sign_sets(values, [0, left, left + right]).estimated_resemblance(0, 1)
     expected = float(one_permutation.variance(exact, union, bins, universe))
     assert abs(found.mean() - exact) < 5 * (expected / n) ** 0.5

@@ -1,16 +1,25 @@
 """Standard errors hold where all slots match or none does, and estimates take the densities into account."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 from scipy import stats
+from statistics_sets import estimated
 from theory.sampler import minima
 
-import lookalike as la
-from lookalike.theory import likelihood, minhash, mixture, shares, xor_bits
-
-HIGH = (0.9, 0.95, 0.97, 0.98, 0.985, 0.99, 0.995, 0.999, 1.0)
+from lookalike.errors import ParameterError
+from lookalike.sketches import (
+    BBit,
+    DartMinHash,
+    FastSimilarity,
+    MinHash,
+    OnePermutation,
+    PermutationMinHash,
+    Shingles,
+    Signatures,
+    WeightedSets,
+    XorBits,
+)
+from lookalike.theory import minhash, shares, xor_bits
 
 
 def coverage(trials, share, half_width):
@@ -38,57 +47,25 @@ def test_intervals_of_shares_cover_near_the_ends(trials):
 def test_errors_of_shares_of_no_trials():
     assert np.isnan(shares.share_error(0, 0))
     for wrong in ((-1, 5), (6, 5), (1, -1)):
-        with pytest.raises(la.errors.ParameterError):
+        with pytest.raises(ParameterError):
             shares.share_error(*wrong)
-
-
-@pytest.mark.filterwarnings("ignore:estimates from XORs")
-def test_intervals_of_packed_estimates_cover_at_high_resemblance(rng):
-    """At least 93 % of 1.96 errors, less five standard errors of 2,000 pairs."""
-    n, k, rows = 2000, 512, np.arange(2000)
-    packings = [la.sketches.BBit(bits=b) for b in (1, 8)] + [la.sketches.XorBits(combined=c) for c in (2, 4)]
-    packings.append(la.sketches.Fractional(shares=[(1, 0.5), (4, 0.5)]))
-    for likely, packing, resemblance in product([False, True], packings, HIGH):
-        left, others = rng.integers(0, 1 << 32, (2, n, k), dtype=np.uint32)
-        right = np.where(rng.random((n, k)) < resemblance, left, others)
-        signatures = la.sketches.Signatures(np.concatenate([left, right]), la.sketches.MinHash(permutations=k))
-        found, error = packing.pack(signatures).estimated_resemblance(rows, rows + n, with_error=True, most_likely=likely)
-        assert (error > 0).all()
-        share = (np.abs(found - resemblance) <= 1.96 * error + 1e-12).mean()
-        assert share > 0.93 - 5 * (0.93 * 0.07 / n) ** 0.5
-        assert resemblance < 1 or ((found == 1.0).all() and error.max() < 5 / k**0.5)
 
 
 def test_no_estimate_claims_to_be_free_of_error():
     """0.1 stated an error of 0 where all slots match."""
-    same = la.sketches.Shingles.from_arrays([1, 2, 3, 1, 2, 3, 4, 5], [0, 3, 6, 8])
-    weighted = la.sketches.WeightedSets.from_arrays([1, 2, 1, 2, 3], np.ones(5), [0, 2, 4, 5])
+    same = Shingles.from_arrays([1, 2, 3, 1, 2, 3, 4, 5], [0, 3, 6, 8])
+    weighted = WeightedSets.from_arrays([1, 2, 1, 2, 3], np.ones(5), [0, 2, 4, 5])
+    schemes = (FastSimilarity(), MinHash(), OnePermutation(), OnePermutation(densify="optimal"))
     signed = [
-        s.sign(same)
-        for s in (
-            la.sketches.FastSimilarity(),
-            la.sketches.MinHash(),
-            la.sketches.OnePermutation(),
-            la.sketches.OnePermutation(densify="optimal"),
-        )
+        *(scheme.sign(same) for scheme in schemes),
+        DartMinHash().sign(weighted),
+        BBit(bits=2).pack(schemes[2].sign(same)),
+        PermutationMinHash(universe=9).sign_sets([1, 2, 1, 2, 3], [0, 2, 4, 5]),
     ]
-    signed.append(la.sketches.DartMinHash().sign(weighted))
-    signed.append(la.sketches.PermutationMinHash(universe=9).sign_sets([1, 2, 1, 2, 3], [0, 2, 4, 5]))
-    signed.append(la.sketches.BBit(bits=2).pack(signed[2]))
     for signatures in signed:
         for right, expected in ((1, 1.0), (2, 0.0)):
             found, error = signatures.estimated_resemblance(0, right, with_error=True)
             assert found == pytest.approx(expected, abs=0.3) and error > 0.005
-
-
-def test_densities_of_each_pair_count():
-    parts = [mixture.Part(slots=100, bits=1)]
-    matches, left, right = [[80], [80], [80]], [0.0, 0.4, 0.4], [0.0, 0.4, 0.2]
-    found = likelihood.most_likely(matches, parts, left, right)
-    for i in range(3):
-        alone = likelihood.most_likely(matches[i], parts, left[i], right[i])
-        assert (found[0][i], found[1][i]) == (pytest.approx(alone[0]), pytest.approx(alone[1]))
-    assert len(set(np.round(found[0], 6))) == 3
 
 
 @pytest.mark.filterwarnings("ignore:estimates from XORs")
@@ -97,15 +74,11 @@ def test_combined_bits_of_dense_sets_say_nothing_where_two_resemblances_fit(rng,
     """E13: at densities of .5, resemblances of .1 and .4 give the same matches: 0.1 stated .4, with an error bar. Both are in it."""
     n, samples = 300, 500
     for r in (0.05, 0.1, 0.9):
-        left, right = minima(rng, r, 0.5, 0.5, (n, samples * combined))
-        slots = np.concatenate([left, right]).astype(np.uint64)
-        scheme = la.sketches.PermutationMinHash(universe=1 << 40, permutations=samples * combined)
-        packed = la.sketches.XorBits(combined=combined).pack(
-            la.sketches.Signatures(slots, scheme, "minima", np.full(2 * n, 0.5))
-        )
-        rows = np.arange(n)
+        slots = np.stack(minima(rng, r, 0.5, 0.5, (n, samples * combined)), axis=1).reshape(2 * n, -1).astype(np.uint64)
+        scheme = PermutationMinHash(universe=1 << 40, permutations=samples * combined)
+        packed = XorBits(combined=combined).pack(Signatures(slots, scheme, "minima", np.full(2 * n, 0.5)))
         for likely in (False, True):
-            found, error = packed.estimated_resemblance(rows, rows + n, with_error=True, most_likely=likely)
+            found, error = estimated(packed, with_error=True, most_likely=likely)
             for fits in {r, max(r, 0.5 - r) if combined == 2 else r}:  # odd powers tell them apart
                 assert (np.abs(found - fits) <= 1.96 * error).mean() > 0.95 - 3 * (0.95 * 0.05 / n) ** 0.5
             if r == 0.9:

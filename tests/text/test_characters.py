@@ -60,9 +60,8 @@ def test_tables_of_normal_forms_are_those_of_the_pinned_version(form):
         assert characters.normalize(text, form) == unicodedata.normalize(form, text)
 
 
-ROWS = st.lists(
-    st.tuples(st.sampled_from([*PIECES, "e\u0301", b"\xff", "\u0344"]), st.sampled_from([1, 2, 40, 70])), max_size=9
-)
+BROKEN = [b"\xff", b"\xc3", b"\xa9", b"\xed\xa0\x80", b"\xe2\x82", b"\xf0\x9f", b"\xcc\x81", b"\xf5", b"\xc0\x80"]
+ROWS = st.lists(st.tuples(st.sampled_from([*PIECES, "e\u0301", "e", *BROKEN]), st.sampled_from([1, 2, 40, 70])), max_size=9)
 
 
 @given(st.lists(ROWS, max_size=4))
@@ -74,18 +73,6 @@ def test_texts_have_the_normal_form_of_each_alone(rows):
     for row, text in enumerate(data):
         expected = unicodedata.normalize("NFC", text.decode("utf-8", "surrogateescape"))
         assert found.row(row).decode("utf-8", "surrogateescape") == expected
-
-
-BYTES = [b"\xc3", b"\xa9", b"\xed\xa0\x80", b"\xe2\x82", b"\xf0\x9f", b"\xcc\x81", b"e", b"\xf5", b"\xc0\x80"]
-
-
-@given(st.lists(st.sampled_from(BYTES)))
-def test_bytes_that_are_no_utf8_stay_where_they_are(parts):
-    text = b"".join(parts)
-    found = Shingling().normalized(from_arrow_array(pa.array([text], pa.large_binary())))
-    assert found.row(0).decode("utf-8", "surrogateescape") == unicodedata.normalize(
-        "NFC", text.decode("utf-8", "surrogateescape")
-    )
 
 
 def test_texts_that_are_normal_are_the_very_same():

@@ -75,17 +75,6 @@ def test_the_characters_are_those_of_another_parser(seed):
     assert bare(la.html_to_text(page)) == bare(la.html_to_text(page, boilerplate=True)) == bare(Naive(page).text)
 
 
-def test_answers_in_single_characters_make_texts_differ(tmp_path):
-    form = "<h1>登山届の記入用紙（全員分をご提出ください）</h1><ul><li>{}</li></ul><table><tr><th>装備</th><td>{}</td></tr></table>"
-    for name, answers in {"a.html": "有無", "b.htm": "無有", "c.xhtml": "有無"}.items():
-        (tmp_path / name).write_text(form.format(*answers))
-    result = la.dedup(tmp_path, threshold=1.0)
-    assert result.keep.tolist() == [True, True, False]
-    result.write(tmp_path / "kept.jsonl")
-    rows = [row["text"] for row in read_lines(tmp_path / "kept.jsonl")]
-    assert [bare(row)[-4:] for row in rows] == ["有装備無", "無装備有"]
-
-
 XHTML = '<html xmlns="http://www.w3.org/1999/xhtml">'
 
 

@@ -13,6 +13,7 @@ from naive.hashing import keyed_digest
 from naive.text import pieces
 
 import lookalike as la
+from lookalike.errors import InputDataError
 from lookalike.hashing import digest_secret
 from lookalike.methods.method import COSINE, JACCARD, rows_of_pieces
 from lookalike.text import hashes
@@ -105,7 +106,7 @@ def spliced(rng, texts):
 def test_walking_gives_the_numbers_that_tokens_have(unit, width, rng):
     """Texts made of each other: runs that begin and end anywhere, in segments that are being written, repeats, short rows."""
     names = ["a", "of", "The", "straße", "日本", "x" * 16, "y" * 70, "é", "word", "sentence", "\n", "same", "same"]
-    shingling, rows = Shingling(unit=unit, width=width), 0
+    shingling = Shingling(unit=unit, width=width)
     for _ in range(60):
         texts = [" ".join(rng.choice(names, int(rng.integers(1, 80)))) for _ in range(3)] + ["b " * int(rng.integers(1, 300))]
         for _ in range(20):
@@ -116,7 +117,6 @@ def test_walking_gives_the_numbers_that_tokens_have(unit, width, rng):
             numbers, offsets = by_token.number(data)
             walked, ends = by_walk.number(data)
             assert ends.tolist() == offsets.tolist() and walked.tolist() == numbers.tolist()
-            rows += len(piece)
         packed, left = [texts[:10], texts[10:]], np.arange(len(texts)).repeat(len(texts))
         for kind in (JACCARD, COSINE):
             of_numbers, of_texts = (
@@ -125,7 +125,6 @@ def test_walking_gives_the_numbers_that_tokens_have(unit, width, rng):
             )
             right = np.tile(np.arange(len(texts)), len(texts))
             assert of_texts.compare(left, right, 0.0).tolist() == of_numbers.compare(left, right, 0.0).tolist()
-    assert rows >= 1440
 
 
 def test_bytes_that_are_no_text_and_marks_are_walked_alike(rng):
@@ -147,7 +146,7 @@ def test_a_tokenizer_is_numbered_by_its_tokens():
             [known.setdefault((t,), len(known))] for t in texts]  # fmt: skip
     numbers, offsets = Vocabulary(shingling, KEYS[2]).number(from_strings(texts))
     assert numbers.tolist() == [n for row in rows for n in row] and np.diff(offsets).tolist() == list(map(len, rows))
-    with pytest.raises(la.errors.InputDataError, match="row 0: the tokenizer failed"):
+    with pytest.raises(InputDataError, match="row 0: the tokenizer failed"):
         Vocabulary(Shingling(tokenizer=lambda text: 1 / 0), KEYS[0]).number(from_strings(["a"]))
 
 
@@ -173,14 +172,6 @@ def test_comparing_decides_whatever_the_hash(monkeypatch, rng):
                 check(texts + texts[:4], shingling, KEYS[1], [5])
                 numbers, _ = Vocabulary(shingling, KEYS[1]).number(from_strings(texts))
                 assert numbers.tolist() == numbered_twin(texts, shingling)[0]
-
-
-@pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
-def test_texts_shorter_than_a_shingle_are_told_from_its_parts(unit):
-    words = "abcdefg"
-    texts = [(" ", "\n")[unit == "line"].join(words[begin:end]) for begin in range(7) for end in range(begin + 1, 8)]
-    for width in (2, 3, 6, 1000):
-        check([*texts, *texts[::-1]], Shingling(unit=unit, width=width), KEYS[1], [20])
 
 
 NUMBERING = """

@@ -4,89 +4,82 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import stats
-from scipy.stats import binom
+from numpy.testing import assert_allclose
+from scipy import integrate, stats
 
 import lookalike as la
-from lookalike.planner import plan
-from lookalike.theory import banding, minhash, set_distance
+from lookalike.errors import ParameterError
+from lookalike.sketches import (
+    DartMinHash,
+    MinHash,
+    PermutationMinHash,
+    Signatures,
+)
+from lookalike.theory import banding, minhash, set_distance, shares
+
+# Bands and rows of each threshold for recalls of .9, .95, .99 and .999: indexes are made by them, and their size and speed follow.
+PLANS = {
+    0.3: [(284, 4), (369, 4), (169, 3), (253, 3)],
+    0.5: [(73, 5), (95, 5), (146, 5), (218, 5)],
+    0.8: [(8, 6), (10, 6), (16, 6), (23, 6)],
+    0.95: [(3, 12), (4, 12), (5, 9), (7, 9)],
+}
+OF_PERMUTATIONS = [(0.7, 0.95, 128, 17, 5), (0.9, 0.99, 128, 11, 10), (0.8, 0.99, 256, 26, 8), (0.9, 0.95, 256, 15, 16)]
 
 
-@pytest.mark.parametrize(
-    ("threshold", "recall", "permutations", "shape"),
-    [
-        (0.7, 0.95, 128, (17, 5)), (0.9, 0.99, 128, (11, 10)), (0.8, 0.99, 256, (26, 8)), (0.9, 0.95, 256, (15, 16)),
-    ],
-)  # fmt: skip
-def test_planner_returns_the_table(threshold, recall, permutations, shape):
-    plan = la.plan(threshold=threshold, recall=recall, permutations=permutations)
-    assert (plan.bands, plan.rows) == shape
-
-
-# The plan for a threshold and a recall is a promise: indexes are made by it, and their size and speed follow.
-DEFAULTS = {(0.3, 0.9): (284, 4), (0.3, 0.95): (369, 4), (0.3, 0.99): (169, 3), (0.3, 0.999): (253, 3), (0.5, 0.9): (73, 5), (0.5, 0.95): (95, 5), (0.5, 0.99): (146, 5), (0.5, 0.999): (218, 5), (0.6, 0.9): (29, 5), (0.6, 0.95): (63, 6), (0.6, 0.99): (57, 5), (0.6, 0.999): (86, 5), (0.7, 0.9): (19, 6), (0.7, 0.95): (24, 6), (0.7, 0.99): (37, 6), (0.7, 0.999): (56, 6), (0.8, 0.9): (8, 6), (0.8, 0.95): (10, 6), (0.8, 0.99): (16, 6), (0.8, 0.999): (23, 6), (0.9, 0.9): (5, 9), (0.9, 0.95): (5, 7), (0.9, 0.99): (8, 7), (0.9, 0.999): (10, 6), (0.95, 0.9): (3, 12), (0.95, 0.95): (4, 12), (0.95, 0.99): (5, 9), (0.95, 0.999): (7, 9)}  # fmt: skip
-
-
-@pytest.mark.parametrize(("targets", "shape"), DEFAULTS.items())
-def test_defaults_stay(targets, shape):
-    plan = la.plan(threshold=targets[0], recall=targets[1])
-    assert (plan.bands, plan.rows) == shape
-
-
-def test_edges_of_plans():
-    least = la.plan(threshold=1.0, recall=0.5, permutations=1)
-    assert (least.bands, least.rows) == (1, 1)
-    assert la.plan(threshold=0.8).estimation_slots == 0
-    assert la.plan(threshold=0.8, verify="sketch").estimation_slots == 256
-    sketch = la.plan(threshold=1.0, standard_error=0.001).sketch
-    assert 0 < sketch.standard_error <= 0.001 and sketch.slots > 1, "at 1 every sketch would do"
-
-
-@pytest.mark.parametrize("threshold", [0.05, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.999, 1.0])
-@pytest.mark.parametrize("recall", [0.5, 0.9, 0.99, 0.999])
-@pytest.mark.parametrize("permutations", [None, 128, 1024])
-def test_every_plan_reaches_its_recall(threshold, recall, permutations):
-    try:
+def test_plans_stay():
+    for threshold, shapes in PLANS.items():
+        plans = [la.plan(threshold=threshold, recall=recall) for recall in (0.9, 0.95, 0.99, 0.999)]
+        assert [(plan.bands, plan.rows) for plan in plans] == shapes
+    for threshold, recall, permutations, *shape in [*OF_PERMUTATIONS, (1.0, 0.5, 1, 1, 1)]:
         plan = la.plan(threshold=threshold, recall=recall, permutations=permutations)
-    except la.errors.ParameterError:
-        assert permutations is not None and banding.bands_for_recall(threshold, recall, 1) > permutations
-        return
-    assert plan.recall_at_threshold >= recall
-    assert plan.bands * plan.rows <= plan.permutations
-    if plan.bands > 1:
-        assert banding.candidate_probability(threshold, plan.bands - 1, plan.rows) < recall, "a band too many"
+        assert [plan.bands, plan.rows] == shape
+
+
+def test_every_plan_reaches_its_recall():
+    thresholds = [0.05, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.999, 1.0]
+    for threshold, recall, permutations in product(thresholds, [0.5, 0.9, 0.99, 0.999], [None, 128, 1024]):
+        try:
+            plan = la.plan(threshold=threshold, recall=recall, permutations=permutations)
+        except ParameterError:
+            assert permutations is not None and banding.bands_for_recall(threshold, recall, 1) > permutations
+            continue
+        assert plan.recall_at_threshold >= recall
+        assert plan.bands * plan.rows <= plan.permutations
+        if plan.bands > 1:
+            assert banding.candidate_probability(threshold, plan.bands - 1, plan.rows) < recall, "a band too many"
 
 
 def test_curve_equals_the_binomial():
-    """A pair is a candidate unless all bands differ: the upper tail of a binomial."""
-    r = np.linspace(0, 1, 21)
-    for bands, rows in ((1, 1), (5, 3), (26, 8)):
+    """A pair is a candidate unless all bands differ: the upper tail of a binomial, however small."""
+    r = np.array([0.01, *np.linspace(0, 1, 21)])
+    for bands, rows in ((1, 1), (5, 3), (26, 8), (20, 10)):
         expected = stats.binom.sf(0, bands, r**rows)
-        np.testing.assert_allclose(banding.candidate_probability(r, bands, rows), expected, rtol=1e-12, atol=1e-15)
-
-
-def test_curve_is_exact_where_it_is_tiny():
-    assert banding.candidate_probability(0.01, 20, 10) == pytest.approx(20e-20, rel=1e-9)
-    assert banding.candidate_probability(0.0, 3, 2) == 0.0
-    assert banding.candidate_probability(1.0, 3, 2) == 1.0
+        assert_allclose(banding.candidate_probability(r, bands, rows), expected, rtol=1e-12)
 
 
 def test_mean_probability_is_the_integral():
-    from scipy.integrate import quad
-
-    expected = quad(lambda s: 1 - (1 - s**8) ** 26, 0, 0.8)[0] / 0.8
+    expected = integrate.quad(lambda s: 1 - (1 - s**8) ** 26, 0, 0.8)[0] / 0.8
     assert banding.mean_candidate_probability(0.8, 26, 8) == pytest.approx(expected, rel=1e-3)
 
 
-def test_wrong_targets_are_refused():
-    for wrong in [{"verify": "maybe"}, {"permutations": 3, "threshold": 0.1}, {"permutations": 10, "bands": 4, "rows": 4}]:
-        with pytest.raises(la.errors.ParameterError):
-            la.plan(**wrong)
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"verify": "maybe"},
+        {"permutations": 3, "threshold": 0.1},
+        {"permutations": 10, "bands": 4, "rows": 4},
+        {"standard_error": 0.1, "sketch_bytes": 5},
+    ],
+)
+def test_wrong_targets_are_refused(wrong):
+    with pytest.raises(ParameterError):
+        la.plan(**wrong)
 
 
 def test_plan_states_bytes_and_slots_for_estimates():
     plan = la.plan(threshold=0.8, verify="sketch", documents=1e8)
-    assert plan.estimation_slots == 256
+    assert plan.estimation_slots == 256 and la.plan(threshold=0.8).estimation_slots == 0
     assert plan.permutations == plan.bands * plan.rows + 256
     assert plan.standard_error == pytest.approx((0.8 * 0.2 / 256) ** 0.5)
     assert plan.bytes_per_document == 8 * plan.bands + 2 * plan.bands * plan.rows + 4 * 256 + 64
@@ -98,10 +91,10 @@ def test_plan_chooses_an_archive_sketch():
     found = la.plan(threshold=0.8, standard_error=0.0265).sketch
     assert found.total_bits < 512, "512 single bits give .0265; four permutations a bit do better"
     assert found.standard_error <= 0.0265
+    at_1 = la.plan(threshold=1.0, standard_error=0.001).sketch
+    assert 0 < at_1.standard_error <= 0.001 and at_1.slots > 1, "at 1 every sketch would do"
     assert la.plan(threshold=0.5, sketch_bytes=64).sketch.total_bits == 512
     assert la.plan(threshold=0.5).sketch is None
-    with pytest.raises(la.errors.ParameterError, match="give one"):
-        la.plan(standard_error=0.1, sketch_bytes=5)
 
 
 def test_what_a_plan_says_of_pairs():
@@ -111,48 +104,32 @@ def test_what_a_plan_says_of_pairs():
     assert plan.false_candidates == pytest.approx(pairs * stats.binom.sf(0, 10, 0.03**3))
 
 
-def test_errors_of_counted_slots_are_those_of_the_binomial():
-    """With ten thousand slots the two matches and mismatches more are not seen."""
-    left = np.arange(10_000, dtype=np.uint32)[None]
-    for equal in (1000, 5000, 9500):
-        right = np.where(np.arange(10_000) < equal, left, left + np.uint32(20_000))
-        values = np.concatenate([left, right])
-        found = [
-            la.sketches.Signatures(values, s(permutations=10_000))
-            for s in (la.sketches.MinHash, la.sketches.FastSimilarity, la.sketches.OnePermutation)
-        ]
-        found.append(la.sketches.Signatures(values.astype(np.uint64), la.sketches.DartMinHash(permutations=10_000), "weighted"))
-        wide = [
-            la.sketches.PermutationMinHash(universe=1 << 40, permutations=10_000),
-            la.sketches.PermutationBins(universe=10**12, permutations=10_000),
-        ]
-        found += [la.sketches.Signatures(values.astype(np.uint64), s, "minima", np.zeros(2)) for s in wide]
-        packed = la.sketches.BBit(bits=2).pack(found[0])
-        share, error = packed.estimated_resemblance(0, 1, with_error=True)
-        match = share + (1 - share) / 4
-        assert error == pytest.approx(stats.binom.std(10_000, match) / 10_000 / 0.75, rel=0.012)
-        for signatures in found:
-            share, error = signatures.estimated_resemblance(0, 1, with_error=True)
-            assert share == equal / 10_000
-            assert error == pytest.approx(stats.binom.std(10_000, share) / 10_000, rel=0.012)
+@pytest.mark.parametrize(
+    ("scheme", "dtype"),
+    [
+        (MinHash(permutations=40), np.uint32),
+        (DartMinHash(permutations=40), np.uint64),
+        (PermutationMinHash(universe=1 << 40, permutations=40), np.uint64),
+    ],
+)
+def test_errors_of_counted_slots_are_those_of_shares(scheme, dtype):
+    values = np.array([range(40), [*range(13), *range(50, 77)]], dtype)
+    found = Signatures(values, scheme, "made up").estimated_resemblance(0, 1, with_error=True)
+    assert found == pytest.approx((13 / 40, shares.share_error(13, 40)))
 
 
 def test_the_largest_number_below_which_few_fall():
+    """A tenth of the misses that are allowed, or what the plan has above its recall; without a plan one pair in ten thousand."""
+    shapes = [(1, 1), (16, 6), (40, 3), (200, 13), (100, 100)]
     for threshold, (bands, rows), (recall, above) in product(
-        [0.1, 0.5, 0.8, 0.95, 0.999], [(1, 1), (16, 6), (40, 3), (200, 13)], [(0.99, 0.002), (0.9, 1e-6), (0.999, 0.0005)]
+        [0.1, 0.5, 0.8, 0.95, 0.999], shapes, [(0.99, 0.002), (0.9, 1e-6), (0.999, 0.0005), (0.99, None)]
     ):
-        least = banding.least_agreeing(bands, rows, threshold, recall, recall + above)
+        planned = above and recall + above
+        level = min((1 - recall) / 10, above) if above else 1e-4
+        least = banding.least_agreeing(bands, rows, threshold, recall, planned)
         agree = threshold + (1 - threshold) / 16
-        level = min((1 - recall) / 10, above)
-        assert binom.cdf(least - 1, bands * rows, agree) <= level * (1 + 1e-9)
-        assert binom.cdf(least, bands * rows, agree) > level * (1 - 1e-9)
-
-
-def test_known_numbers_and_limits():
-    chosen = plan(threshold=0.8, recall=0.99)
-    assert (chosen.bands, chosen.rows) == (16, 6)
-    assert banding.least_agreeing(16, 6, 0.8, 0.99, chosen.recall_at_threshold) == 65
-    assert banding.least_agreeing(16, 6, 0.8, 0.99) == banding.least_agreeing(16, 6, 0.8, 0.999, 1.0) == 63
+        assert stats.binom.cdf(least - 1, bands * rows, agree) <= level * (1 + 1e-9)
+        assert stats.binom.cdf(least, bands * rows, agree) > level * (1 - 1e-9)
     assert banding.least_agreeing(16, 6, 1.0, 0.99) == banding.least_agreeing(16, 6, 1.0, 0.99, 0.99) == 96
     assert banding.least_agreeing(16, 6, 0.8, 0.99, 0.99) == banding.least_agreeing(16, 6, 0.8, 0.99, 0.99 - 1e-12) == 0
 
@@ -160,21 +137,7 @@ def test_known_numbers_and_limits():
 def test_without_crowds_it_is_the_candidate_probability(rng):
     own, crowded = np.ones((1, 16, 6), bool), np.zeros((1, 16), bool)
     for r in (0.0, 0.3, 0.8, 1.0):
-        np.testing.assert_allclose(banding.crowded_recall(own, crowded, r), banding.candidate_probability(r, 16, 6), atol=1e-12)
-
-
-def test_each_crowd_lowers_it_and_nothing_is_found_where_all_is_common(rng):
-    own = rng.random((50, 8, 3)) < 0.4
-    crowded = np.zeros((50, 8), bool)
-    last = banding.crowded_recall(own, crowded, 0.7)
-    for band in range(8):
-        crowded[:, band] = True
-        found = banding.crowded_recall(own, crowded, 0.7)
-        assert (found <= last + 1e-12).all() and (found >= 0).all()
-        last = found
-    assert banding.crowded_recall(np.zeros((1, 8, 3), bool), np.ones((1, 8), bool), 0.7) == 0.0
-    # identical documents share their own codes
-    assert banding.crowded_recall(np.eye(24, dtype=bool)[:1].reshape(1, 8, 3), np.ones((1, 8), bool), 1.0) == pytest.approx(1.0)
+        assert_allclose(banding.crowded_recall(own, crowded, r), banding.candidate_probability(r, 16, 6), atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -200,19 +163,15 @@ def test_it_is_the_probability_of_the_model(rng, r, every, common):
     assert banding.crowded_recall(own, crowded, r) == banding.crowded_recall(own, crowded, r, chosen=16)
 
 
-def test_without_a_plan_one_pair_in_ten_thousand_may_have_fewer():
-    least = banding.least_agreeing(100, 100, 0.5, 0.99)
-    agree = 0.5 + 0.5 / 16
-    assert binom.cdf(least - 1, 10_000, agree) <= 1e-4 < binom.cdf(least, 10_000, agree)
-    assert binom.cdf(least, 10_000, agree) < 1.1e-4 or binom.cdf(least - 1, 10_000, agree) > 0.9e-4
-
-
 def test_sixteen_rare_codes_and_a_single_common_slot():
     own, crowded = np.ones((1, 8, 3), bool), np.ones((1, 8), bool)
     default, more = banding.crowded_recall(own, crowded, 0.1), banding.crowded_recall(own, crowded, 0.1, chosen=17)
     assert default == banding.crowded_recall(own, crowded, 0.1, chosen=16) != more
     # of two slots that agree in 0.3 of all the common one takes everything: 0.6
     assert banding.crowded_recall([[[True, False]]], [[False]], 0.3) == pytest.approx(0.0, abs=1e-12)
+    assert banding.crowded_recall(~own, crowded, 0.7) == 0.0, "nothing is found where all is common"
+    # identical documents share their own codes
+    assert banding.crowded_recall(np.eye(24, dtype=bool)[:1].reshape(1, 8, 3), crowded, 1.0) == pytest.approx(1.0)
 
 
 def test_identities_of_resemblance():

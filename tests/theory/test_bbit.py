@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from theory.sampler import agrees, minima
 
-import lookalike as la
+from lookalike.errors import ParameterError
 from lookalike.theory import bbit, chance
 
 DENSE = (0.570, 0.554, 0.771)  # OF and AND, Table 1
@@ -28,7 +29,7 @@ def test_chance_matches_at_the_limits():
     for bits in (1, 2, 3, 8):
         assert (np.diff(chance.chance_match(bits, grid)) < 0).all()
         assert (chance.chance_match(bits, grid) > chance.chance_match(bits + 1, grid)).all()
-    np.testing.assert_allclose(chance.chance_match(1, grid), (1 - grid) / (2 - grid), rtol=1e-12)
+    assert_allclose(chance.chance_match(1, grid), (1 - grid) / (2 - grid), rtol=1e-12)
 
 
 def test_table_1():
@@ -52,12 +53,12 @@ def test_theorem_2():
             ratio = bbit.storage_ratio(one, two, r, density, density)
             a1, a2 = chance.chance_match(one, density), chance.chance_match(two, density)
             printed = one / two * (a1 * (1 - r) + r) / (a2 * (1 - r) + r) * (1 - a2) / (1 - a1)
-            np.testing.assert_allclose(ratio, printed, rtol=1e-9)
+            assert_allclose(ratio, printed, rtol=1e-9)
             assert (np.diff(ratio) > 0).all(), "increasing in R"
             limit = bbit.storage_ratio_limit(one, two, density)
             assert bbit.storage_ratio(one, two, 1 - 1e-9, density, density) == pytest.approx(limit, rel=1e-6)
     r = np.array([0.5, 0.9])
-    np.testing.assert_allclose(bbit.storage_ratio(64, 1, r), 64 * r / (r + 1), rtol=1e-9)
+    assert_allclose(bbit.storage_ratio(64, 1, r), 64 * r / (r + 1), rtol=1e-9)
     assert bbit.storage_ratio(64, 1, 0.5) == pytest.approx(64 / 3)
     assert bbit.storage_ratio(32, 1, 0.5) == pytest.approx(32 / 3)
 
@@ -121,7 +122,7 @@ def test_what_no_sets_have_is_refused():
         (bbit.match_probability, 0.9, 1, 0.1, 0.5), (bbit.match_probability, 0.1, 1, 0.9, 0.9),
         (bbit.match_probability, 0.5, 65),
     ):  # fmt: skip
-        with pytest.raises(la.errors.ParameterError):
+        with pytest.raises(ParameterError):
             formula(*arguments)
 
 

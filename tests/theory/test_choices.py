@@ -1,27 +1,31 @@
 """The choice of a sketch for a budget where the number of permutations is fixed: fractions use it up, and err as is said."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
 from scipy.stats import binom
+from statistics_sets import estimated
 from theory.sampler import minima
-from theory.test_likelihood import match
+from theory.test_likelihood import match, matches
 
 import lookalike as la
-from lookalike.theory import choose, mixture
+from lookalike.errors import ParameterError
+from lookalike.sketches import BBit, FastSimilarity, Fractional, PermutationMinHash, Signatures, XorBits
+from lookalike.theory import choose, mixture, xor_bits
 from lookalike.theory.mixture import Part
 
 
 def packed_bytes(packing, permutations):
     """Bytes of a real sketch."""
-    return packing.pack(la.sketches.FastSimilarity(permutations=permutations).sign(la.shingle(["a b c d e f g"]))).n_bytes
+    return packing.pack(FastSimilarity(permutations=permutations).sign(la.shingle(["a b c d e f g"]))).n_bytes
 
 
 def test_half_a_bit_more_is_used():
     plan = la.plan(threshold=0.8, permutations=256, sketch_bytes=48)
     assert plan.sketch.shares == ((1, 0.5), (2, 0.5)) and plan.sketch.total_bits == 384, "1.5 bits of 256 slots"
-    assert plan.packing == la.sketches.Fractional(shares=[(1, 0.5), (2, 0.5)]) and packed_bytes(plan.packing, 256) == 48
+    assert plan.packing == Fractional(shares=[(1, 0.5), (2, 0.5)]) and packed_bytes(plan.packing, 256) == 48
     whole = choose.for_memory(0.8, 256, permutations=256)
     assert (whole.scheme, whole.bits, whole.slots) == ("bbit", 1, 256)
     two = choose.for_memory(0.8, 512, permutations=256)
@@ -30,7 +34,7 @@ def test_half_a_bit_more_is_used():
 
 @pytest.mark.parametrize(
     ("sketch_bytes", "packing"),
-    [(32, la.sketches.BBit(bits=1)), (64, la.sketches.BBit(bits=2)), (16, la.sketches.XorBits(combined=2))],
+    [(32, BBit(bits=1)), (64, BBit(bits=2)), (16, XorBits(combined=2))],
 )
 def test_budgets_of_whole_kinds_are_those(sketch_bytes, packing):
     plan = la.plan(threshold=0.5 if sketch_bytes > 16 else 0.9, permutations=256, sketch_bytes=sketch_bytes)
@@ -48,7 +52,7 @@ def test_with_free_permutations_no_mixture_is_better(resemblance):
         for k in (64, 256):
             try:
                 fixed = choose.for_memory(resemblance, bits, permutations=k)
-            except la.errors.ParameterError:
+            except ParameterError:
                 continue
             assert free.standard_error <= fixed.standard_error * (1 + 1e-9) or free.scheme == "xor_bits"
 
@@ -57,17 +61,15 @@ def test_with_free_permutations_no_mixture_is_better(resemblance):
 def test_no_mixture_of_whole_bits_would_be_better(resemblance, density, k):
     """Every pair of numbers of bits and every number of slots, against the one that is chosen."""
     words, best = 7, np.inf
-    for low in choose.BITS:
-        for high in choose.BITS:
-            for slots in range(1, k):
-                parts = [mixture.Part(slots=k - slots, bits=low), mixture.Part(slots=slots, bits=high)]
-                if sum(-(-p.slots // 64) * p.bits for p in parts) <= words:
-                    best = min(best, float(mixture.variance(resemblance, parts, density, density)))
+    for low, high, slots in product(choose.BITS, choose.BITS, range(1, k)):
+        parts = [Part(slots=k - slots, bits=low), Part(slots=slots, bits=high)]
+        if sum(-(-p.slots // 64) * p.bits for p in parts) <= words:
+            best = min(best, float(mixture.variance(resemblance, parts, density, density)))
     found = choose.for_memory(resemblance, 64 * words, density, permutations=k)
     assert found.standard_error <= best**0.5 * (1 + 1e-9)
     for few in range(3, 12):
         found = choose.for_memory(resemblance, 64 * few, density, permutations=k)
-        assert packed_bytes(la.sketches.Fractional(shares=found.shares), k) <= 8 * few
+        assert packed_bytes(Fractional(shares=found.shares), k) <= 8 * few
 
 
 @pytest.mark.parametrize(("resemblance", "density", "k", "bits"), [
@@ -78,13 +80,11 @@ def test_a_chosen_mixture_has_the_error_that_is_stated(rng, resemblance, density
     n = 4000
     chosen = choose.for_memory(resemblance, bits, density, permutations=k)
     assert len(chosen.shares) == 2 and chosen.total_bits <= bits
-    slots = np.concatenate(minima(rng, resemblance, density, density, (n, k))).astype(np.uint64)
-    scheme = la.sketches.PermutationMinHash(universe=1 << 40, permutations=k)
-    packed = la.sketches.Fractional(shares=chosen.shares).pack(
-        la.sketches.Signatures(slots, scheme, "minima", np.full(2 * n, density))
-    )
+    slots = np.stack(minima(rng, resemblance, density, density, (n, k)), axis=1).reshape(2 * n, k).astype(np.uint64)
+    scheme = PermutationMinHash(universe=1 << 40, permutations=k)
+    packed = Fractional(shares=chosen.shares).pack(Signatures(slots, scheme, "minima", np.full(2 * n, density)))
     assert packed.n_bytes <= 2 * n * bits / 8
-    squares = (packed.estimated_resemblance(np.arange(n), np.arange(n, 2 * n)) - resemblance) ** 2
+    squares = (estimated(packed) - resemblance) ** 2
     assert abs(squares.mean() - chosen.standard_error**2) < 5 * squares.std() / n**0.5 + 0.02 * chosen.standard_error**2
 
 
@@ -95,20 +95,17 @@ def test_densities_reach_the_choice():
     assert la.plan(threshold=0.3, sketch_bytes=16, density=0.6).sketch.scheme == "bbit"
     fixed = la.plan(threshold=0.3, sketch_bytes=80, density=0.6, permutations=256)
     assert fixed.sketch == choose.for_memory(0.3, 640, 0.6, permutations=256)
-    assert la.plan().packing is None and la.plan(sketch_bytes=48).packing == la.sketches.XorBits(combined=3)
+    assert la.plan().packing is None and la.plan(sketch_bytes=48).packing == XorBits(combined=3)
     assert json.loads(json.dumps(fixed.to_dict()))["sketch"]["shares"] == [list(share) for share in fixed.sketch.shares]
 
 
 @pytest.mark.parametrize("r", [0.2, 0.4, 0.6])
 @pytest.mark.parametrize("error", np.geomspace(0.05, 0.2, 12))
 def test_a_slot_fewer_would_err_more(r, error):
-    """Pairs of single bits, 2 T - 1 = R^2 for sparse sets: the error over all counts, and by the delta method."""
+    """By the error over all counts, and by the delta method."""
 
     def error_of(n):
-        t = (1 + r * r) / 2
-        estimates = np.sqrt(np.maximum(2 * np.arange(n + 1) / n - 1, 0))
-        exact = (binom.pmf(np.arange(n + 1), n, t) * (estimates - r) ** 2).sum()
-        return max(exact, t * (1 - t) / n / r**2) ** 0.5
+        return max(xor_bits.mean_squared_error(r, 2, n), xor_bits.variance(r, 2, n)) ** 0.5
 
     slots = choose.for_error(r, error, bits=(), combined=(2,)).slots
     assert error_of(slots) <= error * (1 + 1e-8) and error_of(slots - 1) > error
@@ -123,7 +120,7 @@ def test_errors_of_mixtures_are_those_over_all_counts(singles, pairs, r):
     """
     parts = [Part(slots=singles), Part(slots=pairs, combined=2)]
     grid = np.linspace(-singles / pairs / 2, 1, 100_001)  # the expected share falls before
-    expected = sum(part.slots * match(part, grid, 0.0, 0.0) for part in parts)
+    expected = matches(parts, grid, 0.0, 0.0)
     counts = np.arange(singles + pairs + 1)
     chances = np.convolve(*(binom.pmf(np.arange(p.slots + 1), p.slots, match(p, r, 0.0, 0.0)) for p in parts))
     exact = (chances * (np.interp(counts, expected, grid) - r) ** 2).sum()
@@ -140,19 +137,11 @@ def test_combined_bits_are_offered_where_they_tell_resemblances_apart(density):
         assert offered == (match(Part(slots=1), r, density, density) >= 0.5)
 
 
-def test_of_sketches_of_one_size_the_one_of_fewest_permutations_is_chosen():
-    for r, error, fewest in ((0.15, 0.15, 9), (0.3, 0.25, 5), (0.9, 0.25, 2)):
-        assert choose.for_error(r, error, bits=(1, 2, 3, 4), combined=()).permutations == fewest
-
-
 @pytest.mark.parametrize(("resemblance", "slots"), [(0.6, 64), (0.9, 64), (0.7, 128)])
 def test_two_slots_together_are_named_so_and_err_as_all_counts_say(resemblance, slots):
     found = choose.for_memory(resemblance, slots, permutations=2 * slots)
     assert (found.scheme, found.combined, found.slots, found.shares) == ("xor_bits", 2, slots, ((0.5, 1.0),))
-    counts, rho = np.arange(slots + 1), resemblance  # of sparse sets 2 E - 1 = R
-    estimates = np.sqrt(np.maximum(2 * counts / slots - 1, 0))
-    chances = binom.pmf(counts, slots, (1 + rho**2) / 2)
-    assert found.standard_error == pytest.approx((chances @ (estimates - resemblance) ** 2) ** 0.5, rel=1e-9)
+    assert found.standard_error == pytest.approx(xor_bits.mean_squared_error(resemblance, 2, slots) ** 0.5, rel=1e-9)
     assert choose.for_memory(resemblance, 3 * slots, permutations=2 * slots).scheme == "fractional"
 
 
@@ -165,5 +154,5 @@ def test_mixtures_leave_no_slot_out(k):
 
 def test_the_least_error_that_can_be_asked_for():
     assert choose.for_error(0.999, 1e-4).standard_error <= 1e-4
-    with pytest.raises(la.errors.ParameterError, match="must be a number of at least 0.0001; got 9.9e-05"):
+    with pytest.raises(ParameterError, match="must be a number of at least 0.0001; got 9.9e-05"):
         choose.for_error(0.999, 0.99e-4)

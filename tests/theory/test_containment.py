@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import lookalike as la
+from lookalike.errors import ParameterError
 from lookalike.theory import containment as theory
 from lookalike.theory.banding import binomial
 
@@ -74,9 +74,7 @@ def test_a_recall_that_is_just_reached_is_enough():
 
 def test_a_sample_cannot_be_too_large():
     assert theory.plan_sample(0.036, 0.99) == (126, 1)
-    with pytest.raises(
-        la.errors.ParameterError, match="recall 0.99 by 127 sampled shingles of a document: 152 are needed; raise"
-    ):
+    with pytest.raises(ParameterError, match="recall 0.99 by 127 sampled shingles of a document: 152 are needed; raise"):
         theory.plan_sample(0.03, 0.99)
 
 

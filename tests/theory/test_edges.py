@@ -5,8 +5,10 @@ from math import comb
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from theory.test_likelihood import match
 
-import lookalike as la
+from lookalike.errors import ParameterError
 from lookalike.theory import (
     bbit,
     choose,
@@ -17,13 +19,14 @@ from lookalike.theory import (
     set_distance,
     xor_bits,
 )
+from lookalike.theory.mixture import Part
 
 SPLIT = [(1, 1), (2, 1), (4, 2)]  # bits, slots
 
 
 @pytest.mark.parametrize("densities", [(0.0, 0.0), (0.6, 0.5), (0.2, 0.1)])
 def test_fractional_estimate_inverts_its_probability(densities):
-    r, parts = 0.4, [mixture.Part(slots=slots, bits=bits) for bits, slots in SPLIT]
+    r, parts = 0.4, [Part(slots=slots, bits=bits) for bits, slots in SPLIT]
     found = mixture.pooled_curve(parts, r, *densities)[0]
     assert found == pytest.approx(sum(slots * bbit.match_probability(r, bits, *densities) for bits, slots in SPLIT) / 4)
     assert mixture.resemblance(found, parts, *densities) == pytest.approx(r)
@@ -63,37 +66,29 @@ def test_a_subset_resembles_its_set_as_much_as_it_can(smaller, larger):
     r = smaller / larger
     assert minhash.intersection(r, smaller, larger) == pytest.approx(smaller)
     assert minhash.containment(r, smaller, larger) == pytest.approx(1.0)
-    with pytest.raises(la.errors.ParameterError):
+    with pytest.raises(ParameterError):
         minhash.containment(r * (1 + 1e-6), smaller, larger)
 
 
-def test_most_likely_errs_as_combined_bits_do():
-    """One part: the estimate is the plain one, and the error of many slots that of its variance at two more matches, two fewer."""
-    for combined, densities in product([2, 3, 5], [(0.0, 0.0), (0.3, 0.3)]):
-        r, n = 0.7, 10**8
-        share = xor_bits.match_probability(r, combined, *densities)
-        found, error = likelihood.most_likely([n * share], [mixture.Part(slots=n, combined=combined)], *densities)
-        assert found == pytest.approx(r, abs=1e-9)
-        likely = xor_bits.resemblance((n * share + 2) / (n + 4), combined, *densities)
-        assert error**2 == pytest.approx(xor_bits.variance(likely, combined, n + 4, *densities), rel=0.01)
-
-
-def test_most_likely_errs_less_with_more_parts():
+def test_most_likely_errs_as_little_as_its_parts_together():
     """The information of independent parts adds up, the slopes included, where there are many slots."""
-    r, parts = 0.7, [mixture.Part(slots=n * 10**6, bits=b, combined=m) for n, b, m in ((400, 2, 1), (300, 1, 3), (200, 8, 1))]
-    shares = [bbit.match_probability(r, 2), xor_bits.match_probability(r, 3), bbit.match_probability(r, 8)]
-    counts = [p.slots * s for p, s in zip(parts, shares, strict=True)]
-    found, error = likelihood.most_likely(counts, parts)
-    assert found == pytest.approx(r, abs=1e-9)
-    variances = [bbit.variance(r, 2, 4e8), xor_bits.variance(r, 3, 3e8), bbit.variance(r, 8, 2e8)]
-    assert error**-2 == pytest.approx(sum(1 / v for v in variances), rel=0.001)
-    assert error**-2 == pytest.approx(1 / mixture.least_variance(r, parts), rel=0.001)
+    r, n = 0.7, 10**8
+    every = [Part(slots=4 * n, bits=2), Part(slots=3 * n, combined=3), Part(slots=2 * n, bits=8)]
+    kinds = [every, *([Part(slots=n, combined=combined)] for combined in (2, 3, 5))]
+    for parts, densities in product(kinds, [(0.0, 0.0), (0.3, 0.3)]):
+        found, error = likelihood.most_likely([p.slots * match(p, r, *densities) for p in parts], parts, *densities)
+        assert found == pytest.approx(r, abs=1e-9)
+        whole = sum(1 / bbit.variance(r, p.bits, p.slots, *densities) for p in parts if p.combined == 1)
+        combined = sum(1 / xor_bits.variance(r, p.combined, p.slots, *densities) for p in parts if p.combined > 1)
+        exact = 0.001 if parts is every else 0.01
+        assert error**-2 == pytest.approx(whole + combined, rel=exact)
+        assert error**-2 == pytest.approx(1 / mixture.least_variance(r, parts, *densities), rel=exact)
 
 
 def test_expected_empty_of_many_unions_is_that_of_each():
     unions = [0, 3, 10]
     found = one_permutation.expected_empty(unions, 4, universe=20)
-    np.testing.assert_allclose(found, [one_permutation.expected_empty(u, 4, universe=20) for u in unions])
+    assert_allclose(found, [one_permutation.expected_empty(u, 4, universe=20) for u in unions])
 
 
 def test_choices_offered():
@@ -122,8 +117,7 @@ def test_least_budgets():
     for r in (0.1, 0.5, 0.9):
         found = choose.for_memory(r, 1000)
         assert found.total_bits == found.slots * found.bits <= 1000
-        slot = {"minhash": minhash.variance(r, 1), "bbit": bbit.variance(r, found.bits, 1)}
-        expected = slot.get(found.scheme, 0.0) / found.slots
+        expected = bbit.variance(r, found.bits, found.slots)
         if found.scheme == "xor_bits":
             expected = xor_bits.mean_squared_error(r, found.combined, found.slots)
             assert expected > xor_bits.variance(r, found.combined, found.slots), "the root is not linear"

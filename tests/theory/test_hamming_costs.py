@@ -1,17 +1,30 @@
 """Cost models: their counts against searches that count, their recall against pairs drawn by the model."""
 
+import gc
 from dataclasses import replace
 from itertools import product
 from math import log2
 
 import numpy as np
 import pytest
+from fingerprint_words import of_margins
 from naive import hamming as naive
+from numpy.testing import assert_allclose
 
-import lookalike as la
-from lookalike.search import tuning
-from lookalike.theory import blocks, hamming_costs, weak_bits
-from lookalike.theory.hamming_costs import Costs
+from lookalike.errors import ParameterError
+from lookalike.search import HammingIndex, TableIndex, WeakBitIndex, tuning
+from lookalike.theory import blocks, weak_bits
+from lookalike.theory.hamming_costs import (
+    Costs,
+    layout_memory,
+    layout_query,
+    manku_batch,
+    manku_memory,
+    manku_query,
+    weak_bits_batch,
+    weak_bits_memory,
+    weak_bits_query,
+)
 
 # Counters in place of times: each cost formula becomes the number of such steps.
 NOTHING = Costs(
@@ -28,7 +41,7 @@ def test_cheapest_sets_equal_enumeration(rng):
         every = naive.flips_by_cost(costs.tolist(), min(most, n))
         found = weak_bits.cheapest_sets(costs, len(every) + 3, most)
         assert len(found) == len(set(found)) == len(every)
-        np.testing.assert_allclose([costs[list(c)].sum() for c in found], [c for c, _ in every], atol=1e-12)
+        assert_allclose([costs[list(c)].sum() for c in found], [c for c, _ in every], atol=1e-12)
     assert weak_bits.cheapest_sets(np.empty(0), 3, 2) == weak_bits.cheapest_sets(np.ones(2), 3, 0) == [()]
 
 
@@ -37,98 +50,105 @@ def test_comparisons_are_those_of_searches_that_count(rng):
     n, asked = 50_000, 2000
     words, queries = (rng.integers(0, 1 << 64, size, dtype=np.uint64) for size in (n, asked))
     searches = [
-        (la.search.TableIndex(radius=3), hamming_costs.manku_query(n, 64, 4, 1, COMPARISONS)),
-        (la.search.TableIndex(radius=3, blocks=8, lead=1), hamming_costs.manku_query(n, 64, 8, 1, COMPARISONS)),
-        (la.search.WeakBitIndex(radius=3, prefix_bits=12, probes=23), hamming_costs.weak_bits_query(n, 12, 23, 3, COMPARISONS)),
-        (la.search.HammingIndex(radius=3), None),
+        (TableIndex(radius=3), manku_query(n, 64, 4, 1, COMPARISONS)),
+        (TableIndex(radius=3, blocks=8, lead=1), manku_query(n, 64, 8, 1, COMPARISONS)),
+        (WeakBitIndex(radius=3, prefix_bits=12, probes=23), weak_bits_query(n, 12, 23, 3, COMPARISONS)),
+        (HammingIndex(radius=3), None),
     ]
     for index, expected in searches:
         index.add(words)
-        margins = rng.normal(0, 1, (asked, 64)).astype(np.float32) if isinstance(index, la.search.WeakBitIndex) else None
+        margins = rng.normal(0, 1, (asked, 64)).astype(np.float32) if isinstance(index, WeakBitIndex) else None
         index.query(queries, margins)
         if expected is None:
-            expected = hamming_costs.layout_query(n, index.layout.shape, COMPARISONS)
+            expected = layout_query(n, index.layout.shape, COMPARISONS)
         assert abs(index.compared / asked - expected) < 4 * (expected / asked) ** 0.5 + 4 * expected / n**0.5, type(index)
 
 
+def counting(**steps):
+    """Costs of nothing but some steps."""
+    return replace(NOTHING, **steps)
+
+
+LARGER = counting(sizes=(1.0, 2.0**26, 2.0**27), probe=(1.0, 1.0, 5.0))
+LOOKED_UP = counting(probe=(1.0,) * 3)
+
+
 def test_models_count_the_steps_of_the_thesis():
-    n, m = 2.0**26, 2.0**20
-    flips, steps, reads, probes = (replace(NOTHING, **{k: 1.0}) for k in ("flip", "step", "read", "key"))
-    assert hamming_costs.weak_bits_query(n, 26, 23, 3, flips) == pytest.approx((26 + 23) * log2(26))  # 6.16
-    assert hamming_costs.weak_bits_query(n, 24, 23, 3, COMPARISONS) == pytest.approx(23 * 4)  # 6.21
-    larger = replace(NOTHING, sizes=(1.0, n, 2 * n), probe=(1.0, 1.0, 5.0))
-    assert hamming_costs.weak_bits_query(n, 26, 10, 3, larger) == pytest.approx(10)
-    assert hamming_costs.manku_query(n, 64, 5, 2, steps, binary=True) == 10 * 26  # log2 n whatever the prefix
-    assert hamming_costs.manku_query(n, 64, 5, 2, steps, binary=True, tables=4.0) == 4 * 26  # 6.9: until the first match
-    assert hamming_costs.manku_batch(n, m, 64, 4, 1, reads) == n * 12  # the file is read once
-    assert hamming_costs.manku_batch(n, m, 64, 4, 1, probes) == 4 * (n + m)  # 6.14 for each table
-    assert hamming_costs.manku_batch(n, m, 64, 4, 1, COMPARISONS) == pytest.approx(4 * n * m / 2**16)
-    assert hamming_costs.manku_batch(n, m, 64, 4, 2, COMPARISONS) == pytest.approx(6 * n * m / 2**32)
-    looked_up = replace(NOTHING, probe=(1.0,) * 3)
-    assert hamming_costs.weak_bits_batch(n, m, 1, 24, 23, 3, looked_up, pieces=4) == m * 23 * 4  # left out of 6.19
-    assert hamming_costs.weak_bits_batch(n, m, 1, 24, 23, 3, looked_up) == m * 23, "a file in one piece"
-    assert hamming_costs.weak_bits_batch(n, m, 1, 24, 23, 3, COMPARISONS) == pytest.approx(m * 23 * 4)
-    assert hamming_costs.layout_query(n, [(26, 1), (26, 1)], looked_up) == 54  # two tables with one flip
+    for found, expected in [
+        (weak_bits_query(2.0**26, 26, 23, 3, counting(flip=1.0)), (26 + 23) * log2(26)),  # 6.16
+        (weak_bits_query(2.0**26, 24, 23, 3, COMPARISONS), 23 * 4),  # 6.21
+        (weak_bits_query(2.0**26, 26, 10, 3, LARGER), 10),
+        (manku_query(2.0**26, 64, 5, 2, counting(step=1.0), binary=True), 10 * 26),  # log2 n whatever the prefix
+        (manku_query(2.0**26, 64, 5, 2, counting(step=1.0), binary=True, tables=4.0), 4 * 26),  # 6.9: until the first match
+        (manku_batch(2.0**26, 2.0**20, 64, 4, 1, counting(read=1.0)), 2**26 * 12),  # the file is read once
+        (manku_batch(2.0**26, 2.0**20, 64, 4, 1, counting(key=1.0)), 4 * (2**26 + 2**20)),  # 6.14 for each table
+        (manku_batch(2.0**26, 2.0**20, 64, 4, 1, COMPARISONS), 4 * 2.0**30),
+        (manku_batch(2.0**26, 2.0**20, 64, 4, 2, COMPARISONS), 6 * 2.0**14),
+        (weak_bits_batch(2.0**26, 2.0**20, 1, 24, 23, 3, LOOKED_UP, pieces=4), 2**20 * 23 * 4),  # left out of 6.19
+        (weak_bits_batch(2.0**26, 2.0**20, 1, 24, 23, 3, LOOKED_UP), 2**20 * 23),  # a file in one piece
+        (weak_bits_batch(2.0**26, 2.0**20, 1, 24, 23, 3, COMPARISONS), 2**20 * 23 * 4),
+        (layout_query(2.0**26, [(26, 1), (26, 1)], LOOKED_UP), 54),  # two tables with one flip
+    ]:
+        assert found == pytest.approx(expected, rel=1e-12)
 
 
 def test_constants_between_and_beyond_the_sizes_they_were_measured_at():
-    costs = replace(NOTHING, sizes=(4.0, 16.0, 64.0), probe=(10.0, 20.0, 40.0), lookup=(1.0, 2.0, 1.5), gather=(2.0, 4.0, 8.0))
+    costs = counting(sizes=(4.0, 16.0, 64.0), probe=(10.0, 20.0, 40.0), lookup=(1.0, 2.0, 1.5), gather=(2.0, 4.0, 8.0))
     assert [costs.at("probe", n) for n in (0, 1, 2, 4, 8, 64, 256)] == [10, 10, 10, 10, 15, 40, 60]
     assert replace(costs, sizes=(1.0, 4.0, 16.0)).at("probe", 1) == 10
     assert costs.at("lookup", 1024) == 1.5, "what fell does not go on falling"
-    assert hamming_costs.layout_query(8, [(3, 0), (3, 0)], costs) == 2 * 20, "all tables share the cache"
+    assert layout_query(8, [(3, 0), (3, 0)], costs) == 2 * 20, "all tables share the cache"
     lookups = replace(costs, lookup=(1.0, 2.0, 3.0), gather=NOTHING.gather)
-    assert hamming_costs.manku_query(16, 64, 4, 1, lookups) == 4 * 3, "16 fingerprints in each of four tables"
+    assert manku_query(16, 64, 4, 1, lookups) == 4 * 3, "16 fingerprints in each of four tables"
+
+
+# A probe costs more the larger the table: by a nanosecond for 2^10 times as many fingerprints here.
+DEARER, BOTH = counting(probe=(1.0, 2.0, 3.0)), counting(read=1.0, key=1.0)
 
 
 def test_parts_of_a_batch():
-    n, m = 1e6, 2.0**10
-    reads, sorts, keys, flips = (replace(NOTHING, **{k: 1.0}) for k in ("read", "sort", "key", "flip"))
-    assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, flips) == m * 25 * 3, "k + p steps of log2 (p + 3)"
-    assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, reads) == 12 * n
-    assert hamming_costs.weak_bits_batch(n, m, 2, 20, 5, 3, reads) == 20 * n
-    assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, sorts) == 10 * m
-    assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, keys) == n
-    assert hamming_costs.weak_bits_batch(n, 1, 1, 20, 5, 3, sorts) == 1
-    assert hamming_costs.manku_memory(2, 1, 4, 1) == 8 * 2 + 4 * (12 * 2 + 4 * 2)
-    assert hamming_costs.manku_memory(5, 1, 4, 1) == 8 * 5 + 4 * (12 * 5 + 4 * 8)
-    assert hamming_costs.manku_query(16, 64, 4, 1, replace(NOTHING, step=3.0), binary=True) == 4 * 4 * 3
-    offsets = hamming_costs.manku_memory(2.0**30, 1, 4, 1) - 8 * 2.0**30 - 4 * 12 * 2.0**30
-    assert offsets == 4 * 4 * 2.0**24, "a prefix has 24 bits at most"
+    for found, expected in [
+        (weak_bits_batch(1e6, 2.0**10, 1, 20, 5, 3, counting(read=1.0)), 12e6),
+        (weak_bits_batch(1e6, 2.0**10, 2, 20, 5, 3, counting(read=1.0)), 20e6),
+        (weak_bits_batch(2.0**22, 8, 1, 10, 5, 3, DEARER, pieces=4), 8 * 5 * 4 * 2),  # pieces are probed as small tables are
+        (weak_bits_batch(2.0**20, 8, 1, 10, 5, 3, DEARER), 8 * 5 * 2),
+        *((manku_batch(1000, few, 64, 4, 1, counting(sort=1.0)), 4 * few) for few in (1, 2)),  # one step; one is taken for two
+        *((manku_query(few, 64, 4, 1, counting(step=1.0), binary=True), 4) for few in (1, 2)),
+        *((weak_bits_batch(1000, few, 1, 10, 5, 3, counting(sort=1.0)), few) for few in (1, 2)),
+        # words of 64 bits, and rows of 32
+        *((manku_batch(1000, 10, bits, min(bits, 4), 1, counting(read=1.0)), 1000 * 12) for bits in (1, 64)),
+        *((manku_batch(1000, 10, bits, 4, 1, counting(read=1.0)), 1000 * 20) for bits in (65, 128)),
+        *((manku_batch(1000, 10, bits, 4, 1, counting(read=1.0)), 1000 * 28) for bits in (129, 192)),
+        # 6.15: the larger of reading and computing, not both
+        (manku_batch(2.0**20, 2.0**10, 64, 4, 1, BOTH), 12 * 2.0**20),
+        (manku_batch(2.0**20, 2.0**10, 64, 4, 1, replace(BOTH, key=5.0)), 4 * 5 * (2.0**20 + 2.0**10)),
+        (weak_bits_batch(2.0**20, 2.0**10, 1, 20, 5, 3, BOTH), 12 * 2.0**20),
+    ]:
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+def held_by(index):
+    """Bytes of all arrays that an index refers to."""
+    found, waiting = {}, [index]
+    while waiting:
+        one = waiting.pop()
+        while isinstance(one, np.ndarray) and isinstance(one.base, np.ndarray):
+            one = one.base
+        if id(one) not in found and not isinstance(one, type):
+            found[id(one)] = one
+            waiting += gc.get_referents(one)
+    return sum(one.nbytes for one in found.values() if isinstance(one, np.ndarray))
 
 
 def test_memory_is_that_of_the_arrays(rng):
     n = 70_000
     words = rng.integers(0, 1 << 64, n, dtype=np.uint64)
-    held = {}
-    for index in (
-        la.search.HammingIndex(radius=3),
-        la.search.TableIndex(radius=3, blocks=5, lead=2),
-        la.search.WeakBitIndex(radius=3),
-    ):
-        index.add(words)
-        index.query(words[:1])
-        held[type(index)] = sum(a.nbytes for a in arrays(index))
-    layout = la.search.HammingIndex(radius=3).add(words).layout
-    assert held[la.search.HammingIndex] == pytest.approx(hamming_costs.layout_memory(n, 1, layout.shape), rel=0.01)
-    assert held[la.search.TableIndex] == pytest.approx(hamming_costs.manku_memory(n, 1, 5, 2), rel=0.01)
-    assert held[la.search.WeakBitIndex] == pytest.approx(hamming_costs.weak_bits_memory(n, 1, 17), rel=0.01)
-
-
-def arrays(thing, seen=None):
-    """All arrays that an index holds."""
-    seen = set() if seen is None else seen
-    if id(thing) in seen:
-        return []
-    seen.add(id(thing))
-    if isinstance(thing, np.ndarray):
-        return arrays(thing.base, seen) if isinstance(thing.base, np.ndarray) else [thing]
-    if isinstance(thing, (list, tuple)):
-        parts = thing
-    else:
-        slots = getattr(type(thing), "__slots__", ())
-        parts = [*vars(thing).values()] if hasattr(thing, "__dict__") else [getattr(thing, name) for name in slots]
-    return [a for part in parts for a in arrays(part, seen)]
+    hamming, tables, weak = HammingIndex(), TableIndex(blocks=5, lead=2), WeakBitIndex()
+    for index in (hamming, tables, weak):
+        index.add(words).query(words[:1])
+    assert held_by(hamming) == pytest.approx(layout_memory(n, 1, hamming.layout.shape), rel=0.01)
+    assert held_by(tables) == pytest.approx(manku_memory(n, 1, 5, 2), rel=0.01)
+    assert held_by(weak) == pytest.approx(weak_bits_memory(n, 1, 17), rel=0.01)
 
 
 def test_choices_keep_to_memory_and_recall():
@@ -141,58 +161,41 @@ def test_choices_keep_to_memory_and_recall():
     assert exact and all(c.recall == 1.0 and c.memory <= 7e7 for c in exact)
     assert any(c.method.startswith("HammingIndex") for c in exact), "tables that find all are among them"
     assert tuning.choices(10**6, radius=3, recall=1.0, memory=10) == []
-    fewer = {s: next(c for c in tuning.choices(10**6, recall=0.95, sigma=s) if "WeakBit" in c.method) for s in (0.03, 0.1)}
-    assert fewer[0.03].nanoseconds < fewer[0.1].nanoseconds
-    for wrong in ({"n": 0}, {"recall": 0}, {"recall": 1.5}, {"radius": 64}, {"sigma": 0}, {"memory": 0}):
-        with pytest.raises(la.errors.ParameterError):
-            tuning.choices(**({"n": 10} | wrong))
 
 
 def test_index_chooses_by_the_memory_it_may_use(rng):
     words = rng.integers(0, 1 << 64, 300_000, dtype=np.uint64)
-    small, large = (la.search.HammingIndex(radius=3, memory=m).add(words) for m in (9e6, 1e9))
+    small, large = (HammingIndex(radius=3, memory=m).add(words) for m in (9e6, 1e9))
     assert small.layout.memory <= 9e6 < large.layout.memory and small.layout.cost > large.layout.cost
     queries = words[:3000] ^ np.uint64(0b1000000001000000001)
     a, b = small.query(queries), large.query(queries)
     assert a.right.tolist() == b.right.tolist() and len(a) >= 3000
-    with pytest.raises(la.errors.ParameterError):
-        la.search.HammingIndex(memory=0)
-
-
-def test_a_batch_reads_while_it_computes():
-    """6.15: the larger of reading and computing, not both."""
-    both = replace(NOTHING, read=1.0, key=1.0)
-    n, m = 2.0**20, 2.0**10
-    assert hamming_costs.manku_batch(n, m, 64, 4, 1, both) == 12 * n, "reading is the longer"
-    assert hamming_costs.manku_batch(n, m, 64, 4, 1, replace(both, key=5.0)) == 4 * 5 * (n + m), "computing is"
-    assert hamming_costs.weak_bits_batch(n, m, 1, 20, 5, 3, both) == 12 * n
+    with pytest.raises(ParameterError):
+        HammingIndex(memory=0)
 
 
 def test_memory_counts_words_rows_and_offsets():
     """Bytes of 64-bit words, 32-bit rows and 32-bit offsets, one array after another."""
     n, words, bits = 1000, 2, 10
-    fingerprints, rows, offsets = np.empty((n, words), np.uint64), np.empty(n, np.uint32), np.empty(1 << bits, np.uint32)
-    table = fingerprints.nbytes + rows.nbytes + offsets.nbytes
-    assert hamming_costs.layout_memory(n, words, [(bits, 0)] * 3) == fingerprints.nbytes + 3 * table
-    assert hamming_costs.weak_bits_memory(n, words, bits) == fingerprints.nbytes + table
-    keys = np.empty(n, np.uint64)
-    each = keys.nbytes + rows.nbytes + offsets.nbytes  # 1,000 fingerprints are numbered by 10 bits
-    assert hamming_costs.manku_memory(n, words, 5, 2) == fingerprints.nbytes + 10 * each
-    assert hamming_costs.manku_memory(1, 1, 2, 1) == 8 + 2 * (12 + 4 * 2), "one bit at least"
-    assert hamming_costs.manku_memory(2.0**30, 1, 2, 1) == 8 * 2.0**30 + 2 * (12 * 2.0**30 + 4 * 2.0**24), "24 bits at most"
-    sizes = [(len(np.empty(1 << d)) + len(np.empty(1 << p))) / (1 << d) for d, p in ((12, 10), (8, 11))]
-    assert [weak_bits.table_equivalents(2.0**d, p) for d, p in ((12, 10), (8, 11))] == sizes, "7.6: entries and offsets"
+    fingerprints, rows, offsets = 8 * words * n, 4 * n, 4 << bits  # 1,000 fingerprints are numbered by 10 bits
+    table = fingerprints + rows + offsets
+    assert layout_memory(n, words, [(bits, 0)] * 3) == fingerprints + 3 * table
+    assert weak_bits_memory(n, words, bits) == fingerprints + table
+    assert manku_memory(n, words, 5, 2) == fingerprints + 10 * (8 * n + rows + offsets)
+    for few, prefix in ((1, 1), (2, 1), (5, 3), (2**30, 24)):  # one bit at least, 24 at most
+        assert manku_memory(few, 1, 4, 1) == 8 * few + 4 * (12 * few + (4 << prefix))
+    assert [weak_bits.table_equivalents(2.0**d, p) for d, p in ((12, 10), (8, 11))] == [1.25, 9], "7.6: entries and offsets"
 
 
 FILE, QUERIES, BITS = 3000, 128, 16
 EACH = {"probe": (3.0,) * 3, "lookup": (5.0,) * 3, "gather": (7.0,) * 3, "compare": 11.0, "key": 13.0, "sort": 17.0}
 QUERY = {
-    "manku": lambda costs: hamming_costs.manku_query(FILE, BITS, 4, 2, costs),
-    "manku of a batch": lambda costs: hamming_costs.manku_batch(FILE, QUERIES, BITS, 4, 2, costs),
-    "bisection": lambda costs: hamming_costs.manku_query(FILE, BITS, 4, 2, costs, binary=True),
-    "weak bits": lambda costs: hamming_costs.weak_bits_query(FILE, 10, 5, 3, costs),
-    "weak bits of a batch": lambda costs: hamming_costs.weak_bits_batch(FILE, QUERIES, 1, 10, 5, 3, costs),
-    "tables": lambda costs: hamming_costs.layout_query(FILE, [(10, 1), (8, 2)], costs),
+    "manku": lambda costs: manku_query(FILE, BITS, 4, 2, costs),
+    "manku of a batch": lambda costs: manku_batch(FILE, QUERIES, BITS, 4, 2, costs),
+    "bisection": lambda costs: manku_query(FILE, BITS, 4, 2, costs, binary=True),
+    "weak bits": lambda costs: weak_bits_query(FILE, 10, 5, 3, costs),
+    "weak bits of a batch": lambda costs: weak_bits_batch(FILE, QUERIES, 1, 10, 5, 3, costs),
+    "tables": lambda costs: layout_query(FILE, [(10, 1), (8, 2)], costs),
 }
 STEPS = {  # per query; of a batch all; what is compared is counted by other tests
     "manku": {"key": 6, "lookup": 6},
@@ -216,47 +219,15 @@ def test_steps_cost_together_what_they_cost_alone():
                 assert alone[step] == pytest.approx(each * STEPS[name].get(step, 0), rel=1e-12), step
 
 
-@pytest.mark.parametrize(("bits", "n_bytes"), [(1, 12), (64, 12), (65, 20), (128, 20), (129, 28), (192, 28)])
-def test_a_file_holds_words_and_rows(bits, n_bytes):
-    """Words of 64 bits, and rows of 32."""
-    reads = replace(NOTHING, read=1.0)
-    assert hamming_costs.manku_batch(1000, 10, bits, min(bits, 4), 1, reads) == 1000 * n_bytes
-
-
-def test_two_are_sorted_or_found_in_one_step():
-    """And a single one is taken for two."""
-    sorts, steps = replace(NOTHING, sort=1.0), replace(NOTHING, step=1.0)
-    for few in (1, 2):
-        assert hamming_costs.manku_batch(1000, few, 64, 4, 1, sorts) == 4 * few
-        assert hamming_costs.manku_query(few, 64, 4, 1, steps, binary=True) == 4
-        assert hamming_costs.weak_bits_batch(1000, few, 1, 10, 5, 3, sorts) == few
-
-
-def test_a_piece_of_a_file_is_probed_as_a_small_table_is():
-    """A probe costs more the larger the table: by a nanosecond for 2^10 times as many fingerprints here."""
-    costs = replace(NOTHING, probe=(1.0, 2.0, 3.0))
-    assert hamming_costs.weak_bits_batch(2.0**22, 8, 1, 10, 5, 3, costs, pieces=4) == 8 * 5 * 4 * 2
-    assert hamming_costs.weak_bits_batch(2.0**20, 8, 1, 10, 5, 3, costs) == 8 * 5 * 2
-
-
-def drawn_pairs(rng, n, sigma):
-    """Queries, their margins and near-duplicates: bits are signs of normal sums, near ones differ by sigma."""
-    margins = rng.normal(0, 1, (n, 64))
-    place = np.uint64(1) << np.arange(64, dtype=np.uint64)
-    queries, stored = (
-        ((m > 0) * place).sum(1, dtype=np.uint64) for m in (margins, margins + rng.normal(0, sigma, margins.shape))
-    )
-    return queries, stored, margins.astype(np.float32)
-
-
 def test_recall_of_probabilistic_matching_is_that_of_its_model(rng):
     for sigma, probes in product([0.03, 0.06, 0.12], [1, 8, 23]):
         n = 20_000
-        queries, stored, margins = drawn_pairs(rng, n, sigma)
+        margins = rng.normal(0, 1, (n, 64))
+        queries, stored = of_margins(margins), of_margins(margins + rng.normal(0, sigma, margins.shape))
         distance = np.bitwise_count(queries ^ stored)
         wanted = np.flatnonzero((distance >= 1) & (distance <= 3))
-        index = la.search.WeakBitIndex(radius=3, prefix_bits=16, probes=probes).add(stored)
-        pairs = index.query(queries, margins)
+        index = WeakBitIndex(radius=3, prefix_bits=16, probes=probes).add(stored)
+        pairs = index.query(queries, margins.astype(np.float32))
         found = np.isin(wanted, pairs.left[pairs.left == pairs.right]).mean()
         share, near = weak_bits.weak_bit_recall(margins[:3000], sigma, 16, probes, 3)
         expected = share[:, -1].sum() / near.sum()
@@ -269,5 +240,5 @@ def test_recall_of_probabilistic_matching_is_that_of_its_model(rng):
 def test_all_probes_find_all(rng):
     margins = rng.normal(0, 1, (20, 64))
     share, near = weak_bits.weak_bit_recall(margins, 0.1, 10, blocks.combinations_within(10, 3), 3)
-    np.testing.assert_allclose(share[:, -1], near, rtol=1e-9)
+    assert_allclose(share[:, -1], near, rtol=1e-9)
     assert (np.diff(share, axis=1) >= 0).all()

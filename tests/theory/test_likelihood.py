@@ -32,26 +32,32 @@ def match(part, r, left, right):
     return e if part.combined == 1 else (1 + (2 * e - 1) ** part.combined) / 2
 
 
+def matches(parts, r, left, right):
+    """How many slots of all parts are expected to agree."""
+    return sum(part.slots * match(part, r, left, right) for part in parts)
+
+
+def highest(left, right):
+    """The most that sets of such densities resemble each other."""
+    return min(left, right) / max(left, right) if left + right else 1.0
+
+
 def log_likelihood(r, counts, parts, left, right):
     return sum(stats.binom.logpmf(x, p.slots, match(p, r, left, right)) for x, p in zip(counts, parts, strict=True))
-
-
-def _unlikely(counts, parts, densities, r):
-    return -log_likelihood(r, counts, parts, *densities)
 
 
 def test_the_estimate_is_where_the_likelihood_is_highest(rng):
     for parts, densities, true in product(PARTS, DENSITIES, [0.35, 0.5, 0.6]):
         c1, c2 = chance(1, *densities)
-        low = (
-            max(0.0, (0.5 - c1) / (1 - c2)) if any(part.combined > 1 for part in parts) else 0.0
-        )  # below, combined bits mislead
+        combined = any(part.combined > 1 for part in parts)
+        low, high = max(0.0, (0.5 - c1) / (1 - c2)) if combined else 0.0, highest(*densities)  # below, combined bits mislead
         for _ in range(2):
             counts = [int(rng.binomial(p.slots, match(p, true, *densities))) for p in parts]
-            highest = min(densities) / max(densities) if max(densities) else 1.0
-            grid = np.linspace(low, highest, 101)
-            start = grid[np.argmax(log_likelihood(grid, counts, parts, *densities))]
-            ends = max(low, start - 0.05), min(highest, start + 0.05)
-            unlikely = partial(_unlikely, counts, parts, densities)
-            best = optimize.minimize_scalar(unlikely, bounds=ends, method="bounded", options={"xatol": 1e-9})
+            likely = partial(log_likelihood, counts=counts, parts=parts, left=densities[0], right=densities[1])
+            grid = np.linspace(low, high, 101)
+            start = grid[np.argmax(likely(grid))]
+            ends = max(low, start - 0.05), min(high, start + 0.05)
+            best = optimize.minimize_scalar(
+                lambda r, likely=likely: -likely(r), bounds=ends, method="bounded", options={"xatol": 1e-9}
+            )
             assert likelihood.most_likely(counts, parts, *densities)[0] == pytest.approx(best.x, abs=2e-5)

@@ -1,15 +1,16 @@
 """Mixtures of whole, fractional and XORed bits: formulas against simulation and against grids."""
 
 from itertools import product
-from math import lgamma, log, log1p
 
 import numpy as np
 import pytest
-from theory.sampler import agrees, parts_of, sparse_matches
-from theory.test_likelihood import chance, match
+from numpy.testing import assert_allclose
+from theory.sampler import agrees, mean_and_variance, parts_of, sparse_matches
+from theory.test_likelihood import chance, highest, match, matches
 
-import lookalike as la
-from lookalike.theory import bbit, choose, likelihood, mixture, xor_bits
+from lookalike.errors import ParameterError
+from lookalike.sketches import FastSimilarity, Shingles, XorBits
+from lookalike.theory import bbit, likelihood, mixture, xor_bits
 from lookalike.theory.mixture import Part
 
 HALF = [(1, 0.5), (2, 0.5)]
@@ -36,14 +37,15 @@ def test_golden_values_of_the_dossier():
     assert per_slot(mixture.variance, 0.3, wide) == pytest.approx(0.392, abs=5e-4)
     assert per_slot(mixture.least_variance, 0.3, wide) == pytest.approx(0.345, abs=5e-3)
     factors = [mixture.storage_factor(0.5, parts_of([(1, 2 - f), (2, f - 1)], 64)) for f in (1, 1.25, 1.5, 1.75, 2)]
-    np.testing.assert_allclose(factors, [0.750, 0.787, 0.810, 0.824, 0.833], atol=6e-4)
+    assert_allclose(factors, [0.750, 0.787, 0.810, 0.824, 0.833], atol=6e-4)
 
 
 def test_one_part_is_plain_b_bit_hashing():
     for b in (1, 3, 8):
         for which in (mixture.variance, mixture.least_variance):
-            assert which(0.4, [mixture.Part(slots=7, bits=b)]) == pytest.approx(bbit.variance(0.4, b, 7))
-        assert mixture.storage_factor(0.4, [mixture.Part(slots=7, bits=b)]) == pytest.approx(bbit.storage_factor(0.4, b))
+            assert which(0.4, [Part(slots=7, combined=4)]) == pytest.approx(xor_bits.variance(0.4, 4, 7))
+            assert which(0.4, [Part(slots=7, bits=b)]) == pytest.approx(bbit.variance(0.4, b, 7))
+        assert mixture.storage_factor(0.4, [Part(slots=7, bits=b)]) == pytest.approx(bbit.storage_factor(0.4, b))
     two = parts_of([(1, 0.4), (1, 0.6)], 10)
     assert mixture.variance(0.771, two, 0.57, 0.554) == pytest.approx(bbit.variance(0.771, 1, 10, 0.57, 0.554))
 
@@ -57,16 +59,16 @@ def test_a_mixture_never_beats_its_better_part():
 
 
 def test_most_likely_estimate_at_the_edges():
-    parts = [mixture.Part(slots=10, bits=1), mixture.Part(slots=10, combined=3)]
+    parts = [Part(slots=10, bits=1), Part(slots=10, combined=3)]
     assert likelihood.most_likely([10, 10], parts)[0] == 1.0
     assert likelihood.most_likely([3, 2], parts)[0] == 0.0
-    one = likelihood.most_likely([[7]], [mixture.Part(slots=10, bits=1)])[0]
+    one = likelihood.most_likely([[7]], [Part(slots=10, bits=1)])[0]
     assert one == pytest.approx(bbit.resemblance(0.7, 1), abs=1e-9)
-    dense = likelihood.most_likely([8], [mixture.Part(slots=10, bits=2)], 0.3, 0.2)[0]
+    dense = likelihood.most_likely([8], [Part(slots=10, bits=2)], 0.3, 0.2)[0]
     assert dense == pytest.approx(min(2 / 3, bbit.resemblance(0.8, 2, 0.3, 0.2)), abs=1e-9)
     for wrong in ({"slots": 0}, {"slots": 1, "bits": 2, "combined": 2}, {"slots": 1, "bits": 0}):
-        with pytest.raises(la.errors.ParameterError):
-            mixture.Part(**wrong)
+        with pytest.raises(ParameterError):
+            Part(**wrong)
 
 
 @pytest.mark.parametrize(("combined", "crossover"), [(2, 3**-0.5), (4, 0.697), (8, 0.797), (16, 0.871)])
@@ -83,29 +85,15 @@ def test_best_number_to_combine():
     assert (np.abs(best - 0.797 / (1 - r)) < 1).all()
     assert xor_bits.best_combined(0.2) == 1 and xor_bits.best_combined(0.9999, most=8) == 8
     gains = bbit.variance(r, 1, 1) / xor_bits.variance(r, best, 1)
-    np.testing.assert_allclose(gains, [1.8, 3.4, 6.6, 32.5], rtol=0.03)
+    assert_allclose(gains, [1.8, 3.4, 6.6, 32.5], rtol=0.03)
 
 
 def test_dense_sets_below_half_are_refused():
     """E13: at r = .5, R = .1 the probability of matching bits is .4 and the estimate would converge to .4."""
     assert bbit.match_probability(0.1, 1, 0.5, 0.5) == pytest.approx(0.4)
     assert xor_bits.resemblance(xor_bits.match_probability(0.1, 2, 0.5, 0.5), 2, 0.5, 0.5) == pytest.approx(0.4)
-    with pytest.raises(la.errors.ParameterError, match="store single bits"):
+    with pytest.raises(ParameterError, match="store single bits"):
         xor_bits.variance(0.1, 2, 10, 0.5, 0.5)
-
-
-def test_choice_for_an_error_and_for_a_budget():
-    for r in (0.1, 0.5, 0.8, 0.95):
-        found = choose.for_error(r, 0.02)
-        assert found.standard_error <= 0.02
-        same = choose.for_memory(r, found.total_bits)
-        assert same.standard_error <= found.standard_error + 1e-12
-        assert choose.for_memory(r, found.total_bits // 2).standard_error > 0.02, "half the bits would do"
-    assert choose.for_error(0.1, 0.02).bits == 4 or choose.for_error(0.1, 0.02).scheme == "bbit"
-    assert choose.for_error(0.95, 0.01).scheme == "xor_bits"
-    for refused in (choose.for_error, choose.for_memory):
-        with pytest.raises(la.errors.ParameterError):
-            refused(0.5, 0)
 
 
 DENSITIES = [(0.0, 0.0), (0.35, 0.25), (0.5, 0.5)]
@@ -119,7 +107,7 @@ def test_one_kind_of_slots_told_as_two_is_the_same(bits, combined, densities):
     one = likelihood.most_likely(equal.sum(1)[:, None], [Part(slots=60, bits=bits, combined=combined)], *densities)
     parts = [Part(slots=40, bits=bits, combined=combined), Part(slots=20, bits=bits, combined=combined)]
     for whole, split in zip(one, likelihood.most_likely(equal, parts, *densities), strict=True):
-        np.testing.assert_allclose(split, whole, rtol=1e-9, atol=1e-12)
+        assert_allclose(split, whole, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("densities", DENSITIES)
@@ -131,17 +119,16 @@ def test_errors_of_mixtures_are_half_their_intervals(densities, equal):
     c = [(equal[i] + 4 / 30 * part.slots / 2, part.slots * (1 + 4 / 30)) for i, part in enumerate(parts)]
     c1, c2 = chance(1, *densities)
     grid = np.linspace(0.0, (1 - c1) / (1 - c2), 20_001)[1:-1]
-    pooled = sum(part.slots * match(part, grid, *densities) for part in parts) / 30
+    pooled = matches(parts, grid, *densities) / 30
     grid, pooled = grid[np.argmin(pooled) :], pooled[np.argmin(pooled) :]
     shares = [match(part, grid, *densities) for part in parts]
-    highest = min(densities) / max(densities) if densities[0] else 1.0
     likely = sum(x * np.log(p) + (n - x) * np.log(1 - p) for (x, n), p in zip(c, shares, strict=True))
-    best = np.argmax(np.where(grid <= highest, likely, -np.inf))
+    best = np.argmax(np.where(grid <= highest(*densities), likely, -np.inf))
     information = sum(n * np.gradient(p, grid)[best] ** 2 / (p * (1 - p))[best] for (_, n), p in zip(c, shares, strict=True))
     reach = 1.96 * information**-0.5
     ends = np.interp(pooled[best] + np.gradient(pooled, grid)[best] * reach * np.array([-1, 1]), pooled, grid)
     found, error = likelihood.most_likely(equal, parts, *densities)
-    widest = max(found - grid[0], highest - found)
+    widest = max(found - grid[0], highest(*densities) - found)
     assert 1.96 * error == pytest.approx(min(max(ends[1] - grid[best], grid[best] - ends[0], reach), widest), abs=1e-3)
 
 
@@ -151,13 +138,12 @@ def test_intervals_reach_as_far_as_resemblances_do(densities, parts):
     """At most from the lowest at which matches rise to the highest there is; else of one kind as far as those of plain estimates."""
     counts = np.stack(np.meshgrid(*(np.arange(part.slots + 1) for part in parts)), -1).reshape(-1, len(parts))
     found, error = likelihood.most_likely(counts, parts, *densities)
-    highest = min(densities) / max(densities) if densities[0] else 1.0
-    lowest = np.clip(mixture.rises_from(parts, *densities), 0.0, highest)
-    farthest = np.maximum(found - lowest, highest - found) / 1.96
+    lowest = np.clip(mixture.rises_from(parts, *densities), 0.0, highest(*densities))
+    farthest = np.maximum(found - lowest, highest(*densities) - found) / 1.96
     assert (error <= farthest + 1e-9).all()
     if parts[0].combined > 1:
         plain = np.minimum(mixture.estimate(counts, parts, *densities)[1], farthest)
-        np.testing.assert_allclose(error[13:17], plain[13:17], atol=1e-6)  # above chance, below the highest
+        assert_allclose(error[13:17], plain[13:17], atol=1e-6)  # above chance, below the highest
 
 
 @pytest.mark.parametrize("combined", [1, 2])
@@ -189,7 +175,7 @@ def test_the_share_of_matches_rises_from_its_least_value():
         slope = match(single, 1.0, *densities) - match(single, 0.0, *densities)
         ends = [(e - match(single, 0.0, *densities)) / slope for e in (0.0, 0.5)]
         grid = np.linspace(*ends, 100_001)
-        pooled = sum(part.slots * match(part, grid, *densities) for part in parts)
+        pooled = matches(parts, grid, *densities)
         assert mixture.rises_from(parts, *densities) == pytest.approx(grid[np.argmin(pooled)], abs=3e-4)
 
 
@@ -208,10 +194,9 @@ MIXED = [
 def test_pooled_estimates_are_where_so_many_matches_are_expected():
     """Sets of unlike sizes too: the probability of a match by chance is not the one that the slope has."""
     for parts, densities in product(MIXED, [(0.0, 0.0), (0.35, 0.25), (0.1, 0.5)]):
-        highest = min(densities) / max(densities) if densities[0] else 1.0
-        r = np.linspace(0.5 * highest, highest, 7)
-        share = sum(part.slots * match(part, r, *densities) for part in parts) / sum(part.slots for part in parts)
-        np.testing.assert_allclose(mixture.resemblance(share, parts, *densities), r, atol=1e-12)
+        r = highest(*densities) * np.linspace(0.5, 1.0, 7)
+        share = matches(parts, r, *densities) / sum(part.slots for part in parts)
+        assert_allclose(mixture.resemblance(share, parts, *densities), r, atol=1e-12)
 
 
 @pytest.mark.parametrize("parts", MIXED)
@@ -232,15 +217,11 @@ def test_64_bits_a_slot_and_no_more():
 @pytest.mark.parametrize("samples", [64, 256, 1024])
 def test_xored_bits_are_of_use_where_chance_is_small(combined, samples):
     """By the law of the matches: from the least resemblance on the bias is a fraction of the error; far below, a multiple."""
-    k = np.arange(samples + 1)
-    estimates = xor_bits.resemblance(k / samples, combined)
+    estimates = xor_bits.resemblance(np.arange(samples + 1) / samples, combined)
 
     def bias_in_errors(resemblance):
-        t = xor_bits.match_probability(resemblance, combined)
-        ways = [lgamma(samples + 1) - lgamma(i + 1) - lgamma(samples - i + 1) for i in k]
-        law = np.exp(ways + k * log(t) + (samples - k) * log1p(-t))
-        mean = (law * estimates).sum()
-        return (mean - resemblance) / np.sqrt((law * (estimates - mean) ** 2).sum())
+        mean, variance = mean_and_variance(estimates, samples, xor_bits.match_probability(resemblance, combined))
+        return (mean - resemblance) / variance**0.5
 
     least = xor_bits.least_usable(combined, samples)
     assert abs(bias_in_errors(least)) < 0.2 and abs(bias_in_errors((1 + least) / 2)) < 0.2
@@ -250,9 +231,9 @@ def test_xored_bits_are_of_use_where_chance_is_small(combined, samples):
 
 @pytest.mark.parametrize(("combined", "least"), [(2, "0.50"), (4, "0.71")])
 def test_low_estimates_of_xored_bits_warn(combined, least):
-    shingles = la.sketches.Shingles.from_arrays(range(300), [0, 100, 200, 300])
-    signed = la.sketches.FastSimilarity(permutations=256 * combined).sign(shingles)
-    packed = la.sketches.XorBits(combined=combined).pack(signed)
+    shingles = Shingles.from_arrays(range(300), [0, 100, 200, 300])
+    signed = FastSimilarity(permutations=256 * combined).sign(shingles)
+    packed = XorBits(combined=combined).pack(signed)
     said = f"XORs of {combined} bits are useful only from a resemblance of {least} on"
     with pytest.warns(RuntimeWarning, match=said) as caught:
         packed.estimated_resemblance(0, [1, 2])

@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-import lookalike as la
 from lookalike import theory
+from lookalike.errors import ParameterError
 
 FORMULAS = ("banding", "bbit", "chance", "choose", "likelihood", "minhash", "mixture", "one_permutation", "set_distance", "shares", "simhash",
             "xor_bits")  # fmt: skip
@@ -32,37 +32,23 @@ def described(function):
             yield name, text
 
 
-def outside(text):
-    """Values just outside the range that a text states."""
+def range_of(text):
+    """(Values just outside the range that a text states, its ends where they belong to it)."""
     if found := re.search(r"in ([\[(])(-?[\d.]+), (-?[\d.]+)([\])])", text):
-        low, high = float(found[2]), float(found[3])
-        return [low if found[1] == "(" else low - 0.1, high if found[4] == ")" else high + 0.1, -np.inf, np.inf, np.nan]
+        (low, high), left, right = map(float, found.group(2, 3)), found[1] == "[", found[4] == "]"
+        return [low - 0.1 * left, high + 0.1 * right, -np.inf, np.inf, np.nan], [low] * left + [high] * right
     if found := re.search(r"(>=|>) (-?[\d.]+)", text):
-        return [float(found[2]) - (0.01 if found[1] == ">=" else 0.0), -np.inf, np.nan]
-    return []
+        low, closed = float(found[2]), found[1] == ">="
+        return [low - 0.01 * closed, -np.inf, np.nan], [low] * closed
+    return [], []
 
 
-def ends(text):
-    """The ends of the range that a text states, where they belong to it."""
-    if found := re.search(r"in ([\[(])(-?[\d.]+), (-?[\d.]+)([\])])", text):
-        return [float(found[2])] * (found[1] == "[") + [float(found[3])] * (found[4] == "]")
-    found = re.search(r">= (-?[\d.]+)", text)
-    return [float(found[1])] if found else []
-
-
-def cases(values):
-    for room in FORMULAS:
-        module = getattr(theory, room)
+def cases():
+    """(Function, parameter, values outside of its range, ends of it) of all formulas."""
+    for module in (getattr(theory, room) for room in FORMULAS):
         for name, function in inspect.getmembers(module, inspect.isfunction):
-            if (
-                name.startswith("_")
-                or function.__module__ != module.__name__
-                or "Parameters\n---" not in inspect.getdoc(function)
-            ):
-                continue
-            for parameter, text in described(function):
-                if found := values(text):
-                    yield function, parameter, found
+            if not name.startswith("_") and function.__module__ == module.__name__:
+                yield from ((function, parameter, *range_of(text)) for parameter, text in described(function))
 
 
 def call(function, **changed):
@@ -80,19 +66,20 @@ def call(function, **changed):
 
 
 def test_what_is_outside_a_stated_range_is_refused():
-    for function, parameter, values in cases(outside):
-        call(function)  # what is inside is not refused
-        for value in values:
-            with pytest.raises(la.errors.ParameterError):
+    for function, parameter, outside, _ in cases():
+        if outside:
+            call(function)  # what is inside is not refused
+        for value in outside:
+            with pytest.raises(ParameterError):
                 call(function, **{parameter: value})
 
 
 def test_the_ends_of_a_stated_range_are_in_it():
     """What is refused there is refused for another reason: sets that there are not, an estimate without an error."""
-    for function, parameter, values in cases(ends):
-        for value in values:
+    for function, parameter, _, ends in cases():
+        for value in ends:
             with np.errstate(all="ignore"):
                 try:
                     call(function, **{parameter: int(value) if isinstance(INSIDE[parameter], int) else value})
-                except la.errors.ParameterError as error:
-                    assert not re.match(rf"{parameter} must be ", str(error)), error
+                except ParameterError as error:
+                    assert error.name != parameter or not error.reason.startswith("must be "), error

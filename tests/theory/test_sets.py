@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-import lookalike as la
+from lookalike.errors import ParameterError
 from lookalike.theory import minhash, set_distance, simhash
 
 SETS = [
@@ -27,7 +27,7 @@ def test_what_no_sets_have_is_refused():
         (minhash.resemblance, 5, 3, 9), (minhash.exact_interval, 3, 2), (minhash.exact_interval, 1, 2, 1.0), (minhash.variance, 2, 1),
         (simhash.cosine_error, 65, 64),
     ):  # fmt: skip
-        with pytest.raises(la.errors.ParameterError):
+        with pytest.raises(ParameterError):
             formula(*arguments)
 
 

@@ -1,7 +1,8 @@
 """Counted shares, and estimates computed from them: the laws of the binomial, summed."""
 
+from functools import reduce
 from itertools import product
-from math import comb, lgamma
+from math import lgamma
 
 import numpy as np
 import pytest
@@ -11,24 +12,12 @@ from theory.sampler import mean_and_variance
 from lookalike.theory import banding, bbit, set_distance, shares, simhash
 
 
-@pytest.mark.parametrize("slots", [1, 2, 7])
-def test_a_threshold_is_reached_by_enumeration(slots):
-    """All outcomes of so many slots: those whose share of equal ones is at least the threshold."""
-    for r in (0.0, 0.3, 1.0):
-        for threshold in (0.0, 0.01, 1 / 7, 0.3, 0.5, 4 / 7, 0.9, 1.0):
-            weights = [
-                r ** sum(one) * (1 - r) ** (slots - sum(one))
-                for one in product((0, 1), repeat=slots)
-                if sum(one) >= threshold * slots - 1e-9
-            ]
-            assert shares.reach_probability(r, threshold, slots) == pytest.approx(sum(weights), abs=1e-12)
-
-
-@pytest.mark.parametrize(("r", "threshold", "slots"), [(0.8, 0.8, 256), (0.8, 0.801, 256), (0.3, 0.5, 40), (0.999, 0.99, 1000)])
-def test_a_threshold_is_reached_by_the_binomial(r, threshold, slots):
-    assert shares.reach_probability(r, threshold, slots) == pytest.approx(
-        stats.binom.sf(np.ceil(threshold * slots) - 1, slots, r), rel=1e-9
-    )
+@pytest.mark.parametrize("slots", [1, 2, 7, 256])
+def test_a_threshold_is_reached_by_shares_of_at_least_it(slots):
+    share = np.arange(slots + 1) / slots
+    for r, threshold in product((0.0, 0.3, 0.8, 1.0), (0.0, 0.01, 1 / 7, 0.3, 0.5, 4 / 7, 0.801, 0.9, 1.0)):
+        expected = stats.binom.pmf(np.arange(slots + 1), slots, r)[share >= threshold - 1e-9].sum()
+        assert shares.reach_probability(r, threshold, slots) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 def test_tails_and_their_inverse_are_those_of_scipy():
@@ -43,26 +32,14 @@ def test_tails_and_their_inverse_are_those_of_scipy():
                 assert shares.tail_probability(k, n, tail) == pytest.approx(stats.beta.ppf(tail, k, n - k + 1), rel=exact)
 
 
-@pytest.mark.parametrize(("k", "n", "p"), [(3, 7, 0.01), (5, 9, 0.4), (9, 9, 0.2), (1, 9, 1e-6), (2, 30, 0.01)])
-def test_small_tails_are_exact(k, n, p):
-    exact = sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1))
-    assert shares.upper_tail(k, n, p) == pytest.approx(exact, rel=1e-12)
-    assert shares.tail_probability(k, n, exact) == pytest.approx(p, rel=1e-12)
-
-
-def test_upper_tail_of_a_sum_is_by_enumeration():
-    """Of two and three binomials, certain and impossible ones among them, and of many trials."""
-    assert shares.upper_tail(2, 5, 0.5) == pytest.approx(26 / 32, rel=1e-12)
-    for parts in (((3, 0.3), (4, 0.8)), ((2, 0.0), (3, 0.5), (1, 1.0)), ((5, 1.0),), ((1, 0.25), (1, 0.5))):
-        for least in range(-1, sum(n for n, _ in parts) + 2):
-            expected = sum(
-                np.prod([comb(n, x) * p**x * (1 - p) ** (n - x) for (n, p), x in zip(parts, counts, strict=True)])
-                for counts in product(*(range(n + 1) for n, _ in parts)) if sum(counts) >= least
-            )  # fmt: skip
-            assert shares.upper_tail_of_sum(least, *zip(*parts, strict=True)) == pytest.approx(expected, abs=1e-12)
-    assert shares.upper_tail_of_sum(1300, [2000], [0.64]) == pytest.approx(stats.binom.sf(1299, 2000, 0.64), rel=1e-9)
-    sides = [stats.binom.pmf(np.arange(1001), 1000, p) for p in (0.6, 0.7)]
-    assert shares.upper_tail_of_sum(1310, [1000, 1000], [0.6, 0.7]) == pytest.approx(np.convolve(*sides)[1310:].sum(), rel=1e-9)
+def test_upper_tail_of_a_sum_is_that_of_the_convolution():
+    """Of one to three binomials, certain and impossible ones among them, and of many trials."""
+    some = [((3, 0.3), (4, 0.8)), ((2, 0.0), (3, 0.5), (1, 1.0)), ((5, 1.0),), ((2000, 0.64),), ((1000, 0.6), (1000, 0.7))]
+    for parts in some:
+        law = reduce(np.convolve, [stats.binom.pmf(np.arange(n + 1), n, p) for n, p in parts])
+        for least in {-1, *range(7), 1300, 1310, len(law)}:
+            expected = law[max(0, least) :].sum()
+            assert shares.upper_tail_of_sum(least, *zip(*parts, strict=True)) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 def test_bias_and_variance_of_a_distance_from_slots():
@@ -90,11 +67,14 @@ def test_distances_of_fingerprints_are_binomial():
 
 
 def test_fingerprints_have_64_bits_where_none_are_given():
-    assert simhash.expected_distance(0.3) == simhash.expected_distance(0.3, 64)
-    assert simhash.cosine(7) == simhash.cosine(7, 64)
-    assert simhash.cosine_variance(0.3) == simhash.cosine_variance(0.3, 64)
-    assert simhash.cosine_error(7) == simhash.cosine_error(7, 64)
-    assert simhash.within_radius(0.9, 3) == simhash.within_radius(0.9, 3, 64)
+    for formula, *given in [
+        (simhash.expected_distance, 0.3),
+        (simhash.cosine, 7),
+        (simhash.cosine_variance, 0.3),
+        (simhash.cosine_error, 7),
+        (simhash.within_radius, 0.9, 3),
+    ]:
+        assert formula(*given) == formula(*given, 64)
 
 
 def test_variance_of_b_bit_estimates_is_that_of_their_law():

@@ -4,9 +4,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from fingerprint_words import planted
+from numpy.testing import assert_allclose
 from scipy import stats
 
-import lookalike as la
+from lookalike.errors import ParameterError
+from lookalike.sketches import Fingerprints, Shingles, SimHash
 from lookalike.theory import blocks, simhash, weak_bits
 
 
@@ -16,7 +19,7 @@ def test_any_number_of_bits(bits):
     cosines = np.array([-1.0, 0.0, 0.1, 0.9, 1.0])
     for radius in {0, bits // 3, bits // 2, bits - 1}:
         expected = stats.binom.cdf(radius, bits, np.arccos(cosines) / np.pi)
-        np.testing.assert_allclose(simhash.within_radius(cosines, radius, bits), expected, rtol=1e-9, atol=1e-300)
+        assert_allclose(simhash.within_radius(cosines, radius, bits), expected, rtol=1e-9, atol=1e-300)
 
 
 def test_distance_and_cosine(rng):
@@ -24,7 +27,7 @@ def test_distance_and_cosine(rng):
     n, features, common = 1500, 300, 240
     keys = rng.integers(0, 1 << 62, (n, 2 * features - common), dtype=np.uint64)
     sets = np.concatenate([keys[:, :features], keys[:, features - common :]], 1).ravel()
-    prints = la.sketches.SimHash(bits=128).sign(la.sketches.Shingles.from_arrays(sets, np.arange(0, len(sets) + 1, features)))
+    prints = SimHash(bits=128).sign(Shingles.from_arrays(sets, np.arange(0, len(sets) + 1, features)))
     cosine = common / features
     left = np.arange(0, 2 * n, 2)
     distance = prints.distance(left, left + 1)
@@ -39,13 +42,10 @@ def test_distance_and_cosine(rng):
 def test_ties_do_not_lean(rng):
     """E15: ten equal weights tie on a quarter of the bits; without a tie word ones come with probability .375."""
     values = rng.integers(0, 1 << 62, 4000 * 10, dtype=np.uint64)
-    shingles = la.sketches.Shingles.from_arrays(values, np.arange(0, len(values) + 1, 10))
-    ones = (
-        np.concatenate([np.bitwise_count(la.sketches.SimHash(seed=s).sign(shingles).words).ravel() for s in range(8)]).mean()
-        / 64
-    )
+    shingles = Shingles.from_arrays(values, np.arange(0, len(values) + 1, 10))
+    ones = np.concatenate([np.bitwise_count(SimHash(seed=s).sign(shingles).words).ravel() for s in range(8)]).mean() / 64
     assert abs(ones - 0.5) < 0.03
-    margins = la.sketches.SimHash(margins=True).sign(shingles).margins
+    margins = SimHash(margins=True).sign(shingles).margins
     assert (margins == 0).mean() == pytest.approx(0.246, abs=0.005)
     assert (margins > 0).mean() == pytest.approx(0.377, abs=0.005)
 
@@ -73,10 +73,10 @@ def test_numbers_of_the_thesis():
     assert weak_bits.table_equivalents(2.0**26, 26) == 2.0
     assert weak_bits.weak_bit_candidates(2.0**26, 26, 23) == 23
     for lead, said in ((2, "radius 3"), (4, "lead must")):
-        with pytest.raises(la.errors.ParameterError, match=said):
+        with pytest.raises(ParameterError, match=said):
             blocks.block_tables(4, lead, 3)
     for wrong in ((32, 31), (64, 0), (), (65, -1)):
-        with pytest.raises(la.errors.ParameterError, match="add up to 64 bits"):
+        with pytest.raises(ParameterError, match="add up to 64 bits"):
             blocks.block_sizes(64, wrong)
 
 
@@ -98,9 +98,9 @@ def test_found_share_equals_enumeration():
 def test_two_tables_with_one_flip_are_exact_at_radius_3():
     assert blocks.found_share(64, 3, [(32, 1), (32, 1)]) == 1.0
     assert blocks.found_share(64, 4, [(32, 1), (32, 1)]) < 1.0
-    with pytest.raises(la.errors.ParameterError, match="64 bits together"):
+    with pytest.raises(ParameterError, match="64 bits together"):
         blocks.found_share(64, 3, [(32, 1), (33, 1)])
-    with pytest.raises(la.errors.ParameterError, match="lead must"):
+    with pytest.raises(ParameterError, match="lead must"):
         blocks.block_candidates(9.0, 64, 4, 5)
     assert blocks.combinations_within(26, 1) * 2 == 54
 
@@ -116,25 +116,11 @@ def test_weak_bits_flip_as_the_model_says(rng):
 
 
 @pytest.mark.parametrize("bits", [32, 64, 128])
-def test_cosines_of_fingerprints_that_differ_in_known_bits(bits):
-    words = np.zeros((bits + 1, (bits + 63) // 64), np.uint64)
-    for row in range(bits + 1):
-        for bit in range(row):
-            words[row, bit // 64] |= np.uint64(1) << np.uint64(bit % 64)
-    prints = la.sketches.Fingerprints(words, bits, None)
-    rows = np.arange(bits + 1)
-    assert prints.distance(0, rows).tolist() == rows.tolist() and prints.distance(0, bits) == bits
-    np.testing.assert_allclose(prints.estimated_cosine(0, rows), np.cos(np.pi * rows / bits), atol=1e-12)
-    np.testing.assert_allclose(
-        prints.estimated_cosine(rows, rows[::-1]), np.cos(np.pi * np.abs(bits - 2 * rows) / bits), atol=1e-12
-    )
-
-
-def test_any_three_blocks_lie_beside_a_choice_of_four():
-    """A Steiner system S(3, 4, 8): of the 14 fours each three of eight blocks are outside of just one."""
-    assert len(blocks.STEINER) == 14 and all(len({*four}) == 4 for four in blocks.STEINER)
-    for touched in combinations(range(8), 3):
-        assert sum(not {*touched} & {*four} for four in blocks.STEINER) == 1
+def test_cosines_are_those_of_the_bits_that_differ(rng, bits):
+    words, (left, right) = planted(rng, 60, bits, bits // 2), np.indices((60, 60))
+    distance, prints = np.bitwise_count(words[left] ^ words[right]).sum(-1), Fingerprints(words, bits, None)
+    assert (prints.distance(left, right) == distance).all() and prints.distance(0, 1) == distance[0, 1]
+    assert_allclose(prints.estimated_cosine(left, right), np.cos(np.pi * distance / bits), atol=1e-12)
 
 
 @pytest.mark.parametrize("bits", [1, 4, 7, 8, 9, 64])

@@ -1,13 +1,12 @@
 """Estimates from XORed bits: exact expectations over the laws of their counts, and minima of dense sets of unlike sizes."""
 
-from itertools import product
-
 import numpy as np
 import pytest
-from scipy import stats
-from theory.sampler import mean_and_variance, minima
+from theory.sampler import mean_and_variance
+from theory.test_likelihood import match
 
-from lookalike.theory import bbit, mixture, xor_bits
+from lookalike.theory import bbit, xor_bits
+from lookalike.theory.mixture import Part
 
 UNLIKE = [(0.0, 0.0), (0.6, 0.45), (0.3, 0.4)]
 
@@ -18,18 +17,10 @@ def test_variance_and_bias_to_first_order(densities, r, combined):
     """With many samples what the expansions leave out is far below a hundredth."""
     n = 50_000
     t = float(xor_bits.match_probability(r, combined, *densities))
+    assert t == pytest.approx(match(Part(slots=1, combined=combined), r, *densities), rel=1e-12)
     mean, variance = mean_and_variance(xor_bits.resemblance(np.arange(n + 1) / n, combined, *densities), n, t)
     assert variance == pytest.approx(xor_bits.variance(r, combined, n, *densities), rel=5e-3)
     assert mean - r == pytest.approx(xor_bits.bias(r, combined, n, *densities), rel=5e-3, abs=1e-12)
-
-
-def test_xored_minima_agree_as_often_as_stated(rng):
-    for densities, combined in product(UNLIKE, [1, 2, 3]):
-        r, n = 0.6, 200_000
-        left, right = minima(rng, r, *(d or 1e-6 for d in densities), (n, combined))
-        share = (np.bitwise_xor.reduce((left ^ right) & 1, axis=1) == 0).mean()
-        p = xor_bits.match_probability(r, combined, *densities)
-        assert abs(share - p) < 4 * (p * (1 - p) / n) ** 0.5
 
 
 def test_single_bits_match_by_half_at_the_least_resemblance():
@@ -40,22 +31,6 @@ def test_single_bits_match_by_half_at_the_least_resemblance():
         assert xor_bits.least_resemblance(0.0, 0.0) == 0.0
         if densities[0] == densities[1]:
             assert least == pytest.approx(densities[0] / 2)
-
-
-@pytest.mark.parametrize("densities", UNLIKE)
-def test_three_quarter_variance_to_first_order(densities):
-    """The share of half single bits and half XORed ones: its variance from both binomials, its slope by differences."""
-    r, n, step = 0.7, 1000, 1e-6
-    e = float(bbit.match_probability(r, 1, *densities))
-    t = float(xor_bits.match_probability(r, 2, *densities))
-    parts = [mixture.Part(slots=n // 2), mixture.Part(slots=n // 2, combined=2)]
-    whole = mixture.pooled_curve(parts, r, *densities)[0]
-    assert whole == pytest.approx((e + t) / 2)
-    spread = (stats.binom.var(n // 2, e) + stats.binom.var(n // 2, t)) / n**2
-    ends = [float(mixture.resemblance(whole + s, parts, *densities)) for s in (-step, step)]
-    assert np.mean(ends) == pytest.approx(r, abs=1e-9)
-    slope = (ends[1] - ends[0]) / (2 * step)
-    assert mixture.variance(r, parts, *densities) == pytest.approx(slope**2 * spread, rel=1e-6)
 
 
 @pytest.mark.parametrize(("densities", "r"), [*zip(UNLIKE[:2] * 2, (0.3, 0.3, 0.7, 0.7), strict=True), (UNLIKE[0], 0.95)])

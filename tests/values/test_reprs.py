@@ -5,23 +5,25 @@ import pytest
 from listing import find_pairs
 
 import lookalike as la
+from lookalike.search import Pairs
+from lookalike.sketches import BBit, FastSimilarity, MinHash, SimHash, WeightedSets
 from lookalike.wording import Brief, html_table
 
 TEXTS = [" ".join(f"word{i}" for i in range(60)), " ".join(f"word{i}" for i in range(61)), "something else that is not alike"]
 SHINGLES = la.shingle(TEXTS)
-SIGNATURES = la.sketches.MinHash(permutations=128).sign(SHINGLES)
-WEIGHTED = la.sketches.WeightedSets(np.array([1, 2, 3], np.uint64), np.ones(3), np.array([0, 2, 3]))
+SIGNATURES = MinHash(permutations=128).sign(SHINGLES)
+WEIGHTED = WeightedSets(np.array([1, 2, 3], np.uint64), np.ones(3), np.array([0, 2, 3]))
 
 SHOWN = [
     (SHINGLES, "<Shingles: 3 documents, 115 shingles, Shingling(unit='word', width=5, "),
     (SIGNATURES, "<Signatures: 3 documents, 128 slots, MinHash(permutations=128, seed=1)>"),
-    (la.sketches.BBit(bits=1).pack(SIGNATURES), "<PackedSignatures: 3 documents, 16 bytes each, BBit(bits=1), MinHash(permutations=128, "),
-    (la.sketches.SimHash(bits=64).sign(SHINGLES), "<Fingerprints: 3 documents, 64 bits, SimHash(bits=64, seed=1)>"),
-    (la.sketches.SimHash(bits=64, margins=True).sign(SHINGLES), "<Fingerprints: 3 documents, 64 bits, with margins, SimHash("),
+    (BBit(bits=1).pack(SIGNATURES), "<PackedSignatures: 3 documents, 16 bytes each, BBit(bits=1), MinHash(permutations=128, "),
+    (SimHash(bits=64).sign(SHINGLES), "<Fingerprints: 3 documents, 64 bits, SimHash(bits=64, seed=1)>"),
+    (SimHash(bits=64, margins=True).sign(SHINGLES), "<Fingerprints: 3 documents, 64 bits, with margins, SimHash("),
     (WEIGHTED, "<WeightedSets: 2 sets, 3 elements>"),
-    (la.search.Pairs(left=[0], right=[1], n_rows=3), "<Pairs: 1 pair, of 3 documents>"),
-    (la.search.Pairs(left=[], right=[], n_rows=3, resemblance=[]), "<Pairs: 0 pairs, of 3 documents>"),
-    (la.verify(la.search.Pairs(left=[0], right=[1], n_rows=3), SHINGLES, threshold=0.5), "<Pairs: 1 pair, of 3 documents, resemblance 0.9825 to 0.9825>"),
+    (Pairs(left=[0], right=[1], n_rows=3), "<Pairs: 1 pair, of 3 documents>"),
+    (Pairs(left=[], right=[], n_rows=3, resemblance=[]), "<Pairs: 0 pairs, of 3 documents>"),
+    (la.verify(Pairs(left=[0], right=[1], n_rows=3), SHINGLES, threshold=0.5), "<Pairs: 1 pair, of 3 documents, resemblance 0.9825 to 0.9825>"),
     (find_pairs(TEXTS), "<PairsResult: 1 pair, of 3 documents>"),
     (la.decontaminate(TEXTS, against=TEXTS[:1]), "<DecontaminationResult: 2 of 3 documents, overlap with 1 reference, 2 matches>"),
     (la.plan(threshold=0.8, recall=0.99), "Plan(threshold=0.8, recall=0.99, permutations=96, bands=16, rows=6)"),
@@ -38,7 +40,7 @@ def test_a_line_and_a_small_table(value, begins):
 
 
 def test_they_are_as_short_for_many_documents():
-    many = la.sketches.FastSimilarity(permutations=256).sign(la.shingle([f"a b c d e f {i}" for i in range(3000)]))
+    many = FastSimilarity(permutations=256).sign(la.shingle([f"a b c d e f {i}" for i in range(3000)]))
     assert len(repr(many)) < 200 and "3,000 documents" in repr(many) and len(many._repr_html_()) < 1000
 
 

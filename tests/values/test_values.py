@@ -5,17 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lookalike as la
-from lookalike.errors import InputDataError
+from lookalike.errors import InputDataError, ParameterError
 from lookalike.values.arrays import number_type, places_of, rows_of
 from lookalike.values.cells import cell_keys
 
 
 @pytest.mark.parametrize(("rows", "first"), [([0, 3, 5], 3), ([-1, 2], -1), ([2, -4, 7], -4), (3, 3), ([[0], [9]], 9)])
 def test_the_first_row_that_is_not_there_is_named(rows, first):
-    with pytest.raises(la.errors.ParameterError, match=rf"rows must be in 0\.\.2, the rows there are; got {first}$"):
+    with pytest.raises(ParameterError, match=rf"rows must be in 0\.\.2, the rows there are; got {first}$"):
         rows_of(rows, 3)
-    with pytest.raises(la.errors.ParameterError, match="there are no rows"):
+    with pytest.raises(ParameterError, match="there are no rows"):
         rows_of(rows, 0)
 
 
