@@ -59,8 +59,12 @@ def test_what_comes_in_comes_out():
         ):
             refused(said, result.clean, wrong, error=ParameterError)
         refused("annotate is for clean", result.clean, data, annotate=True, error=ParameterError)
-    for views in (VIEWED, pa.array(MORE, pa.string_view()), pa.table({"text": VIEWED})):
-        assert la.dedup(views).keep.tolist() == [True, True, False, True, True, True]
+    plain = pa.array(MORE, pa.string_view())
+    for views in (VIEWED, plain, pa.table({"text": VIEWED}), pa.table({"text": plain}), pa.chunked_array([plain])):
+        result = la.dedup(views)
+        assert result.keep.tolist() == [True, True, False, True, True, True]
+        kept = result.clean(views)
+        assert (kept["text"] if isinstance(kept, pa.Table) else kept).to_pylist() == [*MORE[:2], *MORE[3:]]
 
 
 def test_dictionaries_of_views_are_ids_groups_and_priorities_and_are_written(tmp_path):

@@ -201,6 +201,7 @@ _CHOSEN: dict[str, Callable[[Any, NDArray[np.bool_]], Any]] = {
     "datasets.Dataset": lambda data, keep: data.select(np.flatnonzero(keep)),
     "datasets.IterableDataset": lambda data, keep: data.filter(partial(_is_kept, keep), with_indices=True),
 }
+_PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 _OTHERWISE = "clean() without it returns an Arrow table, and keep is a mask"
 
 
@@ -225,6 +226,12 @@ def filter_data(data: Any, keep: NDArray[np.bool_]) -> Any:
 
 
 def _filter_tables(data: Any, keep: NDArray[np.bool_]) -> Any:
+    """Return the kept rows; texts that are views become plain, as Arrow selects none of these."""
+    if hasattr(data, "schema") and _PLAIN.keys() & data.schema.types:
+        fields = [field.with_type(_PLAIN.get(field.type, field.type)) for field in data.schema]
+        data = data.cast(pa.schema(fields, data.schema.metadata))
+    elif getattr(data, "type", None) in _PLAIN:
+        data = data.cast(_PLAIN[data.type])
     return data.filter(to_arrow(keep))
 
 
