@@ -49,8 +49,3 @@ def test_a_new_file_of_fingerprints_is_named_on_the_disk(tmp_path, synced):
     synced.clear()
     file.append(np.arange(3, dtype=np.uint64))
     assert synced == [str(tmp_path / "seen.fps")] * 2
-
-
-def test_saved_sketches_are_named_on_the_disk(tmp_path, synced):
-    la.sketches.save(la.sketches.FastSimilarity(permutations=8).sign(la.shingle(["a b c"])), tmp_path / "x.sig")
-    assert synced[-1] == str(tmp_path) and ".x.sig" in synced[0]
