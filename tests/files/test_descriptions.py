@@ -9,7 +9,7 @@ import pytest
 from msgspec import Struct
 from waiting import at_once
 
-import lookalike as la
+from lookalike.errors import IndexFormatError, InputDataError, OutputError, ParameterError
 from lookalike.files import secrets, urls
 from lookalike.files.descriptions import Count, check_trusted, checksum_of, encoded, places_named, read_description
 from lookalike.files.workspace import Workspace
@@ -36,11 +36,9 @@ def test_what_is_no_secret_is_not_taken_for_one(tmp_path, damage):
     held = damage((tmp_path / "secret").read_bytes())
     (tmp_path / "secret").write_bytes(held)
     assert secrets.read_secret(tmp_path) is None
-    with pytest.raises(
-        la.errors.IndexFormatError, match=r"secret: missing, damaged, unreadable, or of another job.*start again"
-    ):
+    with pytest.raises(IndexFormatError, match=r"secret: missing, damaged, unreadable, or of another job.*start again"):
         secrets.known_secret(tmp_path, secrets.token_of(bytes(range(16))))
-    with pytest.raises(la.errors.OutputError, match="not the secret of a job"):
+    with pytest.raises(OutputError, match="not the secret of a job"):
         secrets.write_secret(tmp_path, bytes(16))
     assert (tmp_path / "secret").read_bytes() == held and os.listdir(tmp_path) == ["secret"]
 
@@ -80,7 +78,7 @@ def test_a_secret_that_a_killed_job_left_alone_does_not_block_a_folder(tmp_path)
 
 def test_somebody_elses_file_of_that_name_stays(tmp_path):
     (tmp_path / "secret").write_text("of my own")
-    with pytest.raises(la.errors.ParameterError, match=r"files that do not belong to a job \(secret\)"):
+    with pytest.raises(ParameterError, match=r"files that do not belong to a job \(secret\)"):
         Workspace(tmp_path, {})
     assert (tmp_path / "secret").read_text() == "of my own"
 
@@ -138,19 +136,19 @@ def test_without_a_home_nothing_is_sealed(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"[" * 10**5, b'{"checksum": "x", "format": 1, "lookalike": 1}', b"\xff"])
 def test_what_is_no_description(tmp_path, data):
-    with pytest.raises(la.errors.InputDataError, match="damaged"):
+    with pytest.raises(InputDataError, match="damaged"):
         read(tmp_path / "x.json", data)
 
 
 @pytest.mark.parametrize("rows", [None, "3", 1.5, True, [], -1, 1 << 70])
 def test_values_of_other_types_are_refused_though_the_checksum_fits(tmp_path, rows):
-    with pytest.raises(la.errors.InputDataError, match=r"x\.json: damaged: Expected `int`"):
+    with pytest.raises(InputDataError, match=r"x\.json: damaged: Expected `int`"):
         read(tmp_path / "x.json", encoded(SAID | {"rows": rows}))
 
 
 def test_pipes_are_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "x.json")
-    with pytest.raises(la.errors.InputDataError, match="not a file"):
+    with pytest.raises(InputDataError, match="not a file"):
         read_description(tmp_path / "x.json", Kind, 1, "tests")
 
 
@@ -164,7 +162,7 @@ def test_only_what_is_in_a_place_named_is_read(tmp_path):
     assert check_trusted(Path("k"), [link, beside], None) == [link, beside], "all of one's own"
     for name in (link, beside, f"{tmp_path}/in/../secret", f"{tmp_path}/in/\0", "s3://b/x"):
         with pytest.raises(
-            la.errors.InputDataError,
+            InputDataError,
             match=r"k: you did not save it on this machine, or XDG_STATE_HOME.*trust=",
         ):
             check_trusted(Path("k"), [name], trusted)
@@ -175,7 +173,7 @@ def test_no_disk_is_asked_about_what_nobody_named(tmp_path, monkeypatch):
     asked = []
     real = os.path.realpath
     monkeypatch.setattr(os.path, "realpath", lambda path, **how: asked.append(os.fspath(path)) or real(path, **how))
-    with pytest.raises(la.errors.InputDataError, match="you did not save it"):
+    with pytest.raises(InputDataError, match="you did not save it"):
         check_trusted(Path("k"), ["/net/attacker/x", f"{tmp_path}/../x"], places_named(tmp_path))
     assert set(asked) == {str(tmp_path)}
 
@@ -185,7 +183,7 @@ def test_no_store_is_asked_about_what_nobody_named(monkeypatch):
     monkeypatch.setattr(urls, "options_of", lambda scheme, store: pytest.fail(f"{store} was asked"))
     assert check_trusted(Path("k"), ["s3a://lake/pages/1.jsonl"], trusted) == ["s3a://lake/pages/1.jsonl"]
     for name in ("s3://attacker/x", "s3://lake/pages2/x", "s3://lake/pages/../x", "s3://lakes/pages/x", "gs://lake/pages/x"):
-        with pytest.raises(la.errors.InputDataError, match="you did not save it"):
+        with pytest.raises(InputDataError, match="you did not save it"):
             check_trusted(Path("k"), [name], trusted)
 
 
@@ -203,13 +201,13 @@ def test_places_on_the_web(place, inside, outside):
     for name in inside:
         assert check_trusted(Path("k"), [root + name], trusted)
     for name in outside:
-        with pytest.raises(la.errors.InputDataError, match="you did not save it"):
+        with pytest.raises(InputDataError, match="you did not save it"):
             check_trusted(Path("k"), [name], trusted)
-    with pytest.raises(la.errors.ParameterError, match="without '.' and '..'"):
+    with pytest.raises(ParameterError, match="without '.' and '..'"):
         check_trusted(Path("k"), ["https://data.org/pages/%2E%2e/a"], trusted)
 
 
 @pytest.mark.parametrize("given", ["", ["in", ""]])
 def test_an_empty_path_is_not_the_current_folder(given):
-    with pytest.raises(la.errors.ParameterError, match=r"got an empty path: name '\.'"):
+    with pytest.raises(ParameterError, match=r"got an empty path: name '\.'"):
         places_named(given)

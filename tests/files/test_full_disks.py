@@ -7,6 +7,7 @@ import pytest
 from files.folder_files import fill
 
 import lookalike as la
+from lookalike.errors import OutputError
 
 A, B = "one two three four five six", "seven eight nine ten eleven twelve"
 
@@ -25,7 +26,7 @@ def test_an_output_never_comes_without_what_says_how_it_was_made(tmp_path, monke
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("lookalike.files.atomic.atomic_file", full)
-    with pytest.raises(la.errors.OutputError, match="No space left on device; nothing was left behind"):
+    with pytest.raises(OutputError, match="No space left on device; nothing was left behind"):
         result.write(output, force=force)
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
 
@@ -38,9 +39,9 @@ def test_a_full_disk_is_a_clear_error(tmp_path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
     try:
         for output in ("out.jsonl", "out.csv", "out.parquet", "out"):
-            with pytest.raises(la.errors.OutputError, match="cannot be written: File too large"):
+            with pytest.raises(OutputError, match="cannot be written: File too large"):
                 result.write(tmp_path / output)
-            refused = pytest.raises(la.errors.OutputError, match=rf"^{tmp_path / output}: cannot be written: File too large")
+            refused = pytest.raises(OutputError, match=rf"^{tmp_path / output}: cannot be written: File too large")
             with la.History(tmp_path / "history") as seen, refused:
                 seen.add(tmp_path / "in.jsonl", tmp_path / output, la.Settings(threshold=1.0))
     finally:

@@ -12,7 +12,7 @@ from files.container_twin import content, grown, three_batches, wanted, whole_fi
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import lookalike as la
+from lookalike.errors import IndexFormatError, InputDataError
 from lookalike.files import layout
 from lookalike.files.layout import open_regular
 
@@ -30,7 +30,7 @@ def test_every_flipped_bit_is_found(tmp_path, path):
         with at.open("r+b", buffering=0) as file:
             for place, mask in product(range(len(whole)), (1 << bit for bit in range(8))):
                 os.pwrite(file.fileno(), bytes([whole[place] ^ mask]), place)
-                with pytest.raises((la.errors.InputDataError, la.errors.IndexFormatError), match=at.name):
+                with pytest.raises((InputDataError, IndexFormatError), match=at.name):
                     read()
                 os.pwrite(file.fileno(), whole[place : place + 1], place)
         read()
@@ -43,12 +43,12 @@ def test_every_cut_is_found_or_an_earlier_state(tmp_path, path):
         if size in ends:
             assert content(path) == wanted(3, 9, 1)[: ends[size]]
             continue
-        with pytest.raises(la.errors.InputDataError, match="cut short|empty file|not a file of tests|checksum mismatch"):
+        with pytest.raises(InputDataError, match="cut short|empty file|not a file of tests|checksum mismatch"):
             grown(path)
     at, read = whole_file(tmp_path)
     for size in reversed(range(at.stat().st_size)):
         os.truncate(at, size)
-        with pytest.raises(la.errors.IndexFormatError, match="cut short|not a file of arrays|checksum mismatch"):
+        with pytest.raises(IndexFormatError, match="cut short|not a file of arrays|checksum mismatch"):
             read()
 
 
@@ -71,11 +71,11 @@ def test_headers_that_contradict_the_layout_are_refused(tmp_path):
             text = json.dumps(said).encode()
             text = text.ljust(-(-(24 + len(text)) // pad) * pad - 24)
             path.write_bytes(whole[:12] + struct.pack("<IQ", crc32(text), len(text)) + text + whole[24 + length :])
-            with pytest.raises(la.errors.IndexFormatError, match=r"x: (damaged|cut short)"):
+            with pytest.raises(IndexFormatError, match=r"x: (damaged|cut short)"):
                 read()
     text = json.dumps(held).encode().ljust(length + 8)
     path.write_bytes(whole[:12] + struct.pack("<IQ", crc32(text), len(text)) + text + whole[24 + length :])
-    with pytest.raises(la.errors.IndexFormatError, match="checksum mismatch in the header"):
+    with pytest.raises(IndexFormatError, match="checksum mismatch in the header"):
         read()
 
 
@@ -99,7 +99,7 @@ def test_magic_is_found_across_blocks(tmp_path_factory, data, begin, block, magi
 def test_links_are_followed_where_users_choose_names_only(tmp_path, path):
     link = tmp_path / "link"
     link.symlink_to(path)
-    with pytest.raises(la.errors.IndexFormatError, match="a symbolic link"), open_regular(link):
+    with pytest.raises(IndexFormatError, match="a symbolic link"), open_regular(link):
         pass
     with open_regular(path) as one, open_regular(link, replace(layout.ARRAYS, links=True)) as other:
         assert one.read() == other.read()

@@ -16,6 +16,7 @@ from cli.commands import status
 from json_lines import parse_lines
 
 import lookalike as la
+from lookalike.errors import InputDataError, OutputError, ParameterError
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
 
@@ -112,25 +113,23 @@ def test_a_pipe_without_a_suffix_needs_a_format(tmp_path):
     """And is not read before that is known: it could not be read again."""
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(
-        la.errors.ParameterError,
+        ParameterError,
         match="pipe has no suffix: say with .* what it holds: format= parquet, jsonl, json, csv, tsv, txt, .* or",
     ):
         open_sources([tmp_path / "pipe"])
 
 
 def test_a_pipe_cannot_be_read_again_after_a_crash(tmp_path):
-    with pytest.raises(
-        la.errors.ParameterError, match=r"files, not values in memory, pipes or standard input; got .*pipe\.jsonl"
-    ):
+    with pytest.raises(ParameterError, match=r"files, not values in memory, pipes or standard input; got .*pipe\.jsonl"):
         la.dedup(fed(tmp_path / "pipe.jsonl"), work=tmp_path / "w")
-    with pytest.raises(la.errors.ParameterError, match=r"got .*pipe\.txt"):
+    with pytest.raises(ParameterError, match=r"got .*pipe\.txt"):
         la.dedup(fed(tmp_path / "pipe.txt", b"some text"), work=tmp_path / "w")
     assert not (tmp_path / "w").exists()
 
 
 def test_a_pipe_given_twice(tmp_path):
     pipe = fed(tmp_path / "pipe.jsonl")
-    with pytest.raises(la.errors.InputDataError, match="given twice, but can be read only once"):
+    with pytest.raises(InputDataError, match="given twice, but can be read only once"):
         open_sources([pipe, pipe])
 
 
@@ -147,13 +146,13 @@ def test_standard_input_given_twice(corpus, tmp_path, arguments):
 def test_standard_input_is_not_read_twice_by_a_program(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(LINES)))
     assert len(la.dedup("-", format="jsonl", threshold=1.0)) == 3000
-    with pytest.raises(la.errors.InputDataError, match="given twice"):
+    with pytest.raises(InputDataError, match="given twice"):
         la.dedup("-", format="jsonl")
 
 
 def test_no_room_for_the_copy(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
-    with pytest.raises(la.errors.OutputError, match="No such file or directory; name a folder with room for it in TMPDIR"):
+    with pytest.raises(OutputError, match="No such file or directory; name a folder with room for it in TMPDIR"):
         open_sources([fed(tmp_path / "pipe.jsonl")])
     (tmp_path / "in.jsonl").write_bytes(LINES)
     code, said = shell("ulimit -f 20; cat in.jsonl | lookalike dedup - --format jsonl", tmp_path, TMPDIR=str(tmp_path))
@@ -162,7 +161,7 @@ def test_no_room_for_the_copy(tmp_path, monkeypatch):
 
 
 def test_devices_without_an_end_are_refused():
-    with pytest.raises(la.errors.InputDataError, match="/dev/zero is a device, not a file"):
+    with pytest.raises(InputDataError, match="/dev/zero is a device, not a file"):
         open_sources(["/dev/zero"], format="jsonl")
     assert len(la.dedup(os.devnull, format="jsonl")) == 0
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lookalike as la
+from lookalike.errors import InputDataError
 from lookalike.files import streams
 from lookalike.files.streams import compressed, compression_of, read_blocks, read_lines, read_raw
 
@@ -68,10 +68,10 @@ def test_what_is_compressed_is_read_again(tmp_path, suffix):
 def test_damage_names_the_file(tmp_path, suffix, data):
     path = tmp_path / f"a{suffix}"
     path.write_bytes(data)
-    with pytest.raises(la.errors.InputDataError, match=rf"{path}: .*damaged or cut short"):
+    with pytest.raises(InputDataError, match=rf"{path}: .*damaged or cut short"):
         list(read_blocks(path))
     assert b"".join(read_raw(path)) == data
-    with pytest.raises(la.errors.InputDataError, match=r"gone: cannot be read: No such file"):
+    with pytest.raises(InputDataError, match=r"gone: cannot be read: No such file"):
         list(read_blocks(tmp_path / "gone"))
 
 
@@ -148,8 +148,6 @@ def test_a_window_that_is_too_large_is_told_from_damage(tmp_path, suffix):
     path.write_bytes(huge_window(suffix, 1 << 26))
     assert b"".join(read_blocks(path)) == b"some text"
     path.write_bytes(huge_window(suffix, 1 << 30))
-    with pytest.raises(
-        la.errors.InputDataError, match=rf"{path}: cannot be read: its \w+ data takes more than 128 MB"
-    ) as error:
+    with pytest.raises(InputDataError, match=rf"{path}: cannot be read: its \w+ data takes more than 128 MB") as error:
         list(read_blocks(path))
     assert "damaged" not in str(error.value)

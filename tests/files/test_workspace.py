@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import lookalike as la
+from lookalike.errors import IndexFormatError, OutputError, ParameterError
 from lookalike.files import workspace as workspace_module
 from lookalike.files.arrays import write_arrays
 from lookalike.files.layout import ChunkedArray
@@ -36,7 +37,7 @@ def make(folder, name="holiday.part"):
 def test_a_folder_that_is_not_empty_and_not_ours_is_refused(tmp_path, name):
     make(tmp_path / "w", name)
     with pytest.raises(
-        la.errors.ParameterError, match=r"contains files that do not belong to a job \(.*\); name an empty or a new folder"
+        ParameterError, match=r"contains files that do not belong to a job \(.*\); name an empty or a new folder"
     ):
         Workspace(tmp_path / "w", JOB)
     assert [p.name for p in (tmp_path / "w").iterdir()] == [name.rstrip("/")]
@@ -62,7 +63,7 @@ def test_a_file_that_is_no_part_is_not_taken_for_one(tmp_path, name):
     write_arrays(tmp_path / f"w/{name}.part", part())
     again = Workspace(tmp_path / "w", JOB)
     for use in (lambda: again.get(name), lambda: again.put(name, part())):
-        with pytest.raises(la.errors.IndexFormatError, match="damaged, or not a part of this job"):
+        with pytest.raises(IndexFormatError, match="damaged, or not a part of this job"):
             use()
     assert again.get("texts-000000")["values"].tolist() == [0, 1, 2]
 
@@ -117,9 +118,7 @@ def signed(job, token="0123456789abcdef"):
 def test_a_damaged_job_is_a_clear_error(tmp_path, content):
     (tmp_path / "w").mkdir()
     (tmp_path / "w/job.json").write_bytes(content.encode("utf-8", "surrogatepass"))
-    with pytest.raises(
-        la.errors.IndexFormatError, match=r"job\.json: damaged, or of another version; name another work folder"
-    ):
+    with pytest.raises(IndexFormatError, match=r"job\.json: damaged, or of another version; name another work folder"):
         Workspace(tmp_path / "w", JOB)
 
 
@@ -129,7 +128,7 @@ def test_a_damaged_job_is_a_clear_error(tmp_path, content):
 def test_another_job_is_refused(tmp_path, job):
     (tmp_path / "w").mkdir()
     (tmp_path / "w/job.json").write_text(signed(job))
-    with pytest.raises(la.errors.ParameterError, match=r"holds an unfinished job with other parameters or inputs: .*threshold"):
+    with pytest.raises(ParameterError, match=r"holds an unfinished job with other parameters or inputs: .*threshold"):
         Workspace(tmp_path / "w", JOB)
 
 
@@ -140,7 +139,7 @@ def test_odd_files_in_the_place_of_ours(tmp_path, name, kind):
     (tmp_path / "w").mkdir()
     path = tmp_path / "w" / name
     {"link": lambda: path.symlink_to(tmp_path / "created"), "pipe": lambda: os.mkfifo(path), "folder": path.mkdir}[kind]()
-    with pytest.raises((la.errors.OutputError, la.errors.IndexFormatError)):
+    with pytest.raises((OutputError, IndexFormatError)):
         Workspace(tmp_path / "w", JOB)
     assert not (tmp_path / "created").exists()
 
@@ -150,7 +149,7 @@ def test_what_is_no_folder(tmp_path, odd):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "in.jsonl").write_text('{"text": "a"}\n')
-    with pytest.raises(la.errors.OutputError, match="cannot be used as work folder"):
+    with pytest.raises(OutputError, match="cannot be used as work folder"):
         la.dedup(tmp_path / "in.jsonl", work=tmp_path / odd)
     assert (tmp_path / "file").read_text() == "mine"
 
@@ -170,7 +169,7 @@ def test_a_work_folder_whose_job_just_ended_is_not_shared(tmp_path):
 
     workspace_module.fcntl, plain = Late, workspace_module.fcntl
     try:
-        with pytest.raises(la.errors.OutputError, match="another process is using this folder"):
+        with pytest.raises(OutputError, match="another process is using this folder"):
             Workspace(tmp_path / "w", JOB)
     finally:
         workspace_module.fcntl = plain
@@ -182,7 +181,7 @@ def test_no_temporary_folder(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     space = Workspace()
     space.put("roots", part())
-    with pytest.raises(la.errors.OutputError, match="no temporary folder can be made: No such file or directory; set TMPDIR"):
+    with pytest.raises(OutputError, match="no temporary folder can be made: No such file or directory; set TMPDIR"):
         space.move_to_disk()
 
 

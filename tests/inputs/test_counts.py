@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lookalike as la
+from lookalike.errors import InputDataError
 from lookalike.inputs import counts as module
 from lookalike.inputs.counts import COUNTS, CountRows, Counts, Part
 
@@ -63,14 +63,14 @@ def test_rows_that_no_job_wrote_are_refused(damage, said, tmp_path):
     counts, _ = saved(tmp_path, [[1, 2, 3]], 2)
     path = tmp_path / "counts.parquet"
     pq.write_table(damage(pq.read_table(path)), path)
-    with pytest.raises(la.errors.InputDataError, match=f"counts.parquet: damaged: {re.escape(said)}"):
+    with pytest.raises(InputDataError, match=f"counts.parquet: damaged: {re.escape(said)}"):
         list(CountRows(tmp_path, counts, 0, 10).below(10))
 
 
 def test_a_description_of_more_rows_than_there_are_is_refused(tmp_path):
     counts, _ = saved(tmp_path, [[1, 2, 3]], 2)
     counts.of[0].rows = 4
-    with pytest.raises(la.errors.InputDataError, match="it has other rows"):
+    with pytest.raises(InputDataError, match="it has other rows"):
         list(CountRows(tmp_path, counts, 0, 10).below(10))
 
 
@@ -78,7 +78,7 @@ def test_more_rows_at_a_time_than_are_written_are_refused(tmp_path, monkeypatch)
     """A few bytes can stand for any number of equal rows."""
     counts, _ = saved(tmp_path, [[1, 2, 3]], 3)
     monkeypatch.setattr(module, "GROUP_ROWS", 2)
-    with pytest.raises(la.errors.InputDataError, match="damaged: 3 rows are in one group; as many as 2 are written together"):
+    with pytest.raises(InputDataError, match="damaged: 3 rows are in one group; as many as 2 are written together"):
         list(CountRows(tmp_path, counts, 0, 10).below(10))
 
 
@@ -90,7 +90,7 @@ def test_what_is_no_file_is_not_read(make, tmp_path):
     path.unlink()
     make(path)
     pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK) if path.is_fifo() else None
-    with pytest.raises(la.errors.InputDataError, match=r"counts\.parquet: damaged: .*not a file"):
+    with pytest.raises(InputDataError, match=r"counts\.parquet: damaged: .*not a file"):
         list(CountRows(tmp_path, counts, 0, 10).below(10))
     if pipe is not None:
         os.close(pipe)

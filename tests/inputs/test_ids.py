@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lookalike as la
+from lookalike.errors import InputDataError
 from lookalike.formats.memory import as_sources
 from lookalike.formats.split import Batch
 from lookalike.inputs.ids import Labels, as_utf8, column_keys, group_codes, id_column
@@ -60,7 +60,7 @@ def test_ids_of_a_column_of_arrow(column, is_text):
     ],
 )
 def test_ids_that_are_none_are_named_by_row(ids, said):
-    with pytest.raises(la.errors.InputDataError, match=f"^in, {said}"):
+    with pytest.raises(InputDataError, match=f"^in, {said}"):
         id_column("in", batch(ids))
 
 
@@ -77,9 +77,9 @@ def test_values_that_cannot_be_compared_name_file_and_column():
     deep = []
     for _ in range(200):
         deep = [deep]
-    with pytest.raises(la.errors.InputDataError, match=r"^table, column 'x': lists and objects nested more than \d+ deep"):
+    with pytest.raises(InputDataError, match=r"^table, column 'x': lists and objects nested more than \d+ deep"):
         column_keys(source, batch(["i"], {"x": [deep]}), "x")
-    with pytest.raises(la.errors.InputDataError, match=r"^table, column 'x': values of type month_\w+ cannot be compared"):
+    with pytest.raises(InputDataError, match=r"^table, column 'x': values of type month_\w+ cannot be compared"):
         column_keys(source, batch(["i"], {"x": pa.array([(1, 2, 3)], pa.month_day_nano_interval())}), "x")
     same = column_keys(source, batch(["i", "j", "k", "l"], {"x": [1, 1.0, True, "1"]}), "x")
     assert same[0] == same[1] and len(set(same)) == 3

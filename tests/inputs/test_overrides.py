@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lookalike as la
+from lookalike.errors import InputDataError, ParameterError
 from lookalike.inputs.overrides import Overrides, read_overrides
 
 DIGEST, OTHER = "0" * 64, "AB" * 32
@@ -77,28 +78,28 @@ def test_a_line_that_is_none(tmp_path, line, said):
     path = tmp_path / "overrides.jsonl"
     encoded = (line if isinstance(line, str) else json.dumps(line)).encode("utf-8", "surrogateescape")
     path.write_bytes(b'{"id": "first", "action": "keep"}\n\n' + encoded + b"\n")
-    with pytest.raises(la.errors.InputDataError, match=f"overrides\\.jsonl, line 3: {said or 'not JSON'}"):
+    with pytest.raises(InputDataError, match=f"overrides\\.jsonl, line 3: {said or 'not JSON'}"):
         read_overrides(path)
     if isinstance(line, dict):
-        with pytest.raises(la.errors.InputDataError, match=f"overrides, row 1: {said}"):
+        with pytest.raises(InputDataError, match=f"overrides, row 1: {said}"):
             read_overrides([line])
 
 
 def test_lines_that_contradict_each_other(tmp_path):
     path = written(tmp_path, {"id": 1, "action": "keep"}, {"id": 2, "action": "keep"}, {"id": "1", "action": "remove"})
-    with pytest.raises(la.errors.InputDataError, match=r"line 1: keep '1' contradicts line 3, remove; leave one"):
+    with pytest.raises(InputDataError, match=r"line 1: keep '1' contradicts line 3, remove; leave one"):
         read_overrides(path)
 
 
 def test_what_is_no_list_and_no_file(tmp_path):
     for given_ in ({"id": 1, "action": "keep"}, 7, iter([])):
-        with pytest.raises(la.errors.ParameterError, match="overrides must be a path, a list of dicts or None; got"):
+        with pytest.raises(ParameterError, match="overrides must be a path, a list of dicts or None; got"):
             la.Settings(overrides=given_)
-    with pytest.raises(la.errors.InputDataError, match="nowhere: cannot be read: No such file"):
+    with pytest.raises(InputDataError, match="nowhere: cannot be read: No such file"):
         la.Settings(overrides=tmp_path / "nowhere")
-    with pytest.raises(la.errors.InputDataError, match="cannot be read: Is a directory"):
+    with pytest.raises(InputDataError, match="cannot be read: Is a directory"):
         la.Settings(overrides=str(tmp_path))
-    with pytest.raises(la.errors.InputDataError, match="cannot be read: embedded null"):
+    with pytest.raises(InputDataError, match="cannot be read: embedded null"):
         la.Settings(overrides="a\0b")
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lookalike as la
+from lookalike.errors import InputDataError
 from lookalike.files import streams
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
@@ -101,7 +101,7 @@ def test_references_may_have_the_columns_that_annotation_adds(splits):
     """Nothing is written of them."""
     for n_references in (1, 2):
         reading = ReadOptions(free=("n",), n_references=n_references)
-        with pytest.raises(la.errors.InputDataError, match=r"2\.jsonl, row 2: the field 'n' already exists"):
+        with pytest.raises(InputDataError, match=r"2\.jsonl, row 2: the field 'n' already exists"):
             list(read_documents(splits, reading))
         assert len(rows_of(read_documents(splits[:2], reading))) == 2
     assert len(rows_of(read_documents(splits, ReadOptions(free=("n",), n_references=4)))) == len(ALL)
@@ -113,7 +113,7 @@ def test_bytes_that_are_not_utf8_are_named_by_row(pages):
     sources = open_sources_in_memory(column)
     batches = read_documents(sources, ReadOptions(pages=pages))
     if pages:  # else steps find it, which know the whole text
-        with pytest.raises(la.errors.InputDataError, match="row 2: invalid UTF-8 at byte 5 of the text; convert it, or pass"):
+        with pytest.raises(InputDataError, match="row 2: invalid UTF-8 at byte 5 of the text; convert it, or pass"):
             list(batches)
     else:
         assert rows_of(batches)[2]["text"] == b"<p>ab\xffcd"
@@ -149,7 +149,7 @@ def test_a_file_on_both_sides_is_refused(folder, tmp_path):
     (tmp_path / "copy.jsonl").write_bytes(one.read_bytes())
     inputs = open_sources([folder])
     for other in (one, tmp_path / "link.jsonl", folder / ".." / folder.name / "0.jsonl"):
-        with pytest.raises(la.errors.InputDataError, match=r"0\.jsonl is both an input and a reference"):
+        with pytest.raises(InputDataError, match=r"0\.jsonl is both an input and a reference"):
             check_apart(inputs, open_sources([other]))
         assert file_in_both(open_sources([other]), inputs) is not None
     for other in (tmp_path / "hard.jsonl", tmp_path / "copy.jsonl"):
