@@ -4,6 +4,7 @@ import json
 import resource
 
 import pytest
+from cli.commands import contents
 from files.folder_files import fill
 
 import lookalike as la
@@ -15,20 +16,19 @@ A, B = "one two three four five six", "seven eight nine ten eleven twelve"
 @pytest.mark.parametrize("force", [False, True])
 def test_an_output_never_comes_without_what_says_how_it_was_made(tmp_path, monkeypatch, force):
     """If the disk is full once the rows are written, neither file is new."""
-    result, output = la.dedup(fill(tmp_path / "in", a=A)), tmp_path / "out/x.jsonl"
+    result, out = la.dedup(fill(tmp_path / "in", a=A)), fill(tmp_path / "out")
     if force:
-        la.dedup(fill(tmp_path / "other", a=B)).write(output)
-    (tmp_path / "out").mkdir(exist_ok=True)
-    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+        la.dedup(fill(tmp_path / "other", a=B)).write(out / "x.jsonl")
+    before = contents(out)
 
     def full(path):
         assert path.name == "x.jsonl_lookalike.json"
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("lookalike.files.atomic.atomic_file", full)
-    with pytest.raises(OutputError, match="No space left on device; nothing was left behind"):
-        result.write(output, force=force)
-    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+    with pytest.raises(la.errors.OutputError, match="No space left on device; nothing was left behind"):
+        result.write(out / "x.jsonl", force=force)
+    assert contents(out) == before
 
 
 def test_a_full_disk_is_a_clear_error(tmp_path):
