@@ -22,9 +22,6 @@ def save_signatures(path):
     la.sketches.save(la.sketches.FastSimilarity(permutations=64, seed=7).sign(la.shingle(TEXTS)), path)
 
 
-def load_signatures(path):
-    found = la.sketches.load(path)
-    return found.scheme, found.shingling, found.values.tolist()
 
 
 def save_packed(path):
@@ -32,9 +29,6 @@ def save_packed(path):
     la.sketches.save(la.sketches.BBit(bits=2).pack(signatures), path)
 
 
-def load_packed(path):
-    found = la.sketches.load(path)
-    return found.scheme, found.packing, found.words.tolist(), found.layout.tolist(), found.densities.tolist(), found.has_empty
 
 
 def save_frequencies(path):
@@ -46,23 +40,18 @@ def load_frequencies(path):
     return found.n_documents, found.values.tolist(), found.counts.tolist()
 
 
-CONTAINERS = {
-    "signatures": (save_signatures, load_signatures), "packed": (save_packed, load_packed),
-    "frequencies": (save_frequencies, load_frequencies),
-}  # fmt: skip
 
 
-def outcomes(path, load, damages, expected, whole_is_needed):
+def outcomes(path, damages, expected, whole_is_needed):
     """Load each damaged file; return what was neither the result nor a clear error."""
     strange = []
     for what, data in damages:
         path.write_bytes(data)
         tracemalloc.start()
         try:
-            found = load(path)
-            if found != expected or whole_is_needed:
+            if load_frequencies(path) != expected or whole_is_needed:
                 strange.append((what, "another result"))
-        except (IndexFormatError, InputDataError) as error:
+        except InputDataError as error:
             if str(path) not in str(error):
                 strange.append((what, f"the message does not name the file: {error}"))
         except Exception as error:  # also one of other parameters: features counted
@@ -76,17 +65,14 @@ def outcomes(path, load, damages, expected, whole_is_needed):
     return strange
 
 
-@pytest.mark.parametrize("name", CONTAINERS)
-def test_every_changed_byte_is_harmless_or_found_and_every_cut_is_found(tmp_path, rng, name):
-    save, load = CONTAINERS[name]
+def test_every_changed_byte_of_frequencies_is_harmless_or_found_and_every_cut_is_found(tmp_path, rng):
     path = tmp_path / "file"
-    save(path)
-    whole, expected = path.read_bytes(), load(path)
-    header = 400 if name == "frequencies" else 24 + int.from_bytes(whole[16:24], "little")
-    changed, cut = ([*range(header), *rng.integers(header, len(whole), n).tolist()] for n in (500, 50))
+    save_frequencies(path)
+    whole, expected = path.read_bytes(), load_frequencies(path)
+    changed, cut = ([*range(400), *rng.integers(400, len(whole), n).tolist()] for n in (500, 50))
     damages = [(place, whole[:place] + bytes([whole[place] ^ 1 + place % 255]) + whole[place + 1 :]) for place in changed]
-    assert outcomes(path, load, damages, expected, False) == []
-    assert outcomes(path, load, [(place, whole[:place]) for place in cut], expected, True) == []
+    assert outcomes(path, damages, expected, False) == []
+    assert outcomes(path, [(place, whole[:place]) for place in cut], expected, True) == []
 
 
 def with_header(data, change):
@@ -103,8 +89,9 @@ def with_header(data, change):
 def test_hostile_sketch_files(tmp_path, name):
     """With a checksum that fits, a header is held against rules before anything is made from it."""
     path, strange = tmp_path / "file", []
-    CONTAINERS[name][0](path)
-    data, packed = path.read_bytes(), name == "packed"
+    packed = name == "packed"
+    (save_packed if packed else save_signatures)(path)
+    data = path.read_bytes()
     changes = [  # also of a name, dtype or shape of another kind
         lambda held, n=n, k=k, v=v: held["arrays"][n].__setitem__(k, v)
         for n, (k, v) in product(range(3 if packed else 1), ((0, "x"), (0, None), (0, 5), (1, "<f4"), (2, [1, 1])))
