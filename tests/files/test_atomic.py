@@ -63,7 +63,7 @@ def test_what_a_killed_writer_left_of_the_description_is_removed(tmp_path):
         tmp_path / "out.jsonl",
     )
     assert [p.suffix for p in sorted(tmp_path.iterdir())] == [".tmp", ".jsonl"]
-    la.dedup([A], threads=1).write(tmp_path / "out.jsonl", force=True)
+    la.dedup([A], threads=1).write("out.jsonl", force=True)
     assert names(tmp_path) == ["out.jsonl", "out.jsonl_lookalike.json"]
 
 
@@ -149,9 +149,9 @@ def test_file_systems_without_locks(tmp_path, monkeypatch):
         check_output(tmp_path / "x.jsonl", force=False)
         assert len(names(tmp_path)) == 1
         stream.write(b"text")
-    result = la.dedup(fill(tmp_path / "in", a=A))
+    result = la.dedup(fill("in", a=A))
     for force in (False, True):
-        result.write(tmp_path / "out", force=force)
+        result.write("out", force=force)
     assert names(tmp_path) == ["in/a.jsonl", "out/_lookalike.json", "out/a.jsonl", "x.jsonl"]
 
 
@@ -254,8 +254,8 @@ def test_a_folder_that_appears_meanwhile_stays(tmp_path):
     with pytest.raises(OutputError, match=said), atomic_directory(tmp_path / "out", replace=False) as folder:
         with folder.file("a.jsonl") as stream:
             stream.write(b"mine")
-        fill(tmp_path / "out", b=A)
-    assert names(tmp_path / "out") == ["b.jsonl"] and [p.name for p in tmp_path.iterdir()] == ["out"]
+        fill("out", b=A)
+    assert names("out") == ["b.jsonl"] and [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
 def test_a_link_that_leads_nowhere_is_replaced(tmp_path):

@@ -24,7 +24,7 @@ def test_a_secret_is_read_as_it_was_written_by_its_owner_alone(tmp_path):
         os.umask(before)
     assert len(secret) == 16 and secrets.known_secret(tmp_path, secrets.token_of(secret)) == secret
     assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600
-    assert os.listdir(tmp_path) == ["secret"]
+    assert os.listdir() == ["secret"]
     secrets.write_secret(tmp_path, other := secrets.new_secret())  # one that was left behind gives way
     assert secrets.known_secret(tmp_path, secrets.token_of(other)) == other != secret
 
@@ -41,7 +41,7 @@ def test_what_is_no_secret_is_not_taken_for_one(tmp_path):
             secrets.known_secret(tmp_path, secrets.token_of(secret))
         with pytest.raises(OutputError, match="not the secret of a job"):
             secrets.write_secret(tmp_path, bytes(16))
-        assert path.read_bytes() == held and os.listdir(tmp_path) == ["secret"]
+        assert path.read_bytes() == held and os.listdir() == ["secret"]
     path.write_bytes(whole)
 
     for name in ("folder", "link"):
@@ -71,7 +71,7 @@ def test_a_secret_that_a_killed_job_left_alone_does_not_block_a_folder(tmp_path)
     job = Workspace(tmp_path, {})
     assert job.secret != bytes(range(16)) and secrets.read_secret(tmp_path) == job.secret
     job.close()
-    assert os.listdir(tmp_path) == []
+    assert os.listdir() == []
     (tmp_path / "secret").write_text("of my own")
     with pytest.raises(ParameterError, match=r"files that do not belong to a job \(secret\)"):
         Workspace(tmp_path, {})

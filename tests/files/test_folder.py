@@ -4,9 +4,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lookalike.errors import OutputError, ParameterError
+from lookalike.errors import OutputError
 from lookalike.files.folder import create, folder_of, parquet_file, put
-from lookalike.files.urls import path_of
 from lookalike.formats.writers import describe
 
 
@@ -48,10 +47,6 @@ def test_a_cleared_folder_is_empty_on_a_disk_alone(root, tmp_path):
     assert len(groups) == 4 and pa.concat_tables(groups).equals(table.select(["text"]))
     folder_of(root).clear()
     assert names(root) == ([] if root.parent == tmp_path else ["old"])
-
-
-
-
 
 
 def published(root, attempts):
@@ -99,5 +94,3 @@ def test_a_file_of_a_task_that_is_not_as_it_was_written_is_not_published(root):
             put(place / "a", b"half")
             new.take("a", "a", 5)
     assert "_lookalike.json" not in names(root)
-
-

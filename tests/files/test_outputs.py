@@ -31,47 +31,47 @@ def result(tmp_path):
 
 
 def test_force_leaves_nothing_of_an_earlier_run(tmp_path):
-    source = fill(tmp_path / "in", a=A, b=B)
+    source = fill("in", a=A, b=B)
     fill(source / "deep", c=C)
-    la.dedup(source).write(tmp_path / "out")
+    la.dedup(source).write("out")
     shutil.rmtree(source / "deep")
     (source / "b.jsonl").unlink()
-    la.dedup(source).write(tmp_path / "out", force=True)
+    la.dedup(source).write("out", force=True)
     assert names(tmp_path) == ["in/a.jsonl", "out/_lookalike.json", "out/a.jsonl"] and not (tmp_path / "out/deep").exists()
     assert json.loads((tmp_path / "out/_lookalike.json").read_text())["files"] == ["a.jsonl"]
 
 
 @pytest.mark.parametrize("foreign", ["mine.txt", "deep/mine.txt", ".mine", "link"])
 def test_files_of_others_are_never_replaced(tmp_path, result, foreign):
-    result.write(tmp_path / "out")
+    result.write("out")
     path = tmp_path / "out" / foreign
     path.parent.mkdir(exist_ok=True)
     path.symlink_to(tmp_path / "in") if foreign == "link" else path.write_text("precious")
     with pytest.raises(OutputError, match=rf"1 file that no earlier run wrote \({foreign}\)"):
-        result.write(tmp_path / "out", force=True)
+        result.write("out", force=True)
     assert os.path.lexists(path) and (tmp_path / "out/a.jsonl").exists() and (tmp_path / "in/a.jsonl").exists()
 
 
 def test_a_folder_that_is_not_ours_is_refused(tmp_path, result):
-    fill(tmp_path / "photos", a=C, b=C)
+    fill("photos", a=C, b=C)
     with pytest.raises(OutputError, match=r"2 files but no _lookalike\.json that lists"):
         check_output(tmp_path / "photos", force=True)
     (tmp_path / "photos/_lookalike.json").write_text('{"files": "all"}')
     with pytest.raises(OutputError, match="3 files"):
-        result.write(tmp_path / "photos", force=True)
+        result.write("photos", force=True)
     assert (tmp_path / "photos/a.jsonl").read_text() == (tmp_path / "photos/b.jsonl").read_text()
     (tmp_path / "empty").mkdir()
-    result.write(tmp_path / "empty", force=True)
-    assert names(tmp_path / "empty") == ["_lookalike.json", "a.jsonl"]
+    result.write("empty", force=True)
+    assert names("empty") == ["_lookalike.json", "a.jsonl"]
 
 
 def test_what_appears_while_a_job_runs_stays(tmp_path, result):
-    result.write(tmp_path / "out")
+    result.write("out")
     with pytest.raises(OutputError, match="mine"), atomic_directory(tmp_path / "out", replace=True) as folder:
         with folder.file("a.jsonl") as stream:
             stream.write(b"new")
         (tmp_path / "out/mine").write_text("precious")
-    assert names(tmp_path / "out") == ["_lookalike.json", "a.jsonl", "mine"]
+    assert names("out") == ["_lookalike.json", "a.jsonl", "mine"]
     assert (tmp_path / "out/a.jsonl").read_bytes() != b"new"
 
 
@@ -100,7 +100,7 @@ with atomic_directory(Path(sys.argv[1]), replace=True) as folder:
 @pytest.mark.parametrize("moment", range(6))
 def test_a_killed_run_leaves_the_old_folder_or_the_new(tmp_path, moment):
     """Killed at each rename, and while the old folder is removed."""
-    source, out = fill(tmp_path / "in", a=A, b=B), tmp_path / "out"
+    source, out = fill("in", a=A, b=B), tmp_path / "out"
     la.dedup(source).write(out)
     old, new = contents(out), ["_lookalike.json", "a.jsonl", "c.jsonl"]
     (source / "b.jsonl").unlink()
@@ -116,8 +116,8 @@ def test_a_killed_run_leaves_the_old_folder_or_the_new(tmp_path, moment):
 
 def test_a_saved_result_that_is_replaced_leaves_nothing(tmp_path, monkeypatch):
     """Stopped after so many files of the older one are gone: the list of them goes last, and the next run removes the rest."""
-    result, unlink = la.dedup(fill(tmp_path / "in", a=A, b=B)), Path.unlink
-    result.save(tmp_path / "saved")
+    result, unlink = la.dedup(fill("in", a=A, b=B)), Path.unlink
+    result.save("saved")
     for left in range(6):
         allowed = iter(range(left))
 
@@ -128,15 +128,15 @@ def test_a_saved_result_that_is_replaced_leaves_nothing(tmp_path, monkeypatch):
 
         with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
             patch.setattr(Path, "unlink", stopping)
-            result.save(tmp_path / "saved", force=True)
+            result.save("saved", force=True)
         assert len(list(tmp_path.glob(".saved.*.old"))) == (left < 5)
-        result.save(tmp_path / "saved", force=True)
+        result.save("saved", force=True)
         assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "saved"]
     assert "_lookalike.json" not in json.loads((tmp_path / "saved/_lookalike.json").read_bytes())["files"]
 
 
 def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path, result, monkeypatch):
-    result.write(tmp_path / "out")
+    result.write("out")
     before, rename = contents(tmp_path), os.rename
 
     def failing(source, target):
@@ -146,16 +146,16 @@ def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path, result, monkeypa
 
     monkeypatch.setattr(os, "rename", failing)
     with pytest.raises(OutputError, match="Input/output error"):
-        result.write(tmp_path / "out", force=True)
+        result.write("out", force=True)
     assert contents(tmp_path) == before
 
 
 def test_an_input_named_like_our_description_survives(tmp_path):
     (tmp_path / "_lookalike.json").write_text(B)
     (tmp_path / "b.json").write_text(A)
-    result = la.dedup([tmp_path / "_lookalike.json", tmp_path / "b.json"], format="txt")
+    result = la.dedup(["_lookalike.json", tmp_path / "b.json"], format="txt")
     with pytest.raises(OutputError, match=r"an input is named _lookalike\.json"):
-        result.write(tmp_path / "out")
+        result.write("out")
     assert not (tmp_path / "out").exists()
 
 
@@ -164,17 +164,17 @@ def test_a_description_takes_no_file_of_others(tmp_path, result):
     mine.write_text('["precious"]')
     for force in (False, True):
         with pytest.raises(OutputError, match=r"out\.jsonl_lookalike\.json exists, and no earlier run wrote it"):
-            result.write(tmp_path / "out.jsonl", force=force)
+            result.write("out.jsonl", force=force)
     assert mine.read_text() == '["precious"]' and not (tmp_path / "out.jsonl").exists()
     mine.unlink()
-    result.write(tmp_path / "out.jsonl")
+    result.write("out.jsonl")
     (tmp_path / "out.jsonl").unlink()
-    result.write(tmp_path / "out.jsonl")  # the description alone is no output
+    result.write("out.jsonl")  # the description alone is no output
 
 
 def test_an_output_is_no_input(tmp_path):
     """By the same name, another name, a link or a hard link; a reference; the description of an output."""
-    folder = fill(tmp_path / "in", a=A, b=A)
+    folder = fill("in", a=A, b=A)
     first, second = folder / "a.jsonl", folder / "b.jsonl"
     for name in ("link", "link.jsonl"):
         (tmp_path / name).symlink_to(first)
@@ -216,11 +216,11 @@ def test_two_inputs_of_one_name_get_two_outputs(tmp_path):
     for name, text in (("a", A), ("b", B), ("C", C)):
         fill(tmp_path / name, x=text)
     (tmp_path / "C/x.jsonl").rename(tmp_path / "C/X.jsonl")
-    la.dedup(sorted(tmp_path.glob("*/*.jsonl"))).write(tmp_path / "out")
-    assert names(tmp_path / "out") == ["C/X.jsonl", "_lookalike.json", "a/x.jsonl", "b/x.jsonl"]
+    la.dedup(sorted(tmp_path.glob("*/*.jsonl"))).write("out")
+    assert names("out") == ["C/X.jsonl", "_lookalike.json", "a/x.jsonl", "b/x.jsonl"]
     fill(tmp_path / "two" / "x.jsonl", y=B)
     with pytest.raises(OutputError, match="another into a folder of that name"):
-        la.dedup([tmp_path / "a", tmp_path / "two"]).write(tmp_path / "none")
+        la.dedup(["a", tmp_path / "two"]).write("none")
     assert not (tmp_path / "none").exists()
 
 
@@ -236,7 +236,7 @@ def test_a_file_system_that_ignores_case_loses_nothing(tmp_path):
 
 def test_odd_outputs_are_refused_before_any_work(tmp_path):
     (tmp_path / "file").write_text("mine")
-    os.mkfifo(tmp_path / "pipe.jsonl")
+    os.mkfifo("pipe.jsonl")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     read, write = os.pipe()
     (tmp_path / "stdout").symlink_to(f"/proc/self/fd/{write}")  # what /dev/stdout is to a pipe: a link to no name
@@ -294,5 +294,5 @@ def test_the_list_of_a_folder_is_the_same_in_every_locale(tmp_path):
     (tmp_path / "_lookalike.json").write_text(json.dumps({"files": disk.as_listed(listed)}))
     for env in ({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONUTF8": "1"}):
         command = [sys.executable, "-c", LISTED, tmp_path]
-        done = subprocess.run(command, env=os.environ | env, capture_output=True, text=True, check=True)
+        done = subprocess.run(command, cwd="/", env=os.environ | env, capture_output=True, text=True, check=True)
         assert done.stdout == "['caf\\xe9.jsonl', '\\udce9.jsonl']\n"

@@ -181,12 +181,12 @@ def test_what_leads_elsewhere(monkeypatch):
 
 def test_nothing_is_written_there(tmp_path):
     (tmp_path / "in.jsonl").write_bytes(LINES)
-    result = la.dedup(tmp_path / "in.jsonl")
+    result = la.dedup("in.jsonl")
     for name in ("https://example.org/out/", "http://example.org/out.jsonl", "hf://datasets/o/n/out/"):
         with pytest.raises(ParameterError, match="nothing is written there"):
             result.write(name)
         with pytest.raises(ParameterError, match="on the web, where only engine=|nothing is written there"):
-            la.dedup(tmp_path / "in.jsonl", work=name)
+            la.dedup("in.jsonl", work=name)
 
 
 def test_an_archive():

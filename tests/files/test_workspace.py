@@ -150,7 +150,7 @@ def test_what_is_no_folder(tmp_path):
     (tmp_path / "in.jsonl").write_text('{"text": "a"}\n')
     for odd in ("file", "file/w", "n" * 300, "loop", "a\0b"):
         with pytest.raises(OutputError, match="cannot be used as work folder"):
-            la.dedup(tmp_path / "in.jsonl", work=tmp_path / odd)
+            la.dedup("in.jsonl", work=tmp_path / odd)
     assert (tmp_path / "file").read_text() == "mine"
 
 

@@ -19,12 +19,12 @@ LETTERS = "a b c d e f g h i j k l m n o p q r s t"
 TEXTS = [LETTERS, LETTERS + " u"]
 
 
-def test_equal_texts_are_shingled_once(tmp_path, monkeypatch):
+def test_equal_texts_are_shingled_once(monkeypatch):
     """Two different queries with two different texts, however often each is there; also where few are compared together."""
     resemblance = la.shingle(TEXTS).resemblance(0, 1)
     shingled, hashes = [], KeyedHashes.hashes
     monkeypatch.setattr(KeyedHashes, "hashes", lambda self, texts: shingled.append(len(texts)) or hashes(self, texts))
-    with la.Index.create(tmp_path / "x", keep_text=True, threshold=0.3) as index:
+    with la.Index.create("x", keep_text=True, threshold=0.3) as index:
         index.add(range(8), TEXTS * 4)
         answers = index.query(TEXTS * 5, top=None)
         found = {(row["query"], row["id"]): row["resemblance"] for row in answers.to_pylist()}

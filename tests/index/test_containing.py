@@ -45,10 +45,10 @@ def rows_of(found):
 
 
 @pytest.mark.parametrize("how", [{}, {"kind": "simhash"}])
-def test_none_is_missed(how, tmp_path, monkeypatch):
+def test_none_is_missed(how, monkeypatch):
     monkeypatch.setattr(containing, "AT_A_TIME", 7)
     texts, asked = corpus()
-    with la.Index.create(tmp_path / "index", width=2, keep_text=True, **how) as index:
+    with la.Index.create("index", width=2, keep_text=True, **how) as index:
         for begin in (0, 25, 50):
             index.add(range(begin, min(60, begin + 25)), texts[begin : begin + 25])
         index.add([60, 61], [texts[0], texts[1]])
@@ -65,13 +65,13 @@ def test_none_is_missed(how, tmp_path, monkeypatch):
             with pytest.raises(ParameterError, match=said):
                 index.containing(some, **given)
     with (
-        la.Index.create(tmp_path / "other") as index,
+        la.Index.create("other") as index,
         pytest.raises(ParameterError, match="this index keeps none: .* with keep_text=True$"),
     ):
         index.containing(["one two three four five"])
 
 
-def test_no_more_matches_are_held_than_are_asked_for(tmp_path, monkeypatch):
+def test_no_more_matches_are_held_than_are_asked_for(monkeypatch):
     """And some others: of what all documents contain, the best are chosen as the index is gone through."""
     held, best = [], containing.best
     monkeypatch.setattr(containing, "AT_A_TIME", 2)
@@ -81,7 +81,7 @@ def test_no_more_matches_are_held_than_are_asked_for(tmp_path, monkeypatch):
     )
     texts = [" ".join(f"w{i}" for i in range(40) if i != number % 7) for number in range(90)]
     asked = [" ".join(f"w{i}" for i in range(begin, 20)) for begin in range(5)]
-    with la.Index.create(tmp_path / "index", width=1, keep_text=True) as index:
+    with la.Index.create("index", width=1, keep_text=True) as index:
         index.add(range(90), texts)
         assert rows_of(index.containing(asked, threshold=0.5, top=2)) == expected(texts, asked, 0.5, 2, 1)
     assert len(held) > 9 and max(held) <= 2 * 5 * 2 + 8 + 5 * 2  # the best, more, and those of the last documents

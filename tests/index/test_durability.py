@@ -33,7 +33,7 @@ def test_a_new_index_is_named_on_the_disk(tmp_path, synced):
     lambda index: index.add(["a"], ["seven"], replace=True),
 ])  # fmt: skip
 def test_changes_end_with_the_manifest_on_the_disk(tmp_path, synced, change):
-    with la.Index.create(tmp_path / "x") as index:
+    with la.Index.create("x") as index:
         index.add(["a", "c"], ["one two three", "three four"])
         synced.clear()
         change(index)
@@ -43,7 +43,7 @@ def test_changes_end_with_the_manifest_on_the_disk(tmp_path, synced, change):
 
 
 def test_a_new_file_of_fingerprints_is_named_on_the_disk(tmp_path, synced):
-    file = la.search.FingerprintFile(tmp_path / "seen.fps")
+    file = la.search.FingerprintFile("seen.fps")
     file.append(np.arange(3, dtype=np.uint64))
     assert synced == [str(tmp_path / "seen.fps")] * 2 + [str(tmp_path)], "data, then head, then the name"
     synced.clear()

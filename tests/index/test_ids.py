@@ -11,7 +11,7 @@ from lookalike.errors import ParameterError
 
 def test_what_is_refused(tmp_path):
     texts = ["one text", "another text", "a third text"]
-    with la.Index.create(tmp_path / "x") as index:
+    with la.Index.create("x") as index:
         index.add(["there"], ["a text that is there"])
         files = sorted(p.name for p in (tmp_path / "x").iterdir())
         for message, ids in (
@@ -27,9 +27,9 @@ def test_what_is_refused(tmp_path):
         assert index.query(texts).num_rows == 0
 
 
-def test_integers_fit_64_bits_or_are_refused(tmp_path):
+def test_integers_fit_64_bits_or_are_refused():
     ends = [-(1 << 63), (1 << 63) - 1, 0]
-    with la.Index.create(tmp_path / "x") as index:
+    with la.Index.create("x") as index:
         index.add(ends, ["one two three", "four five six", "seven eight nine"])
         assert sorted(i for t in index.export() for i in t["id"].to_pylist()) == sorted(ends)
         for beyond in (1 << 63, -(1 << 63) - 1, 10**4999):
@@ -40,9 +40,9 @@ def test_integers_fit_64_bits_or_are_refused(tmp_path):
         assert index.remove(ends) == 3
 
 
-def test_odd_ids_come_back_as_they_were(tmp_path):
+def test_odd_ids_come_back_as_they_were():
     ids = ["", " ", "a\nb", "a\r", "\u2028", "\0", "x" * 100_000, "\U0010ffff", "1", "01"]
-    with la.Index.create(tmp_path / "x", keep_text=True) as index:
+    with la.Index.create("x", keep_text=True) as index:
         index.add(ids, [b"one \xff two", *(f"text number {i} of these" for i in range(1, len(ids)))])
         index.compact()
         exported = pa.concat_tables(index.export())
@@ -50,8 +50,8 @@ def test_odd_ids_come_back_as_they_were(tmp_path):
         assert index.remove(ids[::2]) == 5 and index.remove(ids) == 5
 
 
-def test_columns_of_numbers_are_ids(tmp_path):
-    with la.Index.create(tmp_path / "x") as index:
+def test_columns_of_numbers_are_ids():
+    with la.Index.create("x") as index:
         index.add(pandas.Series([4, 5]), pandas.Series(["one two three", "four five six"]))
         index.add(np.array([-3]), ["seven eight nine"])
         assert index.query(["four five six", "seven eight nine"])["id"].to_pylist() == [5, -3]
@@ -90,8 +90,8 @@ def test_ids_of_another_type(index):
                 ask(ids)
 
 
-def test_ids_that_are_numbers_and_an_index_without_any(tmp_path):
-    with la.Index.create(tmp_path / "x", keep_text=True) as index:
+def test_ids_that_are_numbers_and_an_index_without_any():
+    with la.Index.create("x", keep_text=True) as index:
         assert index.contains([1]).tolist() == index.contains(["1"]).tolist() == [False]
         assert index.get(["1"]).to_pylist() == []
         index.add([1, -(1 << 63)], ["one", "least"])

@@ -34,11 +34,11 @@ def texts():
 @pytest.mark.parametrize("batches", [[1] * 40 + [3, 1000], [100, 7, 50, 1000]])
 def test_any_way_of_adding_gives_the_same_answers(tmp_path, texts, kind, batches):
     """As all documents added at once, whose answers are those of a twin (test_answers.py)."""
-    with la.Index.create(tmp_path / "whole", **KINDS[kind]) as index:
+    with la.Index.create("whole", **KINDS[kind]) as index:
         index.add(range(len(texts)), texts)
         expected = answers(index, texts[:80])
     assert len(expected) > 80
-    with la.Index.create(tmp_path / "x", **KINDS[kind]) as index:
+    with la.Index.create("x", **KINDS[kind]) as index:
         begin = 0
         for size in batches:
             some = texts[begin : begin + size]
@@ -54,13 +54,13 @@ def test_any_way_of_adding_gives_the_same_answers(tmp_path, texts, kind, batches
         size = segment.stat().st_size
         assert (index.info["segments"], index.info["bytes"], index.info["bytes_per_document"]) == (1, size, size / len(texts))
         assert answers(index, texts[:80]) == expected
-    with la.Index.open(tmp_path / "x", "read") as again:
+    with la.Index.open("x", "read") as again:
         assert answers(again, texts[:80]) == expected
         assert again.check() == []
 
 
-def test_documents_are_replaced_and_removed(tmp_path):
-    with la.Index.create(tmp_path / "x") as index:
+def test_documents_are_replaced_and_removed():
+    with la.Index.create("x") as index:
         index.add(["a", "b"], ["one two", "three four"])
         index.add(["c", "b"], ["five", "six"], replace=True)
         assert len(index) == 3 and index.query(["three four"]).num_rows == 0
@@ -70,8 +70,6 @@ def test_documents_are_replaced_and_removed(tmp_path):
         assert index.query(["one two", "one two again"])["id"].to_pylist() == ["a"]
         assert index.remove(["a", "b", "c"]) == 3 and len(index) == index.query(["six"]).num_rows == 0
         index.add([], [])
-
-
 
 
 REFUSED = (
@@ -92,15 +90,15 @@ REFUSED = (
 def test_parameters(tmp_path):
     for message, parameters in REFUSED:
         with pytest.raises(ParameterError, match=message):
-            la.Index.create(tmp_path / "x", **parameters)
+            la.Index.create("x", **parameters)
     assert not (tmp_path / "x").exists()
-    with la.Index.create(tmp_path / "a") as one, la.Index.create(tmp_path / "b", seed=np.int64(2)) as other:
+    with la.Index.create("a") as one, la.Index.create("b", seed=np.int64(2)) as other:
         with pytest.raises(IncompatibleSketchError, match="seed=1"):
             one.query(other.sketch(["text"]))
         for error, message, use in (
-            (OutputError, "is not an empty folder", lambda: la.Index.create(tmp_path / "a")),
-            (ParameterError, "mode must be one of append, read", lambda: la.Index.open(tmp_path / "a", "write")),
-            (ParameterError, "sketches alone cannot be added", lambda: la.Index.create(tmp_path / "c", keep_text=True).add(["z"], one.sketch(["z"]))),
+            (OutputError, "is not an empty folder", lambda: la.Index.create("a")),
+            (ParameterError, "mode must be one of append, read", lambda: la.Index.open("a", "write")),
+            (ParameterError, "sketches alone cannot be added", lambda: la.Index.create("c", keep_text=True).add(["z"], one.sketch(["z"]))),
             (ParameterError, "threads must be at least 1", lambda: one.query(["a"], threads=0)),
             (ParameterError, "1 ids and 2 texts", lambda: one.add(["d"], ["x", "y"])),
         ):  # fmt: skip
@@ -108,26 +106,26 @@ def test_parameters(tmp_path):
                 use()
 
 
-def test_parameters_are_written_out(tmp_path, monkeypatch):
+def test_parameters_are_written_out(monkeypatch):
     """What was left to defaults and planner does not change when these do."""
-    with la.Index.create(tmp_path / "x") as index:
+    with la.Index.create("x") as index:
         index.add([1], ["one two three four five six"])
-    stored = read_manifest(tmp_path / "x").parameters
+    stored = read_manifest(Path("x")).parameters
     assert None not in stored.values()
     assert (stored["bands"], stored["rows"], stored["width"], stored["shingling"]["unicode"]) == (18, 6, 5, "14.0.0")
     monkeypatch.setattr("lookalike.index.kinds.plan", lambda **given: la.plan(**{"threshold": 0.5} | given))
-    with la.Index.open(tmp_path / "x") as index:
+    with la.Index.open("x") as index:
         assert index.query(["One two three four five six."])["id"].to_pylist() == [1]
     monkeypatch.setattr("lookalike.text.shingle.UNICODE_VERSION", "15.0.0")
     with pytest.raises(IndexFormatError, match="its shingles are"):
-        la.Index.open(tmp_path / "x")
+        la.Index.open("x")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_edges(tmp_path, kind):
+def test_edges(kind):
     """Nothing, empty texts alone, one row, a thousand equal ones, and ids and texts beyond ASCII."""
     same = "the very same text in all of these"
-    with la.Index.create(tmp_path / "x", keep_text=True, **KINDS[kind]) as index:
+    with la.Index.create("x", keep_text=True, **KINDS[kind]) as index:
         assert index.query(["text"]).num_rows == index.remove(["x"]) == 0
         index.compact()
         index.add(["e1", "e2"], ["", "!?"])
@@ -157,7 +155,7 @@ def test_golden_index(tmp_path):
     assert exported["id"] == ["fox", "box", "fox again", "none"]
     assert ArrayFile(golden / "segment-00000000")["codes"][0, :4].tolist() == [20783, 29169, 55534, 33613]
     shutil.copytree(golden, tmp_path / "x")
-    with la.Index.open(tmp_path / "x") as index:
+    with la.Index.open("x") as index:
         index.compact()
         assert pa.concat_tables(index.export()).to_pydict() == exported
         assert index.remove(["box"]) == 1 and len(index) == 3 and index.check() == []
@@ -193,9 +191,9 @@ def test_an_index_of_older_rules_takes_and_looks_up_no_texts(tmp_path, monkeypat
         la.Index.open(tmp_path / "new")
 
 
-def test_measured_resemblance_is_not_fooled_by_hashes_that_were_foreseen(tmp_path):
+def test_measured_resemblance_is_not_fooled_by_hashes_that_were_foreseen():
     """Both texts have one hash by ``la.shingle`` without a key; the estimate is by these."""
-    with la.Index.create(tmp_path / "index", keep_text=True) as index:
+    with la.Index.create("index", keep_text=True) as index:
         index.add(["one"], ["Vote for the mayor"])
         (found,) = index.query(["ca2036 he8et6 bi6jxy jo12n8 friend"]).to_pylist()
         assert (found["estimated_resemblance"], found["resemblance"]) == (1.0, 0.0)

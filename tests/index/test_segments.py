@@ -14,7 +14,7 @@ N = 10
 
 
 def test_rows_of_tables_are_rows_of_the_segment_each_once(tmp_path):
-    with la.Index.create(tmp_path / "x", threshold=0.7) as index:
+    with la.Index.create("x", threshold=0.7) as index:
         index.add([f"d{i}" for i in range(N)], [f"one two three four five six seven w{i}" for i in range(N)])
         assert index.check() == []
     segment = tmp_path / "x/segment-00000000"
@@ -27,7 +27,7 @@ def test_rows_of_tables_are_rows_of_the_segment_each_once(tmp_path):
         rows = arrays[f"{table}_rows-{number:02}"]
         rows[rows.argmax()] = row
         write_arrays(segment, arrays, file.meta)
-        with la.Index.open(tmp_path / "x", "read") as index:
+        with la.Index.open("x", "read") as index:
             [said] = index.check()
         assert f"of {table} table {number} are not those of a segment" in said
 
@@ -67,9 +67,9 @@ def test_some_rows_at_a_time_make_the_same_bytes(tmp_path, monkeypatch, kind, ke
     assert files[0] == files[1]
 
 
-def test_pages_that_are_let_go_come_again(tmp_path):
+def test_pages_that_are_let_go_come_again():
     """In the middle of a query nothing is lost by it."""
-    with la.Index.open(made(tmp_path / "i", "minhash", True), "read") as index:
+    with la.Index.open(made("i", "minhash", True), "read") as index:
         wanted = index.query([" ".join(WORDS[:12])], top=50)
         for file in index.path.glob("segment-*"):
             segment = Segment(file, index.kind, True)

@@ -26,7 +26,7 @@ def together(*works):
     at_once(len(works), lambda number: works[number]())
 
 
-def test_threads_that_add_to_one_index_lose_nothing(tmp_path):
+def test_threads_that_add_to_one_index_lose_nothing():
     def add(number):
         for i in range(15):
             name = f"{'abc'[number]}{i}"
@@ -34,23 +34,23 @@ def test_threads_that_add_to_one_index_lose_nothing(tmp_path):
             if i % 5 == 4:
                 assert index.remove([name]) == 1
 
-    with la.Index.create(tmp_path / "x", width=2) as index:
+    with la.Index.create("x", width=2) as index:
         at_once(3, add)
-    assert ids_in(tmp_path / "x") == sorted(f"{name}{i}" for name in "abc" for i in range(15) if i % 5 != 4)
+    assert ids_in("x") == sorted(f"{name}{i}" for name in "abc" for i in range(15) if i % 5 != 4)
 
 
-def test_of_equal_ids_added_at_once_one_is_in(tmp_path):
+def test_of_equal_ids_added_at_once_one_is_in():
     def add(_):
         try:
             return index.add(["same"], ["one two three four five six"])
         except ParameterError:
             return "refused"
 
-    with la.Index.create(tmp_path / "x") as index:
-        assert at_once(4, add).count("refused") == 3 and ids_in(tmp_path / "x") == ["same"]
+    with la.Index.create("x") as index:
+        assert at_once(4, add).count("refused") == 3 and ids_in("x") == ["same"]
 
 
-def test_queries_see_whole_states_while_the_index_changes(tmp_path):
+def test_queries_see_whole_states_while_the_index_changes():
     """Ten documents are always there; others come in pairs. A query finds the ten, and of each pair both or none."""
     names, done = [f"s{i}" for i in range(10)], threading.Event()
     stay = [text_of(f"{name}x") for name in names]
@@ -70,13 +70,13 @@ def test_queries_see_whole_states_while_the_index_changes(tmp_path):
             assert sorted(i[1:] for i in ids if i[0] == "p") == sorted(i[1:] for i in ids if i[0] == "q")
             assert sum(map(len, index.export())) >= 10 and len(index) >= 10
 
-    with la.Index.create(tmp_path / "x", width=2) as index:
+    with la.Index.create("x", width=2) as index:
         index.add(names, stay)
         together(change, ask, ask)
 
 
-def test_a_closed_index_says_so_once_its_change_has_ended(tmp_path):
-    index = la.Index.create(tmp_path / "x")
+def test_a_closed_index_says_so_once_its_change_has_ended():
+    index = la.Index.create("x")
     closing = threading.Thread(target=index.close)
     with index._turn:  # as a change holds it
         closing.start()
@@ -114,20 +114,20 @@ def in_child(work):
     return said
 
 
-def test_a_forked_process_neither_changes_nor_releases_the_index(tmp_path):
-    with la.Index.create(tmp_path / "x") as index:
+def test_a_forked_process_neither_changes_nor_releases_the_index():
+    with la.Index.create("x") as index:
         index.add(["a"], ["one two three"])
         for use in (lambda: index.add(["b"], ["four"]), lambda: index.query(["one two three"]), lambda: len(index)):
             assert in_child(use).startswith("ParameterError") and "another process opened this index" in in_child(use)
         in_child(index.close)
         with pytest.raises(OutputError, match="already open for changes"):
-            la.Index.open(tmp_path / "x")
+            la.Index.open("x")
         index.add(["b"], ["four five six"])
-    assert ids_in(tmp_path / "x") == ["a", "b"]
+    assert ids_in("x") == ["a", "b"]
 
 
-def test_closing_releases_the_index_though_a_forked_process_lives(tmp_path):
-    index = la.Index.create(tmp_path / "x")
+def test_closing_releases_the_index_though_a_forked_process_lives():
+    index = la.Index.create("x")
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -135,16 +135,16 @@ def test_closing_releases_the_index_though_a_forked_process_lives(tmp_path):
         os.read(read, 1)  # until the parent is done
         os._exit(0)
     index.close()
-    la.Index.open(tmp_path / "x").close()
+    la.Index.open("x").close()
     os.close(write)
     os.close(read)
     os.waitpid(child, 0)
 
 
-def test_a_forked_process_may_ask_an_index_opened_for_reading(tmp_path):
-    with la.Index.create(tmp_path / "x") as index:
+def test_a_forked_process_may_ask_an_index_opened_for_reading():
+    with la.Index.create("x") as index:
         index.add(["a"], ["one two three"])
-    with la.Index.open(tmp_path / "x", "read") as reader:
+    with la.Index.open("x", "read") as reader:
 
         def ask():
             reader.refresh()
@@ -153,10 +153,10 @@ def test_a_forked_process_may_ask_an_index_opened_for_reading(tmp_path):
         assert in_child(ask) == "['a']" == str(ask())
 
 
-def test_iterators_are_gone_through_once(tmp_path):
+def test_iterators_are_gone_through_once():
     """Ids and texts from generators end up together, in the index and in what it keeps."""
     texts = {f"d{i}": text_of(f"d{i}x") for i in range(5)}
-    with la.Index.create(tmp_path / "x", keep_text=True, width=2) as index:
+    with la.Index.create("x", keep_text=True, width=2) as index:
         index.add(iter(texts), iter(texts.values()))
         assert pa.concat_tables(index.export()).to_pydict() == {"id": list(texts), "text": list(texts.values())}
         found = index.query(iter(texts.values()))
@@ -171,18 +171,18 @@ def test_iterators_are_gone_through_once(tmp_path):
         assert len(index) == 3 and index.check() == []
 
 
-def test_a_reader_does_not_take_what_was_merged_for_damage(tmp_path):
+def test_a_reader_does_not_take_what_was_merged_for_damage():
     """Files that a writer has replaced are gone: no damage of the state that the folder is in now."""
-    with la.Index.create(tmp_path / "x") as writer:
+    with la.Index.create("x") as writer:
         for i in range(3):
             writer.add([f"{i}"], [text_of(i)])
-        with la.Index.open(tmp_path / "x", "read") as reader:
+        with la.Index.open("x", "read") as reader:
             writer.compact()
             assert reader.check() == [] and len(reader) == 3
             assert reader.query([text_of(1)])["id"].to_pylist() == ["1"]
 
 
-def test_checking_while_others_write_finds_no_damage(tmp_path):
+def test_checking_while_others_write_finds_no_damage():
     done = threading.Event()
 
     def write():
@@ -194,8 +194,8 @@ def test_checking_while_others_write_finds_no_damage(tmp_path):
 
     def look():
         while not done.is_set():
-            with la.Index.open(tmp_path / "x", "read", salvage=True) as reader:
+            with la.Index.open("x", "read", salvage=True) as reader:
                 assert reader.damaged == [] and reader.check() == []
 
-    with la.Index.create(tmp_path / "x") as writer:
+    with la.Index.create("x") as writer:
         together(write, look, look)

@@ -30,10 +30,10 @@ def found(index, asked, **options):
 
 
 @pytest.mark.parametrize("probes", [1, 2, 5, 23])
-def test_what_the_cheapest_flips_lead_to_is_found_and_nothing_else(tmp_path, rng, probes):
+def test_what_the_cheapest_flips_lead_to_is_found_and_nothing_else(rng, probes):
     """Against all pairs: one is found if the bits of a prefix that differ are among the sets with the least sums there."""
     left, right = pairs_of_texts(300, 60, 2, rng)
-    with la.Index.create(tmp_path / "x", kind="simhash", threshold=0.5, radius=5, width=1, probes=probes) as index:
+    with la.Index.create("x", kind="simhash", threshold=0.5, radius=5, width=1, probes=probes) as index:
         segments = [range(200), range(200, 299), range(299, 300)]
         for rows in segments:
             index.add(rows, [left[row] for row in rows])
@@ -60,14 +60,14 @@ def test_what_the_cheapest_flips_lead_to_is_found_and_nothing_else(tmp_path, rng
     "size, changed, radius, probes",
     [(400, 6, 3, 3), (400, 16, 5, 5), (300, 3, 3, 1)],
 )
-def test_the_share_found_is_the_one_stated(tmp_path, rng, size, changed, radius, probes):
+def test_the_share_found_is_the_one_stated(rng, size, changed, radius, probes):
     """Of real fingerprints with their margins, against the exact search of the same documents; and the recall of all pairs."""
     n, cosine = 4000, 1 - changed / size
     left, right = pairs_of_texts(n, size, changed, rng)
     given = {"kind": "simhash", "threshold": cosine, "radius": radius, "width": 1}
     with (
-        la.Index.create(tmp_path / "exact", **given) as exact,
-        la.Index.create(tmp_path / "probed", **given, probes=probes) as probed,
+        la.Index.create("exact", **given) as exact,
+        la.Index.create("probed", **given, probes=probes) as probed,
     ):
         for index in (exact, probed):
             index.add(range(n), left)
@@ -84,9 +84,9 @@ def test_the_share_found_is_the_one_stated(tmp_path, rng, size, changed, radius,
     assert abs(len(got) / n - recall) < 4 * (recall * (1 - recall) / n + (close / 3) ** 2) ** 0.5
 
 
-def test_what_is_stated_follows_the_sizes_of_segments(tmp_path):
+def test_what_is_stated_follows_the_sizes_of_segments():
     """Empty: the least there can be. Each segment has a prefix of its own, the longer the more documents it has."""
-    with la.Index.create(tmp_path / "x", kind="simhash", threshold=0.95, probes=3) as index:
+    with la.Index.create("x", kind="simhash", threshold=0.95, probes=3) as index:
         assert index.info["share_found_by_probes"] == probed_share(0.95, 26, 3, 3)
         index.add(range(100), [f"one two three four five w{i}" for i in range(100)])
         index.add(range(100, 1100), [f"one two three four six w{i}" for i in range(1000)])
