@@ -38,7 +38,6 @@ def twin(data, magic=b"LOOKAARR"):
 
 
 def described(found):
-    """What the reader says of some arrays."""
     return {name: (a.dtype.newbyteorder("<").str, list(a.shape), a.tobytes()) for name, a in found.items()}
 
 
@@ -48,17 +47,14 @@ def grown(path):
 
 
 def accepts(first, section):
-    """Whether a section is one of these files."""
     return set(section.entries) == (set() if section is first else {"a", "b"}) and first.meta == {"of": "tests"}
 
 
 def batch(n):
-    """The arrays of a batch of so many rows."""
     return {"a": np.arange(n, dtype=np.uint64) + np.uint64(n), "b": np.full((n, 2), n, np.int16)}
 
 
 def add(file, n, fits=lambda meta: None):
-    """Append a batch."""
     return file.append(batch(n), {"of": "tests"}, fits)
 
 
@@ -73,12 +69,10 @@ def content(path):
 
 
 def wanted(*sizes):
-    """What batches of such sizes hold."""
     return [[a.tolist() for a in batch(n).values()] for n in sizes]
 
 
 def three_batches(tmp_path):
-    """A file that grew by three batches."""
     path = tmp_path / "grown"
     file = grown(path)
     assert not path.exists() and file.sections == ()

@@ -14,5 +14,4 @@ def fill(folder, **texts):
 
 
 def names(folder):
-    """The paths of all files in a folder."""
     return sorted(str(p.relative_to(folder)) for p in Path(folder).rglob("*") if not p.is_dir())

@@ -8,6 +8,7 @@ from itertools import product
 
 import pytest
 from faulty_store import failing
+from raising import assert_raises
 
 from lookalike.engines.memory import FLOOR, LEAST_ROOM, Memory
 from lookalike.errors import ParameterError
@@ -203,8 +204,12 @@ def test_what_is_read_ahead_counts_as_memory():
     memory, ahead_of = Memory(cap), Memory(cap).reading(True)
     assert memory.reading(False) == memory and memory.free == LEAST_ROOM + LEAST
     assert ahead_of.free == LEAST_ROOM and ahead_of.ahead == LEAST == ahead._room
-    with pytest.raises(ParameterError, match=r"memory must be at least .* MB, .* and what is read ahead of stores 25; got"):
-        Memory(cap - 1).reading(True)
+    assert_raises(
+        ParameterError,
+        r"memory must be at least .* MB, .* and what is read ahead of stores 25; got",
+        Memory(cap - 1).reading,
+        True,
+    )
     large = Memory(8 << 30).reading(True)
     assert large.ahead == ahead.MOST == ahead._room and Prefetcher(None, 1).room == ahead.MOST // 2
     memory.reading(True)

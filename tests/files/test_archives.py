@@ -18,6 +18,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from files.folder_files import names
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.errors import InputDataError, OutputError
@@ -37,7 +38,6 @@ KINDS = ("zip", *PACKED)
 
 
 def contents(files):
-    """Bytes of files, compressed as their names say."""
     return {name: gzip.compress(text.encode()) if name.endswith(".gz") else text.encode() for name, text in files.items()}
 
 
@@ -53,7 +53,6 @@ def tarred(*members):
 
 
 def archive(path, files=FILES):
-    """Write an archive of the kind that its name says."""
     if path.suffix == ".zip":
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as whole:
             whole.writestr("deep/", b"")
@@ -104,8 +103,7 @@ def test_globs_choose_in_an_archive_that_is_named_and_archives_in_a_folder(tmp_p
 
 def test_a_format_that_is_named_is_that_of_what_is_inside(tmp_path):
     named = archive(tmp_path / "x.zip", {"notes": A, "more.log": B})
-    with pytest.raises(InputDataError, match=r"x.zip: the archive holds no file with a known suffix .* 1 .log: of no known"):
-        read(named)
+    assert_raises(InputDataError, r"x.zip: the archive holds no file with a known suffix .* 1 .log: of no known", read, named)
     found, _ = read(named, format="txt", glob="*")
     assert sorted(found.values()) == sorted([A, B])
 
@@ -190,8 +188,7 @@ def test_what_follows_the_end_and_headers_that_would_fill_the_memory_are_refused
         (r"x.tar: .*a header takes 1,073,741,824 bytes", info.tobuf() + b"0" * (6 << 20)),
     ):  # fmt: skip
         (tmp_path / "x.tar").write_bytes(content)
-        with pytest.raises(InputDataError, match=said):
-            open_sources(["x.tar"])
+        assert_raises(InputDataError, said, open_sources, ["x.tar"])
 
 
 def test_archives_become_no_larger_than_there_is_reason_and_room_for(tmp_path, monkeypatch):
@@ -199,12 +196,12 @@ def test_archives_become_no_larger_than_there_is_reason_and_room_for(tmp_path, m
     assert len(read(bomb)[0]) == 3
     monkeypatch.setattr(rooms, "_EXPANSION", 500)
     monkeypatch.setattr(rooms, "_SMALL", 0)
-    with pytest.raises(InputDataError, match=r"x.zip: .* more than 500 times as large"):
-        open_sources([bomb])
+    assert_raises(InputDataError, r"x.zip: .* more than 500 times as large", open_sources, [bomb])
     monkeypatch.setattr(rooms, "_EXPANSION", 1000)
     monkeypatch.setattr("shutil.disk_usage", lambda path: namedtuple("U", "free")(rooms._ROOM + 2_000_000))
-    with pytest.raises(OutputError, match=r"x.zip cannot be unpacked .* 3,000,000 bytes, for which there is no room; .*TMPDIR"):
-        open_sources([bomb])
+    assert_raises(
+        OutputError, r"x.zip cannot be unpacked .* 3,000,000 bytes, for which there is no room; .*TMPDIR", open_sources, [bomb]
+    )
 
 
 def test_copies_go_when_nobody_needs_them(tmp_path, monkeypatch):
@@ -232,8 +229,6 @@ def test_a_job_is_known_again_and_its_archive_is_protected(tmp_path):
 
 def test_an_archive_twice_is_an_error_and_a_damaged_one_says_what_to_do(tmp_path):
     path = archive(tmp_path / "x.zip")
-    with pytest.raises(InputDataError, match="given twice"):
-        open_sources([path, path])
+    assert_raises(InputDataError, "given twice", open_sources, [path, path])
     path.write_bytes(b"no archive")
-    with pytest.raises(InputDataError, match=r"x.zip: .*damaged.*exclude="):
-        open_sources([tmp_path])
+    assert_raises(InputDataError, r"x.zip: .*damaged.*exclude=", open_sources, [tmp_path])

@@ -9,11 +9,12 @@ from files.container_twin import GROWING, add, batch, content, described, grown,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.errors import InputDataError, OutputError, ParameterError
 from lookalike.files.arrays import ArrayFile, GrowingFile, write_arrays
-from lookalike.files.layout import ARRAYS, ChunkedArray, open_regular, read_pieces, read_section
+from lookalike.files.layout import ChunkedArray, read_section
 
 DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]
 NAMES = st.text("abcé-0 \n", max_size=4)
@@ -39,31 +40,20 @@ def test_what_is_written_is_read(tmp_path_factory, made, meta):
         assert file[name].flags.writeable and not file.map(name).flags.writeable
 
 
-@settings(max_examples=60, deadline=None)
-@given(array=st.sampled_from(DTYPES).flatmap(lambda d: arrays(d, array_shapes(max_dims=2, max_side=9))), cut=st.integers(1, 10))
-def test_pieces_are_the_array(tmp_path_factory, array, cut):
-    """Written in pieces or whole, the bytes are the same; read in pieces or whole, the arrays."""
-    folder = tmp_path_factory.mktemp("x")
-    pieces = [array[i : i + cut] for i in range(0, len(array), cut)]
-    write_arrays(folder / "pieces", {"a": ChunkedArray(array.dtype, array.shape, iter(pieces)), "b": array[::-1]})
-    write_arrays(folder / "whole", {"a": array, "b": np.ascontiguousarray(array[::-1])})
-    assert (folder / "pieces").read_bytes() == (folder / "whole").read_bytes()
-    with open_regular(folder / "whole") as stream:
-        found = list(read_pieces(stream, folder, ARRAYS, read_section(stream, folder, ARRAYS), "a", cut))
-    assert [len(piece) for piece in found] == [len(piece) for piece in pieces]
-    assert np.concatenate(found).tobytes() == array.tobytes()
-
-
 def test_other_bytes_than_announced_are_no_file(tmp_path):
     for pieces in ([3, 3], [3, 5], []):
-        with pytest.raises(ValueError, match=r"a: 56 bytes were announced, \d+ came"):
-            write_arrays(tmp_path / "x", {"a": ChunkedArray(np.int64, (7,), (np.arange(n) for n in pieces))})
+        assert_raises(
+            ValueError,
+            r"a: 56 bytes were announced, \d+ came",
+            write_arrays,
+            tmp_path / "x",
+            {"a": ChunkedArray(np.int64, (7,), (np.arange(n) for n in pieces))},
+        )
     assert not any(tmp_path.iterdir())
 
 
 @pytest.fixture
 def path(tmp_path):
-    """A file that grew by three batches."""
     return three_batches(tmp_path)
 
 
@@ -102,7 +92,6 @@ class Machine:
         return changed
 
     def fail(self, left, rng, act):
-        """Return whether it failed."""
         self.left, self.synced = left, self.path.read_bytes()
         try:
             act()
@@ -158,8 +147,7 @@ def test_a_lost_head_is_not_taken_for_the_end(path):
         ("damaged: ", whole + whole[one.begin : one.end]), ("damaged: ", whole[one.begin :]),
     ):  # fmt: skip
         path.write_bytes(data)
-        with pytest.raises(InputDataError, match=said):
-            grown(path)
+        assert_raises(InputDataError, said, grown, path)
 
 
 def test_readers_see_whole_batches_while_another_adds(path):
@@ -200,8 +188,7 @@ def test_failures_leave_the_file_as_it_was(path, monkeypatch):
     ):
         monkeypatch.setattr(os, name, call)
         lost = call is until_the_disk_fails
-        with pytest.raises(OutputError, match="No space left on device; it cannot be truncated either" if lost else said):
-            add(file, 5)
+        assert_raises(OutputError, "No space left on device; it cannot be truncated either" if lost else said, add, file, 5)
         monkeypatch.undo()
         assert lost or path.read_bytes() == whole
     path.write_bytes(whole)
@@ -209,8 +196,7 @@ def test_failures_leave_the_file_as_it_was(path, monkeypatch):
     def unfit(meta):
         raise ParameterError(f"another {meta['of']}")
 
-    with pytest.raises(ParameterError, match="another tests"):
-        add(file, 5, unfit)
+    assert_raises(ParameterError, "another tests", add, file, 5, unfit)
     assert path.read_bytes() == whole and len(add(file, 5)) == 6
 
 
@@ -237,11 +223,15 @@ def test_appending_reads_the_first_and_the_last_head_only(path, monkeypatch):
 
 def test_other_versions_and_what_is_not_accepted(path):
     whole = path.read_bytes()
-    with pytest.raises(InputDataError, match="damaged: no tests are described at byte 64"):
-        GrowingFile(path, GROWING, lambda first, section: section is first)
-    with pytest.raises(la.errors.IndexFormatError, match="not a file of arrays of lookalike"):
-        ArrayFile(path)
+    assert_raises(
+        InputDataError,
+        "damaged: no tests are described at byte 64",
+        GrowingFile,
+        path,
+        GROWING,
+        lambda first, section: section is first,
+    )
+    assert_raises(la.errors.IndexFormatError, "not a file of arrays of lookalike", ArrayFile, path)
     for version, said in ((b"\0", "checksum mismatch"), (b"\3", "version 3 is newer than 1, the newest known here; upgrade")):
         path.write_bytes(whole[:8] + version + whole[9:])
-        with pytest.raises(InputDataError, match=said):
-            grown(path)
+        assert_raises(InputDataError, said, grown, path)

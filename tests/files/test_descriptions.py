@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from msgspec import Struct
+from raising import assert_raises
 from waiting import at_once
 
 from lookalike.errors import IndexFormatError, InputDataError, OutputError, ParameterError
@@ -37,10 +38,14 @@ def test_what_is_no_secret_is_not_taken_for_one(tmp_path):
     for held in (whole[:-1], whole[:20] + b"?" + whole[21:], whole + b"?", b"", b"lookalike secret"):
         path.write_bytes(held)
         assert secrets.read_secret(tmp_path) is None
-        with pytest.raises(IndexFormatError, match=r"secret: missing, damaged, unreadable, or of another job.*start again"):
-            secrets.known_secret(tmp_path, secrets.token_of(secret))
-        with pytest.raises(OutputError, match="not the secret of a job"):
-            secrets.write_secret(tmp_path, bytes(16))
+        assert_raises(
+            IndexFormatError,
+            r"secret: missing, damaged, unreadable, or of another job.*start again",
+            secrets.known_secret,
+            tmp_path,
+            secrets.token_of(secret),
+        )
+        assert_raises(OutputError, "not the secret of a job", secrets.write_secret, tmp_path, bytes(16))
         assert path.read_bytes() == held and os.listdir() == ["secret"]
     path.write_bytes(whole)
 
@@ -73,14 +78,11 @@ def test_a_secret_that_a_killed_job_left_alone_does_not_block_a_folder(tmp_path)
     job.close()
     assert os.listdir() == []
     (tmp_path / "secret").write_text("of my own")
-    with pytest.raises(ParameterError, match=r"files that do not belong to a job \(secret\)"):
-        Workspace(tmp_path, {})
+    assert_raises(ParameterError, r"files that do not belong to a job \(secret\)", Workspace, tmp_path, {})
     assert (tmp_path / "secret").read_text() == "of my own"
 
 
 class Kind(Struct):
-    """What the descriptions of these tests say."""
-
     rows: Count
 
 
@@ -131,15 +133,12 @@ def test_what_is_no_description(tmp_path):
     """Also values of other types, though the checksum fits, and a pipe, which is not waited for."""
     path = tmp_path / "x.json"
     for data in (b"", b"[]", b"{}", b"[" * 10**5, b'{"checksum": "x", "format": 1, "lookalike": 1}', b"\xff"):
-        with pytest.raises(InputDataError, match="damaged"):
-            read(path, data)
+        assert_raises(InputDataError, "damaged", read, path, data)
     for rows in (None, "3", 1.5, True, [], -1, 1 << 70):
-        with pytest.raises(InputDataError, match=r"x\.json: damaged: Expected `int`"):
-            read(path, encoded(SAID | {"rows": rows}))
+        assert_raises(InputDataError, r"x\.json: damaged: Expected `int`", read, path, encoded(SAID | {"rows": rows}))
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(InputDataError, match="not a file"):
-        read_description(path, Kind, 1, "tests")
+    assert_raises(InputDataError, "not a file", read_description, path, Kind, 1, "tests")
 
 
 def trusted_is(names, trusted, allowed):
@@ -148,8 +147,14 @@ def trusted_is(names, trusted, allowed):
         assert check_trusted(Path("k"), names, trusted) == names
         return
     for name in names:
-        with pytest.raises(InputDataError, match=r"k: you did not save it on this machine, or XDG_STATE_HOME.*trust="):
-            check_trusted(Path("k"), [name], trusted)
+        assert_raises(
+            InputDataError,
+            r"k: you did not save it on this machine, or XDG_STATE_HOME.*trust=",
+            check_trusted,
+            Path("k"),
+            [name],
+            trusted,
+        )
 
 
 def test_only_what_is_in_a_place_named_is_read(tmp_path):
@@ -163,8 +168,7 @@ def test_only_what_is_in_a_place_named_is_read(tmp_path):
     trusted_is([link, beside, f"{tmp_path}/in/../secret", f"{tmp_path}/in/\0", "s3://b/x"], trusted, False)
     trusted_is([inside], places_named([tmp_path / "other", inside]), True)  # a file is a place
     for given in ("", ["in", ""]):
-        with pytest.raises(ParameterError, match=r"got an empty path: name '\.'"):
-            places_named(given)
+        assert_raises(ParameterError, r"got an empty path: name '\.'", places_named, given)
 
 
 def test_no_disk_and_no_store_is_asked_about_what_nobody_named(tmp_path, monkeypatch):
@@ -190,5 +194,6 @@ def test_places_on_the_web():
         trusted = places_named(place)
         trusted_is(inside, trusted, True)
         trusted_is(outside, trusted, False)
-        with pytest.raises(ParameterError, match="without '.' and '..'"):
-            check_trusted(Path("k"), ["https://data.org/pages/%2E%2e/a"], trusted)
+        assert_raises(
+            ParameterError, "without '.' and '..'", check_trusted, Path("k"), ["https://data.org/pages/%2E%2e/a"], trusted
+        )

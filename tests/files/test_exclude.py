@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from cli.commands import status
 from json_lines import parse_lines
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.errors import InputDataError
@@ -39,8 +40,7 @@ def test_what_matches_a_name_or_a_path_is_left_out(folder):
     ):  # fmt: skip
         assert names_of(la.dedup(folder, exclude=patterns)) == sorted(every - left)
     for pattern in ("", "/", "./"):
-        with pytest.raises(la.errors.ParameterError, match="exclude must be a pattern of names"):
-            la.dedup(folder, exclude=pattern)
+        assert_raises(la.errors.ParameterError, "exclude must be a pattern of names", la.dedup, folder, exclude=pattern)
 
 
 def test_it_is_counted_and_named(folder, capsys):
@@ -62,8 +62,9 @@ def test_paths_as_messages_say_them_and_whole_ones(folder, monkeypatch):
 def test_globs_and_files_that_are_named(folder, capsys):
     assert names_of(la.dedup(str(folder / "**/*.txt"), exclude="old")) == ["a.txt", "old.txt"]
     assert len(la.dedup([folder / "a.txt", folder / "config.json"], exclude="*.json")) == 1
-    with pytest.raises(InputDataError, match=r"no file is read; skipped: 1 \(1 excluded: .*a\.txt\)$"):
-        la.dedup(folder / "a.txt", exclude="a.*")
+    assert_raises(
+        InputDataError, r"no file is read; skipped: 1 \(1 excluded: .*a\.txt\)$", la.dedup, folder / "a.txt", exclude="a.*"
+    )
     assert len(la.dedup(folder / "a.txt", exclude="in")) == 1, "folders above a file that is named do not count"
 
 
@@ -71,8 +72,13 @@ def test_folders_that_are_named_and_folders_of_which_nothing_is_left(folder, mon
     found = la.dedup([folder / "a.txt", folder / "old", folder / "new"], exclude=["old", "*.md"])
     assert names_of(found) == ["a.txt", "old.txt"] and found.summary.skipped["by_reason"] == {"excluded": 2}
     assert names_of(la.dedup([folder / "old", folder / "new"], exclude="old/**")) == ["d.md", "old.txt"]
-    with pytest.raises(InputDataError, match=r"no file is read; skipped: 2 \(2 excluded: [^;]*$"):
-        la.dedup([folder / "new"], exclude=["*.md", "*.txt"])
+    assert_raises(
+        InputDataError,
+        r"no file is read; skipped: 2 \(2 excluded: [^;]*$",
+        la.dedup,
+        [folder / "new"],
+        exclude=["*.md", "*.txt"],
+    )
     monkeypatch.chdir(folder / "old")
     assert names_of(la.dedup(".", exclude="old")) == ["b.txt", "deep/c.txt"]
 
@@ -101,10 +107,12 @@ def test_an_excluded_folder_is_not_entered(folder):
 
 
 def test_the_error_of_a_stray_file_advises_it(folder, capsys):
-    with pytest.raises(
-        la.errors.InputDataError, match=r"config\.json, row 1: field 'text' is missing; .*or leave the file out: exclude=$"
-    ):
-        la.dedup(folder)
+    assert_raises(
+        la.errors.InputDataError,
+        r"config\.json, row 1: field 'text' is missing; .*or leave the file out: exclude=$",
+        la.dedup,
+        folder,
+    )
     (folder / "config.json").write_text(f'{{"text": "{TEXT}"}}')
     (folder / "stray.csv").write_text("a,b\n1,2\n")
     status("dedup", folder)

@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from raising import assert_raises
 
 from lookalike.errors import OutputError
 from lookalike.files.folder import create, folder_of, parquet_file, put
@@ -11,7 +12,6 @@ from lookalike.formats.writers import describe
 
 @pytest.fixture(params=["disk", "store"])
 def root(request, tmp_path):
-    """A folder that is not there yet."""
     return tmp_path / "root" if request.param == "disk" else request.getfixturevalue("bucket") / "root"
 
 
@@ -30,8 +30,7 @@ def test_files_are_written_and_removed(root):
     assert (root / "a.done").read_bytes() == b"345" and (root / "sub/b.gz").read_bytes() == b"plain"
     assert names(root, ".done") == ["a.done"] and folder.exists()
     assert list(folder.sizes(["sub/b.gz", "a.done"])) == [5, 3]
-    with pytest.raises(OSError, match="none"):
-        list(folder.sizes(["none"]))
+    assert_raises(OSError, "none", list, folder.sizes(["none"]))
     folder.remove()
     folder.remove()
     assert names(root) == [] and not (root / "sub/b.gz").exists() and not folder.exists()
@@ -70,8 +69,7 @@ def test_what_tasks_wrote_is_published(root):
         assert published(root, attempts) == [*wanted, "_lookalike.json"]
         assert names(root) == [*wanted, "_lookalike.json"] and [(root / name).read_bytes() for name in wanted] == attempts
         assert names(root.parent) in ([], ["root"])
-    with pytest.raises(OutputError, match="root exists; pass force=True"):
-        folder_of(root).check(False)
+    assert_raises(OutputError, "root exists; pass force=True", folder_of(root).check, False)
 
 
 def test_what_tasks_wrote_apart(root):

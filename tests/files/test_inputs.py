@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli.commands import status
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.errors import InputDataError, ParameterError
@@ -88,11 +89,9 @@ def test_a_folder_of_which_nothing_is_read_says_why(tmp_path):
         (r"no file that matches '\*\.x'; skipped: 1 \(1 not matched by the glob", "", "*.x"), ("no file matches$", "spark/a.parquet/*.x*", None),
         *((folders, f"spark/{glob}", None) for glob in ("*.parquet", "?.parquet", "{a,b}.parquet")),
     ):  # fmt: skip
-        with pytest.raises(InputDataError, match=said):
-            open_sources([f"{tmp_path}/{path}"], glob=glob)
+        assert_raises(InputDataError, said, open_sources, [f"{tmp_path}/{path}"], glob=glob)
     (tmp_path / "x.txt").write_bytes(b"\0")
-    with pytest.raises(InputDataError, match=r"all files are binary, such as .*x\.txt"):
-        open_sources([tmp_path], glob="*.txt")
+    assert_raises(InputDataError, r"all files are binary, such as .*x\.txt", open_sources, [tmp_path], glob="*.txt")
 
 
 def test_the_order_of_a_folder_is_that_of_its_names(tmp_path):
@@ -117,8 +116,7 @@ def test_globs(folder):
     assert len(result) == 3 and result.summary.skipped["by_reason"] == {"folder": 1}
     assert len(la.dedup(str(folder / "{*.md,d.*}"))) == len(la.dedup([folder / "{*.md,d.*}"])) == 4
     for pattern in ("", "/x/*.md", str(folder / "*.md")):
-        with pytest.raises(ParameterError, match="glob must be a pattern of names inside the folder"):
-            la.dedup(folder, glob=pattern)
+        assert_raises(ParameterError, "glob must be a pattern of names inside the folder", la.dedup, folder, glob=pattern)
 
 
 def test_a_binary_file_given_by_name_is_an_error(folder, tmp_path):
@@ -128,8 +126,7 @@ def test_a_binary_file_given_by_name_is_an_error(folder, tmp_path):
         (r"picture\.txt: is a PNG image", folder / "picture.txt"), (r"late\.txt: NUL", tmp_path / "elsewhere"),
         (r"nul\.txt: NUL, which no text contains, at byte 5 of the file", folder / "nul.txt"),
     ):  # fmt: skip
-        with pytest.raises(InputDataError, match=said):
-            la.dedup(given)
+        assert_raises(InputDataError, said, la.dedup, given)
     assert len(la.dedup(folder / "nul.txt", encoding_errors="replace")) == 1
 
 
@@ -147,17 +144,14 @@ def test_what_may_not_be_read_is_an_error(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "scandir", refused)
-        with pytest.raises(InputDataError, match="b: cannot be read: Permission denied"):
-            open_sources([tmp_path])
+        assert_raises(InputDataError, "b: cannot be read: Permission denied", open_sources, [tmp_path])
     with monkeypatch.context() as patch:
         patch.setattr(os, "access", lambda path, mode: access(path, mode) and not str(path).endswith("/b"))
         for pattern in ("*/*.jsonl", "**/*.jsonl"):
-            with pytest.raises(InputDataError, match="/b: cannot be read: Permission denied"):
-                open_sources([str(tmp_path / pattern)])
+            assert_raises(InputDataError, "/b: cannot be read: Permission denied", open_sources, [str(tmp_path / pattern)])
     for name in () if ROOT else ("b/1.jsonl", "b"):
         (tmp_path / name).chmod(0)
-        with pytest.raises(InputDataError, match=rf"{name}: cannot be read: Permission denied"):
-            la.dedup(tmp_path)
+        assert_raises(InputDataError, rf"{name}: cannot be read: Permission denied", la.dedup, tmp_path)
         (tmp_path / name).chmod(0o700)
 
 
@@ -169,10 +163,8 @@ def test_what_is_no_path(tmp_path, monkeypatch):
         "x" * 5000: "File name too long", "a.jsonl/b.jsonl": "Not a directory", "loop": "symbolic links", "a\0b": "null",
         "none.jsonl": "No such file", "\ud800.jsonl": "surrogates",
     }.items():  # fmt: skip
-        with pytest.raises(InputDataError, match=f"{words}|no file of that name"):
-            open_sources([given])
-        with pytest.raises(InputDataError, match="symbolic links" if given == "loop" else "no file of that name"):
-            la.dedup(given)
+        assert_raises(InputDataError, f"{words}|no file of that name", open_sources, [given])
+        assert_raises(InputDataError, "symbolic links" if given == "loop" else "no file of that name", la.dedup, given)
 
 
 def test_links_and_hard_links(tmp_path):
@@ -187,8 +179,7 @@ def test_links_and_hard_links(tmp_path):
     (tmp_path / "again").symlink_to(tmp_path)
     assert la.dedup([tmp_path, tmp_path / "again"]).summary.skipped["by_reason"] == {"linked_folder": 2, "linked_twice": 6}
     for twice in ([tmp_path, tmp_path / "a.jsonl"], [tmp_path / "a.jsonl", f"{tmp_path}/../{tmp_path.name}/a.jsonl"]):
-        with pytest.raises(InputDataError, match=r"a\.jsonl is given twice"):
-            la.dedup(twice)
+        assert_raises(InputDataError, r"a\.jsonl is given twice", la.dedup, twice)
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".jsonl", ".jsonl.zst", ".csv", ".parquet"])
@@ -238,8 +229,7 @@ def test_each_text_file_is_held_against_what_it_was(tmp_path):
         change()
         os.utime(two, ns=(2**61, 2**61))
         for output in ("out", "out.jsonl"):
-            with pytest.raises(InputDataError, match=r"a\.txt: (the file changed|cannot be read)"):
-                result.write(tmp_path / output)
+            assert_raises(InputDataError, r"a\.txt: (the file changed|cannot be read)", result.write, tmp_path / output)
         assert os.listdir() == ["in"]
 
 
@@ -250,8 +240,7 @@ def test_text_files_that_changed_do_not_resume(tmp_path):
     os.utime(tmp_path / "in/b.txt", ns=(2**61, 2**61))
     la.dedup("in", work="w")
     (tmp_path / "in/a.txt").write_text("c" * 9)
-    with pytest.raises(ParameterError, match=r"inputs\[0\]\.digest was"):
-        la.dedup("in", work="w")
+    assert_raises(ParameterError, r"inputs\[0\]\.digest was", la.dedup, "in", work="w")
 
 
 def test_many_files_take_few_calls(tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ from hashlib import sha256
 
 import pytest
 from object_store import copied
+from raising import assert_raises
 
 from lookalike.errors import InputDataError
 from lookalike.files.inputs import Skipped, find_places
@@ -96,8 +97,7 @@ def test_files_by_their_names(both, bucket):
         ("is given twice", remote / "a.parquet", remote), ("s3://none-such/: no bucket of that name", "s3://none-such"),
         (r"the folder holds no file with a known suffix .*(name others with glob=|is not read|compares text)", bucket / "empty"),
     ):  # fmt: skip
-        with pytest.raises(InputDataError, match=said):
-            open_sources([str(url) for url in urls])
+        assert_raises(InputDataError, said, open_sources, [str(url) for url in urls])
 
 
 def test_names_that_arrow_cannot_open_are_counted(bucket):
@@ -112,8 +112,7 @@ def test_names_that_arrow_cannot_open_are_counted(bucket):
         assert [split.name for split in sources] == [f"{bucket}ok.jsonl"]
         assert sources.skipped.to_dict()["by_reason"] == {"odd_name": 2}
         assert sources.skipped.names["odd_name"] == [f"{bucket}/lead.jsonl", f"{bucket}a//b.jsonl"]
-    with pytest.raises(InputDataError, match=r"a/b.jsonl: no file or folder of that name"):
-        open_sources([f"{bucket}a//b.jsonl"])
+    assert_raises(InputDataError, r"a/b.jsonl: no file or folder of that name", open_sources, [f"{bucket}a//b.jsonl"])
 
 
 def test_an_object_with_an_odd_name_or_a_store_that_does_not_answer_is_named(bucket, monkeypatch):
@@ -123,8 +122,7 @@ def test_an_object_with_an_odd_name_or_a_store_that_does_not_answer_is_named(buc
         (lambda url: (_ for _ in ()).throw(OSError("AWS Error ACCESS_DENIED")), r"x.jsonl: cannot be read: AWS Error ACCESS_DENIED; check the cred"),
     ):  # fmt: skip
         monkeypatch.setattr(Url, "entry", entry)
-        with pytest.raises(InputDataError, match=said):
-            open_sources([str(bucket / "x.jsonl")])
+        assert_raises(InputDataError, said, open_sources, [str(bucket / "x.jsonl")])
 
 
 def places(*paths):
@@ -143,5 +141,4 @@ def test_digests_of_one_file_and_of_several(tmp_path):
         sha256(printed).hexdigest(),
     ]
     paths[0].unlink()
-    with pytest.raises(InputDataError, match=r"a\.txt: cannot be read: No such file"):
-        digest_of(found)
+    assert_raises(InputDataError, r"a\.txt: cannot be read: No such file", digest_of, found)

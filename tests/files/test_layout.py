@@ -11,6 +11,7 @@ import pytest
 from files.container_twin import content, grown, three_batches, wanted, whole_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import assert_raises
 
 from lookalike.errors import IndexFormatError, InputDataError
 from lookalike.files import layout
@@ -19,7 +20,6 @@ from lookalike.files.layout import open_regular
 
 @pytest.fixture
 def path(tmp_path):
-    """A file that grew by three batches."""
     return three_batches(tmp_path)
 
 
@@ -30,8 +30,7 @@ def test_every_flipped_bit_is_found(tmp_path, path):
         with at.open("r+b", buffering=0) as file:
             for place, mask in product(range(len(whole)), (1 << bit for bit in range(8))):
                 os.pwrite(file.fileno(), bytes([whole[place] ^ mask]), place)
-                with pytest.raises((InputDataError, IndexFormatError), match=at.name):
-                    read()
+                assert_raises((InputDataError, IndexFormatError), at.name, read)
                 os.pwrite(file.fileno(), whole[place : place + 1], place)
         read()
 
@@ -43,13 +42,11 @@ def test_every_cut_is_found_or_an_earlier_state(tmp_path, path):
         if size in ends:
             assert content(path) == wanted(3, 9, 1)[: ends[size]]
             continue
-        with pytest.raises(InputDataError, match="cut short|empty file|not a file of tests|checksum mismatch"):
-            grown(path)
+        assert_raises(InputDataError, "cut short|empty file|not a file of tests|checksum mismatch", grown, path)
     at, read = whole_file(tmp_path)
     for size in reversed(range(at.stat().st_size)):
         os.truncate(at, size)
-        with pytest.raises(IndexFormatError, match="cut short|not a file of arrays|checksum mismatch"):
-            read()
+        assert_raises(IndexFormatError, "cut short|not a file of arrays|checksum mismatch", read)
 
 
 def test_headers_that_contradict_the_layout_are_refused(tmp_path):
@@ -71,12 +68,10 @@ def test_headers_that_contradict_the_layout_are_refused(tmp_path):
             text = json.dumps(said).encode()
             text = text.ljust(-(-(24 + len(text)) // pad) * pad - 24)
             path.write_bytes(whole[:12] + struct.pack("<IQ", crc32(text), len(text)) + text + whole[24 + length :])
-            with pytest.raises(IndexFormatError, match=r"x: (damaged|cut short)"):
-                read()
+            assert_raises(IndexFormatError, r"x: (damaged|cut short)", read)
     text = json.dumps(held).encode().ljust(length + 8)
     path.write_bytes(whole[:12] + struct.pack("<IQ", crc32(text), len(text)) + text + whole[24 + length :])
-    with pytest.raises(IndexFormatError, match="checksum mismatch in the header"):
-        read()
+    assert_raises(IndexFormatError, "checksum mismatch in the header", read)
 
 
 @settings(deadline=None)

@@ -14,6 +14,7 @@ import pytest
 from cli.commands import contents
 from files.folder_files import fill, names
 from listing import find_pairs
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.errors import OutputError
@@ -26,7 +27,6 @@ A, B, C = ("one two three four five six", "seven eight nine ten eleven twelve", 
 
 @pytest.fixture
 def result(tmp_path):
-    """Of a folder of one file."""
     return la.dedup(fill(tmp_path / "in", a=A))
 
 
@@ -47,18 +47,15 @@ def test_files_of_others_are_never_replaced(tmp_path, result, foreign):
     path = tmp_path / "out" / foreign
     path.parent.mkdir(exist_ok=True)
     path.symlink_to(tmp_path / "in") if foreign == "link" else path.write_text("precious")
-    with pytest.raises(OutputError, match=rf"1 file that no earlier run wrote \({foreign}\)"):
-        result.write("out", force=True)
+    assert_raises(OutputError, rf"1 file that no earlier run wrote \({foreign}\)", result.write, "out", force=True)
     assert os.path.lexists(path) and (tmp_path / "out/a.jsonl").exists() and (tmp_path / "in/a.jsonl").exists()
 
 
 def test_a_folder_that_is_not_ours_is_refused(tmp_path, result):
     fill("photos", a=C, b=C)
-    with pytest.raises(OutputError, match=r"2 files but no _lookalike\.json that lists"):
-        check_output(tmp_path / "photos", force=True)
+    assert_raises(OutputError, r"2 files but no _lookalike\.json that lists", check_output, tmp_path / "photos", force=True)
     (tmp_path / "photos/_lookalike.json").write_text('{"files": "all"}')
-    with pytest.raises(OutputError, match="3 files"):
-        result.write("photos", force=True)
+    assert_raises(OutputError, "3 files", result.write, "photos", force=True)
     assert (tmp_path / "photos/a.jsonl").read_text() == (tmp_path / "photos/b.jsonl").read_text()
     (tmp_path / "empty").mkdir()
     result.write("empty", force=True)
@@ -107,8 +104,7 @@ def test_a_killed_run_leaves_the_old_folder_or_the_new(tmp_path, moment):
     fill(source, c=C)
     done = subprocess.run([sys.executable, "-c", KILLED, str(out), str(moment)], check=False)
     assert done.returncode in (-signal.SIGKILL, 0)
-    with pytest.raises(OutputError, match="exists"):
-        check_output(out, force=False)  # puts it back, if it was not there
+    assert_raises(OutputError, "exists", check_output, out, force=False)  # puts it back, if it was not there
     assert contents(out) == old or names(out) == new
     la.dedup(source).write(out, force=True)
     assert names(out) == new and sorted(p.name for p in tmp_path.iterdir()) == ["in", "out"]
@@ -145,8 +141,7 @@ def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path, result, monkeypa
         rename(source, target)
 
     monkeypatch.setattr(os, "rename", failing)
-    with pytest.raises(OutputError, match="Input/output error"):
-        result.write("out", force=True)
+    assert_raises(OutputError, "Input/output error", result.write, "out", force=True)
     assert contents(tmp_path) == before
 
 
@@ -154,8 +149,7 @@ def test_an_input_named_like_our_description_survives(tmp_path):
     (tmp_path / "_lookalike.json").write_text(B)
     (tmp_path / "b.json").write_text(A)
     result = la.dedup(["_lookalike.json", tmp_path / "b.json"], format="txt")
-    with pytest.raises(OutputError, match=r"an input is named _lookalike\.json"):
-        result.write("out")
+    assert_raises(OutputError, r"an input is named _lookalike\.json", result.write, "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -163,8 +157,13 @@ def test_a_description_takes_no_file_of_others(tmp_path, result):
     mine = tmp_path / "out.jsonl_lookalike.json"
     mine.write_text('["precious"]')
     for force in (False, True):
-        with pytest.raises(OutputError, match=r"out\.jsonl_lookalike\.json exists, and no earlier run wrote it"):
-            result.write("out.jsonl", force=force)
+        assert_raises(
+            OutputError,
+            r"out\.jsonl_lookalike\.json exists, and no earlier run wrote it",
+            result.write,
+            "out.jsonl",
+            force=force,
+        )
     assert mine.read_text() == '["precious"]' and not (tmp_path / "out.jsonl").exists()
     mine.unlink()
     result.write("out.jsonl")
@@ -186,8 +185,7 @@ def test_an_output_is_no_input(tmp_path):
         (result, "link", "another suffix"), (found, "in/a.jsonl", "would replace the input"),
         (find_pairs(folder), "in/b.jsonl", "would replace the input"),
     ):  # fmt: skip
-        with pytest.raises(OutputError, match=said):
-            made.write(tmp_path / output, force=True)
+        assert_raises(OutputError, said, made.write, tmp_path / output, force=True)
     assert contents(folder) == before
 
 
@@ -197,17 +195,16 @@ def test_output_folders_and_inputs_lie_apart(tmp_path, monkeypatch):
     result = la.dedup(folder)
     (tmp_path / "link").symlink_to(folder)
     for output in (folder / "clean", tmp_path / "link" / "deep" / "clean", folder):
-        with pytest.raises(OutputError, match=r"is inside the input folder|exists|but no _lookalike"):
-            result.write(output)
-        with pytest.raises(OutputError, match="is inside the input folder"):
-            check_apart(output, result._job.sources)
+        assert_raises(OutputError, r"is inside the input folder|exists|but no _lookalike", result.write, output)
+        assert_raises(OutputError, "is inside the input folder", check_apart, output, result._job.sources)
     result.write(tmp_path / "out")
     for given, references, name in (
         *((given, None, "a") for given in (Path("out/a.jsonl"), tmp_path / "out/a.jsonl", Path("in/../out/a.jsonl"))),
         (folder / "a.jsonl", tmp_path / "out/b.jsonl", "b"),
     ):  # fmt: skip
-        with pytest.raises(OutputError, match=rf"contains the input .*{name}\.jsonl"):
-            la.dedup(given, against=references).write("out", force=True)
+        assert_raises(
+            OutputError, rf"contains the input .*{name}\.jsonl", la.dedup(given, against=references).write, "out", force=True
+        )
     assert names(tmp_path) == ["in/a.jsonl", "in/b.jsonl", "out/_lookalike.json", "out/a.jsonl", "out/b.jsonl"]
 
 
@@ -219,8 +216,7 @@ def test_two_inputs_of_one_name_get_two_outputs(tmp_path):
     la.dedup(sorted(tmp_path.glob("*/*.jsonl"))).write("out")
     assert names("out") == ["C/X.jsonl", "_lookalike.json", "a/x.jsonl", "b/x.jsonl"]
     fill(tmp_path / "two" / "x.jsonl", y=B)
-    with pytest.raises(OutputError, match="another into a folder of that name"):
-        la.dedup(["a", tmp_path / "two"]).write("none")
+    assert_raises(OutputError, "another into a folder of that name", la.dedup(["a", tmp_path / "two"]).write, "none")
     assert not (tmp_path / "none").exists()
 
 
@@ -246,8 +242,7 @@ def test_odd_outputs_are_refused_before_any_work(tmp_path):
         ("loop/x.jsonl", "symbolic links|not a folder"),
     ):  # fmt: skip
         for force in (False, True):
-            with pytest.raises(OutputError, match=words):
-                check_output(tmp_path / output, force=force)
+            assert_raises(OutputError, words, check_output, tmp_path / output, force=force)
     os.close(read)
     os.close(write)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from files.folder_files import names
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.files.descriptions import checksum_of
@@ -43,8 +44,13 @@ def test_all_appear_with_what_is_beside_them(place):
     published(place, "one")
     wanted = sorted(["a.txt", f"a.txt{SIDECAR}", "b/rows.txt", f"b/{SIDECAR}", "x" * 240 + ".txt"])
     assert names(place) == wanted
-    with pytest.raises(la.errors.OutputError, match=r"a\.txt was written by another process meanwhile, and was left unchanged"):
-        published(place, "two")
+    assert_raises(
+        la.errors.OutputError,
+        r"a\.txt was written by another process meanwhile, and was left unchanged",
+        published,
+        place,
+        "two",
+    )
     assert names(place) == wanted and (place / "a.txt").read_text() == "one"
     published(place, "two", replace=True)
     assert names(place) == wanted and (place / "b" / "rows.txt").read_text() == "two"
@@ -107,8 +113,7 @@ def test_journals_of_strangers(place):
         held = {"lookalike": "0", "format": 1, "whole": True, "outputs": [], "removed": []} | change
         held = json.loads(json.dumps(held).replace("{}", str(place)))
         (place / "history" / JOURNAL).write_text(json.dumps({"checksum": checksum_of(held), **held}))
-        with pytest.raises(la.LookalikeError, match=said):
-            recover(place / "history", ())
+        assert_raises(la.LookalikeError, said, recover, place / "history", ())
         assert names(place) == [".00000000-a", f"history/{JOURNAL}"]
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import requests
+from raising import assert_raises
 from web_server import serving
 
 import lookalike as la
@@ -55,15 +56,12 @@ def _fast(monkeypatch):
 
 
 def texts_of(*urls):
-    """The texts of inputs."""
     batches = (batch for split in open_sources(list(urls)) for batch in split.batches(COLUMNS))
     return [text.decode() for batch in batches for text in batch.texts.column().to_pylist()]
 
 
 def refused(said, url, read=None):
-    """Check that a URL cannot be read."""
-    with pytest.raises(InputDataError, match=said):
-        (read or places)(url)
+    assert_raises(InputDataError, said, read or places, url)
 
 
 def places(*urls):
@@ -96,8 +94,7 @@ def test_an_address_names_one_file():
             (r"^https://\.\.\.@example.org: an address with a password is refused", "https://me:secret@example.org/a.jsonl"),
             *(("name a data set of the Hub: hf://datasets/OWNER/NAME", f"hf://{name}") for name in ("o/n", "datasets/o", "spaces/o/n/x.jsonl")),
         ):  # fmt: skip
-            with pytest.raises(ParameterError, match=said):
-                as_url(url)
+            assert_raises(ParameterError, said, as_url, url)
         assert site.requests == []
 
 
@@ -149,10 +146,8 @@ def test_a_file_that_changes_is_noticed():
             split.check_unchanged()
             site.files[name] = changed[name][tags]
             said = "the file changed during the run; run again"
-            with pytest.raises(InputDataError, match=said):
-                split.check_unchanged()
-            with pytest.raises(InputDataError, match=f"it changed while it was read; run again|{said}"):
-                list(split.batches(COLUMNS))
+            assert_raises(InputDataError, said, split.check_unchanged)
+            assert_raises(InputDataError, f"it changed while it was read; run again|{said}", list, split.batches(COLUMNS))
 
 
 def test_versions():
@@ -183,10 +178,10 @@ def test_nothing_is_written_there(tmp_path):
     (tmp_path / "in.jsonl").write_bytes(LINES)
     result = la.dedup("in.jsonl")
     for name in ("https://example.org/out/", "http://example.org/out.jsonl", "hf://datasets/o/n/out/"):
-        with pytest.raises(ParameterError, match="nothing is written there"):
-            result.write(name)
-        with pytest.raises(ParameterError, match="on the web, where only engine=|nothing is written there"):
-            la.dedup("in.jsonl", work=name)
+        assert_raises(ParameterError, "nothing is written there", result.write, name)
+        assert_raises(
+            ParameterError, "on the web, where only engine=|nothing is written there", la.dedup, "in.jsonl", work=name
+        )
 
 
 def test_an_archive():
@@ -246,8 +241,7 @@ def test_the_token_goes_to_the_hub_alone_where_it_asks_who_you_are(hub, monkeypa
 def test_a_file_of_a_data_set_that_changes(hub):
     (split,) = open_sources(["hf://datasets/o/n/data/x-0.parquet"])
     hub.data_sets["o/n", "main"]["data/x-0.parquet"] = parquet(ROWS[::-1])
-    with pytest.raises(InputDataError, match="the file changed during the run; run again"):
-        split.check_unchanged()
+    assert_raises(InputDataError, "the file changed during the run; run again", split.check_unchanged)
 
 
 def test_what_is_not_installed_is_named():

@@ -7,6 +7,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from raising import assert_raises
 from samples import one_in
 
 import lookalike as la
@@ -47,7 +48,6 @@ def newer_values():
 
 
 def by_rules_2(value):
-    """The same sketches as those of an earlier version."""
     made_by = value.shingling
     return replace(value, shingling=replace(made_by, rules=2)) if isinstance(made_by, la.Shingling) else value
 
@@ -114,10 +114,8 @@ def test_densities_of_few_bits_are_what_they_say():
     with pytest.raises(ParameterError, match="not rounded"):
         _ = packed.density_steps
     for wrong in (4, 0, 17, "4"):
-        with pytest.raises(ParameterError):
-            replace(packed, density_bits=wrong)
-    with pytest.raises(ParameterError, match="middles"):
-        replace(rounded, densities=None)
+        assert_raises(ParameterError, "", replace, packed, density_bits=wrong)
+    assert_raises(ParameterError, "middles", replace, rounded, densities=None)
 
 
 def refuse(path, value, said, header, **arrays):
@@ -126,8 +124,7 @@ def refuse(path, value, said, header, **arrays):
     file = ArrayFile(path, SIGNATURES)
     given = {name: array for name, array in ({name: file[name] for name in file} | arrays).items() if array is not None}
     write_arrays(path, given, file.meta | header, kind=SIGNATURES, replace=True)
-    with pytest.raises(InputDataError, match=said):
-        la.sketches.load(path)
+    assert_raises(InputDataError, said, la.sketches.load, path)
 
 
 def test_other_densities_are_damage(tmp_path):
@@ -171,17 +168,14 @@ def test_files_of_earlier_rules_are_loaded_but_not_mixed(tmp_path):
     index.add(new)
     for mix in (*(lambda one=one, other=other: one.estimated_resemblance(0, 0, other=other) for one, other in pairs.values()),
                 lambda: index.add(old), lambda: index.query(old)):  # fmt: skip
-        with pytest.raises(IncompatibleSketchError, match=r"rules=1.*rules=3|rules=3.*rules=1"):
-            mix()
-    with pytest.raises(IncompatibleSketchError, match="same parameters"):
-        old.merge(new)
+        assert_raises(IncompatibleSketchError, r"rules=1.*rules=3|rules=3.*rules=1", mix)
+    assert_raises(IncompatibleSketchError, "same parameters", old.merge, new)
 
 
 def test_damage_is_told_from_strangers_and_newer_versions(tmp_path):
     path, value = tmp_path / "x.sig", values()["fast"]
     la.sketches.save(value, path)
-    with pytest.raises(la.errors.OutputError, match="exists"):
-        la.sketches.save(value, path)
+    assert_raises(la.errors.OutputError, "exists", la.sketches.save, value, path)
     data = path.read_bytes()
     end = 24 + int.from_bytes(data[16:24], "little")
     newer = data.replace(b'"rules": 3', b'"rules": 4')
@@ -191,15 +185,12 @@ def test_damage_is_told_from_strangers_and_newer_versions(tmp_path):
         ("checksum mismatch", data[:-65] + bytes([data[-65] ^ 1]) + data[-64:]),
     ):  # fmt: skip
         path.write_bytes(content)
-        with pytest.raises(InputDataError, match=said):
-            la.sketches.load(path)
-    with pytest.raises(InputDataError, match="cannot be read"):
-        la.sketches.load("none")
+        assert_raises(InputDataError, said, la.sketches.load, path)
+    assert_raises(InputDataError, "cannot be read", la.sketches.load, "none")
 
 
 def test_what_cannot_be_saved():
     own = la.sketches.FastSimilarity(permutations=8).sign(la.shingle(["a b"], tokenizer=str.split))
     weighted = la.sketches.DartMinHash(permutations=4).sign(la.sketches.WeightedSets.from_arrays([1], [1.0], [0, 1]))
     for value in (own, weighted):
-        with pytest.raises(ParameterError):
-            la.sketches.save(value, "x")
+        assert_raises(ParameterError, "", la.sketches.save, value, "x")

@@ -5,6 +5,7 @@ import json
 import pytest
 from faulty_store import failing
 from object_store import held
+from raising import assert_raises
 
 from lookalike.errors import IndexFormatError, OutputError, ParameterError
 from lookalike.files.disk import SIDECAR
@@ -20,7 +21,6 @@ ROWS = "_sketches"
 
 
 def write(folder, files, force=False):
-    """Write a folder as a job does."""
     check_output(folder, force)
     with new_folder(folder, list(files), SIDECAR) as new:
         for name, data in files.items():
@@ -31,7 +31,6 @@ def write(folder, files, force=False):
 
 @pytest.fixture
 def clean(bucket):
-    """A folder to be written."""
     return bucket / "clean"
 
 
@@ -39,8 +38,7 @@ def test_a_folder_is_replaced_on_demand_alone_and_files_of_others_stay(bucket, c
     write(clean, {"a": b"1", "sub/b": b"22"})
     assert set(held(clean)) == {"a", "sub/b", SIDECAR}
     assert json.loads(held(clean)[SIDECAR]) == {"lookalike": "x", "files": ["a", "sub/b"]}
-    with pytest.raises(OutputError, match=r"clean exists; pass force=True"):
-        check_output(clean, force=False)
+    assert_raises(OutputError, r"clean exists; pass force=True", check_output, clean, force=False)
     write(clean, {"c": b"3"}, force=True)
     assert held(clean).keys() == {"c", SIDECAR} and held(clean)["c"] == b"3"
     for url in (clean / "mine", bucket / "file"):
@@ -50,8 +48,7 @@ def test_a_folder_is_replaced_on_demand_alone_and_files_of_others_stay(bucket, c
             (clean, r"clean contains 1 file that no earlier run wrote \(mine\)"),
             (bucket / "file", "means a folder, but a file"),
         ):
-            with pytest.raises(OutputError, match=said):
-                check_output(url, force)
+            assert_raises(OutputError, said, check_output, url, force)
 
 
 def test_what_a_killed_run_left_is_replaced_without_being_asked(clean, monkeypatch):
@@ -124,8 +121,7 @@ def test_the_last_file_counts(bucket):
     assert new.files == [SIDECAR, "last"] and set(held(folder)) == {SIDECAR, "last"}
     for remove in (lambda: None, (folder / "last").unlink):  # without it, an output of another kind, which is whole
         remove()
-        with pytest.raises(OutputError, match="w0 exists; pass force=True"):
-            check_output(folder, False, "last")
+        assert_raises(OutputError, "w0 exists; pass force=True", check_output, folder, False, "last")
 
 
 def test_a_file_is_copied_whole(bucket, tmp_path):
@@ -133,8 +129,13 @@ def test_a_file_is_copied_whole(bucket, tmp_path):
         (tmp_path / "a").write_bytes(data)
         upload(tmp_path / "a", bucket / "x/a")
         assert held(bucket) == {"x/a": data}
-    with pytest.raises(OutputError, match=r"none-such/a: cannot be written: .*(NO_SUCH_BUCKET|does not exist)"):
-        upload(tmp_path / "a", as_url("s3://none-such/a"))
+    assert_raises(
+        OutputError,
+        r"none-such/a: cannot be written: .*(NO_SUCH_BUCKET|does not exist)",
+        upload,
+        tmp_path / "a",
+        as_url("s3://none-such/a"),
+    )
 
 
 def test_outputs_meet_no_input(bucket, clean, tmp_path):
@@ -156,8 +157,7 @@ def test_outputs_meet_no_input(bucket, clean, tmp_path):
         *((overlap, clean, [], [str(other)]) for other in (clean / "work", bucket, clean)),
         *((overlap, clean, [], [str(other).replace("s3://", "s3a://")]) for other in (clean / "work", bucket, clean)),
     ):  # fmt: skip
-        with pytest.raises(OutputError, match=said):
-            check_apart(output, places, *works)
+        assert_raises(OutputError, said, check_apart, output, places, *works)
 
 
 JOB = {"threshold": 0.8, "inputs": [{"name": "a"}]}
@@ -173,8 +173,7 @@ def test_a_job_is_resumed_with_its_secret(folder):
     assert set(held(folder)) == {"job.json", "secret"} and len(space.secret) == 16
     (space.folder / "tables/x.done").write_bytes(b"x")
     said = r"holds an unfinished job with other parameters or inputs: threshold was 0\.8, is 0\.7"
-    with pytest.raises(ParameterError, match=said):
-        StoreWorkspace(folder, JOB | {"threshold": 0.7})
+    assert_raises(ParameterError, said, StoreWorkspace, folder, JOB | {"threshold": 0.7})
     again = StoreWorkspace(folder, JOB)
     assert again.secret == space.secret and "tables/x.done" in held(folder)
     again.close()
@@ -184,8 +183,7 @@ def test_a_job_is_resumed_with_its_secret(folder):
 
 def test_what_belongs_to_others_is_refused(folder):
     (folder / "holiday.jpg").write_bytes(b"precious")
-    with pytest.raises(ParameterError, match=r"contains files that do not belong to a job \(holiday.jpg\)"):
-        StoreWorkspace(folder, JOB)
+    assert_raises(ParameterError, r"contains files that do not belong to a job \(holiday.jpg\)", StoreWorkspace, folder, JOB)
     assert held(folder) == {"holiday.jpg": b"precious"}
 
 
@@ -195,13 +193,11 @@ def test_a_damaged_job_is_refused(folder):
     whole = job.read_bytes()
     for data in (b"", b"{}", b"[1]", whole.replace(b"0.8", b"0.9")):
         job.write_bytes(data)
-        with pytest.raises(IndexFormatError, match=r"job.json: damaged, or of another version"):
-            StoreWorkspace(folder, JOB)
+        assert_raises(IndexFormatError, r"job.json: damaged, or of another version", StoreWorkspace, folder, JOB)
     job.write_bytes(whole)
     for damage in (lambda: secret.write_bytes(b""), secret.unlink):
         damage()
-        with pytest.raises(IndexFormatError, match="secret: missing, damaged"):
-            StoreWorkspace(folder, JOB)
+        assert_raises(IndexFormatError, "secret: missing, damaged", StoreWorkspace, folder, JOB)
 
 
 @pytest.mark.parametrize("step", range(4))
@@ -232,8 +228,7 @@ def test_a_store_that_refuses_is_named(folder, monkeypatch):
         raise OSError("AWS Error ACCESS_DENIED during PutObject")
 
     monkeypatch.setattr(type(folder), "write_bytes", refuse)
-    with pytest.raises(OutputError, match="jobs/one: cannot be used as work folder: AWS Error ACCESS_DENIED"):
-        StoreWorkspace(folder, JOB)
+    assert_raises(OutputError, "jobs/one: cannot be used as work folder: AWS Error ACCESS_DENIED", StoreWorkspace, folder, JOB)
 
 
 def test_a_job_does_not_find_the_tables_of_another(folder):

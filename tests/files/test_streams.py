@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 
 from lookalike.errors import InputDataError
 from lookalike.files import streams
@@ -64,11 +65,9 @@ def test_damage_names_the_file(tmp_path):
     ):  # fmt: skip
         path = tmp_path / f"a{suffix}"
         path.write_bytes(data)
-        with pytest.raises(InputDataError, match=rf"{path}: .*damaged or cut short"):
-            list(read_blocks(path))
+        assert_raises(InputDataError, rf"{path}: .*damaged or cut short", list, read_blocks(path))
         assert b"".join(read_raw(path)) == data
-    with pytest.raises(InputDataError, match=r"gone: cannot be read: No such file"):
-        list(read_blocks(tmp_path / "gone"))
+    assert_raises(InputDataError, r"gone: cannot be read: No such file", list, read_blocks(tmp_path / "gone"))
 
 
 @given(

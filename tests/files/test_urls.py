@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pyarrow.fs import FileInfo
+from raising import assert_raises
 
 from lookalike.errors import ParameterError
 from lookalike.files import filesystems, urls
@@ -14,7 +15,6 @@ from lookalike.files.urls import Url, as_url, is_url
 
 @pytest.fixture
 def known(monkeypatch):
-    """Stores of which there is nothing to know."""
     monkeypatch.setattr(urls, "options_of", lambda scheme, store: ())
 
 
@@ -36,8 +36,7 @@ def test_urls_are_parsed():
         ("ftp://example.org/x.parquet", r"ftp://example.org/x.parquet: no store is known for ftp://; known are s3://"),
         ("s3:///in/x", "s3:///in/x: names no bucket; write s3://bucket/in/x"),
     ):  # fmt: skip
-        with pytest.raises(ParameterError, match=said):
-            as_url(given)
+        assert_raises(ParameterError, said, as_url, given)
     for given, inside in {
         "s3://b/x/y": "b/x/y",
         "s3://b": "b",
@@ -67,8 +66,9 @@ def test_the_region_is_asked_for_once_where_none_is_given(monkeypatch):
     monkeypatch.setattr("pyarrow.fs.resolve_s3_region", found)
     filesystems.options_of.cache_clear()
     assert as_url("s3://one/x").options == as_url("s3://one/y").options == (("region", "eu-north-1"),) and asked == ["one"]
-    with pytest.raises(ParameterError, match="s3://three: the region of the bucket cannot be found: .*set AWS_REGION"):
-        as_url("s3://three/x")
+    assert_raises(
+        ParameterError, "s3://three: the region of the bucket cannot be found: .*set AWS_REGION", as_url, "s3://three/x"
+    )
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     assert dict(as_url("s3://two").options) == {"region": "us-east-1", "endpoint_override": "http://127.0.0.1:9"}
     filesystems.options_of.cache_clear()
@@ -112,8 +112,7 @@ def test_files(bucket):
     url, data = bucket / "folder of é/a [1]?.bin", bytes(range(256)) * 40
     assert not url.exists() and list(bucket.entries()) == []
     for use in (url.read_bytes, url.stat, url.unlink):
-        with pytest.raises(FileNotFoundError):
-            use()
+        assert_raises(FileNotFoundError, "", use)
     url.unlink(missing_ok=True)
     url.write_bytes(data)
     assert url.exists() and url.stat().st_size == len(data) and url.stat().st_mtime_ns > 10**18
@@ -129,7 +128,6 @@ def test_files(bucket):
     assert [(entry.url.key, entry.is_folder) for entry in bucket.entries()] == [("b", False), ("folder of é", True)]
     assert [entry.url for entry in bucket.entries(recursive=True) if not entry.is_folder] == [bucket / "b", url]
     assert bucket.entry().is_folder and url.parent.entry().is_folder
-    with pytest.raises(FileNotFoundError):
-        url.parent.stat()
+    assert_raises(FileNotFoundError, "", url.parent.stat)
     url.unlink()
     assert not url.exists()

@@ -12,6 +12,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.errors import IndexFormatError, OutputError, ParameterError
@@ -37,7 +38,6 @@ def run_killed(code, *given):
 
 @pytest.fixture
 def folder(tmp_path):
-    """The folder of a job."""
     return tmp_path / "w"
 
 
@@ -47,8 +47,7 @@ def test_a_folder_that_is_not_empty_and_not_ours_is_refused(folder):
     files = ("holiday.part", ".x.tmp", "movie.tmp", "documents-000000.part", "job.json.old")
     for name, make, remove in (("x.part", Path.mkdir, Path.rmdir), *((name, Path.touch, Path.unlink) for name in files)):
         make(folder / name)
-        with pytest.raises(ParameterError, match=said):
-            Workspace(folder, JOB)
+        assert_raises(ParameterError, said, Workspace, folder, JOB)
         assert os.listdir(folder) == [name]
         remove(folder / name)
 
@@ -71,8 +70,7 @@ def test_a_file_that_is_no_part_is_not_taken_for_one(folder):
         write_arrays(folder / f"{name}.part", part())
         again = Workspace(folder, JOB)
         for use in (lambda again=again, name=name: again.get(name), lambda again=again, name=name: again.put(name, part())):
-            with pytest.raises(IndexFormatError, match="damaged, or not a part of this job"):
-                use()
+            assert_raises(IndexFormatError, "damaged, or not a part of this job", use)
         assert again.get("texts-000000")["values"].tolist() == [0, 1, 2]
         again._unlock()
 
@@ -123,8 +121,7 @@ def test_a_damaged_job_is_a_clear_error_and_another_one_is_refused(folder):
         error, said = damaged if isinstance(content, str) else another
         written = content if isinstance(content, str) else signed(content)
         (folder / "job.json").write_bytes(written.encode("utf-8", "surrogatepass"))
-        with pytest.raises(error, match=said):
-            Workspace(folder, JOB)
+        assert_raises(error, said, Workspace, folder, JOB)
 
 
 @pytest.mark.parametrize("name", ["lock", "job.json"])
@@ -138,8 +135,7 @@ def test_odd_files_in_the_place_of_ours(tmp_path, folder, name):
         (path.mkdir, path.rmdir),
     ):
         make()
-        with pytest.raises((OutputError, IndexFormatError)):
-            Workspace(folder, JOB)
+        assert_raises((OutputError, IndexFormatError), "", Workspace, folder, JOB)
         remove()
         assert not (tmp_path / "created").exists()
 
@@ -149,8 +145,7 @@ def test_what_is_no_folder(tmp_path):
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "in.jsonl").write_text('{"text": "a"}\n')
     for odd in ("file", "file/w", "n" * 300, "loop", "a\0b"):
-        with pytest.raises(OutputError, match="cannot be used as work folder"):
-            la.dedup("in.jsonl", work=tmp_path / odd)
+        assert_raises(OutputError, "cannot be used as work folder", la.dedup, "in.jsonl", work=tmp_path / odd)
     assert (tmp_path / "file").read_text() == "mine"
 
 
@@ -158,16 +153,14 @@ def test_a_work_folder_whose_job_just_ended_is_not_shared(folder, monkeypatch):
     """Whoever waits with the lock of a folder that is gone has nothing."""
     first, flock = Workspace(folder, JOB), fcntl.flock
     monkeypatch.setattr(fcntl, "flock", lambda file, how: (monkeypatch.undo(), first.close(), flock(file, how)))
-    with pytest.raises(OutputError, match="another process is using this folder"):
-        Workspace(folder, JOB)
+    assert_raises(OutputError, "another process is using this folder", Workspace, folder, JOB)
 
 
 def test_no_temporary_folder(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     space = Workspace()
     space.put("roots", part())
-    with pytest.raises(OutputError, match="no temporary folder can be made: No such file or directory; set TMPDIR"):
-        space.move_to_disk()
+    assert_raises(OutputError, "no temporary folder can be made: No such file or directory; set TMPDIR", space.move_to_disk)
 
 
 def test_parts_can_be_read_while_they_move_to_the_disk(monkeypatch):

@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 from cli.commands import status
 from json_lines import parse_lines, write_lines
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.errors import ParameterError
@@ -62,8 +63,7 @@ def test_none_is_missed(how, monkeypatch):
             (r"threshold must be in \(0, 1\]; got 0", asked, {"threshold": 0}), ("top must be at least 1", asked, {"top": 0}),
             ("give texts, not sketches", index.sketch(asked), {}),
         ):  # fmt: skip
-            with pytest.raises(ParameterError, match=said):
-                index.containing(some, **given)
+            assert_raises(ParameterError, said, index.containing, some, **given)
     with (
         la.Index.create("other") as index,
         pytest.raises(ParameterError, match="this index keeps none: .* with keep_text=True$"),

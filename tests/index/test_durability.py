@@ -10,7 +10,6 @@ import lookalike as la
 
 @pytest.fixture
 def synced(monkeypatch):
-    """The paths that were synced, in their order."""
     paths, fsync = [], os.fsync
 
     def record(file):

@@ -11,7 +11,7 @@ from scipy.stats import binom
 import lookalike as la
 from lookalike.files.arrays import ArrayFile
 from lookalike.index.kinds import make_kind, plan_kind
-from lookalike.theory import bbit, mixture, shares, simhash
+from lookalike.theory import bbit, mixture, simhash
 from lookalike.theory.mixture import Part
 
 
@@ -40,15 +40,11 @@ def test_least_score_of_a_fingerprint():
 
 
 def test_errors_of_estimates():
-    """The error of the share of equal codes, times what an equal code more adds to the estimate; that of 64 bits."""
-    score = np.arange(1, 257)
-    estimated, error = make_kind("minhash").estimate(score)
-    slope = 256 * (estimated[-1] - estimated[-2])
-    np.testing.assert_allclose(error, shares.share_error(score, 256) * slope, rtol=1e-9)
-    for bits in (1, 4):  # also of fewer equal codes than chance makes
-        kind = make_kind("minhash", bits=bits, slots=60)
-        counts, parts = np.arange(61), [Part(slots=60, bits=bits)]
-        np.testing.assert_allclose(kind.estimates[1], mixture.estimate(counts[:, None], parts, 0.0, 0.0)[1], rtol=1e-9)
+    """Also of fewer equal codes than chance makes; that of 64 bits."""
+    for bits, slots in ((1, 60), (4, 60), (16, 256)):
+        kind, parts = make_kind("minhash", bits=bits, slots=slots), [Part(slots=slots, bits=bits)]
+        expected = mixture.estimate(np.arange(slots + 1)[:, None], parts, 0.0, 0.0)[1]
+        np.testing.assert_allclose(kind.estimates[1], expected, rtol=1e-9)
     estimated, error = make_kind("simhash").estimate(-np.arange(65))
     np.testing.assert_allclose(estimated, np.cos(np.pi * np.arange(65) / 64), atol=1e-12)
     np.testing.assert_allclose(error, simhash.cosine_error(np.arange(65)), rtol=1e-12)

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from corpora import planted
+from raising import assert_raises
 from waiting import until
 
 import lookalike as la
@@ -64,10 +65,8 @@ def test_every_flipped_bit_and_every_cut_is_found(three_segments, rng):
 
 def test_one_writer_many_readers(three_segments, texts):
     with la.Index.open(three_segments) as writer, la.Index.open(three_segments, "read") as reader:
-        with pytest.raises(OutputError, match="already open for changes"):
-            la.Index.open(three_segments)
-        with pytest.raises(OutputError, match="opened for reading"):
-            reader.add([1000], ["text"])
+        assert_raises(OutputError, "already open for changes", la.Index.open, three_segments)
+        assert_raises(OutputError, "opened for reading", reader.add, [1000], ["text"])
         before = answers(reader, texts)
         writer.compact()
         writer.remove(range(20))

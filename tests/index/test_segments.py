@@ -8,7 +8,6 @@ import pytest
 import lookalike as la
 from lookalike.files.arrays import ArrayFile, write_arrays
 from lookalike.index import state
-from lookalike.index.segments import Segment
 
 N = 10
 
@@ -65,16 +64,3 @@ def test_some_rows_at_a_time_make_the_same_bytes(tmp_path, monkeypatch, kind, ke
         (segment,) = path.glob("segment-*")
         files.append(segment.read_bytes())
     assert files[0] == files[1]
-
-
-def test_pages_that_are_let_go_come_again():
-    """In the middle of a query nothing is lost by it."""
-    with la.Index.open(made("i", "minhash", True), "read") as index:
-        wanted = index.query([" ".join(WORDS[:12])], top=50)
-        for file in index.path.glob("segment-*"):
-            segment = Segment(file, index.kind, True)
-            keys = segment.file.map("id_keys-00")
-            before = keys.copy()
-            segment.file.let_go()
-            assert (keys == before).all()
-        assert index.query([" ".join(WORDS[:12])], top=50).equals(wanted)

@@ -4,7 +4,7 @@ import os
 import threading
 
 import pyarrow as pa
-import pytest
+from raising import assert_raises
 from waiting import at_once
 
 import lookalike as la
@@ -90,12 +90,10 @@ def test_a_closed_index_says_so_once_its_change_has_ended():
         lambda: index.query(["a"]), lambda: index.first(["a"]), lambda: index.sketch(["a"]), lambda: index.get(["a"]),
         lambda: index.add(["x"], ["y"]), lambda: index.remove(["x"]),
     ):  # fmt: skip
-        with pytest.raises(ParameterError, match="has been closed"):
-            use()
+        assert_raises(ParameterError, "has been closed", use)
 
 
 def in_child(work):
-    """Run a function in a forked process; return what it returned, as text."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -120,8 +118,7 @@ def test_a_forked_process_neither_changes_nor_releases_the_index():
         for use in (lambda: index.add(["b"], ["four"]), lambda: index.query(["one two three"]), lambda: len(index)):
             assert in_child(use).startswith("ParameterError") and "another process opened this index" in in_child(use)
         in_child(index.close)
-        with pytest.raises(OutputError, match="already open for changes"):
-            la.Index.open("x")
+        assert_raises(OutputError, "already open for changes", la.Index.open, "x")
         index.add(["b"], ["four five six"])
     assert ids_in("x") == ["a", "b"]
 
@@ -164,10 +161,8 @@ def test_iterators_are_gone_through_once():
         assert index.first(iter([texts["d3"]]))["id"].to_pylist() == ["d3"]
         assert index.remove(iter(["d0", "d1"])) == 2
         for ids, some in ((["e"], iter("xy")), (iter("ef"), ["x"]), (iter("ef"), iter("x"))):
-            with pytest.raises(ParameterError, match=r"there are [12] ids and [12] texts"):
-                index.add(ids, some)
-        with pytest.raises(ParameterError, match="ids must be a list or a column; got set"):
-            index.add({"e", "f"}, ["x", "y"])
+            assert_raises(ParameterError, r"there are [12] ids and [12] texts", index.add, ids, some)
+        assert_raises(ParameterError, "ids must be a list or a column; got set", index.add, {"e", "f"}, ["x", "y"])
         assert len(index) == 3 and index.check() == []
 
 

@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.files.arrays import ArrayFile
@@ -108,5 +109,4 @@ def test_one_table_takes_the_place_of_four(tmp_path):
         probed
     )
     assert 36 < indexes[0].info["bytes_per_document"] - indexes[1].info["bytes_per_document"] < 40
-    with pytest.raises(la.errors.IncompatibleSketchError, match="probes=23"):
-        indexes[1].query(indexes[0].sketch(["text"]))
+    assert_raises(la.errors.IncompatibleSketchError, "probes=23", indexes[1].query, indexes[0].sketch(["text"]))

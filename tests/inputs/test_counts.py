@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 
 from lookalike.errors import InputDataError
 from lookalike.inputs import counts as module
@@ -43,8 +43,7 @@ def test_rows_come_once_and_in_their_order(tmp_path_factory, parts, group, below
 
 
 def refused(folder, counts, said):
-    with pytest.raises(InputDataError, match=f"counts.parquet: damaged: {said}"):
-        list(CountRows(folder, counts, 0, 10).below(10))
+    assert_raises(InputDataError, f"counts.parquet: damaged: {said}", list, CountRows(folder, counts, 0, 10).below(10))
 
 
 def test_rows_that_no_job_wrote_are_refused(tmp_path, monkeypatch):
@@ -87,5 +86,10 @@ def test_what_is_no_file_is_not_read(tmp_path):
 
 
 def test_a_folder_has_one_part():
-    with pytest.raises(msgspec.ValidationError, match="several parts about one folder"):
-        msgspec.convert({"name": "x.parquet", "source": None, "of": 2 * [{"folder": "a", "rows": 1}]}, Counts)
+    assert_raises(
+        msgspec.ValidationError,
+        "several parts about one folder",
+        msgspec.convert,
+        {"name": "x.parquet", "source": None, "of": 2 * [{"folder": "a", "rows": 1}]},
+        Counts,
+    )

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 
 from lookalike.errors import InputDataError
 from lookalike.formats.memory import as_sources
@@ -15,7 +15,6 @@ from lookalike.values.tables import SOURCE_BITS
 
 
 def batch(ids, others=None):
-    """A batch of rows numbered from 10."""
     n = len(ids)
     return Batch(Texts(np.zeros(n, np.uint8), np.arange(n + 1)), np.arange(10, 10 + n), ids, others or {})
 
@@ -50,8 +49,7 @@ def test_ids_that_are_none_are_named_by_row():
         ("row 11: the id is null", pa.array(["a", None])), ("row 11: .* this one is empty", pa.array(["a", ""])),
         ("row 10: .* the column holds double", pa.array([1.0])), ("row 10: .* the column holds binary", pa.array([b"a"])),
     ):  # fmt: skip
-        with pytest.raises(InputDataError, match=f"^in, {said}"):
-            id_column("in", batch(ids))
+        assert_raises(InputDataError, f"^in, {said}", id_column, "in", batch(ids))
 
 
 @given(st.lists(st.binary(max_size=3), max_size=20))
@@ -71,8 +69,7 @@ def test_values_that_cannot_be_compared_name_file_and_column():
         (r"lists and objects nested more than \d+ deep", [deep]),
         (r"values of type month_\w+ cannot be compared", pa.array([(1, 2, 3)], pa.month_day_nano_interval())),
     ):  # fmt: skip
-        with pytest.raises(InputDataError, match=rf"^table, column 'x': {said}"):
-            column_keys(source, batch(["i"], {"x": values}), "x")
+        assert_raises(InputDataError, rf"^table, column 'x': {said}", column_keys, source, batch(["i"], {"x": values}), "x")
     same = column_keys(source, batch(["i", "j", "k", "l"], {"x": [1, 1.0, True, "1"]}), "x")
     assert same[0] == same[1] and len(set(same)) == 3
 

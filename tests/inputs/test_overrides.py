@@ -5,9 +5,9 @@ import pickle
 from hashlib import sha256
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.errors import InputDataError, ParameterError
@@ -17,7 +17,6 @@ DIGEST, OTHER = "0" * 64, "AB" * 32
 
 
 def written(tmp_path, *lines):
-    """A file of some lines."""
     path = tmp_path / "overrides.jsonl"
     path.write_text("".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines))
     return path
@@ -71,24 +70,20 @@ def test_a_line_that_is_none(tmp_path):
     for said, line in WRONG:
         encoded = (line if isinstance(line, str) else json.dumps(line)).encode("utf-8", "surrogateescape")
         path.write_bytes(b'{"id": "first", "action": "keep"}\n\n' + encoded + b"\n")
-        with pytest.raises(InputDataError, match=f"overrides\\.jsonl, line 3: {said}"):
-            read_overrides(path)
+        assert_raises(InputDataError, f"overrides\\.jsonl, line 3: {said}", read_overrides, path)
         if isinstance(line, dict):
-            with pytest.raises(InputDataError, match=f"overrides, row 1: {said}"):
-                read_overrides([line])
+            assert_raises(InputDataError, f"overrides, row 1: {said}", read_overrides, [line])
 
 
 def test_what_is_no_list_and_no_file_and_lines_that_contradict_each_other(tmp_path):
     path = written(tmp_path, {"id": 1, "action": "keep"}, {"id": 2, "action": "keep"}, {"id": "1", "action": "remove"})
     for given_ in ({"id": 1, "action": "keep"}, 7, iter([])):
-        with pytest.raises(ParameterError, match="overrides must be a path, a list of dicts or None; got"):
-            la.Settings(overrides=given_)
+        assert_raises(ParameterError, "overrides must be a path, a list of dicts or None; got", la.Settings, overrides=given_)
     for said, given_ in (
         (r"line 1: keep '1' contradicts line 3, remove; leave one", path), ("nowhere: cannot be read: No such file", tmp_path / "nowhere"),
         ("cannot be read: Is a directory", str(tmp_path)), ("cannot be read: embedded null", "a\0b"),
     ):  # fmt: skip
-        with pytest.raises(InputDataError, match=said):
-            la.Settings(overrides=given_)
+        assert_raises(InputDataError, said, la.Settings, overrides=given_)
 
 
 def test_no_overrides_at_all(tmp_path):

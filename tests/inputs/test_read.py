@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 
 from lookalike.errors import InputDataError
 from lookalike.files import streams
@@ -100,16 +101,19 @@ def test_references_may_have_the_columns_that_annotation_adds(splits):
     """Nothing is written of them."""
     for n_references in (1, 2):
         reading = ReadOptions(free=("n",), n_references=n_references)
-        with pytest.raises(InputDataError, match=r"2\.jsonl, row 2: the field 'n' already exists"):
-            list(read_documents(splits, reading))
+        assert_raises(InputDataError, r"2\.jsonl, row 2: the field 'n' already exists", list, read_documents(splits, reading))
         assert len(rows_of(read_documents(splits[:2], reading))) == 2
     assert len(rows_of(read_documents(splits, ReadOptions(free=("n",), n_references=4)))) == len(ALL)
 
 
 def test_bytes_that_are_not_utf8_are_named_by_row():
     sources = as_sources(pa.array([b"fine", b"<p>", b"<p>ab\xffcd"], pa.binary()))
-    with pytest.raises(InputDataError, match="row 2: invalid UTF-8 at byte 5 of the text; convert it, or pass"):
-        list(read_documents(sources, ReadOptions(pages="main")))
+    assert_raises(
+        InputDataError,
+        "row 2: invalid UTF-8 at byte 5 of the text; convert it, or pass",
+        list,
+        read_documents(sources, ReadOptions(pages="main")),
+    )
     assert (
         rows_of(read_documents(sources, ReadOptions()))[2]["text"] == b"<p>ab\xffcd"
     )  # else steps find it, which know all of it
@@ -136,8 +140,7 @@ def test_a_file_on_both_sides_is_refused(folder, tmp_path):
     copy.write_bytes(one.read_bytes())
     inputs = open_sources([folder])
     for other in (one, link, folder / ".." / folder.name / "0.jsonl"):
-        with pytest.raises(InputDataError, match=r"0\.jsonl is both an input and a reference"):
-            check_apart(inputs, open_sources([other]))
+        assert_raises(InputDataError, r"0\.jsonl is both an input and a reference", check_apart, inputs, open_sources([other]))
         assert file_in_both(open_sources([other]), inputs) is not None
     for others in (open_sources([hard]), open_sources([copy]), []):
         check_apart(inputs, others)

@@ -14,7 +14,6 @@ from lookalike.serve.store import BatchedIndex
 
 
 def direct(server, texts, top=10):
-    """Ask the index as it is on disk."""
     with la.Index.open(server.folder, "read") as index:
         return index.query(texts, top=top)
 

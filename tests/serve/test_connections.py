@@ -27,7 +27,6 @@ def server(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def hasty(tmp_path_factory):
-    """A server that waits for a second."""
     yield from serving(tmp_path_factory.mktemp("serve"), SECONDS)
 
 

@@ -33,7 +33,6 @@ def client_of(routes, store=None, **given):
 
 @contextmanager
 def client_of_index(folder, texts, limits=None, keep_text=False, **given):
-    """A client of an index with some texts."""
     with la.Index.create(folder / "seen.idx", threshold=0.5, keep_text=keep_text) as made:
         made.add(list(texts), list(texts.values()))
     store = BatchedIndex(la.Index.open(folder / "seen.idx"), limits or Limits(), Metrics())
@@ -62,7 +61,6 @@ def looked_up(request, tmp_path):
 
 
 def refused(answer, status, said):
-    """The answer is a problem of this status."""
     assert answer.status_code == status and answer.headers["content-type"].startswith("application/problem+json"), answer.text
     assert re.search(said, answer.json()["detail"]), answer.text
 

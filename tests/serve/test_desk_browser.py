@@ -19,7 +19,6 @@ KEY = "writer-writer-writer"
 
 @pytest.fixture(scope="module")
 def job(tmp_path_factory):
-    """Address and folder of a plain job."""
     folder = plain(tmp_path_factory.mktemp("plain"), 130)
     with served(folder) as address:
         yield address, folder
@@ -27,7 +26,6 @@ def job(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def nasty(tmp_path_factory):
-    """Address of a job of hostile documents."""
     with served(hostile(tmp_path_factory.mktemp("hostile"))) as address:
         yield address
 
@@ -54,12 +52,10 @@ def ids(tab):
 
 
 def says(tab, where, text):
-    """Wait until a part of the page says something."""
     playwright.expect(tab.locator(where)).to_contain_text(text)
 
 
 def settled(tab, text):
-    """Wait until the progress says something."""
     says(tab, "#progress", text)
 
 
@@ -225,16 +221,6 @@ def test_keys_are_shown_and_are_no_keys_of_fields(browser, job):
         assert not tab.locator("#keys").is_visible()
         assert tab.evaluate("document.activeElement.id") == "view", "the focus is back"
         settled(tab, "Judged 0 of 130")
-
-
-def test_the_list_shows_how_texts_begin(browser, job):
-    texts = {row["id"]: row["text"] for row in read_lines(job[1].parent / "b.jsonl")}
-    with opened(browser, job[0]) as tab:
-        names = listed(tab)
-        playwright.expect(tab.locator("#rows .begins")).to_have_count(50)
-        begun = tab.locator("#rows .begins").all_text_contents()
-        assert all(text.endswith("…") and texts[name].startswith(text[:-1]) for name, text in zip(names, begun, strict=True))
-        assert tab.locator("#rows .begins").first.bounding_box()["y"] < tab.locator("#rows .id").first.bounding_box()["y"]
 
 
 def test_axe_finds_nothing(browser, job, nasty):

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from json_lines import read_lines
+from raising import assert_raises
 from serve.desk_jobs import hostile, plain, write
 from waiting import MINUTES
 
@@ -116,8 +117,7 @@ def test_digests_of_inputs_that_are_gone(tmp_path, given):
     row = rows(desk)[0]["row"]
     (tmp_path / "b.jsonl").write_text("changed")
     if given:
-        with pytest.raises(la.errors.InputDataError, match="changed"):
-            desk.judge(row, Judgement("keep"))
+        assert_raises(la.errors.InputDataError, "changed", desk.judge, row, Judgement("keep"))
         assert not desk.review.judged
     else:
         desk.judge(row, Judgement("keep"))

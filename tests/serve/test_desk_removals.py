@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.results.members import Numbers
@@ -40,7 +41,6 @@ def removals(table):
 
 
 def found(removals, state=None, **wanted):
-    """The rows of decisions that are found."""
     state = np.ones(len(removals), np.int8) if state is None else state
     return removals.rows[removals.find(Wanted(**wanted), state)].tolist()
 
@@ -73,8 +73,7 @@ def test_orders_and_choices(removals, table):
         row for row, of in every if "25" in str(row) or "25" in of["duplicate_of"]
     ]
     for wrong in ({"order": "id"}, {"kind": "x"}, {"judged": "y"}, {"find": "z" * 301}):
-        with pytest.raises(la.errors.ParameterError):
-            Wanted(**wrong)
+        assert_raises(la.errors.ParameterError, "", Wanted, **wrong)
 
 
 def test_random_order_depends_on_the_seed_and_begins_with_the_sample_of_the_report(table, removals):

@@ -4,6 +4,7 @@ import os
 
 import pytest
 from json_lines import read_lines
+from raising import assert_raises
 
 from lookalike.errors import InputDataError, OutputError, ParameterError
 from lookalike.serve.desk_review import Judgement, Removed, Review
@@ -20,7 +21,6 @@ def removed(row):
 
 @pytest.fixture
 def open_review(tmp_path):
-    """Opens the review of one folder."""
     opened = []
 
     def open_it(source_of=lambda row: {"input": "a.jsonl", "sha256": "ab"}):
@@ -37,7 +37,6 @@ def open_review(tmp_path):
 
 
 def kept(folder):
-    """The ids of the overrides."""
     path = folder / "overrides.jsonl"
     return [line["id"] for line in read_lines(path)] if path.exists() else []
 
@@ -45,10 +44,8 @@ def kept(folder):
 def test_looking_writes_nothing_nor_what_is_refused(open_review, tmp_path):
     assert open_review().judged == {}
     for wrong in (("yes",), ([],), ("keep", "x" * 2001), ("keep", 5)):
-        with pytest.raises(ParameterError):
-            Judgement(*wrong)
-    with pytest.raises(ParameterError):
-        open_review().judge([100], KEEP)
+        assert_raises(ParameterError, "", Judgement, *wrong)
+    assert_raises(ParameterError, "", open_review().judge, [100], KEEP)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -129,8 +126,7 @@ def test_what_the_input_was_is_held_in_the_log_for_when_it_is_gone(open_review, 
         raise InputDataError("a.jsonl: cannot be read")
 
     review = open_review(gone)
-    with pytest.raises(InputDataError, match="cannot be read"):
-        review.judge([4], KEEP)
+    assert_raises(InputDataError, "cannot be read", review.judge, [4], KEEP)
     assert sorted(review.judged) == [3], "nothing of it was written"
     review.judge([4], DUPLICATE)
     review.judge([3], DUPLICATE)
@@ -143,8 +139,7 @@ def test_a_second_process_can_look_and_cannot_judge(open_review, tmp_path):
     review.judge([3], KEEP)
     other = Review(tmp_path, removed, lambda row: {"input": "a", "sha256": None})
     assert other.judged == {3: KEEP}
-    with pytest.raises(OutputError, match="another process reviews"):
-        other.judge([4], KEEP)
+    assert_raises(OutputError, "another process reviews", other.judge, [4], KEEP)
     review.judge([5], UNSURE)
     review.close()
     other.judge([4], KEEP)
@@ -165,8 +160,7 @@ def test_a_log_that_is_damaged_or_foreign_is_refused(open_review, tmp_path):
         ("another result", b'{"row":500,"id":"id2","duplicate_of":"id1001","judgement":"unsure","note":""}'),
     ):  # fmt: skip
         log.write_bytes(whole + line + b"\n")
-        with pytest.raises(InputDataError, match=said):
-            open_review()
+        assert_raises(InputDataError, said, open_review)
 
 
 def test_a_log_that_cannot_grow_is_cut_back(open_review, tmp_path, monkeypatch):
@@ -179,8 +173,7 @@ def test_a_log_that_cannot_grow_is_cut_back(open_review, tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr("lookalike.serve.desk_review.os.fsync", fail)
-        with pytest.raises(OutputError, match="No space left"):
-            review.judge([4], KEEP)
+        assert_raises(OutputError, "No space left", review.judge, [4], KEEP)
     assert (tmp_path / "review.jsonl").read_bytes() == before and sorted(review.judged) == [3]
 
 
@@ -188,8 +181,7 @@ def test_overrides_that_could_not_be_written_follow_with_the_next_try(open_revie
     review = open_review()
     (tmp_path / "overrides.jsonl").mkdir()
     for _ in range(2):  # the second time nothing is new, and it is still not on the disk
-        with pytest.raises(OutputError):
-            review.judge([3], KEEP)
+        assert_raises(OutputError, "", review.judge, [3], KEEP)
     (tmp_path / "overrides.jsonl").rmdir()
     review.judge([3], KEEP)
     assert kept(tmp_path) == ["id3"] and len((tmp_path / "review.jsonl").read_text().splitlines()) == 1
@@ -202,8 +194,7 @@ def test_links_and_pipes_of_a_strangers_folder_are_not_followed(open_review, tmp
     mine.write_text("no line of ours")
     for make in (lambda: path.symlink_to(mine), lambda: path.symlink_to("nowhere"), lambda: os.mkfifo(path)):
         make()
-        with pytest.raises((InputDataError, OutputError), match="in the place of a file"):
-            open_review().judge([3], KEEP)
+        assert_raises((InputDataError, OutputError), "in the place of a file", open_review().judge, [3], KEEP)
         assert mine.read_text() == "no line of ours" and not (tmp_path / "nowhere").exists()
         for file in ("review.jsonl", "overrides.jsonl"):
             (tmp_path / file).unlink(missing_ok=True)

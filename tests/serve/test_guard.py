@@ -38,7 +38,6 @@ def app_of(**more):
 
 
 def problem(answer):
-    """Return the status of an answer that is a problem."""
     assert answer.headers["content-type"] == "application/problem+json"
     told = answer.json()
     assert told["status"] == answer.status_code and told["type"] == "about:blank" and told["request_id"]
@@ -107,7 +106,6 @@ def sent(app, messages, path="/v1/echo", **headers):
 
 
 def part(size, more):
-    """Return a part of a body."""
     return {"type": "http.request", "body": b"x" * size, "more_body": more}
 
 

@@ -4,6 +4,7 @@ import os
 from hashlib import sha256
 
 import pytest
+from raising import assert_raises
 
 from lookalike.errors import ParameterError
 from lookalike.serve.guard import read_keys
@@ -13,7 +14,6 @@ READING = f'read = ["{READER}", "another-key-of-16"]\n'
 
 
 def written(tmp_path, text, mode=0o600):
-    """Write a file of keys."""
     path = tmp_path / "keys.toml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     path.chmod(mode)
@@ -56,18 +56,15 @@ def test_files_that_are_refused(tmp_path):
             read_keys(written(tmp_path, text))
         assert "long-enough" not in str(error.value)
     for mode in (0o640, 0o604, 0o620, 0o601, 0o777):
-        with pytest.raises(ParameterError, match=f"its mode is {mode:04o}.*chmod 600"):
-            read_keys(written(tmp_path, READING, mode))
+        assert_raises(ParameterError, f"its mode is {mode:04o}.*chmod 600", read_keys, written(tmp_path, READING, mode))
     for path, said in ((tmp_path / "none", "No such file"), (tmp_path, "directory"), (os.devnull, "not a regular file")):
-        with pytest.raises(ParameterError, match=said):
-            read_keys(path)
+        assert_raises(ParameterError, said, read_keys, path)
 
 
 def test_files_of_others(tmp_path, monkeypatch):
     path = written(tmp_path, READING)
     monkeypatch.setattr("lookalike.serve.guard.os.geteuid", lambda: os.getuid() + 1)
     if os.getuid() != 0:
-        with pytest.raises(ParameterError, match="another user"):
-            read_keys(path)
+        assert_raises(ParameterError, "another user", read_keys, path)
     else:
         assert read_keys(path).write == ()

@@ -69,7 +69,6 @@ def test_nothing_acknowledged_is_lost_by_a_kill(tmp_path):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """A server of an empty index."""
     made = Server(make_index(tmp_path_factory.mktemp("serve") / "seen.idx", None, keep_text=True)).start()
     yield made
     assert made.stop()[0] == 0

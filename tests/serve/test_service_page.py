@@ -17,14 +17,12 @@ SHOWN = re.findall(r"^\$ curl (.*)\n(\{.*)$", PAGE.replace("\\\n", ""), re.MULTI
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """A server as the page starts it."""
     made = Server(make_index(tmp_path_factory.mktemp("page") / "seen.idx", None, keep_text=True, threshold=0.7)).start()
     yield made
     made.stop(signal.SIGKILL)
 
 
 def send(client, line):
-    """Send what a line of `curl` would."""
     words = iter(shlex.split(line))
     method, url, headers, body = None, None, {}, None
     for word in words:

@@ -26,7 +26,6 @@ async def all_of(*asked):
 
 @pytest.fixture
 def store(tmp_path):
-    """A store of an empty index."""
     made = BatchedIndex(
         la.Index.create(tmp_path / "seen.idx", threshold=0.5, width=2, keep_text=True), Limits(waiting=50), Metrics(), 2
     )
@@ -35,7 +34,6 @@ def store(tmp_path):
 
 
 def counted(store, name):
-    """Return a number of the metrics."""
     return store.metrics.registry.get_sample_value(f"lookalike_{name}")
 
 
