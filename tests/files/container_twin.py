@@ -15,7 +15,8 @@ GROWING = FileType(magic=b"TESTFILE", version=1, name="tests", error=la.errors.I
 
 def twin(data, magic=b"LOOKAARR"):
     """The sections of a file, read as the description of the layout says."""
-    sections, at = [], 0
+    sections = []
+    at = 0
     while at < len(data):
         kind, version, crc, length = struct.unpack("<8sIIQ", data[at : at + 24])
         header = data[at + 24 : at + 24 + length]

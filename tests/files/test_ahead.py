@@ -53,7 +53,8 @@ def test_the_bytes_are_those_of_the_file():
             file.prefetch(wanted)
             with io.BufferedReader(PrefetchedFile(file, exact), 64) as stream:
                 for _ in range(300):
-                    begin, size = draw.randrange(n + 10), draw.choice((1, 50, 1500, 9000))
+                    begin = draw.randrange(n + 10)
+                    size = draw.choice((1, 50, 1500, 9000))
                     stream.seek(begin)
                     assert stream.read(size) == DATA[begin : min(n, begin + size)]
                 assert stream.seek(0, io.SEEK_END) == n
@@ -85,7 +86,8 @@ def test_no_more_is_held_than_may_be():
 def test_ranges_are_asked_for_once_and_together():
     """By two readers, as for Arrow and for pages; near ones are one request, and what is not wanted any more is let go."""
     file = Held(room=1 << 20, block=1 << 20)
-    first, second = [(0, 1000), (1000 + GAP, 80_000)], [(200_000, 210_000), (300_000, 310_000)]
+    first = [(0, 1000), (1000 + GAP, 80_000)]
+    second = [(200_000, 210_000), (300_000, 310_000)]
     raw = io.BufferedReader(PrefetchedFile(file), 64)
     file.prefetch([first, second])
     arrow = PrefetchedFile(file, exact=True, owner=False)
@@ -134,7 +136,9 @@ def slow(number, started, gate, n_items=3):
 @pytest.mark.parametrize(("n_bytes", "early"), [(0, []), (1000, [1, 2, 3, 4]), (100 << 20, [1])])
 def test_those_that_follow_are_begun(n_bytes, early):
     """Several small ones, one large one; those that read of no store when it is their turn."""
-    started, gate, found = [], threading.Event(), []
+    started = []
+    gate = threading.Event()
+    found = []
     for number, items in enumerate(
         map_ahead(make_first, ((n_bytes, partial(slow, number, started, gate)) for number in range(7)))
     ):
@@ -166,7 +170,8 @@ def test_an_error_is_raised_when_it_is_its_turn():
 
 
 def test_who_stops_early_ends_what_was_begun():
-    started, closed = [], []
+    started = []
+    closed = []
 
     def one(number):
         started.append(number)
@@ -201,7 +206,8 @@ def test_side_by_side():
 
 def test_what_is_read_ahead_counts_as_memory():
     cap = FLOOR + LEAST_ROOM + LEAST
-    memory, ahead_of = Memory(cap), Memory(cap).reading(True)
+    memory = Memory(cap)
+    ahead_of = Memory(cap).reading(True)
     assert memory.reading(False) == memory and memory.free == LEAST_ROOM + LEAST
     assert ahead_of.free == LEAST_ROOM and ahead_of.ahead == LEAST == ahead._room
     assert_raises(

@@ -78,11 +78,14 @@ def test_an_archive_is_read_as_the_folder_it_was_made_of(tmp_path, monkeypatch):
     for name, content in contents(FILES).items():
         Path("in", name).parent.mkdir(parents=True, exist_ok=True)
         Path("in", name).write_bytes(content)
-    folder, result = read("in"), la.dedup("in", width=3)
+    folder = read("in")
+    result = la.dedup("in", width=3)
     assert result.removed["resemblance"].to_pylist() == [pytest.approx(10 / 11), 1.0]
     for kind in KINDS:
         name = archive(tmp_path / f"in.{kind}").name
-        packed, again, out = read(name), la.dedup(name, width=3), Path(f"out-{kind}")
+        packed = read(name)
+        again = la.dedup(name, width=3)
+        out = Path(f"out-{kind}")
         assert {key.replace("in/", f"{name}/"): text for key, text in folder[0].items()} == packed[0]
         assert folder[1] == packed[1] == {"other_suffix": 1}
         assert again.removed["resemblance"].equals(result.removed["resemblance"])
@@ -154,7 +157,8 @@ def test_data_sets_in_archives_lose_their_descriptions(tmp_path):
 
 def test_an_archive_that_is_cut_anywhere_is_an_error(tmp_path):
     for kind in KINDS:
-        whole, cut = archive(tmp_path / f"x.{kind}").read_bytes(), tmp_path / f"cut.{kind}"
+        whole = archive(tmp_path / f"x.{kind}").read_bytes()
+        cut = tmp_path / f"cut.{kind}"
         step = max(1, len(whole) // 40)
         for place in range(512, len(whole.rstrip(b"\0")), 512) if kind == "tar" else range(1, len(whole) - 1, step):
             cut.write_bytes(whole[:place])

@@ -61,7 +61,8 @@ def test_a_file_grows(path):
     assert content(path) == wanted(3, 9, 1)
     sections = twin(path.read_bytes(), b"TESTFILE")
     assert sections == [({"of": "tests"}, {}), *(({}, described(batch(n))) for n in (3, 9, 1))]
-    one, other = grown(path), grown(path)
+    one = grown(path)
+    other = grown(path)
     assert len(add(one, 4)) == 5 and len(add(other, 5)) == 6 and len(one.sections) == 5
     assert len(add(one, 6)) == 7 and content(path) == wanted(3, 9, 1, 4, 5, 6)
     assert one.sections == grown(path).sections
@@ -97,7 +98,8 @@ class Machine:
             act()
             return False
         except KilledError:
-            new, old = self.path.read_bytes(), self.synced
+            new = self.path.read_bytes()
+            old = self.synced
         size = int(rng.choice([len(old), len(new)]))
         new, old = new.ljust(size, b"\0")[:size], old.ljust(size, b"\0")[:size]
         sectors = [(new if rng.random() < 0.5 else old)[i : i + 512] for i in range(0, size, 512)]
@@ -107,7 +109,10 @@ class Machine:
 
 def test_a_crash_leaves_what_was_there_or_all(path, rng, monkeypatch):
     """At every call, with any sectors on the disk: the file opens, and the next addition is whole."""
-    whole, states, moment, failed = path.read_bytes(), set(), 0, True
+    whole = path.read_bytes()
+    states = set()
+    moment = 0
+    failed = True
     while failed:
         for _ in range(12):
             path.write_bytes(whole)
@@ -152,7 +157,8 @@ def test_a_lost_head_is_not_taken_for_the_end(path):
 
 def test_readers_see_whole_batches_while_another_adds(path):
     """Each batch is read while the next is added: none in the middle is missing, half there or damaged."""
-    seen, sizes = [], [1 + 300 * (i % 2) for i in range(60)]
+    seen = []
+    sizes = [1 + 300 * (i % 2) for i in range(60)]
     turn = Barrier(2, timeout=600)
     writer = Thread(target=lambda: [(turn.wait(), add(grown(path), n)) for n in sizes])
     writer.start()
@@ -202,7 +208,8 @@ def test_failures_leave_the_file_as_it_was(path, monkeypatch):
 
 def test_another_file_in_its_place_is_read_anew(path, tmp_path):
     """Written over in place, so that it is the same inode: nothing is cut off at a place where the old one ended."""
-    file, other = grown(path), grown(tmp_path / "other")
+    file = grown(path)
+    other = grown(tmp_path / "other")
     for _ in range(5):
         add(other, 9)
     path.write_bytes((tmp_path / "other").read_bytes())
@@ -211,7 +218,8 @@ def test_another_file_in_its_place_is_read_anew(path, tmp_path):
 
 
 def test_appending_reads_the_first_and_the_last_head_only(path, monkeypatch):
-    file, read = grown(path), []
+    file = grown(path)
+    read = []
     monkeypatch.setattr("lookalike.files.arrays.read_section", lambda *a: read.append(a[3]) or read_section(*a))
     add(file, 1)
     sections = file.sections

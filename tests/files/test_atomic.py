@@ -122,7 +122,8 @@ def test_a_folder_is_on_the_disk_before_it_is_reported(tmp_path, calls):
 
 def test_folders_that_cannot_be_synced(tmp_path, monkeypatch):
     """Some file systems of networks refuse it, which is no error; a disk that reports one is."""
-    number, fsync = errno.EIO, os.fsync
+    number = errno.EIO
+    fsync = os.fsync
 
     def failing(file):
         if os.path.isdir(f"/proc/self/fd/{file}"):
@@ -169,7 +170,8 @@ def test_what_another_job_wrote_meanwhile_is_not_replaced(tmp_path, monkeypatch,
     """Also on file systems that have no links."""
     if not links:
         monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError(errno.EPERM, "Operation not permitted")))
-    path, how = tmp_path / "out.jsonl", {"replace": False, "beside": (tmp_path / "d", b"1")}
+    path = tmp_path / "out.jsonl"
+    how = {"replace": False, "beside": (tmp_path / "d", b"1")}
     said = "was written by another process while this job ran, and was left unchanged"
     with pytest.raises(OutputError, match=said), atomic_file(path, **how) as stream:
         stream.write(b"mine")
@@ -199,7 +201,10 @@ def written(path, who):
 
 def test_file_and_description_are_of_the_same_job(tmp_path, monkeypatch):
     """A job that comes between the two of another one waits until both are there."""
-    path, replace, waits, done = tmp_path / "out", os.replace, threading.Event(), threading.Event()
+    path = tmp_path / "out"
+    replace = os.replace
+    waits = threading.Event()
+    done = threading.Event()
     path.write_bytes(b"earlier")
     second = threading.Thread(target=written, args=(path, b"second"))
 
@@ -230,7 +235,8 @@ def test_a_lock_that_is_held_for_long_is_not_waited_for(tmp_path, monkeypatch):
 
 def test_jobs_at_once(tmp_path):
     """Of four that may not replace each other one writes; of four that may all do, and what is left is of one of them."""
-    path, beside = tmp_path / "out.jsonl", tmp_path / "out.jsonl_lookalike.json"
+    path = tmp_path / "out.jsonl"
+    beside = tmp_path / "out.jsonl_lookalike.json"
 
     def job(number, force):
         said = json.dumps({"lookalike": str(number), "inputs": []}).encode()

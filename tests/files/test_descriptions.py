@@ -31,7 +31,8 @@ def test_a_secret_is_read_as_it_was_written_by_its_owner_alone(tmp_path):
 
 
 def test_what_is_no_secret_is_not_taken_for_one(tmp_path):
-    path, secret = tmp_path / "secret", bytes(range(16))
+    path = tmp_path / "secret"
+    secret = bytes(range(16))
     assert secrets.read_secret(tmp_path) is None
     secrets.write_secret(tmp_path, secret)
     whole = path.read_bytes()
@@ -172,7 +173,8 @@ def test_only_what_is_in_a_place_named_is_read(tmp_path):
 
 
 def test_no_disk_and_no_store_is_asked_about_what_nobody_named(tmp_path, monkeypatch):
-    asked, real = [], os.path.realpath
+    asked = []
+    real = os.path.realpath
     monkeypatch.setattr(os.path, "realpath", lambda path, **how: asked.append(os.fspath(path)) or real(path, **how))
     trusted_is(["/net/attacker/x", f"{tmp_path}/../x"], places_named(tmp_path), False)
     assert set(asked) == {str(tmp_path)}

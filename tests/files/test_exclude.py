@@ -10,7 +10,7 @@ from json_lines import parse_lines
 from raising import assert_raises
 
 import lookalike as la
-from lookalike.errors import InputDataError
+from lookalike.errors import InputDataError, ParameterError
 
 TEXT = "one two three four five six seven"
 
@@ -40,7 +40,7 @@ def test_what_matches_a_name_or_a_path_is_left_out(folder):
     ):  # fmt: skip
         assert names_of(la.dedup(folder, exclude=patterns)) == sorted(every - left)
     for pattern in ("", "/", "./"):
-        assert_raises(la.errors.ParameterError, "exclude must be a pattern of names", la.dedup, folder, exclude=pattern)
+        assert_raises(ParameterError, "exclude must be a pattern of names", la.dedup, folder, exclude=pattern)
 
 
 def test_it_is_counted_and_named(folder, capsys):
@@ -108,7 +108,7 @@ def test_an_excluded_folder_is_not_entered(folder):
 
 def test_the_error_of_a_stray_file_advises_it(folder, capsys):
     assert_raises(
-        la.errors.InputDataError,
+        InputDataError,
         r"config\.json, row 1: field 'text' is missing; .*or leave the file out: exclude=$",
         la.dedup,
         folder,
@@ -121,7 +121,7 @@ def test_the_error_of_a_stray_file_advises_it(folder, capsys):
     (folder / "stray.csv").unlink()
     pq.write_table(pa.table({"a": [1]}), folder / "stray.parquet")
     for given, advised in ((folder, True), (folder / "stray.parquet", False)):  # alone, nothing else would be left
-        with pytest.raises(la.errors.InputDataError) as error:
+        with pytest.raises(InputDataError) as error:
             la.dedup(given)
         assert ("exclude=" in str(error.value)) == advised
 

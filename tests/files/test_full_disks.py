@@ -18,7 +18,8 @@ A, B = "one two three four five six", "seven eight nine ten eleven twelve"
 @pytest.mark.parametrize("force", [False, True])
 def test_an_output_never_comes_without_what_says_how_it_was_made(monkeypatch, force):
     """If the disk is full once the rows are written, neither file is new."""
-    result, out = la.dedup(fill("in", a=A)), fill("out")
+    result = la.dedup(fill("in", a=A))
+    out = fill("out")
     if force:
         la.dedup(fill("other", a=B)).write(out / "x.jsonl")
     before = contents(out)

@@ -135,7 +135,8 @@ def test_what_may_not_be_read_is_an_error(tmp_path, monkeypatch):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "1.jsonl").write_text(line(name + A))
-    scandir, access = os.scandir, os.access
+    scandir = os.scandir
+    access = os.access
 
     def refused(path):
         if Path(path).name == "b":
@@ -185,7 +186,8 @@ def test_links_and_hard_links(tmp_path):
 @pytest.mark.parametrize("suffix", [".txt", ".jsonl", ".jsonl.zst", ".csv", ".parquet"])
 def test_names_that_are_not_utf_8(tmp_path, suffix):
     """Ids and messages show such bytes as escapes; outputs have the very name."""
-    folder, odd = tmp_path / "in", os.fsdecode(b"l\xe9" + suffix.encode())
+    folder = tmp_path / "in"
+    odd = os.fsdecode(b"l\xe9" + suffix.encode())
     folder.mkdir()
     if suffix == ".txt":
         (folder / odd).write_text(A)
@@ -217,7 +219,8 @@ def test_names_with_line_feeds(tmp_path):
 
 def test_each_text_file_is_held_against_what_it_was(tmp_path):
     """Not their sum, nor the last change among them."""
-    one, two = tmp_path / "in/a.txt", tmp_path / "in/b.txt"
+    one = tmp_path / "in/a.txt"
+    two = tmp_path / "in/b.txt"
     one.parent.mkdir()
     for change in (
         lambda: (one.write_text("x" * 5), two.write_text("y" * 9)), lambda: os.utime(one, ns=(1, 1)), one.unlink
@@ -247,7 +250,8 @@ def test_many_files_take_few_calls(tmp_path, monkeypatch):
     """A fixed number of looks at each file, however many there are."""
     counts = []
     for n in (40, 80):
-        folder, calls = tmp_path / str(n), []
+        folder = tmp_path / str(n)
+        calls = []
         folder.mkdir()
         for i in range(n):
             (folder / f"{i}.txt").write_text(f"{i} some text of document {i * i}")
@@ -270,10 +274,3 @@ def test_few_open_files_are_enough(tmp_path):
     done = subprocess.run(["bash", "-c", 'ulimit -n 24; "$@"', "bash", *command], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     assert len(os.listdir("out")) == 61
-
-
-def test_empty_documents_are_said_with_a_way_out(tmp_path):
-    (tmp_path / "in.jsonl").write_text(line("") + line("...") + line(A))
-    summary = la.dedup("in.jsonl").summary
-    said = "empty documents                      2   (nothing to compare: kept, never matched; empty='drop' removes them)"
-    assert summary.empty == 2 and said in str(summary)

@@ -49,6 +49,12 @@ def test_every_cut_is_found_or_an_earlier_state(tmp_path, path):
         assert_raises(IndexFormatError, "cut short|not a file of arrays|checksum mismatch", read)
 
 
+WRONG = {  # an entry of an array: its name, dtype, shape, offset
+    0: [[]], 1: ["|O", "zz", "<f4", 5, None], 3: [8],
+    2: [[2**62, 0], [10**15], [-1], [], [10**30], "ab", None, [1, 1], [5.0], [True]],
+}  # fmt: skip
+
+
 def test_headers_that_contradict_the_layout_are_refused(tmp_path):
     """With a checksum that fits; also one that would put arrays where no kernel may read them."""
     path, read = whole_file(tmp_path)
@@ -56,22 +62,20 @@ def test_headers_that_contradict_the_layout_are_refused(tmp_path):
     length = int.from_bytes(whole[16:24], "little")
     held = json.loads(whole[24 : 24 + length])
     a, b = held["arrays"]
-    for said in (
-        {**held, "at": 64}, {**held, "at": None}, {**held, "meta": []}, {**held, "arrays": [b, a]}, {**held, "arrays": [a, a]}, [held],
-        {**held, "arrays": [a]}, {**held, "arrays": [[*a[:3], 8, a[4]], b]}, {**held, "arrays": [a[:4], b]}, {**held, "arrays": [[], b]},
-        {**held, "arrays": [[[], *a[1:]], b]}, {**held, "arrays": [[*a[:2], [2**62, 0], *a[3:]], b]}, {"meta": {}},
-        *({**held, "arrays": value} for value in (None, 5, {}, "x", [5])),
-        *({**held, "arrays": [[a[0], value, *a[2:]], b]} for value in ("|O", "zz", "<f4", 5, None)),
-        *({**held, "arrays": [[*a[:2], value, *a[3:]], b]} for value in ([10**15], [-1], [], [10**30], "ab", None, [1, 1], [5.0], [True])),
-    ):  # fmt: skip
-        for pad in (64, 8):
-            text = json.dumps(said).encode()
-            text = text.ljust(-(-(24 + len(text)) // pad) * pad - 24)
-            path.write_bytes(whole[:12] + struct.pack("<IQ", crc32(text), len(text)) + text + whole[24 + length :])
-            assert_raises(IndexFormatError, r"x: (damaged|cut short)", read)
+
+    def refused(text, said, crc):
+        path.write_bytes(whole[:12] + struct.pack("<IQ", crc, len(text)) + text + whole[24 + length :])
+        assert_raises(IndexFormatError, said, read)
+
+    entries = [[*a[:i], value, *a[i + 1 :]] for i, values in WRONG.items() for value in values]
+    arrays = [*([one, b] for one in (*entries, a[:4], [])), [b, a], [a, a], [a], None, 5, {}, "x", [5]]
+    changes = [*({"arrays": value} for value in arrays), {"at": 64}, {"at": None}, {"meta": []}]
+    for said, pad in product([*(held | change for change in changes), [held], {"meta": {}}], (64, 8)):
+        text = json.dumps(said).encode()
+        text = text.ljust(-(-(24 + len(text)) // pad) * pad - 24)
+        refused(text, r"x: (damaged|cut short)", crc32(text))
     text = json.dumps(held).encode().ljust(length + 8)
-    path.write_bytes(whole[:12] + struct.pack("<IQ", crc32(text), len(text)) + text + whole[24 + length :])
-    assert_raises(IndexFormatError, "checksum mismatch in the header", read)
+    refused(text, "checksum mismatch in the header", crc32(text))
 
 
 @settings(deadline=None)

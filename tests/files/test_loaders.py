@@ -63,7 +63,8 @@ def outcomes(path, damages, expected, whole_is_needed):
 def test_every_changed_byte_of_frequencies_is_harmless_or_found_and_every_cut_is_found(tmp_path, rng):
     path = tmp_path / "file"
     save_frequencies(path)
-    whole, expected = path.read_bytes(), load_frequencies(path)
+    whole = path.read_bytes()
+    expected = load_frequencies(path)
     changed, cut = ([*range(400), *rng.integers(400, len(whole), n).tolist()] for n in (500, 50))
     damages = [(place, whole[:place] + bytes([whole[place] ^ 1 + place % 255]) + whole[place + 1 :]) for place in changed]
     assert outcomes(path, damages, expected, False) == []
@@ -83,7 +84,8 @@ def with_header(data, change):
 @pytest.mark.parametrize("name", ["signatures", "packed"])
 def test_hostile_sketch_files(tmp_path, name):
     """With a checksum that fits, a header is held against rules before anything is made from it."""
-    path, strange = tmp_path / "file", []
+    path = tmp_path / "file"
+    strange = []
     packed = name == "packed"
     (save_packed if packed else save_signatures)(path)
     data = path.read_bytes()

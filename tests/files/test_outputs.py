@@ -97,9 +97,11 @@ with atomic_directory(Path(sys.argv[1]), replace=True) as folder:
 @pytest.mark.parametrize("moment", range(6))
 def test_a_killed_run_leaves_the_old_folder_or_the_new(tmp_path, moment):
     """Killed at each rename, and while the old folder is removed."""
-    source, out = fill("in", a=A, b=B), tmp_path / "out"
+    source = fill("in", a=A, b=B)
+    out = tmp_path / "out"
     la.dedup(source).write(out)
-    old, new = contents(out), ["_lookalike.json", "a.jsonl", "c.jsonl"]
+    old = contents(out)
+    new = ["_lookalike.json", "a.jsonl", "c.jsonl"]
     (source / "b.jsonl").unlink()
     fill(source, c=C)
     done = subprocess.run([sys.executable, "-c", KILLED, str(out), str(moment)], check=False)
@@ -112,7 +114,8 @@ def test_a_killed_run_leaves_the_old_folder_or_the_new(tmp_path, moment):
 
 def test_a_saved_result_that_is_replaced_leaves_nothing(tmp_path, monkeypatch):
     """Stopped after so many files of the older one are gone: the list of them goes last, and the next run removes the rest."""
-    result, unlink = la.dedup(fill("in", a=A, b=B)), Path.unlink
+    result = la.dedup(fill("in", a=A, b=B))
+    unlink = Path.unlink
     result.save("saved")
     for left in range(6):
         allowed = iter(range(left))
@@ -133,7 +136,8 @@ def test_a_saved_result_that_is_replaced_leaves_nothing(tmp_path, monkeypatch):
 
 def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path, result, monkeypatch):
     result.write("out")
-    before, rename = contents(tmp_path), os.rename
+    before = contents(tmp_path)
+    rename = os.rename
 
     def failing(source, target):
         if str(source).endswith(".tmp"):
@@ -174,12 +178,14 @@ def test_a_description_takes_no_file_of_others(tmp_path, result):
 def test_an_output_is_no_input(tmp_path):
     """By the same name, another name, a link or a hard link; a reference; the description of an output."""
     folder = fill("in", a=A, b=A)
-    first, second = folder / "a.jsonl", folder / "b.jsonl"
+    first = folder / "a.jsonl"
+    second = folder / "b.jsonl"
     for name in ("link", "link.jsonl"):
         (tmp_path / name).symlink_to(first)
     os.link(first, tmp_path / "hard.jsonl")
     before = contents(folder)
-    result, found = la.dedup(second, against=first), la.decontaminate(second, against=first)
+    result = la.dedup(second, against=first)
+    found = la.decontaminate(second, against=first)
     for made, output, said in (
         *((result, name, r"would replace the input .*a\.jsonl") for name in ("in/a.jsonl", "in/../in/a.jsonl", "link.jsonl", "hard.jsonl")),
         (result, "link", "another suffix"), (found, "in/a.jsonl", "would replace the input"),

@@ -105,11 +105,12 @@ def test_texts_that_look_like_addresses_are_texts():
 
 def test_refusals_are_named(monkeypatch):
     """Also of a server that is not there, and of one that is slow."""
-    asked, cannot = rf"it was asked {ATTEMPTS} times", "x.jsonl: cannot be read: HTTP error: "
-    for status, said in (
-        (404, f"{cannot}status 404, there is no such file$"), (403, "status 403, you have no permission to read it$"),
-        (418, "status 418, "), (503, rf"status 503 .*; {asked}: run the job again later"),
-    ):  # fmt: skip
+    asked = rf"it was asked {ATTEMPTS} times"
+    cannot = "x.jsonl: cannot be read: HTTP error: "
+    for status, said in {
+        404: f"{cannot}status 404, there is no such file$", 403: "status 403, you have no permission to read it$",
+        418: "status 418, ", 503: rf"status 503 .*; {asked}: run the job again later",
+    }.items():  # fmt: skip
         with serving(files=FILES, every=1, status=status) as site:
             refused(said, site.address + "/x.jsonl")
         assert len(site.requests) == (ATTEMPTS if status >= 500 else 1)
@@ -166,7 +167,8 @@ def test_what_leads_elsewhere(monkeypatch):
 
     def answer(_, request, **__):
         assert request.url.startswith("https:")
-        found, headers = requests.Response(), {"location": "http://example.org/a.jsonl"}
+        found = requests.Response()
+        headers = {"location": "http://example.org/a.jsonl"}
         vars(found).update(status_code=302, url=request.url, request=request, raw=io.BytesIO(), headers=headers)
         return found
 

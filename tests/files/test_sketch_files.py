@@ -38,7 +38,8 @@ def values():
 
 def newer_values():
     """What no file of format 2 holds."""
-    fast, true = values()["fast"], values()["true"]
+    fast = values()["fast"]
+    true = values()["true"]
     return {
         "below one bit": la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.25), (1 / 3, 0.25)]).pack(fast),
         "dense, below one bit": la.sketches.Fractional(shares=[(0.5, 0.5), (2, 0.5)]).pack(true),
@@ -58,10 +59,12 @@ def check_same(found, value, estimated=True):
     for name in ("packing", "has_empty"):
         assert getattr(found, name, None) == getattr(value, name, None)
     for name in ("words", "layout", "values", "densities"):
-        one, other = getattr(found, name, None), getattr(value, name, None)
+        one = getattr(found, name, None)
+        other = getattr(value, name, None)
         assert one is other is None or (one.dtype == other.dtype and (one == other).all())
     if estimated:
-        one, other = found.estimated_resemblance(0, 1), value.estimated_resemblance(0, 1, other=found)
+        one = found.estimated_resemblance(0, 1)
+        other = value.estimated_resemblance(0, 1, other=found)
         assert one == other or (np.isnan(one) and np.isnan(other))
 
 
@@ -87,12 +90,14 @@ def test_round_trip(tmp_path):
 
 @pytest.mark.parametrize(("bits", "n"), one_in(3, [1, 3, 4, 8, 11, 16], [0, 1, 7, 64, 1001]))
 def test_quantized_densities_take_their_bits(tmp_path, bits, n):
-    universe, rng = 1 << 12, np.random.default_rng(n)
+    universe = 1 << 12
+    rng = np.random.default_rng(n)
     sizes = rng.integers(0, universe, n)
     scheme = la.sketches.PermutationMinHash(universe=universe, permutations=64)
     values = rng.integers(0, 9, (n, 64), dtype=np.uint64)
     packed = la.sketches.BBit(bits=1).pack(la.sketches.Signatures(values, scheme, "integers", sizes / universe))
-    rounded, path = packed.with_quantized_densities(bits), tmp_path / "rounded"
+    rounded = packed.with_quantized_densities(bits)
+    path = tmp_path / "rounded"
     la.sketches.save(rounded, path)
     found = la.sketches.load(path)
     check_same(found, rounded, estimated=n > 1)
@@ -154,7 +159,8 @@ def test_copies_that_are_not_marked_and_places_that_were_mixed_are_refused(tmp_p
 
 def test_files_of_earlier_rules_are_loaded_but_not_mixed(tmp_path):
     """Their sketches can be compared with each other, not with new ones."""
-    earlier, index = la.Shingling(width=2, rules=1), la.search.BandingIndex(bands=16, rows=6)
+    earlier = la.Shingling(width=2, rules=1)
+    index = la.search.BandingIndex(bands=16, rows=6)
     pairs = {}
     for name in ("fast", "bits"):
         new = values()[name]
@@ -173,17 +179,19 @@ def test_files_of_earlier_rules_are_loaded_but_not_mixed(tmp_path):
 
 
 def test_damage_is_told_from_strangers_and_newer_versions(tmp_path):
-    path, value = tmp_path / "x.sig", values()["fast"]
+    path = tmp_path / "x.sig"
+    value = values()["fast"]
     la.sketches.save(value, path)
     assert_raises(la.errors.OutputError, "exists", la.sketches.save, value, path)
     data = path.read_bytes()
     end = 24 + int.from_bytes(data[16:24], "little")
     newer = data.replace(b'"rules": 3', b'"rules": 4')
-    for said, content in (
-        ("not a file of signatures", b"PK" + data), (r"rules 4 are newer than 3; upgrade", newer[:12] + crc32(newer[24:end]).to_bytes(4, "little") + newer[16:]),
-        ("format version 4 is newer than 1, the newest known here; upgrade", data[:8] + b"\x04" + data[9:]),
-        ("checksum mismatch", data[:-65] + bytes([data[-65] ^ 1]) + data[-64:]),
-    ):  # fmt: skip
+    for said, content in {
+        "not a file of signatures": b"PK" + data,
+        r"rules 4 are newer than 3; upgrade": newer[:12] + crc32(newer[24:end]).to_bytes(4, "little") + newer[16:],
+        "format version 4 is newer than 1, the newest known here; upgrade": data[:8] + b"\x04" + data[9:],
+        "checksum mismatch": data[:-65] + bytes([data[-65] ^ 1]) + data[-64:],
+    }.items():  # fmt: skip
         path.write_bytes(content)
         assert_raises(InputDataError, said, la.sketches.load, path)
     assert_raises(InputDataError, "cannot be read", la.sketches.load, "none")

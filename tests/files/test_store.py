@@ -143,15 +143,14 @@ def test_outputs_meet_no_input(bucket, clean, tmp_path):
         (bucket / name).write_bytes(b"{}\n")
     (tmp_path / "a.jsonl").write_text("{}\n")
     here, there = ([split.place for split in open_sources([str(folder)])] for folder in (tmp_path, bucket / "in"))
-    one, overlap = [place_of(bucket / "in/a.jsonl", "a", "a")], "overlap; choose another name"
+    one = [place_of(bucket / "in/a.jsonl", "a", "a")]
+    overlap = "overlap; choose another name"
     for output, places, *works in (
         (clean, there), (bucket / "inside", there, [f"{bucket}work"]), (bucket / "in/clean", one), (clean, here, [str(tmp_path / "work")]),
     ):  # fmt: skip
         check_apart(output, places, *works)
-    inside, contains = (
-        "is inside the input folder .*/in, which the next run would read",
-        "replaced as a whole, but contains the input a;",
-    )
+    inside = "is inside the input folder .*/in, which the next run would read"
+    contains = "replaced as a whole, but contains the input a;"
     for said, output, places, *works in (
         (inside, bucket / "in", there), (inside, bucket / "in/clean", there), (contains, bucket / "in", one), (contains, bucket, one),
         *((overlap, clean, [], [str(other)]) for other in (clean / "work", bucket, clean)),
@@ -189,7 +188,8 @@ def test_what_belongs_to_others_is_refused(folder):
 
 def test_a_damaged_job_is_refused(folder):
     StoreWorkspace(folder, JOB)
-    job, secret = folder / "job.json", folder / "secret"
+    job = folder / "job.json"
+    secret = folder / "secret"
     whole = job.read_bytes()
     for data in (b"", b"{}", b"[1]", whole.replace(b"0.8", b"0.9")):
         job.write_bytes(data)
@@ -203,7 +203,8 @@ def test_a_damaged_job_is_refused(folder):
 @pytest.mark.parametrize("step", range(4))
 def test_a_driver_that_is_killed_while_it_removes_leaves_waste(folder, step, monkeypatch):
     """Whatever was removed before, the next job begins anew."""
-    space, left = StoreWorkspace(folder, JOB), iter(range(step))
+    space = StoreWorkspace(folder, JOB)
+    left = iter(range(step))
     (folder / "tables/x.done").write_bytes(b"x")
 
     def counted(do):
@@ -233,7 +234,8 @@ def test_a_store_that_refuses_is_named(folder, monkeypatch):
 
 def test_a_job_does_not_find_the_tables_of_another(folder):
     """Such as a second driver in the same folder has left, after the first one removed everything."""
-    space, other = StoreWorkspace(folder, JOB), StoreWorkspace(folder, JOB)
+    space = StoreWorkspace(folder, JOB)
+    other = StoreWorkspace(folder, JOB)
     assert space.tables == other.tables
     space.close()
     (other.tables / "x.done").write_bytes(b"x")

@@ -47,7 +47,8 @@ def test_lines_for_any_blocks(folder, pieces, block, suffix):
 
 def test_what_is_compressed_is_read_again(tmp_path):
     for suffix in PACKED:
-        path, written = tmp_path / f"a{suffix}", []
+        path = tmp_path / f"a{suffix}"
+        written = []
         for _ in range(2):
             with open(path, "wb") as raw, compressed(raw, path) as stream:
                 stream.write(b"one\n" * 1000)
@@ -96,7 +97,9 @@ def test_a_line_that_is_too_long_is_not_held(folder, pieces, block, most):
 def test_what_decompresses_to_much_is_read_no_further_than_a_line_may_be_long(tmp_path, monkeypatch, suffix):
     """What is read of the file is noted as it is on the disk."""
     data = "".join(f"line {i * i}\n" for i in range(300_000)).encode()
-    path, noted, sizes = tmp_path / f"lines{suffix}", [], []
+    path = tmp_path / f"lines{suffix}"
+    noted = []
+    sizes = []
     path.write_bytes(PACKED[suffix](data))
     assert b"".join(line for lines in read_lines(path, noted=noted.append) for line in lines) == data
     assert len(noted) > 1 and min(noted) >= 0, "a block each"

@@ -151,7 +151,8 @@ def test_what_is_no_folder(tmp_path):
 
 def test_a_work_folder_whose_job_just_ended_is_not_shared(folder, monkeypatch):
     """Whoever waits with the lock of a folder that is gone has nothing."""
-    first, flock = Workspace(folder, JOB), fcntl.flock
+    first = Workspace(folder, JOB)
+    flock = fcntl.flock
     monkeypatch.setattr(fcntl, "flock", lambda file, how: (monkeypatch.undo(), first.close(), flock(file, how)))
     assert_raises(OutputError, "another process is using this folder", Workspace, folder, JOB)
 
@@ -165,7 +166,8 @@ def test_no_temporary_folder(monkeypatch, tmp_path):
 
 def test_parts_can_be_read_while_they_move_to_the_disk(monkeypatch):
     """Threads go on reading: each part is in memory until its file is whole."""
-    space, seen = Workspace(), []
+    space = Workspace()
+    seen = []
     for n in range(5):
         space.append("keys", part(n))
 
@@ -199,7 +201,8 @@ def test_what_says_whose_the_parts_are_is_the_last_to_go(folder, monkeypatch):
     """On the disk too: after a loss of power, parts that nobody owns would make a folder of no use."""
     space = Workspace(folder, JOB)
     space.append("texts", part())
-    seen, fsync = [], os.fsync
+    seen = []
+    fsync = os.fsync
 
     def synced(file):
         path = os.readlink(f"/proc/self/fd/{file}")
@@ -216,7 +219,8 @@ def test_what_a_crash_leaves_of_discarded_parts_has_no_gap(folder, monkeypatch):
     space = Workspace(folder, JOB)
     for _ in range(12):
         space.append("texts", part())
-    unlink, left = Path.unlink, iter(range(3))
+    unlink = Path.unlink
+    left = iter(range(3))
 
     def interrupted(path, missing_ok=False):
         if next(left, None) is None:

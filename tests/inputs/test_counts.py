@@ -32,7 +32,8 @@ def test_rows_come_once_and_in_their_order(tmp_path_factory, parts, group, below
     counts, rows = saved(folder, parts, group)
     first = 0
     for number, part in enumerate(parts):
-        some, seen = CountRows(folder, counts, number, 10), []
+        some = CountRows(folder, counts, number, 10)
+        seen = []
         for end in [*below, 10]:
             found = [tuple(row.values()) for batch in some.below(end) for row in batch.to_pylist()]
             assert all(row[0] < end for row in found)
@@ -50,7 +51,8 @@ def test_rows_that_no_job_wrote_are_refused(tmp_path, monkeypatch):
     """A few bytes can stand for any number of equal rows: those that are in one group are as many as are written together."""
     counts, _ = saved(tmp_path, [[1, 2, 3]], 2)
     path = tmp_path / "counts.parquet"
-    table, values = pq.read_table(path), "has values that are not in 0 to"
+    table = pq.read_table(path)
+    values = "has values that are not in 0 to"
     for said, name, column in (
         ("its column row does not ascend", "row", [2, 1, 3]), (f"its column row {values} 9", "row", [1, 2, 10]),
         (f"its column n_exact {values}", "n_exact", [0, -1, 0]), ("its column documents has nulls", "documents", [1, None, 1]),

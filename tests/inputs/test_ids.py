@@ -42,13 +42,14 @@ def test_ids_of_a_column_of_arrow():
 
 
 def test_ids_that_are_none_are_named_by_row():
-    for said, ids in (
-        ("row 11: an id must be a str or an int; this one is null", ["a", None]), ("row 11: .* this one is 1.5, of type float", ["a", 1.5]),
-        ("row 11: an id must be a str or an int; this one is True, of type bool", ["a", True]),
-        ("row 12: .* this one is empty", ["a", "b", ""]), ("row 11: .* lone surrogate", ["a", "\ud800"]),
-        ("row 11: the id is null", pa.array(["a", None])), ("row 11: .* this one is empty", pa.array(["a", ""])),
-        ("row 10: .* the column holds double", pa.array([1.0])), ("row 10: .* the column holds binary", pa.array([b"a"])),
-    ):  # fmt: skip
+    for said, ids in {
+        "row 11: an id must be a str or an int; this one is null": ["a", None],
+        "row 11: .* this one is 1.5, of type float": ["a", 1.5],
+        "row 11: an id must be a str or an int; this one is True, of type bool": ["a", True],
+        "row 12: .* this one is empty": ["a", "b", ""], "row 11: .* lone surrogate": ["a", "\ud800"],
+        "row 11: the id is null": pa.array(["a", None]), "row 11: .* this one is empty": pa.array(["a", ""]),
+        "row 10: .* the column holds double": pa.array([1.0]), "row 10: .* the column holds binary": pa.array([b"a"]),
+    }.items():  # fmt: skip
         assert_raises(InputDataError, f"^in, {said}", id_column, "in", batch(ids))
 
 
@@ -107,7 +108,8 @@ def test_labels_are_made_of_file_and_row():
 
 
 def test_what_is_missing_is_not_made():
-    some, made = labels("a", "b"), []
+    some = labels("a", "b")
+    made = []
     whole = some.ids(POSITIONS, NUMBERS).to_pylist()
 
     def make(positions, numbers, given):
@@ -118,5 +120,6 @@ def test_what_is_missing_is_not_made():
         found = some.without(np.array(missing), make, POSITIONS, NUMBERS, None)
         assert found.to_pylist() == [None if gone else label for gone, label in zip(missing, whole, strict=True)]
     assert made == [3, 2, 2, 0]
-    named, given = labels("a", named=True), pa.array(["x", None, "z"])
+    named = labels("a", named=True)
+    given = pa.array(["x", None, "z"])
     assert named.without(np.array([False, True, False]), named.ids, POSITIONS, NUMBERS, given).to_pylist() == given.to_pylist()

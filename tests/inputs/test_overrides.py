@@ -29,7 +29,8 @@ def test_a_file_says_what_a_list_says(tmp_path):
         {"id": "a", "action": "keep", "sha256": OTHER}, {"id": "7", "action": "remove"},
     ]  # fmt: skip
     path = written(tmp_path, lines[0], "  ", *lines[1:])
-    found, held = read_overrides(path), read_overrides(lines)
+    found = read_overrides(path)
+    held = read_overrides(lines)
     for some, second in ((found, 3), (held, 2)):
         told = [(e.id, e.action, e.digests, e.line) for e in some.entries]
         assert told == [("a", "keep", (DIGEST, OTHER.lower()), 1), ("7", "remove", (), second)]
@@ -79,10 +80,11 @@ def test_what_is_no_list_and_no_file_and_lines_that_contradict_each_other(tmp_pa
     path = written(tmp_path, {"id": 1, "action": "keep"}, {"id": 2, "action": "keep"}, {"id": "1", "action": "remove"})
     for given_ in ({"id": 1, "action": "keep"}, 7, iter([])):
         assert_raises(ParameterError, "overrides must be a path, a list of dicts or None; got", la.Settings, overrides=given_)
-    for said, given_ in (
-        (r"line 1: keep '1' contradicts line 3, remove; leave one", path), ("nowhere: cannot be read: No such file", tmp_path / "nowhere"),
-        ("cannot be read: Is a directory", str(tmp_path)), ("cannot be read: embedded null", "a\0b"),
-    ):  # fmt: skip
+    for said, given_ in {
+        r"line 1: keep '1' contradicts line 3, remove; leave one": path,
+        "nowhere: cannot be read: No such file": tmp_path / "nowhere", "cannot be read: Is a directory": str(tmp_path),
+        "cannot be read: embedded null": "a\0b",
+    }.items():  # fmt: skip
         assert_raises(InputDataError, said, la.Settings, overrides=given_)
 
 

@@ -29,7 +29,8 @@ def file(tmp_path_factory):
 @pytest.fixture
 def pieces(monkeypatch):
     """Each row group is a piece; which of them are read."""
-    read, whole = [], Parquet.read
+    read = []
+    whole = Parquet.read
 
     def groups(self, split, n):
         return [(10 * i, replace(split, groups=(i, i + 1))) for i in range(N // 10)]
@@ -48,7 +49,8 @@ def references(file, folder):
 def test_rows_that_ascend_come_from_the_pieces_that_have_them(file, pieces):
     (split,) = open_sources([file])
     rows = np.array([3, 4, 9, 31, 59])
-    again, found = TextReader(split.pieces(1), Columns(others=("n",)), rows), []
+    again = TextReader(split.pieces(1), Columns(others=("n",)), rows)
+    found = []
     while len(found) < len(rows):
         first, batch = again.at(len(found))
         assert first == len(found) and batch.others["n"].to_pylist() == rows[first : first + len(batch.texts)].tolist()
@@ -61,7 +63,8 @@ def test_what_is_not_wanted_is_empty(file, pieces, tmp_path):
     wanted = np.isin(np.arange(N), [0, 8, 9, 40, 41])
     for start in (0, 7, 33, 59):
         pieces.clear()
-        row, found = start, []
+        row = start
+        found = []
         for first, texts in wanted_texts(split, wanted, start):
             assert first == row
             found += [text.decode() for text in texts.column().to_pylist()]
