@@ -23,7 +23,8 @@ TEXTS = [LETTERS, LETTERS + " u"]
 def test_equal_texts_are_shingled_once(monkeypatch):
     """Two different queries with two different texts, however often each is there; also where few are compared together."""
     resemblance = la.shingle(TEXTS).resemblance(0, 1)
-    shingled, hashes = [], KeyedHashes.hashes
+    shingled = []
+    hashes = KeyedHashes.hashes
     monkeypatch.setattr(KeyedHashes, "hashes", lambda self, texts: shingled.append(len(texts)) or hashes(self, texts))
     with la.Index.create("x", keep_text=True, threshold=0.3) as index:
         index.add(range(8), TEXTS * 4)
@@ -42,7 +43,8 @@ def test_answers_are_the_columns_of_the_table(tmp_path, keep_text):
             assert index.query([""]).schema.field("id").type == pa.string(), "nobody knows yet"
             index.add(ids, TEXTS)
             for given, n in (([*TEXTS, "", "nothing here"], 4), (index.sketch(TEXTS), 4), ([], 0), ([""], 0)):
-                found, table = index.answers(given, top=2), index.query(given, top=2)
+                found = index.answers(given, top=2)
+                table = index.query(given, top=2)
                 assert len(found) == table.num_rows == n and found.to_table().equals(table)
                 assert (
                     table.schema.field("id").type == kind and found.id == table["id"].to_pylist() == [*ids, *reversed(ids)][:n]
@@ -58,12 +60,16 @@ def test_tables_are_those_that_arrow_makes(rng):
     for n, longest, exact in product([0, 1, 2, 31, 32, 33, 500], [None, 0, 1, 9, 130], [False, True]):
         made = []
         for _ in range(2):
-            query, scores = np.sort(rng.integers(0, 9, n)), rng.random((3, n))
+            query = np.sort(rng.integers(0, 9, n))
+            scores = rng.random((3, n))
             if longest is None:
-                ids, id_type, kind = rng.integers(-(1 << 63), 1 << 63, n).tolist(), "int", pa.int64()
+                ids = rng.integers(-(1 << 63), 1 << 63, n).tolist()
+                id_type = "int"
+                kind = pa.int64()
             else:
                 ids = ["é\U0001f600x"[i % 3] * int(rng.integers(0, longest + 1)) for i in range(n)]
-                id_type, kind = "str", pa.string()
+                id_type = "str"
+                kind = pa.string()
             answers = Answers(query, ids, scores[0], scores[1], scores[2] if exact else None, id_type)
             last = pa.array(scores[2]) if exact else pa.nulls(n, pa.float64())
             made.append((answers.to_table(), pa.table([query, pa.array(ids, kind), *scores[:2], last], COLUMNS)))
@@ -97,7 +103,8 @@ def some_texts(rng, n, base):
 
 def twin(index, segments, removed, queries, top, first_only):
     """What a search finds, document by document, in the order in which it says it."""
-    kind, exact = index.kind, index.info["keep_text"]
+    kind = index.kind
+    exact = index.info["keep_text"]
     asked, *sketched = (
         kind.sketch(*kind.shingling.hashes(from_strings(texts)))
         for texts in (queries, *([text for _, text in segment] for segment in segments))
@@ -110,7 +117,8 @@ def twin(index, segments, removed, queries, top, first_only):
 
     out = []
     for q, query in enumerate(queries):
-        matches, mine = [], codes_of(asked.codes[q])
+        matches = []
+        mine = codes_of(asked.codes[q])
         for number, (segment, bits, stored) in enumerate(zip(segments, bits_of, sketched, strict=True)):
             for r, (name, text) in enumerate(segment):
                 if name in removed or stored.empty[r] or asked.empty[q]:
@@ -157,7 +165,8 @@ def filled(request, tmp_path):
     rng = np.random.default_rng(seed)
     base = [rng.integers(0, 400, int(size)) for size in rng.integers(6, 60, 8)]
     with la.Index.create(tmp_path / "x", keep_text=keep, **KINDS[kind]) as index:
-        segments, count = [], 0
+        segments = []
+        count = 0
         for size in rng.integers(1, 40, 4).tolist():
             segments.append([(count + i, text) for i, text in enumerate(some_texts(rng, size, base))])
             count += size

@@ -33,7 +33,8 @@ def shingles(text, wanted):
 
 def expected(texts, asked, threshold, top=None, width=2):
     """[(query, document, containment)], the best first."""
-    sets, found = [shingles(text, width) for text in texts], []
+    sets = [shingles(text, width) for text in texts]
+    found = []
     for query, text in enumerate(asked):
         own = shingles(text, width)
         shares = [(-len(own & some) / len(own), d) for d, some in enumerate(sets) if own]
@@ -73,7 +74,8 @@ def test_none_is_missed(how, monkeypatch):
 
 def test_no_more_matches_are_held_than_are_asked_for(monkeypatch):
     """And some others: of what all documents contain, the best are chosen as the index is gone through."""
-    held, best = [], containing.best
+    held = []
+    best = containing.best
     monkeypatch.setattr(containing, "AT_A_TIME", 2)
     monkeypatch.setattr(containing, "MANY", 8)
     monkeypatch.setattr(

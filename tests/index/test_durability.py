@@ -10,7 +10,8 @@ import lookalike as la
 
 @pytest.fixture
 def synced(monkeypatch):
-    paths, fsync = [], os.fsync
+    paths = []
+    fsync = os.fsync
 
     def record(file):
         paths.append(os.readlink(f"/proc/self/fd/{file}"))

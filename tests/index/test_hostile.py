@@ -99,7 +99,8 @@ def test_fields_of_a_manifest_are_held_against_rules(path, tmp_path):
         "rows",
         "shingling",
     )
-    probed, packed = tmp_path / "probed", tmp_path / "packed"
+    probed = tmp_path / "probed"
+    packed = tmp_path / "packed"
     la.Index.create(probed, kind="simhash", probes=23).close()
     la.Index.create(packed, bits=2, slots=64).close()
     fine = [("keep_text", True), ("segments", []), ("fold_case", True), ("seed", 0), ("bits", 1.5)]
@@ -134,7 +135,8 @@ def arrays_of(held, name, place, value):
                                    "id_offsets", "text_bytes", "text_offsets"])  # fmt: skip
 def test_headers_of_segments_are_held_against_rules(path, array):
     segment = path / "segment-00000000"
-    whole, accepted = segment.read_bytes(), []
+    whole = segment.read_bytes()
+    accepted = []
     wrong = (
         ("codes", "other", 5, None), ("|O", "zz", "<f8", ">u8", "<u1", "<M8[s]", 5, None, []),
         ([], [-1], [10**18], [10**30], [0, 10**18], [3], "10", None, [10.0], [True], [[10]], [10, 256, 1]),
@@ -226,7 +228,8 @@ def test_damage_is_never_merged(path, array, place):
         assert_raises(IndexFormatError, "segment-00000000", index.compact)
         for k in range(8):
             index.add([f"new{k}-{i}" for i in range(12)], [f"another text number {k} and {i} here" for i in range(12)])
-        files, count = everything(path), len(index)
+        files = everything(path)
+        count = len(index)
         assert_raises(IndexFormatError, "segment-00000000", index.add, ["one more"], ["than there can be without merging"])
         assert everything(path) == files and len(index) == count == 115 and index.check() == [before]
     with la.Index.open(path, "read", salvage=True) as rest:
@@ -253,7 +256,7 @@ def raw(segment, name):
 ROT = """
 import sys, numpy as np, lookalike as la
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
+sys.path[:0] = [sys.argv[2], f"{sys.argv[2]}/.."]
 from test_hostile import TEXTS, flip
 path, rng = Path(sys.argv[1]), np.random.default_rng(5)
 segment, errors = path / "segment-00000000", 0

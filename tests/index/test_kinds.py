@@ -22,10 +22,12 @@ def test_recall_is_that_of_bands_and_of_estimates():
     kinds = [(16, 256, chosen), (2, 300, chosen), (1, 64, chosen), (16, 256, {})]
     for threshold, recall, (bits, slots, how) in product([0.5, 0.75, 0.8, 0.95, 1.0], [0.3, 0.9, 0.99, 0.9999], kinds):
         kind = make_kind("minhash", threshold=threshold, recall=recall, bits=bits, slots=slots, **how)
-        equal, few = threshold + (1 - threshold) / 2**bits, kind.least + (0 if bits == 16 else slots)
+        equal = threshold + (1 - threshold) / 2**bits
+        few = kind.least + (0 if bits == 16 else slots)
         compared = stats.binom.sf(0, kind.plan.bands, threshold**kind.plan.rows)
         assert kind.candidate_recall == pytest.approx(compared) and (how or compared >= recall**0.5)
-        wanted, highest = min(recall**0.5, recall / compared), int(np.ceil(slots * equal - 1e-9))
+        wanted = min(recall**0.5, recall / compared)
+        highest = int(np.ceil(slots * equal - 1e-9))
         assert stats.binom.sf(few - 1, slots, equal) >= wanted and (
             few == highest or stats.binom.sf(few, slots, equal) < wanted
         )
@@ -42,7 +44,8 @@ def test_least_score_of_a_fingerprint():
 def test_errors_of_estimates():
     """Also of fewer equal codes than chance makes; that of 64 bits."""
     for bits, slots in ((1, 60), (4, 60), (16, 256)):
-        kind, parts = make_kind("minhash", bits=bits, slots=slots), [Part(slots=slots, bits=bits)]
+        kind = make_kind("minhash", bits=bits, slots=slots)
+        parts = [Part(slots=slots, bits=bits)]
         expected = mixture.estimate(np.arange(slots + 1)[:, None], parts, 0.0, 0.0)[1]
         np.testing.assert_allclose(kind.estimates[1], expected, rtol=1e-9)
     estimated, error = make_kind("simhash").estimate(-np.arange(65))
@@ -87,7 +90,9 @@ def test_estimates_are_unbiased_and_their_errors_are_those_stated(rng):
     Slots that the sketch fills in its first round vary less than independent ones, on these sets hardly.
     """
     for bits, slots in SETTINGS:
-        n, size, common = 1500, 2000, 1800
+        n = 1500
+        size = 2000
+        common = 1800
         truth = common / (2 * size - common)
         kind = make_kind("minhash", bits=bits, slots=slots)
         left, right = (kind.sketch(*rows) for rows in pairs_of_sets(n, size, common, rng))
@@ -111,7 +116,9 @@ def test_estimates_are_unbiased_and_their_errors_are_those_stated(rng):
 @pytest.mark.parametrize("given", [{"bits": 1, "slots": 512}, {"bits": 4, "slots": 100}, {"bands": 4, "rows": 3}], ids=str)
 def test_recall_at_the_threshold_is_what_is_stated(rng, given):
     """Of pairs that share so many of their elements: looked at, and estimated to reach the threshold."""
-    n, size, common = 3000, 1000, 800
+    n = 3000
+    size = 1000
+    common = 800
     kind = make_kind("minhash", threshold=common / (2 * size - common), **given)
     left, right = (kind.sketch(*rows) for rows in pairs_of_sets(n, size, common, rng))
     equal = equal_slots(kind, left, right)
@@ -134,7 +141,8 @@ def test_the_least_error_of_a_number_of_bytes(tmp_path):
     for size in (2, 33, 64, 200):
         with la.Index.create(tmp_path / f"{size}", sketch_bytes=size) as index:
             index.add(range(10), [f"one two three four w{i}" for i in range(10)])
-            kind, codes = index.kind, ArrayFile(tmp_path / f"{size}/segment-00000000").described("codes")
+            kind = index.kind
+            codes = ArrayFile(tmp_path / f"{size}/segment-00000000").described("codes")
             assert codes == ("<u2", (10, size // 2)) and index.kind.slots == 8 * (size // 2 * 2) // kind.bits
             for bits in (1, 2, 4, 8, 16):
                 slots = 8 * (size // 2 * 2) // bits

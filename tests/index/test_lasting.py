@@ -76,7 +76,8 @@ def test_one_writer_many_readers(three_segments, texts):
 
 
 def test_a_writer_waits(three_segments):
-    first, opened = la.Index.open(three_segments), []
+    first = la.Index.open(three_segments)
+    opened = []
     thread = threading.Thread(target=lambda: opened.append(la.Index.open(three_segments, wait=True)))
     thread.start()
     thread.join(0.1)
@@ -131,7 +132,8 @@ def writer(request, tmp_path_factory):
 
 @pytest.mark.parametrize("times", [12, pytest.param(300, marks=pytest.mark.slow)])
 def test_killed_at_random_moments(writer, tmp_path, times):
-    rng, counts = np.random.default_rng(9), []
+    rng = np.random.default_rng(9)
+    counts = []
     for i in range(times):
         path = tmp_path / f"{i}"
         la.Index.create(path, **KINDS[writer.kind]).close()
@@ -162,7 +164,9 @@ def test_a_full_disk_changes_nothing(three_segments, texts, monkeypatch, change)
     """Each of the writes of a change may be the one that fails; it has then happened wholly or not at all."""
     for synced in range(4):
         with la.Index.open(three_segments) as index:
-            before, left, fsync = answers(index, texts), iter(range(synced)), os.fsync
+            before = answers(index, texts)
+            left = iter(range(synced))
+            fsync = os.fsync
 
             def failing(file, left=left, fsync=fsync):
                 if next(left, None) is None:

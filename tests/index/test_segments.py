@@ -52,7 +52,9 @@ def made(path, kind, keep_text):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("keep_text", [False, True])
 def test_some_rows_at_a_time_make_the_same_bytes(tmp_path, monkeypatch, kind, keep_text):
-    files, asked, order = [], [" ".join(WORDS[i : i + 12]) for i in range(28)], [("query", "ascending"), ("id", "ascending")]
+    files = []
+    asked = [" ".join(WORDS[i : i + 12]) for i in range(28)]
+    order = [("query", "ascending"), ("id", "ascending")]
     for together in (1 << 14, 7):
         monkeypatch.setattr(state, "TOGETHER", together)
         path = made(tmp_path / str(together), kind, keep_text)

@@ -52,7 +52,8 @@ def test_of_equal_ids_added_at_once_one_is_in():
 
 def test_queries_see_whole_states_while_the_index_changes():
     """Ten documents are always there; others come in pairs. A query finds the ten, and of each pair both or none."""
-    names, done = [f"s{i}" for i in range(10)], threading.Event()
+    names = [f"s{i}" for i in range(10)]
+    done = threading.Event()
     stay = [text_of(f"{name}x") for name in names]
 
     def change():

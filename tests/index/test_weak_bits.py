@@ -17,7 +17,8 @@ WORDS = np.array([f"v{i}" for i in range(100_000)])
 
 def pairs_of_texts(n, size, changed, rng):
     """Texts of ``size`` different words, and others of which so many are changed: their cosine is 1 - changed / size."""
-    left, right = [], []
+    left = []
+    right = []
     for _ in range(n):
         words = WORDS[rng.choice(len(WORDS), size + changed, replace=False)]
         left.append(" ".join(words[:size]))
@@ -41,7 +42,8 @@ def test_what_the_cheapest_flips_lead_to_is_found_and_nothing_else(rng, probes):
         asked = index.sketch(right)
         margins = asked.margins + rng.uniform(-0.4, 0.4, asked.margins.shape).astype(np.float32)  # no two sums alike
         asked = replace(asked, margins=margins)
-        stored, words = index.sketch(left).keys[:, 0], asked.keys[:, 0]
+        stored = index.sketch(left).keys[:, 0]
+        words = asked.keys[:, 0]
         expected = set()
         for rows, q in product(segments, range(len(right))):
             first = 64 - max(1, len(rows).bit_length() - 3)
@@ -63,7 +65,8 @@ def test_what_the_cheapest_flips_lead_to_is_found_and_nothing_else(rng, probes):
 )
 def test_the_share_found_is_the_one_stated(rng, size, changed, radius, probes):
     """Of real fingerprints with their margins, against the exact search of the same documents; and the recall of all pairs."""
-    n, cosine = 4000, 1 - changed / size
+    n = 4000
+    cosine = 1 - changed / size
     left, right = pairs_of_texts(n, size, changed, rng)
     given = {"kind": "simhash", "threshold": cosine, "radius": radius, "width": 1}
     with (
@@ -73,10 +76,12 @@ def test_the_share_found_is_the_one_stated(rng, size, changed, radius, probes):
         for index in (exact, probed):
             index.add(range(n), left)
         pairs = {(i, i) for i in range(n)}
-        wanted, got = found(exact, right) & pairs, found(probed, right) & pairs
+        wanted = found(exact, right) & pairs
+        got = found(probed, right) & pairs
         assert got <= wanted and len(wanted) > 500
         said = probed.info
-    share, close = said["share_found_by_probes"], 0.01  # of the model's own drawing
+    share = said["share_found_by_probes"]
+    close = 0.01  # of the model's own drawing
     assert 0.5 < share < 0.99
     assert abs(len(got) / len(wanted) - share) < 4 * (share * (1 - share) / len(wanted) + close**2 / 9) ** 0.5
     farthest = max(d for d in range(radius + 1) if np.cos(np.pi * d / 64) >= cosine - 1e-12)
@@ -100,7 +105,8 @@ def test_what_is_stated_follows_the_sizes_of_segments():
 
 def test_one_table_takes_the_place_of_four(tmp_path):
     """What is kept is the exact index's, less three tables of 12 bytes a document; no margins are. Their sketches do not mix."""
-    texts, indexes = [f"one two three four five six seven w{i}" for i in range(5000)], []
+    texts = [f"one two three four five six seven w{i}" for i in range(5000)]
+    indexes = []
     for name, given in (("exact", {}), ("probed", {"probes": 23})):
         indexes.append(la.Index.create(tmp_path / name, kind="simhash", **given))
         indexes[-1].add(range(5000), texts)

@@ -25,7 +25,8 @@ def operations(seed):
     import random
 
     rng = random.Random(seed)
-    live, number = [], 0
+    live = []
+    number = 0
     while True:
         draw = rng.random()
         if draw < 0.6 or len(live) < 5:
