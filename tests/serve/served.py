@@ -103,7 +103,8 @@ def status_of(connection):
 
 def answer(connection):
     """Return what comes until the connection ends, and how long that took."""
-    begun, out = time.monotonic(), b""
+    begun = time.monotonic()
+    out = b""
     try:
         while got := connection.recv(1 << 16):
             out += got

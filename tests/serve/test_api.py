@@ -45,7 +45,8 @@ def test_documents_are_added_replaced_returned_and_removed(server, client):
 
 
 def test_compare_says_what_python_says(client):
-    left, right = "one two three four", "one two three five"
+    left = "one two three four"
+    right = "one two three five"
     told = client.post("/v1/compare", json={"left": left, "right": right}).json()
     assert told == compare_texts(left, right, width=2)
     nothing = client.post("/v1/compare", json={"left": "", "right": ""}).json()
@@ -67,7 +68,8 @@ def test_metrics_count(server, client):
     client.post("/v1/documents", json={"documents": [{"id": "m", "text": "m n o"}, {"id": "a", "text": TEXTS["a"]}]})
     client.request("DELETE", "/v1/documents", json={"ids": ["m"]})
     client.get("/v1/documents/not-to-be-seen")
-    after, query = read(), 'route="/v1/query"'
+    after = read()
+    query = 'route="/v1/query"'
     for name, grown in {
         f'requests_total{{method="POST",{query},status="200"}}': 1, f"request_seconds_count{{{query}}}": 1,
         f'request_seconds_bucket{{le="+Inf",{query}}}': 1, "texts_queried_total": 2, "documents_added_total": 2,
@@ -121,7 +123,9 @@ def test_documents_that_are_refused(client):
 def test_ids_that_are_numbers(tmp_path, monkeypatch):
     """And a damaged index is a failure, no missing document."""
     store = BatchedIndex(la.Index.open(make_index(tmp_path / "numbers.idx", None)), Limits(), Metrics())
-    ask, documents, most = partial(served.ask, make_app(store)), "/v1/documents", (1 << 63) - 1
+    ask = partial(served.ask, make_app(store))
+    documents = "/v1/documents"
+    most = (1 << 63) - 1
     assert ask("GET", f"{documents}/-5").status_code == 404
     given = [{"id": -5, "text": "one two three"}, {"id": 1 << 60, "text": "four five six"}, {"id": most, "text": "x"}]
     assert ask("POST", documents, json={"documents": given[:2]}).json() == {"added": 2, "replaced": 0}

@@ -101,7 +101,8 @@ def test_a_job_page_by_page(client):
     def listed(**asked):
         return client.get("/v1/removals", params=asked).json()
 
-    first, rest = listed(kind="near"), listed(kind="near", begin=50)
+    first = listed(kind="near")
+    rest = listed(kind="near", begin=50)
     assert (first["total"], rest["total"], rest["begin"], len(first["rows"])) == (60, 60, 50, 50)
     found = first["rows"] + rest["rows"]
     scores = [row["score"] for row in found]
@@ -218,7 +219,8 @@ def test_a_damaged_index_is_a_failure_of_the_server(looked_up, monkeypatch):
 
 def test_the_page_waits_as_all_others_do_and_a_key_for_reading_is_enough(tmp_path):
     """What the page of an index asks for is within the limit of what may wait."""
-    texts, reading = {"a": "one two three four five six"}, {"authorization": f"Bearer {READER}"}
+    texts = {"a": "one two three four five six"}
+    reading = {"authorization": f"Bearer {READER}"}
     (tmp_path / "busy").mkdir()
     with client_of_index(tmp_path / "busy", texts, Limits(waiting=0)) as client:
         for path, body in (("/v1/neighbours", {"text": "a"}), ("/v1/beside", {"text": "a", "id": "a"})):

@@ -55,6 +55,15 @@ def says(tab, where, text):
     playwright.expect(tab.locator(where)).to_contain_text(text)
 
 
+def click(tab, where):
+    tab.locator(where).click()
+
+
+def press(tab, *keys):
+    for key in keys:
+        tab.keyboard.press(key)
+
+
 def settled(tab, text):
     says(tab, "#progress", text)
 
@@ -81,7 +90,7 @@ def test_removals_are_paged(browser, job, how):
         first = listed(tab)
         for click, place in (("after", "51 to 100"), ("after", "101 to 130"), ("before", "51 to 100"), ("before", "1 to 50")):
             assert fits(tab) and tab.locator("#page-after").is_disabled() == ("101" in tab.locator("#place").inner_text())
-            tab.locator(f"#page-{click}").click()
+            click(tab, f"#page-{click}")
             says(tab, "#place", f"{place} of 130")
             assert place == "1 to 50" or not set(first) & set(listed(tab))
         assert listed(tab) == first and len(first) == 50
@@ -110,12 +119,12 @@ def test_both_documents_are_side_by_side(browser, job):
         assert "kept: a" in view.inner_text() and "removed: b" in view.inner_text()
         assert view.locator(".s").count() > 2 and view.locator(".d.left").count() == view.locator(".d.right").count() > 0
         before = view.inner_text()
-        tab.keyboard.press("j")
+        press(tab, "j")
         playwright.expect(view).not_to_have_text(before)
-        tab.keyboard.press("k")
+        press(tab, "k")
         playwright.expect(view).to_contain_text(before.split("\n")[0])
         for _ in range(50):
-            tab.keyboard.press("j")
+            press(tab, "j")
         says(tab, "#place", "51 to 100")
 
 
@@ -126,18 +135,18 @@ def test_ten_are_judged_by_keyboard_one_is_taken_back_and_a_restart_forgets_noth
         names = choose(tab, "order", "random")
         shows(tab, names[0])
         for i, key in enumerate("ndudndddnd", 1):
-            tab.keyboard.press(key)
+            press(tab, key)
             settled(tab, f"Judged {i} of 30")
             shows(tab, names[i])
         settled(tab, "6 duplicate, 3 not a duplicate, 1 unsure. Precision 0.667 (95% interval 0.299 to 0.925): of the first 10")
-        tab.keyboard.press("z")
+        press(tab, "z")
         settled(tab, "Judged 9 of 30")
         shows(tab, names[9])
-        tab.keyboard.press("w")
+        press(tab, "w")
         tab.keyboard.type("ask </script> Ann")
-        tab.keyboard.press("Enter")
+        press(tab, "Enter")
         playwright.expect(tab.locator("#rows .noted")).to_have_count(1)
-        tab.keyboard.press("k")
+        press(tab, "k")
         playwright.expect(tab.locator("#note")).to_have_value("")
         playwright.expect(tab.locator("[data-judgement=keep]")).to_have_attribute("aria-pressed", "true")
     lines = read_lines(folder / "overrides.jsonl")
@@ -152,7 +161,7 @@ def test_ten_are_judged_by_keyboard_one_is_taken_back_and_a_restart_forgets_noth
         assert "note" in tab.locator("#rows li").nth(9).inner_text()
         tab.locator("#rows button").nth(9).click()
         playwright.expect(tab.locator("#note")).to_have_value("ask </script> Ann")
-        tab.locator("#undo").click()
+        click(tab, "#undo")
         playwright.expect(tab.locator("#rows .noted")).to_have_count(0)
     assert (folder / "overrides.jsonl").read_text().count("\n") == 3
 
@@ -163,17 +172,17 @@ def test_copies_are_judged_by_one_key_and_taken_back_by_one(browser, tmp_path):
     with served(tmp_path / "job") as address, opened(browser, address) as tab:
         names = listed(tab)
         playwright.expect(tab.get_by_label("All 2 copies at once")).to_be_checked()
-        tab.keyboard.press("d")
+        press(tab, "d")
         settled(tab, "Exact copies judged: 2.")
         shows(tab, names[2])
         assert tab.locator("#view").evaluate("view => getComputedStyle(view).fontFamily").endswith("monospace")
         assert "    return" in tab.locator("#view").evaluate("view => view.textContent")
-        tab.locator("#copies").click()
-        tab.keyboard.press("n")
+        click(tab, "#copies")
+        press(tab, "n")
         settled(tab, "Exact copies judged: 3.")
         shows(tab, names[3])
         for n in (2, 0):
-            tab.keyboard.press("z")
+            press(tab, "z")
             playwright.expect(tab.locator("#rows .mark.duplicate, #rows .mark.keep")).to_have_count(n)
         assert violations(tab) == []
 
@@ -197,9 +206,9 @@ def test_what_is_judged_leaves_the_list_of_the_others_only_with_the_page(browser
         assert len(names) == 50
         for i in range(1, 4):
             shows(tab, names[i - 1])
-            tab.keyboard.press("d")
+            press(tab, "d")
             settled(tab, f"Judged {i} of 60")
-        tab.keyboard.press(".")
+        press(tab, ".")
         says(tab, "#place", "48 to 57 of 57")
         assert not set(names) & set(listed(tab)), "none is passed over, and none comes twice"
 
@@ -207,17 +216,16 @@ def test_what_is_judged_leaves_the_list_of_the_others_only_with_the_page(browser
 def test_keys_are_shown_and_are_no_keys_of_fields(browser, job):
     with opened(browser, job[0]) as tab:
         listed(tab)
-        tab.keyboard.press("/")
+        press(tab, "/")
         tab.keyboard.type("nud?")
         assert tab.locator("#find").input_value() == "nud?"
         assert not tab.locator("#keys").is_visible()
         settled(tab, "Judged 0 of 130")
         tab.locator("#find").fill("")
         tab.locator("#view").focus()
-        tab.keyboard.press("?")
+        press(tab, "?")
         assert tab.locator("#keys").is_visible()
-        tab.keyboard.press("d")
-        tab.keyboard.press("Escape")
+        press(tab, "d", "Escape")
         assert not tab.locator("#keys").is_visible()
         assert tab.evaluate("document.activeElement.id") == "view", "the focus is back"
         settled(tab, "Judged 0 of 130")
@@ -227,17 +235,16 @@ def test_axe_finds_nothing(browser, job, nasty):
     for address, opener in ((job[0], "#words summary"), (nasty, "#words summary"), (job[0], "#keys-button")):
         with opened(browser, address) as tab:
             listed(tab)
-            tab.locator(opener).click()
+            click(tab, opener)
             assert violations(tab) == []
 
 
 def test_a_keyboard_skips_the_list(browser, job):
     with opened(browser, job[0]) as tab:
         listed(tab)
-        tab.keyboard.press("Tab")
+        press(tab, "Tab")
         assert tab.evaluate("document.activeElement.textContent") == "Skip to the removal to judge"
-        tab.keyboard.press("Enter")
-        tab.keyboard.press("Tab")
+        press(tab, "Enter", "Tab")
         assert tab.evaluate("document.activeElement.dataset.judgement") == "duplicate"
 
 
@@ -266,7 +273,7 @@ def test_the_report_opens_beside_it(browser, job):
     with opened(browser, job[0]) as tab:
         listed(tab)
         with tab.context.expect_page() as made:
-            tab.locator("#report").click()
+            click(tab, "#report")
         made.value.wait_for_load_state()
         assert made.value.locator("h2").count() == 9
         made.value.locator("#after").click()
@@ -279,7 +286,7 @@ def test_a_text_is_pasted_and_its_neighbours_are_shown(browser, seen, how):
         says(tab, "#said", "seen.idx has 5 documents")
         for text in HOSTILE:
             tab.locator("#text").fill(text[-900_000:].replace("\x00", "") + " and more")
-            tab.keyboard.press("Control+Enter")
+            press(tab, "Control+Enter")
             says(tab, "#result", "1 document found")
             if keeps:
                 tab.locator("#found .line").nth(1).wait_for()
@@ -288,10 +295,10 @@ def test_a_text_is_pasted_and_its_neighbours_are_shown(browser, seen, how):
             estimated = r"0\.\d{3}.*estimated resemblance; 95% interval 0\.\d{3} to"
             assert re.search("exact resemblance" if keeps else estimated, said, re.S)
         assert tab.locator("#texts").is_visible() is not keeps
-        tab.locator("#words summary").click()
+        click(tab, "#words summary")
         assert violations(tab) == []
         tab.locator("#text").fill("words that nobody has ever said in this order")
-        tab.locator("#find").click()
+        click(tab, "#find")
         says(tab, "#result", "No document in the index reaches a resemblance of 0.5.")
 
 
@@ -324,15 +331,15 @@ def test_a_key_is_asked_for_and_held_by_the_page_alone(browser, tmp_path):
         tab.locator("#key").wait_for()
         assert violations(tab) == []
         tab.locator("#key").fill("wrong-wrong-wrong-wrong")
-        tab.keyboard.press("Enter")
+        press(tab, "Enter")
         says(tab, "dialog[open]", "does not accept this key")
         tab.locator("#key").fill(KEY)
-        tab.keyboard.press("Enter")
+        press(tab, "Enter")
         assert len(listed(tab)) == 10
-        tab.keyboard.press("n")
+        press(tab, "n")
         settled(tab, "Judged 1 of 10")
         with tab.expect_download() as download:
-            tab.locator("#report").click()
+            click(tab, "#report")
         assert download.value.suggested_filename == "report.html"
         assert tab.evaluate("localStorage.length + sessionStorage.length + document.cookie.length") == 0
         assert KEY not in tab.content() and KEY not in tab.url

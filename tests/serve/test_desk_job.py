@@ -32,7 +32,8 @@ def rows(desk, n=50, begin=0, **wanted):
 
 
 def test_texts_of_a_whole_page_are_read_at_once_and_few_are_held(desk, monkeypatch):
-    asked, read = [], desk.result.texts
+    asked = []
+    read = desk.result.texts
     monkeypatch.setattr(desk.result, "texts", lambda places, most: asked.append(len(places)) or read(places, most))
     first, second = ([row["row"] for row in rows(desk, n=20, begin=begin, kind="near")] for begin in (0, 20))
     assert all(desk.pair(row, first)["compared"] for row in first) and asked == [40]
@@ -138,7 +139,8 @@ def test_hostile_documents_are_told_as_symbols(tmp_path):
 @pytest.mark.parametrize("given", [{}, {"id": None}], ids=["ids of a column", "ids of file and row"])
 def test_dedup_takes_the_overrides(tmp_path, given):
     folder = plain(tmp_path, 20, **given)
-    desk, path = Desk(folder), folder / "overrides.jsonl"
+    desk = Desk(folder)
+    path = folder / "overrides.jsonl"
     some = rows(desk, n=3, kind="near")
     for row in some:
         desk.judge(row["row"], Judgement("keep"))
@@ -152,7 +154,8 @@ def test_dedup_takes_the_overrides(tmp_path, given):
 
 
 def test_judgements_do_not_wait_for_the_report_which_is_made_once(desk, monkeypatch):
-    begun, go = threading.Event(), threading.Event()
+    begun = threading.Event()
+    go = threading.Event()
 
     def write(result, path):
         begun.set()

@@ -18,7 +18,8 @@ COLUMNS = ["order", "position", "source", "number", "id", "bytes", "reason", "ke
 
 def decisions(n=400, seed=3, n_sources=3):
     """Decisions of documents in keep order backwards, a third of them kept."""
-    rng, rows = random.Random(seed), []
+    rng = random.Random(seed)
+    rows = []
     for i in range(n):
         source = i * n_sources // n
         keeper = n - 1 - rng.randrange(n // 3) if i < 2 * n // 3 else None

@@ -61,7 +61,8 @@ def test_what_is_kept_is_written_as_the_report_exports_it(open_review, tmp_path)
 
 
 def test_the_last_line_of_a_pair_wins_and_a_restart_forgets_nothing(open_review, tmp_path):
-    review, note = open_review(), Judgement(None, "ask Ann\n\u202e</script>")
+    review = open_review()
+    note = Judgement(None, "ask Ann\n\u202e</script>")
     for row, said in ((3, KEEP), (4, KEEP), (3, DUPLICATE), (5, UNSURE), (4, Judgement("keep", "look")), (7, note)):
         review.judge([row], said)
     assert open_review().judged == {3: DUPLICATE, 4: Judgement("keep", "look"), 5: UNSURE, 7: note}
@@ -107,7 +108,8 @@ def test_a_torn_last_line_does_not_count_and_is_written_over(open_review, tmp_pa
 
 
 def test_lines_of_others_in_the_overrides_stay_as_they_are(open_review, tmp_path):
-    path, others = tmp_path / "overrides.jsonl", b'{"id": "x",   "action": "remove"}\nnot JSON\n[]\n'
+    path = tmp_path / "overrides.jsonl"
+    others = b'{"id": "x",   "action": "remove"}\nnot JSON\n[]\n'
     path.write_bytes(others + b'{"id": "id3", "action": "keep"}\n')
     review = open_review()
     review.judge([3], KEEP)
@@ -151,14 +153,14 @@ def test_a_log_that_is_damaged_or_foreign_is_refused(open_review, tmp_path):
     open_review().judge([3], DUPLICATE)
     log = tmp_path / "review.jsonl"
     whole = log.read_bytes()
-    for said, line in (
-        ("line 2: damaged", b"nonsense"), ("line 2: damaged", b'{"row": 1}'),
-        ("line 2: damaged", b'{"row": Infinity, "judgement": null, "note": ""}'),
-        ("line 2: damaged", b'{"row":1,"id":"id1","duplicate_of":"id1001","judgement":"maybe","note":""}'),
-        ("line 2: damaged", b'{"row":1,"id":"id1","duplicate_of":"id1001","judgement":"keep","note":""}'),
-        ("another result", b'{"row":1,"id":"id2","duplicate_of":"id1001","judgement":"unsure","note":""}'),
-        ("another result", b'{"row":500,"id":"id2","duplicate_of":"id1001","judgement":"unsure","note":""}'),
-    ):  # fmt: skip
+    for line, said in {
+        b"nonsense": "line 2: damaged", b'{"row": 1}': "line 2: damaged",
+        b'{"row": Infinity, "judgement": null, "note": ""}': "line 2: damaged",
+        b'{"row":1,"id":"id1","duplicate_of":"id1001","judgement":"maybe","note":""}': "line 2: damaged",
+        b'{"row":1,"id":"id1","duplicate_of":"id1001","judgement":"keep","note":""}': "line 2: damaged",
+        b'{"row":1,"id":"id2","duplicate_of":"id1001","judgement":"unsure","note":""}': "another result",
+        b'{"row":500,"id":"id2","duplicate_of":"id1001","judgement":"unsure","note":""}': "another result",
+    }.items():  # fmt: skip
         log.write_bytes(whole + line + b"\n")
         assert_raises(InputDataError, said, open_review)
 
@@ -190,11 +192,12 @@ def test_overrides_that_could_not_be_written_follow_with_the_next_try(open_revie
 @pytest.mark.parametrize("name", ["review.jsonl", "overrides.jsonl"])
 def test_links_and_pipes_of_a_strangers_folder_are_not_followed(open_review, tmp_path, name):
     """A link would have a file of whoever reviews cut off, or copied into the folder."""
-    mine, path = tmp_path / "mine.txt", tmp_path / name
+    mine = tmp_path / "mine.txt"
+    path = tmp_path / name
     mine.write_text("no line of ours")
     for make in (lambda: path.symlink_to(mine), lambda: path.symlink_to("nowhere"), lambda: os.mkfifo(path)):
         make()
-        assert_raises((InputDataError, OutputError), "in the place of a file", open_review().judge, [3], KEEP)
+        assert_raises((InputDataError, OutputError), "in the place of a file", lambda: open_review().judge([3], KEEP))
         assert mine.read_text() == "no line of ours" and not (tmp_path / "nowhere").exists()
         for file in ("review.jsonl", "overrides.jsonl"):
             (tmp_path / file).unlink(missing_ok=True)

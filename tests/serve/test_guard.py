@@ -68,7 +68,8 @@ def test_origins():
 
 
 def test_types():
-    arrow, form = "application/vnd.apache.arrow.stream", "application/x-www-form-urlencoded"
+    arrow = "application/vnd.apache.arrow.stream"
+    form = "application/x-www-form-urlencoded"
     for kind in (arrow, "text/plain", form, "application/jsonp", ""):
         assert problem(ask(app_of(), "POST", "/v1/echo", headers={"content-type": kind}, content=b"x")) == 415
     for kind in ("application/json", "Application/JSON; charset=utf-8"):
@@ -89,7 +90,8 @@ def test_paths_and_methods():
 
 def sent(app, messages, path="/v1/echo", **headers):
     """Send messages to an application by hand; return the status of its answer, and how many it took."""
-    taken, statuses = [], []
+    taken = []
+    statuses = []
 
     async def receive():
         taken.append(1)
@@ -195,7 +197,8 @@ def test_failures_say_nothing_of_texts(tmp_path):
 def test_while_it_ends_it_says_so():
     app = app_of()
     app.ending = True
-    ready, echo = ask(app, path="/readyz"), ask(app, path="/v1/echo")
+    ready = ask(app, path="/readyz")
+    echo = ask(app, path="/v1/echo")
     assert problem(ready) == problem(echo) == 503 and ask(app).status_code == 200
     assert ready.headers["connection"] == "close" and echo.headers["retry-after"] == "1"
 

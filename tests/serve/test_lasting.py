@@ -77,7 +77,9 @@ def server(tmp_path_factory):
 def test_readers_beside_a_writer_see_what_was_acknowledged(server):
     """Each query is answered for a state between what was acknowledged before it and what was begun after it."""
     text = "some words that all of these documents have in common and one more "
-    acknowledged, begun, over = [0], [0], threading.Event()
+    acknowledged = [0]
+    begun = [0]
+    over = threading.Event()
 
     def read():
         with server.client() as client:

@@ -12,7 +12,8 @@ def test_lines_are_gathered_and_all_written(tmp_path):
     path = tmp_path / "log"
     asked = ("127.0.0.1", "GET", "/healthz", 200, 0.1, 0, 18)
     with open(path, "wb") as file:
-        log, quiet = Log(file.fileno()), Log(file.fileno(), requests=False)
+        log = Log(file.fileno())
+        quiet = Log(file.fileno(), requests=False)
         for i in range(FLUSH_LINES - 1):
             log.request(f"r{i}", *asked)
         assert path.read_bytes() == b""

@@ -154,7 +154,8 @@ def test_every_request_is_answered():
     hello = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
     first = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
     lines = ['{"jsonrpc": "2.0", "method": "notifications/initialized"}', *ANSWERED]
-    expected, answers = [one for some in ANSWERED.values() for one in some], []
+    expected = [one for some in ANSWERED.values() for one in some]
+    answers = []
     command = [sys.executable, "-m", "lookalike", "serve", "--mcp"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         for some, n in (([first], 1), (lines, len(expected))):

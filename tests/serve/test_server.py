@@ -64,7 +64,8 @@ def test_without_the_extra(tmp_path):
 
 
 def test_connections_fit_open_files(monkeypatch):
-    limits, calls = [(256, 1000)], []
+    limits = [(256, 1000)]
+    calls = []
     monkeypatch.setattr("lookalike.serve.server.resource.getrlimit", lambda _: limits[-1])
     monkeypatch.setattr("lookalike.serve.server.resource.setrlimit", lambda _, pair: (calls.append(pair), limits.append(pair)))
     assert _within_files(Limits()).connections == 1000 - 256 and calls == [(1000, 1000)]
@@ -124,7 +125,8 @@ def test_logs_have_no_texts_ids_or_keys(server):
         return [line for line in server.lines() if line.get("id") == "from-a-test"]
 
     until(lambda: len(told()) > 4)
-    written, lines = server.log.read_text(), told()
+    written = server.log.read_text()
+    lines = told()
     assert SECRET not in written.lower() and KEY not in written
     assert [(line["method"], line["route"], line["status"]) for line in lines] == [
         ("POST", "/v1/documents", 200), ("POST", "/v1/query", 200), ("POST", "/v1/query", 400),
@@ -136,7 +138,8 @@ def test_logs_have_no_texts_ids_or_keys(server):
 
 def test_a_signal_lets_open_requests_end(ending):
     """One request is half sent when the signal comes."""
-    allowed, body = f"Authorization: Bearer {KEY}\r\n".encode(), json.dumps({"texts": [TEXTS["a"]]}).encode()
+    allowed = f"Authorization: Bearer {KEY}\r\n".encode()
+    body = json.dumps({"texts": [TEXTS["a"]]}).encode()
     ended = []
     with connect(ending) as half, ending.client() as client:
         half.sendall(head(ending, len(body), allowed) + body[:10])

@@ -24,7 +24,10 @@ def server(tmp_path_factory):
 
 def send(client, line):
     words = iter(shlex.split(line))
-    method, url, headers, body = None, None, {}, None
+    method = None
+    url = None
+    headers = {}
+    body = None
     for word in words:
         if word == "-H":
             name, _, value = next(words).partition(": ")
@@ -42,7 +45,8 @@ def test_what_the_page_shows(server):
     assert len(SHOWN) == 6
     with server.client() as client:
         for line, shown in SHOWN:
-            got, expected = send(client, line).json(), json.loads(shown)
+            got = send(client, line).json()
+            expected = json.loads(shown)
             for answer in (got, expected):
                 answer.pop("request_id", None)
             assert got == expected, line

@@ -61,7 +61,8 @@ def test_queries_that_come_together_are_answered_as_one_by_one(store, rng, monke
 
 
 def test_as_many_as_fit_are_answered_by_one_call(store, monkeypatch):
-    calls, answers = [], store.index.answers
+    calls = []
+    answers = store.index.answers
     monkeypatch.setattr(store.index, "answers", lambda texts, top: calls.append((len(texts), top)) or answers(texts, top=top))
 
     async def ask(asked):
@@ -77,11 +78,14 @@ def test_as_many_as_fit_are_answered_by_one_call(store, monkeypatch):
 
 
 def test_changes_that_wait_together_are_one_commit(store):
-    writes, index = [], store.index
-    begun, go = threading.Event(), threading.Event()
+    writes = []
+    index = store.index
+    begun = threading.Event()
+    go = threading.Event()
 
     class Watched:
-        contains, close = index.contains, index.close
+        contains = index.contains
+        close = index.close
         id_type = property(lambda _: index.id_type)
 
         def add(self, ids, texts, replace):
@@ -164,7 +168,10 @@ async def until(holds):
 
 def blocked(store):
     """Let every call of the index wait; return what ends that, and the calls."""
-    go, calls, none, close = threading.Event(), [], np.empty(0), store.index.close
+    go = threading.Event()
+    calls = []
+    none = np.empty(0)
+    close = store.index.close
 
     def waiting(name, answer):
         return lambda *_, **__: (calls.append(name), go.wait(MINUTES)) and answer
