@@ -88,9 +88,9 @@ def fits(tab):
 def test_removals_are_paged(browser, job, how):
     with opened(browser, job[0], **how) as tab:
         first = listed(tab)
-        for click, place in (("after", "51 to 100"), ("after", "101 to 130"), ("before", "51 to 100"), ("before", "1 to 50")):
+        for way, place in (("after", "51 to 100"), ("after", "101 to 130"), ("before", "51 to 100"), ("before", "1 to 50")):
             assert fits(tab) and tab.locator("#page-after").is_disabled() == ("101" in tab.locator("#place").inner_text())
-            click(tab, f"#page-{click}")
+            click(tab, f"#page-{way}")
             says(tab, "#place", f"{place} of 130")
             assert place == "1 to 50" or not set(first) & set(listed(tab))
         assert listed(tab) == first and len(first) == 50
