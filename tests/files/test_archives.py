@@ -31,9 +31,15 @@ FILES = {
     "a.txt": A, "deep/b.txt": A + " thirteen", "deep/c.jsonl.gz": json.dumps({"text": B}) + "\n", "d.md": B, "logo.png": "\0",
 }  # fmt: skip
 PACKED = {
-    "tar": bytes, "tar.gz": gzip.compress, "tgz": gzip.compress, "tar.zst": lambda data: pa.compress(data, "zstd", asbytes=True),
-    "tar.bz2": bz2.compress, "tbz2": bz2.compress, "tar.xz": lzma.compress, "txz": lzma.compress,
-}  # fmt: skip
+    "tar": bytes,
+    "tar.gz": gzip.compress,
+    "tgz": gzip.compress,
+    "tar.zst": lambda data: pa.compress(data, "zstd", asbytes=True),
+    "tar.bz2": bz2.compress,
+    "tbz2": bz2.compress,
+    "tar.xz": lzma.compress,
+    "txz": lzma.compress,
+}
 KINDS = ("zip", *PACKED)
 
 
@@ -141,8 +147,10 @@ def test_links_devices_archives_and_what_is_encrypted_are_counted(tmp_path):
         out.writestr(link, "/etc/passwd")
         out.writestr("a.txt", A)
     for name, left in (
-        ("x.tar", {"linked_twice": 2, "not_regular": 1, "nested": 1}), ("y.zip", {"encrypted": 1}), ("z.zip", {"linked_twice": 1})
-    ):  # fmt: skip
+        ("x.tar", {"linked_twice": 2, "not_regular": 1, "nested": 1}),
+        ("y.zip", {"encrypted": 1}),
+        ("z.zip", {"linked_twice": 1}),
+    ):
         assert read(tmp_path / name) == ({f"{tmp_path}/{name}/a.txt": A}, left)
 
 
@@ -190,7 +198,7 @@ def test_what_follows_the_end_and_headers_that_would_fill_the_memory_are_refused
     for said, content in (
         ("more after the archive's end", tarred(("a.txt", b"text")) + tarred(("b.txt", b"more"))),
         (r"x.tar: .*a header takes 1,073,741,824 bytes", info.tobuf() + b"0" * (6 << 20)),
-    ):  # fmt: skip
+    ):
         (tmp_path / "x.tar").write_bytes(content)
         assert_raises(InputDataError, said, open_sources, ["x.tar"])
 

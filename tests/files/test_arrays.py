@@ -147,10 +147,15 @@ def test_a_lost_head_is_not_taken_for_the_end(path):
     whole = path.read_bytes()
     _, one, two, _ = grown(path).sections
     for said, data in (
-        *((f"section at byte {begin} is lost, others follow", whole[:begin] + bytes(24) + whole[begin + 24 :]) for begin in (one.begin, two.begin)),
-        ("damaged: ", whole + whole), ("damaged: ", whole[: one.begin] + whole[two.begin :]),
-        ("damaged: ", whole + whole[one.begin : one.end]), ("damaged: ", whole[one.begin :]),
-    ):  # fmt: skip
+        *(
+            (f"section at byte {begin} is lost, others follow", whole[:begin] + bytes(24) + whole[begin + 24 :])
+            for begin in (one.begin, two.begin)
+        ),
+        ("damaged: ", whole + whole),
+        ("damaged: ", whole[: one.begin] + whole[two.begin :]),
+        ("damaged: ", whole + whole[one.begin : one.end]),
+        ("damaged: ", whole[one.begin :]),
+    ):
         path.write_bytes(data)
         assert_raises(InputDataError, said, grown, path)
 

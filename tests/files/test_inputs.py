@@ -66,9 +66,13 @@ def test_every_command_says_so(folder, tmp_path, capfd, monkeypatch):
     Path("other/a.jsonl").write_text(line(A))
     Path("other/notes.rtf").touch()
     for command, n in {
-        "dedup in": 12, "dedup in --json": 12, "pairs in": 12, "decontaminate in --against other": 13, "index add ix in": 12,
+        "dedup in": 12,
+        "dedup in --json": 12,
+        "pairs in": 12,
+        "decontaminate in --against other": 13,
+        "index add ix in": 12,
         "index query ix in": 12,
-    }.items():  # fmt: skip
+    }.items():
         assert not status(*command.split())
         said = capfd.readouterr()
         if "--json" in command:
@@ -85,10 +89,12 @@ def test_a_folder_of_which_nothing_is_read_says_why(tmp_path):
     rtf = r"skipped: 1 \(1 .rtf: of no known text format: .*notes\.rtf\); \.rtf is not read: .*pandoc"
     folders = r"no file matches; skipped: 2 .*a\.parquet.*; name a folder itself, without"
     for said, path, glob in (
-        (rf"no file with a known suffix .*{rtf}", "", None), (rf"no file is read; {rtf}", "", "*.r*"),
-        (r"no file that matches '\*\.x'; skipped: 1 \(1 not matched by the glob", "", "*.x"), ("no file matches$", "spark/a.parquet/*.x*", None),
+        (rf"no file with a known suffix .*{rtf}", "", None),
+        (rf"no file is read; {rtf}", "", "*.r*"),
+        (r"no file that matches '\*\.x'; skipped: 1 \(1 not matched by the glob", "", "*.x"),
+        ("no file matches$", "spark/a.parquet/*.x*", None),
         *((folders, f"spark/{glob}", None) for glob in ("*.parquet", "?.parquet", "{a,b}.parquet")),
-    ):  # fmt: skip
+    ):
         assert_raises(InputDataError, said, open_sources, [f"{tmp_path}/{path}"], glob=glob)
     (tmp_path / "x.txt").write_bytes(b"\0")
     assert_raises(InputDataError, r"all files are binary, such as .*x\.txt", open_sources, [tmp_path], glob="*.txt")
@@ -108,9 +114,10 @@ def test_globs(folder):
         (folder / name).write_text(f"{B} {name}")
     texts = ["__init__.md", "_x.md", "notes.md", "c.md"]
     for glob, names in (
-        *((glob, texts) for glob in ("*.md", ["*.md"], ("*.m[d]", "c.md"), "{*.md,*.none}")), (".*.md", [".y.md"]),
+        *((glob, texts) for glob in ("*.md", ["*.md"], ("*.m[d]", "c.md"), "{*.md,*.none}")),
+        (".*.md", [".y.md"]),
         *((glob, [*texts[:2], "d.rst", *texts[2:]]) for glob in ("*.{md,rst}", ["*.md", "*.rst"])),
-    ):  # fmt: skip
+    ):
         assert [p.path.name for p in la.dedup(folder, glob=glob)._job.sources[0].places] == names
     result = la.dedup(str(folder / "*.md"))
     assert len(result) == 3 and result.summary.skipped["by_reason"] == {"folder": 1}
@@ -123,9 +130,10 @@ def test_a_binary_file_given_by_name_is_an_error(folder, tmp_path):
     (folder / "nul.txt").write_bytes(b"words\0words")
     (tmp_path / "elsewhere/late.txt").write_bytes(b"word " * 5000 + b"\0")
     for said, given in (
-        (r"picture\.txt: is a PNG image", folder / "picture.txt"), (r"late\.txt: NUL", tmp_path / "elsewhere"),
+        (r"picture\.txt: is a PNG image", folder / "picture.txt"),
+        (r"late\.txt: NUL", tmp_path / "elsewhere"),
         (r"nul\.txt: NUL, which no text contains, at byte 5 of the file", folder / "nul.txt"),
-    ):  # fmt: skip
+    ):
         assert_raises(InputDataError, said, la.dedup, given)
     assert len(la.dedup(folder / "nul.txt", encoding_errors="replace")) == 1
 
@@ -161,9 +169,13 @@ def test_what_is_no_path(tmp_path, monkeypatch):
     Path("a.jsonl").write_text(line(A))
     Path("loop").symlink_to("loop")
     for given, words in {
-        "x" * 5000: "File name too long", "a.jsonl/b.jsonl": "Not a directory", "loop": "symbolic links", "a\0b": "null",
-        "none.jsonl": "No such file", "\ud800.jsonl": "surrogates",
-    }.items():  # fmt: skip
+        "x" * 5000: "File name too long",
+        "a.jsonl/b.jsonl": "Not a directory",
+        "loop": "symbolic links",
+        "a\0b": "null",
+        "none.jsonl": "No such file",
+        "\ud800.jsonl": "surrogates",
+    }.items():
         assert_raises(InputDataError, f"{words}|no file of that name", open_sources, [given])
         assert_raises(InputDataError, "symbolic links" if given == "loop" else "no file of that name", la.dedup, given)
 
@@ -222,9 +234,7 @@ def test_each_text_file_is_held_against_what_it_was(tmp_path):
     one = tmp_path / "in/a.txt"
     two = tmp_path / "in/b.txt"
     one.parent.mkdir()
-    for change in (
-        lambda: (one.write_text("x" * 5), two.write_text("y" * 9)), lambda: os.utime(one, ns=(1, 1)), one.unlink
-    ):  # fmt: skip
+    for change in (lambda: (one.write_text("x" * 5), two.write_text("y" * 9)), lambda: os.utime(one, ns=(1, 1)), one.unlink):
         one.write_text("y" * 9)
         two.write_text("x" * 5)
         os.utime(two, ns=(2**61, 2**61))

@@ -93,10 +93,15 @@ def test_files_by_their_names(both, bucket):
         assert (split.name, split.relative) == (str(remote / name), name)
     (bucket / "empty/x.rtf").write_bytes(b"")
     for said, *urls in (
-        ("none.jsonl: no file or folder of that name", remote / "none.jsonl"), (r"x\*\.jsonl: no file matches", remote / "x*.jsonl"),
-        ("is given twice", remote / "a.parquet", remote), ("s3://none-such/: no bucket of that name", "s3://none-such"),
-        (r"the folder holds no file with a known suffix .*(name others with glob=|is not read|compares text)", bucket / "empty"),
-    ):  # fmt: skip
+        ("none.jsonl: no file or folder of that name", remote / "none.jsonl"),
+        (r"x\*\.jsonl: no file matches", remote / "x*.jsonl"),
+        ("is given twice", remote / "a.parquet", remote),
+        ("s3://none-such/: no bucket of that name", "s3://none-such"),
+        (
+            r"the folder holds no file with a known suffix .*(name others with glob=|is not read|compares text)",
+            bucket / "empty",
+        ),
+    ):
         assert_raises(InputDataError, said, open_sources, [str(url) for url in urls])
 
 
@@ -119,8 +124,11 @@ def test_an_object_with_an_odd_name_or_a_store_that_does_not_answer_is_named(buc
     listed = StoreObject(Url(bucket.root, "in//a.jsonl", bucket.options), False, Status(10, 1))
     for entry, said in (
         (lambda url: listed, r"in//a.jsonl: a name with an empty part \(//\) cannot be read; copy"),
-        (lambda url: (_ for _ in ()).throw(OSError("AWS Error ACCESS_DENIED")), r"x.jsonl: cannot be read: AWS Error ACCESS_DENIED; check the cred"),
-    ):  # fmt: skip
+        (
+            lambda url: (_ for _ in ()).throw(OSError("AWS Error ACCESS_DENIED")),
+            r"x.jsonl: cannot be read: AWS Error ACCESS_DENIED; check the cred",
+        ),
+    ):
         monkeypatch.setattr(Url, "entry", entry)
         assert_raises(InputDataError, said, open_sources, [str(bucket / "x.jsonl")])
 

@@ -50,9 +50,11 @@ def test_every_cut_is_found_or_an_earlier_state(tmp_path, path):
 
 
 WRONG = {  # an entry of an array: its name, dtype, shape, offset
-    0: [[]], 1: ["|O", "zz", "<f4", 5, None], 3: [8],
+    0: [[]],
+    1: ["|O", "zz", "<f4", 5, None],
+    3: [8],
     2: [[2**62, 0], [10**15], [-1], [], [10**30], "ab", None, [1, 1], [5.0], [True]],
-}  # fmt: skip
+}
 
 
 def test_headers_that_contradict_the_layout_are_refused(tmp_path):

@@ -23,33 +23,69 @@ KNOWN = (".csv", ".gz", ".csv.gz", ".txt")
 
 def test_the_longest_known_suffix_counts():
     for name, suffix in {
-        "a.csv": ".csv", "a.csv.gz": ".csv.gz", "dir/A.CSV.Gz": ".csv.gz", "a.gz": ".gz", "a.b.csv.txt": ".txt", "": None,
-        "a": None, ".csv": None, "dir.csv/a": None, "a.csvx": None, "acsv": None, ".csv.gz": ".gz",
-    }.items():  # fmt: skip
+        "a.csv": ".csv",
+        "a.csv.gz": ".csv.gz",
+        "dir/A.CSV.Gz": ".csv.gz",
+        "a.gz": ".gz",
+        "a.b.csv.txt": ".txt",
+        "": None,
+        "a": None,
+        ".csv": None,
+        "dir.csv/a": None,
+        "a.csvx": None,
+        "acsv": None,
+        ".csv.gz": ".gz",
+    }.items():
         assert suffix_of(name, KNOWN) == suffix_of(Path(name), KNOWN[::-1]) == suffix and suffix_of(name, ()) is None
 
 
 def test_braces_hold_alternatives():
     for pattern, names in {
-        "*.md": ["*.md"], "*.{md,txt}": ["*.md", "*.txt"], "{a,b}/{c,d}": ["a/c", "a/d", "b/c", "b/d"], "x{,.gz}": ["x", "x.gz"],
-        "{a,{b,c}}": ["a", "b", "c"], "{a}": ["{a}"], "{a,a}": ["a"], "a,b}": ["a,b}"],
-    }.items():  # fmt: skip
+        "*.md": ["*.md"],
+        "*.{md,txt}": ["*.md", "*.txt"],
+        "{a,b}/{c,d}": ["a/c", "a/d", "b/c", "b/d"],
+        "x{,.gz}": ["x", "x.gz"],
+        "{a,{b,c}}": ["a", "b", "c"],
+        "{a}": ["{a}"],
+        "{a,a}": ["a"],
+        "a,b}": ["a,b}"],
+    }.items():
         assert expanded(pattern) == names and is_glob(pattern) == ("*" in pattern or len(names) > 1 or pattern == "{a,a}")
     assert len(expanded("{a,b,c,d,e,f,g,h,i,j}" * 3)) == 1000
     assert_raises(la.errors.ParameterError, "at most 1,000 patterns", expanded, "{a,b}" * 100)
 
 
 READ = {  # by a pattern, or by known suffixes
-    "": ("a.csv", "_a.csv", "__init__.txt", "sub/_x/a.csv", "my_lookalike.csv", "my_thumbs.csv", "~a.csv"), "*.md": ("a.md",),
-    "y/*": ("x/y/a.md",), "x/**": ("x/y/a.md",), "**/y/**/a.*": ("x/y/a.md",), ".*": (".a.csv",), ".github/*.md": (".github/a.md", "x/.github/a.md"),
-}  # fmt: skip
+    "": ("a.csv", "_a.csv", "__init__.txt", "sub/_x/a.csv", "my_lookalike.csv", "my_thumbs.csv", "~a.csv"),
+    "*.md": ("a.md",),
+    "y/*": ("x/y/a.md",),
+    "x/**": ("x/y/a.md",),
+    "**/y/**/a.*": ("x/y/a.md",),
+    ".*": (".a.csv",),
+    ".github/*.md": (".github/a.md", "x/.github/a.md"),
+}
 LEFT_OUT = {
-    "hidden": ((".a.csv", ""), (".a.csv", "*.csv")), "hidden_folder": ((".git/a.csv", ""), (".github/a.md", "*.md")),
-    "other_suffix": (("a.pdf", ""),), "not_matched": (("a.csv", "*.txt"), ("x/y/a.md", "x/*")),
-    "marker": (("_lookalike.json", "*.json"), ("a/thumbs.DB", "*.db"), *((name, "") for name in (
-        "a.csv_lookalike.json", "_SUCCESS", "_committed_12", "_delta_log/0.csv", "Thumbs.db", ".DS_Store", "~$a.csv"
-    ))),
-}  # fmt: skip
+    "hidden": ((".a.csv", ""), (".a.csv", "*.csv")),
+    "hidden_folder": ((".git/a.csv", ""), (".github/a.md", "*.md")),
+    "other_suffix": (("a.pdf", ""),),
+    "not_matched": (("a.csv", "*.txt"), ("x/y/a.md", "x/*")),
+    "marker": (
+        ("_lookalike.json", "*.json"),
+        ("a/thumbs.DB", "*.db"),
+        *(
+            (name, "")
+            for name in (
+                "a.csv_lookalike.json",
+                "_SUCCESS",
+                "_committed_12",
+                "_delta_log/0.csv",
+                "Thumbs.db",
+                ".DS_Store",
+                "~$a.csv",
+            )
+        ),
+    ),
+}
 
 
 def test_which_files_of_a_folder_are_read():

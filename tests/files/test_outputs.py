@@ -187,10 +187,14 @@ def test_an_output_is_no_input(tmp_path):
     result = la.dedup(second, against=first)
     found = la.decontaminate(second, against=first)
     for made, output, said in (
-        *((result, name, r"would replace the input .*a\.jsonl") for name in ("in/a.jsonl", "in/../in/a.jsonl", "link.jsonl", "hard.jsonl")),
-        (result, "link", "another suffix"), (found, "in/a.jsonl", "would replace the input"),
+        *(
+            (result, name, r"would replace the input .*a\.jsonl")
+            for name in ("in/a.jsonl", "in/../in/a.jsonl", "link.jsonl", "hard.jsonl")
+        ),
+        (result, "link", "another suffix"),
+        (found, "in/a.jsonl", "would replace the input"),
         (find_pairs(folder), "in/b.jsonl", "would replace the input"),
-    ):  # fmt: skip
+    ):
         assert_raises(OutputError, said, made.write, tmp_path / output, force=True)
     assert contents(folder) == before
 
@@ -207,7 +211,7 @@ def test_output_folders_and_inputs_lie_apart(tmp_path, monkeypatch):
     for given, references, name in (
         *((given, None, "a") for given in (Path("out/a.jsonl"), tmp_path / "out/a.jsonl", Path("in/../out/a.jsonl"))),
         (folder / "a.jsonl", tmp_path / "out/b.jsonl", "b"),
-    ):  # fmt: skip
+    ):
         assert_raises(
             OutputError, rf"contains the input .*{name}\.jsonl", la.dedup(given, against=references).write, "out", force=True
         )
@@ -243,10 +247,14 @@ def test_odd_outputs_are_refused_before_any_work(tmp_path):
     read, write = os.pipe()
     (tmp_path / "stdout").symlink_to(f"/proc/self/fd/{write}")  # what /dev/stdout is to a pipe: a link to no name
     for output, words in (
-        ("file/out.jsonl", "is not a folder|Not a directory"), ("pipe.jsonl", "is a pipe or a device"), ("stdout", "is a pipe or a device"),
-        ("n" * 300 + ".jsonl", "name too long"), ("n" * 245 + ".jsonl", "name too long"), ("a\0b.jsonl", "cannot be written"),
+        ("file/out.jsonl", "is not a folder|Not a directory"),
+        ("pipe.jsonl", "is a pipe or a device"),
+        ("stdout", "is a pipe or a device"),
+        ("n" * 300 + ".jsonl", "name too long"),
+        ("n" * 245 + ".jsonl", "name too long"),
+        ("a\0b.jsonl", "cannot be written"),
         ("loop/x.jsonl", "symbolic links|not a folder"),
-    ):  # fmt: skip
+    ):
         for force in (False, True):
             assert_raises(OutputError, words, check_output, tmp_path / output, force=force)
     os.close(read)

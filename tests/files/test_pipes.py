@@ -41,9 +41,15 @@ def shell(command, folder, **more):
     """Run a line of bash; return (exit code, standard output and standard error)."""
     line = command.replace("lookalike ", " ".join(map(repr, PROGRAM)) + " ")
     done = subprocess.run(
-        ["bash", "-c", line], cwd=folder, text=True, timeout=900, env={**os.environ, **more}, check=False,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
+        ["bash", "-c", line],
+        cwd=folder,
+        text=True,
+        timeout=900,
+        env={**os.environ, **more},
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     assert "Traceback" not in done.stdout
     return done.returncode, done.stdout
 
@@ -61,10 +67,17 @@ def test_process_substitutions_and_standard_input_by_its_name(corpus, tmp_path):
     for line, ends, words in (
         ("lookalike dedup <(cat in.jsonl) -t 1.0 --format jsonl -o a.jsonl && cmp a.jsonl in.jsonl", 0, r"kept +3,000\b"),
         ("cat in.jsonl | lookalike dedup /dev/stdin -t 1.0 --format jsonl", 0, "3,000 documents"),
-        *((f"cat in.jsonl | lookalike dedup {given} --format jsonl", 1, twice) for given in ("- -", "- --against -", "/dev/stdin -")),
+        *(
+            (f"cat in.jsonl | lookalike dedup {given} --format jsonl", 1, twice)
+            for given in ("- -", "- --against -", "/dev/stdin -")
+        ),
         ("cat in.jsonl | lookalike compare - -", 2, "not both"),
-        ("ulimit -f 20; export PYTHONDONTWRITEBYTECODE=1; cat in.jsonl | TMPDIR=$PWD lookalike dedup - --format jsonl", 1, "File too large; name a folder with room"),
-    ):  # fmt: skip
+        (
+            "ulimit -f 20; export PYTHONDONTWRITEBYTECODE=1; cat in.jsonl | TMPDIR=$PWD lookalike dedup - --format jsonl",
+            1,
+            "File too large; name a folder with room",
+        ),
+    ):
         code, said = shell(line, tmp_path)
         assert code == ends and re.search(words, said), (line, said)
     assert not [p for p in tmp_path.iterdir() if p.name.startswith("lookalike-")]
@@ -76,14 +89,16 @@ def test_every_command_reads_all_of_a_pipe(corpus, tmp_path, capfd):
     with la.Index.create("full") as index:
         rows = parse_lines(LINES)
         index.add([row["id"] for row in rows], [row["text"] for row in rows])
-    for number, (words, line) in enumerate((
-        ("kept                                 0", "dedup in.jsonl --against PIPE --format jsonl"),
-        ("pairs         3,000", "pairs PIPE PIPE -t 1.0 --format jsonl"),
-        ("overlapping         3,000", "decontaminate PIPE --against PIPE --format jsonl"),
-        ("3,000 documents added", "index add empty PIPE --format jsonl"),
-        ("3,000 documents looked up, 3,000 matches", "index query full PIPE --format jsonl -o q.csv"),
-        ("resemblance                   1.0000", "compare PIPE in.txt"),
-    )):  # fmt: skip
+    for number, (words, line) in enumerate(
+        (
+            ("kept                                 0", "dedup in.jsonl --against PIPE --format jsonl"),
+            ("pairs         3,000", "pairs PIPE PIPE -t 1.0 --format jsonl"),
+            ("overlapping         3,000", "decontaminate PIPE --against PIPE --format jsonl"),
+            ("3,000 documents added", "index add empty PIPE --format jsonl"),
+            ("3,000 documents looked up, 3,000 matches", "index query full PIPE --format jsonl -o q.csv"),
+            ("resemblance                   1.0000", "compare PIPE in.txt"),
+        )
+    ):
         given = [fed(tmp_path / f"pipe{number}{i}") if word == "PIPE" else word for i, word in enumerate(line.split())]
         assert status(*given) == 0 and words in "".join(capfd.readouterr())
 

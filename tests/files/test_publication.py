@@ -103,8 +103,10 @@ STRANGE = (
     ("names files that no job writes", {"outputs": [{"place": "{}/a", "hidden": "{}/.0000000g-a", "replace": True}]}),
     ("names files that no job writes", {"outputs": [{"place": "{}/a", "hidden": "{}/other/.00000000-a", "replace": True}]}),
     ("another user, or you on another machine", {"outputs": [{"place": "{}/a", "hidden": "{}/.00000000-a", "replace": True}]}),
-    ("damaged", {"removed": ["../other"]}), ("damaged", {"removed": [""]}), ("damaged", {"whole": "yes"}),
-)  # fmt: skip
+    ("damaged", {"removed": ["../other"]}),
+    ("damaged", {"removed": [""]}),
+    ("damaged", {"whole": "yes"}),
+)
 
 
 def test_journals_of_strangers(place):

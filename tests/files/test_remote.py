@@ -41,8 +41,12 @@ def parquet(rows):
 
 TABLE = parquet(ROWS)
 FILES = {
-    "/a.jsonl": LINES, "/in/b.parquet": TABLE, "/c.jsonl.gz": gzip.compress(LINES), "/a b%.jsonl": LINES, "/empty.jsonl": b"",
-}  # fmt: skip
+    "/a.jsonl": LINES,
+    "/in/b.parquet": TABLE,
+    "/c.jsonl.gz": gzip.compress(LINES),
+    "/a b%.jsonl": LINES,
+    "/empty.jsonl": b"",
+}
 TEXTS = [row["text"] for row in ROWS]
 
 
@@ -92,8 +96,11 @@ def test_an_address_names_one_file():
         for said, url in (
             *((r"write the address without '\.' and '\.\.'", f"{site.address}/in/{up}/a.jsonl") for up in ("..", "%2e%2e")),
             (r"^https://\.\.\.@example.org: an address with a password is refused", "https://me:secret@example.org/a.jsonl"),
-            *(("name a data set of the Hub: hf://datasets/OWNER/NAME", f"hf://{name}") for name in ("o/n", "datasets/o", "spaces/o/n/x.jsonl")),
-        ):  # fmt: skip
+            *(
+                ("name a data set of the Hub: hf://datasets/OWNER/NAME", f"hf://{name}")
+                for name in ("o/n", "datasets/o", "spaces/o/n/x.jsonl")
+            ),
+        ):
             assert_raises(ParameterError, said, as_url, url)
         assert site.requests == []
 
@@ -108,9 +115,11 @@ def test_refusals_are_named(monkeypatch):
     asked = rf"it was asked {ATTEMPTS} times"
     cannot = "x.jsonl: cannot be read: HTTP error: "
     for status, said in {
-        404: f"{cannot}status 404, there is no such file$", 403: "status 403, you have no permission to read it$",
-        418: "status 418, ", 503: rf"status 503 .*; {asked}: run the job again later",
-    }.items():  # fmt: skip
+        404: f"{cannot}status 404, there is no such file$",
+        403: "status 403, you have no permission to read it$",
+        418: "status 418, ",
+        503: rf"status 503 .*; {asked}: run the job again later",
+    }.items():
         with serving(files=FILES, every=1, status=status) as site:
             refused(said, site.address + "/x.jsonl")
         assert len(site.requests) == (ATTEMPTS if status >= 500 else 1)
@@ -130,17 +139,19 @@ def test_what_fails_is_asked_again():
 
 def test_answers_that_are_not_whole():
     for fault, said in (
-        ({"says": len(LINES) + 9, "ranges": False}, "it was asked"), ({"compressed": True}, "compresses the file differently"),
+        ({"says": len(LINES) + 9, "ranges": False}, "it was asked"),
+        ({"compressed": True}, "compresses the file differently"),
         ({"cut": 1, "ranges": True}, "it was asked"),
-    ):  # fmt: skip
+    ):
         with serving(files=FILES, **fault) as site:
             refused(f"a.jsonl: cannot be read: HTTP error: .*{said}", site.address + "/a.jsonl", texts_of)
 
 
 def test_a_file_that_changes_is_noticed():
     changed = {  # other bytes of the same size, or fewer
-        "/a.jsonl": {True: LINES[::-1], False: LINES[:-83]}, "/in/b.parquet": {True: parquet(ROWS[::-1]), False: parquet(ROWS[:2000])},
-    }  # fmt: skip
+        "/a.jsonl": {True: LINES[::-1], False: LINES[:-83]},
+        "/in/b.parquet": {True: parquet(ROWS[::-1]), False: parquet(ROWS[:2000])},
+    }
     for name, tags in product(changed, [True, False]):
         with serving(files=dict(FILES), tags=tags) as site:
             (split,) = open_sources([site.address + name])
@@ -195,9 +206,15 @@ def test_an_archive():
 
 
 HUB = {
-    ("o/n", "main"): {"data/x-0.parquet": TABLE, "data/x-1.parquet": TABLE, "data/deep/y.jsonl": LINES, ".gitattributes": b"x\n"},
-    ("o/n", "v1"): {"a b.jsonl": LINES}, ("o/n", "refs/convert/parquet"): {"default/0.parquet": TABLE},
-}  # fmt: skip
+    ("o/n", "main"): {
+        "data/x-0.parquet": TABLE,
+        "data/x-1.parquet": TABLE,
+        "data/deep/y.jsonl": LINES,
+        ".gitattributes": b"x\n",
+    },
+    ("o/n", "v1"): {"a b.jsonl": LINES},
+    ("o/n", "refs/convert/parquet"): {"default/0.parquet": TABLE},
+}
 
 
 @pytest.fixture
@@ -212,19 +229,24 @@ def hub(monkeypatch, tmp_path):
 @pytest.mark.usefixtures("hub")
 def test_data_sets():
     for url, names in {
-        "": ["data/deep/y.jsonl", "data/x-0.parquet", "data/x-1.parquet"], "@main/data/": ["deep/y.jsonl", "x-0.parquet", "x-1.parquet"],
-        "/data/x-*.parquet": ["x-0.parquet", "x-1.parquet"], "/**/*.jsonl": ["y.jsonl"], "/data/x-1.parquet": ["x-1.parquet"],
-        "@v1/a b.jsonl": ["a b.jsonl"], "@refs/convert/parquet/default/*.parquet": ["0.parquet"],
+        "": ["data/deep/y.jsonl", "data/x-0.parquet", "data/x-1.parquet"],
+        "@main/data/": ["deep/y.jsonl", "x-0.parquet", "x-1.parquet"],
+        "/data/x-*.parquet": ["x-0.parquet", "x-1.parquet"],
+        "/**/*.jsonl": ["y.jsonl"],
+        "/data/x-1.parquet": ["x-1.parquet"],
+        "@v1/a b.jsonl": ["a b.jsonl"],
+        "@refs/convert/parquet/default/*.parquet": ["0.parquet"],
         "@refs%2Fconvert%2Fparquet/default/0.parquet": ["0.parquet"],
-    }.items():  # fmt: skip
+    }.items():
         url = f"hf://datasets/o/n{url}"
         assert [place.relative for place in places(url)] == names and texts_of(url) == TEXTS * len(names)
         open_sources([url])[0].check_unchanged()
     for url, error in {
-        "o/n/none.jsonl": "none.jsonl: no file or folder of that name", "o/n/none*.jsonl": r"none\*.jsonl: no file matches",
+        "o/n/none.jsonl": "none.jsonl: no file or folder of that name",
+        "o/n/none*.jsonl": r"none\*.jsonl: no file matches",
         "o/n@v2/a.jsonl": "HTTP error: the data set o/n has no revision v2",
         "o/m": "there is no data set o/m, or you may not see it: .* set HF_TOKEN or run 'hf auth login'",
-    }.items():  # fmt: skip
+    }.items():
         refused(error, f"hf://datasets/{url}")
 
 

@@ -135,9 +135,16 @@ def refuse(path, value, said, header, **arrays):
 def test_other_densities_are_damage(tmp_path):
     dense = values()["dense"]
     for bits, steps in (
-        (0, np.zeros(2, np.uint8)), (17, np.zeros(5, np.uint8)), ("8", np.zeros(2, np.uint8)), (True, np.zeros(1, np.uint8)),
-        (8, np.zeros(3, np.uint8)), (8, np.zeros(2, np.float64)), (4, np.zeros(2, np.uint8)), (3, np.full(1, 255, np.uint8)), (8, None),
-    ):  # fmt: skip
+        (0, np.zeros(2, np.uint8)),
+        (17, np.zeros(5, np.uint8)),
+        ("8", np.zeros(2, np.uint8)),
+        (True, np.zeros(1, np.uint8)),
+        (8, np.zeros(3, np.uint8)),
+        (8, np.zeros(2, np.float64)),
+        (4, np.zeros(2, np.uint8)),
+        (3, np.full(1, 255, np.uint8)),
+        (8, None),
+    ):
         refuse(tmp_path / "x.sig", dense, "damaged", {"density_bits": bits}, density_steps=steps, densities=None)
     refuse(tmp_path / "x.sig", dense, "damaged", {}, density_steps=np.zeros(2, np.uint8), densities=None)
     bits = values()["bits"]
@@ -172,8 +179,11 @@ def test_files_of_earlier_rules_are_loaded_but_not_mixed(tmp_path):
     assert old.estimated_resemblance(0, 0, other=old) == 1.0
     assert len(la.search.BandingIndex(bands=16, rows=6).add(old).add(old).pairs().left) == 3
     index.add(new)
-    for mix in (*(lambda one=one, other=other: one.estimated_resemblance(0, 0, other=other) for one, other in pairs.values()),
-                lambda: index.add(old), lambda: index.query(old)):  # fmt: skip
+    for mix in (
+        *(lambda one=one, other=other: one.estimated_resemblance(0, 0, other=other) for one, other in pairs.values()),
+        lambda: index.add(old),
+        lambda: index.query(old),
+    ):
         assert_raises(IncompatibleSketchError, r"rules=1.*rules=3|rules=3.*rules=1", mix)
     assert_raises(IncompatibleSketchError, "same parameters", old.merge, new)
 
@@ -191,7 +201,7 @@ def test_damage_is_told_from_strangers_and_newer_versions(tmp_path):
         r"rules 4 are newer than 3; upgrade": newer[:12] + crc32(newer[24:end]).to_bytes(4, "little") + newer[16:],
         "format version 4 is newer than 1, the newest known here; upgrade": data[:8] + b"\x04" + data[9:],
         "checksum mismatch": data[:-65] + bytes([data[-65] ^ 1]) + data[-64:],
-    }.items():  # fmt: skip
+    }.items():
         path.write_bytes(content)
         assert_raises(InputDataError, said, la.sketches.load, path)
     assert_raises(InputDataError, "cannot be read", la.sketches.load, "none")

@@ -146,16 +146,22 @@ def test_outputs_meet_no_input(bucket, clean, tmp_path):
     one = [place_of(bucket / "in/a.jsonl", "a", "a")]
     overlap = "overlap; choose another name"
     for output, places, *works in (
-        (clean, there), (bucket / "inside", there, [f"{bucket}work"]), (bucket / "in/clean", one), (clean, here, [str(tmp_path / "work")]),
-    ):  # fmt: skip
+        (clean, there),
+        (bucket / "inside", there, [f"{bucket}work"]),
+        (bucket / "in/clean", one),
+        (clean, here, [str(tmp_path / "work")]),
+    ):
         check_apart(output, places, *works)
     inside = "is inside the input folder .*/in, which the next run would read"
     contains = "replaced as a whole, but contains the input a;"
     for said, output, places, *works in (
-        (inside, bucket / "in", there), (inside, bucket / "in/clean", there), (contains, bucket / "in", one), (contains, bucket, one),
+        (inside, bucket / "in", there),
+        (inside, bucket / "in/clean", there),
+        (contains, bucket / "in", one),
+        (contains, bucket, one),
         *((overlap, clean, [], [str(other)]) for other in (clean / "work", bucket, clean)),
         *((overlap, clean, [], [str(other).replace("s3://", "s3a://")]) for other in (clean / "work", bucket, clean)),
-    ):  # fmt: skip
+    ):
         assert_raises(OutputError, said, check_apart, output, places, *works)
 
 

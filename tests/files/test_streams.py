@@ -117,8 +117,10 @@ def test_what_decompresses_to_much_is_read_no_further_than_a_line_may_be_long(tm
 
 def test_several_streams_in_a_file(tmp_path):
     for suffix, pack, between in (
-        (".bz2", bz2.compress, b""), (".x.GZ", gzip.compress, b""), *((".xz", lzma.compress, bytes(n)) for n in (0, 4, 3 << 20))
-    ):  # fmt: skip
+        (".bz2", bz2.compress, b""),
+        (".x.GZ", gzip.compress, b""),
+        *((".xz", lzma.compress, bytes(n)) for n in (0, 4, 3 << 20)),
+    ):
         path = tmp_path / f"a{suffix}"
         path.write_bytes(pack(b"one ") + between + pack(b"") + pack(b"two") + between)
         assert b"".join(read_blocks(path)) == b"one two"

@@ -35,7 +35,7 @@ def test_urls_are_parsed():
     for given, said in (
         ("ftp://example.org/x.parquet", r"ftp://example.org/x.parquet: no store is known for ftp://; known are s3://"),
         ("s3:///in/x", "s3:///in/x: names no bucket; write s3://bucket/in/x"),
-    ):  # fmt: skip
+    ):
         assert_raises(ParameterError, said, as_url, given)
     for given, inside in {
         "s3://b/x/y": "b/x/y",

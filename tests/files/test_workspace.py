@@ -114,10 +114,28 @@ def test_a_damaged_job_is_a_clear_error_and_another_one_is_refused(folder):
     damaged = IndexFormatError, r"job\.json: damaged, or of another version; name another work folder"
     another = ParameterError, r"holds an unfinished job with other parameters or inputs: .*threshold"
     for content in (
-        "", "{", "null", "[]", "5", '"job"', '{"job": {}}', '{"job": {}, "crc32": 1}', '{"job": {}, "token": "x", "crc32": null}',
-        "[" * 100_000, '{"a":' * 100_000, signed(5), signed([1]), signed({}, 5), "\ud800", "9" * 10_000,
-        {}, {"threshold": [[0.8]]}, {"threshold": {"x": 1}}, {"x\n": "\x1b[31m"}, {"threshold": 10**400},
-    ):  # fmt: skip
+        "",
+        "{",
+        "null",
+        "[]",
+        "5",
+        '"job"',
+        '{"job": {}}',
+        '{"job": {}, "crc32": 1}',
+        '{"job": {}, "token": "x", "crc32": null}',
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        signed(5),
+        signed([1]),
+        signed({}, 5),
+        "\ud800",
+        "9" * 10_000,
+        {},
+        {"threshold": [[0.8]]},
+        {"threshold": {"x": 1}},
+        {"x\n": "\x1b[31m"},
+        {"threshold": 10**400},
+    ):
         error, said = damaged if isinstance(content, str) else another
         written = content if isinstance(content, str) else signed(content)
         (folder / "job.json").write_bytes(written.encode("utf-8", "surrogatepass"))

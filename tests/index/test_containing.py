@@ -61,9 +61,10 @@ def test_none_is_missed(how, monkeypatch):
             assert rows == expected(texts, asked, 0.8, top) and 20 < len(rows) < 45 and min(row[2] for row in rows) < 1
         assert index.containing([], threshold=0.8).num_rows == 0
         for said, some, given in (
-            (r"threshold must be in \(0, 1\]; got 0", asked, {"threshold": 0}), ("top must be at least 1", asked, {"top": 0}),
+            (r"threshold must be in \(0, 1\]; got 0", asked, {"threshold": 0}),
+            ("top must be at least 1", asked, {"top": 0}),
             ("give texts, not sketches", index.sketch(asked), {}),
-        ):  # fmt: skip
+        ):
             assert_raises(ParameterError, said, index.containing, some, **given)
     with (
         la.Index.create("other") as index,
@@ -98,9 +99,12 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
     query = ["index", "query", "ix", "asked.jsonl", "--id", "id"]
     capsys.readouterr()
     for code, options, told in (
-        (0, "", ""), (0, "--measure containment", '"id":'), (0, "--measure containment -t 1", ""), (2, "-t 0.5", "--threshold is for"),
+        (0, "", ""),
+        (0, "--measure containment", '"id":'),
+        (0, "--measure containment -t 1", ""),
+        (2, "-t 0.5", "--threshold is for"),
         (2, "--measure containment --first", "use --top 1"),
-    ):  # fmt: skip
+    ):
         assert status(*query, *options.split()) == code
         said = capsys.readouterr()
         assert told in said.err if code else bool(told) == bool(said.out)

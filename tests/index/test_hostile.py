@@ -105,11 +105,12 @@ def test_fields_of_a_manifest_are_held_against_rules(path, tmp_path):
     la.Index.create(packed, bits=2, slots=64).close()
     fine = [("keep_text", True), ("segments", []), ("fold_case", True), ("seed", 0), ("bits", 1.5)]
     for folder, place, names, more in (
-        (path, lambda held: held, ("version",), (10**9, 0, 3.0)), (path, lambda held: held["parameters"], parameters, (10**9, 0)),
+        (path, lambda held: held, ("version",), (10**9, 0, 3.0)),
+        (path, lambda held: held["parameters"], parameters, (10**9, 0)),
         (path, lambda held: held, ("parameters", "keep_text", "ids", "next", "segments", "format"), ()),
         (probed, lambda held: held["parameters"], ("probes",), (10**9, 0, 3.0)),
         (packed, lambda held: held["parameters"], ("bits", "slots"), (10**9, 0, 3.0)),
-    ):  # fmt: skip
+    ):
         for name in names:
             for value in [value for value in [*WRONG, *more] if (name, value) not in fine]:
                 said = "newer than 1.*upgrade" if (name, value) == ("version", 10**9) else None

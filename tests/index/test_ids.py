@@ -19,12 +19,16 @@ def test_what_is_refused(tmp_path):
             "the id 'a' is given twice": ["a", "b", "a"],
             "the id 'there' is already in the index; pass replace=True": ["x", "y", "there"],
             "all be str or all be int; 1, in row 1, is of type int": ["a", 1, "c"],
-            "True, in row 2, is of type bool": ["a", "b", True], "None, in row 1, is of type NoneType": ["a", None, "c"],
+            "True, in row 2, is of type bool": ["a", "b", True],
+            "None, in row 1, is of type NoneType": ["a", None, "c"],
             "an integer of 16,610 bits, in row 2": ["a", "b", 10**5000],
             "in row 1, has a lone surrogate": ["a", "\ud800x", "c"],
-            "ids of this index are of type str; got '1' of type int": [1, 2, 3], "got a single str": "abc",
-            "got a single bytes": b"abc", "NoneType": None, "a single int": 7,
-        }.items():  # fmt: skip
+            "ids of this index are of type str; got '1' of type int": [1, 2, 3],
+            "got a single str": "abc",
+            "got a single bytes": b"abc",
+            "NoneType": None,
+            "a single int": 7,
+        }.items():
             assert_raises(ParameterError, message, index.add, ids, texts)
         assert len(index) == 1 and sorted(p.name for p in (tmp_path / "x").iterdir()) == files
         assert index.query(texts).num_rows == 0

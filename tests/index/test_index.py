@@ -61,18 +61,28 @@ def test_any_way_of_adding_gives_the_same_answers(tmp_path, texts, kind, batches
 
 
 REFUSED = (
-    ("threshold must be in", {"threshold": 1.5}), ("kind must be one of", {"kind": "magic"}), ("'radius'; one of kind simhash has it", {"radius": 3}),
-    ("radius must be in 0..7", {"kind": "simhash", "radius": 9}), ("width", {"width": 0}),
-    ("threshold must be of type float; got None", {"threshold": None}), ("seed must be of type int", {"seed": True}),
-    ("bits must be one of 1, 2, 4, 8, 16; got 9", {"bits": 9}), ("bits must be of type int; got 2.0", {"bits": 2.0}),
-    ("slots must be", {"slots": 0}), ("permutations must be", {"slots": 65_536}),
-    ("slots fix the standard error", {"slots": 10, "standard_error": 0.1}), ("standard error must be", {"standard_error": 0.0}),
-    ("give one of them", {"standard_error": 0.1, "sketch_bytes": 64}), ("sketch_bytes must be", {"sketch_bytes": 1}),
+    ("threshold must be in", {"threshold": 1.5}),
+    ("kind must be one of", {"kind": "magic"}),
+    ("'radius'; one of kind simhash has it", {"radius": 3}),
+    ("radius must be in 0..7", {"kind": "simhash", "radius": 9}),
+    ("width", {"width": 0}),
+    ("threshold must be of type float; got None", {"threshold": None}),
+    ("seed must be of type int", {"seed": True}),
+    ("bits must be one of 1, 2, 4, 8, 16; got 9", {"bits": 9}),
+    ("bits must be of type int; got 2.0", {"bits": 2.0}),
+    ("slots must be", {"slots": 0}),
+    ("permutations must be", {"slots": 65_536}),
+    ("slots fix the standard error", {"slots": 10, "standard_error": 0.1}),
+    ("standard error must be", {"standard_error": 0.0}),
+    ("give one of them", {"standard_error": 0.1, "sketch_bytes": 64}),
+    ("sketch_bytes must be", {"sketch_bytes": 1}),
     ("takes 36,000,000 slots; an index has at most 65,536", {"standard_error": 0.0001}),
-    ("simhash has no parameter 'bits'", {"kind": "simhash", "bits": 8}), ("keep_text must be of type bool; got 1", {"keep_text": 1}),
+    ("simhash has no parameter 'bits'", {"kind": "simhash", "bits": 8}),
+    ("keep_text must be of type bool; got 1", {"keep_text": 1}),
     ("probes must be in 1..20,000; got 0", {"kind": "simhash", "probes": 0}),
-    ("probes must be of type int", {"kind": "simhash", "probes": "many"}), ("minhash has no parameter 'probes'", {"probes": 23}),
-)  # fmt: skip
+    ("probes must be of type int", {"kind": "simhash", "probes": "many"}),
+    ("minhash has no parameter 'probes'", {"probes": 23}),
+)
 
 
 def test_parameters(tmp_path):
@@ -84,10 +94,14 @@ def test_parameters(tmp_path):
         for error, message, use in (
             (OutputError, "is not an empty folder", lambda: la.Index.create("a")),
             (ParameterError, "mode must be one of append, read", lambda: la.Index.open("a", "write")),
-            (ParameterError, "sketches alone cannot be added", lambda: la.Index.create("c", keep_text=True).add(["z"], one.sketch(["z"]))),
+            (
+                ParameterError,
+                "sketches alone cannot be added",
+                lambda: la.Index.create("c", keep_text=True).add(["z"], one.sketch(["z"])),
+            ),
             (ParameterError, "threads must be at least 1", lambda: one.query(["a"], threads=0)),
             (ParameterError, "1 ids and 2 texts", lambda: one.add(["d"], ["x", "y"])),
-        ):  # fmt: skip
+        ):
             assert_raises(error, message, use)
 
 
@@ -137,9 +151,12 @@ def test_an_index_of_older_rules_takes_and_looks_up_no_texts(tmp_path, monkeypat
     monkeypatch.setattr(la.Shingling, "to_dict", lambda self: stated(self) | {"rules": newer})
     with la.Index.open(path) as index:
         for use in (
-            lambda: index.add(["c"], ["seven"]), lambda: index.query(["x"]), lambda: index.first(["x"]), lambda: index.sketch(["x"]),
+            lambda: index.add(["c"], ["seven"]),
+            lambda: index.query(["x"]),
+            lambda: index.first(["x"]),
+            lambda: index.sketch(["x"]),
             *([lambda: index.query(sketches)] if not keep_text else []),
-        ):  # fmt: skip
+        ):
             with pytest.raises(IncompatibleSketchError, match=r"lookalike index create NEW.*lookalike index add NEW") as error:
                 use()
             assert (f"lookalike index export {path} -o texts.parquet" in str(error.value)) == keep_text

@@ -87,10 +87,20 @@ def test_a_closed_index_says_so_once_its_change_has_ended():
     index.close()
     assert "closed" in repr(index)
     for use in (
-        index.compact, index.export, index.check, index.refresh, lambda: len(index), lambda: index.info, lambda: index.id_type,
-        lambda: index.query(["a"]), lambda: index.first(["a"]), lambda: index.sketch(["a"]), lambda: index.get(["a"]),
-        lambda: index.add(["x"], ["y"]), lambda: index.remove(["x"]),
-    ):  # fmt: skip
+        index.compact,
+        index.export,
+        index.check,
+        index.refresh,
+        lambda: len(index),
+        lambda: index.info,
+        lambda: index.id_type,
+        lambda: index.query(["a"]),
+        lambda: index.first(["a"]),
+        lambda: index.sketch(["a"]),
+        lambda: index.get(["a"]),
+        lambda: index.add(["x"], ["y"]),
+        lambda: index.remove(["x"]),
+    ):
         assert_raises(ParameterError, "has been closed", use)
 
 

@@ -54,9 +54,11 @@ def test_rows_that_no_job_wrote_are_refused(tmp_path, monkeypatch):
     table = pq.read_table(path)
     values = "has values that are not in 0 to"
     for said, name, column in (
-        ("its column row does not ascend", "row", [2, 1, 3]), (f"its column row {values} 9", "row", [1, 2, 10]),
-        (f"its column n_exact {values}", "n_exact", [0, -1, 0]), ("its column documents has nulls", "documents", [1, None, 1]),
-    ):  # fmt: skip
+        ("its column row does not ascend", "row", [2, 1, 3]),
+        (f"its column row {values} 9", "row", [1, 2, 10]),
+        (f"its column n_exact {values}", "n_exact", [0, -1, 0]),
+        ("its column documents has nulls", "documents", [1, None, 1]),
+    ):
         field = COUNTS.field(name)
         pq.write_table(table.set_column(table.column_names.index(name), field, pa.array(column, field.type)), path)
         refused(tmp_path, counts, said)
@@ -77,8 +79,10 @@ def test_what_is_no_file_is_not_read(tmp_path):
     path = tmp_path / "counts.parquet"
     path.unlink()
     for make, remove in (
-        (os.mkfifo, Path.unlink), (Path.mkdir, Path.rmdir), (lambda path: path.symlink_to("/dev/zero"), Path.unlink)
-    ):  # fmt: skip
+        (os.mkfifo, Path.unlink),
+        (Path.mkdir, Path.rmdir),
+        (lambda path: path.symlink_to("/dev/zero"), Path.unlink),
+    ):
         make(path)
         pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK) if path.is_fifo() else None
         refused(tmp_path, counts, ".*not a file")

@@ -32,11 +32,15 @@ def test_ids_become_text_whatever_they_were(ids):
 
 def test_ids_of_a_column_of_arrow():
     for is_text, column in (
-        (False, pa.array([5, -7, 0])), (False, pa.array([5, 7, 0], pa.int8())), (True, pa.array([1 << 63, 7, 0], pa.uint64())),
-        (True, pa.array(["a", "é", "5"])), (True, pa.array(["a", "é", "5"], pa.string_view())),
-        (True, pa.array(["a", "é", "a"]).dictionary_encode()), (False, pa.array([3, 4, 3]).dictionary_encode()),
+        (False, pa.array([5, -7, 0])),
+        (False, pa.array([5, 7, 0], pa.int8())),
+        (True, pa.array([1 << 63, 7, 0], pa.uint64())),
+        (True, pa.array(["a", "é", "5"])),
+        (True, pa.array(["a", "é", "5"], pa.string_view())),
+        (True, pa.array(["a", "é", "a"]).dictionary_encode()),
+        (False, pa.array([3, 4, 3]).dictionary_encode()),
         (True, pa.array(["x", "a", "é", "5"], pa.large_string()).slice(1)),
-    ):  # fmt: skip
+    ):
         texts, told = id_column("in", batch(column))
         assert texts.to_pylist() == [str(value) for value in column.to_pylist()] and told.to_pylist() == [is_text] * 3
 
@@ -46,10 +50,13 @@ def test_ids_that_are_none_are_named_by_row():
         "row 11: an id must be a str or an int; this one is null": ["a", None],
         "row 11: .* this one is 1.5, of type float": ["a", 1.5],
         "row 11: an id must be a str or an int; this one is True, of type bool": ["a", True],
-        "row 12: .* this one is empty": ["a", "b", ""], "row 11: .* lone surrogate": ["a", "\ud800"],
-        "row 11: the id is null": pa.array(["a", None]), "row 11: .* this one is empty": pa.array(["a", ""]),
-        "row 10: .* the column holds double": pa.array([1.0]), "row 10: .* the column holds binary": pa.array([b"a"]),
-    }.items():  # fmt: skip
+        "row 12: .* this one is empty": ["a", "b", ""],
+        "row 11: .* lone surrogate": ["a", "\ud800"],
+        "row 11: the id is null": pa.array(["a", None]),
+        "row 11: .* this one is empty": pa.array(["a", ""]),
+        "row 10: .* the column holds double": pa.array([1.0]),
+        "row 10: .* the column holds binary": pa.array([b"a"]),
+    }.items():
         assert_raises(InputDataError, f"^in, {said}", id_column, "in", batch(ids))
 
 
@@ -69,7 +76,7 @@ def test_values_that_cannot_be_compared_name_file_and_column():
     for said, values in (
         (r"lists and objects nested more than \d+ deep", [deep]),
         (r"values of type month_\w+ cannot be compared", pa.array([(1, 2, 3)], pa.month_day_nano_interval())),
-    ):  # fmt: skip
+    ):
         assert_raises(InputDataError, rf"^table, column 'x': {said}", column_keys, source, batch(["i"], {"x": values}), "x")
     same = column_keys(source, batch(["i", "j", "k", "l"], {"x": [1, 1.0, True, "1"]}), "x")
     assert same[0] == same[1] and len(set(same)) == 3
@@ -100,7 +107,7 @@ def test_labels_are_made_of_file_and_row():
         (labels(None, None), [], pa.int64(), [1, 1, 9], [None] * 3),
         (labels("a", named=True, all_integers=True), [column], pa.int64(), [3, -2, 3], None),
         (labels("a", named=True), [column], pa.large_string(), ["3", "-2", "3"], None),
-    ):  # fmt: skip
+    ):
         found = made.ids(POSITIONS, NUMBERS, *columns)
         assert found.to_pylist() == ids and made.kind == found.type == kind
         assert files is None or made.files(POSITIONS, NUMBERS).to_pylist() == files

@@ -26,8 +26,9 @@ def test_a_file_says_what_a_list_says(tmp_path):
     lines = [
         {"id": "a", "action": "keep", "input": "x.jsonl", "sha256": DIGEST},
         {"id": 7, "action": "remove", "input": None, "sha256": None},
-        {"id": "a", "action": "keep", "sha256": OTHER}, {"id": "7", "action": "remove"},
-    ]  # fmt: skip
+        {"id": "a", "action": "keep", "sha256": OTHER},
+        {"id": "7", "action": "remove"},
+    ]
     path = written(tmp_path, lines[0], "  ", *lines[1:])
     found = read_overrides(path)
     held = read_overrides(lines)
@@ -52,18 +53,20 @@ def test_the_digest_of_a_list_is_that_of_what_it_says(said):
 
 
 WRONG = (
-    ("not JSON: Expecting ',' delimiter: column 29$", '{"id": "a", "action": "keep"'), ("not JSON", "\udcff"),
+    ("not JSON: Expecting ',' delimiter: column 29$", '{"id": "a", "action": "keep"'),
+    ("not JSON", "\udcff"),
     ("not JSON: maximum recursion|not JSON: .*recursion", "[" * 100_000),
     ("an override is an object with id and action; got \\[1\\]", "[1]"),
     ("action must be keep or remove; got 'drop'", {"id": "a", "action": "drop"}),
     (r"action must be keep or remove; got \['keep'\]", {"id": "a", "action": ["keep"]}),
-    ("action is missing; an override has id, action, input, sha256", {"id": "a"}), ("id is missing", {"action": "keep"}),
+    ("action is missing; an override has id, action, input, sha256", {"id": "a"}),
+    ("id is missing", {"action": "keep"}),
     ("'reason' is unknown; an override has id, action, input, sha256", {"id": "a", "action": "keep", "reason": "x"}),
     *((f"id must be a string or an integer; got {id}", {"id": id, "action": "keep"}) for id in (None, True, 1.0)),
     ("input must be the name of a file, or null; got 3", {"id": "a", "action": "keep", "input": 3}),
     ("sha256 must be 64 hexadecimal digits, or null; got '12'", {"id": "a", "action": "keep", "sha256": "12"}),
     ("sha256 must be 64 hexadecimal digits", {"id": "a", "action": "keep", "sha256": "g" * 64}),
-)  # fmt: skip
+)
 
 
 def test_a_line_that_is_none(tmp_path):
@@ -82,9 +85,10 @@ def test_what_is_no_list_and_no_file_and_lines_that_contradict_each_other(tmp_pa
         assert_raises(ParameterError, "overrides must be a path, a list of dicts or None; got", la.Settings, overrides=given_)
     for said, given_ in {
         r"line 1: keep '1' contradicts line 3, remove; leave one": path,
-        "nowhere: cannot be read: No such file": tmp_path / "nowhere", "cannot be read: Is a directory": str(tmp_path),
+        "nowhere: cannot be read: No such file": tmp_path / "nowhere",
+        "cannot be read: Is a directory": str(tmp_path),
         "cannot be read: embedded null": "a\0b",
-    }.items():  # fmt: skip
+    }.items():
         assert_raises(InputDataError, said, la.Settings, overrides=given_)
 
 

@@ -71,10 +71,16 @@ def test_metrics_count(server, client):
     after = read()
     query = 'route="/v1/query"'
     for name, grown in {
-        f'requests_total{{method="POST",{query},status="200"}}': 1, f"request_seconds_count{{{query}}}": 1,
-        f'request_seconds_bucket{{le="+Inf",{query}}}': 1, "texts_queried_total": 2, "documents_added_total": 2,
-        "documents_replaced_total": 1, "documents_removed_total": 1, "commit_seconds_count": 2, "query_group_requests_count": 1,
-    }.items():  # fmt: skip
+        f'requests_total{{method="POST",{query},status="200"}}': 1,
+        f"request_seconds_count{{{query}}}": 1,
+        f'request_seconds_bucket{{le="+Inf",{query}}}': 1,
+        "texts_queried_total": 2,
+        "documents_added_total": 2,
+        "documents_replaced_total": 1,
+        "documents_removed_total": 1,
+        "commit_seconds_count": 2,
+        "query_group_requests_count": 1,
+    }.items():
         assert after[f"lookalike_{name}"] - before.get(f"lookalike_{name}", 0) == grown
     assert after["lookalike_documents"] == 3 and after["lookalike_open_requests"] == 1
     assert "not-to-be-seen" not in str(after) and "_created" not in str(after)
@@ -83,12 +89,20 @@ def test_metrics_count(server, client):
 REFUSED = {
     400: (b"{", b"", b'{"texts": ["\xff"]}', b'{"texts": ["\\udc00"]}'),
     422: (
-        b'{"texts": ' + b"[" * 100_000, b"{}", b'{"texts": "one"}', b'{"texts": [null]}', b'{"texts": [], "limit": 3}',
-        b'{"texts": [], "top": 0}', b'{"texts": [], "top": 1001}', b'{"texts": [], "top": true}',
-        b'{"texts": [' + b'"",' * 1000 + b'""]}', b'{"top": 1000, "texts": [' + b'"",' * 100 + b'""]}',
-        b'{"texts": ["' + b"a" * ((1 << 20) + 1) + b'"]}', b'{"texts": ["' + "é".encode() * ((1 << 19) + 1) + b'"]}',
+        b'{"texts": ' + b"[" * 100_000,
+        b"{}",
+        b'{"texts": "one"}',
+        b'{"texts": [null]}',
+        b'{"texts": [], "limit": 3}',
+        b'{"texts": [], "top": 0}',
+        b'{"texts": [], "top": 1001}',
+        b'{"texts": [], "top": true}',
+        b'{"texts": [' + b'"",' * 1000 + b'""]}',
+        b'{"top": 1000, "texts": [' + b'"",' * 100 + b'""]}',
+        b'{"texts": ["' + b"a" * ((1 << 20) + 1) + b'"]}',
+        b'{"texts": ["' + "é".encode() * ((1 << 19) + 1) + b'"]}',
     ),
-}  # fmt: skip
+}
 
 
 def test_bodies_that_are_refused(client):
@@ -111,10 +125,14 @@ def test_bodies_that_are_refused(client):
 
 def test_documents_that_are_refused(client):
     for said, *documents in (
-        ("twice", {"id": "q", "text": "1"}, {"id": "q", "text": "2"}), ("of type str", {"id": 1, "text": "1"}),
-        ("all be strings", {"id": "q", "text": "1"}, {"id": 1, "text": "2"}), ("length", {"id": "", "text": "1"}),
-        ("length", {"id": "x" * 1001, "text": "1"}), ("id", {"id": 1 << 63, "text": "1"}), ("text", {"id": "q"}),
-    ):  # fmt: skip
+        ("twice", {"id": "q", "text": "1"}, {"id": "q", "text": "2"}),
+        ("of type str", {"id": 1, "text": "1"}),
+        ("all be strings", {"id": "q", "text": "1"}, {"id": 1, "text": "2"}),
+        ("length", {"id": "", "text": "1"}),
+        ("length", {"id": "x" * 1001, "text": "1"}),
+        ("id", {"id": 1 << 63, "text": "1"}),
+        ("text", {"id": "q"}),
+    ):
         answer = client.post("/v1/documents", json={"documents": documents})
         assert answer.status_code == 422 and said in answer.json()["detail"]
     assert client.get("/v1/documents/q").status_code == 404

@@ -134,10 +134,17 @@ def test_judgements_are_made_and_undone(client, saved):
 
 def test_what_cannot_be_asked(client, saved):
     for path, said in {
-        "?order=x": "order must be one of", "?n=0": "n in 1..200", "?n=9999999999999999": "whole number",
-        "?begin=-1": "begin must be a whole number", "?source=%C2%B2": "whole number", "?wrong=1": "unknown parameter 'wrong'",
-        "/0": "was not removed", "/x": "the row must be", "/99999999": "was not removed", "/60?beside=0": "was not removed",
-    }.items():  # fmt: skip
+        "?order=x": "order must be one of",
+        "?n=0": "n in 1..200",
+        "?n=9999999999999999": "whole number",
+        "?begin=-1": "begin must be a whole number",
+        "?source=%C2%B2": "whole number",
+        "?wrong=1": "unknown parameter 'wrong'",
+        "/0": "was not removed",
+        "/x": "the row must be",
+        "/99999999": "was not removed",
+        "/60?beside=0": "was not removed",
+    }.items():
         refused(client.get(f"/v1/removals{path}"), 422, said)
     for body in (
         {}, {"row": 60}, {"row": "60", "judgement": None}, {"row": 60, "judgement": "yes"}, {"row": 0, "judgement": None}, [],

@@ -89,10 +89,12 @@ def test_precision_is_of_the_first_in_random_order(desk):
     assert progress["of"] == 60 and (progress["low"], progress["high"]) == pytest.approx((0.6830, 0.9877), abs=1e-4)
     exact = rows(desk, kind="exact")[0]["row"]
     for row, said, wanted in (  # judged, drawn, kept, unsure, copies, precision
-        (some[19], Judgement("keep"), (20, 20, 2, 0, 0, 0.9)), (some[25], Judgement("keep"), (21, 20, 3, 0, 0, 0.9)),
-        (exact, Judgement("keep"), (21, 20, 3, 0, 1, 0.9)), (some[20], Judgement("unsure"), (22, 21, 3, 1, 1, 0.9)),
+        (some[19], Judgement("keep"), (20, 20, 2, 0, 0, 0.9)),
+        (some[25], Judgement("keep"), (21, 20, 3, 0, 0, 0.9)),
+        (exact, Judgement("keep"), (21, 20, 3, 0, 1, 0.9)),
+        (some[20], Judgement("unsure"), (22, 21, 3, 1, 1, 0.9)),
         (some[0], Judgement(None, "only a note"), (21, 0, 3, 1, 1, None)),
-    ):  # fmt: skip
+    ):
         progress = desk.judge(row, said)["progress"]
         told = tuple(progress.get(name) for name in ("judged", "drawn", "keep", "unsure", "copies", "precision"))
         assert told == wanted, "what is chosen by hand is not drawn, and copies count apart"

@@ -54,16 +54,20 @@ def test_orders_and_choices(removals, table):
     every = naive(table)
     assert [table["id"][i].as_py() for i in removals.keepers.tolist()] == [of["duplicate_of"] for _, of in every]
     for order, key in {
-        "least alike": lambda of: of["resemblance"], "most alike": lambda of: -of["resemblance"], "source": lambda of: 0,
+        "least alike": lambda of: of["resemblance"],
+        "most alike": lambda of: -of["resemblance"],
+        "source": lambda of: 0,
         "group": lambda of: int(of["duplicate_of"][3:]),
-    }.items():  # fmt: skip
+    }.items():
         assert found(removals, order=order) == [
             row for row, of in sorted(every, key=lambda pair, key=key: (key(pair[1]), pair[0]))
         ]
     for wanted, chosen in (
-        ({"kind": "near"}, lambda of: of["reason"] == "near"), ({"kind": "exact"}, lambda of: of["reason"] == "exact"),
-        ({"source": 1}, lambda of: of["source"] == "f1.jsonl"), ({"find": "c39"}, lambda of: "c39" in of["id"] + " " + of["duplicate_of"]),
-    ):  # fmt: skip
+        ({"kind": "near"}, lambda of: of["reason"] == "near"),
+        ({"kind": "exact"}, lambda of: of["reason"] == "exact"),
+        ({"source": 1}, lambda of: of["source"] == "f1.jsonl"),
+        ({"find": "c39"}, lambda of: "c39" in of["id"] + " " + of["duplicate_of"]),
+    ):
         rows = [row for row, of in every if chosen(of)]
         assert found(removals, order="source", **wanted) == rows and len(rows) > 5
         assert "source" not in wanted or removals.sources()[1] == len(rows)

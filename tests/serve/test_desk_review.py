@@ -154,13 +154,14 @@ def test_a_log_that_is_damaged_or_foreign_is_refused(open_review, tmp_path):
     log = tmp_path / "review.jsonl"
     whole = log.read_bytes()
     for line, said in {
-        b"nonsense": "line 2: damaged", b'{"row": 1}': "line 2: damaged",
+        b"nonsense": "line 2: damaged",
+        b'{"row": 1}': "line 2: damaged",
         b'{"row": Infinity, "judgement": null, "note": ""}': "line 2: damaged",
         b'{"row":1,"id":"id1","duplicate_of":"id1001","judgement":"maybe","note":""}': "line 2: damaged",
         b'{"row":1,"id":"id1","duplicate_of":"id1001","judgement":"keep","note":""}': "line 2: damaged",
         b'{"row":1,"id":"id2","duplicate_of":"id1001","judgement":"unsure","note":""}': "another result",
         b'{"row":500,"id":"id2","duplicate_of":"id1001","judgement":"unsure","note":""}': "another result",
-    }.items():  # fmt: skip
+    }.items():
         log.write_bytes(whole + line + b"\n")
         assert_raises(InputDataError, said, open_review)
 

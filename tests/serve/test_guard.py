@@ -141,10 +141,18 @@ def test_a_client_that_leaves_gets_no_answer():
 
 
 ALLOWED = {  # statuses without a key, with that of a reader, with that of a writer
-    "GET /v1/echo": (401, 200, 200), "POST /v1/echo": (401, 403, 200), "GET /metrics": (401, 200, 200), "GET /": (200, 200, 200),
-    "GET /healthz": (200, 200, 200), "GET /readyz": (200, 200, 200), "GET /openapi.json": (200, 200, 200),
-    "GET /v1/job": (401, 200, 200), "POST /v1/job": (401, 403, 200), "POST /v1/look": (401, 200, 200), "GET /v1/nothing": (401, 404, 404),
-}  # fmt: skip
+    "GET /v1/echo": (401, 200, 200),
+    "POST /v1/echo": (401, 403, 200),
+    "GET /metrics": (401, 200, 200),
+    "GET /": (200, 200, 200),
+    "GET /healthz": (200, 200, 200),
+    "GET /readyz": (200, 200, 200),
+    "GET /openapi.json": (200, 200, 200),
+    "GET /v1/job": (401, 200, 200),
+    "POST /v1/job": (401, 403, 200),
+    "POST /v1/look": (401, 200, 200),
+    "GET /v1/nothing": (401, 404, 404),
+}
 
 
 def test_keys():

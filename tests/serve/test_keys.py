@@ -43,11 +43,17 @@ def test_every_key_is_compared(tmp_path, monkeypatch):
 
 
 REFUSED = {
-    "": "no keys", "read = []": "no keys", 'read = ["short"]': "key 0 of read", "read = [": "not TOML", b'read = ["\xff"]': "not TOML",
-    'write = ["long-enough-long-enough", 5]': "key 1 of write", 'write = ["with a space in it it is"]': "key 0 of write",
-    'write = ["sha256:0123456789abcdef"]': "key 0 of write", 'write = "long-enough-long-enough"': "write must be a list",
+    "": "no keys",
+    "read = []": "no keys",
+    'read = ["short"]': "key 0 of read",
+    "read = [": "not TOML",
+    b'read = ["\xff"]': "not TOML",
+    'write = ["long-enough-long-enough", 5]': "key 1 of write",
+    'write = ["with a space in it it is"]': "key 0 of write",
+    'write = ["sha256:0123456789abcdef"]': "key 0 of write",
+    'write = "long-enough-long-enough"': "write must be a list",
     'admin = ["long-enough-long-enough"]': "unknown entry 'admin'",
-}  # fmt: skip
+}
 
 
 def test_files_that_are_refused(tmp_path):

@@ -53,6 +53,8 @@ def test_messages_of_libraries_are_not_quoted(tmp_path):
     assert "secret" not in path.read_text()
     told = [(line["event"], line.get("level"), line["message"], line.get("error")) for line in read_lines(path)]
     assert told == [
-        ("library", "WARNING", "Invalid request from %s", None), ("library", None, "failed", "ValueError"),
-        ("library", "WARNING", "", None), ("library", None, "", "ValueError"),
-    ]  # fmt: skip
+        ("library", "WARNING", "Invalid request from %s", None),
+        ("library", None, "failed", "ValueError"),
+        ("library", "WARNING", "", None),
+        ("library", None, "", "ValueError"),
+    ]

@@ -101,9 +101,11 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, corpus):
     wrong = (
         ("a text must have at most 1,048,576 bytes; this one has 3,000,000", "find_near_duplicates", {"text": "x" * 3_000_000}),
         ("limit must be from 1 to 100; got 0", "find_near_duplicates", {"text": "x", "limit": 0}),
-        ("valid string", "find_near_duplicates", {"text": 5}), ("Field required", "compare_texts", {"a": "x"}),
-        ("nknown tool", "explain_removal", {"id": "x"}), ("matches", "find_near_duplicates", {"text": "\0 \x1b[2J"}),
-    )  # fmt: skip
+        ("valid string", "find_near_duplicates", {"text": 5}),
+        ("Field required", "compare_texts", {"a": "x"}),
+        ("nknown tool", "explain_removal", {"id": "x"}),
+        ("matches", "find_near_duplicates", {"text": "\0 \x1b[2J"}),
+    )
     _, answers = ask(corpus, errors=tmp_path / "log", questions=[question for _, *question in wrong])
     for (said, *_), answer in zip(wrong, answers, strict=True):
         assert said in answer
@@ -112,11 +114,13 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, corpus):
 
 def test_options_of_the_other_way_to_serve_are_refused(tmp_path, capfd):
     for code, message, *words in (
-        (2, "--port does not go with --mcp", "--mcp", "--port", "1"), (2, "--id needs --mcp", "x", "--id", "id"),
-        (2, "--preset needs --mcp", "x", "--preset", "web"), (2, "got 0"),
+        (2, "--port does not go with --mcp", "--mcp", "--port", "1"),
+        (2, "--id needs --mcp", "x", "--id", "id"),
+        (2, "--preset needs --mcp", "x", "--preset", "web"),
+        (2, "got 0"),
         (2, "one folder, an index or a saved result, unless --mcp is given; got 2", "x", "y"),
         (1, "no file of that name", "--mcp", tmp_path / "nothing"),
-    ):  # fmt: skip
+    ):
         found, out, err = run(capfd, "serve", *words)
         assert (found, out) == (code, "") and message in err
 

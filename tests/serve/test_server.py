@@ -33,9 +33,11 @@ def test_what_cannot_be_served(tmp_path, capsys):
     for code, words, *options in (
         *((2, "--keys", "--host", host) for host in ("0.0.0.0", "::", "192.0.2.1")),
         *((2, "--allow-host must be a name", "--allow-host", name) for name in names),
-        (1, "neither an index"), (2, "not an address", "--host", "no-such-name.invalid"), (2, "chmod 600", "--keys", open_keys),
+        (1, "neither an index"),
+        (2, "not an address", "--host", "no-such-name.invalid"),
+        (2, "chmod 600", "--keys", open_keys),
         (2, "--max-body", "--max-body", "much"),
-    ):  # fmt: skip
+    ):
         status, said = fails(capsys, "serve", tmp_path, *options)
         assert status == code and words in said and KEY not in said
 
@@ -129,9 +131,12 @@ def test_logs_have_no_texts_ids_or_keys(server):
     lines = told()
     assert SECRET not in written.lower() and KEY not in written
     assert [(line["method"], line["route"], line["status"]) for line in lines] == [
-        ("POST", "/v1/documents", 200), ("POST", "/v1/query", 200), ("POST", "/v1/query", 400),
-        ("GET", "/v1/documents/{id}", 404), ("GET", "other", 421),
-    ]  # fmt: skip
+        ("POST", "/v1/documents", 200),
+        ("POST", "/v1/query", 200),
+        ("POST", "/v1/query", 400),
+        ("GET", "/v1/documents/{id}", 404),
+        ("GET", "other", 421),
+    ]
     names = {"time", "event", "id", "client", "method", "route", "status", "ms", "bytes_in", "bytes_out"}
     assert all(set(line) == names and line["ms"] >= 0 and line["client"] == "127.0.0.1" for line in lines)
 

@@ -69,9 +69,10 @@ def test_as_many_as_fit_are_answered_by_one_call(store, monkeypatch):
         await all_of(*(store.query(["x y z"] * n, top, 5 * n) for n, top in asked))
 
     for asked, wanted in (
-        ([(1, 10), (2, 10), (3, 10)], [(6, 10)]), ([(1, 10), (1, 5), (1, 5)], [(1, 10), (2, 5)]),
+        ([(1, 10), (2, 10), (3, 10)], [(6, 10)]),
+        ([(1, 10), (1, 5), (1, 5)], [(1, 10), (2, 5)]),
         ([(200, 10), (56, 10), (1, 10), (1000, 10)], [(256, 10), (1, 10), (1000, 10)]),
-    ):  # fmt: skip
+    ):
         calls.clear()
         asyncio.run(ask(asked))
         assert calls == wanted
@@ -103,10 +104,16 @@ def test_changes_that_wait_together_are_one_commit(store):
     async def change():
         first = asyncio.ensure_future(store.add(["a"], ["one two three"], 1))
         await asyncio.get_running_loop().run_in_executor(None, begun.wait, MINUTES)
-        waiting = asyncio.ensure_future(all_of(
-            store.add(["a", "b"], ["one two four", "b b b"], 1), store.add(["b", "c"], ["five six seven", "c"], 1),
-            store.remove(["a", "nothing"]), store.remove(["a", "c"]), store.add(["a"], ["the last one of all"], 1), store.remove([7]),
-        ))  # fmt: skip
+        waiting = asyncio.ensure_future(
+            all_of(
+                store.add(["a", "b"], ["one two four", "b b b"], 1),
+                store.add(["b", "c"], ["five six seven", "c"], 1),
+                store.remove(["a", "nothing"]),
+                store.remove(["a", "c"]),
+                store.add(["a"], ["the last one of all"], 1),
+                store.remove([7]),
+            )
+        )
         await asyncio.sleep(0.01)
         go.set()
         return [await first, *await waiting]
@@ -177,9 +184,12 @@ def blocked(store):
         return lambda *_, **__: (calls.append(name), go.wait(MINUTES)) and answer
 
     store.index = SimpleNamespace(
-        answers=waiting("answers", Answers(np.empty(0, int), [], none, none, None, None)), add=waiting("add", None),
-        contains=lambda ids: np.zeros(len(ids), bool), id_type=None, close=close,
-    )  # fmt: skip
+        answers=waiting("answers", Answers(np.empty(0, int), [], none, none, None, None)),
+        add=waiting("add", None),
+        contains=lambda ids: np.zeros(len(ids), bool),
+        id_type=None,
+        close=close,
+    )
     return go, calls
 
 
