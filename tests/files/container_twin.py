@@ -15,7 +15,8 @@ GROWING = FileType(magic=b"TESTFILE", version=1, name="tests", error=la.errors.I
 
 def twin(data, magic=b"LOOKAARR"):
     """The sections of a file, read as the description of the layout says."""
-    sections, at = [], 0
+    sections = []
+    at = 0
     while at < len(data):
         kind, version, crc, length = struct.unpack("<8sIIQ", data[at : at + 24])
         header = data[at + 24 : at + 24 + length]
@@ -38,7 +39,6 @@ def twin(data, magic=b"LOOKAARR"):
 
 
 def described(found):
-    """What the reader says of some arrays."""
     return {name: (a.dtype.newbyteorder("<").str, list(a.shape), a.tobytes()) for name, a in found.items()}
 
 
@@ -48,17 +48,14 @@ def grown(path):
 
 
 def accepts(first, section):
-    """Whether a section is one of these files."""
     return set(section.entries) == (set() if section is first else {"a", "b"}) and first.meta == {"of": "tests"}
 
 
 def batch(n):
-    """The arrays of a batch of so many rows."""
     return {"a": np.arange(n, dtype=np.uint64) + np.uint64(n), "b": np.full((n, 2), n, np.int16)}
 
 
 def add(file, n, fits=lambda meta: None):
-    """Append a batch."""
     return file.append(batch(n), {"of": "tests"}, fits)
 
 
@@ -73,12 +70,10 @@ def content(path):
 
 
 def wanted(*sizes):
-    """What batches of such sizes hold."""
     return [[a.tolist() for a in batch(n).values()] for n in sizes]
 
 
 def three_batches(tmp_path):
-    """A file that grew by three batches."""
     path = tmp_path / "grown"
     file = grown(path)
     assert not path.exists() and file.sections == ()

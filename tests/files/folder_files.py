@@ -1,10 +1,12 @@
 """Folders of small files, and what is in them."""
 
 import json
+from pathlib import Path
 
 
 def fill(folder, **texts):
     """Write files of one row each into a folder."""
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         (folder / f"{name}.jsonl").write_text(json.dumps({"text": text}) + "\n")
@@ -12,5 +14,4 @@ def fill(folder, **texts):
 
 
 def names(folder):
-    """The paths of all files in a folder."""
-    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if not p.is_dir())
+    return sorted(str(p.relative_to(folder)) for p in Path(folder).rglob("*") if not p.is_dir())

@@ -8,6 +8,7 @@ from itertools import product
 
 import pytest
 from faulty_store import failing
+from raising import assert_raises
 
 from lookalike.engines.memory import FLOOR, LEAST_ROOM, Memory
 from lookalike.errors import ParameterError
@@ -52,7 +53,8 @@ def test_the_bytes_are_those_of_the_file():
             file.prefetch(wanted)
             with io.BufferedReader(PrefetchedFile(file, exact), 64) as stream:
                 for _ in range(300):
-                    begin, size = draw.randrange(n + 10), draw.choice((1, 50, 1500, 9000))
+                    begin = draw.randrange(n + 10)
+                    size = draw.choice((1, 50, 1500, 9000))
                     stream.seek(begin)
                     assert stream.read(size) == DATA[begin : min(n, begin + size)]
                 assert stream.seek(0, io.SEEK_END) == n
@@ -68,18 +70,24 @@ def test_what_is_read_here_and_there_is_not_read_ahead():
 
 
 def test_no_more_is_held_than_may_be():
+    """What just fits is asked for; the first block brings those after it; a range inside another one cuts nothing off."""
     file = Held()
+    file.block_at(0)
+    assert sorted(file._blocks) == [*range(AT_ONCE + 1)] and _together([(0, 100), (10, 20)]) == [(0, 100)]
     with PrefetchedFile(file) as stream:
         while stream.read(1500):
             assert len(file._blocks) <= HELD
-    file.prefetch([[(0, 3000)], [(200_000, 204_000)]])
-    assert sum(end - begin for begin, end in file._wanted) == 3000  # the second group does not fit
+    for room, groups in ((file.room, ([(0, 3000)], [(200_000, 204_000)])), (3000, ([(0, 1000)], [(5000, 7000)]))):
+        file = Held(room=room)
+        file.prefetch([*groups])
+        assert sum(end - begin for begin, end in file._wanted) == 3000
 
 
 def test_ranges_are_asked_for_once_and_together():
     """By two readers, as for Arrow and for pages; near ones are one request, and what is not wanted any more is let go."""
     file = Held(room=1 << 20, block=1 << 20)
-    first, second = [(0, 1000), (1000 + GAP, 80_000)], [(200_000, 210_000), (300_000, 310_000)]
+    first = [(0, 1000), (1000 + GAP, 80_000)]
+    second = [(200_000, 210_000), (300_000, 310_000)]
     raw = io.BufferedReader(PrefetchedFile(file), 64)
     file.prefetch([first, second])
     arrow = PrefetchedFile(file, exact=True, owner=False)
@@ -101,16 +109,7 @@ def test_a_file_that_is_shorter_than_it_was_is_an_error():
         stream.read()
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a"])
-def test_several_requests_are_in_flight(bucket, name, monkeypatch):
-    (bucket / name).write_bytes(DATA)
-    monkeypatch.setattr(ahead, "LARGEST", 1000)
-    with failing(delay=0.01) as seen, as_url(str(bucket / name)).open_stream() as stream:
-        assert stream.read() == DATA
-    assert AT_ONCE <= seen.most_at_once <= AT_ONCE + 1
-
-
-def test_what_was_listed_is_opened_once(bucket):
+def test_several_requests_are_in_flight_and_what_was_listed_is_opened_once(bucket, monkeypatch):
     (bucket / "a").write_bytes(DATA)
     with failing() as seen:
         (entry,) = as_url(str(bucket)).entries()
@@ -120,6 +119,10 @@ def test_what_was_listed_is_opened_once(bucket):
             file.seek(len(DATA) - 5)
             assert file.read(5) == DATA[-5:]
         assert [one.split()[0] for one in seen.requests[before:]] == ["HEAD", "GET"]
+    monkeypatch.setattr(ahead, "LARGEST", 1000)
+    with failing(delay=0.01) as seen, as_url(str(bucket / "a")).open_stream() as stream:
+        assert stream.read() == DATA
+    assert AT_ONCE <= seen.most_at_once <= AT_ONCE + 1
 
 
 def slow(number, started, gate, n_items=3):
@@ -133,7 +136,9 @@ def slow(number, started, gate, n_items=3):
 @pytest.mark.parametrize(("n_bytes", "early"), [(0, []), (1000, [1, 2, 3, 4]), (100 << 20, [1])])
 def test_those_that_follow_are_begun(n_bytes, early):
     """Several small ones, one large one; those that read of no store when it is their turn."""
-    started, gate, found = [], threading.Event(), []
+    started = []
+    gate = threading.Event()
+    found = []
     for number, items in enumerate(
         map_ahead(make_first, ((n_bytes, partial(slow, number, started, gate)) for number in range(7)))
     ):
@@ -149,26 +154,24 @@ def test_those_that_follow_are_begun(n_bytes, early):
 
 
 def test_an_error_is_raised_when_it_is_its_turn():
-    def failing_one(number):
-        yield number
-        if number == 2:
-            raise OSError("late")
-
-    def broken(number):
-        if number == 4:
+    def made(number, first):
+        if number == 4 and first:
             raise OSError("at once")
         yield number
+        if number == 2 and not first:
+            raise OSError("late")
 
-    for make, fine in ((failing_one, [0, 1, 2]), (broken, [0, 1, 2, 3])):
+    for first, said, fine in ((False, "late", [0, 1, 2]), (True, "at once", [0, 1, 2, 3])):
         found = []
-        with pytest.raises(OSError, match="late|at once"):
-            for items in map_ahead(make_first, ((1, partial(make, number)) for number in range(6))):
+        with pytest.raises(OSError, match=said):
+            for items in map_ahead(make_first, ((1, partial(made, number, first)) for number in range(6))):
                 found += items
         assert found == fine
 
 
 def test_who_stops_early_ends_what_was_begun():
-    started, closed = [], []
+    started = []
+    closed = []
 
     def one(number):
         started.append(number)
@@ -204,26 +207,15 @@ def test_side_by_side():
 def test_what_is_read_ahead_counts_as_memory():
     cap = FLOOR + LEAST_ROOM + LEAST
     memory = Memory(cap)
+    ahead_of = Memory(cap).reading(True)
     assert memory.reading(False) == memory and memory.free == LEAST_ROOM + LEAST
-    assert memory.reading(True).free == LEAST_ROOM and memory.reading(True).ahead == LEAST == ahead._room
-    with pytest.raises(ParameterError, match=r"memory must be at least .* MB, .* and what is read ahead of stores 25; got"):
-        Memory(cap - 1).reading(True)
+    assert ahead_of.free == LEAST_ROOM and ahead_of.ahead == LEAST == ahead._room
+    assert_raises(
+        ParameterError,
+        r"memory must be at least .* MB, .* and what is read ahead of stores 25; got",
+        Memory(cap - 1).reading,
+        True,
+    )
     large = Memory(8 << 30).reading(True)
-    assert large.ahead == ahead.MOST == ahead._room and Held.__mro__[1](None, 1).room == ahead.MOST // 2
-    Memory(cap).reading(True)
-
-
-def test_what_just_fits_is_asked_for():
-    file = Held(room=3000)
-    file.prefetch([[(0, 1000)], [(5000, 7000)]])
-    assert sum(end - begin for begin, end in file._wanted) == 3000
-
-
-def test_the_first_block_brings_those_after_it():
-    file = Held()
-    file.block_at(0)
-    assert sorted(file._blocks) == [*range(AT_ONCE + 1)]
-
-
-def test_a_range_inside_another_one_cuts_nothing_off():
-    assert _together([(0, 100), (10, 20)]) == [(0, 100)]
+    assert large.ahead == ahead.MOST == ahead._room and Prefetcher(None, 1).room == ahead.MOST // 2
+    memory.reading(True)

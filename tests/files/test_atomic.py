@@ -11,14 +11,23 @@ from pathlib import Path
 
 import pytest
 from files.folder_files import fill, names
+from waiting import at_once
 
 import lookalike as la
+from lookalike.errors import OutputError, ParameterError
 from lookalike.files import atomic
 from lookalike.files.atomic import atomic_file
 from lookalike.files.disk import atomic_directory
 from lookalike.formats.writers import check_output
 
 A = "one two three four five six"
+
+
+def run_killed(line, path):
+    """Run lines that end in the kill of their process; ``kill`` does it."""
+    code = "import os, signal, sys\nfrom pathlib import Path\nfrom lookalike.files.atomic import atomic_file\n"
+    code += f"path, kill = Path(sys.argv[1]), lambda: os.kill(os.getpid(), signal.SIGKILL)\n{line}"
+    assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode == -9
 
 
 def test_a_temporary_file_of_a_living_writer_stays(tmp_path):
@@ -36,116 +45,84 @@ def test_a_temporary_file_of_a_living_writer_stays(tmp_path):
 
 @pytest.mark.parametrize("host", ["this", "other"])
 def test_what_a_killed_writer_left_is_removed_by_its_own_machine(tmp_path, monkeypatch, host):
-    code = (
-        "import os, signal, sys\n"
-        "from pathlib import Path\n"
-        "from lookalike.files.atomic import atomic_file\n"
-        "with atomic_file(Path(sys.argv[1])) as stream:\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "out.jsonl")], check=False)
+    run_killed("with atomic_file(path): kill()", tmp_path / "out.jsonl")
     (tmp_path / ".out.jsonl.1234-0123abcd.tmp").write_text("not ours")
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(names(tmp_path)) == 2
     if host == "other":
         monkeypatch.setattr(atomic, "_host", lambda: "another")
     check_output(tmp_path / "out.jsonl", force=False)
-    assert len(list(tmp_path.iterdir())) == (1 if host == "this" else 2)
+    assert len(names(tmp_path)) == (1 if host == "this" else 2)
 
 
 def test_what_a_killed_writer_left_of_the_description_is_removed(tmp_path):
     """The file beside an output, which gets its name after it."""
-    code = (
-        "import os, signal, sys\n"
-        "from pathlib import Path\n"
-        "from lookalike.files.atomic import atomic_file\n"
-        "path, replace = Path(sys.argv[1]), os.replace\n"
-        "def killing(source, target):\n"
-        "    if str(target).endswith('_lookalike.json'):\n"
-        "        os.kill(os.getpid(), signal.SIGKILL)\n"
-        "    replace(source, target)\n"
-        "os.replace = killing\n"
-        "with atomic_file(path, beside=(path.with_name(path.name + '_lookalike.json'), b'{}')) as stream:\n"
-        "    stream.write(b'rows')\n"
+    run_killed(
+        "replace, beside = os.replace, path.with_name(path.name + '_lookalike.json')\n"
+        "os.replace = lambda source, target: kill() if Path(target) == beside else replace(source, target)\n"
+        "with atomic_file(path, beside=(beside, b'{}')) as stream: stream.write(b'rows')",
+        tmp_path / "out.jsonl",
     )
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "out.jsonl")], check=False)
     assert [p.suffix for p in sorted(tmp_path.iterdir())] == [".tmp", ".jsonl"]
-    la.dedup([A], threads=1).write(tmp_path / "out.jsonl", force=True)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.jsonl", "out.jsonl_lookalike.json"]
+    la.dedup([A], threads=1).write("out.jsonl", force=True)
+    assert names(tmp_path) == ["out.jsonl", "out.jsonl_lookalike.json"]
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(errno.ENOSPC, "No space left on device"), ValueError])
-def test_errors_leave_no_temporary_files(tmp_path, error):
-    for write in (lambda: atomic_file(tmp_path / "out.jsonl"), lambda: atomic_directory(tmp_path / "out", replace=True)):
-        with pytest.raises((KeyboardInterrupt, la.errors.OutputError, ValueError)), write():
-            raise error
-    assert not list(tmp_path.iterdir())
+def test_errors_leave_no_temporary_files(tmp_path):
+    for error in (KeyboardInterrupt, OSError(errno.ENOSPC, "No space left on device"), ValueError):
+        for write in (lambda: atomic_file(tmp_path / "out.jsonl"), lambda: atomic_directory(tmp_path / "out", replace=True)):
+            with pytest.raises((KeyboardInterrupt, OutputError, ValueError)), write():
+                raise error
+        assert not list(tmp_path.iterdir())
 
 
-class Recorded:
+@pytest.fixture
+def calls(monkeypatch):
     """What was synced, renamed and made, in its order."""
+    found = []
 
-    def __init__(self, monkeypatch):
-        self.calls = []
-        fsync, replace, rename, mkdir = os.fsync, os.replace, os.rename, os.mkdir
+    def record(name, told, path_of):
+        do = getattr(os, name)
+        monkeypatch.setattr(os, name, lambda *given, **how: (found.append((told, path_of(*given))), do(*given, **how))[1])
 
-        def synced(file):
-            self.calls.append(("sync", os.readlink(f"/proc/self/fd/{file}")))
-            fsync(file)
-
-        def moved(do):
-            def move(source, target):
-                self.calls.append(("rename", str(target)))
-                do(source, target)
-
-            return move
-
-        def made(path, *more, **other):
-            mkdir(path, *more, **other)
-            self.calls.append(("mkdir", str(path)))
-
-        monkeypatch.setattr(os, "fsync", synced)
-        monkeypatch.setattr(os, "replace", moved(replace))
-        monkeypatch.setattr(os, "rename", moved(rename))
-        monkeypatch.setattr(os, "mkdir", made)
+    record("fsync", "sync", lambda file: os.readlink(f"/proc/self/fd/{file}"))
+    record("replace", "rename", lambda source, target: str(target))
+    record("rename", "rename", lambda source, target: str(target))
+    record("mkdir", "mkdir", lambda path, *mode: str(path))
+    return found
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell which file was synced")
 @pytest.mark.parametrize("name", ["deep/er/out.jsonl", "deep/er/out.jsonl.gz", "deep/er/out.jsonl.zst"])
-def test_a_file_is_on_the_disk_before_it_is_reported(tmp_path, monkeypatch, name):
+def test_a_file_is_on_the_disk_before_it_is_reported(tmp_path, calls, name):
     """The file, then its name, then every new folder's name."""
-    seen = Recorded(monkeypatch)
     path = tmp_path / name
     with atomic_file(path) as stream:
         stream.write(b"text")
-    kinds = [(kind, where) for kind, where in seen.calls if kind != "mkdir"]
+    kinds = [one for one in calls if one[0] != "mkdir"]
     moved = kinds.index(("rename", str(path)))
     assert kinds[moved - 1][0] == "sync" and kinds[moved - 1][1].endswith(".tmp")
     assert ("sync", str(path.parent)) in kinds[moved + 1 :]
     for folder in (tmp_path / "deep", tmp_path / "deep/er"):
-        made = seen.calls.index(("mkdir", str(folder)))
-        assert ("sync", str(folder.parent)) in seen.calls[made:]
+        assert ("sync", str(folder.parent)) in calls[calls.index(("mkdir", str(folder))) :]
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell which file was synced")
-def test_a_folder_is_on_the_disk_before_it_is_reported(tmp_path, monkeypatch):
+def test_a_folder_is_on_the_disk_before_it_is_reported(tmp_path, calls):
     """Every file and every folder once, then the rename, then the folder above."""
-    seen = Recorded(monkeypatch)
     with atomic_directory(tmp_path / "out", replace=True) as folder:
         for i in range(20):
             with folder.file(f"{i % 2}/{i}.txt") as stream:
                 stream.write(b"text")
-    moved = seen.calls.index(("rename", str(tmp_path / "out")))
-    before = [Path(where).name for kind, where in seen.calls[:moved] if kind == "sync"]
+    moved = calls.index(("rename", str(tmp_path / "out")))
+    before = [Path(where).name for kind, where in calls[:moved] if kind == "sync"]
     assert sorted(n for n in before if n.endswith(".txt")) == sorted(f"{i}.txt" for i in range(20))
     assert before.count("0") == before.count("1") == 1 and len(before) == 23
-    assert ("sync", str(tmp_path)) in seen.calls[moved:]
+    assert ("sync", str(tmp_path)) in calls[moved:]
 
 
-@pytest.mark.parametrize(
-    ("number", "fails"), [(errno.EINVAL, False), (errno.ENOTSUP, False), (errno.EBADF, False), (errno.EIO, True)]
-)
-def test_folders_that_cannot_be_synced(tmp_path, monkeypatch, number, fails):
+def test_folders_that_cannot_be_synced(tmp_path, monkeypatch):
     """Some file systems of networks refuse it, which is no error; a disk that reports one is."""
+    number = errno.EIO
     fsync = os.fsync
 
     def failing(file):
@@ -154,13 +131,12 @@ def test_folders_that_cannot_be_synced(tmp_path, monkeypatch, number, fails):
         fsync(file)
 
     monkeypatch.setattr(os, "fsync", failing)
-    if fails:
-        with pytest.raises(la.errors.OutputError, match="the folder cannot be synced"), atomic_file(tmp_path / "x.jsonl"):
-            pass
-    else:
+    with pytest.raises(OutputError, match="the folder cannot be synced"), atomic_file(tmp_path / "x.jsonl"):
+        pass
+    for number in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
         with atomic_file(tmp_path / "x.jsonl") as stream:
-            stream.write(b"text")
-        assert (tmp_path / "x.jsonl").read_bytes() == b"text"
+            stream.write(b"%d" % number)
+        assert (tmp_path / "x.jsonl").read_bytes() == b"%d" % number
 
 
 def test_file_systems_without_locks(tmp_path, monkeypatch):
@@ -169,25 +145,22 @@ def test_file_systems_without_locks(tmp_path, monkeypatch):
     def refused(file, how):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    with atomic_file(tmp_path / "x.jsonl"):
+    with atomic_file(tmp_path / "x.jsonl") as stream:
         monkeypatch.setattr(fcntl, "flock", refused)
         check_output(tmp_path / "x.jsonl", force=False)
-        assert len(list(tmp_path.iterdir())) == 1
-    with atomic_file(tmp_path / "x.jsonl") as stream:
+        assert len(names(tmp_path)) == 1
         stream.write(b"text")
-    result = la.dedup(fill(tmp_path / "in", a=A))
+    result = la.dedup(fill("in", a=A))
     for force in (False, True):
-        result.write(tmp_path / "out", force=force)
-    assert names(tmp_path / "out") == ["_lookalike.json", "a.jsonl"]
+        result.write("out", force=force)
+    assert names(tmp_path) == ["in/a.jsonl", "out/_lookalike.json", "out/a.jsonl", "x.jsonl"]
 
 
 def test_a_url_is_no_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for path in (Path("s3://bucket/x.npz"), Path("gs://bucket/x")):
-        with (
-            pytest.raises(la.errors.ParameterError, match="bucket/x.* is on an object store, where this is not written"),
-            atomic_file(path),
-        ):
+        said = "bucket/x.* is on an object store, where this is not written"
+        with pytest.raises(ParameterError, match=said), atomic_file(path):
             raise AssertionError("not reached")
     assert not list(tmp_path.iterdir())
 
@@ -198,15 +171,13 @@ def test_what_another_job_wrote_meanwhile_is_not_replaced(tmp_path, monkeypatch,
     if not links:
         monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError(errno.EPERM, "Operation not permitted")))
     path = tmp_path / "out.jsonl"
+    how = {"replace": False, "beside": (tmp_path / "d", b"1")}
     said = "was written by another process while this job ran, and was left unchanged"
-    with (
-        pytest.raises(la.errors.OutputError, match=said),
-        atomic_file(path, replace=False, beside=(tmp_path / "d", b"1")) as stream,
-    ):
+    with pytest.raises(OutputError, match=said), atomic_file(path, **how) as stream:
         stream.write(b"mine")
         path.write_bytes(b"theirs")
     assert path.read_bytes() == b"theirs" and list(tmp_path.iterdir()) == [path]
-    with atomic_file(tmp_path / "new.jsonl", replace=False, beside=(tmp_path / "d", b"1")) as stream:
+    with atomic_file(tmp_path / "new.jsonl", **how) as stream:
         stream.write(b"mine")
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"out.jsonl": b"theirs", "new.jsonl": b"mine", "d": b"1"}
 
@@ -215,12 +186,9 @@ def test_no_name_stays_reserved_if_the_rename_fails(tmp_path, monkeypatch):
     def failing(*_):
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(os, "link", failing)
-    monkeypatch.setattr(os, "replace", failing)
-    with (
-        pytest.raises(la.errors.OutputError, match="Input/output error"),
-        atomic_file(tmp_path / "out", replace=False) as stream,
-    ):
+    for name in ("link", "replace"):
+        monkeypatch.setattr(os, name, failing)
+    with pytest.raises(OutputError, match="Input/output error"), atomic_file(tmp_path / "out", replace=False) as stream:
         stream.write(b"mine")
     assert not list(tmp_path.iterdir())
 
@@ -233,7 +201,10 @@ def written(path, who):
 
 def test_file_and_description_are_of_the_same_job(tmp_path, monkeypatch):
     """A job that comes between the two of another one waits until both are there."""
-    path, replace, waits, done = tmp_path / "out", os.replace, threading.Event(), threading.Event()
+    path = tmp_path / "out"
+    replace = os.replace
+    waits = threading.Event()
+    done = threading.Event()
     path.write_bytes(b"earlier")
     second = threading.Thread(target=written, args=(path, b"second"))
 
@@ -265,37 +236,32 @@ def test_a_lock_that_is_held_for_long_is_not_waited_for(tmp_path, monkeypatch):
 def test_jobs_at_once(tmp_path):
     """Of four that may not replace each other one writes; of four that may all do, and what is left is of one of them."""
     path = tmp_path / "out.jsonl"
+    beside = tmp_path / "out.jsonl_lookalike.json"
 
-    def job(who, force, ended):
-        said = json.dumps({"lookalike": who, "inputs": []}).encode()
+    def job(number, force):
+        said = json.dumps({"lookalike": str(number), "inputs": []}).encode()
         try:
-            with atomic_file(path, replace=force, beside=(tmp_path / "out.jsonl_lookalike.json", said)) as stream:
-                stream.write(who.encode())
+            with atomic_file(path, replace=force, beside=(beside, said)) as stream:
+                stream.write(str(number).encode())
             with atomic_directory(tmp_path / "folder", replace=force) as folder, folder.file("_lookalike.json") as stream:
                 stream.write(b'{"files": []}')
-            ended.append(who)
-        except la.errors.OutputError as error:
+            return True
+        except OutputError as error:
             assert "by another process" in str(error)
 
     for force in (False, *[True] * 10):
-        ended = []
-        jobs = [threading.Thread(target=job, args=(str(i), force, ended)) for i in range(4)]
-        for one in jobs:
-            one.start()
-        for one in jobs:
-            one.join()
-        assert len(ended) == (4 if force else 1)
-        assert json.loads((tmp_path / "out.jsonl_lookalike.json").read_bytes())["lookalike"] == path.read_text()
-        assert sorted(p.name for p in tmp_path.iterdir()) == ["folder", "out.jsonl", "out.jsonl_lookalike.json"]
+        assert at_once(4, lambda number, force=force: job(number, force)).count(True) == (4 if force else 1)
+        assert json.loads(beside.read_bytes())["lookalike"] == path.read_text()
+        assert sorted(p.name for p in tmp_path.iterdir()) == ["folder", path.name, beside.name]
 
 
 def test_a_folder_that_appears_meanwhile_stays(tmp_path):
     said = "out was written by another process while this job ran"
-    with pytest.raises(la.errors.OutputError, match=said), atomic_directory(tmp_path / "out", replace=False) as folder:
+    with pytest.raises(OutputError, match=said), atomic_directory(tmp_path / "out", replace=False) as folder:
         with folder.file("a.jsonl") as stream:
             stream.write(b"mine")
-        fill(tmp_path / "out", b=A)
-    assert names(tmp_path / "out") == ["b.jsonl"] and [p.name for p in tmp_path.iterdir()] == ["out"]
+        fill("out", b=A)
+    assert names("out") == ["b.jsonl"] and [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
 def test_a_link_that_leads_nowhere_is_replaced(tmp_path):

@@ -5,8 +5,8 @@ from hashlib import sha256
 
 import pytest
 from object_store import copied
+from raising import assert_raises
 
-import lookalike as la
 from lookalike.errors import InputDataError
 from lookalike.files.inputs import Skipped, find_places
 from lookalike.files.places import digest_of
@@ -38,26 +38,15 @@ def told(sources, root):
 
 
 def test_folders(both):
-    for glob in [
-        None,
-        "*.jsonl",
-        "*.[!p]*",
-        "sub/*",
-        "d*",
-        "deep/*.jsonl",
-        "[ab].*",
-        "*.{jsonl,csv}",
-        ["d*", "b*"],
-        ".*",
-        ".git/*",
-    ]:
+    globs = ["*.jsonl", "*.[!p]*", "sub/*", "d*", "deep/*.jsonl", "[ab].*", "*.{jsonl,csv}", ["d*", "b*"], ".*", ".git/*"]
+    for glob in (None, *globs):
         local, remote = (told(open_sources([root], glob=glob), root) for root in both)
         assert remote == local and (remote[0] or glob)
 
 
 def test_globs(both):
     """But for what is of no known format, of which a glob on a disk is an error, too."""
-    for pattern in [
+    patterns = [
         "*.parquet",
         "*",
         "{a,b}.*",
@@ -68,8 +57,8 @@ def test_globs(both):
         "sub/**/*.jsonl",
         "**/d.jsonl",
         "[a-e].*",
-        "e [[]1].jsonl",
-    ]:
+    ]
+    for pattern in (*patterns, "e [[]1].jsonl"):
         found = []
         for root in both:
             try:
@@ -80,39 +69,40 @@ def test_globs(both):
         assert found[0] == found[1]
 
 
+def test_names_in_an_output_do_not_depend_on_the_current_folder(both, monkeypatch):
+    """Files of one name are told apart."""
+
+    def relative(*paths):
+        return [split.relative for split in open_sources([str(path) for path in paths])]
+
+    local, remote = both
+    for root in both:
+        assert relative(root / "a.parquet", root / "sub/a.parquet") == ["a.parquet", "sub/a.parquet"]
+    for folder in (local.parent, local / "sub"):
+        monkeypatch.chdir(folder)
+        assert relative(local / "a.parquet", remote / "a.parquet") == [
+            f"{local}/a.parquet"[1:],
+            f"s3/{remote.root[5:]}/in/a.parquet",
+        ]
+
+
 def test_files_by_their_names(both, bucket):
     _, remote = both
     for name in ("a.parquet", "e [1].jsonl", ".hidden.jsonl"):
         (split,) = open_sources([str(remote / name)])
         assert (split.name, split.relative) == (str(remote / name), name)
-    with pytest.raises(InputDataError, match="none.jsonl: no file or folder of that name"):
-        open_sources([str(remote / "none.jsonl")])
-    with pytest.raises(InputDataError, match=r"x\*\.jsonl: no file matches"):
-        open_sources([str(remote / "x*.jsonl")])
-    with pytest.raises(InputDataError, match="is given twice"):
-        open_sources([str(remote / "a.parquet"), str(remote)])
-    with pytest.raises(InputDataError, match="s3://none-such/: no bucket of that name"):
-        open_sources(["s3://none-such"])
     (bucket / "empty/x.rtf").write_bytes(b"")
-    with pytest.raises(
-        InputDataError,
-        match=r"the folder holds no file with a known suffix .*(name others with glob=|is not read|compares text)",
+    for said, *urls in (
+        ("none.jsonl: no file or folder of that name", remote / "none.jsonl"),
+        (r"x\*\.jsonl: no file matches", remote / "x*.jsonl"),
+        ("is given twice", remote / "a.parquet", remote),
+        ("s3://none-such/: no bucket of that name", "s3://none-such"),
+        (
+            r"the folder holds no file with a known suffix .*(name others with glob=|is not read|compares text)",
+            bucket / "empty",
+        ),
     ):
-        open_sources([str(bucket / "empty")])
-
-
-def test_files_of_one_name_are_told_apart(both):
-    local, remote = ([split.relative for split in open_sources([str(root / "a.parquet"), str(root / "sub/a.parquet")])]
-                     for root in both)  # fmt: skip
-    assert remote == local == ["a.parquet", "sub/a.parquet"]
-
-
-def test_names_in_an_output_do_not_depend_on_the_current_folder(both, monkeypatch):
-    local, remote = both
-    for folder in (local.parent, local / "sub"):
-        monkeypatch.chdir(folder)
-        names = [split.relative for split in open_sources([str(local / "a.parquet"), str(remote / "a.parquet")])]
-        assert names == [f"{local}/a.parquet"[1:], f"s3/{remote.root[5:]}/in/a.parquet"]
+        assert_raises(InputDataError, said, open_sources, [str(url) for url in urls])
 
 
 def test_names_that_arrow_cannot_open_are_counted(bucket):
@@ -127,40 +117,36 @@ def test_names_that_arrow_cannot_open_are_counted(bucket):
         assert [split.name for split in sources] == [f"{bucket}ok.jsonl"]
         assert sources.skipped.to_dict()["by_reason"] == {"odd_name": 2}
         assert sources.skipped.names["odd_name"] == [f"{bucket}/lead.jsonl", f"{bucket}a//b.jsonl"]
-    with pytest.raises(InputDataError, match=r"a/b.jsonl: no file or folder of that name"):
-        open_sources([f"{bucket}a//b.jsonl"])
+    assert_raises(InputDataError, r"a/b.jsonl: no file or folder of that name", open_sources, [f"{bucket}a//b.jsonl"])
 
 
-def test_an_object_with_an_odd_name_is_an_error_if_it_is_given(bucket, monkeypatch):
+def test_an_object_with_an_odd_name_or_a_store_that_does_not_answer_is_named(bucket, monkeypatch):
     listed = StoreObject(Url(bucket.root, "in//a.jsonl", bucket.options), False, Status(10, 1))
-    monkeypatch.setattr(Url, "entry", lambda url: listed)
-    with pytest.raises(InputDataError, match=r"in//a.jsonl: a name with an empty part \(//\) cannot be read; copy"):
-        open_sources([str(bucket / "x")])
-
-
-def test_a_store_that_does_not_answer_is_named(bucket, monkeypatch):
-    monkeypatch.setattr(type(bucket), "entry", lambda url: (_ for _ in ()).throw(OSError("AWS Error ACCESS_DENIED")))
-    with pytest.raises(InputDataError, match=r"x.jsonl: cannot be read: AWS Error ACCESS_DENIED; check the credentials"):
-        open_sources([str(bucket / "x.jsonl")])
+    for entry, said in (
+        (lambda url: listed, r"in//a.jsonl: a name with an empty part \(//\) cannot be read; copy"),
+        (
+            lambda url: (_ for _ in ()).throw(OSError("AWS Error ACCESS_DENIED")),
+            r"x.jsonl: cannot be read: AWS Error ACCESS_DENIED; check the cred",
+        ),
+    ):
+        monkeypatch.setattr(Url, "entry", entry)
+        assert_raises(InputDataError, said, open_sources, [str(bucket / "x.jsonl")])
 
 
 def places(*paths):
     return find_places(list(paths), None, "txt", {"txt": [".txt"]}, Skipped())
 
 
-def test_one_file_and_several(tmp_path):
+def test_digests_of_one_file_and_of_several(tmp_path):
     paths = [tmp_path / "a.txt", tmp_path / "é b.txt"]
     paths[0].write_bytes(b"one")
     paths[1].write_bytes(bytes(range(256)) * 999)
-    assert digest_of([]) is None
-    assert digest_of(places(*paths[:1])) == sha256(b"one").hexdigest()
+    found = places(*paths)
     printed = subprocess.run(["sha256sum", *paths], capture_output=True, check=True).stdout
-    assert digest_of(places(*paths)) == sha256(printed).hexdigest()
-
-
-def test_a_file_that_is_gone(tmp_path):
-    (tmp_path / "a.txt").write_text("one")
-    found = places(tmp_path / "a.txt")
-    (tmp_path / "a.txt").unlink()
-    with pytest.raises(la.errors.InputDataError, match=r"a\.txt: cannot be read: No such file"):
-        digest_of(found)
+    assert [digest_of(some) for some in ([], found[:1], found)] == [
+        None,
+        sha256(b"one").hexdigest(),
+        sha256(printed).hexdigest(),
+    ]
+    paths[0].unlink()
+    assert_raises(InputDataError, r"a\.txt: cannot be read: No such file", digest_of, found)

@@ -11,15 +11,15 @@ import pytest
 from files.container_twin import content, grown, three_batches, wanted, whole_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import assert_raises
 
-import lookalike as la
+from lookalike.errors import IndexFormatError, InputDataError
 from lookalike.files import layout
 from lookalike.files.layout import open_regular
 
 
 @pytest.fixture
 def path(tmp_path):
-    """A file that grew by three batches."""
     return three_batches(tmp_path)
 
 
@@ -30,8 +30,7 @@ def test_every_flipped_bit_is_found(tmp_path, path):
         with at.open("r+b", buffering=0) as file:
             for place, mask in product(range(len(whole)), (1 << bit for bit in range(8))):
                 os.pwrite(file.fileno(), bytes([whole[place] ^ mask]), place)
-                with pytest.raises((la.errors.InputDataError, la.errors.IndexFormatError), match=at.name):
-                    read()
+                assert_raises((InputDataError, IndexFormatError), at.name, read)
                 os.pwrite(file.fileno(), whole[place : place + 1], place)
         read()
 
@@ -43,13 +42,19 @@ def test_every_cut_is_found_or_an_earlier_state(tmp_path, path):
         if size in ends:
             assert content(path) == wanted(3, 9, 1)[: ends[size]]
             continue
-        with pytest.raises(la.errors.InputDataError, match="cut short|empty file|not a file of tests|checksum mismatch"):
-            grown(path)
+        assert_raises(InputDataError, "cut short|empty file|not a file of tests|checksum mismatch", grown, path)
     at, read = whole_file(tmp_path)
     for size in reversed(range(at.stat().st_size)):
         os.truncate(at, size)
-        with pytest.raises(la.errors.IndexFormatError, match="cut short|not a file of arrays|checksum mismatch"):
-            read()
+        assert_raises(IndexFormatError, "cut short|not a file of arrays|checksum mismatch", read)
+
+
+WRONG = {  # an entry of an array: its name, dtype, shape, offset
+    0: [[]],
+    1: ["|O", "zz", "<f4", 5, None],
+    3: [8],
+    2: [[2**62, 0], [10**15], [-1], [], [10**30], "ab", None, [1, 1], [5.0], [True]],
+}
 
 
 def test_headers_that_contradict_the_layout_are_refused(tmp_path):
@@ -59,24 +64,20 @@ def test_headers_that_contradict_the_layout_are_refused(tmp_path):
     length = int.from_bytes(whole[16:24], "little")
     held = json.loads(whole[24 : 24 + length])
     a, b = held["arrays"]
-    for said in (
-        {**held, "at": 64}, {**held, "at": None}, {**held, "meta": []}, {**held, "arrays": [b, a]}, {**held, "arrays": [a, a]}, [held],
-        {**held, "arrays": [a]}, {**held, "arrays": [[*a[:3], 8, a[4]], b]}, {**held, "arrays": [a[:4], b]}, {**held, "arrays": [[], b]},
-        {**held, "arrays": [[[], *a[1:]], b]}, {**held, "arrays": [[*a[:2], [2**62, 0], *a[3:]], b]}, {"meta": {}},
-        *({**held, "arrays": value} for value in (None, 5, {}, "x", [5])),
-        *({**held, "arrays": [[a[0], value, *a[2:]], b]} for value in ("|O", "zz", "<f4", 5, None)),
-        *({**held, "arrays": [[*a[:2], value, *a[3:]], b]} for value in ([10**15], [-1], [], [10**30], "ab", None, [1, 1], [5.0], [True])),
-    ):  # fmt: skip
-        for pad in (64, 8):
-            text = json.dumps(said).encode()
-            text = text.ljust(-(-(24 + len(text)) // pad) * pad - 24)
-            path.write_bytes(whole[:12] + struct.pack("<IQ", crc32(text), len(text)) + text + whole[24 + length :])
-            with pytest.raises(la.errors.IndexFormatError, match=r"x: (damaged|cut short)"):
-                read()
+
+    def refused(text, said, crc):
+        path.write_bytes(whole[:12] + struct.pack("<IQ", crc, len(text)) + text + whole[24 + length :])
+        assert_raises(IndexFormatError, said, read)
+
+    entries = [[*a[:i], value, *a[i + 1 :]] for i, values in WRONG.items() for value in values]
+    arrays = [*([one, b] for one in (*entries, a[:4], [])), [b, a], [a, a], [a], None, 5, {}, "x", [5]]
+    changes = [*({"arrays": value} for value in arrays), {"at": 64}, {"at": None}, {"meta": []}]
+    for said, pad in product([*(held | change for change in changes), [held], {"meta": {}}], (64, 8)):
+        text = json.dumps(said).encode()
+        text = text.ljust(-(-(24 + len(text)) // pad) * pad - 24)
+        refused(text, r"x: (damaged|cut short)", crc32(text))
     text = json.dumps(held).encode().ljust(length + 8)
-    path.write_bytes(whole[:12] + struct.pack("<IQ", crc32(text), len(text)) + text + whole[24 + length :])
-    with pytest.raises(la.errors.IndexFormatError, match="checksum mismatch in the header"):
-        read()
+    refused(text, "checksum mismatch in the header", crc32(text))
 
 
 @settings(deadline=None)
@@ -99,7 +100,7 @@ def test_magic_is_found_across_blocks(tmp_path_factory, data, begin, block, magi
 def test_links_are_followed_where_users_choose_names_only(tmp_path, path):
     link = tmp_path / "link"
     link.symlink_to(path)
-    with pytest.raises(la.errors.IndexFormatError, match="a symbolic link"), open_regular(link):
+    with pytest.raises(IndexFormatError, match="a symbolic link"), open_regular(link):
         pass
     with open_regular(path) as one, open_regular(link, replace(layout.ARRAYS, links=True)) as other:
         assert one.read() == other.read()

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 
-import lookalike as la
+from lookalike.errors import InputDataError
 from lookalike.files import streams
 from lookalike.files.streams import compressed, compression_of, read_blocks, read_lines, read_raw
 
@@ -44,35 +45,30 @@ def test_lines_for_any_blocks(folder, pieces, block, suffix):
     assert list(read_blocks(path, 3)) == [data[i : i + 3] for i in range(0, len(data), 3)] or compression_of(path) == "zstd"
 
 
-@pytest.mark.parametrize("suffix", PACKED)
-def test_what_is_compressed_is_read_again(tmp_path, suffix):
-    path = tmp_path / f"a{suffix}"
-    written = []
-    for _ in range(2):
-        with open(path, "wb") as raw, compressed(raw, path) as stream:
-            stream.write(b"one\n" * 1000)
-        written.append(path.read_bytes())
-    assert b"".join(read_blocks(path)) == b"one\n" * 1000
-    assert written[0] == written[1]  # no time is in it
-    assert (len(written[0]) < 4000) == (compression_of(path) is not None)
+def test_what_is_compressed_is_read_again(tmp_path):
+    for suffix in PACKED:
+        path = tmp_path / f"a{suffix}"
+        written = []
+        for _ in range(2):
+            with open(path, "wb") as raw, compressed(raw, path) as stream:
+                stream.write(b"one\n" * 1000)
+            written.append(path.read_bytes())
+        assert b"".join(read_blocks(path)) == b"one\n" * 1000 and written[0] == written[1]  # no time is in it
+        assert (len(written[0]) < 4000) == (compression_of(path) is not None)
 
 
-@pytest.mark.parametrize(
-    ("suffix", "data"),
-    [
-        (".gz", b"\0no"), (".gz", gzip.compress(b"some text" * 99, mtime=0)[:-9]), (".zst", b"no data of its own\0"),
-        (".bz2", b"\xffno data"), (".bz2", bz2.compress(b"some text" * 99)[:-9]), (".bz2", bz2.compress(b"text") + b"more"),
-        (".xz", b"\1no data"), (".xz", lzma.compress(b"some text" * 99)[:-9]), (".xz", b""),
-    ],
-)  # fmt: skip
-def test_damage_names_the_file(tmp_path, suffix, data):
-    path = tmp_path / f"a{suffix}"
-    path.write_bytes(data)
-    with pytest.raises(la.errors.InputDataError, match=rf"{path}: .*damaged or cut short"):
-        list(read_blocks(path))
-    assert b"".join(read_raw(path)) == data
-    with pytest.raises(la.errors.InputDataError, match=r"gone: cannot be read: No such file"):
-        list(read_blocks(tmp_path / "gone"))
+def test_damage_names_the_file(tmp_path):
+    text = b"some text" * 99
+    for suffix, data in (
+        (".gz", b"\0no"), (".gz", gzip.compress(text, mtime=0)[:-9]), (".zst", b"no data of its own\0"), (".bz2", b"\xffno data"),
+        (".bz2", bz2.compress(text)[:-9]), (".bz2", bz2.compress(b"text") + b"more"), (".xz", b"\1no data"), (".xz", lzma.compress(text)[:-9]),
+        (".xz", b""),
+    ):  # fmt: skip
+        path = tmp_path / f"a{suffix}"
+        path.write_bytes(data)
+        assert_raises(InputDataError, rf"{path}: .*damaged or cut short", list, read_blocks(path))
+        assert b"".join(read_raw(path)) == data
+    assert_raises(InputDataError, r"gone: cannot be read: No such file", list, read_blocks(tmp_path / "gone"))
 
 
 @given(
@@ -99,39 +95,35 @@ def test_a_line_that_is_too_long_is_not_held(folder, pieces, block, most):
 
 @pytest.mark.parametrize("suffix", PACKED)
 def test_what_decompresses_to_much_is_read_no_further_than_a_line_may_be_long(tmp_path, monkeypatch, suffix):
-    path = tmp_path / f"zeros{suffix}"
-    path.write_bytes(PACKED[suffix](bytes(3_000_000)))
-    given_out = []
-    monkeypatch.setattr(streams, "BLOCK", 10_000)
-    monkeypatch.setattr(
-        streams, "read_blocks", lambda path, noted=None: (given_out.append(len(b)) or b for b in read_blocks(path))
-    )
-    ((line,),) = read_lines(path, 50_000)
-    assert line == b"" and line.n_bytes <= 60_000 and sum(given_out) <= 60_000
-    given_out.clear()
-    ((line,),) = read_lines(path, 50_000, skip=True)
-    assert line.n_bytes == sum(given_out) == 3_000_000
-
-
-@pytest.mark.parametrize("suffix", sorted(PACKED))
-def test_what_is_read_of_the_file_is_noted_as_it_is_on_the_disk(tmp_path, suffix):
+    """What is read of the file is noted as it is on the disk."""
     data = "".join(f"line {i * i}\n" for i in range(300_000)).encode()
     path = tmp_path / f"lines{suffix}"
+    noted = []
+    sizes = []
     path.write_bytes(PACKED[suffix](data))
-    noted: list[int] = []
     assert b"".join(line for lines in read_lines(path, noted=noted.append) for line in lines) == data
     assert len(noted) > 1 and min(noted) >= 0, "a block each"
     assert path.stat().st_size - 16 <= sum(noted) <= path.stat().st_size
+    path.write_bytes(PACKED[suffix](bytes(3_000_000)))
+    monkeypatch.setattr(streams, "BLOCK", 10_000)
+    blocks = lambda path, noted=None: (sizes.append(len(b)) or b for b in read_blocks(path))  # noqa: E731
+    monkeypatch.setattr(streams, "read_blocks", blocks)
+    ((line,),) = read_lines(path, 50_000)
+    assert line == b"" and line.n_bytes <= 60_000 and sum(sizes) <= 60_000
+    sizes.clear()
+    ((line,),) = read_lines(path, 50_000, skip=True)
+    assert line.n_bytes == sum(sizes) == 3_000_000
 
 
-@pytest.mark.parametrize(
-    ("suffix", "between"), [(".bz2", b""), (".xz", b""), (".xz", bytes(4)), (".xz", bytes(3 << 20)), (".x.GZ", b"")]
-)
-def test_several_streams_in_a_file(tmp_path, suffix, between):
-    path = tmp_path / f"a{suffix}"
-    pack = {".bz2": bz2.compress, ".xz": lzma.compress}.get(suffix, gzip.compress)
-    path.write_bytes(pack(b"one ") + between + pack(b"") + pack(b"two") + between)
-    assert b"".join(read_blocks(path)) == b"one two"
+def test_several_streams_in_a_file(tmp_path):
+    for suffix, pack, between in (
+        (".bz2", bz2.compress, b""),
+        (".x.GZ", gzip.compress, b""),
+        *((".xz", lzma.compress, bytes(n)) for n in (0, 4, 3 << 20)),
+    ):
+        path = tmp_path / f"a{suffix}"
+        path.write_bytes(pack(b"one ") + between + pack(b"") + pack(b"two") + between)
+        assert b"".join(read_blocks(path)) == b"one two"
 
 
 def huge_window(suffix, window):
@@ -142,14 +134,13 @@ def huge_window(suffix, window):
     return b"\x28\xb5\x2f\xfd" + b"\0" + descriptor + (9 << 3 | 1).to_bytes(3, "little") + b"some text"
 
 
-@pytest.mark.parametrize("suffix", [".xz", ".zst"])
-def test_a_window_that_is_too_large_is_told_from_damage(tmp_path, suffix):
-    path = tmp_path / f"a{suffix}"
-    path.write_bytes(huge_window(suffix, 1 << 26))
-    assert b"".join(read_blocks(path)) == b"some text"
-    path.write_bytes(huge_window(suffix, 1 << 30))
-    with pytest.raises(
-        la.errors.InputDataError, match=rf"{path}: cannot be read: its \w+ data takes more than 128 MB"
-    ) as error:
-        list(read_blocks(path))
-    assert "damaged" not in str(error.value)
+def test_a_window_that_is_too_large_is_told_from_damage(tmp_path):
+    for suffix in (".xz", ".zst"):
+        path = tmp_path / f"a{suffix}"
+        path.write_bytes(huge_window(suffix, 1 << 26))
+        assert b"".join(read_blocks(path)) == b"some text"
+        path.write_bytes(huge_window(suffix, 1 << 30))
+        said = rf"{path}: cannot be read: its \w+ data takes more than 128 MB"
+        with pytest.raises(InputDataError, match=said) as error:
+            list(read_blocks(path))
+        assert "damaged" not in str(error.value)

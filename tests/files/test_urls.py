@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pyarrow.fs import FileInfo
+from raising import assert_raises
 
 from lookalike.errors import ParameterError
 from lookalike.files import filesystems, urls
@@ -14,50 +15,36 @@ from lookalike.files.urls import Url, as_url, is_url
 
 @pytest.fixture
 def known(monkeypatch):
-    """Stores of which there is nothing to know."""
     monkeypatch.setattr(urls, "options_of", lambda scheme, store: ())
 
 
 @pytest.mark.usefixtures("known")
-@pytest.mark.parametrize(
-    ("given", "root", "key"),
-    [
-        ("s3://crawl/pages/a.parquet", "s3://crawl", "pages/a.parquet"),
-        ("s3a://crawl/pages//a b%20[1].parquet", "s3://crawl", "pages/a b%20[1].parquet"),
-        (Path("s3://crawl/pages/"), "s3://crawl", "pages"),
-        ("S3://crawl", "s3://crawl", ""),
-        ("gs://b/é?*", "gs://b", "é?*"),
-        ("abfs://c@account.dfs.core.windows.net/x", "abfss://c@account.dfs.core.windows.net", "x"),
-        ("hdfs://name:8020/user/x", "hdfs://name:8020", "user/x"),
+def test_urls_are_parsed():
+    for given, root, key in (
+        ("s3://crawl/pages/a.parquet", "s3://crawl", "pages/a.parquet"), (Path("s3://crawl/pages/"), "s3://crawl", "pages"),
+        ("s3a://crawl/pages//a b%20[1].parquet", "s3://crawl", "pages/a b%20[1].parquet"), ("S3://crawl", "s3://crawl", ""),
+        ("gs://b/é?*", "gs://b", "é?*"), ("hdfs://name:8020/user/x", "hdfs://name:8020", "user/x"),
+        ("abfs://c@account.dfs.core.windows.net/x", "abfss://c@account.dfs.core.windows.net", "x"), ("hdfs:///in", "hdfs://", "in"),
         ("https://example.org/a//b%20c.jsonl?x=/1", "https://example.org", "a//b%20c.jsonl?x=/1"),
         ("hf://datasets/o/n@v1//data/", "hf://datasets", "o/n@v1/data"),
-    ],
-)
-def test_urls_are_parsed(given, root, key):
-    assert is_url(given) and as_url(given) == Url(root, key) and as_url(as_url(given)) == as_url(given)
-
-
-def test_paths_are_none():
-    for given in ["/a/b", "a", "", "s3", "s3:", "s3://", "c:/x", "text: /a", None, 3, ["s3://b"]]:
+    ):  # fmt: skip
+        assert is_url(given) and as_url(given) == Url(root, key) and as_url(as_url(given)) == as_url(given)
+    for given in ("/a/b", "a", "", "s3", "s3:", "s3://", "c:/x", "text: /a", None, 3, ["s3://b"]):
         assert as_url(given) is None and not is_url(given)
-
-
-@pytest.mark.usefixtures("known")
-def test_an_unknown_scheme_is_named():
     assert not is_url("ftp://example.org/x.parquet")
-    with pytest.raises(ParameterError, match=r"ftp://example.org/x.parquet: no store is known for ftp://; known are s3://"):
-        as_url("ftp://example.org/x.parquet")
-
-
-@pytest.mark.usefixtures("known")
-def test_a_url_without_a_bucket_is_refused():
-    with pytest.raises(ParameterError, match="s3:///in/x: names no bucket; write s3://bucket/in/x"):
-        as_url("s3:///in/x")
-    assert as_url("hdfs:///in") == Url("hdfs://", "in")
-
-
-@pytest.mark.usefixtures("known")
-def test_parts():
+    for given, said in (
+        ("ftp://example.org/x.parquet", r"ftp://example.org/x.parquet: no store is known for ftp://; known are s3://"),
+        ("s3:///in/x", "s3:///in/x: names no bucket; write s3://bucket/in/x"),
+    ):
+        assert_raises(ParameterError, said, as_url, given)
+    for given, inside in {
+        "s3://b/x/y": "b/x/y",
+        "s3://b": "b",
+        "abfss://c@a.net/x": "c/x",
+        "hdfs://n/x": "/x",
+        "hdfs://n/": "/",
+    }.items():
+        assert as_url(given).inside == inside
     url = as_url("s3://b/pages/a.parquet.gz")
     parts = (url.name, url.suffix, str(url.parent), str(url))
     assert parts == ("a.parquet.gz", ".gz", "s3://b/pages", "s3://b/pages/a.parquet.gz")
@@ -65,32 +52,25 @@ def test_parts():
     assert url.absolute() is url and not url.is_symlink() and Path(url).name == url.name
 
 
-@pytest.mark.usefixtures("known")
-@pytest.mark.parametrize(
-    ("given", "inside"),
-    [("s3://b/x/y", "b/x/y"), ("s3://b", "b"), ("abfss://c@a.net/x", "c/x"), ("hdfs://n/x", "/x"), ("hdfs://n/", "/")],
-)
-def test_what_a_file_system_is_asked_for(given, inside):
-    assert as_url(given).inside == inside
-
-
 def test_the_region_is_asked_for_once_where_none_is_given(monkeypatch):
     for name in (*filesystems._REGIONS, *filesystems._ENDPOINTS):
         monkeypatch.delenv(name, raising=False)
     asked = []
-    monkeypatch.setattr("pyarrow.fs.resolve_s3_region", lambda bucket: asked.append(bucket) or "eu-north-1")
+
+    def found(bucket):
+        asked.append(bucket)
+        if bucket == "three":
+            raise OSError("Bucket 'three' not found")
+        return "eu-north-1"
+
+    monkeypatch.setattr("pyarrow.fs.resolve_s3_region", found)
     filesystems.options_of.cache_clear()
     assert as_url("s3://one/x").options == as_url("s3://one/y").options == (("region", "eu-north-1"),) and asked == ["one"]
+    assert_raises(
+        ParameterError, "s3://three: the region of the bucket cannot be found: .*set AWS_REGION", as_url, "s3://three/x"
+    )
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     assert dict(as_url("s3://two").options) == {"region": "us-east-1", "endpoint_override": "http://127.0.0.1:9"}
-
-    def refuse(bucket):
-        raise OSError("Bucket 'three' not found")
-
-    monkeypatch.delenv("AWS_ENDPOINT_URL")
-    monkeypatch.setattr("pyarrow.fs.resolve_s3_region", refuse)
-    with pytest.raises(ParameterError, match="s3://three: the region of the bucket cannot be found: .*set AWS_REGION"):
-        as_url("s3://three/x")
     filesystems.options_of.cache_clear()
 
 
@@ -130,31 +110,25 @@ def test_times_are_the_same_whichever_way_a_store_is_asked(bucket, monkeypatch):
 
 def test_files(bucket):
     url = bucket / "folder of é/a [1]?.bin"
-    assert not url.exists() and list(bucket.entries()) == []
-    with pytest.raises(FileNotFoundError):
-        url.read_bytes()
-    with pytest.raises(FileNotFoundError):
-        url.stat()
-    with pytest.raises(FileNotFoundError):
-        url.unlink()
-    url.unlink(missing_ok=True)
     data = bytes(range(256)) * 40
+    assert not url.exists() and list(bucket.entries()) == []
+    for use in (url.read_bytes, url.stat, url.unlink):
+        assert_raises(FileNotFoundError, "", use)
+    url.unlink(missing_ok=True)
     url.write_bytes(data)
-    assert url.read_bytes() == data and url.exists() and url.stat().st_size == len(data) and url.stat().st_mtime_ns > 10**18
+    assert url.exists() and url.stat().st_size == len(data) and url.stat().st_mtime_ns > 10**18
+    assert url.read_bytes() == pickle.loads(pickle.dumps(url)).read_bytes() == data
     with url.open_stream() as stream:
         assert stream.read(5) + stream.read() == data and stream.tell() == len(data)
     for opened in (url.open_stream, url.open_anywhere):
         with opened() as file:
-            file.seek(300)
-            assert file.read(10) == data[300:310]
-            file.seek(2)
-            assert file.read(3) == data[2:5]
+            for begin, size in ((300, 10), (2, 3)):
+                file.seek(begin)
+                assert file.read(size) == data[begin : begin + size]
     (bucket / "b").write_bytes(b"")
     assert [(entry.url.key, entry.is_folder) for entry in bucket.entries()] == [("b", False), ("folder of é", True)]
     assert [entry.url for entry in bucket.entries(recursive=True) if not entry.is_folder] == [bucket / "b", url]
     assert bucket.entry().is_folder and url.parent.entry().is_folder
-    with pytest.raises(FileNotFoundError):
-        url.parent.stat()
-    assert pickle.loads(pickle.dumps(url)).read_bytes() == data
+    assert_raises(FileNotFoundError, "", url.parent.stat)
     url.unlink()
     assert not url.exists()

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
+from raising import assert_raises
 from waiting import at_once
 
 import lookalike as la
@@ -19,45 +20,39 @@ LETTERS = "a b c d e f g h i j k l m n o p q r s t"
 TEXTS = [LETTERS, LETTERS + " u"]
 
 
-def test_equal_texts_are_shingled_once(tmp_path, monkeypatch):
+def test_equal_texts_are_shingled_once(monkeypatch):
     """Two different queries with two different texts, however often each is there; also where few are compared together."""
     resemblance = la.shingle(TEXTS).resemblance(0, 1)
-    shingled, hashes = [], KeyedHashes.hashes
+    shingled = []
+    hashes = KeyedHashes.hashes
     monkeypatch.setattr(KeyedHashes, "hashes", lambda self, texts: shingled.append(len(texts)) or hashes(self, texts))
-    with la.Index.create(tmp_path / "x", keep_text=True, threshold=0.3) as index:
+    with la.Index.create("x", keep_text=True, threshold=0.3) as index:
         index.add(range(8), TEXTS * 4)
         answers = index.query(TEXTS * 5, top=None)
-        rows = answers.to_pylist()
-        assert {(row["query"], row["id"]) for row in rows} == {(query, number) for query in range(10) for number in range(8)}
-        for row in rows:
-            assert row["resemblance"] == (resemblance if (row["query"] - row["id"]) % 2 else 1.0)
-        assert shingled == [2]
+        found = {(row["query"], row["id"]): row["resemblance"] for row in answers.to_pylist()}
+        assert found == {(q, i): resemblance if (q - i) % 2 else 1.0 for q in range(10) for i in range(8)} and shingled == [2]
         monkeypatch.setattr("lookalike.index.answers.BLOCK_BYTES", 0)
         assert index.query(TEXTS * 5, top=None).equals(answers)
         assert set(shingled[1:]) == {1, 2} and len(shingled) == 81, "a pair at a time"
 
 
-@pytest.mark.parametrize("ids", [["x", "\u00fc\u2028"], [-5, 1 << 62]])
 @pytest.mark.parametrize("keep_text", [False, True])
-def test_answers_are_the_columns_of_the_table(tmp_path, ids, keep_text):
-    with la.Index.create(tmp_path / "x", keep_text=keep_text, threshold=0.3) as index:
-        for asked in ([], ["nothing here"], [""]):
-            found, table = index.answers(asked), index.query(asked)
-            assert len(found) == table.num_rows == 0 and found.to_table().equals(table) and found.id == []
-            assert table.schema.field("id").type == pa.string(), "nobody knows yet"
-        index.add(ids, TEXTS)
-        for given in ([*TEXTS, "", "nothing here"], index.sketch(TEXTS)):
-            found, table = index.answers(given, top=2), index.query(given, top=2)
-            assert table.schema.field("id").type == (pa.int64() if isinstance(ids[0], int) else pa.string())
-            assert len(found) == 4 and found.to_table().equals(table)
-            for name in ("query", "estimated_resemblance", "standard_error"):
-                assert getattr(found, name).tolist() == table[name].to_pylist()
-            assert found.id == table["id"].to_pylist() == [*ids, *reversed(ids)]
-            exact = table["resemblance"].to_pylist()
-            assert (found.resemblance is None) == (exact == [None] * 4) == (not keep_text or not isinstance(given, list))
-            assert found.resemblance is None or found.resemblance.tolist() == exact
-        with pytest.raises(la.errors.ParameterError, match="top must be an integer; got '3'"):
-            index.answers(TEXTS, top="3")
+def test_answers_are_the_columns_of_the_table(tmp_path, keep_text):
+    for name, ids, kind in (("text", ["x", "\u00fc\u2028"], pa.string()), ("numbers", [-5, 1 << 62], pa.int64())):
+        with la.Index.create(tmp_path / name, keep_text=keep_text, threshold=0.3) as index:
+            assert index.query([""]).schema.field("id").type == pa.string(), "nobody knows yet"
+            index.add(ids, TEXTS)
+            for given, n in (([*TEXTS, "", "nothing here"], 4), (index.sketch(TEXTS), 4), ([], 0), ([""], 0)):
+                found = index.answers(given, top=2)
+                table = index.query(given, top=2)
+                assert len(found) == table.num_rows == n and found.to_table().equals(table)
+                assert (
+                    table.schema.field("id").type == kind and found.id == table["id"].to_pylist() == [*ids, *reversed(ids)][:n]
+                )
+                assert found.estimated_resemblance.tolist() == table["estimated_resemblance"].to_pylist()
+                exact = table["resemblance"].to_pylist()
+                assert n == 0 or (exact == [None] * 4) == (not keep_text or not isinstance(given, list))
+            assert_raises(la.errors.ParameterError, "top must be an integer; got '3'", index.answers, TEXTS, top="3")
 
 
 def test_tables_are_those_that_arrow_makes(rng):
@@ -65,15 +60,19 @@ def test_tables_are_those_that_arrow_makes(rng):
     for n, longest, exact in product([0, 1, 2, 31, 32, 33, 500], [None, 0, 1, 9, 130], [False, True]):
         made = []
         for _ in range(2):
-            query, scores = np.sort(rng.integers(0, 9, n)), rng.random((3, n))
-            numbers = rng.integers(-(1 << 63), 1 << 63, n).tolist()
-            ids = numbers if longest is None else ["é\U0001f600x"[i % 3] * int(rng.integers(0, longest + 1)) for i in range(n)]
-            id_type, resemblance = "int" if longest is None else "str", scores[2] if exact else None
-            answers = Answers(query, ids, scores[0], scores[1], resemblance, id_type)
-            kinds = [pa.int64(), pa.int64() if longest is None else pa.string(), *[pa.float64()] * 3]
-            columns = [query.tolist(), ids, *scores[:2].tolist(), scores[2].tolist() if exact else [None] * n]
-            expected = pa.table([pa.array(c, kind) for c, kind in zip(columns, kinds, strict=True)], COLUMNS)
-            made.append((answers.to_table(), expected))
+            query = np.sort(rng.integers(0, 9, n))
+            scores = rng.random((3, n))
+            if longest is None:
+                ids = rng.integers(-(1 << 63), 1 << 63, n).tolist()
+                id_type = "int"
+                kind = pa.int64()
+            else:
+                ids = ["é\U0001f600x"[i % 3] * int(rng.integers(0, longest + 1)) for i in range(n)]
+                id_type = "str"
+                kind = pa.string()
+            answers = Answers(query, ids, scores[0], scores[1], scores[2] if exact else None, id_type)
+            last = pa.array(scores[2]) if exact else pa.nulls(n, pa.float64())
+            made.append((answers.to_table(), pa.table([query, pa.array(ids, kind), *scores[:2], last], COLUMNS)))
         for table, expected in made:
             table.validate(full=True)
             assert table.equals(expected) and table.schema == expected.schema
@@ -102,44 +101,41 @@ def some_texts(rng, n, base):
     return out
 
 
-def codes_of(kind, codes):
-    """The codes of a document, one by one."""
-    return [int(word) >> shift & (1 << kind.lane) - 1 for word in codes for shift in range(0, 16, kind.lane)]
-
-
 def twin(index, segments, removed, queries, top, first_only):
     """What a search finds, document by document, in the order in which it says it."""
-    kind, exact = index.kind, index.info["keep_text"]
+    kind = index.kind
+    exact = index.info["keep_text"]
     asked, *sketched = (
         kind.sketch(*kind.shingling.hashes(from_strings(texts)))
         for texts in (queries, *([text for _, text in segment] for segment in segments))
     )
     bits_of = [Segment(file, kind, exact).prefix_bits for file in sorted(index.path.glob("segment-*"))]
-    tables = {bits: kind.prefixes(asked, bits) for bits in bits_of} if kind.probes else {}
+    tables = {bits: kind.prefixes(asked, bits).tolist() for bits in bits_of} if kind.probes else {}
+
+    def codes_of(codes):
+        return [int(word) >> shift & (1 << kind.lane) - 1 for word in codes for shift in range(0, 16, kind.lane)]
+
     out = []
     for q, query in enumerate(queries):
         matches = []
-        for number, segment in enumerate(segments):
-            bits, stored = bits_of[number], sketched[number]
+        mine = codes_of(asked.codes[q])
+        for number, (segment, bits, stored) in enumerate(zip(segments, bits_of, sketched, strict=True)):
             for r, (name, text) in enumerate(segment):
                 if name in removed or stored.empty[r] or asked.empty[q]:
                     continue
-                theirs, mine = codes_of(kind, stored.codes[r]), codes_of(kind, asked.codes[q])
-                apart = sum(a != b for a, b in zip(theirs, mine, strict=True))
-                if kind.probes:
-                    met = int(stored.keys[r, 0]) >> (64 - bits) in tables[bits][q].tolist() and apart <= kind.radius
-                elif kind.name == "simhash":
-                    met = apart <= kind.radius
+                apart = sum(a != b for a, b in zip(codes_of(stored.codes[r]), mine, strict=True))
+                if kind.name == "minhash":
+                    met = (stored.keys[r] == asked.keys[q]).any()
                 else:
-                    met = bool((stored.keys[r] == asked.keys[q]).any())
+                    met = apart <= kind.radius and (not kind.probes or int(stored.keys[r, 0]) >> (64 - bits) in tables[bits][q])
                 score = len(mine) - apart if kind.lane == 16 else -apart
                 if met and score >= kind.least:
                     estimate, error = (float(x) for x in kind.estimate(np.array(score)))
                     matches.append((-score, number, r, (q, name, estimate, error, alike(kind, query, text) if exact else None)))
-        if first_only and matches:
-            first = min(number for _, number, _, _ in matches)
-            matches = [match for match in matches if match[1] == first]
-        out.append([row for *_, row in sorted(matches)[:top]] if not first_only else [row for *_, row in matches])
+        if first_only:
+            out.append([match[3] for match in matches if match[1] == matches[0][1]])
+        else:
+            out.append([row for *_, row in sorted(matches)[:top]])
     return out
 
 
@@ -169,7 +165,8 @@ def filled(request, tmp_path):
     rng = np.random.default_rng(seed)
     base = [rng.integers(0, 400, int(size)) for size in rng.integers(6, 60, 8)]
     with la.Index.create(tmp_path / "x", keep_text=keep, **KINDS[kind]) as index:
-        segments, count = [], 0
+        segments = []
+        count = 0
         for size in rng.integers(1, 40, 4).tolist():
             segments.append([(count + i, text) for i, text in enumerate(some_texts(rng, size, base))])
             count += size

@@ -10,8 +10,10 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
+from raising import assert_raises
 
 import lookalike as la
+from lookalike.errors import IndexFormatError, OutputError
 from lookalike.files.arrays import ArrayFile
 
 HEAD = struct.Struct("<8sIIQ")
@@ -39,6 +41,14 @@ def write_manifest(path, change):
     (path / "manifest").write_bytes(b"%08x\n" % crc32(body) + body)
 
 
+def refused(path, change, said=None, **how):
+    """Check that an index whose manifest was changed is refused; put its manifest back."""
+    whole = (path / "manifest").read_bytes()
+    write_manifest(path, change)
+    assert_raises(IndexFormatError, said, la.Index.open, path, **how)
+    (path / "manifest").write_bytes(whole)
+
+
 def write_header(path, change):
     """Change the header of a file of arrays, with a checksum that fits."""
     data = path.read_bytes()
@@ -59,76 +69,61 @@ NAMES = ["../other/segment-00000000", "/dev/zero", ".", "..", "", "a\0b", "manif
 WRONG = [None, -1, 10**30, 1.5, float("nan"), "x", True, [], [1], {}, {"x": 1}]
 
 
-@pytest.mark.parametrize("field", ["file", "rows", "removed", "n_removed", "strange"])
-def test_entries_of_a_manifest_are_held_against_rules(path, tmp_path, field):
+def test_entries_of_a_manifest_are_held_against_rules(path, tmp_path):
     """Files of others are neither read nor removed, whatever the manifest names."""
     shutil.copytree(path, tmp_path / "other")
-    for value in NAMES if field in ("file", "removed") else WRONG:
-        if (field, value) in (("removed", None), ("removed", "removed-00000000")):
-            continue
-        write_manifest(path, lambda held, value=value: held["segments"][0].update({field: value}))
-        before = everything(tmp_path)
-        for mode in ("append", "read"):
-            with pytest.raises(la.errors.IndexFormatError, match="manifest"):
-                la.Index.open(path, mode)
-        with pytest.raises(la.errors.IndexFormatError):
-            la.Index.open(path, "read", salvage=True)
-        assert everything(tmp_path) == before
-        shutil.copy(tmp_path / "other" / "manifest", path / "manifest")
+    before = everything(tmp_path)
+    for field, values in {"file": NAMES, "removed": NAMES, "rows": WRONG, "n_removed": WRONG, "strange": WRONG}.items():
+        for value in values:
+            if (field, value) in (("removed", None), ("removed", "removed-00000000")):
+                continue
+            for how in ({}, {"mode": "read"}, {"mode": "read", "salvage": True}):
+                refused(
+                    path, lambda held, field=field, value=value: held["segments"][0].update({field: value}), "manifest", **how
+                )
+                assert everything(tmp_path) == before
 
 
-@pytest.mark.parametrize("field", ["version", "parameters", "keep_text", "ids", "next", "segments", "format"])
-def test_fields_of_a_manifest_are_held_against_rules(path, field):
-    whole = (path / "manifest").read_bytes()
-    for value in [*WRONG, 10**9, 0, 3.0] if field == "version" else WRONG:
-        if (field, value) in (("keep_text", True), ("segments", [])):
-            continue
-        for change in (lambda held, value=value: held.update({field: value}), lambda held: held.pop(field)):
-            write_manifest(path, change)
-            with pytest.raises(la.errors.IndexFormatError):
-                la.Index.open(path)
-            (path / "manifest").write_bytes(whole)
-
-
-@pytest.mark.parametrize("field", ["kind", "threshold", "recall", "unit", "width", "normalization", "fold_case", "seed", "bands",
-                                   "rows", "shingling"])  # fmt: skip
-def test_parameters_of_a_manifest_are_held_against_rules(path, field):
-    whole = (path / "manifest").read_bytes()
-    for value in [*WRONG, 10**9, 0]:
-        if (field, value) in (("fold_case", True), ("seed", 0)):
-            continue
-        for change in (lambda p, value=value: p.update({field: value}), lambda p: p.pop(field), lambda p: p.update(more=1)):
-            write_manifest(path, lambda held, change=change: change(held["parameters"]))
-            with pytest.raises(la.errors.IndexFormatError):
-                la.Index.open(path)
-            (path / "manifest").write_bytes(whole)
-
-
-@pytest.mark.parametrize("given", [{"kind": "simhash", "probes": 23}, {"bits": 2, "slots": 64}])
-def test_parameters_without_a_default_are_held_against_rules(tmp_path, given):
-    for field in set(given) - {"kind"}:
-        la.Index.create(tmp_path / "x", **given).close()
-        for value in [x for x in (*WRONG, 10**9, 0, 3.0) if (field, x) != ("bits", 1.5)]:  # which is a mixture
-            write_manifest(tmp_path / "x", lambda held, field=field, value=value: held["parameters"].update({field: value}))
-            with pytest.raises(la.errors.IndexFormatError):
-                la.Index.open(tmp_path / "x")
-        if field != "probes":  # without probes it is an exact index
-            write_manifest(tmp_path / "x", lambda held, field=field: held["parameters"].pop(field))
-            with pytest.raises(la.errors.IndexFormatError):
-                la.Index.open(tmp_path / "x")
-        shutil.rmtree(tmp_path / "x")
-
-
-@pytest.mark.parametrize("change", [
-    lambda held: held["segments"].append(dict(held["segments"][1])), lambda held: held.update(next=1),
-    lambda held: held["segments"][0].update(n_removed=2), lambda held: held.update(ids=None),
-    lambda held: held["segments"][1].update(rows=9), lambda held: held.update(keep_text=False),
-    lambda held: held["parameters"].update(seed=2),
-])  # fmt: skip
-def test_what_contradicts_itself_is_refused(path, change):
-    write_manifest(path, change)
-    with pytest.raises(la.errors.IndexFormatError):
-        la.Index.open(path)
+def test_fields_of_a_manifest_are_held_against_rules(path, tmp_path):
+    """Also those that only some indexes have: without probes it is an exact one, and 1.5 bits are a mixture."""
+    parameters = (
+        "kind",
+        "threshold",
+        "recall",
+        "unit",
+        "width",
+        "normalization",
+        "fold_case",
+        "seed",
+        "bands",
+        "rows",
+        "shingling",
+    )
+    probed = tmp_path / "probed"
+    packed = tmp_path / "packed"
+    la.Index.create(probed, kind="simhash", probes=23).close()
+    la.Index.create(packed, bits=2, slots=64).close()
+    fine = [("keep_text", True), ("segments", []), ("fold_case", True), ("seed", 0), ("bits", 1.5)]
+    for folder, place, names, more in (
+        (path, lambda held: held, ("version",), (10**9, 0, 3.0)),
+        (path, lambda held: held["parameters"], parameters, (10**9, 0)),
+        (path, lambda held: held, ("parameters", "keep_text", "ids", "next", "segments", "format"), ()),
+        (probed, lambda held: held["parameters"], ("probes",), (10**9, 0, 3.0)),
+        (packed, lambda held: held["parameters"], ("bits", "slots"), (10**9, 0, 3.0)),
+    ):
+        for name in names:
+            for value in [value for value in [*WRONG, *more] if (name, value) not in fine]:
+                said = "newer than 1.*upgrade" if (name, value) == ("version", 10**9) else None
+                refused(folder, lambda held, place=place, name=name, value=value: place(held).update({name: value}), said)
+            if name != "probes":
+                refused(folder, lambda held, place=place, name=name: place(held).pop(name))
+    for change in (
+        lambda held: held["parameters"].update(more=1), lambda held: held["parameters"].update(seed=2), lambda held: held.update(ids=None),
+        lambda held: held["segments"].append(dict(held["segments"][1])), lambda held: held.update(next=1),
+        lambda held: held["segments"][0].update(n_removed=2), lambda held: held["segments"][1].update(rows=9),
+        lambda held: held.update(keep_text=False),
+    ):  # fmt: skip
+        refused(path, change)
 
 
 def arrays_of(held, name, place, value):
@@ -142,50 +137,50 @@ def arrays_of(held, name, place, value):
 def test_headers_of_segments_are_held_against_rules(path, array):
     segment = path / "segment-00000000"
     whole = segment.read_bytes()
+    accepted = []
     wrong = (
         ("codes", "other", 5, None), ("|O", "zz", "<f8", ">u8", "<u1", "<M8[s]", 5, None, []),
         ([], [-1], [10**18], [10**30], [0, 10**18], [3], "10", None, [10.0], [True], [[10]], [10, 256, 1]),
         (-64, 0.0, 10**15, 10**30, "0", None, 64, 7), ("xyzxyzxy", 5, None, "-0000001"),
     )  # fmt: skip
-    values = [(place, value) for place, some in enumerate(wrong) for value in some]
-    accepted = []
-    for place, value in values:
-        if array == "band_keys" and (place, value) == (3, 0):
-            continue
+    for place, value in [(place, value) for place, some in enumerate(wrong) for value in some]:
         write_header(segment, lambda held, place=place, value=value: arrays_of(held, array, place, value))
-        if segment.read_bytes() == whole or (array, value) in (("codes", "codes"), ("id_bytes", [3])):
+        if segment.read_bytes() == whole or (array, value) in (("codes", "codes"), ("id_bytes", [3]), ("band_keys", 0.0)):
             continue
         try:
             la.Index.open(path, "read")
             accepted.append((place, value))
-        except la.errors.IndexFormatError as error:
+        except IndexFormatError as error:
             assert "segment-00000000" in str(error)
         segment.write_bytes(whole)
     assert accepted == []
 
 
-@pytest.mark.parametrize("change", [
-    lambda held: held.update(arrays=[]), lambda held: held.pop("meta"), lambda held: held.update(meta=5), lambda held: held.update(arrays=5),
-    lambda held: held["meta"].update(rows=10**15), lambda held: held["meta"].update(rows="10"), lambda held: held["meta"].pop("full"),
-    lambda held: held["meta"].update(full=11), lambda held: held["meta"]["parameters"].update(seed=9), lambda held: held["arrays"].reverse(),
-    lambda held: held["arrays"].append(held["arrays"][0]), lambda held: held["arrays"][0].append(1),
-])  # fmt: skip
-def test_segments_of_another_form_are_refused(path, change):
-    write_header(path / "segment-00000000", change)
-    with pytest.raises(la.errors.IndexFormatError, match="segment-00000000"):
-        la.Index.open(path, "read")
+def test_segments_of_another_form_are_refused(path):
+    segment = path / "segment-00000000"
+    whole = segment.read_bytes()
+    for change in (
+        lambda held: held.update(arrays=[]), lambda held: held.update(arrays=5), lambda held: held.update(meta=5),
+        lambda held: held.pop("meta"), lambda held: held["meta"].update(rows=10**15), lambda held: held["meta"].update(rows="10"),
+        lambda held: held["meta"].pop("full"), lambda held: held["meta"].update(full=11), lambda held: held["arrays"].reverse(),
+        lambda held: held["meta"]["parameters"].update(seed=9), lambda held: held["arrays"].append(held["arrays"][0]),
+        lambda held: held["arrays"][0].append(1),
+    ):  # fmt: skip
+        write_header(segment, change)
+        assert_raises(IndexFormatError, "segment-00000000", la.Index.open, path, "read")
+        segment.write_bytes(whole)
 
 
 def test_links_pipes_and_folders_are_not_followed(path, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     for name in ("segment-00000000", "removed-00000003", "manifest", "lock"):
-        (path / name).rename(elsewhere)
-        for make in (lambda p: p.symlink_to(elsewhere), os.mkfifo, lambda p: p.mkdir()):
-            make(path / name)
-            with pytest.raises((la.errors.IndexFormatError, la.errors.OutputError)):
-                la.Index.open(path)
-            (path / name).rmdir() if (path / name).is_dir() and not (path / name).is_symlink() else (path / name).unlink()
-        elsewhere.rename(path / name)
+        odd = path / name
+        odd.rename(elsewhere)
+        for make, remove in ((lambda p: p.symlink_to(elsewhere), os.unlink), (os.mkfifo, os.unlink), (os.mkdir, os.rmdir)):
+            make(odd)
+            assert_raises((IndexFormatError, OutputError), "", la.Index.open, path)
+            remove(odd)
+        elsewhere.rename(odd)
     with la.Index.open(path) as index:
         assert index.check() == []
 
@@ -196,12 +191,10 @@ def test_a_folder_that_is_no_index_is_not_written_to(tmp_path):
         if content is not None:
             (tmp_path / "manifest").write_bytes(content)
         before = everything(tmp_path)
-        for call in (la.Index.open, lambda p: la.Index.open(p, "read"), lambda p: la.Index.open(p, "read", salvage=True)):
-            with pytest.raises(la.errors.IndexFormatError):
-                call(tmp_path)
+        for how in ({}, {"mode": "read"}, {"mode": "read", "salvage": True}):
+            assert_raises(IndexFormatError, "", la.Index.open, tmp_path, **how)
         assert everything(tmp_path) == before
-    with pytest.raises(la.errors.OutputError, match="not an empty folder"):
-        la.Index.create(tmp_path)
+    assert_raises(OutputError, "not an empty folder", la.Index.create, tmp_path)
     assert everything(tmp_path) == before
 
 
@@ -218,7 +211,6 @@ def test_leftovers_are_told_from_the_files_of_others(path):
 
 
 def flip(path, array, place, mask=1):
-    """Flip bits in an array; its checksum stays what it was."""
     data = bytearray(path.read_bytes())
     length = HEAD.unpack(data[: HEAD.size])[3]
     offset = {e[0]: e[3] for e in json.loads(data[HEAD.size : HEAD.size + length])["arrays"]}[array]
@@ -234,13 +226,12 @@ def test_damage_is_never_merged(path, array, place):
     with la.Index.open(path) as index:
         [before] = index.check()
         assert "segment-00000000" in before
-        with pytest.raises(la.errors.IndexFormatError, match="segment-00000000"):
-            index.compact()
+        assert_raises(IndexFormatError, "segment-00000000", index.compact)
         for k in range(8):
             index.add([f"new{k}-{i}" for i in range(12)], [f"another text number {k} and {i} here" for i in range(12)])
-        files, count = everything(path), len(index)
-        with pytest.raises(la.errors.IndexFormatError, match="segment-00000000"):
-            index.add(["one more"], ["than there can be without merging"])
+        files = everything(path)
+        count = len(index)
+        assert_raises(IndexFormatError, "segment-00000000", index.add, ["one more"], ["than there can be without merging"])
         assert everything(path) == files and len(index) == count == 115 and index.check() == [before]
     with la.Index.open(path, "read", salvage=True) as rest:
         assert rest.damaged == rest.check() == [before] and len(rest) == 106
@@ -254,8 +245,7 @@ def test_values_that_contradict_each_other_are_found_though_checksums_fit(path, 
     ArrayFile(segment).check()
     with la.Index.open(path) as index:
         assert len(index.check()) == 1
-        with pytest.raises(la.errors.IndexFormatError):
-            index.compact()
+        assert_raises(IndexFormatError, "", index.compact)
 
 
 def raw(segment, name):
@@ -267,11 +257,11 @@ def raw(segment, name):
 ROT = """
 import sys, numpy as np, lookalike as la
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
+sys.path[:0] = [sys.argv[2], f"{sys.argv[2]}/.."]
 from test_hostile import TEXTS, flip
 path, rng = Path(sys.argv[1]), np.random.default_rng(5)
 segment, errors = path / "segment-00000000", 0
-whole = segment.read_bytes()
+everything = {p: p.read_bytes() for p in path.iterdir()}
 names = ["band_rows-00", "band_starts-00", "id_rows-00", "id_offsets", "id_starts-00", "text_offsets", "id_keys-00", sys.argv[3]]
 for i in range(160):
     name = names[i % len(names)]
@@ -301,10 +291,8 @@ print(errors)
 @pytest.mark.parametrize("given", [{"threshold": 0.7}, {"kind": "simhash", "threshold": 0.7, "probes": 23}])
 def test_rot_crashes_nothing(tmp_path, given):
     """Bits flipped where kernels index with what they read: each use answers, or says that the file is damaged."""
-    code = ROT.replace("whole = segment.read_bytes()", "everything = {p: p.read_bytes() for p in path.iterdir()}")
-    path = filled(tmp_path / "x", **given)
-    told = [str(path), str(Path(__file__).parent), "band_keys-00" if "probes" in given else "band_keys-03"]
-    done = subprocess.run([sys.executable, "-c", code, *told], capture_output=True, text=True)
+    told = [filled(tmp_path / "x", **given), Path(__file__).parent, "band_keys-00" if "probes" in given else "band_keys-03"]
+    done = subprocess.run([sys.executable, "-c", ROT, *told], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     assert int(done.stdout) > 100
 
@@ -316,31 +304,25 @@ def test_a_folder_that_cannot_be_written_is_named(path, monkeypatch):
     with la.Index.open(path) as index:
         monkeypatch.setattr(os, "open", refuse)
         for change in (lambda: index.add(["n"], ["new"]), lambda: index.remove(["d1"]), lambda: index.compact()):
-            with pytest.raises((la.errors.OutputError, la.errors.IndexFormatError), match="Too many open files"):
-                change()
-        with pytest.raises(la.errors.IndexFormatError, match="Too many open files"):
-            la.Index.open(path)
-        with pytest.raises(la.errors.OutputError, match="Too many open files"):
-            la.Index.create(path.with_name("new"))
+            assert_raises((OutputError, IndexFormatError), "Too many open files", change)
+        assert_raises(IndexFormatError, "Too many open files", la.Index.open, path)
+        assert_raises(OutputError, "Too many open files", la.Index.create, path.with_name("new"))
         monkeypatch.undo()
         assert len(index) == 19 and index.check() == []
 
 
 def test_what_is_in_doubt_is_not_written_over(path, monkeypatch):
     """A commit whose last step fails may have happened: the next one uses other names for its files."""
-    from lookalike.files import atomic as formats
-
     synced = []
 
     def fail(folder):
         synced.append(folder)
         if len(synced) == 2:  # the first is for the segment, the second for the manifest
-            raise la.errors.OutputError("the folder cannot be synced")
+            raise OutputError("the folder cannot be synced")
 
     with la.Index.open(path) as index:
-        monkeypatch.setattr(formats, "sync_folder", fail)
-        with pytest.raises(la.errors.OutputError):
-            index.add(["in doubt"], ["a text in doubt"])
+        monkeypatch.setattr("lookalike.files.atomic.sync_folder", fail)
+        assert_raises(OutputError, "", index.add, ["in doubt"], ["a text in doubt"])
         monkeypatch.undo()
         doubt = everything(path)
         index.add(["sure"], ["a text for sure"])

@@ -10,7 +10,6 @@ KINDS = {"minhash": {}, "simhash": {"kind": "simhash"}, "probed": {"kind": "simh
 
 
 def answers(index, queries, **options):
-    """What matches queries, in one order."""
     table = index.query(queries, top=None, **options)
     return sorted(
         zip(table["query"].to_pylist(), table["id"].to_pylist(), table["estimated_resemblance"].to_pylist(), strict=True)
@@ -18,7 +17,6 @@ def answers(index, queries, **options):
 
 
 def text_of(number):
-    """A text of its own for each number."""
     return " ".join(f"w{(number * 7919 + i * i) % 100003}" for i in range(30))
 
 
@@ -27,7 +25,8 @@ def operations(seed):
     import random
 
     rng = random.Random(seed)
-    live, number = [], 0
+    live = []
+    number = 0
     while True:
         draw = rng.random()
         if draw < 0.6 or len(live) < 5:
@@ -44,7 +43,6 @@ def operations(seed):
 
 
 def apply(index, what, ids):
-    """Do one operation."""
     if what == "add":
         index.add(ids, [text_of(i) for i in ids])
     elif what == "remove":

@@ -1,17 +1,16 @@
 """Rows of counts, read some documents at a time, and what is refused."""
 
 import os
-import re
 from pathlib import Path
 
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 
-import lookalike as la
+from lookalike.errors import InputDataError
 from lookalike.inputs import counts as module
 from lookalike.inputs.counts import COUNTS, CountRows, Counts, Part
 
@@ -33,7 +32,8 @@ def test_rows_come_once_and_in_their_order(tmp_path_factory, parts, group, below
     counts, rows = saved(folder, parts, group)
     first = 0
     for number, part in enumerate(parts):
-        some, seen = CountRows(folder, counts, number, 10), []
+        some = CountRows(folder, counts, number, 10)
+        seen = []
         for end in [*below, 10]:
             found = [tuple(row.values()) for batch in some.below(end) for row in batch.to_pylist()]
             assert all(row[0] < end for row in found)
@@ -43,59 +43,59 @@ def test_rows_come_once_and_in_their_order(tmp_path_factory, parts, group, below
         first += len(part)
 
 
-def change(table, name, values):
-    return table.set_column(table.column_names.index(name), COUNTS.field(name), pa.array(values, COUNTS.field(name).type))
+def refused(folder, counts, said):
+    assert_raises(InputDataError, f"counts.parquet: damaged: {said}", list, CountRows(folder, counts, 0, 10).below(10))
 
 
-@pytest.mark.parametrize(
-    ("damage", "said"),
-    [
-        (lambda table: table.slice(1), "it has other rows, or other columns, than were written"),
-        (lambda table: table.drop_columns("n_exact"), "it has other rows, or other columns"),
-        (lambda table: change(table, "row", [2, 1, 3]), "its column row does not ascend"),
-        (lambda table: change(table, "row", [1, 2, 10]), "its column row has values that are not in 0 to 9"),
-        (lambda table: change(table, "n_exact", [0, -1, 0]), "its column n_exact has values that are not in 0 to"),
-        (lambda table: change(table, "documents", [1, None, 1]), "its column documents has nulls"),
-    ],
-    ids=range(6),
-)
-def test_rows_that_no_job_wrote_are_refused(damage, said, tmp_path):
+def test_rows_that_no_job_wrote_are_refused(tmp_path, monkeypatch):
+    """A few bytes can stand for any number of equal rows: those that are in one group are as many as are written together."""
     counts, _ = saved(tmp_path, [[1, 2, 3]], 2)
     path = tmp_path / "counts.parquet"
-    pq.write_table(damage(pq.read_table(path)), path)
-    with pytest.raises(la.errors.InputDataError, match=f"counts.parquet: damaged: {re.escape(said)}"):
-        list(CountRows(tmp_path, counts, 0, 10).below(10))
-
-
-def test_a_description_of_more_rows_than_there_are_is_refused(tmp_path):
-    counts, _ = saved(tmp_path, [[1, 2, 3]], 2)
+    table = pq.read_table(path)
+    values = "has values that are not in 0 to"
+    for said, name, column in (
+        ("its column row does not ascend", "row", [2, 1, 3]),
+        (f"its column row {values} 9", "row", [1, 2, 10]),
+        (f"its column n_exact {values}", "n_exact", [0, -1, 0]),
+        ("its column documents has nulls", "documents", [1, None, 1]),
+    ):
+        field = COUNTS.field(name)
+        pq.write_table(table.set_column(table.column_names.index(name), field, pa.array(column, field.type)), path)
+        refused(tmp_path, counts, said)
+    for damaged in (table.slice(1), table.drop_columns("n_exact")):
+        pq.write_table(damaged, path)
+        refused(tmp_path, counts, "it has other rows, or other columns, than were written")
+    pq.write_table(table, path)
     counts.of[0].rows = 4
-    with pytest.raises(la.errors.InputDataError, match="it has other rows"):
-        list(CountRows(tmp_path, counts, 0, 10).below(10))
-
-
-def test_more_rows_at_a_time_than_are_written_are_refused(tmp_path, monkeypatch):
-    """A few bytes can stand for any number of equal rows."""
-    counts, _ = saved(tmp_path, [[1, 2, 3]], 3)
+    refused(tmp_path, counts, "it has other rows")
+    counts.of[0].rows = 3
     monkeypatch.setattr(module, "GROUP_ROWS", 2)
-    with pytest.raises(la.errors.InputDataError, match="damaged: 3 rows are in one group; as many as 2 are written together"):
-        list(CountRows(tmp_path, counts, 0, 10).below(10))
+    refused(tmp_path, counts, "3 rows are in one group; as many as 2 are written together")
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, lambda path: path.symlink_to("/dev/zero")], ids=range(3))
-def test_what_is_no_file_is_not_read(make, tmp_path):
+def test_what_is_no_file_is_not_read(tmp_path):
     """A reader would wait for a pipe that nobody writes to: the test has it open."""
     counts, _ = saved(tmp_path, [[1, 2, 3]], 3)
     path = tmp_path / "counts.parquet"
     path.unlink()
-    make(path)
-    pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK) if path.is_fifo() else None
-    with pytest.raises(la.errors.InputDataError, match=r"counts\.parquet: damaged: .*not a file"):
-        list(CountRows(tmp_path, counts, 0, 10).below(10))
-    if pipe is not None:
-        os.close(pipe)
+    for make, remove in (
+        (os.mkfifo, Path.unlink),
+        (Path.mkdir, Path.rmdir),
+        (lambda path: path.symlink_to("/dev/zero"), Path.unlink),
+    ):
+        make(path)
+        pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK) if path.is_fifo() else None
+        refused(tmp_path, counts, ".*not a file")
+        if pipe is not None:
+            os.close(pipe)
+        remove(path)
 
 
 def test_a_folder_has_one_part():
-    with pytest.raises(msgspec.ValidationError, match="several parts about one folder"):
-        msgspec.convert({"name": "x.parquet", "source": None, "of": 2 * [{"folder": "a", "rows": 1}]}, Counts)
+    assert_raises(
+        msgspec.ValidationError,
+        "several parts about one folder",
+        msgspec.convert,
+        {"name": "x.parquet", "source": None, "of": 2 * [{"folder": "a", "rows": 1}]},
+        Counts,
+    )

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 
-import lookalike as la
+from lookalike.errors import InputDataError
 from lookalike.formats.memory import as_sources
 from lookalike.formats.split import Batch
 from lookalike.inputs.ids import Labels, as_utf8, column_keys, group_codes, id_column
@@ -15,7 +15,6 @@ from lookalike.values.tables import SOURCE_BITS
 
 
 def batch(ids, others=None):
-    """A batch of rows numbered from 10."""
     n = len(ids)
     return Batch(Texts(np.zeros(n, np.uint8), np.arange(n + 1)), np.arange(10, 10 + n), ids, others or {})
 
@@ -31,37 +30,34 @@ def test_ids_become_text_whatever_they_were(ids):
     assert is_text.to_pylist() == [not whole] * len(ids)
 
 
-@pytest.mark.parametrize(
-    ("column", "is_text"),
-    [
-        (pa.array([5, -7, 0]), False), (pa.array([5, 7, 0], pa.int8()), False), (pa.array([1 << 63, 7, 0], pa.uint64()), True),
-        (pa.array(["a", "é", "5"]), True), (pa.array(["a", "é", "5"], pa.string_view()), True),
-        (pa.array(["a", "é", "a"]).dictionary_encode(), True), (pa.array([3, 4, 3]).dictionary_encode(), False),
-        (pa.array(["x", "a", "é", "5"], pa.large_string()).slice(1), True),
-    ],
-)  # fmt: skip
-def test_ids_of_a_column_of_arrow(column, is_text):
-    texts, told = id_column("in", batch(column))
-    assert texts.to_pylist() == [str(value) for value in column.to_pylist()] and told.to_pylist() == [is_text] * 3
+def test_ids_of_a_column_of_arrow():
+    for is_text, column in (
+        (False, pa.array([5, -7, 0])),
+        (False, pa.array([5, 7, 0], pa.int8())),
+        (True, pa.array([1 << 63, 7, 0], pa.uint64())),
+        (True, pa.array(["a", "é", "5"])),
+        (True, pa.array(["a", "é", "5"], pa.string_view())),
+        (True, pa.array(["a", "é", "a"]).dictionary_encode()),
+        (False, pa.array([3, 4, 3]).dictionary_encode()),
+        (True, pa.array(["x", "a", "é", "5"], pa.large_string()).slice(1)),
+    ):
+        texts, told = id_column("in", batch(column))
+        assert texts.to_pylist() == [str(value) for value in column.to_pylist()] and told.to_pylist() == [is_text] * 3
 
 
-@pytest.mark.parametrize(
-    ("ids", "said"),
-    [
-        (["a", None], "row 11: an id must be a str or an int; this one is null"),
-        (["a", True], "row 11: an id must be a str or an int; this one is True, of type bool"),
-        (["a", 1.5], "row 11: .* this one is 1.5, of type float"),
-        (["a", "b", ""], "row 12: .* this one is empty"),
-        (["a", "\ud800"], "row 11: .* lone surrogate"),
-        (pa.array(["a", None]), "row 11: the id is null"),
-        (pa.array(["a", ""]), "row 11: .* this one is empty"),
-        (pa.array([1.0]), "row 10: .* the column holds double"),
-        (pa.array([b"a"]), "row 10: .* the column holds binary"),
-    ],
-)
-def test_ids_that_are_none_are_named_by_row(ids, said):
-    with pytest.raises(la.errors.InputDataError, match=f"^in, {said}"):
-        id_column("in", batch(ids))
+def test_ids_that_are_none_are_named_by_row():
+    for said, ids in {
+        "row 11: an id must be a str or an int; this one is null": ["a", None],
+        "row 11: .* this one is 1.5, of type float": ["a", 1.5],
+        "row 11: an id must be a str or an int; this one is True, of type bool": ["a", True],
+        "row 12: .* this one is empty": ["a", "b", ""],
+        "row 11: .* lone surrogate": ["a", "\ud800"],
+        "row 11: the id is null": pa.array(["a", None]),
+        "row 11: .* this one is empty": pa.array(["a", ""]),
+        "row 10: .* the column holds double": pa.array([1.0]),
+        "row 10: .* the column holds binary": pa.array([b"a"]),
+    }.items():
+        assert_raises(InputDataError, f"^in, {said}", id_column, "in", batch(ids))
 
 
 @given(st.lists(st.binary(max_size=3), max_size=20))
@@ -77,10 +73,11 @@ def test_values_that_cannot_be_compared_name_file_and_column():
     deep = []
     for _ in range(200):
         deep = [deep]
-    with pytest.raises(la.errors.InputDataError, match=r"^table, column 'x': lists and objects nested more than \d+ deep"):
-        column_keys(source, batch(["i"], {"x": [deep]}), "x")
-    with pytest.raises(la.errors.InputDataError, match=r"^table, column 'x': values of type month_\w+ cannot be compared"):
-        column_keys(source, batch(["i"], {"x": pa.array([(1, 2, 3)], pa.month_day_nano_interval())}), "x")
+    for said, values in (
+        (r"lists and objects nested more than \d+ deep", [deep]),
+        (r"values of type month_\w+ cannot be compared", pa.array([(1, 2, 3)], pa.month_day_nano_interval())),
+    ):
+        assert_raises(InputDataError, rf"^table, column 'x': {said}", column_keys, source, batch(["i"], {"x": values}), "x")
     same = column_keys(source, batch(["i", "j", "k", "l"], {"x": [1, 1.0, True, "1"]}), "x")
     assert same[0] == same[1] and len(set(same)) == 3
 
@@ -89,57 +86,47 @@ class Input:
     """A source whose labels are file and row, or rows alone."""
 
     def __init__(self, name=None):
-        self.name = name
+        self.name, self.file = name, lambda number: name
 
     def label(self, number):
         return number if self.name is None else f"{self.name}:{number}"
 
-    def file(self, number):
-        return self.name
+
+def labels(*names, named=False, all_integers=False):
+    return Labels.of([Input(name) for name in names], named=named, all_integers=all_integers)
 
 
 POSITIONS, NUMBERS = np.array([0, 1 << SOURCE_BITS, 1 << SOURCE_BITS | 7]), np.array([1, 1, 9])
 
 
 def test_labels_are_made_of_file_and_row():
-    labels = Labels.of([Input("a"), Input("b\udcff")], named=False, all_integers=False)
-    assert labels.kind == pa.string()
-    assert labels.ids(POSITIONS, NUMBERS).to_pylist() == ["a:1", r"b\xff:1", r"b\xff:9"]
-    assert labels.files(POSITIONS, NUMBERS).to_pylist() == ["a", r"b\xff", r"b\xff"]
-    assert as_utf8("é\udc80") == r"é\x80"
-
-
-def test_rows_alone_are_integers():
-    labels = Labels.of([Input(), Input()], named=False, all_integers=False)
-    assert labels.kind == pa.int64() and labels.ids(POSITIONS, NUMBERS).to_pylist() == [1, 1, 9]
-    assert labels.files(POSITIONS, NUMBERS).to_pylist() == [None] * 3
-    assert Labels.of([Input(), Input("b")], named=False, all_integers=False).kind == pa.string()
-    assert Labels.of([], named=False, all_integers=False).kind == pa.string()
-
-
-@pytest.mark.parametrize(
-    ("integers", "kind", "ids"), [(True, pa.int64(), [3, -2, 3]), (False, pa.large_string(), ["3", "-2", "3"])]
-)
-def test_ids_of_a_column_are_as_given(integers, kind, ids):
-    labels = Labels.of([Input("a")], named=True, all_integers=integers)
-    found = labels.ids(POSITIONS, NUMBERS, pa.array(["3", "-2", "3"], pa.large_string()))
-    assert labels.kind == found.type == kind and found.to_pylist() == ids
+    """Rows alone are integers; ids of a column are as given."""
+    column = pa.array(["3", "-2", "3"], pa.large_string())
+    for made, columns, kind, ids, files in (
+        (labels("a", "b\udcff"), [], pa.string(), ["a:1", r"b\xff:1", r"b\xff:9"], ["a", r"b\xff", r"b\xff"]),
+        (labels(None, None), [], pa.int64(), [1, 1, 9], [None] * 3),
+        (labels("a", named=True, all_integers=True), [column], pa.int64(), [3, -2, 3], None),
+        (labels("a", named=True), [column], pa.large_string(), ["3", "-2", "3"], None),
+    ):
+        found = made.ids(POSITIONS, NUMBERS, *columns)
+        assert found.to_pylist() == ids and made.kind == found.type == kind
+        assert files is None or made.files(POSITIONS, NUMBERS).to_pylist() == files
+    assert labels(None, "b").kind == labels().kind == pa.string() and as_utf8("é\udc80") == r"é\x80"
 
 
 def test_what_is_missing_is_not_made():
-    labels = Labels.of([Input("a"), Input("b")], named=False, all_integers=False)
+    some = labels("a", "b")
     made = []
+    whole = some.ids(POSITIONS, NUMBERS).to_pylist()
 
     def make(positions, numbers, given):
         made.append(len(positions))
-        return labels.ids(positions, numbers, given)
+        return some.ids(positions, numbers, given)
 
     for missing in ([False] * 3, [True, False, False], [False, True, False], [True] * 3):
-        missing = np.array(missing)
-        whole = labels.ids(POSITIONS, NUMBERS).to_pylist()
-        found = labels.without(missing, make, POSITIONS, NUMBERS, None)
+        found = some.without(np.array(missing), make, POSITIONS, NUMBERS, None)
         assert found.to_pylist() == [None if gone else label for gone, label in zip(missing, whole, strict=True)]
     assert made == [3, 2, 2, 0]
+    named = labels("a", named=True)
     given = pa.array(["x", None, "z"])
-    named = Labels.of([Input("a")], named=True, all_integers=False)
-    assert named.without(np.array([False, True, False]), named.ids, POSITIONS, NUMBERS, given).to_pylist() == ["x", None, "z"]
+    assert named.without(np.array([False, True, False]), named.ids, POSITIONS, NUMBERS, given).to_pylist() == given.to_pylist()

@@ -1,7 +1,7 @@
 """Keep policies: what order each list of them means, and which are refused."""
 
-import pytest
 from json_lines import write_lines
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.inputs.keep_order import KeepOrder, Priority
@@ -38,37 +38,26 @@ TYPED = {
 
 
 def test_policies_are_columns_to_rank_by():
-    for keep in ORDERS:
-        assert KeepOrder.of(keep).by == ORDERS[keep]
-
-
-def test_columns_and_values():
+    assert {keep: KeepOrder.of(keep).by for keep in ORDERS} == ORDERS
     found = KeepOrder.of("a: x ,1;largest:b ; c d:y").priorities
     assert found == (Priority("a", ("x", "1")), Priority("b"), Priority("c d", ("y",)))
 
 
 def test_what_cannot_be_meant_is_refused():
-    for keep in REFUSED:
-        with pytest.raises(la.errors.ParameterError, match=REFUSED[keep]):
-            la.Settings(keep=keep)
-
-
-def test_typed_policies_mean_what_the_command_line_writes():
-    assert {text: la.Settings(keep=keep).keep for text, keep in TYPED.items()} == {text: text for text in TYPED}
+    for keep, said in REFUSED.items():
+        assert_raises(la.errors.ParameterError, said, la.Settings, keep=keep)
     for wrong in (("largest", "a;b"), ("largest",), ("largest", 1), {"of": ["x,y"]}, {"of": []}, {"a:b": ["c"]}, []):
-        with pytest.raises(la.errors.ParameterError, match="^keep"):
-            la.Settings(keep=wrong)
+        assert_raises(la.errors.ParameterError, "^keep", la.Settings, keep=wrong)
+    assert {text: la.Settings(keep=keep).keep for text, keep in TYPED.items()} == {text: text for text in TYPED}
 
 
-@pytest.mark.parametrize("form", ["jsonl", "csv"])
-def test_values_are_text_or_what_text_reads_as(form, tmp_path):
+def test_values_are_text_or_what_text_reads_as(tmp_path):
     """Each text is alike; who is kept shows whose value comes first."""
     text = "the same text for all of them"
-    values = ["other", "2", "true", "", "1.0"] if form == "csv" else ["other", 2, True, None, 1]
-    path = tmp_path / f"in.{form}"
-    if form == "csv":
-        path.write_text("text,v\n" + "".join(f"{text},{v}\n" for v in values))
-    else:
-        write_lines(path, ({"text": text, "v": v} for v in values))
-    for keep, kept in (("v:1,2", 4), ("v:true", 2), ("v:3", 0), ("v:2.0,1", 1), ("v:3; last", 4), ("v:true,other; last", 2)):
-        assert la.dedup(path, keep=keep).keep.tolist().index(True) == kept, keep
+    values = ["other", 2, True, None, 1]
+    write_lines(tmp_path / "in.jsonl", ({"text": text, "v": value} for value in values))
+    lines = [f"{text},{value}\n" for value in ("v", "other", "2", "true", "", "1.0")]
+    (tmp_path / "in.csv").write_text("".join(lines).replace(text, "text", 1))
+    for name in ("in.jsonl", "in.csv"):
+        for keep, kept in {"v:1,2": 4, "v:true": 2, "v:3": 0, "v:2.0,1": 1, "v:3; last": 4, "v:true,other; last": 2}.items():
+            assert la.dedup(tmp_path / name, keep=keep).keep.tolist().index(True) == kept, keep

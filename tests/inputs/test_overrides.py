@@ -5,18 +5,18 @@ import pickle
 from hashlib import sha256
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 
 import lookalike as la
-from lookalike.inputs.overrides import Overrides, read_overrides
+from lookalike.errors import InputDataError, ParameterError
+from lookalike.inputs.overrides import read_overrides
 
 DIGEST, OTHER = "0" * 64, "AB" * 32
 
 
 def written(tmp_path, *lines):
-    """A file of some lines."""
     path = tmp_path / "overrides.jsonl"
     path.write_text("".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines))
     return path
@@ -30,15 +30,14 @@ def test_a_file_says_what_a_list_says(tmp_path):
         {"id": "7", "action": "remove"},
     ]
     path = written(tmp_path, lines[0], "  ", *lines[1:])
-    found, held = read_overrides(path), read_overrides(lines)
-    assert [(e.id, e.action, e.digests) for e in found.entries] == [
-        ("a", "keep", (DIGEST, OTHER.lower())), ("7", "remove", ())
-    ]  # fmt: skip
-    assert [e.line for e in found.entries] == [1, 3] and [e.line for e in held.entries] == [1, 2]
-    assert (found.name, found.sha256) == (str(path), sha256(path.read_bytes()).hexdigest()) and str(found) == str(path)
+    found = read_overrides(path)
+    held = read_overrides(lines)
+    for some, second in ((found, 3), (held, 2)):
+        told = [(e.id, e.action, e.digests, e.line) for e in some.entries]
+        assert told == [("a", "keep", (DIGEST, OTHER.lower()), 1), ("7", "remove", (), second)]
+    assert (found.name, found.sha256, str(found)) == (str(path), sha256(path.read_bytes()).hexdigest(), str(path))
     assert found.to_dict() == {"keep": 1, "remove": 1, "sha256": found.sha256}
     assert held.name is None and str(held) == "overrides" and len(held.sha256) == 64
-    assert [(e.id, e.action, e.digests) for e in held.entries] == [(e.id, e.action, e.digests) for e in found.entries]
     assert pickle.loads(pickle.dumps(found)) == found and read_overrides(found) is found and read_overrides(None) is None
 
 
@@ -53,57 +52,48 @@ def test_the_digest_of_a_list_is_that_of_what_it_says(said):
     assert not lines or read_overrides(lines).sha256 != found.sha256
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ('{"id": "a", "action": "keep"', "not JSON: Expecting ',' delimiter: column 29$"),
-        ("\udcff", None),
-        ("[" * 100_000, "not JSON: maximum recursion|not JSON: .*recursion"),
-        ("[1]", "an override is an object with id and action; got \\[1\\]"),
-        ({"id": "a", "action": "drop"}, "action must be keep or remove; got 'drop'"),
-        ({"id": "a", "action": ["keep"]}, r"action must be keep or remove; got \['keep'\]"),
-        ({"id": "a"}, "action is missing; an override has id, action, input, sha256"),
-        ({"action": "keep"}, "id is missing"),
-        ({"id": "a", "action": "keep", "reason": "x"}, "'reason' is unknown; an override has id, action, input, sha256"),
-        ({"id": None, "action": "keep"}, "id must be a string or an integer; got None"),
-        ({"id": True, "action": "keep"}, "id must be a string or an integer; got True"),
-        ({"id": 1.0, "action": "keep"}, "id must be a string or an integer; got 1.0"),
-        ({"id": "a", "action": "keep", "input": 3}, "input must be the name of a file, or null; got 3"),
-        ({"id": "a", "action": "keep", "sha256": "12"}, "sha256 must be 64 hexadecimal digits, or null; got '12'"),
-        ({"id": "a", "action": "keep", "sha256": "g" * 64}, "sha256 must be 64 hexadecimal digits"),
-    ],
+WRONG = (
+    ("not JSON: Expecting ',' delimiter: column 29$", '{"id": "a", "action": "keep"'),
+    ("not JSON", "\udcff"),
+    ("not JSON: maximum recursion|not JSON: .*recursion", "[" * 100_000),
+    ("an override is an object with id and action; got \\[1\\]", "[1]"),
+    ("action must be keep or remove; got 'drop'", {"id": "a", "action": "drop"}),
+    (r"action must be keep or remove; got \['keep'\]", {"id": "a", "action": ["keep"]}),
+    ("action is missing; an override has id, action, input, sha256", {"id": "a"}),
+    ("id is missing", {"action": "keep"}),
+    ("'reason' is unknown; an override has id, action, input, sha256", {"id": "a", "action": "keep", "reason": "x"}),
+    *((f"id must be a string or an integer; got {id}", {"id": id, "action": "keep"}) for id in (None, True, 1.0)),
+    ("input must be the name of a file, or null; got 3", {"id": "a", "action": "keep", "input": 3}),
+    ("sha256 must be 64 hexadecimal digits, or null; got '12'", {"id": "a", "action": "keep", "sha256": "12"}),
+    ("sha256 must be 64 hexadecimal digits", {"id": "a", "action": "keep", "sha256": "g" * 64}),
 )
-def test_a_line_that_is_none(tmp_path, line, said):
+
+
+def test_a_line_that_is_none(tmp_path):
     path = tmp_path / "overrides.jsonl"
-    encoded = (line if isinstance(line, str) else json.dumps(line)).encode("utf-8", "surrogateescape")
-    path.write_bytes(b'{"id": "first", "action": "keep"}\n\n' + encoded + b"\n")
-    with pytest.raises(la.errors.InputDataError, match=f"overrides\\.jsonl, line 3: {said or 'not JSON'}"):
-        read_overrides(path)
-    if isinstance(line, dict):
-        with pytest.raises(la.errors.InputDataError, match=f"overrides, row 1: {said}"):
-            read_overrides([line])
+    for said, line in WRONG:
+        encoded = (line if isinstance(line, str) else json.dumps(line)).encode("utf-8", "surrogateescape")
+        path.write_bytes(b'{"id": "first", "action": "keep"}\n\n' + encoded + b"\n")
+        assert_raises(InputDataError, f"overrides\\.jsonl, line 3: {said}", read_overrides, path)
+        if isinstance(line, dict):
+            assert_raises(InputDataError, f"overrides, row 1: {said}", read_overrides, [line])
 
 
-def test_lines_that_contradict_each_other(tmp_path):
+def test_what_is_no_list_and_no_file_and_lines_that_contradict_each_other(tmp_path):
     path = written(tmp_path, {"id": 1, "action": "keep"}, {"id": 2, "action": "keep"}, {"id": "1", "action": "remove"})
-    with pytest.raises(la.errors.InputDataError, match=r"line 1: keep '1' contradicts line 3, remove; leave one"):
-        read_overrides(path)
-
-
-def test_what_is_no_list_and_no_file(tmp_path):
     for given_ in ({"id": 1, "action": "keep"}, 7, iter([])):
-        with pytest.raises(la.errors.ParameterError, match="overrides must be a path, a list of dicts or None; got"):
-            la.Settings(overrides=given_)
-    with pytest.raises(la.errors.InputDataError, match="nowhere: cannot be read: No such file"):
-        la.Settings(overrides=tmp_path / "nowhere")
-    with pytest.raises(la.errors.InputDataError, match="cannot be read: Is a directory"):
-        la.Settings(overrides=str(tmp_path))
-    with pytest.raises(la.errors.InputDataError, match="cannot be read: embedded null"):
-        la.Settings(overrides="a\0b")
+        assert_raises(ParameterError, "overrides must be a path, a list of dicts or None; got", la.Settings, overrides=given_)
+    for said, given_ in {
+        r"line 1: keep '1' contradicts line 3, remove; leave one": path,
+        "nowhere: cannot be read: No such file": tmp_path / "nowhere",
+        "cannot be read: Is a directory": str(tmp_path),
+        "cannot be read: embedded null": "a\0b",
+    }.items():
+        assert_raises(InputDataError, said, la.Settings, overrides=given_)
 
 
 def test_no_overrides_at_all(tmp_path):
     found = read_overrides(written(tmp_path))
-    assert isinstance(found, Overrides) and (found.keep, found.remove, found.entries) == (0, 0, ())
-    assert read_overrides([]).to_dict() == found.to_dict() == {"keep": 0, "remove": 0, "sha256": sha256(b"").hexdigest()}
+    assert found.entries == () and found.to_dict() == {"keep": 0, "remove": 0, "sha256": sha256(b"").hexdigest()}
+    assert read_overrides([]).to_dict() == found.to_dict()
     assert read_overrides([{"id": np.int64(5), "action": "keep"}]).entries[0].id == "5"

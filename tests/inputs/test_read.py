@@ -1,15 +1,18 @@
 """Inputs read as documents: positions, texts, ids and groups, from any row on."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 
-import lookalike as la
+from lookalike.errors import InputDataError
 from lookalike.files import streams
+from lookalike.formats.memory import as_sources
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
 from lookalike.inputs.keep_order import Priority
@@ -63,14 +66,11 @@ def test_every_row_is_a_document(splits, monkeypatch, block):
     wanted = sorted((values["n"], i) for i, (_, _, values) in enumerate(ALL) if values["n"] is not None)
     assert [i for _, i in by_priority] == [i for _, i in wanted], "bytes are ordered as the numbers are"
     assert [row["priority"] or None for row in found].count(None) == 1
-
-    def group(value):
-        """1 equals 1.0, but neither true nor "1"."""
-        return (type(value) if isinstance(value, (bool, str)) else float, value)
-
     groups = {}
-    for row, (_, _, values) in zip(found, ALL, strict=True):
-        assert len(row["within"]) == 40 and groups.setdefault(group(values["site"]), row["within"]) == row["within"]
+    for row, (_, _, values) in zip(found, ALL, strict=True):  # 1 equals 1.0, but neither true nor "1"
+        value = values["site"]
+        group = (type(value) if isinstance(value, (bool, str)) else float, value)
+        assert len(row["within"]) == 40 and groups.setdefault(group, row["within"]) == row["within"]
     assert len(set(groups.values())) == len(groups) == 5
 
 
@@ -101,39 +101,30 @@ def test_references_may_have_the_columns_that_annotation_adds(splits):
     """Nothing is written of them."""
     for n_references in (1, 2):
         reading = ReadOptions(free=("n",), n_references=n_references)
-        with pytest.raises(la.errors.InputDataError, match=r"2\.jsonl, row 2: the field 'n' already exists"):
-            list(read_documents(splits, reading))
+        assert_raises(InputDataError, r"2\.jsonl, row 2: the field 'n' already exists", list, read_documents(splits, reading))
         assert len(rows_of(read_documents(splits[:2], reading))) == 2
     assert len(rows_of(read_documents(splits, ReadOptions(free=("n",), n_references=4)))) == len(ALL)
 
 
-@pytest.mark.parametrize("pages", ["", "main"])
-def test_bytes_that_are_not_utf8_are_named_by_row(pages):
-    column = pa.array([b"fine", b"<p>", b"<p>ab\xffcd"], pa.binary())
-    sources = open_sources_in_memory(column)
-    batches = read_documents(sources, ReadOptions(pages=pages))
-    if pages:  # else steps find it, which know the whole text
-        with pytest.raises(la.errors.InputDataError, match="row 2: invalid UTF-8 at byte 5 of the text; convert it, or pass"):
-            list(batches)
-    else:
-        assert rows_of(batches)[2]["text"] == b"<p>ab\xffcd"
+def test_bytes_that_are_not_utf8_are_named_by_row():
+    sources = as_sources(pa.array([b"fine", b"<p>", b"<p>ab\xffcd"], pa.binary()))
+    assert_raises(
+        InputDataError,
+        "row 2: invalid UTF-8 at byte 5 of the text; convert it, or pass",
+        list,
+        read_documents(sources, ReadOptions(pages="main")),
+    )
+    assert (
+        rows_of(read_documents(sources, ReadOptions()))[2]["text"] == b"<p>ab\xffcd"
+    )  # else steps find it, which know all of it
 
 
-def open_sources_in_memory(column):
-    from lookalike.formats.memory import as_sources
-
-    return as_sources(column)
-
-
-@pytest.mark.parametrize(("rows", "n_bytes"), [(100_000, 64 << 20), (3, 64 << 20), (100_000, 40), (0, 0)])
-def test_large_batches_have_all_rows_with_their_ids(splits, monkeypatch, rows, n_bytes):
+def test_large_batches_have_all_rows_with_their_ids(splits, monkeypatch):
     monkeypatch.setattr(streams, "BLOCK", 80)
-    for id_column, wanted in (
-        ("id", [v["id"] for _, _, v in ALL]),
-        (None, [f"{splits[n].name}:{2 * r + 2}" for n, r, _ in ALL]),
-    ):
-        found = list(read_with_ids(splits, Columns("text", id_column, (), (), "strict"), n_bytes, rows))
-        assert [i for ids, _ in found for i in ids] == wanted
+    names = {"id": [v["id"] for _, _, v in ALL], None: [f"{splits[n].name}:{2 * r + 2}" for n, r, _ in ALL]}
+    for (rows, n_bytes), column in product([(100_000, 64 << 20), (3, 64 << 20), (100_000, 40), (0, 0)], names):
+        found = list(read_with_ids(splits, Columns("text", column, (), (), "strict"), n_bytes, rows))
+        assert [i for ids, _ in found for i in ids] == names[column]
         assert [t for _, texts in found for t in texts.to_pylist()] == [(v["text"] or "").encode() for _, _, v in ALL]
         assert all(len(ids) == len(texts) > 0 for ids, texts in found)
         assert all(len(ids) >= rows or sum(map(len, texts.to_pylist())) >= n_bytes for ids, texts in found[:-1])
@@ -143,19 +134,17 @@ def test_large_batches_have_all_rows_with_their_ids(splits, monkeypatch, rows, n
 
 def test_a_file_on_both_sides_is_refused(folder, tmp_path):
     """By whatever name; a copy, and a hard link, are files of their own."""
-    one = folder / "0.jsonl"
-    (tmp_path / "link.jsonl").symlink_to(one)
-    (tmp_path / "hard.jsonl").hardlink_to(one)
-    (tmp_path / "copy.jsonl").write_bytes(one.read_bytes())
+    one, link, hard, copy = folder / "0.jsonl", *(tmp_path / f"{name}.jsonl" for name in ("link", "hard", "copy"))
+    link.symlink_to(one)
+    hard.hardlink_to(one)
+    copy.write_bytes(one.read_bytes())
     inputs = open_sources([folder])
-    for other in (one, tmp_path / "link.jsonl", folder / ".." / folder.name / "0.jsonl"):
-        with pytest.raises(la.errors.InputDataError, match=r"0\.jsonl is both an input and a reference"):
-            check_apart(inputs, open_sources([other]))
+    for other in (one, link, folder / ".." / folder.name / "0.jsonl"):
+        assert_raises(InputDataError, r"0\.jsonl is both an input and a reference", check_apart, inputs, open_sources([other]))
         assert file_in_both(open_sources([other]), inputs) is not None
-    for other in (tmp_path / "hard.jsonl", tmp_path / "copy.jsonl"):
-        check_apart(inputs, open_sources([other]))
-    check_apart(inputs, [])
-    check_apart(open_sources_in_memory(pa.array(["a"])), inputs)
+    for others in (open_sources([hard]), open_sources([copy]), []):
+        check_apart(inputs, others)
+    check_apart(as_sources(pa.array(["a"])), inputs)
 
 
 def test_texts_are_passed_on_without_a_copy():

@@ -14,6 +14,5 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def client(server):
-    """A client of it."""
     with server.client() as made:
         yield made

@@ -18,12 +18,10 @@ HOSTILE = [
 
 
 def write(path, rows):
-    """Write rows as JSON lines."""
     write_lines(path, rows)
 
 
 def changed(rng, text, n):
-    """A text with some of its words replaced."""
     words = text.split()
     for place in rng.sample(range(len(words)), n):
         words[place] = f"new{rng.randrange(10**6)}"

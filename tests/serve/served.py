@@ -27,15 +27,12 @@ JSON = {"content-type": "application/json"}
 
 @dataclass
 class Server:
-    """A server that runs, and what it has logged."""
-
     folder: Path
     options: tuple = ()
     environment: dict = field(default_factory=dict)
     program: tuple = ("-m", "lookalike")
 
     def start(self):
-        """Start it, and wait until it listens."""
         command = [sys.executable, *self.program, "serve", str(self.folder), "--port", "0", *self.options]
         self.log = self.folder.parent / f"{self.folder.name}.log"
         with open(self.log, "ab") as log:
@@ -51,11 +48,9 @@ class Server:
         return self
 
     def client(self, **more):
-        """Return a client of it."""
         return httpx.Client(base_url=self.url, timeout=MINUTES, trust_env=False, **more)
 
     def stop(self, number=signal.SIGTERM):
-        """End it; return its status and how long it took."""
         begun = time.monotonic()
         self.process.send_signal(number)
         status = self.process.wait(MINUTES)
@@ -63,12 +58,10 @@ class Server:
         return status, time.monotonic() - begun
 
     def lines(self):
-        """Return what it has logged."""
         return [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
 
 
 def make_index(folder, texts=TEXTS, **more):
-    """Make an index with a few documents."""
     with la.Index.create(folder, **{"threshold": 0.5, "width": 2} | more) as index:
         if texts:
             index.add(list(texts), list(texts.values()))
@@ -76,8 +69,6 @@ def make_index(folder, texts=TEXTS, **more):
 
 
 def ask(app, method="GET", path="/healthz", base="http://127.0.0.1:8077", **more):
-    """Ask an application without a server."""
-
     async def asking():
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=base) as client:
             return await client.request(method, path, **more)
@@ -86,14 +77,12 @@ def ask(app, method="GET", path="/healthz", base="http://127.0.0.1:8077", **more
 
 
 def connect(server):
-    """Return a connection."""
     made = socket.create_connection(("127.0.0.1", server.port))
     made.settimeout(MINUTES)
     return made
 
 
 def head(server, length, extra=b""):
-    """Return the head of a request."""
     return (f"POST /v1/query HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: application/json\r\n".encode()
             + extra + (b"" if length is None else b"Content-Length: %d\r\n" % length) + b"\r\n")  # fmt: skip
 
@@ -114,7 +103,8 @@ def status_of(connection):
 
 def answer(connection):
     """Return what comes until the connection ends, and how long that took."""
-    begun, out = time.monotonic(), b""
+    begun = time.monotonic()
+    out = b""
     try:
         while got := connection.recv(1 << 16):
             out += got

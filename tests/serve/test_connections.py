@@ -27,7 +27,6 @@ def server(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def hasty(tmp_path_factory):
-    """A server that waits for a second."""
     yield from serving(tmp_path_factory.mktemp("serve"), SECONDS)
 
 
@@ -50,21 +49,21 @@ def test_a_body_that_does_not_arrive_in_time(hasty):
     is_well(hasty)
 
 
-def test_a_large_body_is_refused_before_it_is_read(server):
-    with connect(server) as connection:
-        connection.sendall(head(server, 10**12))
-        assert status_of(connection) == 413
-    with connect(server) as connection:
-        connection.sendall(head(server, 10**9, b"Expect: 100-continue\r\n"))
-        assert status_of(connection) == 413
-
-
-def test_a_large_body_in_chunks_is_refused_on_the_way(server):
+def test_a_large_body_is_refused(server):
+    """Before it is read, or in chunks on the way; after one that was refused the connection goes on."""
+    for top in (head(server, 10**12), head(server, 10**9, b"Expect: 100-continue\r\n")):
+        with connect(server) as connection:
+            connection.sendall(top)
+            assert status_of(connection) == 413
     with connect(server) as connection:
         connection.sendall(head(server, None, b"Transfer-Encoding: chunked\r\n"))
         for _ in range(11):
             connection.sendall(b"2710\r\n" + b"x" * 10_000 + b"\r\n")
         assert status_of(connection) == 413
+    with connect(server) as connection:
+        for body, status in ((b" " * 100_001, 413), (b'{"texts": []}', 200)):
+            connection.sendall(head(server, len(body)) + body)
+            assert status_of(connection) == status
     is_well(server)
 
 
@@ -81,15 +80,6 @@ def test_other_protocols_are_not_spoken(server, what):
         out, _ = answer(connection)
         assert out[9:12] == b"400" and b"let the client use HTTP/1.1" in out
     assert not [line for line in server.lines() if "pip install" in line.get("message", "")]
-
-
-def test_after_a_refusal_the_connection_goes_on(server):
-    with connect(server) as connection:
-        connection.sendall(head(server, 100_001) + b" " * 100_001)
-        assert status_of(connection) == 413
-        body = b'{"texts": []}'
-        connection.sendall(head(server, len(body)) + body)
-        assert status_of(connection) == 200
 
 
 def test_connections_are_limited(tmp_path):

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 from serve.desk_jobs import HOSTILE, plain
+from serve.served import JSON
 
 import lookalike as la
 from lookalike.serve.guard import Keys
@@ -32,7 +33,6 @@ def client_of(routes, store=None, **given):
 
 @contextmanager
 def client_of_index(folder, texts, limits=None, keep_text=False, **given):
-    """A client of an index with some texts."""
     with la.Index.create(folder / "seen.idx", threshold=0.5, keep_text=keep_text) as made:
         made.add(list(texts), list(texts.values()))
     store = BatchedIndex(la.Index.open(folder / "seen.idx"), limits or Limits(), Metrics())
@@ -61,112 +61,112 @@ def looked_up(request, tmp_path):
 
 
 def refused(answer, status, said):
-    """The answer is a problem of this status."""
     assert answer.status_code == status and answer.headers["content-type"].startswith("application/problem+json"), answer.text
     assert re.search(said, answer.json()["detail"]), answer.text
 
 
-@pytest.mark.parametrize("path", ["/", *(f"/pages/{name}" for name in desk.PAGES)])
-def test_files_come_with_a_policy_that_allows_nothing_foreign(client, path):
-    answer = client.get(path)
-    assert answer.status_code == 200 and len(answer.content) > 100
-    policy = answer.headers["content-security-policy"].split("; ")
-    assert policy[0] == "default-src 'none'" and "frame-ancestors 'none'" in policy
-    assert {rule.split(" ", 1)[1] for rule in policy} == {"'none'", "'self'"}
-    assert answer.headers["x-content-type-options"] == "nosniff" and answer.headers["referrer-policy"] == "no-referrer"
-    text = answer.text.replace("http://www.w3.org/2000/svg", "")
-    assert "http:" not in text and "https:" not in text and "style=" not in text and " onclick" not in text
+def test_files_come_with_a_policy_that_allows_nothing_foreign(client):
+    for path in ("/", *(f"/pages/{name}" for name in desk.PAGES)):
+        answer = client.get(path)
+        assert answer.status_code == 200 and len(answer.content) > 100
+        policy = answer.headers["content-security-policy"].split("; ")
+        assert policy[0] == "default-src 'none'" and "frame-ancestors 'none'" in policy
+        assert {rule.split(" ", 1)[1] for rule in policy} == {"'none'", "'self'"}
+        assert answer.headers["x-content-type-options"] == "nosniff" and answer.headers["referrer-policy"] == "no-referrer"
+        text = answer.text.replace("http://www.w3.org/2000/svg", "")
+        assert not re.search("https?:|style=| onclick", text)
+    for path in ("/pages/job.html", "/pages/../desk.py", "/pages/%2e%2e/desk.py", "/nothing", "/v1/nothing"):
+        refused(client.get(path), 404, "nothing at this path")
+    for answer in (client.post("/v1/removals", json={}), client.get("/v1/judgements")):
+        refused(answer, 405, "")
 
 
 def test_our_scripts_are_small_and_use_text_content_alone():
-    scripts = [desk.page(name).decode() for name in desk.PAGES if name.endswith(".js")]
-    assert sum(len(script.encode()) for script in scripts) < 30_000
-    assert not re.search(
-        r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|Function\(|localStorage|cookie", "".join(scripts)
-    )
-    pages = desk.page("job.html").decode() + desk.page("index.html").decode()
-    assert not re.search(r"<script>|<script [^>]*>[^<]", pages), "scripts are files"
-
-
-def test_other_paths_are_no_files(client):
-    for path in ("/pages/job.html", "/pages/../desk.py", "/pages/%2e%2e/desk.py", "/nothing", "/v1/nothing"):
-        refused(client.get(path), 404, "nothing at this path")
-    refused(client.post("/v1/removals", json={}), 405, "")
+    scripts = b"".join(desk.page(name) for name in desk.PAGES if name.endswith(".js"))
+    assert len(scripts) < 30_000
+    unsafe = rb"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|Function\(|localStorage|cookie"
+    assert not re.search(unsafe, scripts)
+    pages = desk.page("job.html") + desk.page("index.html")
+    assert not re.search(rb"<script>|<script [^>]*>[^<]", pages), "scripts are files"
 
 
 def test_a_job_page_by_page(client):
     about = client.get("/v1/job").json()
-    assert about["progress"]["of"] == 60
-    listed = client.get("/v1/removals", params={"order": "random", "kind": "near", "begin": 50}).json()
-    assert (listed["total"], len(listed["rows"])) == (60, 10)
-    row = listed["rows"][0]
-    beside = ",".join(str(other["row"]) for other in listed["rows"])
+    assert about["said"].startswith(
+        "67 of 127 documents were removed as duplicates: 7 exact and 60 near, with a resemblance of"
+    )
+    assert [source["removed"] for source in about["sources"]] == [67] and about["more_sources"] == 0
+    assert about["progress"] == {"duplicate": 0, "keep": 0, "unsure": 0, "judged": 0, "of": 60, "copies": 0, "drawn": 0}
+
+    def listed(**asked):
+        return client.get("/v1/removals", params=asked).json()
+
+    first = listed(kind="near")
+    rest = listed(kind="near", begin=50)
+    assert (first["total"], rest["total"], rest["begin"], len(first["rows"])) == (60, 60, 50, 50)
+    found = first["rows"] + rest["rows"]
+    scores = [row["score"] for row in found]
+    assert len({row["row"] for row in found}) == 60 and scores == sorted(scores)
+    row = found[0]
+    assert row["name"][1:] == row["kept"][1:] and (row["name"][0], row["kept"][0]) == ("b", "a")
+    beside = ",".join(str(other["row"]) for other in rest["rows"])
     pair = client.get(f"/v1/removals/{row['row']}", params={"beside": beside}).json()
-    assert pair["name"] == row["name"] and pair["compared"]["words"][0] == 100
-    found = client.get("/v1/removals", params={"find": "b11", "source": "1"}).json()
-    assert [one["name"] for one in found["rows"]] == ["b11"]
+    assert (pair["left_name"], pair["name"], pair["why"]) == (row["kept"], row["name"], None)
+    compared = pair["compared"]
+    assert compared["words"][:2] == [100, 100] and 90 < compared["words"][2] < 100
+    assert compared["shaded"] and "new" in json.dumps(compared["rows"])
+    assert [one["name"] for one in listed(find="b11", source="1")["rows"]] == ["b11"]
+    assert listed(begin=60_000, n=5) == {"total": 67, "begin": 60_000, "rows": []}
 
 
 def test_judgements_are_made_and_undone(client, saved):
     first, second = client.get("/v1/removals", params={"kind": "near", "n": 2}).json()["rows"]
-    for row, said in ((first, "keep"), (second, "duplicate")):
-        body = {"row": row["row"], "judgement": said, "note": "\u202e</script>"}
-        answer = client.post("/v1/judgements", json=body).json()
-    assert answer["progress"]["judged"] == 2
+    note = "\u202e</script>"
+    for n, (row, said) in enumerate(((first, "keep"), (second, "duplicate")), 1):
+        body = {"row": row["row"], "judgement": said, "note": note}
+        assert client.post("/v1/judgements", json=body).json()["progress"]["judged"] == n
     listed = client.get("/v1/removals", params={"judged": "keep"}).json()["rows"]
-    assert [(one["name"], one["note"]) for one in listed] == [(first["name"], "\u202e</script>")]
+    assert [(one["name"], one["note"]) for one in listed] == [(first["name"], note)]
     assert json.loads((saved / "overrides.jsonl").read_text())["id"] == first["name"]
-    assert client.post("/v1/undo", json={}).json()["row"] == second["row"]
-    assert client.post("/v1/undo", json={}).json()["row"] == first["row"]
-    assert client.post("/v1/undo", json={}).json()["row"] is None
+    assert [client.post("/v1/undo", json={}).json()["row"] for _ in range(3)] == [second["row"], first["row"], None]
     assert (saved / "overrides.jsonl").read_bytes() == b""
 
 
-@pytest.mark.parametrize(
-    "path, status, said",
-    [
-        ("/v1/removals?order=x", 422, "order must be one of"),
-        ("/v1/removals?n=0", 422, "n in 1..200"),
-        ("/v1/removals?n=9999999999999999", 422, "whole number"),
-        ("/v1/removals?begin=-1", 422, "begin must be a whole number"),
-        ("/v1/removals?source=%C2%B2", 422, "whole number"),
-        ("/v1/removals?wrong=1", 422, "unknown parameter 'wrong'"),
-        ("/v1/removals/0", 422, "was not removed"),
-        ("/v1/removals/x", 422, "the row must be"),
-        ("/v1/removals/99999999", 422, "was not removed"),
-        ("/v1/removals/60?beside=0", 422, "was not removed"),
-    ],
-)
-def test_what_cannot_be_asked(client, path, status, said):
-    refused(client.get(path), status, said)
-
-
-@pytest.mark.parametrize(
-    "body", [{}, {"row": 60}, {"row": "60", "judgement": None}, {"row": 60, "judgement": "yes"}, {"row": 0, "judgement": None},
-             {"row": 60, "judgement": "keep", "note": "x" * 2001}, {"row": 60, "judgement": "keep", "more": 1}, []]
-)  # fmt: skip
-def test_judgements_that_are_none(client, saved, body):
-    refused(client.post("/v1/judgements", json=body), 422, "")
+def test_what_cannot_be_asked(client, saved):
+    for path, said in {
+        "?order=x": "order must be one of",
+        "?n=0": "n in 1..200",
+        "?n=9999999999999999": "whole number",
+        "?begin=-1": "begin must be a whole number",
+        "?source=%C2%B2": "whole number",
+        "?wrong=1": "unknown parameter 'wrong'",
+        "/0": "was not removed",
+        "/x": "the row must be",
+        "/99999999": "was not removed",
+        "/60?beside=0": "was not removed",
+    }.items():
+        refused(client.get(f"/v1/removals{path}"), 422, said)
+    for body in (
+        {}, {"row": 60}, {"row": "60", "judgement": None}, {"row": 60, "judgement": "yes"}, {"row": 0, "judgement": None}, [],
+        {"row": 60, "judgement": "keep", "note": "x" * 2001}, {"row": 60, "judgement": "keep", "more": 1},
+    ):  # fmt: skip
+        refused(client.post("/v1/judgements", json=body), 422, "")
     assert not (saved / "review.jsonl").exists()
-
-
-def test_bodies_that_are_no_json(client):
     for body in (b"", b"{", b"\xff", b"[" * 100_000):
-        answer = client.post("/v1/judgements", content=body, headers={"content-type": "application/json"})
+        answer = client.post("/v1/judgements", content=body, headers=JSON)
         assert answer.status_code in (400, 422) and len(answer.content) < 1000
-    refused(client.post("/v1/undo", content=b"{", headers={"content-type": "application/json"}), 400, "not JSON")
-    refused(client.get("/v1/judgements"), 405, "")
+    refused(client.post("/v1/undo", content=b"{", headers=JSON), 400, "not JSON")
 
 
 def test_with_keys_pages_are_open_and_data_are_not(saved):
     client = client_of(desk.routes_of_job(saved), keys=KEYS)
+    reading, writing = ({"authorization": f"Bearer {key}"} for key in (READER, WRITER))
     assert client.get("/").status_code == client.get("/pages/job.js").status_code == 200
     for path in ("/v1/job", "/v1/removals", "/v1/removals/60", "/v1/report"):
         refused(client.get(path), 401, "key")
-    reading = {"authorization": f"Bearer {READER}"}
     assert client.get("/v1/job", headers=reading).status_code == 200
     refused(client.post("/v1/undo", json={}, headers=reading), 403, "only allows reading")
-    assert client.post("/v1/undo", json={}, headers={"authorization": f"Bearer {WRITER}"}).status_code == 200
+    assert client.post("/v1/undo", json={}, headers=writing).status_code == 200
     (saved / "review.jsonl").unlink()
 
 
@@ -194,12 +194,15 @@ def test_neighbours_of_a_text(looked_up):
     client, keeps = looked_up
     about = client.get("/v1/about").json()
     assert about["keeps_texts"] is keeps and "seen.idx has 2 documents" in about["said"] and about["most_bytes"] == 10_000
-    found = client.post("/v1/neighbours", json={"text": "One two three four five six seven eight nine ten, eleven"}).json()
-    (match,) = found["results"]
+
+    def asked(text):
+        return client.post("/v1/neighbours", json={"text": text}).json()["results"]
+
+    (match,) = asked("One two three four five six seven eight nine ten, eleven")
     assert (match["id"], match["has_text"]) == (str(2**60), keeps) and match["low"] < match["estimate"] <= match["high"] <= 1
     assert match["resemblance"] == (pytest.approx(6 / 7) if keeps else None)
     assert match["begins"] == ("one two three four five six seven eight nine ten" if keeps else "")
-    assert client.post("/v1/neighbours", json={"text": "something that nobody has seen before now"}).json()["results"] == []
+    assert asked("something that nobody has seen before now") == []
 
 
 def test_a_text_beside_a_neighbour(looked_up):
@@ -221,21 +224,20 @@ def test_a_damaged_index_is_a_failure_of_the_server(looked_up, monkeypatch):
     refused(looked_up[0].post("/v1/neighbours", json={"text": "a"}), 500, "damaged")
 
 
-def test_the_page_waits_as_all_others_do(tmp_path):
+def test_the_page_waits_as_all_others_do_and_a_key_for_reading_is_enough(tmp_path):
     """What the page of an index asks for is within the limit of what may wait."""
-    with client_of_index(tmp_path, {"a": "one two three four five six"}, Limits(waiting=0)) as client:
+    texts = {"a": "one two three four five six"}
+    reading = {"authorization": f"Bearer {READER}"}
+    (tmp_path / "busy").mkdir()
+    with client_of_index(tmp_path / "busy", texts, Limits(waiting=0)) as client:
         for path, body in (("/v1/neighbours", {"text": "a"}), ("/v1/beside", {"text": "a", "id": "a"})):
             refused(client.post(path, json=body), 429, "waiting")
+    with client_of_index(tmp_path, texts, keys=KEYS) as client:
+        refused(client.post("/v1/neighbours", json={"text": texts["a"]}), 401, "key")
+        (match,) = client.post("/v1/neighbours", json={"text": texts["a"]}, headers=reading).json()["results"]
+        assert match["id"] == "a"
 
 
-@pytest.mark.parametrize("body", [{}, {"text": 5}, {"text": "a", "top": 0}, {"text": "a", "top": 101}, {"text": "ü" * 5_001}])
-def test_texts_that_cannot_be_looked_up(looked_up, body):
-    refused(looked_up[0].post("/v1/neighbours", json=body), 422, "")
-
-
-def test_a_key_for_reading_looks_up(tmp_path):
-    asked = {"json": {"text": "one two three four five six"}}
-    with client_of_index(tmp_path, {"a": "one two three four five six"}, keys=KEYS) as client:
-        refused(client.post("/v1/neighbours", **asked), 401, "key")
-        answer = client.post("/v1/neighbours", **asked, headers={"authorization": f"Bearer {READER}"})
-    assert [match["id"] for match in answer.json()["results"]] == ["a"]
+def test_texts_that_cannot_be_looked_up(looked_up):
+    for body in ({}, {"text": 5}, {"text": "a", "top": 0}, {"text": "a", "top": 101}, {"text": "ü" * 5_001}):
+        refused(looked_up[0].post("/v1/neighbours", json=body), 422, "")

@@ -19,7 +19,6 @@ KEY = "writer-writer-writer"
 
 @pytest.fixture(scope="module")
 def job(tmp_path_factory):
-    """Address and folder of a plain job."""
     folder = plain(tmp_path_factory.mktemp("plain"), 130)
     with served(folder) as address:
         yield address, folder
@@ -27,7 +26,6 @@ def job(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def nasty(tmp_path_factory):
-    """Address of a job of hostile documents."""
     with served(hostile(tmp_path_factory.mktemp("hostile"))) as address:
         yield address
 
@@ -53,9 +51,21 @@ def ids(tab):
     return tab.locator("#rows .id").all_inner_texts()
 
 
+def says(tab, where, text):
+    playwright.expect(tab.locator(where)).to_contain_text(text)
+
+
+def click(tab, where):
+    tab.locator(where).click()
+
+
+def press(tab, *keys):
+    for key in keys:
+        tab.keyboard.press(key)
+
+
 def settled(tab, text):
-    """Wait until the progress says something."""
-    playwright.expect(tab.locator("#progress")).to_contain_text(text)
+    says(tab, "#progress", text)
 
 
 def choose(tab, name, value):
@@ -67,7 +77,7 @@ def choose(tab, name, value):
 
 def shows(tab, name):
     """Wait until a removal is shown: while the next is read, keys judge nothing, and the one before stays in view."""
-    playwright.expect(tab.locator("#view:not([aria-busy]) .top")).to_contain_text(f"removed: {name}")
+    says(tab, "#view:not([aria-busy]) .top", f"removed: {name}")
 
 
 def fits(tab):
@@ -78,34 +88,28 @@ def fits(tab):
 def test_removals_are_paged(browser, job, how):
     with opened(browser, job[0], **how) as tab:
         first = listed(tab)
-        assert len(first) == 50 and "1 to 50 of 130" in tab.locator("#place").inner_text() and fits(tab)
-        tab.locator("#page-after").click()
-        playwright.expect(tab.locator("#place")).to_contain_text("51 to 100 of 130")
-        assert not set(first) & set(listed(tab))
-        tab.locator("#page-after").click()
-        playwright.expect(tab.locator("#place")).to_contain_text("101 to 130 of 130")
-        assert tab.locator("#page-after").is_disabled()
-        tab.locator("#page-before").click()
-        tab.locator("#page-before").click()
-        playwright.expect(tab.locator("#place")).to_contain_text("1 to 50 of 130")
-        assert listed(tab) == first
+        for way, place in (("after", "51 to 100"), ("after", "101 to 130"), ("before", "51 to 100"), ("before", "1 to 50")):
+            assert fits(tab) and tab.locator("#page-after").is_disabled() == ("101" in tab.locator("#place").inner_text())
+            click(tab, f"#page-{way}")
+            says(tab, "#place", f"{place} of 130")
+            assert place == "1 to 50" or not set(first) & set(listed(tab))
+        assert listed(tab) == first and len(first) == 50
 
 
 def test_removals_are_chosen(browser, job):
     with opened(browser, job[0]) as tab:
         listed(tab)
         tab.locator("#kind").select_option("exact")
-        playwright.expect(tab.locator("#place")).to_contain_text("1 to 7 of 7")
-        playwright.expect(tab.locator("#about")).to_contain_text("an exact duplicate")
+        says(tab, "#place", "1 to 7 of 7")
+        says(tab, "#about", "an exact duplicate")
         tab.locator("#kind").select_option("near")
-        tab.locator("#find").fill("b77")
-        tab.locator("#find").press("Enter")
-        playwright.expect(tab.locator("#place")).to_contain_text("1 to 1 of 1")
-        assert listed(tab) == ["b77"] and "kept: a77" in tab.locator("#rows").inner_text()
-        tab.locator("#find").fill("nobody")
-        tab.locator("#find").press("Enter")
-        playwright.expect(tab.locator("#place")).to_contain_text("None.")
-        playwright.expect(tab.locator("#about")).to_contain_text("No removal is chosen")
+        for find, place in (("b77", "1 to 1 of 1"), ("nobody", "None.")):
+            tab.locator("#find").fill(find)
+            tab.locator("#find").press("Enter")
+            says(tab, "#place", place)
+            if find == "b77":
+                assert listed(tab) == ["b77"] and "kept: a77" in tab.locator("#rows").inner_text()
+        says(tab, "#about", "No removal is chosen")
 
 
 def test_both_documents_are_side_by_side(browser, job):
@@ -115,13 +119,13 @@ def test_both_documents_are_side_by_side(browser, job):
         assert "kept: a" in view.inner_text() and "removed: b" in view.inner_text()
         assert view.locator(".s").count() > 2 and view.locator(".d.left").count() == view.locator(".d.right").count() > 0
         before = view.inner_text()
-        tab.keyboard.press("j")
+        press(tab, "j")
         playwright.expect(view).not_to_have_text(before)
-        tab.keyboard.press("k")
+        press(tab, "k")
         playwright.expect(view).to_contain_text(before.split("\n")[0])
         for _ in range(50):
-            tab.keyboard.press("j")
-        playwright.expect(tab.locator("#place")).to_contain_text("51 to 100")
+            press(tab, "j")
+        says(tab, "#place", "51 to 100")
 
 
 def test_ten_are_judged_by_keyboard_one_is_taken_back_and_a_restart_forgets_nothing(browser, tmp_path):
@@ -131,18 +135,18 @@ def test_ten_are_judged_by_keyboard_one_is_taken_back_and_a_restart_forgets_noth
         names = choose(tab, "order", "random")
         shows(tab, names[0])
         for i, key in enumerate("ndudndddnd", 1):
-            tab.keyboard.press(key)
+            press(tab, key)
             settled(tab, f"Judged {i} of 30")
             shows(tab, names[i])
         settled(tab, "6 duplicate, 3 not a duplicate, 1 unsure. Precision 0.667 (95% interval 0.299 to 0.925): of the first 10")
-        tab.keyboard.press("z")
+        press(tab, "z")
         settled(tab, "Judged 9 of 30")
         shows(tab, names[9])
-        tab.keyboard.press("w")
+        press(tab, "w")
         tab.keyboard.type("ask </script> Ann")
-        tab.keyboard.press("Enter")
+        press(tab, "Enter")
         playwright.expect(tab.locator("#rows .noted")).to_have_count(1)
-        tab.keyboard.press("k")
+        press(tab, "k")
         playwright.expect(tab.locator("#note")).to_have_value("")
         playwright.expect(tab.locator("[data-judgement=keep]")).to_have_attribute("aria-pressed", "true")
     lines = read_lines(folder / "overrides.jsonl")
@@ -157,7 +161,7 @@ def test_ten_are_judged_by_keyboard_one_is_taken_back_and_a_restart_forgets_noth
         assert "note" in tab.locator("#rows li").nth(9).inner_text()
         tab.locator("#rows button").nth(9).click()
         playwright.expect(tab.locator("#note")).to_have_value("ask </script> Ann")
-        tab.locator("#undo").click()
+        click(tab, "#undo")
         playwright.expect(tab.locator("#rows .noted")).to_have_count(0)
     assert (folder / "overrides.jsonl").read_text().count("\n") == 3
 
@@ -168,17 +172,17 @@ def test_copies_are_judged_by_one_key_and_taken_back_by_one(browser, tmp_path):
     with served(tmp_path / "job") as address, opened(browser, address) as tab:
         names = listed(tab)
         playwright.expect(tab.get_by_label("All 2 copies at once")).to_be_checked()
-        tab.keyboard.press("d")
+        press(tab, "d")
         settled(tab, "Exact copies judged: 2.")
         shows(tab, names[2])
         assert tab.locator("#view").evaluate("view => getComputedStyle(view).fontFamily").endswith("monospace")
         assert "    return" in tab.locator("#view").evaluate("view => view.textContent")
-        tab.locator("#copies").click()
-        tab.keyboard.press("n")
+        click(tab, "#copies")
+        press(tab, "n")
         settled(tab, "Exact copies judged: 3.")
         shows(tab, names[3])
         for n in (2, 0):
-            tab.keyboard.press("z")
+            press(tab, "z")
             playwright.expect(tab.locator("#rows .mark.duplicate, #rows .mark.keep")).to_have_count(n)
         assert violations(tab) == []
 
@@ -202,70 +206,45 @@ def test_what_is_judged_leaves_the_list_of_the_others_only_with_the_page(browser
         assert len(names) == 50
         for i in range(1, 4):
             shows(tab, names[i - 1])
-            tab.keyboard.press("d")
+            press(tab, "d")
             settled(tab, f"Judged {i} of 60")
-        tab.keyboard.press(".")
-        playwright.expect(tab.locator("#place")).to_contain_text("48 to 57 of 57")
+        press(tab, ".")
+        says(tab, "#place", "48 to 57 of 57")
         assert not set(names) & set(listed(tab)), "none is passed over, and none comes twice"
 
 
 def test_keys_are_shown_and_are_no_keys_of_fields(browser, job):
     with opened(browser, job[0]) as tab:
         listed(tab)
-        tab.keyboard.press("/")
+        press(tab, "/")
         tab.keyboard.type("nud?")
         assert tab.locator("#find").input_value() == "nud?"
         assert not tab.locator("#keys").is_visible()
         settled(tab, "Judged 0 of 130")
         tab.locator("#find").fill("")
         tab.locator("#view").focus()
-        tab.keyboard.press("?")
+        press(tab, "?")
         assert tab.locator("#keys").is_visible()
-        tab.keyboard.press("d")
-        tab.keyboard.press("Escape")
+        press(tab, "d", "Escape")
         assert not tab.locator("#keys").is_visible()
         assert tab.evaluate("document.activeElement.id") == "view", "the focus is back"
         settled(tab, "Judged 0 of 130")
 
 
-def test_the_list_shows_how_texts_begin(browser, job):
-    texts = {row["id"]: row["text"] for row in read_lines(job[1].parent / "b.jsonl")}
-    with opened(browser, job[0]) as tab:
-        names = listed(tab)
-        playwright.expect(tab.locator("#rows .begins")).to_have_count(50)
-        begun = tab.locator("#rows .begins").all_text_contents()
-        assert all(text.endswith("…") and texts[name].startswith(text[:-1]) for name, text in zip(names, begun, strict=True))
-        assert tab.locator("#rows .begins").first.bounding_box()["y"] < tab.locator("#rows .id").first.bounding_box()["y"]
-
-
 def test_axe_finds_nothing(browser, job, nasty):
-    for address in (job[0], nasty):
+    for address, opener in ((job[0], "#words summary"), (nasty, "#words summary"), (job[0], "#keys-button")):
         with opened(browser, address) as tab:
             listed(tab)
-            tab.locator("#words summary").click()
+            click(tab, opener)
             assert violations(tab) == []
-    with opened(browser, job[0]) as tab:
-        tab.locator("#keys-button").click()
-        assert violations(tab) == []
-
-
-def test_axe_finds_nothing_on_the_page_of_an_index(browser, seen):
-    with opened(browser, seen[0]) as tab:
-        playwright.expect(tab.locator("#said")).to_contain_text("seen.idx")
-        tab.locator("#text").fill(HOSTILE[0] + " and more")
-        tab.locator("#find").click()
-        playwright.expect(tab.locator("#result")).to_contain_text("1 document found")
-        tab.locator("#words summary").click()
-        assert violations(tab) == []
 
 
 def test_a_keyboard_skips_the_list(browser, job):
     with opened(browser, job[0]) as tab:
         listed(tab)
-        tab.keyboard.press("Tab")
+        press(tab, "Tab")
         assert tab.evaluate("document.activeElement.textContent") == "Skip to the removal to judge"
-        tab.keyboard.press("Enter")
-        tab.keyboard.press("Tab")
+        press(tab, "Enter", "Tab")
         assert tab.evaluate("document.activeElement.dataset.judgement") == "duplicate"
 
 
@@ -294,7 +273,7 @@ def test_the_report_opens_beside_it(browser, job):
     with opened(browser, job[0]) as tab:
         listed(tab)
         with tab.context.expect_page() as made:
-            tab.locator("#report").click()
+            click(tab, "#report")
         made.value.wait_for_load_state()
         assert made.value.locator("h2").count() == 9
         made.value.locator("#after").click()
@@ -304,23 +283,23 @@ def test_the_report_opens_beside_it(browser, job):
 def test_a_text_is_pasted_and_its_neighbours_are_shown(browser, seen, how):
     address, keeps = seen
     with opened(browser, address, **how) as tab:
-        playwright.expect(tab.locator("#said")).to_contain_text("seen.idx has 5 documents")
-        for text in [HOSTILE[0], HOSTILE[1].replace("\x00", ""), HOSTILE[2][-900_000:], HOSTILE[3], HOSTILE[4]]:
-            tab.locator("#text").fill(text + " and more")
-            tab.keyboard.press("Control+Enter")
-            playwright.expect(tab.locator("#result")).to_contain_text("1 document found")
+        says(tab, "#said", "seen.idx has 5 documents")
+        for text in HOSTILE:
+            tab.locator("#text").fill(text[-900_000:].replace("\x00", "") + " and more")
+            press(tab, "Control+Enter")
+            says(tab, "#result", "1 document found")
             if keeps:
                 tab.locator("#found .line").nth(1).wait_for()
             said = tab.locator("#found").inner_text()
             assert "⟨U+202E⟩" in said and fits(tab)
-            if keeps:
-                assert "exact resemblance" in said
-            else:
-                assert re.search(r"0\.\d{3}.*estimated resemblance; 95% interval 0\.\d{3} to", said, re.S)
+            estimated = r"0\.\d{3}.*estimated resemblance; 95% interval 0\.\d{3} to"
+            assert re.search("exact resemblance" if keeps else estimated, said, re.S)
         assert tab.locator("#texts").is_visible() is not keeps
+        click(tab, "#words summary")
+        assert violations(tab) == []
         tab.locator("#text").fill("words that nobody has ever said in this order")
-        tab.locator("#find").click()
-        playwright.expect(tab.locator("#result")).to_contain_text("No document in the index reaches a resemblance of 0.5.")
+        click(tab, "#find")
+        says(tab, "#result", "No document in the index reaches a resemblance of 0.5.")
 
 
 def test_a_file_is_looked_up(browser, seen, tmp_path):
@@ -329,16 +308,16 @@ def test_a_file_is_looked_up(browser, seen, tmp_path):
     (tmp_path / "c.txt").write_bytes(b"x" * 2_000_000)
     held = []
     with opened(browser, seen[0]) as tab:
-        playwright.expect(tab.locator("#said")).to_contain_text("seen.idx")
+        says(tab, "#said", "seen.idx")
         tab.route("**/v1/beside", lambda route: held.append(route))
         tab.locator("#file").set_input_files(tmp_path / "a.txt")
-        playwright.expect(tab.locator("#result")).to_contain_text("1 document found")
+        says(tab, "#result", "1 document found")
         for name, said in (("b", "not text in UTF-8"), ("c", "2,000,000 bytes; the service takes at most 1,048,576")):
             tab.locator("#file").set_input_files(tmp_path / f"{name}.txt")
-            playwright.expect(tab.locator("#error")).to_contain_text(said)
+            says(tab, "#error", said)
         [late.continue_() for late in held]  # the error stays
         playwright.expect(tab.locator("#found")).not_to_contain_text("Comparing")
-        playwright.expect(tab.locator("#error")).to_contain_text(said)
+        says(tab, "#error", said)
 
 
 def test_a_key_is_asked_for_and_held_by_the_page_alone(browser, tmp_path):
@@ -352,15 +331,15 @@ def test_a_key_is_asked_for_and_held_by_the_page_alone(browser, tmp_path):
         tab.locator("#key").wait_for()
         assert violations(tab) == []
         tab.locator("#key").fill("wrong-wrong-wrong-wrong")
-        tab.keyboard.press("Enter")
-        playwright.expect(tab.locator("dialog[open]")).to_contain_text("does not accept this key")
+        press(tab, "Enter")
+        says(tab, "dialog[open]", "does not accept this key")
         tab.locator("#key").fill(KEY)
-        tab.keyboard.press("Enter")
+        press(tab, "Enter")
         assert len(listed(tab)) == 10
-        tab.keyboard.press("n")
+        press(tab, "n")
         settled(tab, "Judged 1 of 10")
         with tab.expect_download() as download:
-            tab.locator("#report").click()
+            click(tab, "#report")
         assert download.value.suggested_filename == "report.html"
         assert tab.evaluate("localStorage.length + sessionStorage.length + document.cookie.length") == 0
         assert KEY not in tab.content() and KEY not in tab.url

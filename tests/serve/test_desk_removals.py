@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.results.members import Numbers
@@ -17,15 +18,16 @@ COLUMNS = ["order", "position", "source", "number", "id", "bytes", "reason", "ke
 
 def decisions(n=400, seed=3, n_sources=3):
     """Decisions of documents in keep order backwards, a third of them kept."""
-    rng, rows = random.Random(seed), []
+    rng = random.Random(seed)
+    rows = []
     for i in range(n):
         source = i * n_sources // n
         keeper = n - 1 - rng.randrange(n // 3) if i < 2 * n // 3 else None
         reason = "kept" if keeper is None else rng.choice(["near", "near", "exact"])
         score = None if keeper is None else 1.0 if reason == "exact" else round(rng.uniform(0.7, 1), 2)
+        told = [None] * 3 if keeper is None else [n - 1 - keeper, score, f"Doc{keeper}"]
         number = i - source * n // n_sources
-        rows.append([n - 1 - i, source << 40 | number, f"f{source}.jsonl", number, f"Doc{i}", i, reason,
-                     None if keeper is None else n - 1 - keeper, score, None if keeper is None else f"Doc{keeper}", 0])  # fmt: skip
+        rows.append([n - 1 - i, source << 40 | number, f"f{source}.jsonl", number, f"Doc{i}", i, reason, *told, 0])
     return pa.table([list(column) for column in zip(*rows, strict=True)], COLUMNS)
 
 
@@ -40,7 +42,6 @@ def removals(table):
 
 
 def found(removals, state=None, **wanted):
-    """The rows of decisions that are found."""
     state = np.ones(len(removals), np.int8) if state is None else state
     return removals.rows[removals.find(Wanted(**wanted), state)].tolist()
 
@@ -49,23 +50,35 @@ def naive(table):
     return [(row, of) for row, of in enumerate(table.to_pylist()) if of["reason"] in ("near", "exact")]
 
 
-def test_each_removal_knows_the_row_of_its_keeper(removals, table):
-    rows = table.to_pylist()
-    assert [rows[i]["id"] for i in removals.keepers.tolist()] == [of["duplicate_of"] for _, of in naive(table)]
-    assert removals.near.tolist() == [of["reason"] == "near" for _, of in naive(table)]
-
-
-@pytest.mark.parametrize(
-    "order, key",
-    [
-        ("least alike", lambda row, of: (of["resemblance"], row)),
-        ("most alike", lambda row, of: (-of["resemblance"], row)),
-        ("source", lambda row, of: row),
-        ("group", lambda row, of: (int(of["duplicate_of"][3:]), row)),
-    ],
-)
-def test_orders(removals, table, order, key):
-    assert found(removals, order=order) == [row for row, of in sorted(naive(table), key=lambda pair: key(*pair))]
+def test_orders_and_choices(removals, table):
+    every = naive(table)
+    assert [table["id"][i].as_py() for i in removals.keepers.tolist()] == [of["duplicate_of"] for _, of in every]
+    for order, key in {
+        "least alike": lambda of: of["resemblance"],
+        "most alike": lambda of: -of["resemblance"],
+        "source": lambda of: 0,
+        "group": lambda of: int(of["duplicate_of"][3:]),
+    }.items():
+        assert found(removals, order=order) == [
+            row for row, of in sorted(every, key=lambda pair, key=key: (key(pair[1]), pair[0]))
+        ]
+    for wanted, chosen in (
+        ({"kind": "near"}, lambda of: of["reason"] == "near"),
+        ({"kind": "exact"}, lambda of: of["reason"] == "exact"),
+        ({"source": 1}, lambda of: of["source"] == "f1.jsonl"),
+        ({"find": "c39"}, lambda of: "c39" in of["id"] + " " + of["duplicate_of"]),
+    ):
+        rows = [row for row, of in every if chosen(of)]
+        assert found(removals, order="source", **wanted) == rows and len(rows) > 5
+        assert "source" not in wanted or removals.sources()[1] == len(rows)
+    for wanted in ({"source": 7}, {"find": "%"}, {"find": "Doc."}, {"find": "DOC"}):
+        assert found(removals, **wanted) == []
+    as_numbers = Removals(TableRows(table.set_column(4, "id", pa.array(range(len(table)), pa.int64()))), 1)
+    assert found(as_numbers, order="source", find="25") == [
+        row for row, of in every if "25" in str(row) or "25" in of["duplicate_of"]
+    ]
+    for wrong in ({"order": "id"}, {"kind": "x"}, {"judged": "y"}, {"find": "z" * 301}):
+        assert_raises(la.errors.ParameterError, "", Wanted, **wrong)
 
 
 def test_random_order_depends_on_the_seed_and_begins_with_the_sample_of_the_report(table, removals):
@@ -82,25 +95,6 @@ def test_random_order_depends_on_the_seed_and_begins_with_the_sample_of_the_repo
     assert sorted(near[:20].tolist()) == facts.audit.tolist()
 
 
-def test_kinds_and_sources(removals, table):
-    for kind in ("near", "exact"):
-        assert found(removals, order="source", kind=kind) == [row for row, of in naive(table) if of["reason"] == kind]
-    second = [row for row, of in naive(table) if of["source"] == "f1.jsonl"]
-    assert found(removals, order="source", source=1) == second and removals.sources()[1] == len(second)
-    assert found(removals, source=7) == []
-
-
-def test_ids_of_either_document_are_searched(removals, table):
-    wanted = [row for row, of in naive(table) if "c39" in of["id"] or "c39" in of["duplicate_of"]]
-    assert len(wanted) > 5
-    assert found(removals, order="source", find="c39") == wanted
-    assert found(removals, find="%") == [] == found(removals, find="Doc.") == found(removals, find="DOC")
-    as_numbers = table.set_column(4, "id", pa.array(range(len(table)), pa.int64()))
-    assert found(Removals(TableRows(as_numbers), 1), order="source", find="25") == [
-        row for row, of in naive(table) if "25" in str(row) or "25" in of["duplicate_of"]
-    ]
-
-
 def test_choices_by_judgement(removals):
     judged = np.ones(len(removals), np.int8)
     judged[[3, 8]] = JUDGED.index("keep")
@@ -112,19 +106,12 @@ def test_choices_by_judgement(removals):
 
 def test_documents_are_told_with_names_that_can_be_shown(table):
     nasty = "\u202e</script>\n" + "x" * 500
-    ids = table["id"].to_pylist()
-    ids[0] = nasty
+    ids = [nasty, *table["id"].to_pylist()[1:]]
     removals = Removals(TableRows(table.set_column(4, "id", pa.array(ids))), 1)
     first, last = removals.documents(np.array([0, len(table) - 1]))
     assert first["name"].startswith("⟨U+202E⟩</script>⟨U+000A⟩xxx") and len(first["name"]) < 250
-    assert removals.ids_of(0).id == nasty and removals.source_of(0) == 0 and first["file"] == "f0.jsonl"
-    assert last["reason"] == "kept" and last["file"] == "f2.jsonl"
-
-
-def test_unknown_choices_are_refused():
-    for wrong in [{"order": "id"}, {"kind": "x"}, {"judged": "y"}, {"find": "z" * 301}]:
-        with pytest.raises(la.errors.ParameterError):
-            Wanted(**wrong)
+    assert removals.ids_of(0).id == nasty and removals.source_of(0) == 0
+    assert (first["file"], last["file"], last["reason"]) == ("f0.jsonl", "f2.jsonl", "kept")
 
 
 def test_a_result_without_removals():

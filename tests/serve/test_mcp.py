@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from cli.commands import run
 
 import lookalike as la
 
@@ -44,35 +45,29 @@ def corpus(tmp_path):
 
 
 def test_texts_alone_can_be_compared():
-    given = {"a": STORY, "b": NEAR}
-    tools, (answer, alike, empty) = ask(
-        "--threshold", "0.4", questions=[("compare_texts", given), ("compare_texts", given | {"b": STORY.upper()}),
-                                         ("compare_texts", {"a": "", "b": ""})],
-    )  # fmt: skip
+    pairs = [(STORY, NEAR), (STORY, STORY.upper()), ("", ""), (STORY, "\x1b[31m\u202e" + OTHER)]
+    tools, answers = ask("--threshold", "0.4", questions=[("compare_texts", {"a": a, "b": b}) for a, b in pairs])
+    answer, alike, empty, odd = answers
     assert tools == ["compare_texts"]
     row = la.pairs([STORY, NEAR], threshold=0.1).to_pylist()[0]
     assert answer["resemblance"] == row["resemblance"] == pytest.approx(8 / 18)
     assert answer["near_duplicates"] and answer["threshold"] == 0.4 and answer["shingles"] == [13, 13]
     assert answer["share_of_a_in_b"] == answer["share_of_b_in_a"] == pytest.approx(8 / 13)
     assert {(part["in"], part["text"].strip()) for part in answer["differences"]} == {("a", "nine"), ("b", "ten")}
-    assert alike["resemblance"] == 1.0
-    assert empty["resemblance"] is None and not empty["near_duplicates"]
+    assert alike["resemblance"] == 1.0 and empty["resemblance"] is None and not empty["near_duplicates"]
+    assert odd["resemblance"] == 0.0 and "\x1b" not in str(odd) and "\u202e" not in str(odd)
 
 
 def test_a_folder_is_looked_into(corpus):
     before = sorted(corpus.rglob("*"))
-    tools, (found, one, none) = ask(
-        corpus, "-t", "0.4", questions=[("find_near_duplicates", {"text": NEAR}), ("find_near_duplicates", {"text": NEAR, "limit": 1}),
-                                        ("find_near_duplicates", {"text": "nothing that is like it in any way at all"})],
-    )  # fmt: skip
+    given = [{"text": NEAR}, {"text": NEAR, "limit": 1}, {"text": "nothing that is like it in any way at all"}]
+    tools, (found, one, none) = ask(corpus, "-t", "0.4", questions=[("find_near_duplicates", one) for one in given])
     assert tools == ["compare_texts", "find_near_duplicates"]
-    assert found["documents"] == 3
     assert [(row["id"], row["resemblance"]) for row in found["matches"]] == [
         (f"{corpus}/b.txt", 1.0), (f"{corpus}/a.txt", pytest.approx(8 / 18)),
     ]  # fmt: skip
     assert found["matches"][0]["begins"].startswith(NEAR[:60]) and one["matches"] == found["matches"][:1]
-    assert none["matches"] == []
-    assert sorted(corpus.rglob("*")) == before
+    assert found["documents"] == 3 and none["matches"] == [] and sorted(corpus.rglob("*")) == before
 
 
 @pytest.mark.parametrize("keep_text", [True, False])
@@ -91,10 +86,8 @@ def test_indexes_answer_beside_each_other(tmp_path, keep_text):
 
 def test_a_result_is_explained(tmp_path, corpus):
     la.dedup(corpus, threshold=0.4).save(tmp_path / "judged")
-    tools, (removed, kept, missing) = ask(
-        tmp_path / "judged", questions=[("explain_removal", {"id": f"{corpus}/b.txt"}), ("explain_removal", {"id": f"{corpus}/a.txt"}),
-                                        ("explain_removal", {"id": f"{corpus}/d.txt"})],
-    )  # fmt: skip
+    asked = [("explain_removal", {"id": f"{corpus}/{name}.txt"}) for name in "bad"]
+    tools, (removed, kept, missing) = ask(tmp_path / "judged", questions=asked)
     assert tools == ["compare_texts", "explain_removal"]
     (told,) = removed["documents"]
     assert (told["kept"], told["reason"], told["keeper"]["id"]) == (False, "near", f"{corpus}/a.txt")
@@ -105,26 +98,31 @@ def test_a_result_is_explained(tmp_path, corpus):
 
 
 def test_what_is_wrong_is_said_in_one_line(tmp_path, corpus):
-    log = tmp_path / "log"
-    _, answers = ask(
-        corpus, errors=log, questions=[
-            ("find_near_duplicates", {"text": "x" * 3_000_000}), ("find_near_duplicates", {"text": "x", "limit": 0}),
-            ("find_near_duplicates", {"text": 5}), ("compare_texts", {"a": "x"}), ("explain_removal", {"id": "x"}),
-            ("find_near_duplicates", {"text": "\0 \x1b[2J"}), ("compare_texts", {"a": STORY, "b": "\x1b[31m\u202e" + OTHER}),
-        ],
-    )  # fmt: skip
-    assert "a text must have at most 1,048,576 bytes; this one has 3,000,000" in answers[0]
-    assert "limit must be from 1 to 100; got 0" in answers[1]
-    assert "valid string" in answers[2] and "Field required" in answers[3] and "nknown tool" in answers[4]
-    assert answers[6]["resemblance"] == 0.0 and "\x1b" not in str(answers[6]) and "\u202e" not in str(answers[6])
-    assert "Traceback" not in log.read_text()
+    wrong = (
+        ("a text must have at most 1,048,576 bytes; this one has 3,000,000", "find_near_duplicates", {"text": "x" * 3_000_000}),
+        ("limit must be from 1 to 100; got 0", "find_near_duplicates", {"text": "x", "limit": 0}),
+        ("valid string", "find_near_duplicates", {"text": 5}),
+        ("Field required", "compare_texts", {"a": "x"}),
+        ("nknown tool", "explain_removal", {"id": "x"}),
+        ("matches", "find_near_duplicates", {"text": "\0 \x1b[2J"}),
+    )
+    _, answers = ask(corpus, errors=tmp_path / "log", questions=[question for _, *question in wrong])
+    for (said, *_), answer in zip(wrong, answers, strict=True):
+        assert said in answer
+    assert "Traceback" not in (tmp_path / "log").read_text()
 
 
-def test_paths_that_are_none_are_errors(tmp_path, capfd):
-    from cli.commands import run
-
-    code, out, err = run(capfd, "serve", "--mcp", tmp_path / "nothing")
-    assert (code, out) == (1, "") and "no file of that name" in err
+def test_options_of_the_other_way_to_serve_are_refused(tmp_path, capfd):
+    for code, message, *words in (
+        (2, "--port does not go with --mcp", "--mcp", "--port", "1"),
+        (2, "--id needs --mcp", "x", "--id", "id"),
+        (2, "--preset needs --mcp", "x", "--preset", "web"),
+        (2, "got 0"),
+        (2, "one folder, an index or a saved result, unless --mcp is given; got 2", "x", "y"),
+        (1, "no file of that name", "--mcp", tmp_path / "nothing"),
+    ):
+        found, out, err = run(capfd, "serve", *words)
+        assert (found, out) == (code, "") and message in err
 
 
 def call(id, text):
@@ -159,40 +157,15 @@ ANSWERED = {  # a line: the ids of what is answered, and whether with a result
 def test_every_request_is_answered():
     hello = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
     first = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
-    ready = '{"jsonrpc": "2.0", "method": "notifications/initialized"}'
-    with subprocess.Popen(
-        [sys.executable, "-m", "lookalike", "serve", "--mcp"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-
-        def say(*lines):
-            process.stdin.write("".join(f"{line}\n" for line in lines).encode())
+    lines = ['{"jsonrpc": "2.0", "method": "notifications/initialized"}', *ANSWERED]
+    expected = [one for some in ANSWERED.values() for one in some]
+    answers = []
+    command = [sys.executable, "-m", "lookalike", "serve", "--mcp"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        for some, n in (([first], 1), (lines, len(expected))):
+            process.stdin.write("".join(f"{line}\n" for line in some).encode())
             process.stdin.flush()
-
-        say(first)
-        assert json.loads(process.stdout.readline())["id"] == 1
-        say(ready, *ANSWERED)
-        expected = [one for some in ANSWERED.values() for one in some]
-        answers = [json.loads(process.stdout.readline()) for _ in expected]
+            answers += [json.loads(process.stdout.readline()) for _ in range(n)]
         process.stdin.close()
         assert process.stdout.read() == b""
-    assert sorted(((one["id"], "result" in one) for one in answers), key=str) == sorted(expected, key=str)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--mcp --port 1", "--port does not go with --mcp"),
-        ("x --id id", "--id needs --mcp"),
-        ("x --preset web", "--preset needs --mcp"),
-        ("x y", "one folder, an index or a saved result, unless --mcp is given; got 2"),
-        ("", "got 0"),
-    ],
-)
-def test_options_of_the_other_way_to_serve_are_refused(capfd, words, message):
-    from cli.commands import run
-
-    code, out, err = run(capfd, "serve", *words.split())
-    assert (code, out) == (2, "") and message in err
+    assert sorted(((one["id"], "result" in one) for one in answers), key=str) == sorted([(1, True), *expected], key=str)

@@ -32,7 +32,6 @@ OPERATIONS = [*BODIED, ("GET", "/v1/documents/{id}"), ("GET", "/healthz"), ("GET
 
 @pytest.fixture(scope="module")
 def api(server):
-    """The document of the server."""
     return schemathesis.openapi.from_url(f"{server.url}/openapi.json")
 
 

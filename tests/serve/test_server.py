@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from cli.commands import fails
 from serve.desk_jobs import plain
-from serve.served import JSON, TEXTS, Server, make_index
+from serve.served import JSON, TEXTS, Server, connect, head, make_index, status_of
 from waiting import until
 
 import lookalike as la
@@ -24,29 +24,22 @@ KEY = "a-key-of-a-writer"
 SECRET = "privateword"
 
 
-@pytest.fixture
-def keys(tmp_path):
-    """A file of keys."""
-    path = tmp_path / "keys.toml"
-    path.write_text(f'write = ["{KEY}"]\n')
-    path.chmod(0o600)
-    return path
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1"])
-def test_others_are_not_let_in_without_keys(host, tmp_path, capsys):
-    status, said = fails(capsys, "serve", tmp_path / "there is none", "--host", host)
-    assert status == 2 and "--keys" in said
-
-
-def test_what_cannot_be_served(tmp_path, capsys, keys):
-    assert fails(capsys, "serve", tmp_path)[0] == 1
-    status, said = fails(capsys, "serve", tmp_path, "--host", "no-such-name.invalid")
-    assert status == 2 and "not an address" in said
-    keys.chmod(0o644)
-    status, said = fails(capsys, "serve", tmp_path, "--keys", keys)
-    assert status == 2 and "chmod 600" in said and KEY not in said
-    assert fails(capsys, "serve", tmp_path, "--max-body", "much")[0] == 2
+def test_what_cannot_be_served(tmp_path, capsys):
+    """An empty name, of a variable that is not set, would let requests for any name in."""
+    open_keys = tmp_path / "keys.toml"
+    open_keys.write_text(f'write = ["{KEY}"]\n')
+    open_keys.chmod(0o644)
+    names = ("", ":80", "https://seen.example", "seen.example:", "a b", "seen.example:80:80", "é.example")
+    for code, words, *options in (
+        *((2, "--keys", "--host", host) for host in ("0.0.0.0", "::", "192.0.2.1")),
+        *((2, "--allow-host must be a name", "--allow-host", name) for name in names),
+        (1, "neither an index"),
+        (2, "not an address", "--host", "no-such-name.invalid"),
+        (2, "chmod 600", "--keys", open_keys),
+        (2, "--max-body", "--max-body", "much"),
+    ):
+        status, said = fails(capsys, "serve", tmp_path, *options)
+        assert status == code and words in said and KEY not in said
 
 
 def test_what_can_be_served():
@@ -55,21 +48,10 @@ def test_what_can_be_served():
     check_names(["seen.example.org", "localhost", "seen_2.example:443", "[::1]:8077", "10.0.0.1"])
 
 
-@pytest.mark.parametrize("name", ["", ":80", "https://seen.example", "seen.example:", "a b", "seen.example:80:80", "é.example"])
-def test_names_that_are_none(name, tmp_path, capsys):
-    """An empty one, of a variable that is not set, would let requests for any name in."""
-    status, said = fails(capsys, "serve", tmp_path, "--allow-host", name)
-    assert status == 2 and "--allow-host must be a name" in said
-
-
-def test_an_index_that_is_open_already(tmp_path, capsys):
+def test_an_index_that_is_open_already_and_a_port_that_is_taken(tmp_path, capsys):
     with la.Index.create(tmp_path / "seen.idx"):
         status, said = fails(capsys, "serve", tmp_path / "seen.idx", "--port", 0)
     assert status == 1 and "already open for changes" in said
-
-
-def test_a_port_that_is_taken(tmp_path, capsys):
-    make_index(tmp_path / "seen.idx", None)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         status, said = fails(capsys, "serve", tmp_path / "seen.idx", "--port", taken.getsockname()[1])
     assert status == 1 and "Address already in use" in said
@@ -84,7 +66,8 @@ def test_without_the_extra(tmp_path):
 
 
 def test_connections_fit_open_files(monkeypatch):
-    limits, calls = [(256, 1000)], []
+    limits = [(256, 1000)]
+    calls = []
     monkeypatch.setattr("lookalike.serve.server.resource.getrlimit", lambda _: limits[-1])
     monkeypatch.setattr("lookalike.serve.server.resource.setrlimit", lambda _, pair: (calls.append(pair), limits.append(pair)))
     assert _within_files(Limits()).connections == 1000 - 256 and calls == [(1000, 1000)]
@@ -121,19 +104,13 @@ def ending(tmp_path):
     yield from serving(tmp_path)
 
 
-def test_it_says_where_it_is(server):
-    assert server.said == f"{server.folder}: 3 documents, at http://0.0.0.0:{server.port}/\n"
-
-
 def test_names_and_keys_of_a_server_for_others(server):
-    allowed = {"authorization": f"Bearer {KEY}"}
+    assert server.said == f"{server.folder}: 3 documents, at http://0.0.0.0:{server.port}/\n"
     with server.client() as client:
-        assert client.get("/readyz").status_code == 200
         assert client.get("/v1/documents/a").status_code == 401
-        assert client.get("/v1/documents/a", headers=allowed).json()["text"] == TEXTS["a"]
-        assert client.get("/readyz", headers={"host": "seen.example"}).status_code == 200
-        assert client.get("/readyz", headers={"host": f"0.0.0.0:{server.port}"}).status_code == 421
-        assert client.get("/readyz", headers={"host": "evil.example"}).status_code == 421
+        assert client.get("/v1/documents/a", headers={"authorization": f"Bearer {KEY}"}).json()["text"] == TEXTS["a"]
+        for host, status in (("seen.example", 200), (f"0.0.0.0:{server.port}", 421), ("evil.example", 421)):
+            assert client.get("/readyz", headers={"host": host}).status_code == status
 
 
 def test_logs_have_no_texts_ids_or_keys(server):
@@ -150,7 +127,8 @@ def test_logs_have_no_texts_ids_or_keys(server):
         return [line for line in server.lines() if line.get("id") == "from-a-test"]
 
     until(lambda: len(told()) > 4)
-    written, lines = server.log.read_text(), told()
+    written = server.log.read_text()
+    lines = told()
     assert SECRET not in written.lower() and KEY not in written
     assert [(line["method"], line["route"], line["status"]) for line in lines] == [
         ("POST", "/v1/documents", 200),
@@ -165,37 +143,34 @@ def test_logs_have_no_texts_ids_or_keys(server):
 
 def test_a_signal_lets_open_requests_end(ending):
     """One request is half sent when the signal comes."""
-    server = ending
+    allowed = f"Authorization: Bearer {KEY}\r\n".encode()
     body = json.dumps({"texts": [TEXTS["a"]]}).encode()
-    head = (f"POST /v1/query HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {KEY}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n").encode()  # fmt: skip
-    statuses, ended, allowed = [], [], {"authorization": f"Bearer {KEY}"}
-    with socket.create_connection(("127.0.0.1", server.port)) as half, server.client() as client:
-        half.sendall(head + body[:10])
-        until(lambda: "\nlookalike_open_requests 2.0\n" in client.get("/metrics", headers=allowed).text)
-        stopping = threading.Thread(target=lambda: ended.append(server.stop()))
+    ended = []
+    with connect(ending) as half, ending.client() as client:
+        half.sendall(head(ending, len(body), allowed) + body[:10])
+        until(
+            lambda: "\nlookalike_open_requests 2.0\n" in client.get("/metrics", headers={"authorization": f"Bearer {KEY}"}).text
+        )
+        stopping = threading.Thread(target=lambda: ended.append(ending.stop()))
         stopping.start()
         until(lambda: client.get("/readyz").status_code == 503)
-        for path in ("/readyz", "/healthz", "/v1/documents/a"):
-            answer = client.get(path)
-            statuses.append((answer.status_code, answer.headers.get("connection")))
+        answers = [client.get(path) for path in ("/readyz", "/healthz", "/v1/documents/a")]
         time.sleep(0.7)
         half.sendall(body[10:])
-        assert half.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
+        assert status_of(half) == 200
         stopping.join()
-    assert statuses == [(503, "close"), (200, None), (503, "close")]
-    assert ended[0][0] == 0
-    assert server.lines()[-1] == {"time": server.lines()[-1]["time"], "event": "ended", "all_requests_answered": True}
+    statuses = [(answer.status_code, answer.headers.get("connection")) for answer in answers]
+    assert statuses == [(503, "close"), (200, None), (503, "close")] and ended[0][0] == 0
+    last = ending.lines()[-1]
+    assert last == {"time": last["time"], "event": "ended", "all_requests_answered": True}
 
 
 @pytest.mark.slow
 def test_requests_that_never_end_are_cut_off(tmp_path):
     server = Server(make_index(tmp_path / "seen.idx", None), ("--quiet",)).start()
-    with socket.create_connection(("127.0.0.1", server.port)) as half:
-        half.sendall(f"POST /v1/query HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: application/json\r\n".encode()
-                     + b"Content-Length: 100\r\n\r\n{")  # fmt: skip
-        with server.client() as client:
-            until(lambda: "\nlookalike_open_requests 2.0\n" in client.get("/metrics").text)
+    with connect(server) as half, server.client() as client:
+        half.sendall(head(server, 100) + b"{")
+        until(lambda: "\nlookalike_open_requests 2.0\n" in client.get("/metrics").text)
         status, seconds = server.stop()
     assert status == 0 and seconds > 5
     assert [line["event"] for line in server.lines()][-1] == "ended"

@@ -17,16 +17,17 @@ SHOWN = re.findall(r"^\$ curl (.*)\n(\{.*)$", PAGE.replace("\\\n", ""), re.MULTI
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """A server as the page starts it."""
     made = Server(make_index(tmp_path_factory.mktemp("page") / "seen.idx", None, keep_text=True, threshold=0.7)).start()
     yield made
     made.stop(signal.SIGKILL)
 
 
 def send(client, line):
-    """Send what a line of `curl` would."""
     words = iter(shlex.split(line))
-    method, url, headers, body = None, None, {}, None
+    method = None
+    url = None
+    headers = {}
+    body = None
     for word in words:
         if word == "-H":
             name, _, value = next(words).partition(": ")
@@ -44,7 +45,8 @@ def test_what_the_page_shows(server):
     assert len(SHOWN) == 6
     with server.client() as client:
         for line, shown in SHOWN:
-            got, expected = send(client, line).json(), json.loads(shown)
+            got = send(client, line).json()
+            expected = json.loads(shown)
             for answer in (got, expected):
                 answer.pop("request_id", None)
             assert got == expected, line
