@@ -119,6 +119,41 @@ def test_parameters_are_written_out(monkeypatch):
     assert_raises(IndexFormatError, "its shingles are", la.Index.open, "x")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_edges(tmp_path, kind):
+    """Nothing, empty texts alone, one row, a thousand equal ones, and ids and texts beyond ASCII."""
+    with la.Index.create(tmp_path / "x", keep_text=True, **KINDS[kind]) as index:
+        assert index.query([]).num_rows == index.query(["text"]).num_rows == index.remove(["x"]) == 0
+        index.compact()
+        index.add(["e1", "e2"], ["", "!?"])
+        assert index.query(["", "text"]).num_rows == 0 and len(index) == 2
+        index.add(["ключ", "鍵"], ["слова за словами одно за другим", "近似重複文書を見つける道具"])
+        assert index.query(["СЛОВА за словами: одно за другим"])["id"].to_pylist() == ["ключ"]
+        index.compact()
+        assert index.query(["近似重複文書を見つける道具。"])["id"].to_pylist() == ["鍵"]
+        index.add([f"same {i}" for i in range(1000)], ["the very same text in all of these"] * 1000)
+        assert index.query(["the very same text in all of these"], top=None, threads=2).num_rows == 1000
+        assert index.first(["the very same text in all of these"] * 300, threads=2).num_rows == 300
+        assert index.remove([f"same {i}" for i in range(1000)]) == 1000 and len(index) == 4
+
+
+@pytest.mark.parametrize(("threshold", "changed"), [(0.5, 62), (0.8, 18), (0.9, 7)])
+@pytest.mark.parametrize("how", [{}, {"bits": 1, "slots": 512}, {"sketch_bytes": 32}])
+def test_a_document_at_the_threshold_is_found_with_the_promised_probability(tmp_path, rng, threshold, changed, how):
+    """Texts of 200 words, of which some in a row are others: at the threshold, or a little below it."""
+    n, words = 1500, rng.integers(0, 1 << 60, (1500, 200)).astype(str)
+    others = words.copy()
+    others[:, 50 : 50 + changed] = rng.integers(0, 1 << 60, (n, changed)).astype(str)
+    kept, lost = 196 - changed - 4, changed + 4
+    assert threshold - 0.01 < kept / (196 + lost) <= threshold
+    with la.Index.create(tmp_path / "x", threshold=threshold, recall=0.95, **how) as index:
+        index.add(range(n), [" ".join(row) for row in words])
+        found = index.query([" ".join(row) for row in others])
+        stated = index.info["recall_at_threshold"]
+    share = sum(q == i for q, i in zip(found["query"].to_pylist(), found["id"].to_pylist(), strict=True)) / n
+    assert stated >= 0.95 and share > 0.95 - 4 * (0.05 * 0.95 / n) ** 0.5
+
+
 def test_golden_index(tmp_path):
     """The format is a contract: an index answers as it did when it was written, and is compacted and thinned out as ever."""
     golden = Path(__file__).parents[1] / "golden" / "index"
