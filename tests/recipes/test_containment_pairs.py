@@ -70,15 +70,6 @@ def test_references_groups_and_long_documents_are_looked_through(rng):
     assert len(against) == len(halves) > 40
 
 
-def test_what_is_found_hangs_neither_on_chance_nor_on_threads_and_memory(rng):
-    texts = pages(rng, 500, 160, 40)
-    how = {"measure": "containment", "threshold": 0.9, "width": 1, "max_bucket": 16, "recall": 0.6}
-    whole = find_pairs(texts, **how)
-    for more in ({}, {"threads": 2}, {"memory": "1GB"}):
-        again = find_pairs(texts, **how, **more)
-        assert again.table.equals(whole.table) and again.summary["candidate_pairs"] == whole.summary["candidate_pairs"]
-
-
 def test_a_job_that_compares_much_for_little_says_so(rng):
     """Ten pieces of boilerplate that many have, each of four kinds, and hardly anything else."""
     kinds = [[[f"piece{piece}kind{kind}w{j}" for j in range(10)] for kind in range(4)] for piece in range(10)]

@@ -121,12 +121,6 @@ def test_versions_of_real_pages_become_equal(data):
     assert text.kept < raw.kept
 
 
-def test_menus_count_if_asked():
-    pages = [page("a", "Home About"), page("a", " ".join(f"Entry {i}" for i in range(99)))]
-    assert la.dedup(pages, html=True).keep.tolist() == [True, False]
-    assert la.dedup(pages, html=True, boilerplate=True).keep.tolist() == [True, True]
-
-
 @pytest.fixture
 def little_time(monkeypatch):
     """Half a second for each page that is parsed in a process of its own."""

@@ -17,28 +17,22 @@ def lines(path, ids):
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
-    [(None, "null"), (True, "bool"), (1.5, "float"), ("", "empty"), ([1], "list"), ({}, "dict")],
-)
-def test_a_value_of_json_that_is_no_id_is_refused(tmp_path, value, said):
-    path = lines(tmp_path / "x.jsonl", ["a", value])
-    with pytest.raises(la.errors.InputDataError, match=f"x.jsonl, row 2: .*{said}"):
-        la.dedup(path, id="id", encoding_errors="replace")
-
-
-@pytest.mark.parametrize(
     ("ids", "said"),
     [
-        (pa.array(["a", None]), "row 2: .*null"), (pa.array(["a", ""]), "row 2: .*empty"), (pa.array([True, False]), "bool"),
-        (pa.array([1.0, float("nan")]), "double"), (pa.array([b"a", b"b"]), "binary"), (pa.array([None, None]), "null"),
-        (pa.array([["a"], ["b"]]), "list<"), (pa.array(["a", "a"]).dictionary_encode(), "'a' appears twice"),
+        (["a", None], "row 2: .*null"), (["a", True], "row 2: .*bool"), (pa.array(["a", ""]), "row 2: .*empty"),
+        (pa.array([["a"], ["b"]]), "list<"), (pa.array(["a", "a"]).dictionary_encode(), "'a' appears twice: .*row 1 and .*row 2"),
         (pa.StringArray.from_buffers(2, pa.array([0, 1, 2], pa.int32()).buffers()[1], pa.py_buffer(b"a\xff")), "row 2: .*UTF-8"),
     ],
 )  # fmt: skip
-def test_a_column_of_arrow_that_holds_no_ids_is_refused(tmp_path, ids, said):
-    pq.write_table(pa.table({"text": ["a", "b"], "id": ids}), tmp_path / "x.parquet")
-    with pytest.raises(la.errors.InputDataError, match=rf"(?s)x.parquet, .*{said}|{said}: .*x.parquet, row 1 and .*row 2"):
-        la.dedup(tmp_path / "x.parquet", id="id")
+def test_what_is_no_id_is_refused(tmp_path, ids, said):
+    if isinstance(ids, list):
+        path = lines(tmp_path / "x.jsonl", ids)
+    else:
+        path = tmp_path / "x.parquet"
+        pq.write_table(pa.table({"text": ["a", "b"], "id": ids}), path)
+    with pytest.raises(la.errors.InputDataError, match=said) as told:
+        la.dedup(path, id="id", encoding_errors="replace")
+    assert str(path) in str(told.value)
 
 
 @pytest.mark.parametrize("ids", [["a", "b", "a"], [1, "b", "1"], [7, 2**60, 7]])

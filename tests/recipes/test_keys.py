@@ -1,10 +1,10 @@
 """Documents with equal keys are one: which stays, what is said of the others, and what is refused."""
 
-import json
 from contextlib import closing
 
 import pyarrow as pa
 import pytest
+from json_lines import write_lines
 
 import lookalike as la
 from lookalike.inputs.ids import document_keys
@@ -57,45 +57,20 @@ def test_references_have_keys_and_stay(tmp_path):
     assert len(la.pairs(rows, against=tmp_path / "history", id="id")) == 1
 
 
-def test_documents_without_a_key():
-    """Nulls, one that is removed by hand, and one that is left out; one that is kept by hand changes its own row alone."""
-    large = " ".join(f"large{i}" for i in range(99))
-    rows = table(
-        ("a", large, "1"), ("b", A, "1"), ("c", B, "1"), ("d", C, "1"), ("e", "other words", None), ("f", "of its own", None)
-    )
-    overrides = [{"id": "b", "action": "remove"}, {"id": "d", "action": "keep"}]
-    result = la.dedup(rows, id="id", key="url", overrides=overrides, max_document=500, on_error="skip")
-    assert told(result) == {
-        "a": ("skipped", None, None), "b": ("override", None, None), "c": ("kept", None, None), "d": ("kept", None, None),
-        "e": ("kept", None, None), "f": ("kept", None, None),
-    }  # fmt: skip
-
-
 def test_values_compare_like_groups_and_all_columns_count(tmp_path):
     """1 equals 1.0, but neither true nor "1"; a null in one column is not a key."""
     lines = [(1, "x"), (1.0, "x"), (True, "x"), ("1", "x"), (1, "y"), (1, None), (1, None), ("", "x"), ("", "x")]
-    texts = [f"{'abcdefghi'[i]} text of its own {i}" for i in range(len(lines))]
-    rows = [json.dumps({"text": text, "m": m, "n": n}) for text, (m, n) in zip(texts, lines, strict=True)]
-    (tmp_path / "in.jsonl").write_text("\n".join(rows))
-    result = la.dedup(tmp_path / "in.jsonl", key=["m", "n"])
-    assert result.keep.tolist() == [True, False, True, True, True, True, True, True, False]
-    assert la.dedup(tmp_path / "in.jsonl", key=["n"]).keep.tolist() == [True, *[False] * 3, True, True, True, False, False]
-    (tmp_path / "in.csv").write_text(
-        "text,m\n" + "".join(f"{text},{m}\n" for text, m in zip(texts, ("1", "1.0", "", ""), strict=False))
-    )
-    assert la.dedup(tmp_path / "in.csv", key="m").keep.tolist() == [True, False, True, True]
-
-
-def test_keys_of_several_columns_are_unambiguous():
-    assert len({*document_keys([[b"sab", b"sa"], [b"sc", b"sbc"]])}) == 2 and document_keys([[b"s", b""], [b"", b"s"]]) == [
-        b"",
-        b"",
-    ]
+    rows = [{"text": f"{'abcdefghi'[i]} text of its own {i}", "m": m, "n": n} for i, (m, n) in enumerate(lines)]
+    path = write_lines(tmp_path / "in.jsonl", rows)
+    assert la.dedup(path, key=["m", "n"]).keep.tolist() == [True, False, True, True, True, True, True, True, False]
+    assert la.dedup(path, key=["n"]).keep.tolist() == [True, *[False] * 3, True, True, True, False, False]
+    assert document_keys([[b"sab", b"sa"], [b"sc", b"sbc"]])[0] != document_keys([[b"sab", b"sa"], [b"sc", b"sbc"]])[1]
 
 
 def test_what_is_refused():
     rows = table(("a", A, "1"), ("b", A2, "1"))
-    for given in ({"key": "nope"}, {"key": ["url", "nope"]}, {"keep": "nope:x"}, {"keep": "longest; largest:nope"}):
+    for given in ({"key": "nope"}, {"key": ["url", "nope"]}, {"keep": "nope:x"}, {"keep": "longest; largest:nope"}, {"across": "nope"},
+                  {"slices": "nope"}):  # fmt: skip
         with pytest.raises(la.errors.InputDataError, match="'nope' is missing"):
             la.dedup(rows, id="id", **given)
     for key in ("", ["url", ""], [1]):

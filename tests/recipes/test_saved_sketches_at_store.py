@@ -81,33 +81,27 @@ def test_counts_are_saved_beside_them(files, bucket, tmp_path):
         )
 
 
-@pytest.mark.parametrize("what", ["description", "version", "missing", "short", "bytes", "no secret", "other secret"])
+DAMAGE = {
+    "description": (DESCRIPTION, lambda data: data.replace(b'"bands": ', b'"bands": 1'), "damaged or changed: the checksum"),
+    "version": (DESCRIPTION, lambda data: data.replace(b'"format": 1', b'"format": 2'), "which this version .* cannot read: upgrade"),
+    "short": (f"{ROWS}/00000.parquet", lambda data: data[:-9], "damaged: .* bytes were written, .* are there"),
+    "bytes": (f"{ROWS}/00000.parquet", lambda data: data[:999] + bytes([data[999] ^ 255]) + data[1000:], "damaged: .*; save the"),
+    "missing": (f"{ROWS}/00000.parquet", None, ".*cannot be read: no such object"),
+    "no secret": ("secret", None, "missing, damaged, unreadable, or of another job"),
+    "other secret": ("secret", lambda data: bytes_of(b"?" * 16), "missing, damaged, unreadable, or of another job"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", DAMAGE)
 def test_damaged_folders(what, files, bucket):
     folder = bucket / "history"
     saved(files[0], folder)
-    rows = folder / ROWS / "00000.parquet"
-    described, data = (folder / DESCRIPTION).read_bytes(), bytearray(rows.read_bytes())
-    message = r"history/_sketches/00000\.parquet: "
-    if what == "description":
-        (folder / DESCRIPTION).write_bytes(described.replace(b'"bands": ', b'"bands": 1'))
-        message = r"history/sketches\.json: damaged or changed: the checksum does not match"
-    elif what == "version":
-        (folder / DESCRIPTION).write_bytes(described.replace(b'"format": 1', b'"format": 2'))
-        message = r"history/sketches\.json: saved by lookalike .*, which this version .* cannot read: upgrade"
-    elif what == "missing":
-        rows.unlink()
-        message = r"history.*: cannot be read: no such object"
-    elif what == "short":
-        rows.write_bytes(data[:-9])
-        message += rf"damaged: {len(data):,} bytes were written, {len(data) - 9:,} are there"
-    elif what == "bytes":
-        data[len(data) // 3] ^= 255
-        rows.write_bytes(data)
-        message += "damaged: .*; save the sketches again"
-    else:
-        (folder / "secret").unlink() if what == "no secret" else (folder / "secret").write_bytes(bytes_of(b"?" * 16))
-        message = "history/secret: missing, damaged, unreadable, or of another job: sketches cannot be used without it"
-    with pytest.raises(la.errors.InputDataError, match=message):
+    name, change, wrong = DAMAGE[what]
+    data = (folder / name).read_bytes()
+    (folder / name).unlink()
+    if change is not None:
+        (folder / name).write_bytes(change(data))
+    with pytest.raises(la.errors.InputDataError, match=f"history.*: {wrong}"):
         against(files[1], folder)
 
 
@@ -236,30 +230,22 @@ def test_a_save_that_is_killed_while_it_removes_the_old_one(files, bucket, monke
 
 
 def test_where_sketches_may_go(files, bucket):
-    seen = bucket / "history"
-    saved(files[0], seen / "w0")
+    """What no earlier run wrote is not replaced."""
+    folder = bucket / "history/w0"
+    saved(files[0], folder)
+    (folder / "mine").write_bytes(b"precious")
     before = held(bucket)
     with job(files[1]) as result:
-        with pytest.raises(la.errors.OutputError, match="w0 exists; pass force=True"):
-            result.save_sketches(str(seen / "w0"))
-        with pytest.raises(la.errors.OutputError, match="s3://.*/in.* contains .* files that no earlier run wrote"):
-            result.save_sketches(str(bucket / "in"), force=True)
-    with (
-        job(files[1], seen) as result,
-        pytest.raises(la.errors.OutputError, match="w0 is, or holds, the sketches that this job"),
-    ):
-        result.save_sketches(str(seen / "w0"), force=True)
-    assert held(bucket) == before
-    (seen / "w0" / "mine").write_bytes(b"precious")
-    with (
-        job(files[1]) as result,
-        pytest.raises(la.errors.OutputError, match=r"w0 contains 1 file that no earlier run wrote \(mine\)"),
-    ):
-        result.save_sketches(str(seen / "w0"), force=True)
-    (seen / "w0" / "mine").unlink()
-    assert held(bucket) == before
-    saved(files[1], seen / "w0", force=True)
-    assert json.loads((seen / "w0" / SIDECAR).read_bytes())["inputs"] != json.loads(before[f"history/w0/{SIDECAR}"])["inputs"]
+        for name, said_of in (
+            ("in", "in.* contains .* files that no earlier run"),
+            ("history/w0", r"1 file that no .* \(mine\)"),
+        ):
+            with pytest.raises(la.errors.OutputError, match=said_of):
+                result.save_sketches(str(bucket / name), force=True)
+        assert held(bucket) == before
+        (folder / "mine").unlink()
+        result.save_sketches(str(folder), force=True)
+    assert json.loads((folder / SIDECAR).read_bytes())["inputs"] != json.loads(before[f"history/w0/{SIDECAR}"])["inputs"]
 
 
 def test_a_copy_on_the_disk_is_as_good(files, bucket, tmp_path):

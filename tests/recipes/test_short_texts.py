@@ -41,8 +41,3 @@ def test_what_is_empty_or_a_reference_does_not_count():
 def test_of_one_token_no_text_is_too_short():
     assert la.dedup(["one", "two"], width=1).summary.warnings == []
     assert "of 8 characters" in la.dedup(["one", "two"], unit="char", width=8).summary.warnings[0]
-
-
-def test_the_report_says_it(tmp_path):
-    la.dedup(NAMES).report(tmp_path / "page.html")
-    assert "no longer than a shingle of 5 words" in (tmp_path / "page.html").read_text()
