@@ -15,6 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import lookalike as la
+from lookalike.errors import InputDataError
 from lookalike.values.cells import cell_keys
 
 TEXT = "the quick brown fox jumps over the lazy dog again and again"
@@ -30,6 +31,11 @@ def exact(value):
     if isinstance(value, float) and not value.is_integer():
         return Fraction(repr(value))
     return Fraction(value)
+
+
+def order(value):
+    """Numbers are by size, words by their bytes."""
+    return value.encode() if isinstance(value, str) and value.isalpha() else exact(value)
 
 
 def as_json(value):
@@ -72,28 +78,18 @@ def files(folder, some):
     return [write(folder / str(i), form, values, arrow_type(values)) for i, (form, values) in enumerate(some)]
 
 
-@given(chunks(whole, floats, decimals), st.sampled_from(["largest", "smallest"]))
+words = st.text("abcxyzé", min_size=1, max_size=3)
+
+
+@given(chunks(whole, floats, decimals) | chunks(words), st.sampled_from(["largest", "smallest"]))
 @example([("parquet", [2**53 + 1]), ("parquet", [2.0**53]), ("csv", [2**53 + 1])], "largest")
 @example([("parquet", [Decimal("0.1000")]), ("jsonl", [0.1]), ("csv", [0.1])], "largest")
 @example([("csv", ["12345678901234567.891", "12345678901234567.892"])], "largest")
 @example([("csv", ["1700000000.123456788", "1700000000.123456789", "1e400"])], "largest")
-def test_numbers_of_all_types_and_formats_have_one_order(folder, some, policy):
+def test_values_of_all_types_and_formats_have_one_order(folder, some, policy):
     values = [v for _, chunk in some for v in chunk]
     known = [i for i, v in enumerate(values) if v is not None]
-    sign = -1 if policy == "largest" else 1
-    best = min(known, key=lambda i: (sign * exact(values[i]), i)) if known else 0
-    assert np.flatnonzero(la.dedup(files(folder, some), keep=f"{policy}:v").keep).tolist() == [best]
-
-
-words = st.text("abcxyzé", min_size=1, max_size=3)
-
-
-@given(chunks(words), st.sampled_from(["largest", "smallest"]))
-def test_texts_of_all_formats_have_the_order_of_their_bytes(folder, some, policy):
-    values = [v for _, chunk in some for v in chunk]
-    known = [i for i, v in enumerate(values) if v is not None]
-    chosen = (max if policy == "largest" else min)([values[i].encode() for i in known], default=None)
-    best = next((i for i in known if values[i].encode() == chosen), 0)
+    best = (max if policy == "largest" else min)(known, key=lambda i: order(values[i]), default=0)  # the first of equal ones
     assert np.flatnonzero(la.dedup(files(folder, some), keep=f"{policy}:v").keep).tolist() == [best]
 
 
@@ -149,7 +145,7 @@ def test_times_compare_by_instant_at_any_unit_and_zone(tmp_path):
     assert kept(*zones, keep="largest:v") == [False, False, True]
     assert kept(*zones, within="v") == [True, False, True]
     naive = datetime.datetime(2024, 5, 1), pa.timestamp("us")
-    with pytest.raises(la.errors.InputDataError, match=r"with a time zone \(.*0.parquet, row 1\).*without.*3.parquet, row 1\)"):
+    with pytest.raises(InputDataError, match=r"with a time zone \(.*0.parquet, row 1\).*without.*3.parquet, row 1\)"):
         kept(*zones, naive, keep="largest:v")
     assert kept(zones[0], naive, within="v") == [True, True]
 
@@ -174,7 +170,7 @@ def test_times_compare_by_instant_at_any_unit_and_zone(tmp_path):
 def test_every_type_of_arrow_has_an_order_or_is_refused(values, said):
     table = pa.table({"text": [TEXT, TEXT], "v": values})
     if said:
-        with pytest.raises(la.errors.InputDataError, match=f"holds {said}.*no order"):
+        with pytest.raises(InputDataError, match=f"holds {said}.*no order"):
             la.dedup(table, keep="largest:v")
     else:
         assert la.dedup(table, keep="largest:v").keep.tolist() == ([False, True] if said is None else [True, False])
@@ -186,9 +182,9 @@ def test_values_of_different_kinds_are_refused_with_both_rows(tmp_path):
     for values, what in (([1, "x"], r"a number .*row 1\) and text \('x'\)"), ([True, 1], "a boolean .* and a number"),
                          (["a", [1]], "text .* and a list")):  # fmt: skip
         path = write(tmp_path / "k", "jsonl", values)
-        with pytest.raises(la.errors.InputDataError, match=rf"keep: column 'v' holds {what}.*row 2\).*different kinds"):
+        with pytest.raises(InputDataError, match=rf"keep: column 'v' holds {what}.*row 2\).*different kinds"):
             la.dedup(path, keep="largest:v")
-    with pytest.raises(la.errors.InputDataError, match=r"a number \(.*k.csv, row 2\) and text \('n/a'\) \(.*k.csv, row 3\)"):
+    with pytest.raises(InputDataError, match=r"a number \(.*k.csv, row 2\) and text \('n/a'\) \(.*k.csv, row 3\)"):
         la.dedup(write(tmp_path / "k", "csv", ["", "7", "n/a"]), keep="smallest:v")
 
 
@@ -199,9 +195,6 @@ def test_lists_and_objects_are_compared_item_by_item(tmp_path):
         write(tmp_path / "1", "jsonl", [{"a": [1]}, {"b": 1.0, "a": [2]}, {"b": 1, "a": [2, 2]}, [], ["a", ""], ["a"]]),
     ]
     assert la.dedup(paths, within="v").keep.tolist() == [True, True, False, False, True, True, True, True]
-    many = write(tmp_path / "1", "jsonl", [eval("[" * 200 + "]" * 200)])
-    with pytest.raises(la.errors.InputDataError, match="column 'v': lists and objects nested more than"):
-        la.dedup(many, within="v")
 
 
 def test_a_null_is_no_group_of_any_value(tmp_path):

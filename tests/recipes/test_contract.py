@@ -12,34 +12,6 @@ A = " ".join(BASE)
 B = " ".join(f"other{i}" for i in range(50))
 
 
-def test_rethreshold_equals_a_new_run(rng):
-    texts = planted(rng, n_families=80)
-    result = la.dedup(texts, threshold=0.6, recall=0.999)
-    for threshold in (0.6, 0.75, 0.9, 1.0):
-        fresh = la.dedup(texts, threshold=threshold, recall=0.9999)
-        again = result.rethreshold(threshold)
-        assert again.keep.tolist() == fresh.keep.tolist()
-        assert again.removed == fresh.removed
-        assert again.threshold == threshold
-    for wrong, said in ((0.5, "threshold must be from 0.6 to 1"), ("0.9", "a number"), (True, "a number")):
-        with pytest.raises(la.errors.ParameterError, match=said):
-            result.rethreshold(wrong)
-
-
-def test_rethreshold_compares_anew_inside_large_buckets(rng):
-    """A family in one large bucket: pairs that the first walk never looked at decide at the higher threshold."""
-    texts = []
-    for i in range(12):
-        core = list(BASE)
-        core[50:53] = [f"v{i // 2}a", f"v{i // 2}b", f"v{i // 2}c"]
-        texts.append(" ".join([*core, f"tail{i}"]))
-    result = la.dedup(texts, threshold=0.7, max_bucket=2, recall=0.9999)
-    assert result.keep.sum() == 1
-    fresh = la.dedup(texts, threshold=0.95, recall=0.9999)
-    assert result.rethreshold(0.95).keep.tolist() == fresh.keep.tolist()
-    assert fresh.keep.sum() == 6
-
-
 def test_large_buckets_change_how_never_what(rng):
     """Also where a document outside removes the first of a large bucket: later ones are still compared."""
     near = [" ".join([*BASE[:-i], *(f"n{j}" for j in range(i))]) for i in (1, 2)]
@@ -76,21 +48,6 @@ def test_many_documents_of_one_template(n):
     summary = result.summary
     assert summary.verified_pairs == n - 1, "one kept document, and each of the others matches it"
     assert summary.crowded == n and n - 1 < summary.candidate_pairs < n * (16 + 384 + 64)
-
-
-def test_equal_sets_of_shingles_make_no_square_of_pairs():
-    """With recall 1 only the first of them meets later documents, unless all matches are asked for: the same is decided."""
-    sizes = range(4, 12)
-    texts = [" ".join(f"w{i}" for i in range(n)) + "." * dots for dots in range(80) for n in sizes]
-    chosen = {"recall": 1, "width": 1, "threshold": 0.7}
-    found, every = la.dedup(texts[3:], **chosen), la.dedup(texts[3:], evidence="all", **chosen)
-    columns = found.decisions.column_names
-    assert found.decisions.equals(every.decisions.select(columns)) and found.summary.kept == 3
-    assert found.summary.candidate_pairs < 10 * len(texts) and every.summary.verified_pairs > 50 * len(texts)
-    for threshold in (0.8, 0.9, 1.0):
-        higher = la.dedup(texts[3:], **chosen | {"threshold": threshold})
-        for one in (found, every):
-            assert one.rethreshold(threshold).decisions.select(columns).equals(higher.decisions)
 
 
 @pytest.mark.parametrize("n", [6_000, pytest.param(100_000, marks=pytest.mark.slow)])

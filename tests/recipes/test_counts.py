@@ -9,6 +9,7 @@ import pytest
 from json_lines import read_lines, write_lines
 
 import lookalike as la
+from lookalike.errors import InputDataError, ParameterError
 
 LONG = "the quick brown fox jumps over the lazy dog near the bank of the river"
 ROWS = [
@@ -57,16 +58,6 @@ def test_all_rows_have_them_with_annotations_and_as_attributes(tmp_path, result)
         assert [row["n_duplicates"] for row in told] == [4, 0, 0, 0, 0, 0]
 
 
-def test_without_a_column_each_file_is_a_source(tmp_path):
-    for name, rows in (("x", ROWS[:3]), ("y", ROWS[3:])):
-        write_lines(tmp_path / f"{name}.jsonl", rows)
-    for name in ("z", "z2"):
-        (tmp_path / f"{name}.txt").write_text(LONG)
-    with closing(la.dedup(tmp_path, counts=True)) as result:
-        first, own = result.kept.to_pylist()
-    assert first["n_sources"] == 4 and first["n_exact"] == 5 and own["n_sources"] == 1
-
-
 def test_who_shares_documents_with_whom(result):
     found = {row["value"]: (row["documents"], row["removed"]) for row in result.summary.slices["lang"]}
     assert found == {"en": (3, 2), "de": (2, 1), None: (1, 1)} and list(result.summary.slices) == ["lang"]
@@ -77,24 +68,14 @@ def test_who_shares_documents_with_whom(result):
     assert plain.matrix.to_pylist() == [{"removed_from": "two", "kept_in": "one", "documents": 2}]
 
 
-def test_references_count_what_is_removed_for_them():
-    result = la.dedup(ROWS[2:], against=ROWS[:2], id="id", counts=True, source="from", at_most=2)
-    told = {row["id"]: (row["reason"], row["n_duplicates"], row["n_sources"]) for row in result.decisions.to_pylist()}
-    assert told == {
-        "a": ("reference", 3, 4), "b": ("reference", 0, 1), "c": ("spared", 0, 0), "d": ("near", 0, 0), "e": ("exact", 0, 0),
-        "f": ("exact", 0, 0),
-    }  # fmt: skip
-    assert result.keep.tolist() == [True, False, False, False] and result.summary.spared == 1
-
-
 def test_names_that_counts_would_add_are_refused():
-    with pytest.raises(la.errors.InputDataError, match="the column 'n_exact' already exists, and writing would add another"):
+    with pytest.raises(InputDataError, match="the column 'n_exact' already exists, and writing would add another"):
         la.dedup(pa.table({"text": [LONG], "n_exact": [1]}), counts=True)
 
 
 def test_known_pairs_do_not_count_groups_anew():
     result = la.dedup(ROWS, id="id", evidence="all", counts=True)
-    with pytest.raises(la.errors.ParameterError, match="rethreshold does not count groups again"):
+    with pytest.raises(ParameterError, match="rethreshold does not count groups again"):
         result.rethreshold(0.95)
     opened = la.dedup(ROWS, id="id", counts=True).rethreshold(1.0)
     assert opened.kept.to_pylist()[0]["n_duplicates"] == 3

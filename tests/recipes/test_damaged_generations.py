@@ -7,6 +7,7 @@ import pytest
 from weekly import HOW, forge, weeks
 
 import lookalike as la
+from lookalike.errors import InputDataError
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_damage_is_found(here, how):
         (problem,) = history.check()
         assert f"000002/{name}" in problem
         if "counts" in name:
-            with pytest.raises(la.errors.InputDataError, match=r"000002/sketches-counts\.parquet"):
+            with pytest.raises(InputDataError, match=r"000002/sketches-counts\.parquet"):
                 history.counts()
 
 
@@ -74,7 +75,7 @@ def test_changed_inputs_and_accounts_are_found(here):
         (problem,) = history.check()
     assert "0.parquet" in problem
     flipped(here / "history/generations.json", 200)
-    with pytest.raises(la.errors.InputDataError, match=r"generations\.json"):
+    with pytest.raises(InputDataError, match=r"generations\.json"):
         la.History("history")
 
 
@@ -85,7 +86,7 @@ def test_a_list_of_jobs_that_is_gone_is_missed(here, how):
         with la.History("history") as history:
             history.compact()
     (here / "history/generations.json").unlink()
-    with pytest.raises(la.errors.InputDataError, match=r"history/generations\.json is missing: .* would be added again"):
+    with pytest.raises(InputDataError, match=r"history/generations\.json is missing: .* would be added again"):
         la.History("history", read=how == "list")
     (here / "history/.lookalike_lock").unlink()
     with la.History("history") as history:
@@ -115,7 +116,7 @@ def test_what_is_damaged_is_not_merged(damage, here):
     damage(path)
     held = os.open(path, os.O_RDWR | os.O_NONBLOCK) if path.is_fifo() else None
     wrong = r"000002/sketches-00000\.parquet: (damaged|cannot be)"
-    with la.History("history") as history, pytest.raises(la.errors.InputDataError, match=wrong):
+    with la.History("history") as history, pytest.raises(InputDataError, match=wrong):
         history.compact()
     if held is not None:
         os.close(held)

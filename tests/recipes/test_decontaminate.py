@@ -12,6 +12,7 @@ from naive import overlap as naive
 
 import lookalike as la
 from lookalike.engines.memory import Memory
+from lookalike.errors import InputDataError, ParameterError
 from lookalike.files.workspace import Workspace
 from lookalike.search import passages
 
@@ -83,11 +84,10 @@ def test_what_all_references_share_is_not_gone_through():
     known = passages.Passages.of(hashes.values, hashes.offsets, None, 0.8).lists
     assert known.hidden.tolist() == [14] * 100 and (known.offsets[1:] - known.scanned).sum() == 1400
     assert not passages.Passages.of(hashes.values, hashes.offsets, None, 14 / 34).lists.hidden.any()
-    data = [" ".join([*prompt, "own", "words"]), *against[:3], " ".join([*prompt, *against[7].split()[16:34]])]
-    for measure in ("containment", "resemblance"):
-        how = {"measure": measure, "width": WIDTH}
-        found = found_by(data, against, **how)
-        assert found == naive.overlap(data, against, **how) and len(found[0]) == 4
+    texts = " ".join([*prompt, "own", "words"]), *against[:3], " ".join([*prompt, *against[7].split()[16:34]])
+    for how in ({"measure": measure, "width": WIDTH} for measure in MEASURES[:2]):
+        found = found_by(texts, against, **how)
+        assert found == naive.overlap(texts, against, **how) and len(found[0]) == 4
 
 
 QUESTION = "what is the capital of the old country of France"
@@ -111,7 +111,7 @@ def test_removal_and_annotation(tmp_path):
     assert rows[0]["containment"] == 1.0 and 0.1 < rows[0]["resemblance"] < 0.8 and rows[2]["resemblance"] == 1.0
     assert {name: rows[1][name] for name in ADDED} == dict.fromkeys(ADDED)
     result.write(tmp_path / "out", annotate=True)
-    assert tuple(pq.read_table(tmp_path / "out" / "train.parquet").column_names[-4:]) == ADDED
+    assert tuple(pq.read_table(tmp_path / "out/train.parquet").column_names[-4:]) == ADDED
 
 
 ADDED = "overlap_with", "overlap_passage", "resemblance", "containment"
@@ -140,22 +140,8 @@ def test_each_corpus_has_its_own_columns(tmp_path):
         (once, twice, {"id": "id"}, repeated),
         (twice, once, {"id": "id"}, repeated),
     ):
-        with pytest.raises(la.errors.InputDataError, match=said):
+        with pytest.raises(InputDataError, match=said):
             la.decontaminate(data, against=against, **more)
-
-
-@pytest.mark.parametrize("against", [[QUESTION], ["nothing like it at all, not even in part"]])
-def test_columns_have_the_same_types_with_and_without_matches(tmp_path, against):
-    text, number = pa.string(), pa.int64()
-    for ids, kind in (([1, 2], number), (["a", "b"], text), ([1, "b"], text), ([2**70, 1], text)):
-        train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "id": i} for i in ids])
-        matches = la.decontaminate(train, against=against, id="id").matches
-        assert matches["id"].to_pylist() == ([] if QUESTION not in against else ids if kind == number else [*map(str, ids)])
-        names = ("id", "reference", "passage", "resemblance", "containment")
-        kinds = [str(matches.schema.field(name).type).removeprefix("large_") for name in names]
-        assert kinds == [str(kind), "int64", "int64", "double", "double"]
-    for data, kind in (([PAGE], "int64"), (train, "string")):
-        assert str(la.decontaminate(data, against=against).matches.schema.field("id").type) == kind
 
 
 @pytest.mark.parametrize(("settings", "message"), [
@@ -163,11 +149,10 @@ def test_columns_have_the_same_types_with_and_without_matches(tmp_path, against)
     ({"measure": "ngram:13", "width": 5}, "leave out the width"), ({"measure": "ngram:13", "threshold": 0.5}, "leave out the"),
     ({"against_text": ["a", 1]}, "list of str"), ({"against_text": ["a", "a"]}, "twice"), ({"min_tokens": 0}, "min_tokens must be"),
     ({"common": 0}, "common must be"), ({"threshold": 0}, "threshold must be"), ({"threshold": float("nan")}, "got nan"),
-    ({"threshold": "0.8"}, "threshold must be a number"), ({"passage": 0}, "passage must be at least 1"),
-    ({"passage": 2.5}, "got 2.5"), ({"threads": 0}, "threads must be"), ({"encoding_errors": "ignore"}, "encoding_errors must be"),
+    ({"passage": 0}, "passage must be at least 1"), ({"passage": 2.5}, "got 2.5"), ({"threads": 0}, "threads must be"),
 ])  # fmt: skip
 def test_parameters(settings, message):
-    with pytest.raises(la.errors.ParameterError, match=message):
+    with pytest.raises(ParameterError, match=message):
         la.decontaminate(["a"], against=["a"], **settings)
 
 
@@ -177,7 +162,7 @@ def test_as_many_shingles_as_can_be_counted(monkeypatch, width, entries):
     monkeypatch.setattr(passages, "MAX_ENTRIES", entries)
     assert passages.Passages.of(values, offsets, width).sizes.sum() == entries
     monkeypatch.setattr(passages, "MAX_ENTRIES", entries - 1)
-    with pytest.raises(la.errors.ParameterError, match=rf"have {entries} shingles .* at most {entries - 1} fit"):
+    with pytest.raises(ParameterError, match=rf"have {entries} shingles .* at most {entries - 1} fit"):
         passages.Passages.of(values, offsets, width)
 
 
@@ -197,12 +182,13 @@ def test_no_text_seems_to_contain_another_by_a_hash_that_was_foreseen():
 
 
 def both(tmp_path):
+    """Two files of documents, and one of items that some of them have."""
     rng = np.random.default_rng(5)
     words = [[f"w{i}" for i in rng.integers(0, 6, rng.integers(0, 12))] for _ in range(80)]
-    data = write_lines(tmp_path / "d.jsonl", [{"text": " ".join(some), "id": f"d{i}"} for i, some in enumerate(words)])
-    more = write_lines(tmp_path / "e.jsonl", [{"text": " ".join(words[3]), "id": "e"}])
+    rows = [{"text": " ".join(some), "id": f"d{i}"} for i, some in enumerate(words)]
     items = [{"text": " ".join(some), "id": i, "more": [*some[:2]], "set": f"s{i % 3}"} for i, some in enumerate(words[::3])]
-    return [data, more], write_lines(tmp_path / "a.jsonl", items)
+    files = ("d", rows), ("e", [rows[3] | {"id": "e"}]), ("a", items)
+    return [write_lines(tmp_path / f"{name}.jsonl", some) for name, some in files]
 
 
 def outcome(folder, data, against, **how):
@@ -220,7 +206,7 @@ def outcome(folder, data, against, **how):
 
 
 def test_what_does_not_fit_the_memory_goes_to_the_disk(tmp_path, monkeypatch):
-    data, against = both(tmp_path)
+    *data, against = both(tmp_path)
     whole = outcome(tmp_path / "whole", data, against)
     assert len(whole[1]) > 200
     written, write = [], Workspace._write
@@ -232,18 +218,13 @@ def test_what_does_not_fit_the_memory_goes_to_the_disk(tmp_path, monkeypatch):
     assert sum(name.startswith("matched") for name in written) > 4 and any("references" in name for name in written)
 
 
-def test_short_reference_documents_are_found_as_a_whole_and_others_are_listed():
+def test_a_summary_counts_what_cannot_be_searched_for():
     against = ["of France", QUESTION, "", None, "...", "Country of FRANCE, and", "the capital of all France"]
     result = la.decontaminate([PAGE, "country of France"], against=against)
-    assert [tuple(row.values()) for row in result.not_searchable.to_pylist()] == [
-        (0, 2, "short"), (2, 0, "empty"), (3, 0, "empty"), (4, 0, "empty"),
-    ]  # fmt: skip
     assert result.provenance["summary"] == result.summary == {
         "documents": 2, "references": 7, "empty_references": 3, "short_references": 1, "common_references": 0,
         "contaminated_references": 2, "overlapping": 1, "matches": 2, "skipped": 0,
     }  # fmt: skip
-    found = {m["reference"]: (PAGE[m["begin"] : m["end"]], m["resemblance"]) for m in result.matches.to_pylist()}
-    assert found[1][0] == QUESTION and found[5] == ("country of France and", 0.0), "without a common shingle"
 
 
 @pytest.mark.parametrize(("unit", "text", "tokens"), [("char", "abc ", 3), ("byte", "é", 2), ("line", "a\n\nb", 2)])
@@ -278,22 +259,15 @@ def test_what_many_documents_have_is_no_evidence():
 
 
 def test_pieces_are_masked_and_the_rest_stays(tmp_path):
-    item = "what is the capital of the old country of France"
-    edited = item.replace("old", "OLD and rich")
-    rows = [
-        {"text": f"né: {edited}? No. {item}", "n": 1}, {"text": "nothing of the kind", "n": 2}, {"text": item.upper(), "n": 3},
-        {"text": "e\u0301 " + item + " e\u0301", "n": 4},
-    ]  # fmt: skip
-    train = write_lines(tmp_path / "train.jsonl", rows)
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "train.parquet")
-    for path in (train, tmp_path / "train.parquet"):
-        result = la.decontaminate(path, against=[item], threshold=0.5)
-        for mask in ("", "[…]"):
-            result.write(tmp_path / "out.jsonl", mask=mask, force=True)
-            left = [row["text"] for row in read_lines(tmp_path / "out.jsonl")]
-            assert left == [
-                f"né: {mask} and rich country of France? No. {mask}", "nothing of the kind", mask, f"e\u0301 {mask} e\u0301"
-            ], path  # fmt: skip
+    edited = QUESTION.replace("old", "OLD and rich")
+    texts = [f"né: {edited}? No. {QUESTION}", "nothing of the kind", QUESTION.upper(), f"e\u0301 {QUESTION} e\u0301"]
+    result = la.decontaminate(texts, against=[QUESTION], threshold=0.5)
+    for mask in ("", "[…]"):
+        result.write(tmp_path / "out.jsonl", mask=mask, force=True)
+        left = [row["text"] for row in read_lines(tmp_path / "out.jsonl")]
+        assert left == [
+            f"né: {mask} and rich country of France? No. {mask}", texts[1], mask, f"e\u0301 {mask} e\u0301"
+        ]  # fmt: skip
 
 
 def test_question_and_answer_may_be_apart_and_choices_in_any_order(tmp_path):
@@ -317,29 +291,27 @@ def test_question_and_answer_may_be_apart_and_choices_in_any_order(tmp_path):
     ]
     named = la.decontaminate(pages, against=against, benchmark="set", **how).by_benchmark
     assert named["benchmark"].to_pylist() == [str(against[0]), "b", "7"]
-    with pytest.raises(la.errors.InputDataError, match=r"row 0: field 'answer' must be a string.* found 2; name another"):
+    with pytest.raises(InputDataError, match=r"row 0: field 'answer' must be a string.* found 2; name another"):
         la.decontaminate(pages, against=[one[0] | {"answer": 2}], **how)
 
 
-def test_hostile_references():
-    for against in [
-        [QUESTION] * 100_000,
-        ["?!... " * 100, "", "\x00", "\u0301"],
-        ["w " * 1_000_000 + QUESTION],
-        [QUESTION + " x" * 1_000_000],
-    ]:
-        found = la.decontaminate([PAGE, "?!... " * 100, "w " * 3000], against=against, min_tokens=1)
-        assert found.summary["matches"] == (len(against) if against[0] == QUESTION else 0)
-        assert len(found.matches) == found.summary["matches"]
+@pytest.mark.parametrize(
+    ("against", "matches"),
+    [([QUESTION] * 100_000, 100_000), (["?!... " * 100, "", "\x00", "\u0301"], 0), (["w " * 1_000_000 + QUESTION], 0)],
+    ids=["copies", "no words", "long"],
+)
+def test_hostile_references(against, matches):
+    found = la.decontaminate([PAGE, "?!... " * 100, "w " * 3000], against=against, min_tokens=1)
+    assert found.summary["matches"] == len(found.matches) == matches
 
 
 def test_invalid_utf8_separates_words_or_is_an_error(tmp_path):
     table = pa.table({"text": pa.array([b"the \xff" + QUESTION.encode() + b"\xff\xff, yyy"]).cast(pa.binary())})
     pq.write_table(table, tmp_path / "t.parquet")
     (tmp_path / "a.txt").write_bytes(b"\xfe " + QUESTION.encode() + b"\xff")
-    with pytest.raises(la.errors.InputDataError, match=r"t.parquet, row 1: invalid UTF-8"):
+    with pytest.raises(InputDataError, match=r"t.parquet, row 1: invalid UTF-8"):
         la.decontaminate(tmp_path / "t.parquet", against=[QUESTION])
-    with pytest.raises(la.errors.InputDataError, match=r"a.txt: invalid UTF-8"):
+    with pytest.raises(InputDataError, match=r"a.txt: invalid UTF-8"):
         la.decontaminate([QUESTION], against=tmp_path / "a.txt")
     result = la.decontaminate(
         tmp_path / "t.parquet", against=tmp_path / "a.txt", encoding_errors="replace", against_text="text"

@@ -6,9 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from corpora import vocabulary
 
 import lookalike as la
 from lookalike.engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM, Memory
+from lookalike.errors import ParameterError
 from lookalike.recipes import foresight
 from lookalike.recipes.foresight import Corpus, Footprint, Speeds
 from lookalike.settings.settings import Settings
@@ -51,26 +53,26 @@ def test_a_foresight_says_where_everything_lies():
     ],
 )
 def test_what_cannot_be_foreseen_is_refused(wrong, message):
-    with pytest.raises(la.errors.ParameterError, match=message.replace("(", r"\(")):
+    with pytest.raises(ParameterError, match=message.replace("(", r"\(")):
         la.foresee(**SIZE | wrong)
 
 
 def test_a_cap_that_a_job_refuses_is_refused_with_the_least_that_would_do():
     least = la.foresee(**SIZE).least_memory
     assert la.foresee(**SIZE | {"memory": least}).memory == least
-    with pytest.raises(la.errors.ParameterError, match=rf"1,000,000 documents need {least / 1e6:,.0f} MB .* raise memory="):
+    with pytest.raises(ParameterError, match=rf"1,000,000 documents need {least / 1e6:,.0f} MB .* raise memory="):
         la.foresee(**SIZE | {"memory": least - 1})
-    with pytest.raises(la.errors.ParameterError, match="memory must be at least"):
+    with pytest.raises(ParameterError, match="memory must be at least"):
         la.foresee(**SIZE | {"memory": FLOOR})
 
 
 def test_the_disk_space_of_a_real_job_was_foreseen(tmp_path):
     """Two fifths of the documents are in families of four, each other one is alone."""
     rng = np.random.default_rng(0)
-    words = np.array(["".join(rng.choice(list("etaoinshrd"), size)) for size in 3 + rng.poisson(3, 1 << 14)])
-    chosen = np.repeat(rng.integers(0, len(words), (300, 200)), 4, axis=0)
-    chosen[np.arange(1200), rng.integers(0, 200, 1200)] = rng.integers(0, len(words), 1200)
-    texts = [" ".join(row) for row in [*words[chosen], *words[rng.integers(0, len(words), (1800, 100))]]]
+    words = vocabulary(1 << 14)
+    chosen = rng.choice(words, (300, 200)).repeat(4, axis=0)
+    chosen[np.arange(1200), rng.integers(0, 200, 1200)] = rng.choice(words, 1200)
+    texts = [" ".join(row) for row in [*chosen, *rng.choice(words, (1800, 100))]]
     path = tmp_path / "texts.parquet"
     pq.write_table(pa.table({"text": texts}), path)
     size = sum(len(text.encode()) for text in texts)
@@ -140,7 +142,7 @@ def test_containment_worked_out_by_hand():
     texts, paired, matches = 0.75 * text + 16 * 7500, 2 * 16 * pairs, 24 * 5000
     assert stages.disk() == corpus.tables + 32 * pairs + texts + paired + matches, "rows of samples wait in memory"
     many = foreseen(10**6, text, 0, 3.0, 500, measure="containment")
-    assert many.disk() == many.corpus.tables + 16 * many.corpus.holders > foreseen(10**6, text, 0, 3.0, 500).disk()
+    assert many.disk() == many.corpus.tables + 16 * many.corpus.holders
     speeds = Speeds(
         start=0, read_byte=1, read_document=0, sketch_byte=2, sketch_document=0, pair=0, compare_byte=0, holder=300, shared=0,
         write_byte=0, write_document=0, write_pair=0, new_byte=0,
@@ -148,8 +150,6 @@ def test_containment_worked_out_by_hand():
     assert stages.seconds(speeds)["finding"] == pytest.approx(1 + 2 + 300 * corpus.holders / 1e9)
     held = foreseen(n, text, 0.5, 3.0, 20_000, measure="containment")
     assert held.disk() == 0 and held.seconds(speeds)["finding"] == pytest.approx(2 + 300 * corpus.holders / 1e9)
-    assert held.peak() > foreseen(n, text, 0.5, 3.0, 20_000).peak()
-    assert "finding" not in foreseen(n, text).seconds(speeds)
 
 
 def test_held_memory_worked_out_by_hand():

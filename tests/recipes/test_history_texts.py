@@ -7,8 +7,10 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from json_lines import write_lines
+from weekly import forge
 
 import lookalike as la
+from lookalike.errors import InputDataError
 
 WORDS = [f"w{i}" for i in range(60)]
 FIRST = {f"a{i}": " ".join([*WORDS[:40], f"own{i}", *[f"a{i}x{j}" for j in range(30 * (i > 0))]]) for i in range(4)}
@@ -90,7 +92,7 @@ def test_the_same_file_again_is_told_unless_it_has_changed(tmp_path, monkeypatch
     begun(tmp_path, monkeypatch)
     said = r"first.jsonl is both an input and a reference \(its sketches are in history/000001\)"
     with la.History("history") as history:
-        with pytest.raises(la.errors.InputDataError, match=said):
+        with pytest.raises(InputDataError, match=said):
             history.add(["first.jsonl", "second.jsonl"], "out2", la.Settings(id="id"))
         as_jsonl(tmp_path / "first.jsonl", SECOND)
         result = history.add("first.jsonl", "out2", la.Settings(id="id"))
@@ -101,7 +103,7 @@ def test_the_same_file_again_is_told_unless_it_has_changed(tmp_path, monkeypatch
 def test_without_texts_the_inputs_are_needed(tmp_path, monkeypatch):
     begun(tmp_path, monkeypatch, texts=False)
     (tmp_path / "first.jsonl").unlink()
-    with la.History("history") as history, pytest.raises(la.errors.InputDataError, match="first.jsonl: cannot be read"):
+    with la.History("history") as history, pytest.raises(InputDataError, match="first.jsonl: cannot be read"):
         history.add("second.jsonl", "out2", la.Settings(id="id"))
     assert not (tmp_path / "out2").exists()
 
@@ -110,11 +112,10 @@ def test_damaged_texts_are_told(tmp_path, monkeypatch):
     begun(tmp_path, monkeypatch)
     (path,) = (tmp_path / "history/000001").glob("sketches-*.parquet")
     table = pq.read_table(path)
-    changed = table.set_column(table.schema.get_field_index("text"), "text", pa.array([b"x"] * len(table), pa.large_binary()))
-    size = path.stat().st_size
-    pq.write_table(changed, path, compression="none")
-    path.write_bytes(path.read_bytes().ljust(size, b"\0"))
-    with pytest.raises(la.errors.InputDataError, match="sketches-00000.parquet"), la.History("history") as history:
+    other = pa.array([b"x"] * len(table), pa.large_binary())
+    pq.write_table(table.set_column(table.schema.get_field_index("text"), "text", other), path)
+    forge(path.parent, lambda said: said["files"][0].update(bytes=path.stat().st_size))
+    with pytest.raises(InputDataError, match="sketches-00000.parquet"), la.History("history") as history:
         history.add("second.jsonl", "out2.jsonl", la.Settings(id="id"))
     assert not (tmp_path / "out2.jsonl").exists()
 

@@ -5,6 +5,7 @@ import json
 import logging
 import re
 import sqlite3
+from functools import partial
 from io import BytesIO
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from formats.format_samples import sample
 from json_lines import read_lines
 
 import lookalike as la
+from lookalike.errors import InputDataError
 
 ROWS = [{"id": f"r{n}", "text": f"text {n} of this file has words of its own: a{n} b{n} c{n} d{n}"} for n in range(6)]
 GOOD = [{"id": f"g{n}", "text": "quite another text which two rows have, word for word the same"} for n in range(2)]
@@ -29,8 +31,7 @@ def jsonl(rows):
 
 def columnar(write, **how):
     def make(rows):
-        made = BytesIO()
-        write(pa.Table.from_pylist(rows), made, **how)
+        write(pa.Table.from_pylist(rows), made := BytesIO(), **how)
         return made.getvalue()
 
     return make
@@ -80,12 +81,12 @@ FAULTS = {
     "no utf-8": lambda data: b"a line \xff of bytes\n" * 3,
 }
 COMMANDS = {
-    "dedup": lambda data, **how: la.dedup(data, **how),
+    "dedup": la.dedup,
     "against": lambda data, **how: la.dedup(GOOD, against=data, **how),
-    "pairs": lambda data, **how: la.pairs(data, **how),
-    "lines": lambda data, **how: la.repeats(data, **how),
-    "passages": lambda data, **how: la.repeats(data, unit="passage", **how),
-    "decontaminate": lambda data, **how: la.decontaminate(data, against=GOOD, **how),
+    "pairs": la.pairs,
+    "lines": la.repeats,
+    "passages": partial(la.repeats, unit="passage"),
+    "decontaminate": partial(la.decontaminate, against=GOOD),
     "decontaminate against": lambda data, **how: la.decontaminate(GOOD, against=data, **how),
 }
 FILES_ALONE = (".txt", ".txt.gz", ".html", ".html.gz", ".docx", ".eml", ".zip", ".tar")
@@ -138,27 +139,19 @@ ALL_BAD = {
 
 
 @pytest.mark.parametrize("name", ALL_BAD)
-def test_an_input_of_which_nothing_can_be_read_is_an_error(tmp_path, capsys, name):
-    """Whatever its format, and the job, which then writes nothing; it is no error beside what can be read."""
+def test_an_input_of_which_nothing_can_be_read_is_an_error(tmp_path, name):
+    """Whatever its format, and the job; it is no error beside what can be read."""
     path, good = tmp_path / name, tmp_path / "good.jsonl"
     path.write_bytes(ALL_BAD[name])
     good.write_bytes(jsonl(GOOD))
-    others = [
-        ["dedup", good, "--against", path],
-        ["pairs", path],
-        ["decontaminate", good, "--against", path],
-        ["decontaminate", path, "--against", good],
-    ]
-    if name not in ("a.html.gz", "a.mbox", "a.warc"):
-        others += [["repeats", path], ["repeats", "--unit", "passage", path]]
-    for words in (["dedup", path], others[list(ALL_BAD).index(name) % len(others)]):
-        code, _, error = run(capsys, *words, "--on-error", "skip", "-o", tmp_path / "out.jsonl")
-        assert code == 1 and " left out; the first: " in error and str(path) in error, (words, error)
-        assert "can be read: " in error and "--on-error" not in error and not (tmp_path / "out.jsonl").exists()
-    code, out, _ = run(capsys, "dedup", path, good, "--on-error", "skip", "--json")
-    said = json.loads(out)
-    assert code == 0 and said["documents"] - said["documents_skipped"] == 2
-    assert name != "a.json" or said["documents_skipped"] == 2
+    others = [one for one in COMMANDS if one not in ("lines", "passages") or name not in ("a.html.gz", "a.mbox", "a.warc")]
+    for command in ("dedup", others[list(ALL_BAD).index(name) % len(others)]):
+        with pytest.raises(InputDataError, match="can be read: .* left out; the first: ") as told:
+            COMMANDS[command](path, on_error="skip")
+        assert str(path) in str(told.value) and "on_error" not in str(told.value)
+    summary = la.dedup([path, good], on_error="skip").summary
+    assert summary.documents - summary.documents_skipped == 2
+    assert name != "a.json" or summary.documents_skipped == 2
 
 
 @pytest.mark.parametrize(
@@ -174,7 +167,7 @@ def test_an_empty_input_is_none(tmp_path, capsys, name, content):
 def test_a_bad_file_that_is_opened_beside_an_empty_one(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     (tmp_path / "b.jsonl").write_bytes(b"")
-    with pytest.raises(la.errors.InputDataError, match="no file or document can be read: 1 left out; the first: .*a.parquet"):
+    with pytest.raises(InputDataError, match="no file or document can be read: 1 left out; the first: .*a.parquet"):
         la.dedup(tmp_path, on_error="skip")
 
 
@@ -206,7 +199,7 @@ def test_a_bad_row_is_the_only_one_that_is_left_out(tmp_path, suffix, row, caplo
     lines = make(ROWS).splitlines(keepends=True)
     path = tmp_path / f"in{suffix}"
     path.write_bytes(b"".join([*lines[:3], row, *lines[3:]]))
-    with pytest.raises(la.errors.InputDataError, match="in.*(row|line) [34]"):
+    with pytest.raises(InputDataError, match="in.*(row|line) [34]"):
         la.dedup(path, id="id", on_error="stop")
     result = la.dedup(path, id="id", on_error="skip")
     assert result.summary.documents_skipped == 1 and result.summary.kept == len(ROWS)

@@ -69,14 +69,10 @@ def test_an_id_of_a_reference_is_told_from_the_same_id_of_the_input(files, tmp_p
     assert result.removed.column_names == ["id", "duplicate_of", "duplicate_source", "duplicate_is_reference", "resemblance"]
     pairs = result.pairs.select(["left_id", "right_id", "left_is_reference"]).to_pylist()
     assert [tuple(pair.values()) for pair in pairs] == [("p", "s", True), ("p", "r", False)]
-    assert [call[1:2] + call[3:] for call in result.summary.least_alike] == [("p", False), ("p", True)]
     assert "s  ->  p (reference)" in str(result.summary) and "r  ->  p\n" in str(result.summary)
-    annotations = result.annotations.to_pylist()
-    assert [(row["cluster"], row["cluster_is_reference"]) for row in annotations] == [
-        ("p", False), ("p", False), ("p", True), (None, None)]  # fmt: skip
     result.write(tmp_path / "out.jsonl", annotate=True)
-    written = read_lines(tmp_path / "out.jsonl")
-    assert [{name: row[name] for name in annotations[0]} for row in written] == annotations
+    clusters = [(row["cluster"], row["cluster_is_reference"]) for row in read_lines(tmp_path / "out.jsonl")]
+    assert clusters == [("p", False), ("p", False), ("p", True), (None, None)]
 
 
 def test_the_source_of_a_reference(tmp_path):

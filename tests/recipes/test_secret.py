@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from cli.commands import contents
 from same_results import corpus
 
 import lookalike as la
@@ -27,9 +28,9 @@ def written_forms(secret):
     return [secret, secret[::-1], pickle.dumps(secret)[-19:-3], *(text.encode() for text in texts)]
 
 
-def contents(folder):
+def everything_in(folder):
     """{path: bytes} of everything below a folder, and the rows of its tables as text."""
-    files = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    files = {folder / name: data for name, data in contents(folder).items()}
     tables = [path for path in files if path.suffix == ".parquet"]
     return files | {f"{path} rows": repr(pq.read_table(path).to_pydict()).encode() for path in tables}
 
@@ -56,11 +57,10 @@ def test_it_is_in_its_file_and_nowhere_else(inputs, small_parts, tmp_path, caplo
     said += [result.annotations.to_pydict(), result.pairs.to_pydict(), result.rethreshold(0.9).provenance]
     (out / "said.txt").write_text("\n".join([*map(repr, said), str(result.summary), caplog.text, *capfd.readouterr()]))
     (out / "result.pickle").write_bytes(pickle.dumps(result))
-    found = contents(tmp_path)
+    found = everything_in(tmp_path)
     assert len([path for path in found if str(path).endswith(".part")]) > 5
-    assert [(str(path), form) for form in written_forms(secret) for path, data in found.items() if form in data] == [
-        (str(work / "secret"), secret)
-    ]
+    forms = [(path, form) for form in written_forms(secret) for path, data in found.items() if form in data]
+    assert forms == [(work / "secret", secret)]
     result.close()
     assert not work.exists()
 

@@ -9,6 +9,7 @@ import pytest
 
 import lookalike as la
 from lookalike.engines.local import tables as local_tables
+from lookalike.errors import IndexFormatError, OutputError, ParameterError
 
 
 def turned(data, bit):
@@ -23,12 +24,12 @@ def test_other_parameters_or_inputs_are_refused(inputs, tmp_path):
     given = [path, inputs[1]]
     la.dedup(given, work=work)
     for data, more, said in ((given, {"threshold": 0.9}, r"inputs: threshold was 0.8, is 0.9"), (path, {}, "inputs was")):
-        with pytest.raises(la.errors.ParameterError, match=said):
+        with pytest.raises(ParameterError, match=said):
             la.dedup(data, work=work, **more)
     assert la.dedup(given, work=work).keep.tolist() == la.dedup(given).keep.tolist()
     with path.open("a") as stream:
         stream.write('{"text": "one more", "id": "more", "score": 1}\n')
-    with pytest.raises(la.errors.ParameterError, match=r"inputs\[0\]"):
+    with pytest.raises(ParameterError, match=r"inputs\[0\]"):
         la.dedup(given, work=work)
 
 
@@ -50,13 +51,13 @@ def test_a_damaged_part_stops_a_resumed_job(inputs, small_parts, tmp_path):
     path.write_bytes(turned(data, 8 * len(data) - 9000))
     for part in [part for part in work.glob("*.part") if not part.name.startswith("sketches")]:
         part.unlink()
-    with pytest.raises(la.errors.IndexFormatError, match="sketches-000001"):
+    with pytest.raises(IndexFormatError, match="sketches-000001"):
         la.dedup(inputs, work=work)
 
 
 def test_two_processes_in_one_folder(inputs, tmp_path):
     first = la.dedup(inputs, work=tmp_path / "work")
-    with pytest.raises(la.errors.OutputError, match="another process is using this folder"):
+    with pytest.raises(OutputError, match="another process is using this folder"):
         la.dedup(inputs, work=tmp_path / "work")
     first.close()
 
@@ -89,7 +90,7 @@ def test_a_missing_part_stops_a_resumed_job(stopped, tmp_path, table):
         work = tmp_path / part.name
         shutil.copytree(left, work)
         (work / part.name).unlink()
-        with pytest.raises(la.errors.IndexFormatError, match="parts of the job are missing; empty the folder and start again"):
+        with pytest.raises(IndexFormatError, match="parts of the job are missing; empty the folder and start again"):
             la.dedup(data, work=work)
 
 
