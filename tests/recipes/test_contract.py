@@ -79,3 +79,18 @@ def test_documents_of_one_fingerprint_are_not_paired_all_with_all(rng):
     texts = [" ".join(rng.permutation(words)) for _ in range(20_000)]
     result = la.dedup(texts, method="simhash", width=1, threshold=0.9)
     assert result.keep.sum() == 1 and result.summary.candidate_pairs < 10 * len(texts)
+
+
+def test_equal_sets_of_shingles_make_no_square_of_pairs():
+    """With recall 1 only the first of them meets later documents, unless all matches are asked for: the same is decided."""
+    sizes = range(4, 12)
+    texts = [" ".join(f"w{i}" for i in range(n)) + "." * dots for dots in range(80) for n in sizes]
+    chosen = {"recall": 1, "width": 1, "threshold": 0.7}
+    found, every = la.dedup(texts[3:], **chosen), la.dedup(texts[3:], evidence="all", **chosen)
+    columns = found.decisions.column_names
+    assert found.decisions.equals(every.decisions.select(columns)) and found.summary.kept == 3
+    assert found.summary.candidate_pairs < 10 * len(texts) and every.summary.verified_pairs > 50 * len(texts)
+    for threshold in (0.8, 0.9, 1.0):
+        higher = la.dedup(texts[3:], **chosen | {"threshold": threshold})
+        for one in (found, every):
+            assert one.rethreshold(threshold).decisions.select(columns).equals(higher.decisions)

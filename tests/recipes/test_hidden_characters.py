@@ -1,9 +1,8 @@
-"""Characters that show nothing make no difference: in any unit, normal form and job, keyed or not."""
+"""Characters that show nothing make no difference: in any unit and normal form, keyed or not."""
 
 import unicodedata
 from itertools import product
 
-import pyarrow as pa
 import pytest
 from cli.commands import run
 
@@ -79,27 +78,6 @@ def test_tokenizers_of_users_see_none():
     for form in ("none", "NFC"):
         la.shingle([marked("Wort für Wort", "\u00ad") + "\u200b"], tokenizer=tokenizer, normalization=form, width=1)
     assert seen == ["wort für wort\u200b"] * 2
-
-
-def test_passages_are_cut_where_they_are():
-    again = "Neu: " + marked(PLAIN, "\u00ad") + " Ende."
-    found = la.repeats(pa.table({"text": [PLAIN, again]}), unit="passage", length=5)
-    data = again.encode()
-    (row,) = found.removed.to_pylist()
-    assert row["id"] == 1
-    assert data[: row["begin"]].decode() == "Neu: \u00ad" and data[row["end"] :].decode() == "\u00ad Ende."
-
-
-def test_words_of_lines_are_counted_without_them():
-    twice = ["a\u00adb c\u2060d \u200e\n"] * 2
-    assert [la.repeats(pa.table({"text": twice}), min_words=n).removed.num_rows for n in (2, 3)] == [1, 0]
-
-
-def test_overlap_says_where_it_is():
-    page = f"Vorher. {marked(PLAIN, chr(0xAD))} Nachher."
-    (row,) = la.decontaminate([page], against=[PLAIN]).matches.to_pylist()
-    assert row["containment"] == 1.0
-    assert page.encode()[row["begin"] : row["end"]].decode() == marked(PLAIN, "\u00ad")[1:-1]
 
 
 def test_a_comparison_shows_them(capfd, tmp_path):

@@ -262,30 +262,6 @@ def check_rules(texts, others):
         assert dedup(encoded, references=60, threshold=0.8, width=1, **plan, rule=other) != found
 
 
-def test_overrides_decide():
-    """Each kind of override changes what becomes of other documents, or of its own."""
-    texts = [*TEXTS, *TEXTS]
-    chosen = {"threshold": 0.5, "keep": "first", "seed": 1, "banding": (8, 1)}
-    plain = compare(texts, 30, Rule(10**6), **chosen)
-    gone = {d: "keep" for d, e in enumerate(plain) if d >= 30 and e.reason != "kept" and d % 2}
-    firsts = {e.keeper: "remove" for e in plain if e.reason in ("exact", "near") and e.keeper >= 30 and e.keeper % 3}
-    found = compare(texts, 30, Rule(10**6), overrides=gone | firsts, **chosen)
-    assert {e.reason for e in found} == {"reference", "kept", "exact", "near", "empty", "override"}
-    others = [d for d in range(len(texts)) if d not in gone and d not in firsts]
-    assert sum(found[d] != plain[d] for d in others) > 20
-
-
-def test_keys_decide():
-    """Documents are removed by the key of a kept one and of a reference."""
-    texts = [*TEXTS, *TEXTS]
-    corpus, references = [(i, 0, 0) for i in range(len(texts))], 4
-    given = {"texts": texts, "empty": "drop", "width": 1, "threshold": 0.5, "keep": "first", "seed": 1, "banding": (8, 1)}
-    found, plain = (check(corpus, references, None, pa.array([None]), Rule(10**6), key=key, **given) for key in ("k", None))
-    of = {d: e.keeper for d, e in enumerate(found) if e.reason == "key"}
-    assert len(of) > 100 and {keeper < references for keeper in of.values()} == {True, False}
-    assert sum(e != plain[d] for d, e in enumerate(found) if d not in of) > 2  # those of a key match nobody
-
-
 def test_crowds():
     """Heads, codes and budget each change what is decided here (the first holders of a code are heads too)."""
     check_rules(records(400), [Rule(10**6), Rule(6, heads=0), Rule(6, codes=0), Rule(6, budget=0)])
