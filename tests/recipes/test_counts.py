@@ -79,3 +79,23 @@ def test_known_pairs_do_not_count_groups_anew():
         result.rethreshold(0.95)
     opened = la.dedup(ROWS, id="id", counts=True).rethreshold(1.0)
     assert opened.kept.to_pylist()[0]["n_duplicates"] == 3
+
+
+def test_without_a_column_each_file_is_a_source(tmp_path):
+    for name, rows in (("x", ROWS[:3]), ("y", ROWS[3:])):
+        write_lines(tmp_path / f"{name}.jsonl", rows)
+    (tmp_path / "z.txt").write_text(LONG)
+    (tmp_path / "z2.txt").write_text(LONG)
+    with closing(la.dedup(tmp_path, counts=True)) as result:
+        first, own = result.kept.to_pylist()
+    assert first["n_sources"] == 4 and first["n_exact"] == 5 and own["n_sources"] == 1
+
+
+def test_references_count_what_is_removed_for_them():
+    result = la.dedup(ROWS[2:], against=ROWS[:2], id="id", counts=True, source="from", at_most=2)
+    told = {row["id"]: (row["reason"], row["n_duplicates"], row["n_sources"]) for row in result.decisions.to_pylist()}
+    assert told == {
+        "a": ("reference", 3, 4), "b": ("reference", 0, 1), "c": ("spared", 0, 0), "d": ("near", 0, 0), "e": ("exact", 0, 0),
+        "f": ("exact", 0, 0),
+    }  # fmt: skip
+    assert result.keep.tolist() == [True, False, False, False] and result.summary.spared == 1

@@ -1,10 +1,13 @@
 """Ids: unique, and integers or strings; anything else is refused with its file and row. Priorities: of one kind."""
 
+import random
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from engine_kinds import KINDS, prepare
 from json_lines import write_lines
+from samples import one_in
 
 import lookalike as la
 from lookalike.errors import InputDataError
@@ -48,3 +51,21 @@ def test_kinds_that_have_no_order(kind, monkeypatch, tmp_path):
     )
     with pytest.raises(InputDataError, match=r"keep: column 'v' holds .*a\.jsonl, row 2\) and .*a\.jsonl, row 4\)"):
         la.dedup(tmp_path / "a.jsonl", keep="largest:v", **prepare(kind, monkeypatch))
+
+
+def documents(n, **columns):
+    """Different texts beside some columns."""
+    return pa.table({"text": [f"a b c{i}" for i in range(n)]} | columns)
+
+
+@pytest.mark.parametrize(("seed", "kind"), one_in(3, [1, 2, 3], KINDS))
+def test_the_first_repeat_is_named(kind, seed, monkeypatch):
+    ids = random.Random(seed).choices(range(40), k=30)
+    seen = {}
+    for row, number in enumerate(ids):
+        if number in seen:
+            break
+        seen[number] = row
+    said = f"the id '{number}' appears twice: table, row {seen[number]} and table, row {row};"
+    with pytest.raises(InputDataError, match=said):
+        la.dedup(documents(30, id=ids), id="id", **prepare(kind, monkeypatch))

@@ -63,3 +63,18 @@ def test_a_higher_threshold_states_the_bands_that_were_searched(rng, verify):
         expected *= shares.reach_probability(0.9, 0.9, 256)
     for stated in (higher.summary.recall_planned, higher.summary.recall_vouched, plan["recall_at_threshold"]):
         assert stated == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("settings", "union", "common"), [({"threshold": 0.8}, 100, 80), ({"threshold": 0.8, "bands": 2, "rows": 6}, 100, 80),
+                                                           ({"kind": "simhash", "threshold": 0.95, "radius": 5}, 105, 95)])  # fmt: skip
+def test_an_index_states_the_recall_of_its_answers(rng, tmp_path, settings, union, common):
+    n = 800
+    texts = planted(rng, n, union, common)
+    with la.Index.create(tmp_path / "index", width=1, **settings) as index:
+        stated = index.info["recall_at_threshold"]
+        index.add(list(range(n)), texts[0::2])
+        found = index.query(texts[1::2])
+    hits = (np.array(found["query"].to_pylist()) == np.array(found["id"].to_pylist())).sum()
+    assert 0 < stated < 0.6 if len(settings) == 3 else 0.99 <= stated < 1
+    assert abs(hits / n - stated) < 5 * (stated * (1 - stated) / n) ** 0.5 + 0.01
+    assert min(found["standard_error"].to_pylist()) > 0

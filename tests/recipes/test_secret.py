@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import pickle
 
 import numpy as np
@@ -65,11 +66,22 @@ def test_it_is_in_its_file_and_nowhere_else(inputs, small_parts, tmp_path, caplo
     assert not work.exists()
 
 
+def made_a_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+def made_a_link(path):
+    os.replace(path, path.parent.parent / "elsewhere")
+    path.symlink_to(path.parent.parent / "elsewhere")
+
+
 DAMAGE = {
     "turned": lambda path: path.write_bytes((data := path.read_bytes())[:-6] + bytes([data[-6] ^ 1]) + data[-5:]),
     "of another job": lambda path: write_secret(path.parent, bytes(range(16))),  # what it makes would not meet what is there
     "unlinked": lambda path: path.unlink(),
-}
+    "a folder": made_a_folder, "a link": made_a_link,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
@@ -86,6 +98,8 @@ def test_a_job_without_its_secret_is_refused_and_loses_nothing(inputs, small_par
         ):
             la.dedup(inputs, work=work)
         assert {p.name: p.read_bytes() for p in work.iterdir() if p.name != "secret"} == parts
+    if path.is_dir():
+        path.rmdir()
     path.unlink(missing_ok=True)
     path.write_bytes(whole)
     result = la.dedup(inputs, work=work)

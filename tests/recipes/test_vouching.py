@@ -1,10 +1,10 @@
 """The recall that is vouched for a job is the mean, document by document, of what the formula says of its codes."""
 
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from steps.naive_crowds import count_codes, held
 
 import lookalike as la
 from lookalike.recipes import decide
@@ -42,7 +42,7 @@ def mean(decider, standing, settings, kept):
     method, found = settings.finder, decider.found
     bands, rows = method.n_keys, method.n_codes // method.n_keys
     codes = {row["order"]: np.frombuffer(row["code"], "<u2").tolist() for row in rows_of(found.crowded)}
-    count = count_codes(codes, codes)
+    count = Counter((slot, code) for some in codes.values() for slot, code in enumerate(some))
     removed = {row["order"] for row in rows_of(standing)}
     if settings.overrides is not None:
         sketches = found.sketches.select(["order", "override"])
@@ -52,7 +52,8 @@ def mean(decider, standing, settings, kept):
     for order, code in codes.items():
         if order in removed or order < found.boundary:
             continue
-        budget = {slot for slot, _, _, within in held(code, count, 16, 384) if within}
+        shared = sorted((count[slot, c], slot) for slot, c in enumerate(code) if count[slot, c] > 1)[:16]
+        budget = {slot for place, (_, slot) in enumerate(shared) if sum(n for n, _ in shared[: place + 1]) <= 384}
         own = [slot in budget or count[slot, c] == 1 for slot, c in enumerate(code)]
         crowd = [
             all(count[band * rows + i, code[band * rows + i]] > settings.max_bucket for i in range(rows))
