@@ -1,5 +1,6 @@
 """Documents of several weeks, and what a job against saved sketches must say: what it says against the kept documents."""
 
+import json
 import random
 from contextlib import closing
 
@@ -8,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import lookalike as la
+from lookalike.files.descriptions import encoded
 
 TOLD = ["id", "bytes", "kept", "reason", "duplicate_of", "duplicate_is_reference", "cluster", "n_exact", "n_duplicates"]
 SCORES = ["resemblance", "standard_error", "distance"]
@@ -100,3 +102,13 @@ def said(result):
     if counts["recall_planned"] == 1:  # how many pairs are compared depends on the secret
         counts["candidate_pairs"] = None
     return decisions.select([*TOLD, *scores]).to_pylist(), pairs, counts
+
+
+def forge(folder, change):
+    """Change the description of saved sketches, as somebody else could: with a checksum that fits."""
+    path = folder / "sketches.json"
+    held = json.loads(path.read_bytes())
+    del held["checksum"]
+    held.pop("seal", None)
+    change(held)
+    path.write_bytes(encoded(held, own=False))

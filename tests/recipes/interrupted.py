@@ -1,6 +1,6 @@
 """Runs one job after the other, each in a child process of its own that may be killed; commands come as lines of JSON.
 
-``{"settings": ..., "inputs": ..., "output": ..., "kill": null | ["put", n or name, "before" | "after"] | ["seconds", x]}``; the
+``{"settings": ..., "inputs": ..., "output": ..., "kill": null | ["put", n, "before" | "after"] | ["seconds", x]}``; the
 answer is a line with the child's exit code.
 """
 
@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 
 import lookalike as la
 from lookalike.engines.local import engine as local
@@ -24,10 +25,9 @@ def run(job):
 
         def killing_put(self, name, arrays):
             met.append(name)
-            if when == "before" and wanted in (len(met), name):
-                os.kill(os.getpid(), signal.SIGKILL)
-            put(self, name, arrays)
-            if when == "after" and wanted in (len(met), name):
+            if when == "after" or wanted != len(met):
+                put(self, name, arrays)
+            if wanted == len(met):
                 os.kill(os.getpid(), signal.SIGKILL)
 
         Workspace.put = killing_put
@@ -49,12 +49,7 @@ def main():
             try:
                 run(job)
                 os._exit(0)
-            except la.LookalikeError as error:
-                print(error, file=sys.stderr, flush=True)
-                os._exit(3)
             except BaseException:
-                import traceback
-
                 traceback.print_exc()
                 os._exit(4)
         if job["kill"] and job["kill"][0] == "seconds":

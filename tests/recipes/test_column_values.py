@@ -15,6 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import lookalike as la
+from lookalike.errors import InputDataError
 from lookalike.values.cells import cell_keys
 
 TEXT = "the quick brown fox jumps over the lazy dog again and again"
@@ -30,6 +31,11 @@ def exact(value):
     if isinstance(value, float) and not value.is_integer():
         return Fraction(repr(value))
     return Fraction(value)
+
+
+def order(value):
+    """Numbers are by size, words by their bytes."""
+    return value.encode() if isinstance(value, str) and value.isalpha() else exact(value)
 
 
 def as_json(value):
@@ -72,26 +78,18 @@ def files(folder, some):
     return [write(folder / str(i), form, values, arrow_type(values)) for i, (form, values) in enumerate(some)]
 
 
-@given(chunks(whole, floats, decimals), st.sampled_from(["largest", "smallest"]))
-@example([("parquet", [2**53 + 1]), ("parquet", [2.0**53]), ("csv", [2**53 + 1])], "largest")
-@example([("parquet", [Decimal("0.1000")]), ("jsonl", [0.1]), ("csv", [0.1])], "largest")
-def test_numbers_of_all_types_and_formats_have_one_order(folder, some, policy):
-    values = [v for _, chunk in some for v in chunk]
-    known = [i for i, v in enumerate(values) if v is not None]
-    sign = -1 if policy == "largest" else 1
-    best = min(known, key=lambda i: (sign * exact(values[i]), i)) if known else 0
-    assert np.flatnonzero(la.dedup(files(folder, some), keep=f"{policy}:v").keep).tolist() == [best]
-
-
 words = st.text("abcxyzé", min_size=1, max_size=3)
 
 
-@given(chunks(words), st.sampled_from(["largest", "smallest"]))
-def test_texts_of_all_formats_have_the_order_of_their_bytes(folder, some, policy):
+@given(chunks(whole, floats, decimals) | chunks(words), st.sampled_from(["largest", "smallest"]))
+@example([("parquet", [2**53 + 1]), ("parquet", [2.0**53]), ("csv", [2**53 + 1])], "largest")
+@example([("parquet", [Decimal("0.1000")]), ("jsonl", [0.1]), ("csv", [0.1])], "largest")
+@example([("csv", ["12345678901234567.891", "12345678901234567.892"])], "largest")
+@example([("csv", ["1700000000.123456788", "1700000000.123456789", "1e400"])], "largest")
+def test_values_of_all_types_and_formats_have_one_order(folder, some, policy):
     values = [v for _, chunk in some for v in chunk]
     known = [i for i, v in enumerate(values) if v is not None]
-    chosen = (max if policy == "largest" else min)([values[i].encode() for i in known], default=None)
-    best = next((i for i in known if values[i].encode() == chosen), 0)
+    best = (max if policy == "largest" else min)(known, key=lambda i: order(values[i]), default=0)  # the first of equal ones
     assert np.flatnonzero(la.dedup(files(folder, some), keep=f"{policy}:v").keep).tolist() == [best]
 
 
@@ -122,46 +120,34 @@ def test_keys_order_as_the_numbers_do(values):
             assert ((a < b), (a == b)) == ((x < y), (x == y))
 
 
-def test_digits_beyond_a_double_count_in_csv(tmp_path):
-    some = [("csv", ["12345678901234567.891", "12345678901234567.892", "1700000000.123456788", "1e400"])]
-    assert la.dedup(files(tmp_path, some), keep="largest:v").keep.tolist() == [False, False, False, True]
-    some = [("csv", ["1700000000.123456788", "1700000000.123456789"])]
-    assert la.dedup(files(tmp_path, some), keep="largest:v").keep.tolist() == [False, True]
-
-
 def test_strings_of_json_stay_strings(tmp_path):
-    assert la.dedup(files(tmp_path, [("jsonl", ["9", "10"])]), keep="largest:v").keep.tolist() == [True, False]
-    assert la.dedup(files(tmp_path, [("csv", ["9", "10"])]), keep="largest:v").keep.tolist() == [False, True]
-    assert la.dedup(files(tmp_path, [("jsonl", ["1", 1])]), within="v").keep.all()
     days = ["2024-01-31", "2024-02-01"]
-    assert la.dedup(files(tmp_path, [("jsonl", days)]), keep="largest:v").keep.tolist() == [False, True]
+    for form, values, last in (("jsonl", ["9", "10"], False), ("csv", ["9", "10"], True), ("jsonl", days, True)):
+        assert la.dedup(files(tmp_path, [(form, values)]), keep="largest:v").keep.tolist() == [not last, last]
+    assert la.dedup(files(tmp_path, [("jsonl", ["1", 1])]), within="v").keep.all()
 
 
 def test_times_compare_by_instant_at_any_unit_and_zone(tmp_path):
+    def kept(*cells, **how):
+        """What is kept of a file for each value and type."""
+        paths = [write(tmp_path / str(i), "parquet", [value], kind) for i, (value, kind) in enumerate(cells)]
+        return la.dedup(paths, **how).keep.tolist()
+
     early, late = datetime.datetime(2020, 1, 1), datetime.datetime(9999, 12, 31)
-    units = [pa.timestamp("s"), pa.timestamp("ms"), pa.timestamp("us")]
-    for unit in units:
-        paths = [
-            write(tmp_path / "0", "parquet", [late], unit),
-            write(tmp_path / "1", "parquet", [early], pa.timestamp("ns")),
-            write(tmp_path / "2", "parquet", [early], unit),
-            write(tmp_path / "3", "parquet", [early.date()], pa.date32()),
-        ]
-        assert la.dedup(paths, keep="largest:v").keep.tolist() == [True, False, False, False]
-        assert la.dedup(paths, keep="smallest:v").keep.tolist() == [False, True, False, False]
-        assert la.dedup(paths, within="v").keep.tolist() == [True, True, False, False]
+    for unit in map(pa.timestamp, ("s", "ms", "us")):
+        cells = (late, unit), (early, pa.timestamp("ns")), (early, unit), (early.date(), pa.date32())
+        assert kept(*cells, keep="largest:v") == [True, False, False, False]
+        assert kept(*cells, keep="smallest:v") == [False, True, False, False]
+        assert kept(*cells, within="v") == [True, True, False, False]
     noon = datetime.datetime(2024, 5, 1, 12, tzinfo=UTC)
-    zones = [
-        write(tmp_path / "0", "parquet", [noon], pa.timestamp("us", "UTC")),
-        write(tmp_path / "1", "parquet", [noon], pa.timestamp("ms", "Asia/Tokyo")),
-        write(tmp_path / "2", "parquet", [noon + datetime.timedelta(seconds=1)], pa.timestamp("s", "America/New_York")),
-    ]
-    assert la.dedup(zones, keep="largest:v").keep.tolist() == [False, False, True]
-    assert la.dedup(zones, within="v").keep.tolist() == [True, False, True]
-    naive = write(tmp_path / "3", "parquet", [datetime.datetime(2024, 5, 1)], pa.timestamp("us"))
-    with pytest.raises(la.errors.InputDataError, match=r"with a time zone \(.*0.parquet, row 1\).*without.*3.parquet, row 1\)"):
-        la.dedup([*zones, naive], keep="largest:v")
-    assert la.dedup([zones[0], naive], within="v").keep.all()
+    kinds = pa.timestamp("us", "UTC"), pa.timestamp("ms", "Asia/Tokyo"), pa.timestamp("s", "America/New_York")
+    zones = [*zip((noon, noon, noon + datetime.timedelta(seconds=1)), kinds, strict=True)]
+    assert kept(*zones, keep="largest:v") == [False, False, True]
+    assert kept(*zones, within="v") == [True, False, True]
+    naive = datetime.datetime(2024, 5, 1), pa.timestamp("us")
+    with pytest.raises(InputDataError, match=r"with a time zone \(.*0.parquet, row 1\).*without.*3.parquet, row 1\)"):
+        kept(*zones, naive, keep="largest:v")
+    assert kept(zones[0], naive, within="v") == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -184,7 +170,7 @@ def test_times_compare_by_instant_at_any_unit_and_zone(tmp_path):
 def test_every_type_of_arrow_has_an_order_or_is_refused(values, said):
     table = pa.table({"text": [TEXT, TEXT], "v": values})
     if said:
-        with pytest.raises(la.errors.InputDataError, match=f"holds {said}.*no order"):
+        with pytest.raises(InputDataError, match=f"holds {said}.*no order"):
             la.dedup(table, keep="largest:v")
     else:
         assert la.dedup(table, keep="largest:v").keep.tolist() == ([False, True] if said is None else [True, False])
@@ -196,9 +182,9 @@ def test_values_of_different_kinds_are_refused_with_both_rows(tmp_path):
     for values, what in (([1, "x"], r"a number .*row 1\) and text \('x'\)"), ([True, 1], "a boolean .* and a number"),
                          (["a", [1]], "text .* and a list")):  # fmt: skip
         path = write(tmp_path / "k", "jsonl", values)
-        with pytest.raises(la.errors.InputDataError, match=rf"keep: column 'v' holds {what}.*row 2\).*different kinds"):
+        with pytest.raises(InputDataError, match=rf"keep: column 'v' holds {what}.*row 2\).*different kinds"):
             la.dedup(path, keep="largest:v")
-    with pytest.raises(la.errors.InputDataError, match=r"a number \(.*k.csv, row 2\) and text \('n/a'\) \(.*k.csv, row 3\)"):
+    with pytest.raises(InputDataError, match=r"a number \(.*k.csv, row 2\) and text \('n/a'\) \(.*k.csv, row 3\)"):
         la.dedup(write(tmp_path / "k", "csv", ["", "7", "n/a"]), keep="smallest:v")
 
 
@@ -209,35 +195,10 @@ def test_lists_and_objects_are_compared_item_by_item(tmp_path):
         write(tmp_path / "1", "jsonl", [{"a": [1]}, {"b": 1.0, "a": [2]}, {"b": 1, "a": [2, 2]}, [], ["a", ""], ["a"]]),
     ]
     assert la.dedup(paths, within="v").keep.tolist() == [True, True, False, False, True, True, True, True]
-    many = write(tmp_path / "1", "jsonl", [eval("[" * 200 + "]" * 200)])
-    with pytest.raises(la.errors.InputDataError, match="column 'v': lists and objects nested more than"):
-        la.dedup(many, within="v")
 
 
 def test_a_null_is_no_group_of_any_value(tmp_path):
-    some = [("jsonl", [None, "", 0, False, [], {}, "null", float("nan")])]
-    path = write(tmp_path / "0", "jsonl", some[0][1][:-1])
+    path = write(tmp_path / "0", "jsonl", [None, "", 0, False, [], {}, "null"])
     assert la.dedup(path, within="v").keep.all()
     table = pa.table({"text": [TEXT] * 3, "v": [None, float("nan"), 0.0]})
     assert la.dedup(table, within="v").keep.tolist() == [True, False, True]
-
-
-def test_an_order_of_many_parts_is_that_of_one(tmp_path, monkeypatch):
-    """On the disk the column comes in parts."""
-    from lookalike.engines.local import tables as local_tables
-
-    monkeypatch.setattr(local_tables, "PART_BYTES", 2000)
-    rng = np.random.default_rng(2)
-    values = rng.integers(-50, 50, 300).tolist()
-    texts = [f"{TEXT} {i % 20} {i % 20} {i % 20}" for i in range(300)]
-    lines = [json.dumps({"text": t, "v": v}) + "\n" for t, v in zip(texts, values, strict=True)]
-    paths = [tmp_path / f"{i}.jsonl" for i in range(3)]
-    for i, path in enumerate(paths):
-        path.write_text("".join(lines[100 * i : 100 * i + 100]))
-    whole = la.dedup(paths, keep="largest:v")
-    parts = la.dedup(paths, keep="largest:v", work=tmp_path / "work")
-    assert len(list((tmp_path / "work").glob("sketches-0*"))) > 1
-    assert parts.removed == whole.removed and whole.summary.kept == 20
-    whole = la.dedup(paths, keep="smallest:v", within="v")
-    parts = la.dedup(paths, keep="smallest:v", within="v", work=tmp_path / "more")
-    assert parts.removed == whole.removed and whole.summary.kept > 100

@@ -1,7 +1,5 @@
 """Documents that contain others: equal to set arithmetic; short items, fields, common phrases, benchmarks, hostile ones."""
 
-import json
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,6 +12,7 @@ from naive import overlap as naive
 
 import lookalike as la
 from lookalike.engines.memory import Memory
+from lookalike.errors import InputDataError, ParameterError
 from lookalike.files.workspace import Workspace
 from lookalike.search import passages
 
@@ -48,17 +47,12 @@ def found_by(data, against, threads=1, fields=0, **how):
     for reason in ("empty", "short", "common") if against else ():
         assert told[reason] == list(reasons.values()).count(reason)
     pieces = [one for some in result._listed.pieces(0, 0, len(data)) for one in some.to_pylist()]
-    pieces = {i: [*batched(some)] for i, some in enumerate(pieces)}
+    pieces = {i: [*zip(some[::2], some[1::2], strict=True)] for i, some in enumerate(pieces)}
     shares = {(r["id"], r["reference"]): [r[f"f{i + 1}_found"] for i in range(fields)] for r in rows} if fields else {}
     best = {
         (r["id"], r["reference"]): (r["passage"] or 0, r["resemblance"], r["containment"], r["begin"], r["end"]) for r in rows
     }
     return best, pieces, reasons, shares
-
-
-def batched(values):
-    """Return values two by two."""
-    return [(values[i], values[i + 1]) for i in range(0, len(values), 2)]
 
 
 @settings(max_examples=300, deadline=None)
@@ -90,22 +84,23 @@ def test_what_all_references_share_is_not_gone_through():
     known = passages.Passages.of(hashes.values, hashes.offsets, None, 0.8).lists
     assert known.hidden.tolist() == [14] * 100 and (known.offsets[1:] - known.scanned).sum() == 1400
     assert not passages.Passages.of(hashes.values, hashes.offsets, None, 14 / 34).lists.hidden.any()
-    data = [" ".join([*prompt, "own", "words"]), *against[:3], " ".join([*prompt, *against[7].split()[16:34]])]
-    for measure in ("containment", "resemblance"):
-        how = {"measure": measure, "width": WIDTH}
-        found = found_by(data, against, **how)
-        assert found == naive.overlap(data, against, **how) and len(found[0]) == 4
+    texts = " ".join([*prompt, "own", "words"]), *against[:3], " ".join([*prompt, *against[7].split()[16:34]])
+    for how in ({"measure": measure, "width": WIDTH} for measure in MEASURES[:2]):
+        found = found_by(texts, against, **how)
+        assert found == naive.overlap(texts, against, **how) and len(found[0]) == 4
+
+
+QUESTION = "what is the capital of the old country of France"
+ASKED = f"the teacher asked the class {QUESTION} and nobody knew the answer to that"
+PAGE = f"{ASKED}, " + " ".join(f"word{i}" for i in range(500))
 
 
 def test_removal_and_annotation(tmp_path):
-    question = "what is the capital of the old country of France"
-    page = f"the teacher asked the class {question} and nobody knew the answer to that"
-    table = pa.table(
-        {"text": [page, "nothing of the kind is to be found here", question], "n": [1, 2, 3], "key": ["a", "b", "c"]}
-    )
+    texts = [ASKED, "nothing of the kind is to be found here", QUESTION]
+    table = pa.table({"text": texts, "n": [1, 2, 3], "key": ["a", "b", "c"]})
     pq.write_table(table, tmp_path / "train.parquet")
-    (tmp_path / "eval.jsonl").write_text(json.dumps({"text": question, "key": "q"}) + "\n")
-    result = la.decontaminate(tmp_path / "train.parquet", against=tmp_path / "eval.jsonl", id="key")
+    against = write_lines(tmp_path / "eval.jsonl", [{"text": QUESTION, "key": "q"}])
+    result = la.decontaminate(tmp_path / "train.parquet", against=against, id="key")
     assert result.overlaps.tolist() == [True, False, True]
     assert result.matches["reference"].to_pylist() == ["q", "q"]
     result.write(tmp_path / "clean.parquet")
@@ -114,83 +109,39 @@ def test_removal_and_annotation(tmp_path):
     rows = read_lines(tmp_path / "all.jsonl")
     assert [row["overlap_with"] for row in rows] == ["q", None, "q"]
     assert rows[0]["containment"] == 1.0 and 0.1 < rows[0]["resemblance"] < 0.8 and rows[2]["resemblance"] == 1.0
+    assert {name: rows[1][name] for name in ADDED} == dict.fromkeys(ADDED)
     result.write(tmp_path / "out", annotate=True)
-    assert pq.read_table(tmp_path / "out" / "train.parquet").column_names[-4:] == [
-        "overlap_with", "overlap_passage", "resemblance", "containment"
-    ]  # fmt: skip
+    assert tuple(pq.read_table(tmp_path / "out/train.parquet").column_names[-4:]) == ADDED
 
 
-QUESTION = "what is the capital of the old country of France"
-PAGE = f"the teacher asked the class {QUESTION} and nobody knew the answer to that, " + " ".join(f"word{i}" for i in range(500))
+ADDED = "overlap_with", "overlap_passage", "resemblance", "containment"
 
 
 def test_each_corpus_has_its_own_columns(tmp_path):
-    train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "url": "u1"}])
+    train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "title": QUESTION, "url": "u1"}])
     test = write_lines(tmp_path / "test.jsonl", [{"question": QUESTION, "qid": 5}])
-    ours = {"text": "text", "id": "url"}
-    found = la.decontaminate(train, against=test, against_text="question", against_id="qid", **ours).matches
-    assert [(m["id"], m["reference"]) for m in found.to_pylist()] == [("u1", 5)]
-    found = la.decontaminate(train, against=test, against_text="question", against_id="", **ours).matches
-    assert [(m["id"], m["reference"]) for m in found.to_pylist()] == [("u1", f"{test}:1")]
-    assert la.decontaminate(train, against=[QUESTION], **ours).matches["reference"].to_pylist() == [0], "a list has no columns"
-    with pytest.raises(la.errors.InputDataError, match=r"test.jsonl, row 1: field 'text' is missing.*against_text="):
-        la.decontaminate(train, against=test)
-    with pytest.raises(la.errors.InputDataError, match=r"field 'url' is missing.*against_id="):
-        la.decontaminate(train, against=test, against_text="question", id="url")
-    with pytest.raises(la.errors.InputDataError, match="got NoneType"):
-        la.decontaminate(train, against=None)
-
-
-@pytest.mark.parametrize("against", [[QUESTION], ["nothing like it at all, not even in part"]])
-def test_columns_have_the_same_types_with_and_without_matches(tmp_path, against):
-    text = pa.string()
-    for ids, kind in (([1, 2], pa.int64()), (["a", "b"], text), ([1, "b"], text), ([2**70, 1], text)):
-        train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE, "id": i} for i in ids])
-        matches = la.decontaminate(train, against=against, id="id").matches
-        assert matches["id"].to_pylist() == ([] if QUESTION not in against else ids if kind == pa.int64() else [*map(str, ids)])
-        schema = matches.schema
-        assert str(schema.field("id").type).removeprefix("large_") == str(kind)
-        assert [str(schema.field(name).type) for name in ("reference", "passage", "resemblance", "containment")] == [
-            "int64", "int64", "double", "double"
-        ]  # fmt: skip
-    assert str(la.decontaminate([PAGE], against=against).matches.schema.field("id").type) == "int64"
-    assert str(la.decontaminate(train, against=against).matches.schema.field("id").type) == "string"
-
-
-def test_ids_that_appear_twice_are_refused(tmp_path):
-    once = write_lines(tmp_path / "once.jsonl", [{"text": PAGE, "id": 1}])
+    for against, more, named in (
+        (test, {"against_text": "question", "against_id": "qid"}, 5),
+        (test, {"against_text": "question", "against_id": ""}, f"{test}:1"),
+        ([QUESTION], {}, 0),  # a list has no columns
+        (train, {"against_text": "title", "against_id": "url"}, "u1"),  # another column is another corpus
+    ):
+        found = la.decontaminate(train, against=against, text="text", id="url", **more).matches
+        assert [(m["id"], m["reference"]) for m in found.to_pylist()] == [("u1", named)]
+    (tmp_path / "link.jsonl").symlink_to(train)
     twice = write_lines(tmp_path / "twice.jsonl", [{"text": PAGE, "id": 1}, {"text": QUESTION, "id": 1}])
-    for data, against in ((once, twice), (twice, once)):
-        with pytest.raises(la.errors.InputDataError, match=r"twice.jsonl, row 1 and .*twice.jsonl, row 2"):
-            la.decontaminate(data, against=against, id="id")
-    assert (
-        len(la.decontaminate(once, against=write_lines(tmp_path / "o.jsonl", [{"text": QUESTION, "id": 1}]), id="id").matches)
-        == 1
-    )
-
-
-def test_a_file_in_both_corpora_is_refused(tmp_path):
-    both = write_lines(tmp_path / "both.jsonl", [{"text": PAGE, "title": QUESTION}])
-    (tmp_path / "link.jsonl").symlink_to(both)
-    for other in (both, tmp_path / "link.jsonl", str(tmp_path / "b*.jsonl")):
-        with pytest.raises(la.errors.InputDataError, match="both.jsonl is in both corpora|link.jsonl is in both corpora"):
-            la.decontaminate(both, against=other)
-    assert la.decontaminate(both, against=both, against_text="title").overlaps.tolist() == [True], (
-        "another column is another corpus"
-    )
-
-
-def test_writing_where_nothing_matches(tmp_path):
-    train = write_lines(tmp_path / "train.jsonl", [{"text": PAGE}])
-    before = train.read_bytes()
-    result = la.decontaminate(train, against=["nothing like it at all, not even in part"])
-    result.write(tmp_path / "clean.jsonl")
-    assert (tmp_path / "clean.jsonl").read_bytes() == before
-    for name in ("all.jsonl", "all.parquet", "all.csv"):
-        result.write(tmp_path / name, annotate=True)
-    assert pq.read_table(tmp_path / "all.parquet").to_pylist() == [
-        {"text": PAGE, "overlap_with": None, "overlap_passage": None, "resemblance": None, "containment": None}
-    ]
+    once = write_lines(tmp_path / "once.jsonl", [{"text": PAGE, "id": 1}])
+    repeated = r"twice.jsonl, row 1 and .*twice.jsonl, row 2"
+    for data, against, more, said in (
+        (train, test, {}, r"test.jsonl, row 1: field 'text' is missing.*against_text="),
+        (train, test, {"against_text": "question", "id": "url"}, r"field 'url' is missing.*against_id="),
+        (train, None, {}, "got NoneType"),
+        *((train, other, {}, "is in both corpora") for other in (train, tmp_path / "link.jsonl", str(tmp_path / "tr*.jsonl"))),
+        (once, twice, {"id": "id"}, repeated),
+        (twice, once, {"id": "id"}, repeated),
+    ):
+        with pytest.raises(InputDataError, match=said):
+            la.decontaminate(data, against=against, **more)
 
 
 @pytest.mark.parametrize(("settings", "message"), [
@@ -198,11 +149,10 @@ def test_writing_where_nothing_matches(tmp_path):
     ({"measure": "ngram:13", "width": 5}, "leave out the width"), ({"measure": "ngram:13", "threshold": 0.5}, "leave out the"),
     ({"against_text": ["a", 1]}, "list of str"), ({"against_text": ["a", "a"]}, "twice"), ({"min_tokens": 0}, "min_tokens must be"),
     ({"common": 0}, "common must be"), ({"threshold": 0}, "threshold must be"), ({"threshold": float("nan")}, "got nan"),
-    ({"threshold": "0.8"}, "threshold must be a number"), ({"passage": 0}, "passage must be at least 1"),
-    ({"passage": 2.5}, "got 2.5"), ({"threads": 0}, "threads must be"), ({"encoding_errors": "ignore"}, "encoding_errors must be"),
+    ({"passage": 0}, "passage must be at least 1"), ({"passage": 2.5}, "got 2.5"), ({"threads": 0}, "threads must be"),
 ])  # fmt: skip
 def test_parameters(settings, message):
-    with pytest.raises(la.errors.ParameterError, match=message):
+    with pytest.raises(ParameterError, match=message):
         la.decontaminate(["a"], against=["a"], **settings)
 
 
@@ -212,7 +162,7 @@ def test_as_many_shingles_as_can_be_counted(monkeypatch, width, entries):
     monkeypatch.setattr(passages, "MAX_ENTRIES", entries)
     assert passages.Passages.of(values, offsets, width).sizes.sum() == entries
     monkeypatch.setattr(passages, "MAX_ENTRIES", entries - 1)
-    with pytest.raises(la.errors.ParameterError, match=rf"have {entries} shingles .* at most {entries - 1} fit"):
+    with pytest.raises(ParameterError, match=rf"have {entries} shingles .* at most {entries - 1} fit"):
         passages.Passages.of(values, offsets, width)
 
 
@@ -231,23 +181,14 @@ def test_no_text_seems_to_contain_another_by_a_hash_that_was_foreseen():
     assert la.decontaminate([FORGED[1]], against=[FORGED[1]]).matches.num_rows == 1
 
 
-def test_the_key_of_a_run_changes_nothing(monkeypatch, rng):
-    words = [f"w{i}" for i in range(12)]
-    data, against = ([" ".join(rng.choice(words, 30)) for _ in range(n)] for n in (40, 15))
-    found = []
-    for key in (bytes(16), b"\xff" * 16, bytes(range(16))):
-        monkeypatch.setattr("os.urandom", lambda size, key=key: key[:size])
-        found.append(la.decontaminate(data, against=against, width=2, threshold=0.2, passage=5, threads=2).matches.to_pylist())
-    assert found[0] == found[1] == found[2] and len(found[0]) > 20
-
-
 def both(tmp_path):
+    """Two files of documents, and one of items that some of them have."""
     rng = np.random.default_rng(5)
     words = [[f"w{i}" for i in rng.integers(0, 6, rng.integers(0, 12))] for _ in range(80)]
-    data = write_lines(tmp_path / "d.jsonl", [{"text": " ".join(some), "id": f"d{i}"} for i, some in enumerate(words)])
-    more = write_lines(tmp_path / "e.jsonl", [{"text": " ".join(words[3]), "id": "e"}])
+    rows = [{"text": " ".join(some), "id": f"d{i}"} for i, some in enumerate(words)]
     items = [{"text": " ".join(some), "id": i, "more": [*some[:2]], "set": f"s{i % 3}"} for i, some in enumerate(words[::3])]
-    return [data, more], write_lines(tmp_path / "a.jsonl", items)
+    files = ("d", rows), ("e", [rows[3] | {"id": "e"}]), ("a", items)
+    return [write_lines(tmp_path / f"{name}.jsonl", some) for name, some in files]
 
 
 def outcome(folder, data, against, **how):
@@ -265,7 +206,7 @@ def outcome(folder, data, against, **how):
 
 
 def test_what_does_not_fit_the_memory_goes_to_the_disk(tmp_path, monkeypatch):
-    data, against = both(tmp_path)
+    *data, against = both(tmp_path)
     whole = outcome(tmp_path / "whole", data, against)
     assert len(whole[1]) > 200
     written, write = [], Workspace._write
@@ -277,139 +218,100 @@ def test_what_does_not_fit_the_memory_goes_to_the_disk(tmp_path, monkeypatch):
     assert sum(name.startswith("matched") for name in written) > 4 and any("references" in name for name in written)
 
 
-def test_short_reference_documents_are_found_as_a_whole_and_others_are_listed(monkeypatch):
-    monkeypatch.setattr("lookalike.text.hashes.AT_A_TIME", 4)
+def test_a_summary_counts_what_cannot_be_searched_for():
     against = ["of France", QUESTION, "", None, "...", "Country of FRANCE, and", "the capital of all France"]
     result = la.decontaminate([PAGE, "country of France"], against=against)
-    assert result.not_searchable.to_pylist() == [
-        {"reference": 0, "tokens": 2, "reason": "short"}, {"reference": 2, "tokens": 0, "reason": "empty"},
-        {"reference": 3, "tokens": 0, "reason": "empty"}, {"reference": 4, "tokens": 0, "reason": "empty"},
-    ]  # fmt: skip
-    assert result.summary == {
+    assert result.provenance["summary"] == result.summary == {
         "documents": 2, "references": 7, "empty_references": 3, "short_references": 1, "common_references": 0,
         "contaminated_references": 2, "overlapping": 1, "matches": 2, "skipped": 0,
     }  # fmt: skip
-    assert result.provenance["summary"] == result.summary
-    found = {m["reference"]: (m["begin"], m["end"], m["resemblance"]) for m in result.matches.to_pylist()}
-    assert {r: PAGE[begin:end] for r, (begin, end, _) in found.items()} == {1: QUESTION, 5: "country of France and"}
-    assert found[5][2] == 0.0, "they have no shingle in common"
-    two = la.decontaminate([PAGE, "Of FRANCE!", "of Frances"], against=against, min_tokens=2)
-    assert [(m["id"], m["resemblance"]) for m in two.matches.to_pylist() if m["reference"] == 0] == [(0, 0.0), (1, 1.0)]
-    assert two.not_searchable["reference"].to_pylist() == [2, 3, 4]
-    same = la.decontaminate([PAGE, "Of FRANCE!"], against=against, measure="resemblance").matches.to_pylist()
-    assert [(m["id"], m["reference"]) for m in same] == [(1, 0)], "by resemblance, only in its equal"
 
 
 @pytest.mark.parametrize(("unit", "text", "tokens"), [("char", "abc ", 3), ("byte", "é", 2), ("line", "a\n\nb", 2)])
 def test_short_reference_documents_of_all_units(unit, text, tokens):
     how = {"unit": unit, "width": 5 if unit != "line" else 3}
-    against = [text, "long enough\nto be\nsearched\nfor", text]
+    against = [text, "long enough\nto be\nsearched\nfor"]
     result = la.decontaminate(["x"], against=against, **how)
-    assert result.not_searchable.to_pylist() == [{"reference": i, "tokens": tokens, "reason": "short"} for i in (0, 2)]
+    assert result.not_searchable.to_pylist() == [{"reference": 0, "tokens": tokens, "reason": "short"}]
     data = "é\nqAbC\na\nb\nc" if unit == "line" else "xé qAbCx"
     found = la.decontaminate([data], against=against, min_tokens=1, **how).matches.to_pylist()
-    assert [m["reference"] for m in found] == [0, 2] and {(m["begin"], m["end"]) for m in found} == {
-        {"char": (5, 8), "byte": (1, 3), "line": (8, 11)}[unit]
-    }
+    assert [(m["reference"], m["begin"], m["end"]) for m in found] == [
+        (0, *{"char": (5, 8), "byte": (1, 3), "line": (8, 11)}[unit])
+    ]
 
 
 def test_what_many_documents_have_is_no_evidence():
     """A shingle counts once for each document that has it, but not if that has nine words of an item that it matches."""
     phrase, item = "at the beginning of the", "at the beginning of the third act the butler"
-    pages = [f"{phrase} page {i}" for i in range(11)]
-    copies = [f"he read: {item}, {i} times" for i in range(30)]
+    stock = "at the beginning of the page"  # of two shingles
+    pages, copies = [f"{phrase} page {i}" for i in range(11)], [f"he read: {item}, {i} times" for i in range(30)]
     result = la.decontaminate([*pages, *copies], against=[phrase, item])
     assert result.not_searchable.to_pylist() == [{"reference": 0, "tokens": 5, "reason": "common"}]
     assert result.overlaps.tolist() == [False] * 11 + [True] * 30, "copies of an item do not make it common"
-    assert not la.decontaminate(pages[:10], against=[item]).overlaps.any()
-    assert la.decontaminate(pages[:10], against=[phrase]).overlaps.all(), "ten are not many"
-    assert la.decontaminate([*pages, *copies], against=[phrase], common=1000).overlaps.all()
-    stock = "at the beginning of the page"  # of two shingles
-    data = [f"at the beginning of the {i}" for i in range(11)] + ["the beginning of the page", stock]
-    assert la.decontaminate(data, against=[stock], threshold=0.5).overlaps.tolist() == [False] * 11 + [True] * 2
-    assert not la.decontaminate([*copies, item], against=[item], measure=("ngram", 8)).overlaps.any(), (
-        "of n-grams all documents count"
-    )
+    parts = [*(f"{phrase} {i}" for i in range(11)), "the beginning of the page", stock]
+    for data, against, how, found in (
+        (pages[:10], [phrase], {}, [True] * 10),  # ten are not many
+        (pages, [phrase], {"common": 1000}, [True] * 11),
+        (parts, [stock], {"threshold": 0.5}, [False] * 11 + [True] * 2),
+        ([*copies, item], [item], {"measure": ("ngram", 8)}, [False] * 31),  # of n-grams all documents count
+    ):
+        assert la.decontaminate(data, against=against, **how).overlaps.tolist() == found
 
 
 def test_pieces_are_masked_and_the_rest_stays(tmp_path):
-    item = "what is the capital of the old country of France"
-    edited = item.replace("old", "OLD and rich")
-    rows = [
-        {"text": f"né: {edited}? No. {item}", "n": 1}, {"text": "nothing of the kind", "n": 2}, {"text": item.upper(), "n": 3},
-        {"text": "e\u0301 " + item + " e\u0301", "n": 4},
-    ]  # fmt: skip
-    train = write_lines(tmp_path / "train.jsonl", rows)
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "train.parquet")
-    for path in (train, tmp_path / "train.parquet"):
-        result = la.decontaminate(path, against=[item], threshold=0.5)
-        for mask in ("", "[…]"):
-            result.write(tmp_path / "out.jsonl", mask=mask, force=True)
-            left = [row["text"] for row in read_lines(tmp_path / "out.jsonl")]
-            assert left == [
-                f"né: {mask} and rich country of France? No. {mask}", "nothing of the kind", mask, f"e\u0301 {mask} e\u0301"
-            ], path  # fmt: skip
-    separate = la.decontaminate([f"{item} {' w' * 9} {item}"], against=[item])
-    separate.write(tmp_path / "two.jsonl", mask="X")
-    assert json.loads((tmp_path / "two.jsonl").read_text())["text"] == f"X {' w' * 9} X"
+    edited = QUESTION.replace("old", "OLD and rich")
+    texts = [f"né: {edited}? No. {QUESTION}", "nothing of the kind", QUESTION.upper(), f"e\u0301 {QUESTION} e\u0301"]
+    result = la.decontaminate(texts, against=[QUESTION], threshold=0.5)
+    for mask in ("", "[…]"):
+        result.write(tmp_path / "out.jsonl", mask=mask, force=True)
+        left = [row["text"] for row in read_lines(tmp_path / "out.jsonl")]
+        assert left == [
+            f"né: {mask} and rich country of France? No. {mask}", texts[1], mask, f"e\u0301 {mask} e\u0301"
+        ]  # fmt: skip
 
 
-def test_question_and_answer_may_be_apart_and_choices_in_any_order():
-    items = [
-        {"q": QUESTION, "choices": ["Lyon", "the city of Paris on the Seine", "+"], "answer": "Paris", "set": "a"},
+def test_question_and_answer_may_be_apart_and_choices_in_any_order(tmp_path):
+    """A benchmark is named by a column or, where that is null or not asked for, an input."""
+    choices = ["Lyon", "the city of Paris on the Seine", "+"]  # of one without words nothing is asked
+    one = [{"q": QUESTION, "choices": choices, "answer": "Paris", "set": None}]
+    two = [
         {"q": "how many legs has a spider of the woods", "choices": [], "answer": "eight", "set": "b"},
-        {"q": "Yes?", "choices": None, "answer": "Yes", "set": "b"},
+        {"q": "Yes?", "choices": None, "answer": "Yes", "set": 7},
     ]
+    against = [write_lines(tmp_path / "one.jsonl", one), write_lines(tmp_path / "two.jsonl", two)]
     pages = [{"text": f"the city of Paris on the Seine, or LYON? {'x ' * 300} {QUESTION}"}, {"text": "Paris, Lyon, eight"}]
-    how = {"against_text": ["q", "choices", "answer"], "benchmark": "set"}
-    result = la.decontaminate(pages, against=items, **how)
+    how = {"against_text": ["q", "choices", "answer"]}
+    result = la.decontaminate(pages, against=against, **how)
     (match,) = result.matches.to_pylist()
-    assert (match["choices_found"], match["answer_found"]) == (1.0, 1.0), "of a choice without words nothing is asked"
-    assert result.by_benchmark.to_pylist() == [
-        {"benchmark": "a", "items": 1, "empty": 0, "short": 0, "common": 0, "contaminated": 1, "documents": 1, "share": 1.0,
-         "with_choices": 1, "with_answer": 1},
-        {"benchmark": "b", "items": 2, "empty": 0, "short": 1, "common": 0, "contaminated": 0, "documents": 0, "share": 0.0,
-         "with_choices": 0, "with_answer": 0},
-    ]  # fmt: skip
-    with pytest.raises(la.errors.InputDataError, match=r"row 0: field 'answer' must be a string.* found 2; name another"):
-        la.decontaminate(pages, against=[items[0] | {"answer": 2}], **how)
-
-
-def test_each_input_is_a_benchmark(tmp_path):
-    (tmp_path / "evals").mkdir()
-    write_lines(tmp_path / "evals/one.jsonl", [{"text": QUESTION}, {"text": "of words that are found nowhere else"}])
-    write_lines(tmp_path / "evals/two.jsonl", [{"text": QUESTION}] * 3)
-    result = la.decontaminate([PAGE, QUESTION], against=tmp_path / "evals")
-    told = [
-        tuple(row[name] for name in ("items", "contaminated", "documents", "share")) for row in result.by_benchmark.to_pylist()
+    assert (match["choices_found"], match["answer_found"]) == (1.0, 1.0)
+    counts = ("items", "empty", "short", "common", "contaminated", "documents", "share", "with_choices", "with_answer")
+    assert [tuple(row[name] for name in ("benchmark", *counts)) for row in result.by_benchmark.to_pylist()] == [
+        (str(against[0]), 1, 0, 0, 0, 1, 1, 1.0, 1, 1),
+        (str(against[1]), 2, 0, 1, 0, 0, 0, 0.0, 0, 0),
     ]
-    assert told == [(2, 1, 2, 0.5), (3, 3, 2, 1.0)]
-    assert [name.rpartition("/")[2] for name in result.by_benchmark["benchmark"].to_pylist()] == ["one.jsonl", "two.jsonl"]
-    assert len(result.matches) == result.summary["matches"] == 8
-    write_lines(tmp_path / "evals/two.jsonl", [{"text": QUESTION, "set": name} for name in ("a", None, 7)])
-    named = la.decontaminate([PAGE], against=tmp_path / "evals/two.jsonl", benchmark="set").by_benchmark
-    assert named["benchmark"].to_pylist() == ["a", str(tmp_path / "evals/two.jsonl"), "7"], "null: as without the column"
+    named = la.decontaminate(pages, against=against, benchmark="set", **how).by_benchmark
+    assert named["benchmark"].to_pylist() == [str(against[0]), "b", "7"]
+    with pytest.raises(InputDataError, match=r"row 0: field 'answer' must be a string.* found 2; name another"):
+        la.decontaminate(pages, against=[one[0] | {"answer": 2}], **how)
 
 
-def test_hostile_references():
-    for against in [
-        [QUESTION] * 100_000,
-        ["?!... " * 100, "", "\x00", "\u0301"],
-        ["w " * 1_000_000 + QUESTION],
-        [QUESTION + " x" * 1_000_000],
-    ]:
-        found = la.decontaminate([PAGE, "?!... " * 100, "w " * 3000], against=against, min_tokens=1)
-        assert found.summary["matches"] == (len(against) if against[0] == QUESTION else 0)
-        assert len(found.matches) == found.summary["matches"]
+@pytest.mark.parametrize(
+    ("against", "matches"),
+    [([QUESTION] * 100_000, 100_000), (["?!... " * 100, "", "\x00", "\u0301"], 0), (["w " * 1_000_000 + QUESTION], 0)],
+    ids=["copies", "no words", "long"],
+)
+def test_hostile_references(against, matches):
+    found = la.decontaminate([PAGE, "?!... " * 100, "w " * 3000], against=against, min_tokens=1)
+    assert found.summary["matches"] == len(found.matches) == matches
 
 
 def test_invalid_utf8_separates_words_or_is_an_error(tmp_path):
     table = pa.table({"text": pa.array([b"the \xff" + QUESTION.encode() + b"\xff\xff, yyy"]).cast(pa.binary())})
     pq.write_table(table, tmp_path / "t.parquet")
     (tmp_path / "a.txt").write_bytes(b"\xfe " + QUESTION.encode() + b"\xff")
-    with pytest.raises(la.errors.InputDataError, match=r"t.parquet, row 1: invalid UTF-8"):
+    with pytest.raises(InputDataError, match=r"t.parquet, row 1: invalid UTF-8"):
         la.decontaminate(tmp_path / "t.parquet", against=[QUESTION])
-    with pytest.raises(la.errors.InputDataError, match=r"a.txt: invalid UTF-8"):
+    with pytest.raises(InputDataError, match=r"a.txt: invalid UTF-8"):
         la.decontaminate([QUESTION], against=tmp_path / "a.txt")
     result = la.decontaminate(
         tmp_path / "t.parquet", against=tmp_path / "a.txt", encoding_errors="replace", against_text="text"
@@ -418,10 +320,3 @@ def test_invalid_utf8_separates_words_or_is_an_error(tmp_path):
     assert (match["begin"], match["end"]) == (5, 5 + len(QUESTION))
     result.write(tmp_path / "out.parquet", mask="-")
     assert pq.read_table(tmp_path / "out.parquet")["text"].to_pylist() == [b"the \xff-\xff\xff, yyy"]
-
-
-def test_other_fields_of_a_second_input(tmp_path):
-    items = ("how many legs has a spider of the woods", "eight"), (QUESTION, "Paris")
-    against = [write_lines(tmp_path / f"{a}.jsonl", [{"q": q, "a": a}]) for q, a in items]
-    result = la.decontaminate([f"{QUESTION} Paris"], against=against, against_text=["q", "a"])
-    assert [row["a_found"] for row in result.matches.to_pylist()] == [1.0]

@@ -1,12 +1,10 @@
-"""Characters that show nothing make no difference: in any unit, normal form and job, keyed or not."""
+"""Characters that show nothing make no difference: in any unit and normal form, keyed or not."""
 
 import unicodedata
 from itertools import product
 
-import pyarrow as pa
 import pytest
 from cli.commands import run
-from json_lines import write_lines
 
 import lookalike as la
 
@@ -82,54 +80,8 @@ def test_tokenizers_of_users_see_none():
     assert seen == ["wort für wort\u200b"] * 2
 
 
-def test_jobs_find_the_same_text():
-    for how in [{}, {"recall": 1}, {"measure": "containment"}, {"method": "simhash"}]:
-        texts = [PLAIN, PERSIAN, *(marked(text, hidden) for text in (PLAIN, PERSIAN) for hidden in ("\u00ad", "\u200d\u2060"))]
-        found = la.dedup(texts, threshold=0.9, **how)
-        assert found.keep.sum() == 2
-        pairs = la.pairs(texts, threshold=0.9, **how).to_pylist()
-        assert [list(row.values())[2] for row in pairs] == [1.0] * 6
-
-
-def test_templates_are_left_out_however_they_are_written():
-    how = {"threshold": 0.5, "ignore": [marked(PLAIN, "\u00ad")]}
-    left = la.dedup([f"{PLAIN} one two three four five", f"{PLAIN} six seven eight nine ten"], **how)
-    assert left.keep.all()
-
-
-def test_passages_are_cut_where_they_are():
-    again = "Neu: " + marked(PLAIN, "\u00ad") + " Ende."
-    found = la.repeats(pa.table({"text": [PLAIN, again]}), unit="passage", length=5)
-    data = again.encode()
-    (row,) = found.removed.to_pylist()
-    assert row["id"] == 1
-    assert data[: row["begin"]].decode() == "Neu: \u00ad" and data[row["end"] :].decode() == "\u00ad Ende."
-
-
-def test_words_of_lines_are_counted_without_them():
-    twice = ["a\u00adb c\u2060d \u200e\n"] * 2
-    assert [la.repeats(pa.table({"text": twice}), min_words=n).removed.num_rows for n in (2, 3)] == [1, 0]
-
-
-def test_overlap_says_where_it_is():
-    page = f"Vorher. {marked(PLAIN, chr(0xAD))} Nachher."
-    (row,) = la.decontaminate([page], against=[PLAIN]).matches.to_pylist()
-    assert row["containment"] == 1.0
-    assert page.encode()[row["begin"] : row["end"]].decode() == marked(PLAIN, "\u00ad")[1:-1]
-
-
-def test_an_index_finds_it(tmp_path):
-    with la.Index.create(tmp_path / "x", threshold=0.8) as index:
-        index.add(["soft"], [marked(PLAIN, "\u00ad")])
-        (row,) = index.query([marked(PLAIN, "\ufeff")]).to_pylist()
-    assert (row["id"], row["estimated_resemblance"]) == ("soft", 1.0)
-
-
-def test_on_the_command_line(capfd, tmp_path):
-    texts = [PLAIN, marked(PLAIN, "\u00ad")]
-    for name, text in zip("ab", texts, strict=True):
+def test_a_comparison_shows_them(capfd, tmp_path):
+    for name, text in (("a", PLAIN), ("b", marked(PLAIN, "\u00ad"))):
         (tmp_path / f"{name}.txt").write_text(text)
-    assert run(capfd, "dedup", write_lines(tmp_path / "x.jsonl", texts), "-o", tmp_path / "kept.jsonl", "--quiet")[0] == 0
-    assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == 1
     code, out, _ = run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt", "--diff")
     assert code == 0 and "{+\u27e8U+00AD\u27e9Die" in out and "1.0000" in out

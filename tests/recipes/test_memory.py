@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from json_lines import write_lines
 from same_results import same_job
 
 import lookalike as la
@@ -34,12 +33,8 @@ def test_memory_decides_how_and_never_what(inputs, small_parts, monkeypatch, tmp
     same_job(whole.rethreshold(0.9), on_disk.rethreshold(0.9))
     monkeypatch.setattr(memory_module.Memory, "table_budget", property(lambda self: 50_000))
     same_job(whole, la.dedup(files, against=reference, **settings))
-    strict = on_disk.rethreshold(0.9)
+    assert on_disk.summary.least_alike == whole.summary.least_alike
     on_disk.close()
-    assert (
-        repr(strict) == repr(whole.rethreshold(0.9))
-        and strict.summary.least_alike == whole.rethreshold(0.9).summary.least_alike
-    )
     assert not (tmp_path / "work").exists()
 
 
@@ -82,43 +77,6 @@ def test_a_list_that_is_cut_does_not_depend_on_the_memory(inputs, small_parts, m
     whole = la.pairs(inputs, threshold=0.5, max_pairs=200)
     monkeypatch.setattr(memory_module.Memory, "table_budget", property(lambda self: 50_000))
     assert whole.num_rows == 200 and la.pairs(inputs, threshold=0.5, max_pairs=200).equals(whole)
-
-
-def test_html_is_extracted_once(tmp_path, small_parts, monkeypatch):
-    from lookalike.text import html
-
-    body = " ".join(f"word{i}" for i in range(120))
-    pages = [f"<html><body><main><p>{body} {i % 2}</p></main></body></html>" for i in range(6)]
-    path = write_lines(tmp_path / "in.jsonl", pages)
-    whole = la.dedup(path, html=True)
-    count = []
-    extract = html.read_page
-    monkeypatch.setattr(html, "read_page", lambda *page: count.append(1) or extract(*page))
-    assert la.dedup(path, html=True, work=tmp_path / "w", threads=1).keep.tolist() == whole.keep.tolist()
-    assert 0 < len(count) <= len(pages)
-    count.clear()
-    monkeypatch.setattr(memory_module.Memory, "table_budget", property(lambda self: 3000))  # all goes to the disk on the way
-    assert la.dedup(path, html=True, threads=1).keep.tolist() == whole.keep.tolist()
-    assert 0 < len(count) <= len(pages)
-
-
-def test_a_cap_below_the_floor_is_refused(inputs):
-    least = memory_module.FLOOR + memory_module.LEAST_ROOM
-    with pytest.raises(la.errors.ParameterError, match=f"at least {least / 1e6:,.0f} MB"):
-        la.dedup(inputs, memory=least - 1)
-    with pytest.raises(la.errors.ParameterError, match=r"100,000,000 documents need [45],\d\d\d MB"):
-        memory_module.Memory(10**9).check_documents(10**8)
-
-
-def test_a_disk_too_small_is_refused_before_the_start(tmp_path, monkeypatch):
-    monkeypatch.setattr("shutil.disk_usage", lambda path: Usage)
-    pq.write_table(pa.table({"text": ["some text"] * 5000}), tmp_path / "in.parquet")  # which says how many rows it has
-    with pytest.raises(la.errors.OutputError, match=r"the disk is too small: about 5,000 documents"):
-        la.dedup(tmp_path / "in.parquet", work=tmp_path / "work")
-
-
-class Usage:
-    free = 1000
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import json
 import logging
 import re
 import sqlite3
+from functools import partial
 from io import BytesIO
 
 import pyarrow as pa
@@ -13,9 +14,11 @@ import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
 from cli.commands import run
-from json_lines import parse_lines, read_lines
+from formats.format_samples import sample
+from json_lines import read_lines
 
 import lookalike as la
+from lookalike.errors import InputDataError
 
 ROWS = [{"id": f"r{n}", "text": f"text {n} of this file has words of its own: a{n} b{n} c{n} d{n}"} for n in range(6)]
 GOOD = [{"id": f"g{n}", "text": "quite another text which two rows have, word for word the same"} for n in range(2)]
@@ -26,15 +29,9 @@ def jsonl(rows):
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
-def csv(rows, mark=","):
-    names = list(rows[0])
-    return "".join(mark.join(str(cell) for cell in line) + "\n" for line in (names, *(row.values() for row in rows))).encode()
-
-
 def columnar(write, **how):
     def make(rows):
-        made = BytesIO()
-        write(pa.Table.from_pylist(rows), made, **how)
+        write(pa.Table.from_pylist(rows), made := BytesIO(), **how)
         return made.getvalue()
 
     return make
@@ -65,8 +62,8 @@ def packed(make):
 
 
 READERS = {
-    ".jsonl": jsonl, ".jsonl.gz": packed(jsonl), ".json": lambda rows: json.dumps(rows).encode(), ".csv": csv,
-    ".csv.gz": packed(csv), ".tsv": lambda rows: csv(rows, "\t"), ".parquet": columnar(pq.write_table, row_group_size=2),
+    ".jsonl": jsonl, ".jsonl.gz": packed(jsonl), ".json": lambda rows: json.dumps(rows).encode(), ".csv": sample("csv").make,
+    ".csv.gz": packed(sample("csv").make), ".tsv": sample("tsv").make, ".parquet": columnar(pq.write_table, row_group_size=2),
     ".arrow": columnar(feather.write_feather), ".orc": columnar(orc.write_table), ".sqlite": sqlite, ".db": sqlite,
     ".mbox": mbox, ".txt": text, ".txt.gz": packed(text), ".html": page, ".html.gz": packed(page), ".zip": text, ".tar": text,
     ".duckdb": text, ".docx": text, ".eml": text, ".warc": text,
@@ -84,12 +81,12 @@ FAULTS = {
     "no utf-8": lambda data: b"a line \xff of bytes\n" * 3,
 }
 COMMANDS = {
-    "dedup": lambda data, **how: la.dedup(data, **how),
+    "dedup": la.dedup,
     "against": lambda data, **how: la.dedup(GOOD, against=data, **how),
-    "pairs": lambda data, **how: la.pairs(data, **how),
-    "lines": lambda data, **how: la.repeats(data, **how),
-    "passages": lambda data, **how: la.repeats(data, unit="passage", **how),
-    "decontaminate": lambda data, **how: la.decontaminate(data, against=GOOD, **how),
+    "pairs": la.pairs,
+    "lines": la.repeats,
+    "passages": partial(la.repeats, unit="passage"),
+    "decontaminate": partial(la.decontaminate, against=GOOD),
     "decontaminate against": lambda data, **how: la.decontaminate(GOOD, against=data, **how),
 }
 FILES_ALONE = (".txt", ".txt.gz", ".html", ".html.gz", ".docx", ".eml", ".zip", ".tar")
@@ -142,35 +139,19 @@ ALL_BAD = {
 
 
 @pytest.mark.parametrize("name", ALL_BAD)
-def test_an_input_of_which_nothing_can_be_read_is_an_error(tmp_path, capsys, name):
-    """Whatever its format, and the job, which then writes nothing; it is no error beside what can be read."""
+def test_an_input_of_which_nothing_can_be_read_is_an_error(tmp_path, name):
+    """Whatever its format, and the job; it is no error beside what can be read."""
     path, good = tmp_path / name, tmp_path / "good.jsonl"
     path.write_bytes(ALL_BAD[name])
     good.write_bytes(jsonl(GOOD))
-    others = [
-        ["dedup", good, "--against", path],
-        ["pairs", path],
-        ["decontaminate", good, "--against", path],
-        ["decontaminate", path, "--against", good],
-    ]
-    if name not in ("a.html.gz", "a.mbox", "a.warc"):
-        others += [["repeats", path], ["repeats", "--unit", "passage", path]]
-    for words in (["dedup", path], others[list(ALL_BAD).index(name) % len(others)]):
-        code, _, error = run(capsys, *words, "--on-error", "skip", "-o", tmp_path / "out.jsonl")
-        assert code == 1 and " left out; the first: " in error and str(path) in error, (words, error)
-        assert "can be read: " in error and "--on-error" not in error and not (tmp_path / "out.jsonl").exists()
-    code, out, _ = run(capsys, "dedup", path, good, "--on-error", "skip", "--json")
-    said = json.loads(out)
-    assert code == 0 and said["documents"] - said["documents_skipped"] == 2
-    assert name != "a.json" or said["documents_skipped"] == 2
-
-
-def test_an_index_of_which_nothing_can_be_read_stays_as_it_is(tmp_path, capsys):
-    (tmp_path / "bad.jsonl").write_bytes(ALL_BAD["a.jsonl"])
-    run(capsys, "index", "create", tmp_path / "x.idx")
-    for command in ("add", "query"):
-        code, _, error = run(capsys, "index", command, tmp_path / "x.idx", tmp_path / "bad.jsonl", "--on-error", "skip")
-        assert code == 1 and "no file or document can be read: 2 left out; the first: " in error
+    others = [one for one in COMMANDS if one not in ("lines", "passages") or name not in ("a.html.gz", "a.mbox", "a.warc")]
+    for command in ("dedup", others[list(ALL_BAD).index(name) % len(others)]):
+        with pytest.raises(InputDataError, match="can be read: .* left out; the first: ") as told:
+            COMMANDS[command](path, on_error="skip")
+        assert str(path) in str(told.value) and "on_error" not in str(told.value)
+    summary = la.dedup([path, good], on_error="skip").summary
+    assert summary.documents - summary.documents_skipped == 2
+    assert name != "a.json" or summary.documents_skipped == 2
 
 
 @pytest.mark.parametrize(
@@ -186,27 +167,22 @@ def test_an_empty_input_is_none(tmp_path, capsys, name, content):
 def test_a_bad_file_that_is_opened_beside_an_empty_one(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     (tmp_path / "b.jsonl").write_bytes(b"")
-    with pytest.raises(la.errors.InputDataError, match="no file or document can be read: 1 left out; the first: .*a.parquet"):
+    with pytest.raises(InputDataError, match="no file or document can be read: 1 left out; the first: .*a.parquet"):
         la.dedup(tmp_path, on_error="skip")
 
 
 @pytest.mark.parametrize("option", ["text", "id"])
 @pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet", ".orc", ".sqlite"])
 def test_a_wrong_column_is_not_to_be_left_out(tmp_path, capsys, suffix, option):
-    """Where all rows lack it, that would leave nothing."""
+    """Where all rows lack it, that would leave nothing; a row that alone lacks it can be left out."""
     path = tmp_path / f"in{suffix}"
     path.write_bytes(READERS[suffix](ROWS))
     code, _, error = run(capsys, "dedup", path, f"--{option}", "body")
     assert code == 1 and f"name another with --{option}" in error and "--on-error" not in error
-
-
-def test_a_row_that_alone_lacks_the_column_can_be_left_out(tmp_path, capsys):
-    (tmp_path / "in.jsonl").write_bytes(jsonl(ROWS) + b'{"id": "x"}\n')
-    code, _, error = run(capsys, "dedup", tmp_path / "in.jsonl")
-    assert code == 1 and "row 7: field 'text' is missing" in error and "--on-error skip" in error
-    (tmp_path / "in.jsonl").write_bytes(jsonl([row | {"n": 1} for row in ROWS]))
-    code, _, error = run(capsys, "dedup", tmp_path / "in.jsonl", "--text", "n")
-    assert code == 1 and "must be a string" in error and "--on-error" not in error
+    if suffix == ".jsonl":
+        path.write_bytes(jsonl(ROWS) + b'{"id": "x"}\n')
+        code, _, error = run(capsys, "dedup", path)
+        assert code == 1 and "row 7: field 'text' is missing" in error and "--on-error skip" in error
 
 
 ROW_FAULTS = {
@@ -223,7 +199,7 @@ def test_a_bad_row_is_the_only_one_that_is_left_out(tmp_path, suffix, row, caplo
     lines = make(ROWS).splitlines(keepends=True)
     path = tmp_path / f"in{suffix}"
     path.write_bytes(b"".join([*lines[:3], row, *lines[3:]]))
-    with pytest.raises(la.errors.InputDataError, match="in.*(row|line) [34]"):
+    with pytest.raises(InputDataError, match="in.*(row|line) [34]"):
         la.dedup(path, id="id", on_error="stop")
     result = la.dedup(path, id="id", on_error="skip")
     assert result.summary.documents_skipped == 1 and result.summary.kept == len(ROWS)
@@ -234,18 +210,17 @@ def test_a_bad_row_is_the_only_one_that_is_left_out(tmp_path, suffix, row, caplo
 
 
 @pytest.mark.parametrize("row", ROW_FAULTS[".jsonl"][:7])
-def test_integers_stay_integers_beside_a_row_that_is_left_out(tmp_path, row, capsys):
-    lines = jsonl([{"id": n, "text": one["text"]} for n, one in enumerate([*ROWS[:2], ROWS[1], *ROWS[2:]])]).splitlines(True)
-    (tmp_path / "in.jsonl").write_bytes(b"".join([*lines[:2], row, *lines[2:]]))
-    saved = tmp_path / "saved"
-    code, told, _ = run(capsys, "dedup", tmp_path / "in.jsonl", "--id", "id", "--on-error", "skip", "--annotate", "-o", "-",
-                        "--save", saved)  # fmt: skip
-    rows = parse_lines(told)
-    assert code == 0 and [row["id"] for row in rows] == [*range(7)] and rows[2]["duplicate_of"] == 1
-    result = la.Result.load(saved)
+def test_integers_stay_integers_beside_a_row_that_is_left_out(tmp_path, row):
+    lines = jsonl([{"id": n, "text": one["text"]} for n, one in enumerate([*ROWS[:2], *ROWS[1:]])]).splitlines(True)
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b"".join([*lines[:2], row, *lines[2:]]))
+    result = la.dedup(path, id="id", on_error="skip")
+    result.write(tmp_path / "out.jsonl", annotate=True)
+    rows = read_lines(tmp_path / "out.jsonl")
+    assert [row["id"] for row in rows] == [*range(7)] and rows[2]["duplicate_of"] == 1
     assert result.decisions["id"].type == result.pairs["left_id"].type == pa.int64()
     assert result.decisions["id"].to_pylist() == [0, 1, None, *range(2, 7)]
-    assert la.pairs(tmp_path / "in.jsonl", id="id", on_error="skip")["right_id"].to_pylist() == [2]
+    assert la.pairs(path, id="id", on_error="skip")["right_id"].to_pylist() == [2]
 
 
 @pytest.mark.parametrize("ids", [["a", None, "c", "d"], [1, None, 3, 4]])
@@ -275,11 +250,11 @@ def test_a_damaged_row_group_leaves_the_others(tmp_path):
 
 
 def test_files_that_are_named_and_not_there_are_counted(tmp_path, capsys):
-    folder(tmp_path, "link.jsonl", b"")
-    (tmp_path / "in" / "link.jsonl").unlink()
-    (tmp_path / "in" / "link.jsonl").symlink_to("nowhere")
+    made = folder(tmp_path, "link.jsonl", b"")
+    (made / "link.jsonl").unlink()
+    (made / "link.jsonl").symlink_to("nowhere")
     (tmp_path / "empty").mkdir()
-    names = [tmp_path / "in/good.jsonl", tmp_path / "in/link.jsonl", tmp_path / "empty", tmp_path / "gone.csv"]
+    names = [made / "good.jsonl", made / "link.jsonl", tmp_path / "empty", tmp_path / "gone.csv"]
     code, out, _ = run(capsys, "dedup", *names, "--on-error", "skip", "--json")
     said = json.loads(out)
     assert code == 0 and said["documents"] == 2 and said["skipped"]["by_reason"] == {"unreadable": 3}
@@ -297,35 +272,28 @@ def test_a_plan_names_what_it_cannot_look_at(tmp_path, capsys, name):
     assert code == 0 and json.loads(out)["foresight"]["documents"] == 2 and "files not read: " in told and name in told
 
 
-def test_the_default_is_an_error_that_names_the_option(tmp_path, capsys):
-    for name, data in (("odd.jsonl", b'{"config": 1}\n'), ("odd.csv", b"a,b\n1,2\n"), ("odd.parquet", b"PAR1"), ("odd.db", b"x" * 99),
-                       ("odd.jsonl.gz", b"\x1f\x8b\x08 no"), ("odd.json", b'[{"text": "a b"} 1]'), ("odd.txt", b"\xff\xfe\xff")):  # fmt: skip
-        path = tmp_path / name
-        path.write_bytes(data)
-        code, _, error = run(capsys, "dedup", path)
-        advised = "--on-error skip" in error or (name in ("odd.jsonl", "odd.csv") and "name another with --text" in error)
-        assert code == 1 and str(path) in error and (advised or "no file" in error or name == "odd.parquet"), error
-
-
 def test_indexes_leave_out_what_cannot_be_read(tmp_path, capsys):
-    data = folder(tmp_path, "odd.jsonl", jsonl(ROWS[:2]) + b"{oops\n" + jsonl(ROWS[2:]))
-    run(capsys, "index", "create", tmp_path / "x.idx")
-    code, out, _ = run(capsys, "index", "add", tmp_path / "x.idx", data, "--id", "id", "--on-error", "skip")
-    assert code == 0 and "8 documents added" in out
-    code, out, error = run(capsys, "index", "query", tmp_path / "x.idx", data, "--id", "id", "--on-error", "skip")
-    assert code == 0 and "8 documents looked up" in error
-    assert run(capsys, "index", "query", tmp_path / "x.idx", data, "--id", "id")[0] == 1
+    index, data = tmp_path / "x.idx", folder(tmp_path, "odd.jsonl", jsonl(ROWS[:2]) + b"{oops\n" + jsonl(ROWS[2:]))
+    (tmp_path / "bad.jsonl").write_bytes(ALL_BAD["a.jsonl"])
+    run(capsys, "index", "create", index)
+    for command, said in (("add", "8 documents added"), ("query", "8 documents looked up")):
+        code, out, error = run(capsys, "index", command, index, data, "--id", "id", "--on-error", "skip")
+        assert code == 0 and said in out + error
+        assert run(capsys, "index", command, index, data, "--id", "id")[0] == 1
+        code, _, error = run(capsys, "index", command, index, tmp_path / "bad.jsonl", "--on-error", "skip")
+        assert code == 1 and "no file or document can be read: 2 left out; the first: " in error
 
 
-def test_the_next_week_reads_again_what_the_last_one_left_something_out_of(tmp_path, capsys):
-    odd = tmp_path / "week1.jsonl"
+def test_the_next_week_reads_again_what_the_last_one_left_something_out_of(tmp_path):
+    odd, later = tmp_path / "week1.jsonl", tmp_path / "week2.jsonl"
     odd.write_bytes(jsonl(ROWS[:2]) + b"{oops\n" + jsonl(ROWS[2:]))
-    (tmp_path / "week2.jsonl").write_bytes(jsonl([{"id": "n", "text": ROWS[4]["text"] + " more"}]))
-    for week, kept in (("week1", 6), ("week2", 0)):
-        words = ["--history", tmp_path / "history", "-o", tmp_path / f"{week}.out.jsonl", "--id", "id", "-t", "0.6", "--json"]
-        skip = ["--on-error", "skip"] if week == "week1" else []
-        code, out, _ = run(capsys, "dedup", tmp_path / f"{week}.jsonl", *words, *skip)
-        assert code == 0 and json.loads(out)["kept"] == kept
+    later.write_bytes(jsonl([{"id": "n", "text": ROWS[4]["text"] + " more"}]))
+    for path, kept, on_error in ((odd, 6, "skip"), (later, 0, "stop")):
+        settings = la.Settings(id="id", threshold=0.6, on_error=on_error)
+        with la.History(tmp_path / "history") as history:
+            result = history.add(path, tmp_path / f"out {path.name}", settings, texts=False)
+            assert result.summary.kept == kept
+            result.close()
 
 
 @pytest.mark.parametrize("command", ["dedup", "pairs", "repeats", "repeats --unit passage", "decontaminate"])

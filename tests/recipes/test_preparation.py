@@ -1,10 +1,7 @@
 """A job before its first row is read: what it reads, where it works, and what room it needs."""
 
-import json
-import os
 import shutil
 import tempfile
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -12,7 +9,7 @@ import pytest
 import lookalike as la
 from lookalike.engines import memory as memory_module
 from lookalike.engines.memory import Memory
-from lookalike.inputs.keep_order import Priority
+from lookalike.errors import OutputError, ParameterError
 from lookalike.recipes import preparation
 from lookalike.recipes.preparation import open_job
 
@@ -27,33 +24,14 @@ def files(tmp_path):
     return [str(tmp_path / f"{name}.jsonl") for name in ("a", "b")], str(tmp_path / "ref.jsonl")
 
 
-def test_references_come_first_and_all_settings_reach_the_reading(files):
-    inputs, reference = files
-    settings = la.Settings(id="id", keep="largest:n", within="n", html=True, encoding_errors="replace", annotate=True)
-    opened = open_job(inputs, replace(settings, against=reference), None)
-    assert [split.name for split in opened.splits] == [reference, *inputs]
-    reading = opened.reading
-    assert (reading.id, reading.priorities, reading.within, reading.pages) == ("id", (Priority("n"),), "n", "main")
-    assert (reading.encoding_errors, reading.n_references) == ("replace", 1)
-    assert reading.free == ("keep", "duplicate_of", "duplicate_source", "duplicate_is_reference", "resemblance", "cluster",
-                            "cluster_is_reference")  # fmt: skip
-    assert not opened.workspace.on_disk and opened.skipped["files"] == 0 and list(opened.clock.seconds) == ["opening"]
-    bare = open_job(inputs, la.Settings(), None)
-    assert bare.reading.free == () and bare.reading.n_references == 0 and bare.reading.priorities == ()
-
-
 def test_a_job_is_told_from_others_by_its_folder(files, tmp_path):
     inputs, reference = files
-    open_job(inputs, la.Settings(against=reference, work=tmp_path / "w"), None)
-    job = json.loads((tmp_path / "w/job.json").read_text())["job"]
-    assert job["reference"] == 1 and job["parameters"] == json.loads(json.dumps(la.Settings().to_dict()))
-    assert [held["name"] for held in job["inputs"]] == [reference, *inputs]
-    open_job(inputs, la.Settings(against=reference, work=tmp_path / "w", threads=3, memory="2GB"), None)
-    with pytest.raises(la.errors.ParameterError, match="reference was 1, is 0"):
+    for more in ({}, {"threads": 3, "memory": "2GB"}):
+        open_job(inputs, la.Settings(against=reference, work=tmp_path / "w", **more), None)
+    with pytest.raises(ParameterError, match="reference was 1, is 0"):
         open_job([reference, *inputs], la.Settings(work=tmp_path / "w"), None)
-    os.mkfifo(tmp_path / "pipe")
     for data in (["text of words"], iter(["some text"])):
-        with pytest.raises(la.errors.ParameterError, match="a work folder is for inputs that can be read again"):
+        with pytest.raises(ParameterError, match="a work folder is for inputs that can be read again"):
             open_job(data, la.Settings(work=tmp_path / "other"), None)
     assert not (tmp_path / "other").exists()
 
@@ -61,30 +39,31 @@ def test_a_job_is_told_from_others_by_its_folder(files, tmp_path):
 @pytest.mark.parametrize("engine", [None, "local"])
 def test_progress_is_told_by_the_names_that_people_know(files, engine):
     seen = []
-    opened = open_job(files[0], la.Settings(engine=engine), lambda name, amount: seen.append((name, amount)))
+    opened = open_job(files[0], la.Settings(engine=engine), lambda *told: seen.append(told))
     for number, name in enumerate(NAMES):
         opened.engine.progress(name, number)
     said = ["sketching", *["finding candidates"] * 3, *["verifying"] * 3, *["deciding"] * 4, "reading candidates again"]
     assert seen == [(name, number) for number, name in enumerate(said)]
-    open_job(files[0], la.Settings(), None).engine.progress("sketches", 3)
-    with pytest.raises(la.errors.ParameterError, match="engine"):
+    with pytest.raises(ParameterError, match="engine"):
         open_job(files[0], la.Settings(engine="none such"), None)
 
 
-class Disk:
-    """A disk with some room."""
+@pytest.fixture
+def disk(monkeypatch):
+    """A disk with some room, and what is asked about it."""
+    made = SimpleNamespace(free=0, asked=[])
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: made.asked.append(path) or made)
+    return made
 
-    def __init__(self, monkeypatch, free):
-        self.asked = []
-        monkeypatch.setattr(shutil, "disk_usage", lambda path: self.asked.append(path) or SimpleNamespace(free=free))
+
+def check(found, memory=None, **settings):
+    preparation._check_room(found, la.Settings(**settings), memory or Memory(1 << 30))
 
 
 def splits(n, rows, size, known=True):
     """Inputs that expect some rows of text each, or know of them."""
-    return [
-        SimpleNamespace(expected=lambda text: (rows, size), form=SimpleNamespace(counts_rows=known), remote_bytes=0)
-        for _ in range(n)
-    ]
+    form = SimpleNamespace(counts_rows=known)
+    return [SimpleNamespace(expected=lambda text: (rows, size), form=form, remote_bytes=0)] * n
 
 
 RECORD = 384  # 16 keys of 8 bytes, 96 codes of 2, and 64 besides
@@ -97,64 +76,51 @@ def test_what_a_document_needs_is_what_the_plan_says():
 
 
 @pytest.mark.parametrize("n", [1, 63, 64])
-def test_a_disk_is_too_small_below_what_is_surely_needed(tmp_path, monkeypatch, n):
-    settings = la.Settings(work=tmp_path / "deep/er")
-    needed = n * 50 * RECORD
-    disk = Disk(monkeypatch, needed)
-    preparation._check_room(splits(n, 50, 900), settings, Memory(1 << 30))
+def test_a_disk_is_too_small_below_what_is_surely_needed(tmp_path, disk, n):
+    disk.free = n * 50 * RECORD
+    check(splits(n, 50, 900), work=tmp_path / "deep/er")
     assert disk.asked == [tmp_path], "the folder that is there"
-    Disk(monkeypatch, needed - 1)
-    with pytest.raises(la.errors.OutputError, match=rf"the disk is too small: about {n * 50:,} documents"):
-        preparation._check_room(splits(n, 50, 900), settings, Memory(1 << 30))
+    disk.free -= 1
+    with pytest.raises(OutputError, match=rf"the disk is too small: about {n * 50:,} documents"):
+        check(splits(n, 50, 900), work=tmp_path / "deep/er")
 
 
-def test_what_fits_the_memory_needs_no_disk(monkeypatch):
-    memory = Memory(1 << 30)
-    disk = Disk(monkeypatch, 0)
-    text = memory.table_budget - 10 * RECORD
-    preparation._check_room(splits(1, 10, text), la.Settings(), memory)
+def test_what_fits_the_memory_needs_no_disk(disk):
+    text = Memory(1 << 30).table_budget - 10 * RECORD
+    check(splits(1, 10, text))
+    check([])
     assert not disk.asked
-    with pytest.raises(la.errors.OutputError, match="pass work="):
-        preparation._check_room(splits(1, 10, text + 1), la.Settings(), memory)
+    with pytest.raises(OutputError, match="pass work="):
+        check(splits(1, 10, text + 1))
     assert [str(path) for path in disk.asked] == [tempfile.gettempdir()]
-    preparation._check_room([], la.Settings(), memory)
 
 
-def test_a_job_that_goes_on_has_the_room_of_its_own_parts(tmp_path, monkeypatch):
+def test_a_job_that_goes_on_has_the_room_of_its_own_parts(tmp_path, disk):
     (tmp_path / "x.part").write_bytes(bytes(300))
     (tmp_path / "y.other").write_bytes(bytes(9000))
-    Disk(monkeypatch, RECORD - 300)
-    preparation._check_room(splits(1, 1, 5), la.Settings(work=tmp_path), Memory(1 << 30))
+    disk.free = RECORD - 300
+    check(splits(1, 1, 5), work=tmp_path)
     (tmp_path / "x.part").write_bytes(bytes(299))
-    with pytest.raises(la.errors.OutputError, match="too small"):
-        preparation._check_room(splits(1, 1, 5), la.Settings(work=tmp_path), Memory(1 << 30))
+    with pytest.raises(OutputError, match="too small"):
+        check(splits(1, 1, 5), work=tmp_path)
 
 
-def test_too_many_documents_are_refused_at_once(tmp_path, monkeypatch):
-    Disk(monkeypatch, 1 << 60)
-    memory = Memory(memory_module.FLOOR + memory_module.LEAST_ROOM + memory_module.BYTES_PER_DOCUMENT * 1000)
-    preparation._check_room(splits(1, 1000, 1 << 40), la.Settings(), memory)
-    with pytest.raises(la.errors.ParameterError, match="1,001 documents need"):
-        preparation._check_room(splits(1, 1001, 1 << 40), la.Settings(), memory)
+LITTLE = Memory(memory_module.FLOOR + memory_module.LEAST_ROOM + memory_module.BYTES_PER_DOCUMENT * 1000)
+
+
+def test_too_many_documents_are_refused_at_once(disk):
+    disk.free = 1 << 60
+    check(splits(1, 1000, 1 << 40), LITTLE)
+    with pytest.raises(ParameterError, match="1,001 documents need"):
+        check(splits(1, 1001, 1 << 40), LITTLE)
 
 
 @pytest.mark.parametrize(("n", "known"), [(1, False), (65, True)])
-def test_an_estimate_ends_no_job(n, known, tmp_path, monkeypatch, caplog):
+def test_an_estimate_ends_no_job(n, known, tmp_path, disk, caplog):
     """Judged by the beginning of a file, or by some of very many files."""
-    Disk(monkeypatch, 0)
-    memory = Memory(memory_module.FLOOR + memory_module.LEAST_ROOM + memory_module.BYTES_PER_DOCUMENT * 1000)
     with caplog.at_level("INFO", "lookalike"):
-        preparation._check_room(splits(n, 5000, 1 << 40, known), la.Settings(work=tmp_path), memory)
+        check(splits(n, 5000, 1 << 40, known), LITTLE, work=tmp_path)
     assert f"about {n * 5000:,} documents" in caplog.text and "if this estimate is right, the disk is too small" in caplog.text
-
-
-def test_small_files_with_many_lines_are_read(tmp_path):
-    """Of a quoted field each line looks like a row."""
-    lines = "".join(f"line {i}\n" for i in range(400_000))
-    (tmp_path / "a.csv").write_text(f'text,other\n"one two",\n"three","{lines}"\n')
-    floor = memory_module.FLOOR + memory_module.LEAST_ROOM
-    result = la.dedup(tmp_path / "a.csv", memory=floor + memory_module.BYTES_PER_DOCUMENT * 50_000)
-    assert len(result) == 2
 
 
 @pytest.mark.parametrize(
@@ -189,5 +155,5 @@ def test_how_large_documents_may_be(files, settings, most, skip):
     ],
 )
 def test_a_limit_that_cannot_be_kept_is_refused(files, settings, said):
-    with pytest.raises(la.errors.ParameterError, match=said):
+    with pytest.raises(ParameterError, match=said):
         la.dedup(files[0], **settings)

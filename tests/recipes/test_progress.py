@@ -1,8 +1,6 @@
 """The line of progress: what it says at any width, where it is drawn, and what jobs report."""
 
-import gzip
 import io
-import json
 import sys
 import time
 from types import ModuleType, SimpleNamespace
@@ -10,6 +8,7 @@ from types import ModuleType, SimpleNamespace
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from row_files import lines, write
 from waiting import until
 
 import lookalike as la
@@ -36,37 +35,34 @@ def test_a_line_says_what_how_much_how_quickly_and_how_long():
     known = ("sketching", 0, 300_000_000, "bytes"), ("sketching", 123_000_000, 300_000_000, "bytes")
     assert line_after(100, 10, *known) == "sketching  41%  ########------------  123.0 of 300.0 MB  12.3 MB/s  14 s left"
     assert line_after(100, 2, *known) == "sketching  41%  ########------------  123.0 of 300.0 MB", "too early to tell"
-    large = ("sketching", 0, 10**12, "bytes"), ("sketching", 10**11, 10**12, "bytes")
-    assert line_after(100, 5000, *large).endswith("100.0 of 1,000.0 GB  20.0 MB/s  12 h 30 min left")
-    bands = ("finding candidates", 0, 57, "bands"), ("finding candidates", 19, 57, "bands")
-    assert line_after(100, 60, *bands).endswith("19 of 57 bands  2 min 0 s left"), "no rate of few things"
-    rows = ("reading candidates again", 0, 10**6, "documents"), ("reading candidates again", 5 * 10**5, 10**6, "documents")
-    assert line_after(120, 10, *rows).endswith("500,000 of 1,000,000 documents  50,000 documents/s  10 s left")
-
-
-def test_what_an_earlier_run_did_is_no_speed_of_this_one():
-    resumed = ("sketching", 200_000_000, 300_000_000, "bytes"), ("sketching", 210_000_000, 300_000_000, "bytes")
-    assert line_after(100, 10, *resumed).endswith("1.0 MB/s  1 min 30 s left")
+    for seconds, before, done, total, unit, end in (
+        (5000, 0, 10**11, 10**12, "bytes", "100.0 of 1,000.0 GB  20.0 MB/s  12 h 30 min left"),
+        (60, 0, 19, 57, "bands", "19 of 57 bands  2 min 0 s left"),  # no rate of few things
+        (10, 0, 5 * 10**5, 10**6, "documents", "500,000 of 1,000,000 documents  50,000 documents/s  10 s left"),
+        (10, 2 * 10**8, 21 * 10**7, 3 * 10**8, "bytes", "1.0 MB/s  1 min 30 s left"),  # what an earlier run did is no speed
+    ):
+        assert line_after(120, seconds, ("verifying", before, total, unit), ("verifying", done, total, unit)).endswith(end)
 
 
 def test_without_a_total_there_is_no_share():
-    assert line_after(80, 12, ("sketching", 1000), ("sketching", 234)) == "sketching  1,234 documents  12 s"
-    assert line_after(80, 70, ("finding candidates", 999)) == "finding candidates  1 min 10 s"
-    done = ("verifying", 0, 10, "bytes"), ("verifying", 10, 10, "bytes"), ("verifying", 7)
-    assert line_after(80, 5, *done) == "verifying  7 pairs  5 s", "all that can be counted is done, the stage is not"
-    other = ("sketching", 50, 100, "bytes"), ("verifying", 0)
-    assert line_after(80, 5, *other) == "verifying  5 s", "a new stage begins anew"
-    nearly = ("sketching", 0, 1000, "bytes"), ("sketching", 999, 1000, "bytes")
-    assert "99%" in line_after(80, 5, *nearly)
+    for seconds, said, *reports in (
+        (12, "sketching  1,234 documents  12 s", ("sketching", 1000), ("sketching", 234)),
+        (70, "finding candidates  1 min 10 s", ("finding candidates", 999)),
+        (5, "verifying  7 pairs  5 s", ("verifying", 10, 10, "bytes"), ("verifying", 7)),  # the stage is not done
+        (5, "verifying  5 s", ("sketching", 50, 100, "bytes"), ("verifying", 0)),  # a new stage begins anew
+    ):
+        assert line_after(80, seconds, *reports) == said
+    assert "99%" in line_after(80, 5, ("sketching", 0, 1000, "bytes"), ("sketching", 999, 1000, "bytes"))
 
 
 def test_a_line_fits_any_width():
+    reports = ("sketching", 0, 300_000_000, "bytes"), ("sketching", 123_000_000, 300_000_000, "bytes")
+    parts = ["41%", "14 s left", "12.3 MB/s", "123.0 of 300.0 MB"]
     for width in range(1, 100):
-        reports = ("sketching", 0, 300_000_000, "bytes"), ("sketching", 123_000_000, 300_000_000, "bytes")
         line = line_after(width, 10, *reports)
         assert len(line) <= max(0, width - 1) and line == line.rstrip()
-        parts = [part for part in ("41%", "14 s left", "12.3 MB/s", "123.0 of 300.0 MB") if part in line]
-        assert parts == ["41%", "14 s left", "12.3 MB/s", "123.0 of 300.0 MB"][: len(parts)], "what matters most stays longest"
+        shown = [part for part in parts if part in line]
+        assert shown == parts[: len(shown)], "what matters most stays longest"
 
 
 def test_durations():
@@ -90,17 +86,18 @@ def test_a_bar_draws_seldom_and_leaves_nothing():
     assert all(line.startswith("sketching") for line in lines if line not in ("", "note"))
 
 
-def test_a_terminal_that_is_gone_ends_no_job():
+@pytest.mark.parametrize("make", [lambda gone: Bar(gone, lambda: 80, 0.01), lambda gone: Lines(gone, every=0.01)])
+def test_a_terminal_or_reader_that_is_gone_ends_no_job(make):
     tried = []
 
     def gone(line):
         tried.append(line)
         raise OSError(5, "Input/output error")
 
-    with Bar(gone, lambda: 80, 0.01) as bar:
-        bar("sketching", 1)
+    with make(gone) as shows:
+        shows("sketching", 1)
         until(lambda: len(tried) > 2)
-        assert bar._thread.is_alive()
+        assert shows._thread.is_alive()
 
 
 class Terminal(io.StringIO):
@@ -181,20 +178,15 @@ def stored(folder, kind):
     """Write the texts in two files of a kind; return how many bytes they have."""
     for name, some in (("a", TEXTS[:250]), ("b", TEXTS[250:])):
         path = folder / f"{name}.{kind}"
-        rows = "".join(json.dumps({"text": text}) + "\n" for text in some)
         if kind == "parquet":
             pq.write_table(pa.table({"text": some}), path, row_group_size=60)
         elif kind == "csv":
-            path.write_text("text\n" + "".join(f"{text}\n" for text in some))
+            path.write_text("\n".join(["text", *some, ""]))
         elif kind == "txt":
             for i, text in enumerate(some):
                 (folder / f"{name}{i}.txt").write_text(text)
-        elif kind == "jsonl.gz":
-            path.write_bytes(gzip.compress(rows.encode()))
-        elif kind == "jsonl.zst":
-            path.write_bytes(pa.compress(rows.encode(), "zstd", asbytes=True))
         else:
-            path.write_text(rows)
+            write(path, lines([{"text": text} for text in some]))
     return sum(path.stat().st_size for path in folder.iterdir())
 
 
@@ -221,15 +213,10 @@ def test_later_stages_have_totals_of_their_own(tmp_path, small_parts):
     assert heard.shares["reading candidates again"][-1][1] == len(TEXTS)
 
 
-def test_values_in_memory_are_counted_by_rows():
-    heard = Heard()
-    la.dedup(TEXTS, progress=heard)
-    assert heard.shares["sketching"][-1] == (len(TEXTS), len(TEXTS), "documents")
-
-
 def test_pairs_and_overlap_report_alike(tmp_path):
-    n_bytes = stored(tmp_path, "jsonl")
-    heard = Heard()
+    n_bytes, heard = stored(tmp_path, "jsonl"), Heard()
+    la.pairs(TEXTS, progress=heard)
+    assert heard.shares["sketching"][-1] == (len(TEXTS), len(TEXTS), "documents")
     la.pairs(tmp_path, progress=heard)
     assert heard.shares["sketching"][-1][1:] == (n_bytes, "bytes")
     la.decontaminate(tmp_path, against=TEXTS[:3], progress=heard)
@@ -277,18 +264,6 @@ def test_lines_say_how_long_stages_took_and_that_one_lasts(monkeypatch):
         while not said:
             time.sleep(0.01)
     assert said[0] == "verifying: 1 min 20 s so far" and said[-1] == "verifying: 1 min 20 s"
-
-
-def test_nobody_who_reads_lines_is_no_reason_to_end(monkeypatch):
-    seconds = [0.0]
-    monkeypatch.setattr(module, "monotonic", lambda: seconds[0])
-
-    def gone(line):
-        raise BrokenPipeError(line)
-
-    with Lines(gone) as lines:
-        lines("sketching", 0)
-        seconds[0] += 5
 
 
 @pytest.mark.parametrize(("quiet", "lines", "said"), [(False, True, "sketching: 5 s\n"), (True, True, ""), (False, False, "")])

@@ -69,27 +69,19 @@ def test_an_id_of_a_reference_is_told_from_the_same_id_of_the_input(files, tmp_p
     assert result.removed.column_names == ["id", "duplicate_of", "duplicate_source", "duplicate_is_reference", "resemblance"]
     pairs = result.pairs.select(["left_id", "right_id", "left_is_reference"]).to_pylist()
     assert [tuple(pair.values()) for pair in pairs] == [("p", "s", True), ("p", "r", False)]
-    assert [call[1:2] + call[3:] for call in result.summary.least_alike] == [("p", False), ("p", True)]
     assert "s  ->  p (reference)" in str(result.summary) and "r  ->  p\n" in str(result.summary)
-    annotations = result.annotations.to_pylist()
-    assert [(row["cluster"], row["cluster_is_reference"]) for row in annotations] == [
-        ("p", False), ("p", False), ("p", True), (None, None)]  # fmt: skip
     result.write(tmp_path / "out.jsonl", annotate=True)
-    written = read_lines(tmp_path / "out.jsonl")
-    assert [{name: row[name] for name in annotations[0]} for row in written] == annotations
+    clusters = [(row["cluster"], row["cluster_is_reference"]) for row in read_lines(tmp_path / "out.jsonl")]
+    assert clusters == [("p", False), ("p", False), ("p", True), (None, None)]
 
 
-def test_the_source_of_a_reference_in_memory_is_null():
+def test_the_source_of_a_reference(tmp_path):
+    """In memory there is none; a text file is its own."""
     row = la.dedup([BASES[0]], against=[BASES[1], BASES[0]]).removed.to_pylist()[0]
     assert row == {"id": 0, "duplicate_of": 1, "duplicate_source": None, "duplicate_is_reference": True, "resemblance": 1.0}
-
-
-def test_the_source_of_a_text_file_is_that_file(tmp_path):
-    for name in ("old", "new"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "old/a.txt").write_text(BASES[1])
-    (tmp_path / "old/b.txt").write_text(BASES[0])
-    (tmp_path / "new/c.txt").write_text(BASES[0])
+    for name, text in (("old/a", BASES[1]), ("old/b", BASES[0]), ("new/c", BASES[0])):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.txt").write_text(text)
     row = la.dedup(tmp_path / "new", against=tmp_path / "old").removed.to_pylist()[0]
     assert row["duplicate_source"] == row["duplicate_of"] == str(tmp_path / "old/b.txt")
 
@@ -101,33 +93,10 @@ def test_an_empty_reference_file_changes_nothing_but_the_columns(files, tmp_path
     assert beside.removed["duplicate_is_reference"].to_pylist() == [False]
     beside.write(tmp_path / "folder")
     assert sorted(p.name for p in (tmp_path / "folder").iterdir()) == ["_lookalike.json", "new.jsonl"]
-    (tmp_path / "none.csv").write_text("text,id\n")
-    new.write_text('{"id": "é",  "text": "a b c", "x": 1.10}\n')
-    la.dedup(new, against=tmp_path / "none.csv", id="id").write(tmp_path / "one.jsonl")
-    assert (tmp_path / "one.jsonl").read_bytes() == new.read_bytes()
 
 
 def test_a_column_that_annotation_would_add_is_refused(files, tmp_path):
-    old, _, _ = files
     taken = write_lines(tmp_path / "taken.jsonl", [{"text": "a b", "duplicate_source": 1}])
     with pytest.raises(la.errors.InputDataError, match="duplicate_source"):
-        la.dedup(taken, against=old, annotate=True)
-    with pytest.raises(la.errors.InputDataError, match="duplicate_source"):
-        la.dedup(taken, against=old).write(tmp_path / "out.jsonl", annotate=True)
+        la.dedup(taken, against=files[0], annotate=True)
     la.dedup(taken, annotate=True).write(tmp_path / "out.jsonl", annotate=True)
-
-
-def test_a_file_that_is_both_an_input_and_a_reference_is_refused(files, tmp_path):
-    """It would be removed as a whole."""
-    old, new, _ = files
-    (tmp_path / "link.jsonl").symlink_to(new)
-    (tmp_path / "notes").mkdir()
-    note = tmp_path / "notes/a.txt"
-    note.write_text(BASES[0])
-    for inputs, references in ((new, new), (new, [old, tmp_path / "link.jsonl"]), (note, tmp_path / "notes")):
-        for function in (la.dedup, la.pairs):
-            with pytest.raises(la.errors.InputDataError, match="both an input and a reference"):
-                function(inputs, against=references)
-    with pytest.raises(la.errors.InputDataError, match="both an input and a reference"):
-        la.dedup(new, against=new, work=tmp_path / "w")
-    assert not (tmp_path / "w").exists()

@@ -6,7 +6,6 @@ import pytest
 from engine_kinds import prepare
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from json_lines import read_lines
 from naive.repeats import repeated_lines, repeated_passages
 
 import lookalike as la
@@ -17,13 +16,14 @@ from lookalike.recipes import repeats
 WORDS = ["a", "b", "Ab", "é", "e\u0301", "Straße", "日", "日本", "ก", "x" * 20, "_", "-", "0", "\u0301", "\ufeff", "\u2028", "\x00", "\u00a0",
          "=\u0338", "\u2adc", "\u1100\u1161", "o\u0301\u0327", "\u212a", "\u00a8\u0301", "\u0f76", "e\u00ad", "\u200d\u0301", "\u034f\u0327"]  # fmt: skip
 SEPARATORS = [" ", "  ", "\n", "\n\n", "\r\n", "\t", ". ", " \n \n"]
-texts = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(SEPARATORS)), max_size=40).map(
-    lambda some: "".join(word + separator for word, separator in some)
-)
-few = st.lists(st.tuples(st.sampled_from(["a", "b", "日"]), st.sampled_from([" ", "\n"])), max_size=60).map(
-    lambda some: "".join(word + separator for word, separator in some)
-)
-corpora = st.lists(texts | few, max_size=12)
+
+
+def texts(words, separators, most):
+    pieces = st.tuples(st.sampled_from(words), st.sampled_from(separators)).map("".join)
+    return st.lists(pieces, max_size=most).map("".join)
+
+
+corpora = st.lists(texts(WORDS, SEPARATORS, 40) | texts(["a", "b", "日"], [" ", "\n"], 60), max_size=12)
 LIMITS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
@@ -38,7 +38,7 @@ def ranges(found, n):
 def dropped(found, documents, path):
     """Which documents are not written."""
     found.write(path, force=True)
-    left = set(pa.parquet.read_table(path)["number"].to_pylist())
+    left = pa.parquet.read_table(path)["number"].to_pylist()
     return [number not in left for number in range(len(documents))]
 
 
@@ -178,21 +178,16 @@ LINES, PASSAGES = {"unit": "line"}, {"unit": "passage", "length": 4}
 
 @pytest.mark.parametrize("how", [LINES, PASSAGES], ids=["line", "passage"])
 def test_invalid_utf_8_is_an_error_or_stays(how, tmp_path):
+    first = b"\xff one two three four five\n"
+    texts = [first + b"\xfe", BANNER + b" \xc3", first + BANNER + b" \xc3\xa9"]
     (tmp_path / "in").mkdir()
-    texts = [
-        b"\xff one two three four five\n\xfe",
-        BANNER + b" \xc3",
-        b"\xff one two three four five\n" + BANNER + b" \xc3\xa9",
-    ]
     for number, text in enumerate(texts):
         (tmp_path / f"in/{number}.txt").write_bytes(text)
     with pytest.raises(InputDataError, match="invalid UTF-8 at byte 0"):
         la.repeats(tmp_path / "in", **how)
-    found = la.repeats(tmp_path / "in", encoding_errors="replace", **how)
-    found.write(tmp_path / "out/")
+    la.repeats(tmp_path / "in", encoding_errors="replace", **how).write(tmp_path / "out/")
     left = [path.read_bytes() for path in sorted((tmp_path / "out").glob("*.txt"))]
-    expected = [texts[1], BANNER + b" \xc3\xa9"] if how is LINES else [b" six \xc3", b"\xff  \xc3\xa9"]
-    assert left == [texts[0], *expected]
+    assert left == [texts[0], *([texts[1], BANNER + b" \xc3\xa9"] if how is LINES else [b" six \xc3", b"\xff  \xc3\xa9"])]
 
 
 def test_documents_that_are_left_out_take_no_part(tmp_path):
@@ -206,14 +201,16 @@ def test_documents_that_are_left_out_take_no_part(tmp_path):
 
 
 def test_ids_are_those_of_the_column_and_unique():
-    rows = [{"id": "b", "text": BANNER.decode()}, {"id": "a", "text": BANNER.decode()}]
+    rows, told = [{"id": "b", "text": BANNER.decode()}, {"id": "a", "text": BANNER.decode()}], []
     for how in (LINES, PASSAGES):
-        assert la.repeats(rows, id="id", **how).removed["id"].to_pylist() == ["a"]
+        found = la.repeats(rows, id="id", progress=lambda *done: told.append(done), **how)
+        assert found.removed["id"].to_pylist() == ["a"]
         with pytest.raises(InputDataError, match="the id 'b' appears twice"):
             la.repeats([rows[0], rows[0]], id="id", **how)
+    assert told == [("finding repeats", 2)] * 2
 
 
-def test_what_is_for_another_unit_is_refused(tmp_path):
+def test_what_is_for_another_unit_is_refused():
     """Also where the value is the usual one: it would do nothing."""
     for unit, name, value in (
         ("line", "length", 50), ("line", "normalization", "NFC"), ("paragraph", "fold_case", True),
@@ -221,35 +218,14 @@ def test_what_is_for_another_unit_is_refused(tmp_path):
     ):  # fmt: skip
         with pytest.raises(ParameterError, match=f'{name} is for unit=.*, not for unit="{unit}"'):
             la.repeats(["a"], unit=unit, **{name: value})
-    with pytest.raises(ParameterError, match='mask is for unit="passage"'):
-        la.repeats(["a"]).write(tmp_path / "out.jsonl", mask="")
     with pytest.raises(ParameterError, match="only repeated lines and paragraphs are counted"):
         la.repeats(["a"], unit="passage").top()
-
-
-def test_a_mask_takes_the_place_of_a_passage_and_drops_nothing(tmp_path):
-    found = la.repeats([BANNER.decode(), f"So: {BANNER.decode()}.", BANNER.decode()], unit="passage", length=6)
-    found.write(tmp_path / "out.jsonl", mask="[same]")
-    texts = [row["text"] for row in read_lines(tmp_path / "out.jsonl")]
-    assert texts == [BANNER.decode(), "So: [same].", "[same]"]
-    found.write_list(tmp_path / "removed.jsonl")
-    listed = read_lines(tmp_path / "removed.jsonl")
-    assert [(row["id"], row["begin"], row["end"], row["words"], row["text"]) for row in listed] == [
-        (1, 4, 4 + len(BANNER), 6, BANNER.decode()), (2, 0, len(BANNER), 6, BANNER.decode()),
-    ]  # fmt: skip
 
 
 def test_what_there_is_no_room_to_mark_is_refused(monkeypatch):
     monkeypatch.setattr(Memory, "free", 64)
     with pytest.raises(ParameterError, match="lines or words may be repeated, and a bit for each takes"):
         la.repeats([f"{BANNER.decode()}\n" * 2000], memory="1GB", threads=1)
-
-
-def test_progress_is_told():
-    told = []
-    for how in (LINES, PASSAGES):
-        la.repeats([BANNER.decode()] * 5, progress=lambda stage, amount: told.append((stage, amount)), **how)
-    assert told == [("finding repeats", 5)] * 2
 
 
 def test_the_top_lists_repeated_lines_only(monkeypatch):

@@ -43,7 +43,7 @@ def expected(inputs, tmp_path_factory):
 @pytest.fixture
 def places(tmp_path):
     (tmp_path / "out").mkdir()
-    return tmp_path / "out" / "out.jsonl", tmp_path / "work"
+    return tmp_path / "out/out.jsonl", tmp_path / "work"
 
 
 def check_clean(output, work, expected):
@@ -54,7 +54,7 @@ def check_clean(output, work, expected):
 
 def kill_and_resume(runner, inputs, expected, folder, kill):
     folder.mkdir()
-    output, work = folder / "out" / "out.jsonl", folder / "work"
+    output, work = folder / "out/out.jsonl", folder / "work"
     output.parent.mkdir()
     code = runner(inputs, output, kill, work=str(work), **FIXED)
     assert code in (-9, 0)
@@ -76,24 +76,14 @@ def test_killed_at_parts(runner, inputs, expected, tmp_path, every):
     assert number > 25, "all stages leave parts"
 
 
-def moments(runner, inputs, expected, folder, n):
+@pytest.mark.parametrize("n", [8, pytest.param(300, marks=pytest.mark.slow)])
+def test_killed_at_random_moments(runner, inputs, expected, tmp_path, n):
     rng, began = np.random.default_rng(5), time.monotonic()
-    assert kill_and_resume(runner, inputs, expected, folder / "whole", None) == 0
+    assert kill_and_resume(runner, inputs, expected, tmp_path / "whole", None) == 0
     took = time.monotonic() - began  # on this machine, as busy as it is
-    killed = sum(
-        kill_and_resume(runner, inputs, expected, folder / str(i), ["seconds", float(rng.uniform(0, took))]) == -9
-        for i in range(n)
-    )
-    assert killed > 0
-
-
-def test_killed_at_random_moments(runner, inputs, expected, tmp_path):
-    moments(runner, inputs, expected, tmp_path, 8)
-
-
-@pytest.mark.slow
-def test_killed_at_many_random_moments(runner, inputs, expected, tmp_path):
-    moments(runner, inputs, expected, tmp_path, 300)
+    kills = [["seconds", float(moment)] for moment in rng.uniform(0, took, n)]
+    codes = [kill_and_resume(runner, inputs, expected, tmp_path / str(i), kill) for i, kill in enumerate(kills)]
+    assert -9 in codes
 
 
 def test_killed_again_and_again(runner, inputs, expected, places):
@@ -103,16 +93,6 @@ def test_killed_again_and_again(runner, inputs, expected, places):
     while runner(inputs, output, ["put", 9, "after"], work=str(work), **FIXED) != 0:
         runs += 1
     assert 4 < runs < 100
-    check_clean(output, work, expected)
-
-
-def test_another_memory_after_a_crash(runner, inputs, expected, places):
-    """Limits that are gone take with them what they made, also when that was stopped half way."""
-    output, work = places
-    assert runner(inputs, output, ["put", "texts-000001", "after"], work=str(work), **FIXED) == -9
-    (work / "limits.part").unlink()
-    (work / "texts-000000.part").unlink()
-    assert runner(inputs, output, None, work=str(work), **FIXED) == 0
     check_clean(output, work, expected)
 
 

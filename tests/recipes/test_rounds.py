@@ -82,7 +82,7 @@ def test_rounds_come_to_what_the_definition_says(scores, boundary, most, enough)
     check("toy", scores, boundary, most, enough)
 
 
-@pytest.mark.parametrize("kind", ["toy", FRAMES])
+@pytest.mark.parametrize("kind", [FRAMES])
 @pytest.mark.parametrize("boundary", [0, 3])
 @pytest.mark.parametrize("scores", [{}, CHAIN, FAMILY], ids=["nothing", "chain", "family"])
 def test_chains_and_families_by_rounds(kind, scores, boundary):

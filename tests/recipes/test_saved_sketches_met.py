@@ -7,6 +7,7 @@ from engine_kinds import FRAMES, prepare
 from weekly import HOW, job, said, weeks, written
 
 import lookalike as la
+from lookalike.errors import InputDataError, OutputError, ParameterError
 from lookalike.files.atomic import create_temporary
 
 KINDS = ("local", "spilled", "toy", FRAMES)
@@ -77,7 +78,7 @@ def test_groups_that_were_not_saved_are_not_audited(files, tmp_path):
         result.save_sketches(tmp_path / "sketches")
     with (
         job(files[1], against=tmp_path / "sketches", within="site") as result,
-        pytest.raises(la.errors.ParameterError, match="came from no file"),
+        pytest.raises(ParameterError, match="came from no file"),
     ):
         result.audit(10)
 
@@ -106,10 +107,10 @@ def test_sketches_of_a_saved_result_that_changed(files, tmp_path):
     with job(files[2], against=tmp_path / "sketches") as result:
         result.save(tmp_path / "job")
     (tmp_path / "sketches").rename(tmp_path / "old")
-    with pytest.raises(la.errors.InputDataError, match=r"sketches\.json: the input no longer exists"):
+    with pytest.raises(InputDataError, match=r"sketches\.json: the input no longer exists"):
         la.Result.open(tmp_path / "job").texts([0])
     (tmp_path / "others").rename(tmp_path / "sketches")
-    with pytest.raises(la.errors.InputDataError, match=r"sketches\.json: the file has changed since the result was made"):
+    with pytest.raises(InputDataError, match=r"sketches\.json: the file has changed since the result was made"):
         la.Result.open(tmp_path / "job").texts([0])
 
 
@@ -121,18 +122,16 @@ def test_saved_sketches_are_no_documents(files, history):
         lambda: la.dedup(history[0] / "w0"),
         lambda: la.pairs(history[0] / "w0"),
     ):
-        with pytest.raises(la.errors.InputDataError, match="w0 holds saved sketches, which have no texts: name the documents"):
+        with pytest.raises(InputDataError, match="w0 holds saved sketches, which have no texts: name the documents"):
             call()
-    with pytest.raises(la.errors.InputDataError, match=r"week1-0.* \(its sketches are in .*w1\): .*; leave out one of them"):
+    with pytest.raises(InputDataError, match=r"week1-0.* \(its sketches are in .*w1\): .*; leave out one of them"):
         la.dedup(files[1], against=history[0], **HOW)
 
 
 def test_saved_documents_that_are_too_large_for_a_later_job(files, history):
     """They are not left out: a line of JSON or a page can be too large whose text, of which the size is known, is not."""
     for on_error in ("stop", "skip"):
-        with pytest.raises(
-            la.errors.InputDataError, match=r"more than the 36 .*; its sketch is in .*w0, and cannot be left out: raise"
-        ):
+        with pytest.raises(InputDataError, match=r"more than the 36 .*; its sketch is in .*w0, and cannot be left out: raise"):
             la.dedup(files[2], against=history[0], **HOW, max_document=36, on_error=on_error)
 
 
@@ -150,16 +149,14 @@ def test_a_folder_that_a_killed_run_was_about_to_replace(files, tmp_path):
     for week in range(2):
         with job(files[week], against=tmp_path / "history" if week else None) as result:
             result.save_sketches(tmp_path / "history" / f"w{week}")
-    temporary, lock = create_temporary(tmp_path / "history" / "w0", folder=True)
+    temporary, lock = create_temporary(tmp_path / "history/w0", folder=True)
     temporary.rmdir()
     os.close(lock)
-    os.rename(tmp_path / "history" / "w0", temporary.with_suffix(".old"))  # and then it was killed
-    with pytest.raises(
-        la.errors.InputDataError, match=r"history/w0 is missing: a run was killed .* or rename .*/\.w0\..*\.old to w0"
-    ):
+    os.rename(tmp_path / "history/w0", temporary.with_suffix(".old"))  # and then it was killed
+    with pytest.raises(InputDataError, match=r"history/w0 is missing: a run was killed .* or rename .*/\.w0\..*\.old to w0"):
         la.dedup(files[2], against=tmp_path / "history", **HOW)
-    with job(files[0]) as result, pytest.raises(la.errors.OutputError, match="w0 exists"):
-        result.save_sketches(tmp_path / "history" / "w0")
+    with job(files[0]) as result, pytest.raises(OutputError, match="w0 exists"):
+        result.save_sketches(tmp_path / "history/w0")
     la.dedup(files[2], against=tmp_path / "history", **HOW).close()
 
 
@@ -167,15 +164,11 @@ def test_progress_is_that_of_the_inputs(files, history):
     """The files that saved documents came from are not read, so the share of all that is read does not begin near its end."""
     told = []
 
-    class Progress:
-        def __call__(self, stage, amount):
-            pass
+    def progress(stage, amount):
+        """What is done is asked for."""
 
-        def of(self, stage, done, total, unit):
-            if stage == "sketching":
-                told.append((done, total, unit))
-
-    la.dedup(files[2], against=history[0], **HOW, threads=1, progress=Progress()).close()
+    progress.of = lambda stage, *share: told.append(share) if stage == "sketching" else None
+    la.dedup(files[2], against=history[0], **HOW, threads=1, progress=progress).close()
     total = sum(path.stat().st_size for path in files[2])
     assert {found[1:] for found in told} == {(total, "bytes")}
     assert told[0][0] == 0 and told[-1][0] > 0.5 * total

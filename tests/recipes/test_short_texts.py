@@ -1,6 +1,5 @@
 """A warning where half of the texts, or more, are no longer than a shingle."""
 
-import json
 import random
 
 from cli.commands import run
@@ -14,16 +13,15 @@ ADVICE = "unit='char', width=3, threshold=0.6"
 
 
 def test_most_texts_are_short(tmp_path, capsys):
-    """The median decides: as many long texts as short ones are no reason to doubt."""
+    """The median decides: more long texts than short ones are no reason to doubt."""
     (warning,) = la.dedup(NAMES).summary.warnings
     assert "30 of 30 texts are no longer than a shingle of 5 words" in warning and ADVICE in warning
-    assert "30 of 59 texts" in la.dedup([*NAMES, *LONG[:29]]).summary.warnings[0]
+    assert "30 of 60 texts" in la.dedup([*NAMES, *LONG[:30]]).summary.warnings[0]
     assert la.dedup([*NAMES, *LONG]).summary.warnings == []
     path = write_lines(tmp_path / "names.jsonl", NAMES)
     said = warning.partition("; otherwise")[0].replace(ADVICE, "--preset records")
     assert f"  warning: {said}" in run(capsys, "dedup", path)[1]
-    assert json.loads(run(capsys, "dedup", path, "--json")[1])["warnings"][0].startswith(said)
-    assert run(capsys, "dedup", path, "--preset", "records")[1].count("warning") == 0
+    assert "warning" not in run(capsys, "dedup", path, "--preset", "records")[1]
     assert f"  warning: {said}" in run(capsys, "pairs", path)[1]
 
 
@@ -41,8 +39,3 @@ def test_what_is_empty_or_a_reference_does_not_count():
 def test_of_one_token_no_text_is_too_short():
     assert la.dedup(["one", "two"], width=1).summary.warnings == []
     assert "of 8 characters" in la.dedup(["one", "two"], unit="char", width=8).summary.warnings[0]
-
-
-def test_the_report_says_it(tmp_path):
-    la.dedup(NAMES).report(tmp_path / "page.html")
-    assert "no longer than a shingle of 5 words" in (tmp_path / "page.html").read_text()

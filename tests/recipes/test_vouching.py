@@ -93,17 +93,6 @@ def test_without_crowds_it_is_the_plan(rng, watched):
     assert nobody.summary.kept == 0 and nobody.summary.recall_vouched == nobody.summary.recall_planned
 
 
-def test_an_open_job_decides_once_at_each_threshold(rng, watched):
-    """What it found at one is at hand when it is asked for again, and nothing of it is decided anew."""
-    result = la.dedup(texts(rng, 40), threshold=0.7)
-    first, again, other = (result.rethreshold(threshold) for threshold in (0.9, 0.9, 0.8))
-    deciders = [given[0] for given, _ in watched]
-    assert deciders[1] is deciders[2] and len({id(decider) for decider in deciders}) == 3
-    assert deciders[1].matches is deciders[2].matches
-    assert first is not again and first.decisions.equals(again.decisions) and first.pairs.equals(again.pairs)
-    assert other.threshold == 0.8 and result.threshold == 0.7
-
-
 def test_a_document_of_one_shingle_that_tells_nothing_counts():
     rows = batch_of(SHARED_COUNTS, *(np.array(some) for some in ([3, 4], [3, 9], [1, 1], [1, 0])))
     (told,) = vouch_samples(iter([rows]), SimpleNamespace(crowded_recall=crowded_recall_of_samples(0.8, 32, 20)))
