@@ -131,20 +131,15 @@ def near_links(prints, groups, radius, bits, **rule):
 @example([0] * 9 + [1] * 9, {"radius": 1, "bits": 64, "max_bucket": 4, "boundary": 10, "heads": 2}, [3, 3], False, 7, None)
 @example([0] * 9 + [1] * 9, {"radius": 1, "bits": 64, "max_bucket": None, "boundary": 10, "heads": 8}, [3, 3], False, 7, None)
 def test_any_cut_gives_the_links_within_a_radius(prints, rule, cut, grouped, room, random):
+    """A limit takes some of them."""
     groups = [random.choice([b"a" * 16, b"b" * 16]) if grouped and random else b"a" * 16 for _ in prints]
     rows = cut_at(fingerprinted(prints, groups if grouped else None), cut)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(linking, "AT_A_TIME", room)
-        found = rows_of(near(iter(rows), **rule), LINKS)
-    assert sorted(found) == near_links(prints, groups, **rule)
-
-
-@given(prints, near_rules, st.integers(0, 30))
-def test_a_limit_takes_some_links_of_two_documents(prints, rule, limit):
-    rule |= {"max_bucket": None, "heads": 8}
-    found = rows_of(near(iter([fingerprinted(prints)]), **rule, limit=limit), LINKS)
-    wanted = near_links(prints, [b""] * len(prints), **rule)
-    assert len(set(found)) == len(found) == min(limit, len(wanted)) and set(found) <= set(wanted)
+        found, some = (rows_of(near(iter(rows), **rule, limit=limit), LINKS) for limit in (None, room))
+    wanted = near_links(prints, groups, **rule)
+    assert sorted(found) == wanted and set(some) <= set(wanted) and len(set(some)) == len(some)
+    assert sum(a < b for a, b in some) == min(room, sum(a < b for a, b in wanted))
 
 
 def test_fingerprints_of_two_words_and_of_threads(rng):

@@ -77,21 +77,31 @@ def resemblance(a, b):
     return len(set(a) & set(b)) / len(set(a) | set(b))
 
 
-@given(documents | near, thresholds, st.integers(0, 12), cuts, st.integers(1, 5), st.randoms(use_true_random=False))
-def test_no_match_is_left_out_whatever_the_counts_are(texts, threshold, boundary, cut, room, random):
-    batch = table(texts)
+@given(
+    documents | near, thresholds, st.integers(0, 12), cuts, st.integers(1, 5), st.booleans(), st.randoms(use_true_random=False)
+)
+def test_no_match_is_left_out_whatever_the_counts_are(texts, threshold, boundary, cut, room, grouped, random):
+    """Of equal sets, if so wanted, only the first is linked with later ones."""
+    texts = [*texts, *(words[::-1] for words in texts[::2]), *(words * 2 for words in texts[::3])]
+    groups = [i % 2 if grouped else 0 for i in range(len(texts))]
+    batch, first = table(texts, groups if grouped else None), {}
+    for i, words in enumerate(texts):
+        first.setdefault((frozenset(words), groups[i]), 2 * i)
     counts = np.full(1 << CELL_BITS, 2, np.int32)
     for cell in range(0, len(counts), 4096):
         counts[cell : cell + 4096] = random.choice([2, 3, 5, 8, 0, -1, -(2**31)])  # the last of these from 2^31 on
+    wanted = {
+        (2 * i, 2 * j)
+        for (i, a), (j, b) in combinations(enumerate(texts), 2)
+        if resemblance(a, b) >= threshold and 2 * j >= boundary and groups[i] == groups[j]
+    }
     with pytest.MonkeyPatch.context() as patch:
         for one in (module, linking):
             patch.setattr(one, "AT_A_TIME", room)
         for schema, known in product((PREFIXES, PREFIXES_AND_BITS), (None, counts)):
-            found = links(batch, threshold, boundary, known, cut, schema)
-            assert all(left < right and right >= boundary for left, right in found)
-            wanted = [(2 * i, 2 * j) for (i, a), (j, b) in combinations(enumerate(texts), 2)
-                      if resemblance(a, b) >= threshold and 2 * j >= boundary]  # fmt: skip
-            assert set(wanted) <= set(found)
+            every, firsts = (set(links(batch, threshold, boundary, known, cut, schema, some)) for some in (False, True))
+            assert wanted <= every and all(left < right and right >= boundary for left, right in every)
+            assert firsts == {(i, j) for i, j in every if first[frozenset(texts[i // 2]), groups[i // 2]] == i}
 
 
 @given(documents | near, thresholds, cuts)
@@ -140,21 +150,6 @@ def test_unrelated_sets_are_told_apart_by_bits_where_they_are_small():
 def test_shingles_are_counted_once_a_document():
     total, values = counted([table([[1, 1, 2], [2, 3], [2]])]), KeyedHashes(WORDS, KEY).hashes(from_strings(["1 2 3"]))[0]
     assert total[(values >> np.uint64(64 - CELL_BITS)).astype(int)].tolist() == [1, 3, 1] and total.sum() == 5
-
-
-@given(documents | near, thresholds, st.integers(0, 12), cuts, st.integers(1, 5), st.booleans())
-def test_of_equal_sets_only_the_first_is_linked_with_later_ones(texts, threshold, boundary, cut, room, grouped):
-    texts = [*texts, *(words[::-1] for words in texts[::2]), *(words * 2 for words in texts[::3])]
-    groups = [i % 2 if grouped else 0 for i in range(len(texts))]
-    batch, first = table(texts, groups if grouped else None), {}
-    for i, words in enumerate(texts):
-        first.setdefault((frozenset(words), groups[i]), 2 * i)
-    with pytest.MonkeyPatch.context() as patch:
-        for one in (module, linking):
-            patch.setattr(one, "AT_A_TIME", room)
-        for schema in (PREFIXES, PREFIXES_AND_BITS):
-            every, found = (links(batch, threshold, boundary, None, cut, schema, firsts) for firsts in (False, True))
-            assert set(found) == {(i, j) for i, j in every if first[frozenset(texts[i // 2]), groups[i // 2]] == i}
 
 
 def test_other_groups_do_not_meet():
