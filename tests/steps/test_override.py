@@ -4,16 +4,16 @@ import pickle
 
 import numpy as np
 import pyarrow as pa
-from cut_tables import cut_at, cut_rows, cuts, folded, run
+from cut_tables import cut_at, cut_rows, cuts, folded
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.inputs.overrides import read_overrides
-from lookalike.steps.override import Overriding, named_documents, spared
+from lookalike.steps.override import Overriding, named_documents
 
 KEY = bytes(range(16))
 IDS = ["", "a", "aa", "é", "1", "17", "a\0", "x" * 300]
-NAMED, ORDERED = (pa.schema([(name, pa.int64()), ("override", pa.int32())]) for name in ("position", "order"))
+NAMED = pa.schema([("position", pa.int64()), ("override", pa.int32())])
 actions = st.dictionaries(st.sampled_from([*IDS, "\ud800", "nobody"]), st.sampled_from(["keep", "remove"]))
 
 
@@ -41,9 +41,3 @@ def test_first_and_last_of_those_named(rows, cut):
     for number in range(4):
         positions = [p for p, o in rows if abs(o) == number + 1]
         assert (last[number], -first[number]) == (max(positions), min(positions)) if positions else last[number] < 0
-
-
-@given(st.lists(st.integers(-2, 2), max_size=12), cuts)
-def test_those_to_be_kept(overrides, cut):
-    rows = list(enumerate(overrides))
-    assert run(spared, cut_rows(rows, ORDERED, cut)) == [(order,) for order, override in rows if override > 0]

@@ -30,13 +30,11 @@ def folder(tmp_path_factory):
     return folder
 
 
-def opened(folder, workspace=None, **reading):
+def opened(folder, **reading):
     """The documents of all files, and what progress was told."""
     seen = []
     splits = open_sources(sorted(folder.glob("*.jsonl")))
-    made = Documents(
-        splits, ReadOptions(**reading), threads=1, workspace=workspace or Workspace(), progress=lambda *some: seen.append(some)
-    )
+    made = Documents(splits, ReadOptions(**reading), threads=1, workspace=Workspace(), progress=lambda *some: seen.append(some))
     return made, seen
 
 
@@ -81,26 +79,13 @@ def test_texts_are_read_again_from_any_row_on(folder, cut, begin):
     assert all(name == "reading candidates again" for name, _ in seen) and sum(n for _, n in seen) == len(TEXTS) - begin
 
 
-def test_texts_are_held_until_they_are_let_go(folder):
+def test_texts_are_held_until_they_are_let_go(folder, monkeypatch):
     documents, _ = opened(folder)
     list(documents.batches())
     rows = np.array([5, 0, 12, 5])
     assert listed(documents.held.take(rows)) == [TEXTS[row] for row in rows]
-    on_disk, _ = opened(folder, SimpleSpace(True))
-    assert on_disk.held is None
-
-
-class SimpleSpace(Workspace):
-    """In memory, but told to be on the disk."""
-
-    def __init__(self, on_disk):
-        super().__init__()
-        self.told = on_disk
-
-    @property
-    def on_disk(self):
-        """As told."""
-        return self.told
+    monkeypatch.setattr(Workspace, "on_disk", True)
+    assert opened(folder)[0].held is None
 
 
 @pytest.mark.parametrize("on_disk", [False, True])
@@ -111,7 +96,8 @@ def test_pages_are_turned_into_text_once(tmp_path, monkeypatch, on_disk):
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": page}) + "\n" for page in pages))
     count, extract = [], html.read_page
     monkeypatch.setattr(html, "read_page", lambda *page: count.append(1) or extract(*page))
-    documents, _ = opened(tmp_path, SimpleSpace(on_disk), pages="main")
+    monkeypatch.setattr(Workspace, "on_disk", on_disk)
+    documents, _ = opened(tmp_path, pages="main")
     texts = texts_in(documents.batches())
     assert [words in text and text.strip().endswith(str(i)) for i, text in enumerate(texts)] == [True] * 5
     if not on_disk:

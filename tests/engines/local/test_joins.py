@@ -89,16 +89,14 @@ def test_few_rows_are_found_like_many(n, most, data):
     schema = pa.schema({"order": pa.int64(), "bytes": pa.int64(), "code": pa.binary(3)})
     given_rows = [dict(zip(schema.names, (o, *known[o]), strict=True)) for o in data.draw(st.permutations(sorted(known)))]
     rows = local_engine().rows(pa.Table.from_batches(pa.Table.from_pylist(given_rows, schema).to_batches(most), schema))
-    asked = data.draw(st.lists(st.integers(0, n - 1)))
-    there = [order for order in asked if order in known]
+    asked, there = np.array(data.draw(st.permutations(range(n)))), np.array(sorted(known), np.int64)
     for few in (1, 8, 1000):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(local_joins, "FEW", few)
             dense = RankLookup(rows, n)
         assert (dense._orders is not None) == (len(known) * few <= n)
-        assert dense.missing(np.array(asked, np.int64)).tolist() == [order not in known for order in asked]
+        assert dense.missing(asked).tolist() == [order not in known for order in asked.tolist()]
         for column, name in enumerate(("bytes", "code")):
-            found = dense.at(np.array(asked, np.int64), name).to_pylist()
-            assert found == [known[order][column] if order in known else None for order in asked]
-            whole = dense.at(np.array(there, np.int64), name, whole=True).to_pylist()
-            assert whole == [known[order][column] for order in there]
+            wanted = {order: row[column] for order, row in known.items()}
+            assert dense.at(asked, name).to_pylist() == [wanted.get(order) for order in asked.tolist()]
+            assert dense.at(there, name, whole=True).to_pylist() == [wanted[order] for order in there.tolist()]
