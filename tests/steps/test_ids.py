@@ -2,13 +2,12 @@
 
 from itertools import pairwise
 
-import numpy as np
 import pyarrow as pa
-from cut_tables import cut_rows, cuts, folded, run
+from cut_tables import cut_rows, cuts, run
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lookalike.steps.ids import EARLIEST, REPEATED, at_positions, repeated
+from lookalike.steps.ids import at_positions, repeated
 
 PLACED = pa.schema([("id", pa.large_string()), ("position", pa.int64())])
 positions = st.integers(0, 9) | st.integers(0, (1 << 62) - 1)
@@ -34,11 +33,3 @@ def test_each_repeat_of_an_id_is_named(rows, boundary, unnamed, cut):
         if one == other and (before < boundary) == (again < boundary) and not unnamed[again >= boundary]
     ]
     assert run(repeated, cut_rows(rows, PLACED, cut), boundary=boundary, unnamed=unnamed) == expected
-
-
-@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=20, unique_by=lambda row: row[1]), cuts)
-def test_the_earliest_repeat_is_found(rows, cut):
-    """The one whose own position is the smallest; the largest integers if there is none."""
-    none = np.iinfo(np.int64).max
-    found = folded(EARLIEST, cut_rows(rows, REPEATED, cut)).tolist()
-    assert found == list(min(rows, key=lambda row: row[1], default=(none, none)))
