@@ -1,16 +1,21 @@
 """The steps that count groups and choose in them, however rows are cut into batches, against plain Python."""
 
+from collections import Counter
+
 import numpy as np
+import pyarrow as pa
 from cut_tables import cut_rows, cuts, run, whole
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.steps.decide import (
     CONTRIBUTIONS,
+    REASONS,
     REMOVED_DOCUMENTS,
     SHARES,
     add_contributions,
     add_row_numbers,
+    count_by_value,
     count_groups,
     spare_first,
 )
@@ -45,6 +50,16 @@ def test_what_each_source_has_in_a_group_is_added_up(found, turn, cut):
         counted.append((group, *(sum(row[n] for row in own) for n in (4, 5)), len({row[2] for row in own if row[3]})))
     assert sorted(run(add_contributions, cut_rows(rows, CONTRIBUTIONS, cut))) == sorted(added)
     assert sorted(run(count_groups, cut_rows(rows, CONTRIBUTIONS, cut))) == sorted(counted)
+
+
+@given(st.lists(st.tuples(st.sampled_from(REASONS), st.sampled_from(["de", "en", None]), st.booleans()), max_size=30), cuts)
+def test_documents_are_counted_by_value(found, cut):
+    """But for references, and those left out."""
+    schema = pa.schema([("reason", pa.string()), ("column_l", pa.large_string()), ("kept", pa.bool_())])
+    told = Counter()
+    for _, value, documents, removed in run(count_by_value, cut_rows(found, schema, cut), columns=["column_l"]):
+        told += Counter({(value, True): documents - removed, (value, False): removed})
+    assert told == Counter((value, kept) for reason, value, kept in found if reason not in ("reference", "skipped"))
 
 
 def test_kept_documents_are_numbered_through_all_inputs():
