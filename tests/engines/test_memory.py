@@ -16,7 +16,7 @@ from lookalike.engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM, MOST
 LEAST = FLOOR + LEAST_ROOM
 
 
-@pytest.mark.parametrize(("size", "n"), [("4GB", 4e9), ("512 MiB", 2**29), (10**9, 1e9), ("1.5g", 1.5e9), ("2000000000", 2e9)])
+@pytest.mark.parametrize(("size", "n"), [(10**9, 1e9), ("1.5g", 1.5e9), ("1e30", 1e30)])
 def test_sizes(size, n):
     assert memory.parse_bytes(size) == n
 

@@ -51,8 +51,6 @@ CASES = {
     "containment, ignore and across with nulls": CONTAINED
     | {"floor": 0.2, "ignore": ["w1"], "across": "v", "within": "g", "evidence": "all", "keep": "first"},
     "ignore": CROWDS | {"threshold": 0.4, "ignore": ["t1 t2 t3 t4 t5", "t9"], "empty": "drop"},
-    "ignore and all": {"keep": "last", "threshold": 0.5, "ignore": ["t1 t2 t3 t4 t5 w1 w2"], "evidence": "all", "id": "name"},
-    "simhash, ignore and references": NEAR | {"radius": 14, "threshold": 0.5, "ignore": ["w1"]},
     "counts": {"counts": True, "source": "v", "at_most": 2, "keep": "longest", "id": "name", "threshold": 0.5},
     "across": CROWDS | {"across": "g", "evidence": "all", "id": "name"},
     "across with nulls": NEAR | {"max_bucket": 2, "across": "v", "within": "g"},
@@ -124,7 +122,6 @@ def told(case, references=0, **more):
 
 @cache
 def expected(case, references):
-    """What the local engine says."""
     return told(case, references, threads=1)
 
 

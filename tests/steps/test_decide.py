@@ -59,8 +59,6 @@ def test_those_removed_for_their_texts_are_chosen():
 
 
 class Input:
-    """A source of a name."""
-
     def __init__(self, name):
         self.name = name
 

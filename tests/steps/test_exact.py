@@ -34,6 +34,8 @@ def test_documents_follow_the_first_of_their_key(documents, boundary, drop, cut)
     schema = pa.schema([("document_key", pa.binary(16)), ("order", pa.int64()), ("empty", pa.bool_())])
     none = [o for key, o, empty in rows if not any(key) or (drop and empty and o >= boundary)]
     assert run(without_keys, cut_rows(rows, schema, cut), boundary=boundary, drop=drop) == [(order,) for order in none]
-    some, first = sorted(row[:2] for row in rows if row[1] not in none), {}
-    expected = [(order, leader) for key, order in some if (leader := first.setdefault(key, order)) != order >= boundary]
+    some, first, expected = sorted(row[:2] for row in rows if row[1] not in none), {}, []
+    for key, order in some:
+        if first.setdefault(key, order) != order and order >= boundary:
+            expected.append((order, first[key]))
     assert run(by_key, cut_rows(some, schema.remove(2), cut), boundary=boundary) == expected

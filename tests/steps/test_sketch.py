@@ -13,7 +13,6 @@ from naive import sketches as naive
 from naive.hashing import K0, fold_multiply, keyed_digest
 from naive.text import hashes
 
-import lookalike as la
 from lookalike.errors import RowError
 from lookalike.hashing import digest_secret
 from lookalike.inputs.overrides import read_overrides
@@ -126,17 +125,6 @@ def test_columns_are_there_if_the_method_has_them(method, columns):
         field.with_type(keys) if field.name == "keys" else field for field in SKETCHES
     ]
     assert found["id"].combine_chunks() == ids
-
-
-def test_estimates_are_the_words_of_the_method():
-    found = run(documents(TEXTS), settings_of("simhash")).to_pylist()
-    words = (
-        la.sketches.SimHash(seed=5)
-        .sign(la.sketches.Shingles(*settings_of()["shingling"].hashes(la.text.texts.from_strings(TEXTS))))
-        .words
-    )
-    for row in (0, 2, 6):
-        assert found[row]["estimate"] == words[row].tobytes() == np.array(found[row]["keys"]).tobytes()
 
 
 def failing(text):

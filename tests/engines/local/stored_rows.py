@@ -21,7 +21,6 @@ def stored(rows, schema, cuts=(), **more):
 
 
 def rows_of(batches):
-    """The rows as tuples."""
     return [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
 
 

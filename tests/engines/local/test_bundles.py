@@ -24,7 +24,6 @@ sizes = st.lists(st.integers(0, 30), min_size=N, max_size=N).map(np.array)
 
 
 def table(found, cut=()):
-    """Pairs in batches."""
     return SimpleNamespace(batches=lambda: cut_rows(found, PAIRS, cut))
 
 

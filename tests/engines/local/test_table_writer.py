@@ -16,7 +16,6 @@ SCHEMA = pa.schema([("x", pa.int64()), ("keys", pa.list_(pa.int64(), 2)), ("text
 
 
 def rows(begin, end):
-    """Rows as tuples."""
     return [(i, None if i % 5 == 0 else [i, -i], b"t" * (i % 4)) for i in range(begin, end)]
 
 

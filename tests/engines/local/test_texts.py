@@ -34,7 +34,6 @@ def listed(found):
 
 
 def taken(held, *rows):
-    """The texts of some rows."""
     return listed(held.take(np.array(rows, np.int64)))
 
 

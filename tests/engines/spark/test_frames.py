@@ -58,7 +58,6 @@ def decided(folder, data, against=None, parts=3, **given):
 
 
 def rows_of(table, names):
-    """Some columns as sorted tuples."""
     return sorted(zip(*(table[name].to_pylist() for name in names), strict=True))
 
 

@@ -44,7 +44,6 @@ def tables(place):
 
 @pytest.fixture
 def files(place, tables, tmp_path):
-    """The same in files."""
     (tmp_path / "in").mkdir()
     paths = [written(table, tmp_path / "in", f"week{i}") for i, table in enumerate(tables)]
     if place != tmp_path:
@@ -74,7 +73,6 @@ def on_spark(data, place, *, against=None, save=None, session=None, **given):
 
 
 def locally(data, *, against=None, save=None, write=None, **given):
-    """The same on one machine."""
     with closing(la.dedup(data, against=named(against), threads=1, **HOW | given)) as result:
         if save is not None:
             result.save_sketches(named(save))
@@ -89,7 +87,6 @@ def by_id(table):
 
 
 def kept_of(found, table):
-    """The kept documents of a week."""
     kept = {row["id"] for row in found[0] if row["reason"] == "kept"}
     return pa.Table.from_pylist([row for row in table.to_pylist() if row["id"] in kept], table.schema)
 

@@ -22,7 +22,6 @@ VALUES = {"strings": (pa.large_string(), st.text(max_size=3)), "digests": (pa.bi
 
 
 def limited(patch, held=100, batch=300, runs=3):
-    """Let a task hold hardly anything."""
     patch.setattr(spark_sorting, "BUCKET_BYTES", held)
     patch.setattr(spark_sorting, "RUN_BATCH_BYTES", batch)
     patch.setattr(spark_sorting, "BATCH_BYTES", batch)

@@ -35,18 +35,15 @@ def table(n, schema=ROWS):
 
 
 def rows_of(some):
-    """Rows in any order."""
     return sorted(tuple(row.values()) for batch in some.batches() for row in batch.to_pylist())
 
 
 def doubled(rows, schema):
-    """A step."""
     for batch in rows:
         yield pa.RecordBatch.from_arrays([*batch.columns[:-1], pa.compute.multiply(batch.columns[-1], 2)], schema=schema)
 
 
 def ranked(engine, name="made", **more):
-    """Stored rows with their order."""
     made = pa.table({"position": list(range(6)), "x": [1] * 6, "y": [2] * 6} | more)
     return engine.rank(engine.materialize(engine.rows(made), name), ["position"], 0)
 

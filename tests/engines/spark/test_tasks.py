@@ -20,7 +20,6 @@ class FromSparkError(Exception):
 
 
 def through_spark(error):
-    """Raise an error in a task."""
     try:
         with explained():
             raise error

@@ -101,7 +101,6 @@ def inputs(tmp_path, monkeypatch):
 
 
 def places_in(texts, positions, cut=()):
-    """Where documents are."""
     schema = whole("position")
     made = located(cut_rows([(place,) for place in positions], schema, cut), texts.starts, pa.schema([*schema, *WHERE]))
     return [(row["unit"], row["place"]) for batch in made for row in batch.to_pylist()]
