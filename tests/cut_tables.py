@@ -10,6 +10,11 @@ from hypothesis import strategies as st
 cuts = st.lists(st.integers(0, 40), max_size=6)
 
 
+def whole(*names):
+    """A schema of columns of integers."""
+    return pa.schema([(name, pa.int64()) for name in names])
+
+
 def columns_of(rows, schema):
     """Rows, which are tuples, as columns by their names."""
     return {name: [row[i] for row in rows] for i, name in enumerate(schema.names)}
@@ -25,12 +30,21 @@ def folded(fold, made):
     return fold.combine(*totals)
 
 
+def cut_at(rows, cuts):
+    """Cut a list, a table or an array at some rows; equal cuts make empty pieces."""
+    bounds = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
+    return [rows[begin:end] for begin, end in pairwise(bounds)]
+
+
 def batches(columns, schema, cuts=()):
-    """Yield a table, columns as lists, in batches cut at some rows; equal cuts make empty batches."""
-    table = pa.RecordBatch.from_arrays([pa.array(columns[field.name], field.type) for field in schema], schema=schema)
-    bounds = [0, *sorted(min(cut, len(table)) for cut in cuts), len(table)]
-    for begin, end in pairwise(bounds):
-        yield table.slice(begin, end - begin)
+    """Yield a table, columns as lists, in batches cut at some rows."""
+    arrays = [pa.array(columns[field.name], field.type) for field in schema]
+    yield from cut_at(pa.RecordBatch.from_arrays(arrays, schema=schema), cuts)
+
+
+def cut_rows(rows, schema, cuts=()):
+    """Yield rows, which are tuples, in such batches."""
+    return batches(columns_of(rows, schema), schema, cuts)
 
 
 def run(step, rows, **arguments):

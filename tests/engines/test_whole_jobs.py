@@ -17,6 +17,11 @@ from lookalike.engines.spark import packs as spark_packs
 from lookalike.engines.spark import sorting as spark_sorting
 from lookalike.recipes import decide as deciding
 
+CROWDS = {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.6}
+NEAR = {"method": "simhash", "radius": 12, "threshold": 0.6}
+CONTAINED = {"measure": "containment", "threshold": 0.6, "width": 1}
+
+
 CASES = {
     "first": {},
     "last": {"keep": "last"},
@@ -31,83 +36,47 @@ CASES = {
         "id": "name",
         "overrides": [{"id": f"n{i}", "action": "keep"} for i in range(40, 90)],
     },
-    "crowds": {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.6},
-    "crowds and all": {
-        "max_bucket": 4,
-        "bands": 6,
-        "rows": 2,
-        "threshold": 0.6,
-        "evidence": "all",
-        "id": "name",
-        "keep": "last",
-    },
+    "crowds": CROWDS,
+    "crowds and all": CROWDS | {"evidence": "all", "id": "name", "keep": "last"},
     "estimates": {"verify": "sketch", "threshold": 0.6, "evidence": "all"},
-    "simhash": {"method": "simhash", "radius": 12, "threshold": 0.6, "within": "g"},
-    "simhash crowds": {"method": "simhash", "radius": 9, "threshold": 0.6, "max_bucket": 2, "evidence": "all", "empty": "drop"},
-    "simhash estimates": {"method": "simhash", "radius": 12, "threshold": 0.6, "verify": "sketch", "keep": "longest"},
-    "containment": {"measure": "containment", "threshold": 0.6, "floor": 0.3, "empty": "drop", "width": 1, "id": "name"},
-    "containment crowds": {
-        "measure": "containment",
-        "threshold": 0.7,
-        "max_bucket": 4,
-        "width": 1,
+    "simhash": NEAR | {"within": "g"},
+    "simhash crowds": NEAR | {"radius": 9, "max_bucket": 2, "evidence": "all", "empty": "drop"},
+    "simhash estimates": NEAR | {"verify": "sketch", "keep": "longest"},
+    "containment": CONTAINED | {"floor": 0.3, "empty": "drop", "id": "name"},
+    "containment crowds": CONTAINED
+    | {"threshold": 0.7, "max_bucket": 4, "evidence": "all", "within": "g"}
+    | {"overrides": [{"id": i, "action": "remove"} for i in range(0, 120, 7)]},
+    "containment, ignore and across": CONTAINED
+    | {"threshold": 0.5, "max_bucket": 4, "ignore": ["t1 t2 t3 t4 t5", "t9"], "across": "g", "id": "name", "empty": "drop"},
+    "containment, ignore and across with nulls": CONTAINED
+    | {"floor": 0.2, "ignore": ["w1"], "across": "v", "within": "g", "evidence": "all", "keep": "first"},
+    "ignore": CROWDS | {"threshold": 0.4, "ignore": ["t1 t2 t3 t4 t5", "t9"], "empty": "drop"},
+    "counts": {"counts": True, "source": "v", "at_most": 2, "keep": "longest", "id": "name", "threshold": 0.5},
+    "across": CROWDS | {"across": "g", "evidence": "all", "id": "name"},
+    "across with nulls": NEAR | {"max_bucket": 2, "across": "v", "within": "g"},
+    "overrides": CROWDS
+    | {"keep": "last", "overrides": [{"id": i, "action": "remove" if i % 3 else "keep"} for i in range(0, 120, 2)]},
+    "overrides and references": {"threshold": 0.5, "id": "name", "empty": "drop"}
+    | {"overrides": [{"id": f"n{i}", "action": "keep" if i % 3 else "remove"} for i in range(30, 150, 2)]},
+    "recall 1": {"recall": 1, "threshold": 0.6},
+    "recall 1 and all": {
+        "recall": 1,
+        "threshold": 0.4,
         "evidence": "all",
         "within": "g",
-        "overrides": [{"id": i, "action": "remove"} for i in range(0, 120, 7)],
-    },
-    "containment, ignore and across": {
-        "measure": "containment",
-        "threshold": 0.5,
-        "width": 1,
-        "max_bucket": 4,
-        "ignore": ["t1 t2 t3 t4 t5", "t9"],
-        "across": "g",
         "id": "name",
-        "empty": "drop",
-    },
-    "containment, ignore and across with nulls": {
-        "measure": "containment",
-        "threshold": 0.6,
-        "floor": 0.2,
-        "width": 1,
-        "ignore": ["w1"],
-        "across": "v",
-        "within": "g",
-        "evidence": "all",
-        "keep": "first",
-    },
-    "ignore": {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.4, "ignore": ["t1 t2 t3 t4 t5", "t9"], "empty": "drop"},
-    "ignore and all": {"keep": "last", "threshold": 0.5, "ignore": ["t1 t2 t3 t4 t5 w1 w2"], "evidence": "all", "id": "name"},
-    "simhash, ignore and references": {
-        "method": "simhash",
-        "radius": 14,
-        "threshold": 0.5,
-        "ignore": ["w1"],
-    },
-    "counts": {
-        "counts": True,
-        "source": "v",
-        "at_most": 2,
-        "keep": "longest",
-        "id": "name",
-        "threshold": 0.5,
-    },
-    "across": {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.6, "across": "g", "evidence": "all", "id": "name"},
-    "across with nulls": {"method": "simhash", "radius": 12, "threshold": 0.6, "max_bucket": 2, "across": "v", "within": "g"},
-    "overrides": {
-        "max_bucket": 4,
-        "bands": 6,
-        "rows": 2,
-        "threshold": 0.6,
         "keep": "last",
-        "overrides": [{"id": i, "action": "remove" if i % 3 else "keep"} for i in range(0, 120, 2)],
+        "key": "k",
     },
-    "overrides and references": {
+    "recall 1, across": {
+        "recall": 1,
         "threshold": 0.5,
-        "id": "name",
+        "across": "v",
+        "ignore": ["t1 t2 t3"],
         "empty": "drop",
-        "overrides": [{"id": f"n{i}", "action": "keep" if i % 3 else "remove"} for i in range(30, 150, 2)],
-    },
+        "keep": "longest",
+    }
+    | {"overrides": [{"id": i, "action": "remove" if i % 3 else "keep"} for i in range(0, 90, 2)]},
 }
 
 
@@ -134,116 +103,86 @@ def corpus():
     })  # fmt: skip
 
 
+COUNTED = ("documents", "kept", "exact_duplicates", "near_duplicates", "empty", "candidate_pairs", "verified_pairs", "recall_vouched",
+           "text_bytes", "least_alike", "removed_by_override", "kept_by_override", "by_key")  # fmt: skip
+
+
+def split(references, **more):
+    """The documents after so many references, and these, as jobs are given them."""
+    return {"data": corpus().slice(references), "against": corpus().slice(0, references) if references else None} | more
+
+
 def told(case, references=0, **more):
     """All that a job says but how long it took."""
-    table = corpus()
-    against = table.slice(0, references) if references else None
-    chosen = {"threshold": 0.7, "width": 1} | CASES[case] | more
-    with closing(la.dedup(table.slice(references), against=against, **chosen)) as result:
-        summary = {name: getattr(result.summary, name) for name in ("documents", "kept", "exact_duplicates", "near_duplicates",
-                   "empty", "candidate_pairs", "verified_pairs", "recall_vouched", "text_bytes", "least_alike", "removed_by_override",
-                   "kept_by_override", "by_key")}  # fmt: skip
-        return result.decisions, result.pairs, summary
+    with closing(la.dedup(**split(references, threshold=0.7, width=1) | CASES[case] | more)) as result:
+        unknown = ("candidate_pairs", "verified_pairs") if "recall" in CASES[case] else ()  # they depend on the secret
+        summary = {name: getattr(result.summary, name) for name in COUNTED if name not in unknown}
+        return summary, result.decisions, result.pairs
 
 
 @cache
 def expected(case, references):
-    """What the local engine says."""
     return told(case, references, threads=1)
+
+
+def same(found, wanted):
+    """Hold counts and tables against each other."""
+    assert found[0] == wanted[0]
+    assert all(one.equals(other) for one, other in zip(found[1:], wanted[1:], strict=True))
 
 
 @pytest.mark.parametrize(("case", "kind"), one_in(4, CASES, WITH_SPARK[1:]))
 def test_every_engine_says_the_same(case, kind, monkeypatch):
     references = 30 if list(CASES).index(case) % 2 else 0
     wanted = expected(case, references)
-    assert wanted[2]["near_duplicates"] > 5 and wanted[1].num_rows > 5
-    assert (wanted[2]["by_key"] > 20) == ("key" in CASES[case])
-    found = told(case, references, **prepare(kind, monkeypatch))
-    assert found[2] == wanted[2]
-    assert found[0].equals(wanted[0]) and found[1].equals(wanted[1])
+    assert wanted[0]["near_duplicates"] > 5 and wanted[2].num_rows > 5
+    assert (wanted[0]["by_key"] > 20) == ("key" in CASES[case])
+    same(told(case, references, **prepare(kind, monkeypatch)), wanted)
 
 
-@pytest.mark.parametrize(("ignored", "across"), [("", None), ("t1 t2 t3 t4 w5", "g")])
+MEASURES = {
+    "resemblance": {"recall": 1, "threshold": 0.5},
+    "containment": {"measure": "containment"},
+    "containment, some ignored, across": {"measure": "containment", "across": "g", "ignore": ["t1 t2 t3 t4 w5"]},
+}
+
+
+@pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("kind", LOCAL)
-def test_pairs_by_containment_are_the_same(kind, ignored, across, monkeypatch):
-    table = corpus()
-    ids, values = table["id"].to_pylist(), table["g"].to_pylist()
-    sets = [set(text.replace(".", "").split()) - {*ignored.split()} for text in table["text"].to_pylist()]
-    wanted = {
-        (ids[a], ids[b]): len(sets[a] & sets[b]) / min(len(sets[a]), len(sets[b]))
+def test_all_pairs_are_listed(kind, measure, monkeypatch):
+    settings, name = MEASURES[measure], measure.partition(",")[0]
+    ids, values, texts = (corpus()[column].to_pylist() for column in ("id", "g", "text"))
+    sets = [set(text.replace(".", "").split()) - {*" ".join(settings.get("ignore", [])).split()} for text in texts]
+    shares = {
+        (ids[a], ids[b]): len(sets[a] & sets[b])
+        / (len(sets[a] | sets[b]) if name == "resemblance" else min(len(sets[a]), len(sets[b])))
         for a, b in combinations(range(len(sets)), 2)
-        if b >= 30 and sets[a] and sets[b] and not (across and values[a] == values[b])
-    }  # fmt: skip
-    wanted = {ends: share for ends, share in wanted.items() if share >= 0.8}
-    more = prepare(kind, monkeypatch) | {"across": across} | ({"ignore": [ignored]} if ignored else {})
-    found = find_pairs(table.slice(30), table.slice(0, 30), measure="containment", width=1, id="id", max_bucket=2, **more).table
-    assert found.column_names == ["left_id", "right_id", "left_is_reference", "containment"]
-    assert len(wanted) > 100
-    assert {(row["left_id"], row["right_id"]): row["containment"] for row in found.to_pylist()} == wanted
-
-
-def of_all_pairs(case, kind, monkeypatch):
-    """Decisions and pairs with recall 1; how many pairs are compared depends on the secret."""
-    more = {"threads": 1} if kind is None else prepare(kind, monkeypatch)
-    given = {
-        "plain": {"threshold": 0.6},
-        "all": {"threshold": 0.4, "evidence": "all", "within": "g", "id": "name", "keep": "last", "key": "k"},
-        "across": {"across": "v", "ignore": ["t1 t2 t3"], "empty": "drop", "keep": "longest",
-                   "overrides": [{"id": i, "action": "remove" if i % 3 else "keep"} for i in range(0, 90, 2)]},
-    }[case]  # fmt: skip
-    table, references = corpus(), 30 if case == "all" else 0
-    against = table.slice(0, references) if references else None
-    with closing(
-        la.dedup(table.slice(references), against=against, recall=1, **{"threshold": 0.5, "width": 1} | given | more)
-    ) as result:
-        return result.decisions, result.pairs
-
-
-@pytest.mark.parametrize(("case", "kind"), one_in(3, ["plain", "all", "across"], WITH_SPARK[1:]))
-def test_recall_1_finds_the_same(case, kind, monkeypatch):
-    wanted, found = of_all_pairs(case, None, monkeypatch), of_all_pairs(case, kind, monkeypatch)
-    assert found[0].equals(wanted[0]) and found[1].equals(wanted[1])
-    assert wanted[1].num_rows > 30
-
-
-@pytest.mark.parametrize("kind", LOCAL)
-def test_recall_1_lists_all_pairs(kind, monkeypatch):
-    table = corpus()
-    ids, sets = table["id"].to_pylist(), [set(text.replace(".", "").split()) for text in table["text"].to_pylist()]
-    wanted = {
-        (ids[a], ids[b]): len(sets[a] & sets[b]) / len(sets[a] | sets[b])
-        for a, b in combinations(range(len(sets)), 2) if b >= 30 and sets[a] and sets[b]
-    }  # fmt: skip
-    wanted = {ends: share for ends, share in wanted.items() if share >= 0.5}
-    more = prepare(kind, monkeypatch)
-    found = find_pairs(table.slice(30), table.slice(0, 30), recall=1, threshold=0.5, width=1, id="id", max_bucket=2, **more)
-    assert {(row["left_id"], row["right_id"]): row["resemblance"] for row in found.table.to_pylist()} == wanted
-    assert found.summary["recall_planned"] == 1 and len(wanted) > 1000
+        if b >= 30 and sets[a] and sets[b] and not ("across" in settings and values[a] == values[b])
+    }
+    wanted = {ends: share for ends, share in shares.items() if share >= settings.get("threshold", 0.8)}
+    found = find_pairs(**split(30, width=1, id="id", max_bucket=2) | settings | prepare(kind, monkeypatch))
+    assert found.table.column_names == ["left_id", "right_id", "left_is_reference", name] and len(wanted) > 100
+    assert {(row["left_id"], row["right_id"]): row[name] for row in found.table.to_pylist()} == wanted
+    assert found.summary["recall_planned"] == 1 or "recall" not in settings
 
 
 @cache
-def every_pair(within, references, ignore):
-    """All pairs where no bucket is a crowd, and how many were compared."""
-    return listed(within, references, ignore, max_bucket=10**6, threads=1)
-
-
-def listed(within, references, ignore, **more):
-    table = corpus()
-    against = table.slice(0, references) if references else None
-    chosen = {"threshold": 0.6, "width": 1, "bands": 6, "rows": 2, "within": within} | more
-    chosen |= {"ignore": [ignore]} if ignore else {}
-    found = find_pairs(table.slice(references), against, **chosen)
-    return found.table, found.summary["candidate_pairs"]
+def listed(within, references, ignore, kind="local", max_bucket=10**6):
+    """All pairs, and how many were compared; where no bucket is a crowd, all that share one."""
+    with pytest.MonkeyPatch.context() as patch:
+        more = prepare(kind, patch) | ({"ignore": [ignore]} if ignore else {})
+        chosen = {"threshold": 0.6, "width": 1, "bands": 6, "rows": 2, "within": within, "max_bucket": max_bucket}
+        found = find_pairs(**split(references) | chosen | more)
+        return found.table, found.summary["candidate_pairs"]
 
 
 @pytest.mark.parametrize(
     ("within", "references", "ignore", "kind"), one_in(2, [(None, 0, ""), ("g", 30, ""), (None, 0, "t1 t2 t3")], LOCAL)
 )
-def test_pairs_of_crowds_are_all_listed(within, references, ignore, kind, monkeypatch):
-    wanted, candidates = every_pair(within, references, ignore)
-    found, compared = listed(within, references, ignore, max_bucket=2, **prepare(kind, monkeypatch))
-    assert found.equals(wanted) and found.num_rows > 100
-    assert compared < candidates
+def test_pairs_of_crowds_are_all_listed(within, references, ignore, kind):
+    wanted, candidates = listed(within, references, ignore)
+    found, compared = listed(within, references, ignore, kind, 2)
+    assert found.equals(wanted) and found.num_rows > 100 and compared < candidates
 
 
 @pytest.mark.parametrize("verify", ["exact", "none"])
@@ -252,13 +191,12 @@ def test_copies_of_references_of_which_nothing_counts_are_pairs(kind, verify, mo
     """As copies of each other are."""
     texts = ["a b", "c d", "a b", "e f g", "a b", "c d", "c d", "...", "..."]
     table = pa.table({"text": texts, "id": range(9), "g": list("xxxxyxyxx")})
-    more = {"threshold": 0.8, "width": 1, "id": "id", "ignore": ["a b c d"], "verify": verify} | prepare(kind, monkeypatch)
-    found = find_pairs(table.slice(3), table.slice(0, 3), **more).table.to_pylist()
-    assert [(row["left_id"], row["right_id"]) for row in found] == [(0, 4), (1, 5), (1, 6), (2, 4), (5, 6)]
-    assert verify == "none" or all(row["resemblance"] == 1.0 for row in found)
-    more |= prepare(kind, monkeypatch) | {"within": "g"}
-    found = find_pairs(table.slice(3), table.slice(0, 3), **more).table.to_pylist()
-    assert [(row["left_id"], row["right_id"]) for row in found] == [(1, 5)]
+    how = {"threshold": 0.8, "width": 1, "id": "id", "ignore": ["a b c d"], "verify": verify}
+    for within, wanted in ((None, [(0, 4), (1, 5), (1, 6), (2, 4), (5, 6)]), ("g", [(1, 5)])):
+        more = how | prepare(kind, monkeypatch) | {"within": within}
+        found = find_pairs(table.slice(3), table.slice(0, 3), **more).table.to_pylist()
+        assert [(row["left_id"], row["right_id"]) for row in found] == wanted
+        assert verify == "none" or all(row["resemblance"] == 1.0 for row in found)
 
 
 @pytest.mark.parametrize("case", ["crowds", "crowds and all"])
@@ -266,8 +204,7 @@ def test_documents_with_many_partners_are_compared_with_a_few_at_a_time(case, mo
     """Where all texts of a bundle meet."""
     wanted = expected(case, 0)
     monkeypatch.setattr(deciding, "PARTNERS", 2)
-    found = told(case, 0, engine=ToyEngine(7), threads=1)
-    assert found[2] == wanted[2] and found[0].equals(wanted[0]) and found[1].equals(wanted[1])
+    same(told(case, 0, engine=ToyEngine(7), threads=1), wanted)
 
 
 @pytest.mark.parametrize("case", ["crowds", "crowds and all", "largest"])
@@ -279,18 +216,15 @@ def test_tasks_that_hold_a_few_rows(case, kind, monkeypatch):
     monkeypatch.setattr(spark_packs, "PART_BITS", 3)
     files, made = [], spark_sorting._own_file
     monkeypatch.setattr(spark_sorting, "_own_file", lambda: files.append(made()) or files[-1])
-    wanted = expected(case, 0)
-    found = told(case, 0, **prepare(kind, monkeypatch))
+    same(told(case, 0, **prepare(kind, monkeypatch)), expected(case, 0))
     assert len(files) > 10 and all(file.closed for file in files)
-    assert found[2] == wanted[2] and found[0].equals(wanted[0]) and found[1].equals(wanted[1])
 
 
 @pytest.mark.parametrize("kind", WITH_SPARK)
 def test_another_threshold(kind, monkeypatch):
-    table = corpus()
-    with closing(la.dedup(table, threshold=0.6, width=1, bands=8, rows=2, **prepare(kind, monkeypatch))) as result:
-        again = result.rethreshold(0.8)
-        afresh = la.dedup(table, threshold=0.8, width=1, bands=8, rows=2)
+    given = split(0, width=1, bands=8, rows=2)
+    with closing(la.dedup(**given | {"threshold": 0.6} | prepare(kind, monkeypatch))) as result:
+        again, afresh = result.rethreshold(0.8), la.dedup(**given, threshold=0.8)
         assert again.keep.tolist() == afresh.keep.tolist() != result.keep.tolist()
         assert again.pairs.equals(afresh.pairs)
 
@@ -304,9 +238,31 @@ def test_closing_a_result_closes_its_engine():
 @pytest.mark.parametrize("kind", WITH_SPARK)
 def test_refusals(kind, monkeypatch):
     """What is wrong with rows is said alike."""
-    more = prepare(kind, monkeypatch)
-    table = pa.table({"text": ["a b", "b c", "c d", "d e", "e f"], "id": [3, 1, 2, 1, 3]})
-    with pytest.raises(la.errors.InputDataError, match=r"the id '1' appears twice: .*row 1 and .*row 3;"):
-        la.dedup(table, id="id", **more)
-    with pytest.raises(la.errors.InputDataError, match="row 1: invalid UTF-8 at byte 1"):
-        la.dedup(pa.table({"text": [b"a b", b"b\xff"]}), **(more | prepare(kind, monkeypatch)))
+    for rows, said in (
+        (
+            {"text": ["a b", "b c", "c d", "d e", "e f"], "id": [3, 1, 2, 1, 3]},
+            r"the id '1' appears twice: .*row 1 and .*row 3;",
+        ),
+        ({"text": [b"a b", b"b\xff"], "id": [1, 2]}, "row 1: invalid UTF-8 at byte 1"),
+    ):
+        with pytest.raises(la.errors.InputDataError, match=said):
+            la.dedup(pa.table(rows), id="id", **prepare(kind, monkeypatch))
+
+
+class Half:
+    """An engine that lacks most operations."""
+
+    joins_keep_order = True
+
+    def source(self):
+        """Nothing."""
+
+    def __repr__(self):
+        return "half"
+
+
+def test_engines_by_name():
+    assert la.dedup(["a text"] * 2, engine="local").keep.tolist() == [True, False]
+    for engine, told in (("toy", "'toy'"), (Half(), "half")):
+        with pytest.raises(la.errors.ParameterError, match=f"engine must be one of local, spark; got {told}"):
+            la.dedup(["a text"], engine=engine)

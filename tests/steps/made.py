@@ -1,21 +1,12 @@
-"""Tables for tests of steps, and their cuts into batches."""
-
-from itertools import pairwise
+"""Tables for tests of steps."""
 
 import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
+from naive.crowds import Rule, bucket_pairs
 
+import lookalike as la
 from lookalike.steps import pairs as linking
-
-
-def cut_at(batch, places):
-    """Cut a batch at some places; empty batches come where these are equal."""
-    bounds = [0, *sorted(min(place, batch.num_rows) for place in places), batch.num_rows]
-    return [batch[a:b] for a, b in pairwise(bounds)]
-
-
-places = st.lists(st.integers(0, 60), max_size=6)
 
 
 def columns(**named):
@@ -24,27 +15,45 @@ def columns(**named):
     return pa.record_batch(arrays)
 
 
-def grouped(groups, name="key", value="order"):
+def grouped(groups):
     """A batch of groups: {key: orders}."""
-    keys = [key for key, members in groups.items() for _ in members]
-    return columns(**{name: keys, value: [order for members in groups.values() for order in members]})
+    rows = [(key, order) for key, members in groups.items() for order in members]
+    return columns(key=[key for key, _ in rows], order=[order for _, order in rows])
+
+
+def binary_column(rows, width, kind="fixed"):
+    """Values of some bytes each, as engines have them."""
+    plain = pa.array(rows, {"small": pa.binary(), "large": pa.large_binary()}.get(kind.split()[-1], pa.binary(width)))
+    return plain.dictionary_encode() if kind.startswith("numbered") else plain
+
+
+KINDS = ["fixed", "small", "large", "numbered", "numbered small"]
+kinds = st.sampled_from(KINDS)
 
 
 def code_column(codes, slots, kind="fixed"):
-    """16-bit codes of documents as a binary column."""
-    rows = [np.asarray(code, "<u2").tobytes() for code in codes]
-    plain = pa.array(
-        rows, {"fixed": pa.binary(2 * slots), "small": pa.binary(), "large": pa.large_binary()}.get(kind, pa.binary(2 * slots))
-    )
-    return plain.dictionary_encode() if kind == "dictionary" else plain
+    """16-bit codes of documents."""
+    return binary_column([np.asarray(code, "<u2").tobytes() for code in codes], 2 * slots, kind)
 
 
 def nibble_column(codes, slots, kind="fixed"):
-    """The lowest four bits of 16-bit codes of documents, in whole words, as a binary column."""
+    """The lowest four bits of 16-bit codes of documents, in whole words."""
     width = 8 * -(-slots // 16)
     rows = [sum((int(c) & 15) << 4 * i for i, c in enumerate(code)).to_bytes(width, "little") for code in codes]
-    plain = pa.array(rows, {"small": pa.binary(), "large": pa.large_binary()}.get(kind, pa.binary(width)))
-    return plain.dictionary_encode() if kind == "dictionary" else plain
+    return binary_column(rows, width, kind)
+
+
+def links_of_bucket(members, max_bucket, boundary, heads):
+    """Links of one bucket by the rule for crowds, marks of a crowd included, member by member; these ascend."""
+    rule = Rule(max_bucket or 1 << 60, heads)
+    found = [(a, b) for a, b in bucket_pairs(members, boundary, rule) if b >= boundary]
+    found += [(a, a) for a in members if len(members) > rule.max_bucket]
+    return sorted(found, key=lambda link: link[::-1])
+
+
+def as_shingles(sets):
+    """Sets of integers as shingles of documents."""
+    return la.sketches.Shingles.from_arrays([x for some in sets for x in some], np.cumsum([0, *map(len, sets)]))
 
 
 def rows_of(batches, schema=None):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from steps.made import as_shingles
 
 import lookalike as la
 from lookalike.steps import keep as module
@@ -17,12 +18,6 @@ near = st.builds(  # parts of one set, with members of their own
     lambda n, parts: [[*range(a, n - b), *range(1000 + 9 * i, 1000 + 9 * i + c)] for i, (a, b, c) in enumerate(parts)],
     st.integers(8, 300), st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9)), max_size=25),
 )  # fmt: skip
-
-
-def as_shingles(sets):
-    return la.sketches.Shingles.from_arrays(
-        np.array([x for some in sets for x in some], np.int64), np.cumsum([0, *map(len, sets)])
-    )
 
 
 def told(pairs):

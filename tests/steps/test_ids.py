@@ -2,32 +2,24 @@
 
 from itertools import pairwise
 
-import numpy as np
 import pyarrow as pa
-from cut_tables import batches, columns_of, cuts, folded, run
-from hypothesis import given
+from cut_tables import cut_rows, cuts, run
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lookalike.steps.ids import EARLIEST, REPEATED, at_positions, repeated
+from lookalike.steps.ids import at_positions, repeated
 
 PLACED = pa.schema([("id", pa.large_string()), ("position", pa.int64())])
-
-
 positions = st.integers(0, 9) | st.integers(0, (1 << 62) - 1)
 
 
 @given(st.lists(positions, max_size=20), st.lists(positions, max_size=4), cuts)
+@example([(1 << 60) + i for i in range(3)], [(1 << 60) + 1], [])
 def test_rows_at_positions_are_chosen(found, wanted, cut):
     """Also positions that no float tells apart."""
-    rows = {"id": [str(position) for position in found], "position": found}
-    made = run(at_positions, batches(rows, PLACED, cut), positions=tuple(wanted))
-    assert made == [(str(position), position) for position in found if position in wanted]
-
-
-def test_large_positions_that_differ_by_one_are_told_apart():
-    found = [(1 << 60) + i for i in range(3)]
-    made = run(at_positions, batches({"id": ["a"] * 3, "position": found}, PLACED), positions=(found[1],))
-    assert made == [("a", found[1])]
+    rows = [(str(position), position) for position in found]
+    made = run(at_positions, cut_rows(rows, PLACED, cut), positions=tuple(wanted))
+    assert made == [row for row in rows if row[1] in wanted]
 
 
 @given(st.lists(st.tuples(st.sampled_from(["", "1", "a", "é"]), st.integers(0, 40)), max_size=25, unique_by=lambda r: r[1]),
@@ -35,18 +27,9 @@ def test_large_positions_that_differ_by_one_are_told_apart():
 def test_each_repeat_of_an_id_is_named(rows, boundary, unnamed, cut):
     """References and other documents may have an id in common, and default ids may repeat."""
     rows.sort()
-    schema = pa.schema([("id", pa.large_string()), ("position", pa.int64())])
     expected = [
         (before, again)
         for (one, before), (other, again) in pairwise(rows)
         if one == other and (before < boundary) == (again < boundary) and not unnamed[again >= boundary]
     ]
-    assert run(repeated, batches(columns_of(rows, schema), schema, cut), boundary=boundary, unnamed=unnamed) == expected
-
-
-@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=20, unique_by=lambda row: row[1]), cuts)
-def test_the_earliest_repeat_is_found(rows, cut):
-    """The one whose own position is the smallest; the largest integers if there is none."""
-    none = np.iinfo(np.int64).max
-    found = folded(EARLIEST, batches(columns_of(rows, REPEATED), REPEATED, cut)).tolist()
-    assert found == list(min(rows, key=lambda row: row[1], default=(none, none)))
+    assert run(repeated, cut_rows(rows, PLACED, cut), boundary=boundary, unnamed=unnamed) == expected

@@ -5,31 +5,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import walk as naive
+from steps.made import as_shingles
 
 import lookalike as la
 
 small_sets = st.lists(st.frozensets(st.integers(0, 40), max_size=12), max_size=14)
 
 
+def verified(sets, left, right, threshold):
+    """{pair: resemblance} of the pairs that reach the threshold."""
+    found = la.verify(la.search.Pairs(np.array(left), np.array(right), len(sets)), as_shingles(sets), threshold=threshold)
+    return dict(zip(zip(found.left.tolist(), found.right.tolist(), strict=True), found.resemblance, strict=True))
+
+
 @settings(max_examples=150)
 @given(small_sets, st.sampled_from([0.1, 0.25, 1 / 3, 0.5, 0.6, 2 / 3, 0.75, 0.8, 1.0]))
 def test_verified_pairs_equal_set_arithmetic(sets, threshold):
-    shingles = la.sketches.Shingles.from_arrays([x for s in sets for x in sorted(s)], np.cumsum([0, *map(len, sets)]))
-    left, right = np.triu_indices(len(sets), 1)
-    verified = la.verify(la.search.Pairs(left, right, len(sets)), shingles, threshold=threshold)
-    found = dict(zip(zip(verified.left.tolist(), verified.right.tolist(), strict=True), verified.resemblance, strict=True))
+    found = verified(list(map(sorted, sets)), *np.triu_indices(len(sets), 1), threshold)
     assert found == naive.all_pairs(sets, threshold)
 
 
 @pytest.mark.parametrize("common", range(1, 11))
 def test_a_pair_at_the_threshold_counts(common):
     """The boundary: intersection / union in float64 equals the threshold to the last bit."""
-    threshold = common / (20 - common)
-    shingles = la.sketches.Shingles.from_arrays([*range(10), *range(10 - common, 20 - common)], [0, 10, 20])
-    pair = la.search.Pairs(np.array([0]), np.array([1]), 2)
-    assert len(la.verify(pair, shingles, threshold=threshold)) == 1
-    if threshold < 1:
-        assert len(la.verify(pair, shingles, threshold=float(np.nextafter(threshold, 2)))) == 0
+    sets, threshold = [range(10), range(10 - common, 20 - common)], common / (20 - common)
+    assert verified(sets, [0], [1], threshold) == {(0, 1): threshold}
+    assert threshold == 1 or not verified(sets, [0], [1], float(np.nextafter(threshold, 2)))
 
 
 @settings(max_examples=200)
@@ -53,6 +54,4 @@ def test_keep_wants_verified_pairs(scores):
 
 def test_verify_refuses_pairs_of_other_documents():
     with pytest.raises(la.errors.ParameterError, match="3 documents"):
-        la.verify(
-            la.search.Pairs(np.array([0]), np.array([1]), 3), la.sketches.Shingles.from_arrays([1], [0, 1, 1]), threshold=0.5
-        )
+        la.verify(la.search.Pairs(np.array([0]), np.array([1]), 3), as_shingles([[1], []]), threshold=0.5)

@@ -2,25 +2,23 @@
 
 import pickle
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from cut_tables import cut_at, cuts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import sketches as naive
 from naive.hashing import K0, fold_multiply, keyed_digest
 from naive.text import hashes
 
-import lookalike as la
 from lookalike.errors import RowError
 from lookalike.hashing import digest_secret
 from lookalike.inputs.overrides import read_overrides
-from lookalike.inputs.sketch_rows import keys_of
 from lookalike.methods.registry import MethodSettings, make_method
 from lookalike.steps.override import Overriding
-from lookalike.steps.sketch import choose_kept, kept_sketches, kept_sketches_schema, sketch, sketches_schema
+from lookalike.steps.sketch import sketch, sketches_schema
 from lookalike.text.shingle import Shingling
 from lookalike.values.tables import SKETCHES, WITHIN_BYTES
 
@@ -28,11 +26,7 @@ TEXTS = ["one two three four", "", "One, two: three, four!", "...", "ä ö ü ß
 
 
 BANDS, ROWS = 3, 2
-
-
 KEYS = bytes(16), bytes(range(16))
-
-
 METHODS = {
     "minhash": make_method("minhash", MethodSettings(bands=BANDS, rows=ROWS, seed=5)),
     "estimates": make_method("minhash", MethodSettings(bands=BANDS, rows=ROWS, seed=5, verify="sketch")),
@@ -60,9 +54,11 @@ def run(table, chosen, **more):
     return pa.Table.from_batches(sketch(iter(table.to_batches()), **more), schema).combine_chunks()
 
 
-def withins(n):
-    """What three values are told apart by."""
-    return [bytes([i % 3]) * WITHIN_BYTES for i in range(n)]
+def grouped(texts):
+    """Documents of three values that they are compared within."""
+    return documents(
+        texts, within=pa.array([bytes([i % 3]) * WITHIN_BYTES for i in range(len(texts))], pa.binary(WITHIN_BYTES))
+    )
 
 
 def keyed(data, key, purpose, within=()):
@@ -71,29 +67,24 @@ def keyed(data, key, purpose, within=()):
     return b"".join(word.to_bytes(8, "little") for word in words)
 
 
-def test_sketches_equal_their_twins():
-    groups = withins(len(TEXTS))
-    found = run(documents(TEXTS, within=pa.array(groups, pa.binary(WITHIN_BYTES))), settings_of()).to_pylist()
-    for row, (text, group) in enumerate(zip(TEXTS, groups, strict=True)):
+@pytest.mark.parametrize("key", KEYS)
+def test_sketches_equal_their_twins(key):
+    """Digests depend on a secret and on what texts are compared within, and nothing else depends on the secret."""
+    table, plain = grouped(TEXTS), run(documents(TEXTS), settings_of(), key=key)
+    found = run(table, settings_of(), key=key)
+    assert plain["digest"].to_pylist() == [keyed(text.encode(), key, "documents") for text in TEXTS]
+    for row, (text, document) in enumerate(zip(TEXTS, table.to_pylist(), strict=True)):
+        group = document["within"]
         values, first = hashes(text, width=2), int.from_bytes(group[:8], "little")
         slots = naive.fast_similarity(values, BANDS * ROWS, 5)
-        keys = found[row]["keys"] and [int(key) % (1 << 64) for key in found[row]["keys"]]
-        assert keys == (naive.band_keys(slots, first, BANDS, ROWS) if values else None)
         codes = [fold_multiply(slot ^ first, K0 + i) >> 48 for i, slot in enumerate(slots)]
-        assert np.frombuffer(found[row]["code"], "<u2").tolist() == codes
-        assert (found[row]["position"], found[row]["number"]) == ((3 << 40) + row, 2 * row + 1)
-        assert (found[row]["bytes"], found[row]["empty"]) == (len(text.encode()), not values)
-        assert found[row]["within"] == keyed(group, KEYS[0], "within")
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_digests_are_of_the_text_and_of_what_it_is_compared_within(key):
-    plain = run(documents(TEXTS), settings_of(), key=key)
-    assert plain["digest"].to_pylist() == [keyed(text.encode(), key, "documents") for text in TEXTS]
-    groups = [b"a" * WITHIN_BYTES, b"b" * WITHIN_BYTES, b"a" * WITHIN_BYTES]
-    found = run(documents(["same"] * 3, within=pa.array(groups, pa.binary(WITHIN_BYTES))), settings_of(), key=key)
-    of_groups = [keyed_digest(group, digest_secret(key, "within").tolist()) for group in groups]
-    assert found["digest"].to_pylist() == [keyed(b"same", key, "documents", group) for group in of_groups]
+        keys = [(band - (band >> 63 << 64)) for band in naive.band_keys(slots, first, BANDS, ROWS)] if values else None
+        of_group = keyed_digest(group, digest_secret(key, "within").tolist())
+        assert found.slice(row, 1).to_pylist() == [{
+            "position": (3 << 40) + row, "number": 2 * row + 1, "bytes": len(text.encode()), "empty": not values, "keys": keys,
+            "code": np.array(codes, "<u2").tobytes(), "short": len(values) <= 1, "within": keyed(group, key, "within"),
+            "digest": keyed(text.encode(), key, "documents", of_group),
+        }]  # fmt: skip
 
 
 def test_what_is_compared_across_enters_no_other_column():
@@ -104,37 +95,22 @@ def test_what_is_compared_across_enters_no_other_column():
     assert found.drop_columns(["across"]) == run(documents(["same"] * 3), settings_of())
 
 
-def test_the_key_enters_digests_alone():
-    groups = pa.array(withins(len(TEXTS)), pa.binary(WITHIN_BYTES))
-    one, other = (run(documents(TEXTS, within=groups), settings_of(), key=key) for key in KEYS)
-    for name in ("digest", "within"):
-        assert not set(one[name].to_pylist()) & set(other[name].to_pylist())
-    assert one.drop_columns(["digest", "within"]) == other.drop_columns(["digest", "within"])
-
-
 @settings(max_examples=80)
-@given(st.data())
-def test_any_cut_gives_the_same_rows(data):
-    texts = data.draw(st.lists(st.sampled_from(TEXTS) | st.text(max_size=12), max_size=12))
-    n = len(texts)
-    more = {
-        "id": pa.array([f"d{i}" for i in range(n)]),
-        "priority": pa.array([bytes([255 - i]) for i in range(n)], pa.binary()),
-        "within": pa.array(withins(n), pa.binary(WITHIN_BYTES)),
-    }
-    table = documents(texts, **{name: more[name] for name in data.draw(st.sets(st.sampled_from(sorted(more))))})
-    method = data.draw(st.sampled_from(sorted(METHODS)))
+@given(
+    st.lists(st.sampled_from(TEXTS) | st.text(max_size=12), max_size=12),
+    st.sampled_from(sorted(METHODS)),
+    cuts,
+    st.integers(1, 50),
+)
+def test_any_cut_gives_the_same_rows(texts, method, cut, piece_bytes):
+    table, n = grouped(texts), range(len(texts))
+    table = table.append_column("id", [[f"d{i}" for i in n]]).append_column("priority", [[bytes([255 - i]) for i in n]])
     expected = run(table, settings_of(method))
-    assert len(expected) == n
-    bounds = [0, *sorted(data.draw(st.lists(st.integers(0, n), max_size=6))), n]
-    whole = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
-    batches = [whole[0].slice(a, b - a) for a, b in pairwise(bounds)]
-    step = pickle.loads(
-        pickle.dumps(partial(sketch, key=KEYS[0], **settings_of(method, piece_bytes=data.draw(st.integers(1, 50)))))
-    )
-    found = pa.Table.from_batches(step(iter(batches)), expected.schema).combine_chunks()
+    step = pickle.loads(pickle.dumps(partial(sketch, key=KEYS[0], **settings_of(method, piece_bytes=piece_bytes))))
+    rows = (batch for part in cut_at(table, cut) for batch in part.to_batches())
+    found = pa.Table.from_batches(step(rows), expected.schema).combine_chunks()
     found.validate(full=True)
-    assert found == expected
+    assert found == expected and len(found) == len(texts)
 
 
 @pytest.mark.parametrize(
@@ -151,30 +127,6 @@ def test_columns_are_there_if_the_method_has_them(method, columns):
     assert found["id"].combine_chunks() == ids
 
 
-def test_estimates_are_the_words_of_the_method():
-    found = run(documents(TEXTS), settings_of("simhash")).to_pylist()
-    words = (
-        la.sketches.SimHash(seed=5)
-        .sign(la.sketches.Shingles(*settings_of()["shingling"].hashes(la.text.texts.from_strings(TEXTS))))
-        .words
-    )
-    for row in (0, 2, 6):
-        assert found[row]["estimate"] == words[row].tobytes() == np.array(found[row]["keys"]).tobytes()
-
-
-def test_invalid_utf8_is_refused_by_row():
-    table = documents(["good", "fine", b"bad \xff"])
-    with pytest.raises(RowError) as caught:
-        run(table.slice(1), settings_of())
-    what = "invalid UTF-8 at byte 4 of the text; convert it, or pass {} to continue"
-    raw = what.format("--encoding-errors replace (encoding_errors='replace')")
-    what = what.format("encoding_errors='replace'")
-    assert str(caught.value) == f"row 5: {what}" and isinstance(caught.value, la.errors.InputDataError)
-    copy = pickle.loads(pickle.dumps(caught.value))
-    assert (copy.position, copy.row, copy.reason, str(copy)) == ((3 << 40) + 2, 5, raw, str(caught.value))
-    assert len(run(table, settings_of(encoding_errors="replace"))) == 3
-
-
 def failing(text):
     """A tokenizer that has no luck with one text."""
     if text == "bad":
@@ -185,14 +137,19 @@ def failing(text):
 @pytest.mark.parametrize(
     ("text", "what"),
     [("bad", "the tokenizer failed: KeyError: 'no luck'"), ("number", "the tokenizer must yield str; it yielded 3"),
-     ("surrogate", r"the tokenizer yielded '\ud800': surrogates not allowed")],
+     ("surrogate", r"the tokenizer yielded '\ud800': surrogates not allowed"), (b"bad \xff", "invalid UTF-8 at byte 4 of the text")],
 )  # fmt: skip
-def test_errors_of_a_tokenizer_name_the_row(text, what):
-    chosen = settings_of() | {"shingling": Shingling(tokenizer=failing)}
+def test_errors_name_the_row(text, what):
+    chosen = settings_of() | ({} if isinstance(text, bytes) else {"shingling": Shingling(tokenizer=failing)})
+    table = documents(["fine", "good one", text, "fine"])
     with pytest.raises(RowError) as caught:
-        run(documents(["fine", "good one", text, "fine"]).slice(1), chosen)
-    assert (caught.value.position, caught.value.row, caught.value.reason) == ((3 << 40) + 2, 5, what)
+        run(table.slice(1), chosen)
+    for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+        reason = error.reason.partition("; convert")[0]
+        assert (error.position, error.row, reason) == ((3 << 40) + 2, 5, what)
     assert isinstance(caught.value.__cause__, KeyError) == (text == "bad")
+    if isinstance(text, bytes):
+        assert len(run(table, settings_of(encoding_errors="replace"))) == 4
 
 
 def test_a_document_that_is_removed_by_hand_has_no_keys():
@@ -207,35 +164,3 @@ def test_a_document_that_is_removed_by_hand_has_no_keys():
     assert [keys is None for keys in found["keys"].to_pylist()] == [False, True, False, True]
     for name in ("position", "digest", "bytes", "code"):
         assert found[name].equals(plain[name])
-
-
-SAVED_KEYS = pa.array([[1, -2, 3], None, [4, 5, 1 << 62]], pa.list_(pa.int64(), 3))
-
-
-SAVED_ROWS = pa.record_batch({
-    "position": pa.array([5, 6, (2 << 40) + 1]), "number": pa.array([6, 7, 2]), "bytes": pa.array([10, 0, 30]),
-    "digest": pa.array([b"d" * 16, b"e" * 16, b"f" * 16], pa.binary(16)), "empty": pa.array([False, True, False]), "keys": SAVED_KEYS,
-    "priority": pa.array([b"x", b"", b"y"], pa.large_binary()), "order": pa.array([2, 1, 0]),
-})  # fmt: skip
-
-
-def test_keys_are_bytes_and_become_keys_again():
-    for rows in (SAVED_ROWS, SAVED_ROWS.slice(1), SAVED_ROWS.slice(0, 1), SAVED_ROWS.slice(1, 1)):
-        (saved,) = kept_sketches(iter([rows]))
-        assert saved.schema == kept_sketches_schema(rows.schema)
-        assert saved.schema.names == ["position", "number", "bytes", "digest", "keys"]
-        assert saved["keys"].type == pa.binary(24)
-        assert keys_of(saved["keys"]).to_pylist() == rows["keys"].to_pylist()
-        assert saved["digest"].to_pylist() == rows["digest"].to_pylist()
-
-
-def test_texts_are_saved_where_they_are_a_column():
-    rows = SAVED_ROWS.append_column("text", pa.array([b"a", b"", b"c"], pa.large_binary()))
-    (saved,) = kept_sketches(iter([rows]))
-    assert saved["text"].to_pylist() == [b"a", b"", b"c"] and saved.schema == kept_sketches_schema(rows.schema)
-
-
-def test_references_and_removed_documents_are_not_kept():
-    reasons = ["kept", "reference", "exact", "near", "empty", "skipped", "kept"]
-    rows = pa.record_batch({"order": pa.array(range(7)), "reason": reasons})
-    assert [row for batch in choose_kept(iter([rows])) for row in batch["order"].to_pylist()] == [0, 6]

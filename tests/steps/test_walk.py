@@ -1,12 +1,13 @@
 """The steps that compare, against sets of words and the naive walk."""
 
 from collections import Counter
+from contextlib import contextmanager
 from itertools import groupby
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from cut_tables import batches, cuts, run
+from cut_tables import batches, cut_rows, cuts, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import walk as naive
@@ -18,12 +19,7 @@ from lookalike.text.shingle import Shingling
 from lookalike.theory import simhash
 from lookalike.values.tables import BUNDLES, MATCHES
 
-WORDS = Shingling(width=1)
-
-
 ESTIMATED = pa.schema([*BUNDLES.remove(2).remove(2), ("estimate", pa.binary()), ("partners", BUNDLES.field("partners").type)])
-
-
 KEYS = (bytes(16), bytes(range(16)), b"\xff" * 16)
 
 
@@ -65,7 +61,8 @@ class Vectors:
         return float(simhash.cosine(int(np.bitwise_count(a ^ b).sum()), 64))
 
 
-texts = st.lists(st.sampled_from("abcdef"), max_size=8)
+each_method = pytest.mark.parametrize("method", [Sets(), Vectors()])
+weights = st.sampled_from([1, 300, 1 << 21])
 
 
 @st.composite
@@ -76,7 +73,7 @@ def bundled(draw):
     for order, bundle in enumerate(bundle_of):
         before = [2 * o for o in range(order) if bundle_of[o] == bundle]
         partners = draw(st.lists(st.sampled_from(before), unique=True)) if before else []
-        documents.append((bundle, 2 * order, draw(texts), partners))
+        documents.append((bundle, 2 * order, draw(st.lists(st.sampled_from("abcdef"), max_size=8)), partners))
     return sorted(documents, key=lambda d: d[:2])
 
 
@@ -92,32 +89,43 @@ def twin(documents, score, threshold, boundary, every=False):
     return found
 
 
-def columns_of(documents):
-    return {
+def rows_of(documents, schema, cut):
+    columns = {
         "bundle": [d[0] for d in documents], "order": [d[1] for d in documents],
         "text": [" ".join(d[2]).encode() for d in documents], "partners": [d[3] for d in documents],
     }  # fmt: skip
+    return batches(columns, schema, cut)
 
 
-@pytest.mark.parametrize("weight", [1, 300, 1 << 21])
-@pytest.mark.parametrize("method", [Sets(), Vectors()])
-@settings(max_examples=60)
-@given(bundled(), st.sampled_from([0.3, 0.5, 0.8, 1.0]), st.integers(0, 12), cuts, st.sampled_from(KEYS), st.booleans())
-def test_walk_equals_twin(weight, method, documents, threshold, boundary, cut, key, every):
-    old, pieces.PIECE_WEIGHT = pieces.PIECE_WEIGHT, weight
-    try:
-        how = {"method": method, "shingling": WORDS, "threshold": threshold, "boundary": boundary, "all_pairs": every}
-        found = run(walk, batches(columns_of(documents), BUNDLES, cut), **how, key=key)
-    finally:
-        pieces.PIECE_WEIGHT = old
+@contextmanager
+def piece_weight(weight):
+    """Few rows are compared at one go."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pieces, "PIECE_WEIGHT", weight)
+        yield
+
+
+def compared(step, rows, method, key=KEYS[1], **how):
+    """What a step says of single words."""
+    return run(step, rows, method=method, shingling=Shingling(width=1), key=key, **how)
+
+
+@each_method
+@settings(max_examples=150)
+@given(
+    weights, bundled(), st.sampled_from([0.3, 0.5, 0.8, 1.0]), st.integers(0, 12), cuts, st.sampled_from(KEYS), st.booleans()
+)
+def test_walk_equals_twin(method, weight, documents, threshold, boundary, cut, key, every):
+    how = {"threshold": threshold, "boundary": boundary, "all_pairs": every}
+    with piece_weight(weight):
+        found = compared(walk, rows_of(documents, BUNDLES, cut), method, key, **how)
     assert found == twin(documents, method.score, threshold, boundary, every)
 
 
-@pytest.mark.parametrize("weight", [1, 300, 1 << 21])
-@pytest.mark.parametrize("method", [Sets(), Vectors()])
-@settings(max_examples=60)
-@given(bundled(), st.sampled_from([0.3, 0.8]), st.integers(0, 12), cuts, st.sampled_from(KEYS))
-def test_verify_compares_each_pivot_with_its_partners(weight, method, documents, threshold, boundary, cut, key):
+@each_method
+@settings(max_examples=150)
+@given(weights, bundled(), st.sampled_from([0.3, 0.8]), st.integers(0, 12), cuts, st.sampled_from(KEYS))
+def test_verify_compares_each_pivot_with_its_partners(method, weight, documents, threshold, boundary, cut, key):
     words = {d[1]: d[2] for d in documents}
     rows, expected = [], []
     for _, pivot, _, _ in documents:
@@ -126,31 +134,19 @@ def test_verify_compares_each_pivot_with_its_partners(weight, method, documents,
         for order in partners:
             score = method.score(words[pivot], words[order])
             expected += [(pivot, order, score)] * (score >= threshold and order >= boundary)
-    old, pieces.PIECE_WEIGHT = pieces.PIECE_WEIGHT, weight
-    try:
-        how = {"method": method, "shingling": WORDS, "threshold": threshold, "boundary": boundary}
-        schema = BUNDLES.remove(BUNDLES.get_field_index("partners"))
-        assert run(verify, batches(columns_of(rows), schema, cut), **how, key=key) == expected
-    finally:
-        pieces.PIECE_WEIGHT = old
+    given_rows = rows_of(rows, BUNDLES.remove(BUNDLES.get_field_index("partners")), cut)
+    with piece_weight(weight):
+        assert compared(verify, given_rows, method, key, threshold=threshold, boundary=boundary) == expected
 
 
-@pytest.mark.parametrize("method", [Sets(), Vectors()])
+@each_method
 @pytest.mark.parametrize("cut", [[], [1, 1, 4]])
 def test_estimates_are_compared_where_there_is_no_text(rng, method, cut):
     slots = rng.integers(0, 2, (8, 2), dtype=np.uint32)
     documents = [(0, order, slots[order], list(range(order))) for order in range(8)]
-    columns = columns_of([(b, o, [], p) for b, o, _, p in documents]) | {"estimate": [row.tobytes() for row in slots]}
-    how = {"method": method, "shingling": WORDS, "threshold": 0.99, "boundary": 1}
-    found = run(walk, batches(columns, ESTIMATED, cut), **how, key=KEYS[1])
+    rows = [(bundle, order, words.tobytes(), partners) for bundle, order, words, partners in documents]
+    found = compared(walk, cut_rows(rows, ESTIMATED, cut), method, threshold=0.99, boundary=1)
     assert found == twin(documents, method.estimate, 0.99, 1) and found
-
-
-def test_a_partner_outside_the_bundle_is_an_error():
-    documents = [(0, 0, ["a"], []), (1, 1, ["a"], [0])]
-    how = {"method": Sets(), "shingling": WORDS, "threshold": 0.5}
-    with pytest.raises(RuntimeError, match="partner"):
-        run(walk, batches(columns_of(documents), BUNDLES), **how, key=KEYS[0])
 
 
 scores = st.sampled_from([0.5, 0.75, 0.8, 1.0])
@@ -158,10 +154,9 @@ scores = st.sampled_from([0.5, 0.75, 0.8, 1.0])
 
 @given(st.dictionaries(st.tuples(st.integers(0, 8), st.integers(0, 8)).filter(lambda p: p[0] < p[1]), scores), cuts)
 def test_the_best_match_is_named_the_first_of_equal_ones(matches, cut):
-    rows = sorted((right, left, score) for (left, right), score in matches.items())
+    rows = sorted(((left, right, score) for (left, right), score in matches.items()), key=lambda row: (row[1], row[0]))
     expected = []
-    for right, group in groupby(rows, key=lambda row: row[0]):
-        best = min(group, key=lambda row: (-row[2], row[1]))
-        expected.append((right, best[1], best[2]))
-    columns = {"left": [r[1] for r in rows], "right": [r[0] for r in rows], "score": [r[2] for r in rows]}
-    assert run(choose_survivors, batches(columns, MATCHES, cut)) == expected
+    for right, group in groupby(rows, key=lambda row: row[1]):
+        best = min(group, key=lambda row: (-row[2], row[0]))
+        expected.append((right, best[0], best[2]))
+    assert run(choose_survivors, cut_rows(rows, MATCHES, cut)) == expected

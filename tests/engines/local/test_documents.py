@@ -30,18 +30,20 @@ def folder(tmp_path_factory):
     return folder
 
 
-def opened(folder, workspace=None, **reading):
+def opened(folder, **reading):
     """The documents of all files, and what progress was told."""
     seen = []
     splits = open_sources(sorted(folder.glob("*.jsonl")))
-    made = Documents(
-        splits, ReadOptions(**reading), threads=1, workspace=workspace or Workspace(), progress=lambda *some: seen.append(some)
-    )
+    made = Documents(splits, ReadOptions(**reading), threads=1, workspace=Workspace(), progress=lambda *some: seen.append(some))
     return made, seen
 
 
 def listed(found):
     return [found.row(i).decode() for i in range(len(found))]
+
+
+def texts_in(batches):
+    return [text.decode() for batch in batches for text in batch["text"].to_pylist()]
 
 
 cuts = st.tuples(st.sampled_from([40, 200, 1 << 20]), st.sampled_from([1, 30, 1 << 20]))
@@ -53,10 +55,7 @@ def test_documents_go_on_after_a_mark(folder, cut, row):
         patch.setattr(streams, "BLOCK", cut[0])
         patch.setattr(local_documents, "PIECE_BYTES", cut[1])
         whole, _ = opened(folder)
-        pieces = [
-            (piece.mark, [text.decode() for batch in piece.make() for text in batch["text"].to_pylist()])
-            for piece in whole.pieces(0)
-        ]
+        pieces = [(piece.mark, texts_in(piece.make())) for piece in whole.pieces(0)]
         assert [text for _, texts in pieces for text in texts] == TEXTS and whole.rows_of.tolist() == ROWS
         assert [mark for mark, _ in pieces] == np.cumsum([len(texts) for _, texts in pieces]).tolist(), "marks count rows"
         positions = [p for batch in whole.batches() for p in batch["position"].to_pylist()]
@@ -64,8 +63,7 @@ def test_documents_go_on_after_a_mark(folder, cut, row):
         mark = max(mark for mark in (0, *(mark for mark, _ in pieces)) if mark <= row)
         again, _ = opened(folder)
         again.rows_of = np.clip(mark - np.cumsum([0, *ROWS[:-1]]), 0, ROWS)
-        rest = [text.decode() for piece in again.pieces(mark) for batch in piece.make() for text in batch["text"].to_pylist()]
-        assert rest == TEXTS[mark:]
+        assert [text for piece in again.pieces(mark) for text in texts_in(piece.make())] == TEXTS[mark:]
 
 
 @given(cuts, st.integers(0, sum(ROWS)))
@@ -76,35 +74,18 @@ def test_texts_are_read_again_from_any_row_on(folder, cut, begin):
         list(documents.batches())
         documents.release_texts()
         assert documents.held is None
-        found = list(documents.read_again(begin, ALL))
-    assert [text for _, texts in found for text in listed(texts)] == TEXTS[begin:]
-    row = begin
-    for first, texts in found:
-        assert first == row
-        row += len(texts)
+        found = [(first + i, text) for first, some in documents.read_again(begin, ALL) for i, text in enumerate(listed(some))]
+    assert found == list(enumerate(TEXTS))[begin:]
     assert all(name == "reading candidates again" for name, _ in seen) and sum(n for _, n in seen) == len(TEXTS) - begin
 
 
-def test_texts_are_held_until_they_are_let_go(folder):
+def test_texts_are_held_until_they_are_let_go(folder, monkeypatch):
     documents, _ = opened(folder)
     list(documents.batches())
     rows = np.array([5, 0, 12, 5])
     assert listed(documents.held.take(rows)) == [TEXTS[row] for row in rows]
-    on_disk, _ = opened(folder, SimpleSpace(True))
-    assert on_disk.held is None
-
-
-class SimpleSpace(Workspace):
-    """In memory, but told to be on the disk."""
-
-    def __init__(self, on_disk):
-        super().__init__()
-        self.told = on_disk
-
-    @property
-    def on_disk(self):
-        """As told."""
-        return self.told
+    monkeypatch.setattr(Workspace, "on_disk", True)
+    assert opened(folder)[0].held is None
 
 
 @pytest.mark.parametrize("on_disk", [False, True])
@@ -115,8 +96,9 @@ def test_pages_are_turned_into_text_once(tmp_path, monkeypatch, on_disk):
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": page}) + "\n" for page in pages))
     count, extract = [], html.read_page
     monkeypatch.setattr(html, "read_page", lambda *page: count.append(1) or extract(*page))
-    documents, _ = opened(tmp_path, SimpleSpace(on_disk), pages="main")
-    texts = [text.decode() for batch in documents.batches() for text in batch["text"].to_pylist()]
+    monkeypatch.setattr(Workspace, "on_disk", on_disk)
+    documents, _ = opened(tmp_path, pages="main")
+    texts = texts_in(documents.batches())
     assert [words in text and text.strip().endswith(str(i)) for i, text in enumerate(texts)] == [True] * 5
     if not on_disk:
         documents.release_texts()

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from engines.local.stored_rows import local_engine
 
 import lookalike as la
-from lookalike.engines.local.engine import DECIDED, LIMITS, LocalEngine
+from lookalike.engines.local.engine import DECIDED, LIMITS
 from lookalike.engines.memory import FLOOR, Memory
 from lookalike.files.workspace import Workspace
 
@@ -14,55 +15,35 @@ LASTING = ["sketches-000000", "sketches-done", "leaders-000000", "links-000000",
            "extracted-000000"]  # fmt: skip
 
 
-def opened(folder, cap, made=()):
-    """An engine that goes on with what a folder holds."""
-    workspace = Workspace(folder, {})
+def opened(folder, partition, made=()):
+    """An engine that goes on with what a folder holds, with the memory of which one thread has such a partition."""
+    engine = local_engine(folder / "work", FLOOR + 12 * (partition << 20))
     for name in made:
-        workspace.put(name, {"x": np.arange(3)})
-    return LocalEngine(threads=1, memory=Memory(cap), workspace=workspace, progress=lambda name, amount: None)
+        engine.workspace.put(name, {"x": np.arange(3)})
+    return engine
 
 
 def parts(folder):
-    return {path.stem for path in folder.glob("*.part")}
+    return {path.stem for path in (folder / "work").glob("*.part")}
 
 
-def cap(partition):
-    """The memory of which one thread has such a partition."""
-    return FLOOR + 12 * partition
-
-
-FIRST = cap(30 << 20)
-
-
-def test_the_first_opening_discards_nothing(tmp_path):
-    """Nor does any later one of the same process: results that were made before are still read."""
-    engine = opened(tmp_path / "work", FIRST, MADE + LASTING)
-    for _ in range(2):
-        assert engine._limits()[0] == 30 << 20
-        assert parts(tmp_path / "work") == {*MADE, *LASTING, LIMITS}
-
-
-@pytest.mark.parametrize("partition", [15 << 20, 16 << 20, 30 << 20, 32 << 20])
-def test_a_limit_that_still_fits_stays(tmp_path, partition):
-    """Up to half of it, and where it grows."""
-    opened(tmp_path / "work", FIRST, MADE + LASTING)._limits()
-    assert opened(tmp_path / "work", cap(partition))._limits()[0] == 30 << 20
-    assert parts(tmp_path / "work") == {*MADE, *LASTING, LIMITS}
-
-
-def test_a_smaller_limit_takes_with_it_what_it_made(tmp_path):
-    opened(tmp_path / "work", FIRST, MADE + LASTING)._limits()
-    assert opened(tmp_path / "work", cap(14 << 20))._limits()[0] == 14 << 20
-    assert parts(tmp_path / "work") == {*LASTING, LIMITS}
-    again = opened(tmp_path / "work", FIRST, MADE)
-    assert again._limits()[0] == 14 << 20, "the limit that the parts were made by"
-    assert parts(tmp_path / "work") == {*MADE, *LASTING, LIMITS}
+@pytest.mark.parametrize("openings", [
+    [(30, 30, True), (15, 30, True)], [(30, 30, True), (16, 30, True)], [(30, 30, True), (32, 30, True)],
+    [(30, 30, True), (14, 14, False), (30, 14, True)],
+], ids=str)  # fmt: skip
+def test_a_smaller_limit_takes_with_it_what_it_made(tmp_path, openings):
+    """Not up to half of it, nor where it grows, nor at the first opening; of each the partition, the limit, and whether that stays."""
+    for partition, limit, stays in openings:
+        engine = opened(tmp_path, partition, MADE + LASTING)
+        assert [engine._limits()[0] for _ in range(2)] == [limit << 20] * 2
+        assert parts(tmp_path) == {*LASTING, LIMITS, *(MADE if stays else ())}
+        del engine
 
 
 def test_a_crash_while_parts_are_discarded_leaves_the_old_limit(tmp_path, monkeypatch):
     """So that the next opening discards the rest."""
-    opened(tmp_path / "work", FIRST, MADE + LASTING)._limits()
-    engine = opened(tmp_path / "work", cap(8 << 20))
+    opened(tmp_path, 30, MADE + LASTING)._limits()
+    engine = opened(tmp_path, 8)
     discard, stems = engine.workspace.discard, []
 
     def failing(stem):
@@ -74,14 +55,13 @@ def test_a_crash_while_parts_are_discarded_leaves_the_old_limit(tmp_path, monkey
     monkeypatch.setattr(engine.workspace, "discard", failing)
     with pytest.raises(KeyboardInterrupt):
         engine._limits()
-    assert LIMITS in parts(tmp_path / "work") and LIMITS not in stems
+    assert LIMITS in parts(tmp_path) and LIMITS not in stems
     engine.workspace._unlock()
-    assert opened(tmp_path / "work", cap(8 << 20))._limits()[0] == 8 << 20
-    assert parts(tmp_path / "work") == {*LASTING, LIMITS}
+    assert opened(tmp_path, 8)._limits()[0] == 8 << 20 and parts(tmp_path) == {*LASTING, LIMITS}
 
 
-def test_in_memory_there_is_no_limits():
-    engine = LocalEngine(threads=1, memory=Memory(FIRST), workspace=Workspace(), progress=lambda name, amount: None)
+def test_in_memory_there_are_no_limits():
+    engine = local_engine()
     assert engine._limits()[0] == 1 << 60 and LIMITS not in engine.workspace
 
 
@@ -106,24 +86,21 @@ def files(tmp_path):
 def test_a_resumed_job_makes_anew_what_rests_on_a_limit_that_is_gone(files, tmp_path, monkeypatch, second, anew, evidence):
     """With the same result, whichever components fit the first time and the second."""
     whole = la.dedup(files, evidence=evidence)
-    limit, written = [16_000], []
+    limit, written = [0], []
     put = Workspace.put
     monkeypatch.setattr(Memory, "partition", lambda self, threads: limit[0])
     monkeypatch.setattr(Workspace, "put", lambda self, name, arrays: written.append(name) or put(self, name, arrays))
     settings = {"work": tmp_path / "work", "evidence": evidence}
-    first = la.dedup(files, **settings)
-    assert first.decisions.equals(whole.decisions) and first.pairs.equals(whole.pairs)
-    del first
     made = "matches-of-all-000000" if evidence == "all" else "matches-000000"
-    assert {made, "pairs-000000", "sketches-000000", "limits"} <= set(written)
-    written.clear()
-    limit[0] = second
-    again = la.dedup(files, **settings)
-    assert again.decisions.equals(whole.decisions) and again.pairs.equals(whole.pairs)
-    assert again.summary.verified_pairs == whole.summary.verified_pairs
-    assert ({made, "limits"} <= set(written)) is anew
-    assert not {"pairs-000000", "sketches-000000", "links-000000", "leaders-000000"} & set(written)
-    again.close()
+    for limit[0], again in ((16_000, True), (second, anew)):
+        written.clear()
+        found = la.dedup(files, **settings)
+        assert found.decisions.equals(whole.decisions) and found.pairs.equals(whole.pairs)
+        assert found.summary.verified_pairs == whole.summary.verified_pairs
+        assert ({made, "limits"} <= set(written)) is again
+        once = {"pairs-000000", "sketches-000000", "links-000000", "leaders-000000"}
+        assert once & set(written) == (once if limit[0] == 16_000 else set())
+        del found
 
 
 @pytest.mark.parametrize("held", ["before", "after"])

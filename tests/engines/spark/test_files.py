@@ -1,14 +1,12 @@
 """Tables in files that tasks write and read."""
 
 import errno
-import json
-import os
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cut_tables import batches, cuts
+from cut_tables import cut_rows, cuts, whole
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,12 +25,18 @@ row = st.tuples(
 )  # fmt: skip
 
 
-def written(folder, found, cut=(), schema=ROWS):
+ORDERS = whole("order")
+
+
+def written(folder, found, cut=(), schema=ORDERS):
     """Write rows as one task; return what it tells."""
-    columns = {name: [row[i] for row in found] for i, name in enumerate(schema.names)}
-    made = list(write_rows(batches(columns, schema, cut), folder, schema))
+    made = list(write_rows(cut_rows(found, schema, cut), folder, schema))
     assert all(batch.schema == WRITTEN for batch in made)
     return [row for batch in made for row in batch.to_pylist()]
+
+
+def orders_in(batches):
+    return [row["order"] for batch in batches for row in batch.to_pylist()]
 
 
 def plain(rows):
@@ -47,7 +51,7 @@ def test_rows_are_read_as_they_were_written(tmp_path_factory, found, cut, group)
     folder = tmp_path_factory.mktemp("table")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spark_files, "GROUP_BYTES", group)
-        told = written(folder, found, cut)
+        told = written(folder, found, cut, ROWS)
     assert len(told) == bool(found) and len(list(folder.iterdir())) == len(told)
     for one in told:
         path = folder / one["name"]
@@ -61,40 +65,35 @@ def test_rows_are_read_as_they_were_written(tmp_path_factory, found, cut, group)
 
 def test_a_batch_is_one_group_of_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(spark_files, "GROUP_BYTES", 1)
-    schema = pa.schema([("order", integer)])
-    (told,) = written(tmp_path, [(i,) for i in range(100)], [50], schema)
+    (told,) = written(tmp_path, [(i,) for i in range(100)], [50])
     assert pq.ParquetFile(tmp_path / told["name"]).metadata.num_row_groups == 2
 
 
 def test_attempts_of_a_task_write_files_of_their_own(tmp_path):
-    """The second does not harm what the first wrote."""
-    schema = pa.schema([("order", integer)])
-    (one,), (other,) = (written(tmp_path, [(i,)], schema=schema) for i in range(2))
+    """The second does not harm what the first wrote, and one that fails tells nothing."""
+    (one,), (other,) = (written(tmp_path, [(i,)]) for i in range(2))
     assert one["name"] != other["name"] and TableFiles.task_of(one["name"]) == TableFiles.task_of(other["name"]) == 0
-    assert [row["order"] for batch in rows_of(tmp_path / one["name"], schema) for row in batch.to_pylist()] == [0]
+    assert orders_in(rows_of(tmp_path / one["name"], ORDERS)) == [0]
 
-
-def test_an_attempt_that_fails_tells_nothing(tmp_path):
     def rows():
         yield pa.record_batch({"order": [1]})
         raise OSError(errno.EIO, "no")
 
-    made = write_rows(rows(), tmp_path, pa.schema([("order", integer)]))
     with pytest.raises(OSError, match="no"):
-        next(made)
+        next(write_rows(rows(), tmp_path, ORDERS))
 
 
 @pytest.mark.parametrize(
     "names", [(), ("00000000-a.parquet",), ("00000003-a.parquet", "00000010-b.parquet", "00000011-c.parquet")]
 )
 def test_which_files_count_is_kept(names, tmp_path):
+    done, half = tmp_path / "t.done", tmp_path / "half.done"
     files = TableFiles(tmp_path, names, tuple(range(len(names))), tuple(10 * i for i in range(len(names))))
-    assert TableFiles.load(tmp_path / "t.done", tmp_path) is None
-    files.save(tmp_path / "t.done")
-    (tmp_path / "half.done").write_text((tmp_path / "t.done").read_text()[:-1])
-    assert TableFiles.load(tmp_path / "half.done", tmp_path) is None
-    assert TableFiles.load(tmp_path / "t.done", tmp_path) == files and json.loads((tmp_path / "t.done").read_text())
-    assert files.rows == sum(range(len(names))) and [os.path.basename(path) for path in files.paths] == list(names)
+    assert TableFiles.load(done, tmp_path) is None
+    files.save(done)
+    half.write_text(done.read_text()[:-1])
+    assert TableFiles.load(half, tmp_path) is None and TableFiles.load(done, tmp_path) == files
+    assert files.rows == sum(range(len(names))) and [path.name for path in files.paths] == list(names)
 
 
 @given(st.lists(st.integers(0, 90), max_size=30))
@@ -109,14 +108,10 @@ def test_tasks_share_the_files(sizes):
 
 def test_a_task_reads_its_share_in_the_order_of_the_files(tmp_path, monkeypatch):
     monkeypatch.setattr(spark_files, "TASK_BYTES", 1000)
-    schema = pa.schema([("order", integer)])
-    told = sorted(
-        (one["name"], one["rows"], one["bytes"]) for i in range(5) for one in written(tmp_path, [(i,)], schema=schema)
-    )
+    told = sorted(tuple(one.values()) for i in range(5) for one in written(tmp_path, [(i,)]))
     files = TableFiles(tmp_path, *map(tuple, zip(*told, strict=True)))
-    wanted = [row["order"] for path in files.paths for batch in rows_of(path, schema) for row in batch.to_pylist()]
+    wanted = [order for path in files.paths for order in orders_in(rows_of(path, ORDERS))]
     shares = files.shares()
-    numbers = [pa.record_batch({"id": [i]}) for i in range(len(shares))]
     assert len(shares) > 1
-    found = read_rows(iter(numbers), files, shares, schema)
-    assert [row["order"] for batch in found for row in batch.to_pylist()] == wanted
+    found = read_rows((pa.record_batch({"id": [i]}) for i in range(len(shares))), files, shares, ORDERS)
+    assert orders_in(found) == wanted

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 from object_store import held, put_folder
 from toy_frames import ToySession
-from weekly import COUNTS, HOW, TOLD, VARIANTS, cut_small, said, weeks, written
+from weekly import COUNTS, HOW, TOLD, VARIANTS, cut_small, weeks, written
 
 import lookalike as la
 from lookalike.files.disk import SIDECAR
@@ -44,7 +44,6 @@ def tables(place):
 
 @pytest.fixture
 def files(place, tables, tmp_path):
-    """The same in files."""
     (tmp_path / "in").mkdir()
     paths = [written(table, tmp_path / "in", f"week{i}") for i, table in enumerate(tables)]
     if place != tmp_path:
@@ -57,30 +56,29 @@ def named(where):
     return [named(one) for one in where] if isinstance(where, list) else str(where) if isinstance(where, Url) else where
 
 
+def counts_of(result):
+    return {name: getattr(result.summary, name) for name in COUNTS}
+
+
 def on_spark(data, place, *, against=None, save=None, session=None, **given):
     """What a job on a cluster says, of files or a table as a frame; sketches are saved."""
     session = session or ToySession(**SESSION | ({"n_tasks": 2} if isinstance(place, Url) else {}))
     data = session.frame(data, 3) if isinstance(data, pa.Table) else data
-    against = session.frame(against, 2) if isinstance(against, pa.Table) else named(against)
-    with closing(la.dedup(data, against=against, engine=session, work=named(place / "work"), **HOW | given)) as result:
+    with closing(la.dedup(data, against=named(against), engine=session, work=named(place / "work"), **HOW | given)) as result:
         if save is not None:
             result.save_sketches(named(save))
-        job = result._job
-        decisions = pa.Table.from_batches(job.decisions.batches(), job.decisions.schema).sort_by("position")
-        counts = {name: getattr(result.summary, name) for name in COUNTS}
-        return decisions.select([*TOLD, "resemblance"]).to_pylist(), counts
+        made = result._job.decisions
+        decisions = pa.Table.from_batches(made.batches(), made.schema).sort_by("position")
+        return decisions.select([*TOLD, "resemblance"]).to_pylist(), counts_of(result)
 
 
 def locally(data, *, against=None, save=None, write=None, **given):
-    """The same on one machine."""
     with closing(la.dedup(data, against=named(against), threads=1, **HOW | given)) as result:
         if save is not None:
             result.save_sketches(named(save))
         if write is not None:
             result.write(write)
-        decisions = result.decisions.select([*TOLD, "resemblance"]).to_pylist()
-        said(result)
-        return decisions, {name: getattr(result.summary, name) for name in COUNTS}
+        return result.decisions.select([*TOLD, "resemblance"]).to_pylist(), counts_of(result)
 
 
 def by_id(table):
@@ -89,7 +87,6 @@ def by_id(table):
 
 
 def kept_of(found, table):
-    """The kept documents of a week."""
     kept = {row["id"] for row in found[0] if row["reason"] == "kept"}
     return pa.Table.from_pylist([row for row in table.to_pylist() if row["id"] in kept], table.schema)
 
@@ -154,17 +151,16 @@ def test_frames_against_files_and_files_against_frames(files, tables, place):
         assert on_spark(files[2], place, against=both) == locally(files[2], against=clean)
 
 
-def test_old_clusters_write_runs_in_any_order(files, tmp_path):
+def test_old_clusters_write_runs_in_any_order(tmp_path):
     """Before Spark 4.1 a task may get several runs, and not those that follow each other."""
-    tables = weeks(3)
-    random.Random(1).shuffle(order := list(range(60)))
-    on_spark(tables[0].take(pa.array(order)), tmp_path, save=tmp_path / "old", session=ToySession(is_old=True, **SESSION))
-    on_spark(tables[0], tmp_path, save=tmp_path / "new")
-    held = [[pq.read_table(file, columns=["position", "id", "text"]) for file in sorted((tmp_path / name).glob("*.parquet"))]
-            for name in ("old", "new")]  # fmt: skip
-    assert len(held[0]) > 3
-    old, new = (pa.concat_tables(some) for some in held)
-    assert old.equals(new) and old["position"].to_pylist() == sorted(old["position"].to_pylist())
+    table, order, held = weeks(3)[0], list(range(60)), []
+    random.Random(1).shuffle(order)
+    for name, is_old, rows in (("old", True, table.take(pa.array(order))), ("new", False, table)):
+        on_spark(rows, tmp_path, save=tmp_path / name, session=ToySession(is_old=is_old, **SESSION))
+        files = sorted((tmp_path / name).glob("*.parquet"))
+        held.append(pa.concat_tables(pq.read_table(file, columns=["position", "id", "text"]) for file in files))
+        assert len(files) > 3
+    assert held[0].equals(held[1]) and held[0]["position"].to_pylist() == sorted(held[0]["position"].to_pylist())
 
 
 def test_ids_of_saved_documents_are_told_under_their_type(tmp_path):
@@ -179,18 +175,17 @@ def test_ids_of_saved_documents_are_told_under_their_type(tmp_path):
 
 
 def test_what_is_refused(files, tables, tmp_path):
-    session = ToySession(**SESSION)
-    on_spark(files[0], tmp_path, save=tmp_path / "history")
-    frame = session.frame(tables[1], 2)
-    with pytest.raises(la.errors.ParameterError, match="^against must be a data frame or saved sketches"):
-        la.dedup(frame, against=files[0], engine=session, work=tmp_path / "work", **HOW)
-    with pytest.raises(
-        la.errors.ParameterError, match="history holds sketches that were made with other settings: seed was 1, is 2"
+    session, seen = ToySession(**SESSION), tmp_path / "history"
+    on_spark(files[0], tmp_path, save=seen)
+    for against, seed, said in (
+        (files[0], 1, "^against must be a data frame or saved sketches"),
+        (seen, 2, "history holds sketches that were made with other settings: seed was 1, is 2"),
     ):
-        la.dedup(frame, against=tmp_path / "history", engine=session, work=tmp_path / "other", **HOW, seed=2)
-    assert not (tmp_path / "other").exists()
+        with pytest.raises(la.errors.ParameterError, match=said):
+            on_spark(tables[1], tmp_path / "other", against=against, session=session, seed=seed)
+        assert not (tmp_path / "other").exists()
     with pytest.raises(la.errors.OutputError, match="exists; pass force=True"):
-        on_spark(files[1], tmp_path / "b", save=tmp_path / "history")
+        on_spark(files[1], tmp_path / "b", save=seen)
     assert not list(tmp_path.glob(".seen*"))
 
 

@@ -1,5 +1,6 @@
 """What the engine on Spark asks of a session."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -67,12 +68,8 @@ def test_the_cluster_runs_what_the_driver_has(on_cluster, fits):
     pyspark = pytest.importorskip("pyspark")
     session = session_of({})
     session.version = on_cluster.format(*pyspark.__version__.split("."))
-    if fits:
-        check_versions(session)
-        return
-    with pytest.raises(
-        ParameterError, match=f"runs Spark {session.version}, and pyspark here is {pyspark.__version__}: install"
-    ):
+    said = f"runs Spark {session.version}, and pyspark here is {pyspark.__version__}: install"
+    with nullcontext() if fits else pytest.raises(ParameterError, match=said):
         check_versions(session)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from cut_tables import batches, cuts
+from cut_tables import cut_rows, cuts, whole
 from hypothesis import given
 from hypothesis import strategies as st
 from spark_session import session
@@ -13,16 +13,15 @@ from spark_session import session
 from lookalike.engines.spark import sorting as spark_sorting
 from lookalike.engines.spark.packs import Packing, pack_batches, unpacked
 from lookalike.engines.spark.sorting import Sorter, Sorting
+from lookalike.values.tables import LINKS
 
 integer = pa.int64()
-whole = st.integers(-3, 3) | st.integers(-(1 << 63), (1 << 63) - 1)
+numbers = st.integers(-3, 3) | st.integers(-(1 << 63), (1 << 63) - 1)
 VALUES = {"strings": (pa.large_string(), st.text(max_size=3)), "digests": (pa.binary(16), st.binary(min_size=16, max_size=16)),
-          "integers": (integer, whole)}  # fmt: skip
-LINKS = pa.schema([("left", integer), ("right", integer)])
+          "integers": (integer, numbers)}  # fmt: skip
 
 
 def limited(patch, held=100, batch=300, runs=3):
-    """Let a task hold hardly anything."""
     patch.setattr(spark_sorting, "BUCKET_BYTES", held)
     patch.setattr(spark_sorting, "RUN_BATCH_BYTES", batch)
     patch.setattr(spark_sorting, "BATCH_BYTES", batch)
@@ -43,39 +42,28 @@ def sorted_rows(found, sorting):
 @given(st.sampled_from(sorted(VALUES)), st.data(), st.integers(1, 2), st.booleans(), cuts, st.integers(1, 400), st.integers(1, 999),
        st.integers(2, 5))  # fmt: skip
 def test_rows_are_sorted_as_in_memory(kind, data, n_sort, once, cut, held, batch, runs):
+    """In runs of runs, in which repeats lie apart; with columns that rows are not sorted by where no repeats go."""
     arrow, values = VALUES[kind]
     names = ("by", "order", "position")[: 1 + n_sort]
-    schema = pa.schema([("by", arrow), *((name, integer) for name in names[1:])])
+    more = [] if once else [("text", pa.large_binary()), ("flag", pa.bool_())]
+    schema = pa.schema([("by", arrow), *whole(*names[1:]), *more])
     some = data.draw(st.lists(values, min_size=1, max_size=3))
-    rows = data.draw(st.lists(st.tuples(st.sampled_from(some), *[whole] * n_sort), max_size=40))
-    columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    rows = data.draw(st.lists(st.tuples(st.sampled_from(some), *[numbers] * n_sort), max_size=40))
+    full = rows if once else [(*row, b"x" * (i % 7 * 20), bool(i % 3) or None) for i, row in enumerate(rows)]
     sorting = Sorting(names=names, schema=schema, once=once, key=bytes(16))
-    wanted = sorted_rows(batches(columns, schema, cut), sorting)
+    wanted = sorted_rows(cut_rows(full, schema, cut), sorting)
     with pytest.MonkeyPatch.context() as patch:
         limited(patch, held, batch, runs)
-        assert sorted_rows(batches(columns, schema, cut), sorting) == wanted
+        found = sorted_rows(cut_rows(full, schema, cut), sorting)
+    keys = [row[: 1 + n_sort] for row in found]
+    assert keys == [row[: 1 + n_sort] for row in wanted] and sorted(map(repr, found)) == sorted(map(repr, wanted))
     if kind == "integers":
-        assert wanted == sorted(set(rows) if once else rows)
-
-
-def test_a_bucket_many_times_as_large_as_what_is_held(monkeypatch):
-    """With columns that rows are not sorted by, in runs of runs; the repeats lie in different ones."""
-    schema = pa.schema([*LINKS, ("text", pa.large_binary()), ("flag", pa.bool_())])
-    rows = [(i * 7 % 3, i * 17 % 10_000, b"x" * (i % 50), bool(i % 3) or None) for i in range(10_000)]
-    columns = {name: [row[i] for row in rows] for i, name in enumerate(schema.names)}
-    limited(monkeypatch, held=8000, batch=2000)
-    found = sorted_rows(batches(columns, schema, range(100, 10_000, 100)), Sorting(names=("left", "right"), schema=schema))
-    assert found == sorted(rows, key=lambda row: row[:2])
-    numbers = {name: columns[name] * 2 for name in LINKS.names}
-    found = sorted_rows(
-        batches(numbers, LINKS, range(100, 20_000, 100)), Sorting(names=("left", "right"), schema=LINKS, once=True)
-    )
-    assert found == sorted((row[0], row[1]) for row in rows)
+        assert keys == sorted(set(rows) if once else rows)
 
 
 def test_little_is_held_of_what_lies_on_the_disk(monkeypatch):
     limited(monkeypatch, held=1 << 20, batch=1 << 20, runs=4)
-    places = pa.array(range(1 << 16), integer)
+    places = pa.array(range(1 << 16))
     rows = pa.record_batch([places] * 2, schema=LINKS)
     before = pa.total_allocated_bytes()
     with Sorter(Sorting(names=LINKS.names, schema=LINKS)) as sorter:
@@ -89,8 +77,8 @@ def test_little_is_held_of_what_lies_on_the_disk(monkeypatch):
 def bucket(n=4000):
     """A bucket as its task gets it, and how it is put together."""
     settings = Packing(by="left", cut=1, schema=LINKS)
-    columns = {"left": [5] * n, "right": list(range(n))}
-    packs = [one for batch in batches(columns, LINKS, range(40, n, 40)) for one in pack_batches(iter([batch]), settings)]
+    rows = cut_rows([(5, right) for right in range(n)], LINKS, range(40, n, 40))
+    packs = [one for batch in rows for one in pack_batches(iter([batch]), settings)]
     return unpacked(iter(packs), settings, ("right",), False)
 
 

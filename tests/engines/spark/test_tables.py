@@ -4,6 +4,7 @@ from functools import partial
 
 import pyarrow as pa
 import pytest
+from cut_tables import whole
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 from engine_kinds import frames_engine
@@ -11,7 +12,6 @@ from engine_kinds import frames_engine
 from lookalike.engines.spark import engine as engine_module
 from lookalike.engines.spark import files as spark_files
 from lookalike.engines.spark import tables as spark_tables
-from lookalike.engines.spark import texts as spark_texts
 from lookalike.engines.spark.engine import MOST_TIMES, SparkEngine
 from lookalike.engines.spark.files import rows_of as rows_of_file
 from lookalike.engines.spark.tables import StoredTable, pattern_of
@@ -20,8 +20,7 @@ from lookalike.inputs.read import ReadOptions
 from lookalike.steps.totals import N_ROWS
 from lookalike.values.tables import SOURCE_BITS
 
-integer = pa.int64()
-ROWS = pa.schema([("order", integer), ("position", integer), ("x", integer)])
+ROWS = whole("order", "position", "x")
 
 
 @pytest.fixture
@@ -36,18 +35,15 @@ def table(n, schema=ROWS):
 
 
 def rows_of(some):
-    """Rows in any order."""
     return sorted(tuple(row.values()) for batch in some.batches() for row in batch.to_pylist())
 
 
 def doubled(rows, schema):
-    """A step."""
     for batch in rows:
         yield pa.RecordBatch.from_arrays([*batch.columns[:-1], pa.compute.multiply(batch.columns[-1], 2)], schema=schema)
 
 
 def ranked(engine, name="made", **more):
-    """Stored rows with their order."""
     made = pa.table({"position": list(range(6)), "x": [1] * 6, "y": [2] * 6} | more)
     return engine.rank(engine.materialize(engine.rows(made), name), ["position"], 0)
 
@@ -90,22 +86,24 @@ def test_steps_that_follow_each_other_run_in_one_task(engine):
     assert rows_of(made) == [(i, i, 8 * i) for i in range(9)]
 
 
-@pytest.mark.parametrize("names", [["x"], ["x", "order"], ["order", "position", "x"]], ids=str)
-@pytest.mark.parametrize("kind", ["made", "stored", "both", "joined", "met"])
-def test_columns_are_chosen(kind, names, engine):
-    some = engine.rows(table(6))
-    made = {
-        "made": lambda: some,
-        "stored": lambda: engine.materialize(some, "some"),
-        "both": lambda: engine.union(some, engine.materialize(some, "some")),
-        "joined": lambda: engine.join(
-            engine.rows(table(6, pa.schema(list(ROWS)[:2]))), some.select(["order", "x"]), "order", "left"
-        ),
-        "met": lambda: engine.group_by(some, "x", "order"),
-    }[kind]()
-    chosen = made.select(names)
-    assert chosen.schema == pa.schema([ROWS.field(name) for name in names])
-    assert rows_of(chosen) == sorted([(i,) * len(names) for i in range(6)] * (2 if kind == "both" else 1))
+KINDS = {
+    "made": lambda engine, some: some,
+    "stored": lambda engine, some: engine.materialize(some, "some"),
+    "both": lambda engine, some: engine.union(some, engine.materialize(some, "some")),
+    "joined": lambda engine, some: engine.join(
+        engine.rows(table(6, whole("order", "position"))), some.select(["order", "x"]), "order", "left"
+    ),
+    "met": lambda engine, some: engine.group_by(some, "x", "order"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns_are_chosen(kind, engine):
+    made = KINDS[kind](engine, engine.rows(table(6)))
+    for names in (["x"], ["x", "order"], ["order", "position", "x"]):
+        chosen = made.select(names)
+        assert chosen.schema == whole(*names)
+        assert rows_of(chosen) == sorted([(i,) * len(names) for i in range(6)] * (2 if kind == "both" else 1))
 
 
 def test_a_table_without_rows_has_no_files(engine):
@@ -125,8 +123,7 @@ def test_many_rows_get_more_tasks_and_few_get_fewer(engine):
 def test_rows_are_cut_by_their_places_in_the_input(sizes, engine, monkeypatch):
     monkeypatch.setattr(engine_module, "ROWS_OF_A_TASK", 2)
     positions = [source << SOURCE_BITS | row for source, n in enumerate(sizes) for row in range(n)]
-    given = pa.table({"position": positions}, pa.schema([("position", integer)]))
-    ranked = engine.rank(engine.rows(given.take(pa.array(range(len(given))[::-1], integer))), ("position",), 0)
+    ranked = engine.rank(engine.rows(pa.table([positions[::-1]], whole("position"))), ("position",), 0)
     for begin in range(len(positions) + 2):
         for end in (begin, begin + 2, len(positions), len(positions) + 3):
             cut = ranked.slice(begin, end)
@@ -136,7 +133,7 @@ def test_rows_are_cut_by_their_places_in_the_input(sizes, engine, monkeypatch):
 
 
 def test_positions_with_gaps_are_ranked_by_sorting(engine):
-    given = pa.table({"position": [5, 1, 9, 3]}, pa.schema([("position", integer)]))
+    given = pa.table([[5, 1, 9, 3]], whole("position"))
     for by, wanted in (("position", {1: 0, 3: 1, 5: 2, 9: 3}), ("-position", {1: 3, 3: 2, 5: 1, 9: 0})):
         engine.close()
         assert dict(rows_of(engine.rank(engine.rows(given), (by,), 0))) == wanted
@@ -152,34 +149,6 @@ def test_a_sum_that_is_large_comes_by_a_file(engine, monkeypatch):
 def test_what_is_read_back_is_removed(engine):
     assert len(rows_of(engine.rows(table(5)))) == 5
     assert not [path for path in engine.folder.glob("*") if any(path.glob("*"))]
-
-
-def test_a_job_that_goes_on_reads_what_is_whole(engine):
-    """And makes anew what is not."""
-    engine.materialize(engine.rows(table(5)), "whole")
-    engine.materialize(engine.rows(table(4)), "begun")
-    (engine.folder / "begun.done").unlink()
-    again = SparkEngine(engine.session, engine.folder)
-    assert len(rows_of(again.materialize(again.rows(table(7)), "whole"))) == 5
-    assert len(rows_of(again.materialize(again.rows(table(7)), "begun"))) == 7
-
-
-def test_texts_of_inputs_are_joined_and_stored(engine, tmp_path, monkeypatch):
-    """Where inputs are read in pieces, and texts are read again from files that tasks wrote."""
-    monkeypatch.setattr(spark_texts, "UNIT_BYTES", 1)
-    (tmp_path / "a.jsonl").write_text("".join(f'{{"text": "text {i}"}}\n' for i in range(9)))
-    documents = engine.source(open_sources([tmp_path / "a.jsonl"]), ReadOptions())
-    ranked = engine.rank(engine.materialize(documents.select(["position"]), "sketches"), ("-position",), 0)
-    joined = engine.join(ranked.select(["order"]), documents, "order", "inner")
-    wanted = [(order, f"text {8 - order}".encode()) for order in range(9)]
-    assert rows_of(joined) == wanted and joined.select(["order"]).schema.names == ["order"]
-    stored = engine.materialize(joined, "texts")
-    assert rows_of(stored) == wanted and engine.materialize(stored, "texts") is stored
-    bundles = pa.table({"bundle": [0, 0, 3, 3], "order": [0, 5, 3, 5]}, pa.schema([("bundle", integer), ("order", integer)]))
-    assert [row[2] for row in rows_of(engine.join(engine.rows(bundles), stored, "order", "inner"))] == [
-        wanted[order][1] for order in (0, 5, 3, 5)
-    ]
-    assert rows_of(engine.join(engine.rows(bundles), stored, "order", "inner").select(["bundle"])) == [(0,), (0,), (3,), (3,)]
 
 
 @pytest.mark.parametrize(("path", "pattern"), [("/a b/é", "file:///a b/é"), ("/a[1]{b}*?%20", r"file:///a\[1\]\{b\}\*\?%20")])
@@ -199,15 +168,12 @@ def small(engine, monkeypatch):
 def test_small_tables_need_no_tasks(small):
     engine, asked = small
     some = engine.materialize(engine.rows(table(9)), "some")
-    joined = engine.join(
-        engine.group_by(some.select(["order", "x"]), "x", "order"), some.select(["order", "position"]), "order", "inner"
-    )
+    met = engine.group_by(some.select(["order", "x"]), "x", "order")
+    joined = engine.join(met, some.select(["order", "position"]), "order", "inner")
     both = engine.materialize(engine.union(joined, engine.map(joined, iter, joined.schema)), "both")
-    assert rows_of(both) == sorted(2 * [(i, i, i) for i in range(9)])
-    assert engine.aggregate(both, N_ROWS).tolist() == [18]
-    assert [row["order"] for batch in engine.group_by(both, None, ("order", "x")).batches() for row in batch.to_pylist()] == [
-        i // 2 for i in range(18)
-    ]
+    assert rows_of(both) == sorted(2 * [(i, i, i) for i in range(9)]) and engine.aggregate(both, N_ROWS).tolist() == [18]
+    together = engine.group_by(both, None, ("order", "x")).batches()
+    assert [row["order"] for batch in together for row in batch.to_pylist()] == [i // 2 for i in range(18)]
     assert rows_of(engine.rank(some.select(["position"]), ("-position",), 0)) == [(i, 8 - i) for i in range(9)]
     assert not asked
 
@@ -215,14 +181,14 @@ def test_small_tables_need_no_tasks(small):
 def test_what_the_driver_has_made_is_joined_with_what_tasks_make(small):
     """Sums of widths decide which is which: 9 rows of 24 bytes, or 90."""
     engine, asked = small
-    engine.few_bytes = 9 * 24
+    engine.few_bytes, some = 9 * 24, [(i, i, i) for i in range(90)]
     few, many = engine.materialize(engine.rows(table(9)), "few"), engine.materialize(engine.rows(table(90)), "many")
-    assert few.here and not many.here and many.select(["x"]).here is False and engine.materialize(few, "few").select(["x"]).here
+    assert few.here and not many.here and not many.select(["x"]).here and engine.materialize(few, "few").select(["x"]).here
     met = engine.group_by(few, "x", "order")
+    orders = met.select(["order"])
     assert met.here and not asked[1:]
-    assert rows_of(engine.join(met.select(["order"]), many, "order", "inner")) == [(i, i, i) for i in range(9)]
-    assert rows_of(engine.join(many, met.select(["order"]), "x", "semi")) == [(i, i, i) for i in range(9)]
-    assert rows_of(engine.union(met, many)) == sorted([(i, i, i) for i in range(9)] + [(i, i, i) for i in range(90)])
+    assert rows_of(engine.join(orders, many, "order", "inner")) == rows_of(engine.join(many, orders, "x", "semi")) == some[:9]
+    assert rows_of(engine.union(met, many)) == sorted(some[:9] + some)
     assert len(asked) > 3
 
 

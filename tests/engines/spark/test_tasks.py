@@ -20,7 +20,6 @@ class FromSparkError(Exception):
 
 
 def through_spark(error):
-    """Raise an error in a task."""
     try:
         with explained():
             raise error
@@ -51,25 +50,38 @@ def test_rows_are_named_by_the_driver():
     assert (found.value.position, found.value.row, found.value.reason) == (7, 8, "the tokenizer failed: é")
 
 
+JavaError = type("Py4JJavaError", (Exception,), {"__module__": "py4j.protocol"})
+LOST = "Lost task 0.3 in stage 77.0 (TID 84) (10.0.0.7 executor 0): java.io.IOException: "
+MISSING = "Traceback:\n  File x, line 1, in loads\nModuleNotFoundError: No module named '{}'\n\tat java"
+
+
 @pytest.mark.parametrize(
-    ("module", "said"),
+    ("error", "kind", "said"),
     [
-        ("lookalike.steps.decide", f"package lookalike: install lookalike {lookalike.__version__} in the Python"),
-        ("snowballstemmer", "package snowballstemmer: install snowballstemmer in the Python that they use"),
+        (
+            FromSparkError(MISSING.format("lookalike.steps.decide")),
+            LookalikeError,
+            f"package lookalike: install lookalike {re.escape(lookalike.__version__)} in the Python",
+        ),
+        (
+            FromSparkError(MISSING.format("snowballstemmer")),
+            LookalikeError,
+            "package snowballstemmer: install snowballstemmer in the Python that they use",
+        ),
+        (
+            JavaError(f"{LOST}No space left on device\n\tat java.base"),
+            OutputError,
+            r"no space left on a disk that Spark's worker 10\.0\.0\.7 writes to.*resume",
+        ),
+        (JavaError("OSError: [Errno 28] No space left on device"), OutputError, "a disk that one of Spark's workers writes to"),
+        (JavaError(f"{LOST}Connection reset"), JavaError, "Connection reset"),
+        (FromSparkError("a worker was lost"), FromSparkError, "a worker was lost"),
+        (ValueError("<<lookalike e30=>>"), ValueError, "lookalike"),
     ],
 )
-def test_a_package_that_workers_lack_is_named(module, said):
-    with pytest.raises(LookalikeError, match=re.escape(said)), raised_again():
-        raise FromSparkError(
-            f"Traceback:\n  File x, line 1, in loads\nModuleNotFoundError: No module named '{module}'\n\tat java"
-        )
-
-
-def test_other_errors_stay_what_they_are():
-    with pytest.raises(FromSparkError, match="a worker was lost"), raised_again():
-        raise FromSparkError("a worker was lost")
-    with pytest.raises(ValueError, match="lookalike"), raised_again():
-        raise ValueError("<<lookalike e30=>>")
+def test_what_workers_lack_is_named_and_other_errors_stay_what_they_are(error, kind, said):
+    with pytest.raises(kind, match=said), raised_again():
+        raise error
 
 
 def test_what_a_worker_has_loaded_is_not_looked_through_for_garbage(monkeypatch):
@@ -85,25 +97,3 @@ def test_what_a_worker_has_loaded_is_not_looked_through_for_garbage(monkeypatch)
         assert len(frozen) == 1, "there is little more"
     finally:
         gc.unfreeze()
-
-
-JavaError = type("Py4JJavaError", (Exception,), {"__module__": "py4j.protocol"})
-LOST = "Lost task 0.3 in stage 77.0 (TID 84) (10.0.0.7 executor 0): java.io.IOException: "
-
-
-def test_a_full_disk_is_named_by_its_worker():
-    with (
-        pytest.raises(OutputError, match=r"no space left on a disk that Spark's worker 10\.0\.0\.7 writes to.*resume"),
-        raised_again(),
-    ):
-        raise JavaError(f"{LOST}No space left on device\n\tat java.base")
-
-
-def test_a_full_disk_is_told_where_nothing_names_it():
-    with pytest.raises(OutputError, match="a disk that one of Spark's workers writes to"), raised_again():
-        raise JavaError("OSError: [Errno 28] No space left on device")
-
-
-def test_other_errors_of_spark_are_as_they_were():
-    with pytest.raises(JavaError, match="Connection reset"), raised_again():
-        raise JavaError(f"{LOST}Connection reset")

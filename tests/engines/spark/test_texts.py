@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cut_tables import batches, cuts
+from cut_tables import cut_rows, cuts, whole
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,8 +25,14 @@ TEXTS = pa.schema([("order", pa.int64()), ("text", pa.large_binary())])
 
 def asked(rows, cut=()):
     """Rows that name unit and place, in batches; their orders are 0, 1, and so on."""
-    units, places = zip(*rows, strict=True) if rows else ((), ())
-    return batches({"order": list(range(len(rows))), "unit": list(units), "place": list(places)}, GIVEN, cut)
+    return cut_rows([(order, *row) for order, row in enumerate(rows)], GIVEN, cut)
+
+
+def wanted(rows, texts, cut=()):
+    """What is read for such rows: pairs of order and text."""
+    found = list(read_wanted(asked(rows, cut), texts, "text", WANTED))
+    assert all(batch.schema == WANTED for batch in found)
+    return [(row["order"], row["text"]) for batch in found for row in batch.to_pylist()]
 
 
 def written(folder, texts, each=3):
@@ -52,10 +58,8 @@ def test_texts_are_found_again(one, other, data, cut):
             folder = Path(made)
             places = {place: text for some in (one, other) for place, text in zip(written(folder, some), some, strict=True)}
             rows = sorted(data.draw(st.lists(st.sampled_from(sorted(places)), max_size=40))) if places else []
-            found = list(read_wanted(asked(rows, cut), TextFiles(folder), "text", WANTED))
-    told = [(row["order"], row["text"]) for batch in found for row in batch.to_pylist()]
+            told = wanted(rows, TextFiles(folder), cut)
     assert told == [(order, places[row]) for order, row in enumerate(rows)]
-    assert all(batch.schema == WANTED for batch in found)
 
 
 def test_a_group_of_rows_holds_as_many_texts_as_fit(tmp_path, monkeypatch):
@@ -75,19 +79,12 @@ def test_a_text_that_is_wanted_often_is_not_held_as_often(tmp_path, monkeypatch)
 
 
 def test_texts_are_written_by_a_task_that_gives_their_places(tmp_path):
-    rows = batches({"order": [5, 6, 7], "text": [b"a", b"", b"c"]}, TEXTS, [1])
+    rows = cut_rows([(5, b"a"), (6, b""), (7, b"c")], TEXTS, [1])
     made = pa.Table.from_batches(spool(rows, tmp_path, GIVEN), GIVEN)
     assert made["order"].to_pylist() == [5, 6, 7] and made["place"].to_pylist() == [0, 1, 2]
     assert [path.name for path in tmp_path.iterdir()] == [TextFiles(tmp_path).path(made["unit"][0].as_py()).name]
-
-
-def test_attempts_of_a_task_write_files_of_their_own(tmp_path):
-    """Each is whole; the rows that Spark takes name one."""
-    first, again = (written(tmp_path, [b"a", b"b"]) for _ in range(2))
-    assert first[0][0] != again[0][0] and len(list(tmp_path.iterdir())) == 2
-
-
-def test_a_task_without_texts_writes_no_file(tmp_path):
+    unit, again = (written(tmp_path, [b"a", b"b"])[0][0] for _ in range(2))
+    assert unit != again and len(list(tmp_path.iterdir())) == 3, "attempts of a task write files of their own"
     assert list(spool(iter([]), str(tmp_path / "none"), GIVEN)) == [] and not (tmp_path / "none").exists()
 
 
@@ -104,10 +101,8 @@ def inputs(tmp_path, monkeypatch):
 
 
 def places_in(texts, positions, cut=()):
-    """Where documents are."""
-    starts = pa.array([unit.start for unit in texts.units]).to_numpy()
-    schema = pa.schema([("position", pa.int64())])
-    made = located(batches({"position": positions}, schema, cut), starts, pa.schema([*schema, *WHERE]))
+    schema = whole("position")
+    made = located(cut_rows([(place,) for place in positions], schema, cut), texts.starts, pa.schema([*schema, *WHERE]))
     return [(row["unit"], row["place"]) for batch in made for row in batch.to_pylist()]
 
 
@@ -115,21 +110,16 @@ def test_texts_are_read_from_the_pieces_of_inputs(inputs):
     texts, known = inputs
     assert len(texts.units) > 3
     for some in (sorted(known), sorted(known)[1::4], [7, 7, 1 << SOURCE_BITS]):
-        found = read_wanted(asked(places_in(texts, some, [2])), texts, "text", WANTED)
-        assert [text.decode() for batch in found for text in batch["text"].to_pylist()] == [known[place] for place in some]
+        found = wanted(places_in(texts, some, [2]), texts)
+        assert [text.decode() for _, text in found] == [known[place] for place in some]
 
 
 def test_inputs_that_changed_are_refused(inputs, tmp_path):
-    """What is compared must be what was sketched."""
+    """What is compared must be what was sketched: where rows are gone, and where the disk says that something changed."""
     texts, known = inputs
     rows = places_in(texts, sorted(known))
+    with pytest.raises(InputDataError, match=r"b\.jsonl, row \d+: the row is no longer there; run again"):
+        wanted([(len(texts.units) - 1, texts.units[-1].start + 3)], texts)
     os.utime(tmp_path / "b.jsonl", (1, 1))
     with pytest.raises(InputDataError, match=r"b\.jsonl: the file changed during the run; run again"):
-        list(read_wanted(asked(rows), texts, "text", WANTED))
-
-
-def test_inputs_that_have_fewer_rows_are_refused(inputs):
-    """Where the disk says that nothing changed."""
-    texts, _ = inputs
-    with pytest.raises(InputDataError, match=r"b\.jsonl, row \d+: the row is no longer there; run again"):
-        list(read_wanted(asked([(len(texts.units) - 1, texts.units[-1].start + 3)]), texts, "text", WANTED))
+        wanted(rows, texts)
