@@ -5,7 +5,8 @@ import pytest
 from naive import walk as naive
 
 import lookalike as la
-from lookalike.core import Resolver
+from lookalike.core import Resolver, Rows
+from lookalike.methods.method import FINGERPRINTS
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.6, 1.0])
@@ -21,6 +22,17 @@ def test_decisions_and_pairs_are_those_of_the_walk(rng, threshold, how):
     assert result.keep.tolist() == [keeper == row for row, keeper in enumerate(keepers)]
     named = zip(*(result.removed[name].to_pylist() for name in ("id", "duplicate_of")), strict=True)
     assert dict(named) == {row: keeper for row, keeper in enumerate(keepers) if keeper != row}
+
+
+@pytest.mark.parametrize("partner", [-1, 1, 2, 5, 7, 9])
+def test_a_partner_that_is_not_there_is_told(partner):
+    """Orders 2 and 5 are in another bundle, 7 is the row itself, 9 comes later."""
+    words, scores = np.zeros(5, np.uint64), 1 - np.arange(65) / 64
+    rows = Rows(FINGERPRINTS, np.ones(5, np.int64), np.arange(6), np.empty(0, np.int32), words, scores)
+    with pytest.raises(RuntimeError, match="not in the bundle"):
+        rows.walk(
+            np.array([0, 2, 5]), np.array([2, 5, 3, 7, 9]), np.array([0, 0, 0, 0, 1, 1]), np.array([partner]), 0, 0.5, False
+        )
 
 
 def test_resolve_equals_a_set(rng):
