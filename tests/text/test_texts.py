@@ -32,6 +32,11 @@ def test_missing_texts_are_empty(texts):
     assert la.shingle(texts, width=1).sizes.tolist() == [1, 0, 2]
 
 
+def test_texts_in_several_chunks_have_the_shingles_of_all():
+    found, wanted = (la.shingle(texts, width=1) for texts in (pa.chunked_array([["a b", "c d"], ["e"]]), ["a b", "c d", "e"]))
+    assert found.sizes.tolist() == [2, 2, 1] and found.values.tolist() == wanted.values.tolist()
+
+
 @pytest.mark.parametrize(
     ("texts", "message"),
     [

@@ -69,6 +69,9 @@ def test_most_likely_estimate_at_the_edges():
     for wrong in ({"slots": 0}, {"slots": 1, "bits": 2, "combined": 2}, {"slots": 1, "bits": 0}):
         with pytest.raises(ParameterError):
             Part(**wrong)
+    for found in ([11, 2], [-1, 2], [3]):
+        with pytest.raises(ParameterError, match="matches"):
+            likelihood.most_likely(found, parts)
 
 
 @pytest.mark.parametrize(("combined", "crossover"), [(2, 3**-0.5), (4, 0.697), (8, 0.797), (16, 0.871)])
