@@ -88,7 +88,7 @@ def stage(tmp_path_factory):
     nested = ({"doc": {"text": row["text"], "meta": {"id": row["id"]}}} for row in rows)
     write_lines(folder / "nested.jsonl", nested)
     (folder / "template.txt").write_text(notes[0])
-    tutorial: dict = {}
+    tutorial = {}
     with contextlib.chdir(folder):
         exec(BLOCK.search((ROOT / "docs/tutorial.md").read_text())[2], tutorial)
     (folder / "pages.jsonl").write_text(lines)

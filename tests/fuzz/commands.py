@@ -21,7 +21,7 @@ POLICIES = ("first", "last", "longest", "shortest", "largest:n", "smallest:n", "
             "largest:id:n")  # fmt: skip
 
 
-def corpus(folder: Path) -> None:
+def corpus(folder):
     """A few files of every format, a folder, and things that are none of ours."""
     rows = [{"id": f"d{i}", "text": f"one two three four five six seven {i % 3}", "n": i} for i in range(6)]
     lines = "".join(json.dumps(row) + "\n" for row in rows)
@@ -46,7 +46,7 @@ OUTPUTS = ("out.jsonl", "out.jsonl.gz", "out.jsonl.zst", "out.csv", "out.parquet
            "out.txt", "out.json", "", "x" * 300, "/dev/null", "a.jsonl/out", "out\n.jsonl", "link.jsonl", "loop")  # fmt: skip
 
 
-def values_for(name: str) -> tuple[str, ...]:
+def values_for(name):
     """What an option may be given."""
     if name in ("output", "matches", "listed", "report", "save", "save_sketches"):
         return OUTPUTS
@@ -59,7 +59,7 @@ def values_for(name: str) -> tuple[str, ...]:
     return {"keep": POLICIES, "memory": SIZES}.get(name, NUMBERS)
 
 
-def given_for(r: Random, parameter, odd: bool) -> list[str]:
+def given_for(r, parameter, odd):
     """The words by which a parameter is given: an argument or an option, with a sound value or an odd one."""
     if parameter.param_type_name == "argument":
         if parameter.name == "path":  # of an index
@@ -91,7 +91,7 @@ def given_for(r: Random, parameter, odd: bool) -> list[str]:
     return ["--set", f"{parameter.name}={value}"] if parameter.hidden else [r.choice(parameter.opts), value]
 
 
-def arguments(r: Random, path: list[str], command) -> list[str]:
+def arguments(r, path, command):
     """A command with what it needs, some options, and up to three odd values."""
     odd = {parameter.name for parameter in r.choices(command.params or [None], k=r.choice([0, 1, 1, 2, 3])) if parameter}
     likely = {} if path == ["show"] else {"threads": 1.0, "output": 0.5, "force": 0.4, "against": 0.3}
@@ -125,7 +125,7 @@ class Commands:
         Where a sound copy of the folder is kept.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         folder.mkdir(parents=True)
         corpus(folder)
         self.folder = folder
@@ -138,7 +138,7 @@ class Commands:
         self._call(["index", "add", str(folder / "ix"), str(folder / "a.jsonl"), "--id", "id"])
 
     @staticmethod
-    def _call(line: list[str]) -> tuple[int, str, str]:
+    def _call(line):
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
@@ -147,7 +147,7 @@ class Commands:
                 return int(stop.code or 0), out.getvalue(), err.getvalue()
         raise AssertionError("the program did not end")
 
-    def judge(self, seed: int, folder: Path) -> tuple[str, str]:
+    def judge(self, seed, folder):
         """Run one command line; return the command and how it ended."""
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(self.folder, folder, symlinks=True)

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 from hashlib import blake2b
-from pathlib import Path
 from random import Random
 from zlib import crc32
 
@@ -39,7 +38,7 @@ def places_in(value, path=()):
         yield from places_in(inner, (*path, key))
 
 
-def other_json(r: Random, said):
+def other_json(r, said):
     """What is said, but for one thing."""
     said = copy.deepcopy(said)
     *way, last = r.choice(list(places_in(said)))
@@ -58,7 +57,7 @@ def other_json(r: Random, said):
     return said
 
 
-def other_column(r: Random, column):
+def other_column(r, column):
     """A column with nulls, other values, or of another type."""
     n, kind = len(column), column.type
     match r.randrange(8):
@@ -89,7 +88,7 @@ def other_column(r: Random, column):
     return pa.array(made[kind], kind)
 
 
-def other_table(r: Random, table):
+def other_table(r, table):
     """A table but for one column, or some rows."""
     n, at = table.num_rows, r.randrange(table.num_columns)
     match r.randrange(10):
@@ -121,7 +120,7 @@ class Crafted:
         Where they are made.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         os.environ["XDG_STATE_HOME"] = str(folder / "state")
         self.folder = folder
         (folder / "in").mkdir(parents=True)
@@ -144,7 +143,7 @@ class Crafted:
             os._exit(0)
         expect(os.waitpid(child, 0)[1] == 0, "the job that is to be resumed failed")
 
-    def judge(self, seed: int, folder: Path) -> tuple[str, str]:
+    def judge(self, seed, folder):
         """Change and read one folder; return its kind and how that ended."""
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -166,7 +165,7 @@ class Crafted:
         return kind, "result"
 
     @staticmethod
-    def _craft(r: Random, target: Path, own: bool) -> None:
+    def _craft(r, target, own):
         """Change the description or a table of a saved result or saved sketches."""
         description = next(target / name for name in ("result.json", "sketches.json") if (target / name).exists())
         said = json.loads(description.read_bytes())
@@ -190,18 +189,18 @@ class Crafted:
         description.write_bytes(redone(said, own))
 
     @staticmethod
-    def _craft_index(r: Random, target: Path) -> None:
+    def _craft_index(r, target):
         body = json.dumps(other_json(r, json.loads((target / "manifest").read_bytes()[9:]))).encode()
         (target / "manifest").write_bytes(b"%08x\n" % crc32(body) + body)
 
     @staticmethod
-    def _craft_work(r: Random, target: Path) -> None:
+    def _craft_work(r, target):
         held = json.loads((target / "job.json").read_bytes())
         held = other_json(r, {name: held[name] for name in ("job", "token")})
         checked = json.dumps([held.get(name) for name in ("job", "token")], sort_keys=True).encode()
         (target / "job.json").write_text(json.dumps(held | {"crc32": crc32(checked)}))
 
-    def _command(self, *line: object) -> None:
+    def _command(self, *line):
         """Run a command, which ends with 0, 1 or 2, and says why if not with 0."""
         code, _, err = Commands._call([str(word) for word in line])
         expect(code in (0, 1, 2), f"exit status {code}", line, err)
@@ -209,7 +208,7 @@ class Crafted:
             expect(err.strip(), "a failure without a message", line)
             raise la.errors.InputDataError(err)
 
-    def _result(self, r: Random, target: Path, folder: Path) -> None:
+    def _result(self, r, target, folder):
         from lookalike.serve.desk_job import Desk, Wanted
 
         match r.randrange(6):
@@ -243,7 +242,7 @@ class Crafted:
                 result.save(folder / "again")
                 la.Result.load(folder / "again", trust=self.folder)
 
-    def _history(self, r: Random, target: Path, folder: Path) -> None:
+    def _history(self, r, target, folder):
         ids = ["--id", "id"] if target.name == "history texts" else []
         line = [
             self.folder / "new.jsonl",
@@ -269,10 +268,10 @@ class Crafted:
                 "dedup", *line, *counts, "--annotate", "-o", folder / "out.jsonl", "--set", f"save_sketches={folder / 'next'}"
             )
 
-    def _work(self, r: Random, target: Path, folder: Path) -> None:
+    def _work(self, r, target, folder):
         self._command("dedup", self.folder / "in", "--threads", "1", "--work", target, "--quiet")
 
-    def _index(self, r: Random, target: Path, folder: Path) -> None:
+    def _index(self, r, target, folder):
         with la.Index.open(target, r.choice(["read", "write"])) as index:
             index.query([str(ROWS[0]["text"])])
             list(index.export())

@@ -43,34 +43,34 @@ class Scenario:
     errors: tuple[int, ...] = ERRORS
 
 
-def files(folder: Path) -> dict[str, bytes]:
+def files(folder):
     """All files below a folder but locks, and leftovers of what was replaced, which stay if nothing can be removed."""
     hidden = re.compile(r"(^|/)\.[^/]*\.(tmp|old)(/|$)")
     found = sorted(p for p in folder.rglob("*") if p.is_file() and p.name != "lock")
     return {str(p.relative_to(folder)): p.read_bytes() for p in found if not hidden.search(str(p.relative_to(folder)))}
 
 
-def index_scenario(segments: int, change: Callable[[la.Index], None]) -> Scenario:
+def index_scenario(segments, change):
     """A change of an index that is open."""
 
-    def prepare(folder: Path) -> la.Index:
+    def prepare(folder):
         with la.Index.create(folder / "i", threshold=0.7) as made:
             for j in range(segments):
                 made.add([f"b{j}_{i}" for i in range(5)], [f"{text} z{j}" for text in TEXTS[:5]])
         return la.Index.open(folder / "i")
 
-    def act(index: la.Index) -> None:
+    def act(index):
         try:
             change(index)
         finally:
             index.close()
 
-    def state(folder: Path) -> list[str]:
+    def state(folder):
         with la.Index.open(folder / "i", "read") as index:
             assert not index.check(), index.check()
             return sorted(found for table in index.export() for found in table["id"].to_pylist())
 
-    def again(folder: Path) -> None:
+    def again(folder):
         with la.Index.open(folder / "i") as index:
             try:
                 change(index)
@@ -80,20 +80,20 @@ def index_scenario(segments: int, change: Callable[[la.Index], None]) -> Scenari
     return Scenario(prepare, act, state, again)
 
 
-def output_scenario(source: Path, name: str, *, annotate: bool = False, force: bool = False) -> Scenario:
+def output_scenario(source, name, *, annotate=False, force=False):
     """An output written anew, or over an older one of ours."""
     result = la.dedup(source, threads=1, id="id")
     older = la.dedup(source, threads=1, id="id", threshold=0.5, keep="last")
 
-    def prepare(folder: Path) -> Path:
+    def prepare(folder):
         if force:
             older.write(folder / name)
         return folder / name
 
-    def act(path: Path) -> None:
+    def act(path):
         result.write(path, annotate=annotate, force=force)
 
-    def state(folder: Path) -> dict[str, bytes]:
+    def state(folder):
         found = files(folder)
         sidecar = name + "_lookalike.json"
         return {path: data for path, data in found.items() if path != sidecar}
@@ -101,36 +101,36 @@ def output_scenario(source: Path, name: str, *, annotate: bool = False, force: b
     return Scenario(prepare, act, state, lambda folder: result.write(folder / name, annotate=annotate, force=True))
 
 
-def work_scenario(source: Path) -> Scenario:
+def work_scenario(source):
     """A job with a work folder, interrupted and resumed."""
 
-    def job(folder: Path, again: bool) -> None:
+    def job(folder, again):
         result = la.dedup(source, threads=1, id="id", work=folder / "work")
         result.write(folder / "out.jsonl", force=again)
         result.close()
 
-    def state(folder: Path) -> bytes | None:
+    def state(folder):
         path = folder / "out.jsonl"
         return path.read_bytes() if path.exists() else None
 
     return Scenario(lambda folder: folder, lambda folder: job(folder, False), state, lambda folder: job(folder, True))
 
 
-def fingerprint_scenario() -> Scenario:
+def fingerprint_scenario():
     """A batch appended to a file of fingerprints; the state is the number of whole batches."""
     prints = la.sketches.SimHash(bits=64).sign(la.shingle(TEXTS))
 
-    def prepare(folder: Path) -> la.search.FingerprintFile:
+    def prepare(folder):
         file = la.search.FingerprintFile(folder / "prints")
         file.append(prints)
         return file
 
-    def state(folder: Path) -> int:
+    def state(folder):
         file = la.search.FingerprintFile(folder / "prints")
         assert (np.asarray(file.first(prints, la.search.HammingIndex(radius=0))) >= 0).all()
         return len(file)
 
-    def again(folder: Path) -> None:
+    def again(folder):
         file = la.search.FingerprintFile(folder / "prints")
         if len(file) == len(prints):
             file.append(prints)
@@ -138,23 +138,23 @@ def fingerprint_scenario() -> Scenario:
     return Scenario(prepare, lambda file: file.append(prints), state, again)
 
 
-def sketch_scenario() -> Scenario:
+def sketch_scenario():
     """Signatures saved."""
     signatures = la.sketches.FastSimilarity(permutations=64, seed=7).sign(la.shingle(TEXTS))
 
-    def act(path: Path) -> None:
+    def act(path):
         la.sketches.save(signatures, path)
 
-    def again(folder: Path) -> None:
+    def again(folder):
         la.sketches.save(signatures, folder / "sketch", force=True)
 
     return Scenario(lambda folder: folder / "sketch", act, files, again)
 
 
-def input_scenario(source: Path, name: str) -> Scenario:
+def input_scenario(source, name):
     """Inputs that cannot be read, copied to where calls fail: in another format, or as they are."""
 
-    def prepare(folder: Path) -> Path:
+    def prepare(folder):
         if name:
             result = la.dedup(source, threads=1, id="id", empty="keep", threshold=1.0)
             result.write(folder / name)
@@ -163,47 +163,47 @@ def input_scenario(source: Path, name: str) -> Scenario:
             shutil.copytree(source, folder / "in")
         return folder
 
-    def act(folder: Path) -> None:
+    def act(folder):
         result = la.dedup(folder / (name or "in"), threads=1, id="id")
         result.write(folder / "out.jsonl", force=True)
         result.close()
 
-    def state(folder: Path) -> bytes | None:
+    def state(folder):
         path = folder / "out.jsonl"
         return path.read_bytes() if path.exists() else None
 
     return Scenario(prepare, act, state, act)
 
 
-def saved_scenario(source: Path) -> Scenario:
+def saved_scenario(source):
     """A result saved, and loaded: what is loaded is all of it."""
     result = la.dedup(source, threads=1, id="id")
     wanted = result.keep.tolist()
 
-    def act(folder: Path) -> None:
+    def act(folder):
         result.save(folder / "saved", force=True)
         assert la.Result.load(folder / "saved").keep.tolist() == wanted
 
-    def state(folder: Path) -> bool:
+    def state(folder):
         return (folder / "saved").exists() and la.Result.load(folder / "saved").keep.tolist() == wanted
 
     return Scenario(lambda folder: folder, act, state, act)
 
 
-def seen_scenario(source: Path) -> Scenario:
+def seen_scenario(source):
     """A week added to a folder of what was seen: its output and its generation are both there, or neither."""
 
-    def add(folder: Path, name: str) -> None:
+    def add(folder, name):
         with la.History(folder / "history") as seen:
             result = seen.add(source / name, folder / name, la.Settings(id="id", threads=1))
             if result is not None:
                 result.close()
 
-    def prepare(folder: Path) -> Path:
+    def prepare(folder):
         add(folder, "a.jsonl")
         return folder
 
-    def state(folder: Path) -> tuple[list[str], bytes | None]:
+    def state(folder):
         with la.History(folder / "history") as seen:
             assert not seen.check(), seen.check()
             names = [one.name for one in seen.generations]
@@ -213,18 +213,18 @@ def seen_scenario(source: Path) -> Scenario:
     return Scenario(prepare, lambda folder: add(folder, "b.jsonl"), state, lambda folder: add(folder, "b.jsonl"))
 
 
-def asking_scenario() -> Scenario:
+def asking_scenario():
     """An index opened, asked, checked and exported: the answers are right, or there are none."""
     wanted = [f"b{i}" for i in range(20)]
 
-    def prepare(folder: Path) -> Path:
+    def prepare(folder):
         with la.Index.create(folder / "i", keep_text=True) as made:
             for begin in (0, 10):
                 made.add(wanted[begin : begin + 10], [f"{text} z{begin}" for text in TEXTS[begin : begin + 10]])
             made.remove(["b3"])
         return folder
 
-    def act(folder: Path) -> None:
+    def act(folder):
         with la.Index.open(folder / "i", "read") as index:
             found = index.query([f"{TEXTS[5]} z0"])["id"].to_pylist()
             ids = sorted(i for table in index.export() for i in table["id"].to_pylist())
@@ -234,7 +234,7 @@ def asking_scenario() -> Scenario:
     return Scenario(prepare, act, lambda folder: files(folder), act)
 
 
-def scenarios(folder: Path) -> dict[str, Scenario]:
+def scenarios(folder):
     """All of them by name."""
     source = folder / "source"
     source.mkdir()
@@ -264,12 +264,12 @@ def scenarios(folder: Path) -> dict[str, Scenario]:
     return found
 
 
-def fail_once(library: Any, scenario: Scenario, folder: Path, n: int, error: int, sticky: int, wanted: Any, before: Any) -> str:
+def fail_once(library, scenario, folder, n, error, sticky, wanted, before):
     """Let one call fail; return what is wrong afterwards, or nothing."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     context = scenario.prepare(folder)
-    raised: BaseException | None = None
+    raised = None
     library.fault_arm(str(folder).encode(), n, error, sticky)
     try:
         scenario.act(context)
@@ -295,7 +295,7 @@ def fail_once(library: Any, scenario: Scenario, folder: Path, n: int, error: int
     return "" if scenario.state(folder) == wanted else "the next attempt does not mend it"
 
 
-def run(library: Any, name: str, scenario: Scenario, folder: Path, most: int) -> list[str]:
+def run(library, name, scenario, folder, most):
     """Fail each call in turn (``most`` of them, spread evenly, if there are more); return the defects."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -306,7 +306,7 @@ def run(library: Any, name: str, scenario: Scenario, folder: Path, most: int) ->
     total = library.fault_count()
     library.fault_arm(None, 0, 0, 0)
     wanted = scenario.state(folder)
-    defects: dict[str, list[Any]] = {}
+    defects = {}
     cases = [(n, error, sticky) for n in range(1, total + 1) for error in scenario.errors for sticky in (0, 1)]
     cases = cases[:: -(-len(cases) // most)]
     for n, error, sticky in cases:
@@ -320,7 +320,7 @@ def run(library: Any, name: str, scenario: Scenario, folder: Path, most: int) ->
     return [f"{name}: {wrong} ({len(at)} times, first at {at[0]})" for wrong, at in defects.items()]
 
 
-def main(names: list[str], most: int) -> None:
+def main(names, most):
     """Run scenarios; exit 1 if one shows a defect."""
     library = ctypes.CDLL(None)
     defects = []
@@ -332,7 +332,7 @@ def main(names: list[str], most: int) -> None:
     sys.exit(bool(defects))
 
 
-def preloaded(arguments: list[str]) -> int:
+def preloaded(arguments):
     """Run this file with the shared library preloaded; return its exit status."""
     with tempfile.TemporaryDirectory(prefix="lookalike-faults-") as folder:
         library = Path(folder) / "faults.so"

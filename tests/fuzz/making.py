@@ -33,7 +33,7 @@ class Case:
     names: dict[str, str] = field(default_factory=dict)
 
 
-def text(r: Random) -> str:
+def text(r):
     """A text, now and then an empty one or one without any word."""
     if r.random() < 0.15:
         return r.choice(["", " \t\n", "…", "\u00a0"])
@@ -41,15 +41,15 @@ def text(r: Random) -> str:
     return joint.join(r.choice(WORDS) for _ in range(r.choice([1, 2, 4, 5, 6, 20, 60])))
 
 
-def rows(r: Random, n: int, first: int = 0) -> list[dict[str, object]]:
+def rows(r, n, first=0):
     """Records with an id, a text that often resembles an earlier one, and now and then a value of any kind."""
-    out: list[dict[str, object]] = []
+    out = []
     mixed = r.random() < 0.3
     for i in range(first, first + n):
         words = str(r.choice(out)["text"]) if out and r.random() < 0.5 else text(r)
         if out and r.random() < 0.3:
             words += r.choice([" extra", "東", "!", " \n", "e"])
-        record: dict[str, object] = {
+        record = {
             "id": r.choice([f"d{i}", f"d{i}", f"id\n{i}", f'q"{i}', f"c\r{i}", f"é,{i}"]),
             "text": words,
         }
@@ -68,7 +68,7 @@ FIELDS = (b'"text","text"', b'"Text"', b'"te\\u0078t"', b'"keep"', b'"duplicate_
 ENDS = (b',"keep":1}', b',"text":"again"}', b", }", b"} ", b"}}", b"}\t", b',"cluster":null}', b'} {"text":"x"}', b',"":1}')
 
 
-def damage(r: Random, data: bytes) -> bytes:
+def damage(r, data):
     """Cut, flip, insert, remove, repeat, recode, or put in what readers stumble over, once or twice."""
     for _ in range(r.choice([1, 1, 1, 2])):
         at = r.randrange(len(data) + 1)
@@ -103,13 +103,13 @@ def damage(r: Random, data: bytes) -> bytes:
     return data
 
 
-def as_jsonl(r: Random, records: list[dict[str, object]]) -> bytes:
+def as_jsonl(r, records):
     """A record a line, beyond ASCII escaped or not."""
     lines = (json.dumps(record, ensure_ascii=r.random() < 0.5).encode("utf-8", "surrogatepass") for record in records)
     return b"".join(line + b"\n" for line in lines)
 
 
-def as_csv(r: Random, records: list[dict[str, object]]) -> bytes:
+def as_csv(r, records):
     """Records with the columns in any order."""
     names = ["id", "text", "n"]
     r.shuffle(names)
@@ -130,7 +130,7 @@ TEXT_TYPES = (
 )  # fmt: skip
 
 
-def write_parquet(r: Random, records: list[dict[str, object]], path: Path) -> None:
+def write_parquet(r, records, path):
     """The same as parquet, the text in any type that holds text, beside columns of other types."""
     texts = pa.array([str(record["text"]) for record in records], pa.string())
     kind = r.choice(TEXT_TYPES)
@@ -150,7 +150,7 @@ def write_parquet(r: Random, records: list[dict[str, object]], path: Path) -> No
                    data_page_version=r.choice(["1.0", "2.0"]))  # fmt: skip
 
 
-def compressed(r: Random, kind: str, data: bytes) -> bytes:
+def compressed(r, kind, data):
     """Compressed by the suffix, in one member or two."""
     at = r.randrange(len(data) + 1) if r.random() < 0.5 else 0
     pack = gzip.compress if kind.endswith(".gz") else (lambda part: pa.Codec("zstd").compress(part, asbytes=True))
@@ -159,9 +159,9 @@ def compressed(r: Random, kind: str, data: bytes) -> bytes:
     return (pack(data[:at]) if at else b"") + pack(data[at:])
 
 
-def settings(r: Random, kind: str) -> dict[str, object]:
+def settings(r, kind):
     """Parameters of a job. Bands of one row find every pair of half resemblance but one in 10^19."""
-    out: dict[str, object] = {
+    out = {
         "threads": r.choice([1, 1, 1, 2]),
         "threshold": r.choice([0.5, 0.6, 0.8, 1.0]),
         "encoding_errors": r.choice(["strict", "strict", "replace"]),
@@ -192,14 +192,14 @@ def settings(r: Random, kind: str) -> dict[str, object]:
     return out
 
 
-def ignored(r: Random, records: list[dict[str, object]]) -> list[str]:
+def ignored(r, records):
     """Texts whose shingles do not count: of one of the records, or a part of it."""
     words = str(r.choice(records)["text"]).split(" ")
     begin = r.randrange(len(words))
     return [" ".join([*words[begin:], r.choice(["alpha", "beta"])]), *([text(r)] if r.random() < 0.3 else [])]
 
 
-def write_file(r: Random, kind: str, records: list[dict[str, object]], path: Path, damaged: bool) -> None:
+def write_file(r, kind, records, path, damaged):
     """Write records in a format, then damage the bytes, before or after they are compressed."""
     if kind == "parquet":
         write_parquet(r, records, path)
@@ -212,7 +212,7 @@ def write_file(r: Random, kind: str, records: list[dict[str, object]], path: Pat
     path.write_bytes(damage(r, data) if damaged and not inside else data)
 
 
-def make(seed: int, folder: Path) -> Case:
+def make(seed, folder):
     """Write the files of a case below a folder; the same ones for the same seed."""
     r = Random(seed)
     kind = r.choice(KINDS)

@@ -1,6 +1,5 @@
 """Corpora for the parity record: six made ones, each a shape that decisions depend on, and three real ones."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ import pyarrow.parquet as pq
 DATA = Path(__file__).parents[3] / "shared/data"
 
 
-def table(texts: list[str], rng: np.random.Generator) -> pa.Table:
+def table(texts, rng):
     """Texts with an id, a score with ties and nulls, and a site of a few."""
     n = len(texts)
     scores = [None if x < 5 else float(x % 17) for x in rng.integers(0, 100, n).tolist()]
@@ -18,13 +17,13 @@ def table(texts: list[str], rng: np.random.Generator) -> pa.Table:
     return pa.table({"id": [f"d{i}" for i in range(n)], "text": texts, "score": scores, "site": sites})
 
 
-def words(rng: np.random.Generator, n: int, vocabulary: int = 20_000) -> list[str]:
+def words(rng, n, vocabulary=20_000):
     """Random words, the first ones the most frequent, as in prose."""
     ranks = np.minimum((vocabulary ** rng.random(n)).astype(np.int64), vocabulary - 1)
     return [f"w{rank}" for rank in ranks.tolist()]
 
 
-def chains(rng: np.random.Generator) -> list[str]:
+def chains(rng):
     """Windows that slide along long texts: each resembles its neighbours, and not those further on."""
     texts = []
     for _ in range(30):
@@ -33,7 +32,7 @@ def chains(rng: np.random.Generator) -> list[str]:
     return [texts[i] for i in rng.permutation(len(texts))]
 
 
-def stars(rng: np.random.Generator) -> list[str]:
+def stars(rng):
     """Centres, and copies of them spoiled in places of their own, which resemble the centre more than each other."""
     texts = []
     for _ in range(40):
@@ -46,7 +45,7 @@ def stars(rng: np.random.Generator) -> list[str]:
     return [texts[i] for i in rng.permutation(len(texts))]
 
 
-def cliques(rng: np.random.Generator) -> list[str]:
+def cliques(rng):
     """Families of which all members resemble each other, in sizes on both sides of a large bucket."""
     texts = []
     for size in (2, 3, 10, 60, 127, 128, 129, 300):
@@ -56,7 +55,7 @@ def cliques(rng: np.random.Generator) -> list[str]:
     return [texts[i] for i in rng.permutation(len(texts))]
 
 
-def crowds(rng: np.random.Generator) -> list[str]:
+def crowds(rng):
     """Pages that share most of their words and are no near-duplicates, with planted pairs among them."""
     frame = words(rng, 100)
     texts = []
@@ -68,7 +67,7 @@ def crowds(rng: np.random.Generator) -> list[str]:
     return [texts[i] for i in rng.permutation(len(texts))]
 
 
-def copies(rng: np.random.Generator) -> list[str]:
+def copies(rng):
     """Empty texts, texts without a word, texts shorter than a shingle, and many equal ones."""
     base = [" ".join(words(rng, int(n))) for n in rng.integers(1, 40, 150)]
     odd = ["", " ", "\n\n", "...", "—", "a", "a b", "A b", "a b c d", "a b c d e", "A B C D E!"]
@@ -77,7 +76,7 @@ def copies(rng: np.random.Generator) -> list[str]:
     return [texts[i] for i in rng.permutation(len(texts))]
 
 
-def scripts(rng: np.random.Generator) -> list[str]:
+def scripts(rng):
     """Many scripts in one text, with marks, ligatures, full-width forms and unnormalized letters."""
     pieces = ["東京都の天気は晴れ", "人々〇記", "ภาษาไทยไม่มีช่องว่าง", "Straße", "ﬁnale", "Ｆｕｌｌ", "naïve", "naïve", "Ω", "İstanbul", "한국어 문서",
               "한국", "русский текст", "ελληνικά", "עברית", "العربية", "हिन्दी", "မြန်မာ", "ខ្មែរ", "ລາວ", "👍🏽", "x\u00ady", "e\u0301t"]  # fmt: skip
@@ -91,13 +90,13 @@ def scripts(rng: np.random.Generator) -> list[str]:
     return [texts[i] for i in rng.permutation(len(texts))]
 
 
-MADE: dict[str, Callable[[np.random.Generator], list[str]]] = {
+MADE = {
     "chains": chains, "stars": stars, "cliques": cliques, "crowds": crowds, "copies": copies, "scripts": scripts,
 }  # fmt: skip
 REAL = ("licences", "policies", "poems_zh")
 
 
-def corpus(name: str) -> pa.Table | None:
+def corpus(name):
     """A corpus by name; None where the real ones are absent."""
     if name in MADE:
         rng = np.random.default_rng(sorted(MADE).index(name) + 1)

@@ -10,7 +10,6 @@ import sys
 import tempfile
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,13 +23,13 @@ from made import MADE, REAL, corpus  # noqa: E402
 
 RECORD = Path(__file__).with_name("record.json")
 BLOCK = 1024
-EVERYWHERE: dict[str, dict[str, Any]] = {
+EVERYWHERE = {
     "default": {},
     "half": {"threshold": 0.5},
     "longest": {"threshold": 0.7, "keep": "longest"},
     "against": {"against": True, "threshold": 0.7},
 }
-ON_MADE: dict[str, dict[str, Any]] = {
+ON_MADE = {
     "last": {"keep": "last"},
     "shortest": {"keep": "shortest"},
     "largest": {"keep": "largest:score"},
@@ -47,10 +46,10 @@ ON_MADE: dict[str, dict[str, Any]] = {
     "bands": {"bands": 20, "rows": 3, "threshold": 0.4, "seed": 7},
     "disk": {"memory": "390MB", "work": True},
 }
-FORMATS: dict[str, dict[str, Any]] = {name: {"file": name} for name in ("jsonl", "jsonl.gz", "csv", "parquet", "txt")}
+FORMATS = {name: {"file": name} for name in ("jsonl", "jsonl.gz", "csv", "parquet", "txt")}
 
 
-def entries() -> dict[str, tuple[str, dict[str, Any]]]:
+def entries():
     """All entries of the record: name -> (corpus, settings)."""
     found = {f"{c} · {s}": (c, EVERYWHERE[s]) for c in (*MADE, *REAL) for s in EVERYWHERE}
     made = list(MADE)
@@ -60,7 +59,7 @@ def entries() -> dict[str, tuple[str, dict[str, Any]]]:
     return found | {f"scripts · {name}": ("scripts", settings) for name, settings in FORMATS.items()}
 
 
-def write(data: pa.Table, form: str, folder: Path) -> Path:
+def write(data, form, folder):
     """Write a corpus in a format; text files hold the texts alone."""
     path = folder / f"corpus.{form}"
     if form == "parquet":
@@ -80,7 +79,7 @@ def write(data: pa.Table, form: str, folder: Path) -> Path:
     return path
 
 
-def decide(name: str, threads: int = 1) -> pa.Table:
+def decide(name, threads=1):
     """The decisions of one entry: id, keep, duplicate_of, score."""
     which, given = entries()[name]
     data = corpus(which)
@@ -93,7 +92,7 @@ def decide(name: str, threads: int = 1) -> pa.Table:
         ids = ids[len(ids) // 4 :]
     with tempfile.TemporaryDirectory(prefix="lookalike-parity-") as folder:
         form, on_disk = settings.pop("file", None), settings.pop("work", False)
-        source: Any = write(data, form, Path(folder)) if form else data
+        source = write(data, form, Path(folder)) if form else data
         if on_disk:
             source, settings["work"] = write(data, "parquet", Path(folder)), Path(folder) / "work"
         result = la.dedup(source, against=reference, id=None if form == "txt" else "id", threads=threads, **settings)
@@ -116,7 +115,7 @@ def decide(name: str, threads: int = 1) -> pa.Table:
     return pa.table({"id": ids, "keep": keep, "duplicate_of": pa.array(of, pa.string()), "score": score})
 
 
-def digests(decisions: pa.Table) -> list[str]:
+def digests(decisions):
     """A digest of each block of rows."""
     out = []
     for first in range(0, len(decisions), BLOCK):
@@ -126,7 +125,7 @@ def digests(decisions: pa.Table) -> list[str]:
     return out
 
 
-def differences(name: str, threads: int = 1) -> list[str]:
+def differences(name, threads=1):
     """Say in which blocks of rows an entry differs from the record."""
     wanted = json.loads(RECORD.read_text())[name]
     found = digests(decide(name, threads))
@@ -136,7 +135,7 @@ def differences(name: str, threads: int = 1) -> list[str]:
     return [f"{name}: rows {', '.join(places)} differ"] if places else []
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments):
     """Do what the command line asks for."""
     match arguments:
         case ["record"]:
