@@ -1,5 +1,8 @@
 """Commands, run in the process of the tests."""
 
+import shlex
+import sys
+
 import pytest
 
 from lookalike.cli.main import main
@@ -23,6 +26,11 @@ def run(captured, *arguments):
 def fails(captured, *arguments):
     """Run a command; return its exit code and standard error."""
     return run(captured, *arguments)[::2]
+
+
+def process(line):
+    """What runs a line in a process of its own."""
+    return [sys.executable, "-m", "lookalike", *shlex.split(line)]
 
 
 def contents(folder):
