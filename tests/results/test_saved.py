@@ -101,7 +101,7 @@ def test_a_folder_is_replaced_only_if_it_is_ours(saved, files, tmp_path):
     unwritten("no _lookalike.json", foreign)
     assert (foreign / "decisions.parquet").read_text() == "mine" and (folder / "mine.txt").exists()
     unwritten("a directory, but a file", files[1][0])
-    unwritten("", folder / "result.json/inside", force=False)
+    unwritten(None, folder / "result.json/inside", force=False)
 
 
 def test_a_save_that_fails_leaves_what_was_there(saved, monkeypatch):
@@ -259,6 +259,6 @@ def test_every_damage_is_found(saved, rng, name):
             assert name == "result.json" and same(loaded, result), "one kind of space in JSON became another"
     for bad in (b"", good[: len(good) // 2], good + b"\0"):
         (folder / name).write_bytes(bad)
-        refused("", la.Result.load, folder)
+        refused(None, la.Result.load, folder)
     (folder / name).unlink()
-    refused("", la.Result.load, folder)
+    refused(None, la.Result.load, folder)
