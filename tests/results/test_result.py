@@ -15,16 +15,21 @@ from lookalike.recipes import decide as telling_module
 from lookalike.results import result as result_module
 
 
-def test_the_tables_are_those_of_the_decisions(rng):
-    """Plain Python over the rows of decisions makes every other table."""
+@pytest.mark.parametrize("first", [0, 30])
+def test_the_tables_are_those_of_the_decisions(rng, first):
+    """Plain Python over the rows of decisions, of which the first are references, makes every other table."""
     table = corpus(rng)
-    result = la.dedup(table, id="id", threshold=0.6)
+    result = la.dedup(table.slice(first), against=table.slice(0, first) if first else None, id="id", threshold=0.6)
     rows = result.decisions.to_pylist()
     texts = dict(zip(*(table[name].to_pylist() for name in ("id", "text")), strict=True))
     assert [row["id"] for row in rows] == list(texts)
     gone = [row for row in rows if not row["kept"]]
-    assert result.removed.to_pylist() == [{name: row[name] for name in ("id", "duplicate_of", "resemblance")} for row in gone]
-    assert result.annotations["cluster"].to_pylist() == [row["duplicate_of"] or row["id"] for row in rows]
+    names = result.removed.column_names
+    assert result.removed.to_pylist() == [{name: row[name] for name in names} for row in gone]
+    keepers = [row["duplicate_of"] or row["id"] for row in rows]
+    assert result.annotations["cluster"].to_pylist() == keepers[first:]
+    places = [list(texts).index(id) for id in keepers[first:]]
+    assert result.clusters.tolist() == [place - first if place >= first else -1 - place for place in places]
     groups, exact = {}, Counter()
     for row in gone:
         groups.setdefault(row["duplicate_of"], []).append(row["id"])
@@ -32,11 +37,22 @@ def test_the_tables_are_those_of_the_decisions(rng):
         exact[row["duplicate_of"]] += same_text
         assert row["reason"] == ("exact" if same_text else "near") and (row["resemblance"] == 1.0 or not same_text)
     assert [(r["n_duplicates"], r["n_exact"]) for r in rows] == [(len(groups.get(id, ())), exact[id]) for id in texts]
-    named = {row["id"]: row["duplicates"] for row in result.groups.to_pylist()}
-    assert named == groups and list(named) == [id for id in texts if id in groups]
+    told = result.groups.to_pylist()
+    wanted = [
+        {"id": id, "n_exact": exact[id], "n_duplicates": len(groups[id]), "duplicates": groups[id]}
+        for id in texts
+        if id in groups
+    ]
+    assert [{name: row[name] for name in wanted[0]} for row in told] == wanted
+    assert [row.get("is_reference", False) for row in told] == [row["id"] in [*texts][:first] for row in wanted]
     summary = result.summary
-    counted = {"kept": summary.kept, "exact": summary.exact_duplicates, "near": summary.near_duplicates}
-    assert Counter(r["reason"] for r in rows) == counted
+    counted = {
+        "kept": summary.kept,
+        "exact": summary.exact_duplicates,
+        "near": summary.near_duplicates,
+        "reference": summary.reference,
+    }
+    assert Counter(r["reason"] for r in rows) == Counter(counted)
 
 
 def test_an_empty_job_has_all_tables():
