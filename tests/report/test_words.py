@@ -31,7 +31,7 @@ def test_there_are_as_many_tokens_as_shingles_of_one(text, unit):
         assert len(set(values[0].tolist())) == n and len(values[0]) == len(found)
 
 
-# Carriage returns within lines are no part of what is shown.
+# A carriage return within a line ends it where places are looked for, and not where lines are counted.
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=40), st.sampled_from(UNITS))
 def test_places_are_known_of_any_text_as_it_is(text, unit):
     n = len(la.shingle([text], unit=unit, normalization="none").values)
