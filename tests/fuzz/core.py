@@ -51,12 +51,8 @@ def equal(what, found, expected):
 def shingles(r):
     """Hashes of the shingles of texts."""
     rows, texts = rows_of(r)
-    unit, width, form, fold = (
-        r.choice(("word", "char", "byte", "line")),
-        r.randrange(1, 10),
-        r.choice(("none", "NFC", "NFKC")),
-        r.random() < 0.5,
-    )
+    unit, width = r.choice(("word", "char", "byte", "line")), r.randrange(1, 10)
+    form, fold = r.choice(("none", "NFC", "NFKC")), r.random() < 0.5
     values, offsets = Shingling(unit=unit, width=width, normalization=form, fold_case=fold).hashes(texts)
     for row, data in enumerate(rows):
         if unit == "byte":
@@ -70,15 +66,13 @@ def numbers(r):
     """Numbers of shingles are equal where the shingles are, in order of first appearance."""
     rows, texts = rows_of(r)
     unit, width = r.choice(("word", "char", "line")), r.randrange(1, 8)
-    shingling = Shingling(unit=unit, width=width)
-    found, _ = numbering(shingling, r.randbytes(16)).number(texts)
+    found, _ = numbering(Shingling(unit=unit, width=width), r.randbytes(16)).number(texts)
     known, expected = {}, []
     for data in rows:
         some = naive.pieces(unicodedata.normalize("NFC", naive.shown(naive.decoded(data), unit)), unit)
         size = min(width, len(some))
-        expected += [
-            known.setdefault(tuple(some[i : i + size]), len(known)) for i in range(len(some) - size + 1 if some else 0)
-        ]
+        for i in range(len(some) - size + 1 if some else 0):
+            expected.append(known.setdefault(tuple(some[i : i + size]), len(known)))
     equal(f"{unit} {width} {rows!r:.80}", found.tolist(), expected)
 
 
@@ -86,23 +80,17 @@ def lines(r):
     """Lines and paragraphs, their digests and words."""
     rows, texts = rows_of(r)
     secret, least, paragraphs = digest_secret(r.randbytes(16), "lines"), r.randrange(1, 4), r.random() < 0.5
-    units, bounds, worded = core.find_lines(
-        texts.data, texts.offsets, least, paragraphs, native_characters(), secret, np.empty(0, np.uint64)
-    )
+    known = native_characters(), secret, np.empty(0, np.uint64)
+    units, bounds, worded = core.find_lines(texts.data, texts.offsets, least, paragraphs, *known)
     for row, data in enumerate(rows):
-        counted = [
-            (begin, end, data[begin:end].strip(BLANKS)) for begin, end in (paragraphs_of if paragraphs else lines_of)(data)
-        ]
-        words = [len(naive.words(naive.decoded(inside))) for *_, inside in counted]
-        expected = [
-            [*hashing.keyed_digest(inside, secret.tolist()), begin, end, number, 1]
-            for number, ((begin, end, inside), count) in enumerate(zip(counted, words, strict=True)) if count >= least
-        ]  # fmt: skip
-        equal(
-            f"{data!r:.80}",
-            (units[bounds[row] : bounds[row + 1]].tolist(), int(worded[row])),
-            (expected, sum(map(bool, words))),
-        )
+        n, expected = 0, []
+        for number, (begin, end) in enumerate((paragraphs_of if paragraphs else lines_of)(data)):
+            inside = data[begin:end].strip(BLANKS)
+            count = len(naive.words(naive.decoded(inside)))
+            n += count > 0
+            if count >= least:
+                expected.append([*hashing.keyed_digest(inside, secret.tolist()), begin, end, number, 1])
+        equal(f"{data!r:.80}", (units[bounds[row] : bounds[row + 1]].tolist(), int(worded[row])), (expected, n))
 
 
 def digests(r):
@@ -115,16 +103,13 @@ def digests(r):
 
 def signatures(r):
     """Slots of sets, keys of bands."""
-    k, seed = r.choice((1, 2, 16, 63, 64, 65, 128)), r.randrange(1 << 64)
+    k, seed, group = r.choice((1, 2, 16, 63, 64, 65, 128)), r.randrange(1 << 64), r.randrange(1 << 64)
     sets = [[r.randrange(1 << 64) for _ in range(r.choice((0, 1, 3, 20, 63, 64, 65, 200)))] for _ in range(3)]
-    values = la.sketches.Shingles(
-        np.array([value for one in sets for value in one], np.uint64), np.cumsum([0, *map(len, sets)]).astype(np.int64)
-    )
-    signed = la.sketches.FastSimilarity(permutations=k, seed=seed).sign(values).values
-    equal(f"{k} {seed}", signed.tolist(), [sketches.fast_similarity(one, k, seed) for one in sets])
-    by_minima = la.sketches.MinHash(permutations=k, seed=seed).sign(values).values
-    equal(f"{k} {seed}", by_minima.tolist(), [sketches.minhash(one, k, seed) for one in sets])
-    group = r.randrange(1 << 64)
+    values = np.array([value for one in sets for value in one], np.uint64)
+    values = la.sketches.Shingles(values, np.cumsum([0, *map(len, sets)]).astype(np.int64))
+    for kind, twin in ((la.sketches.MinHash, sketches.minhash), (la.sketches.FastSimilarity, sketches.fast_similarity)):
+        signed = kind(permutations=k, seed=seed).sign(values).values
+        equal(f"{k} {seed}", signed.tolist(), [twin(one, k, seed) for one in sets])
     keys = core.band_keys(signed, np.full(3, group, np.uint64), k, 1)
     equal("keys", keys.tolist(), [sketches.band_keys(one, group, k, 1) for one in signed.tolist()])
 
@@ -133,18 +118,15 @@ def fingerprints(r):
     """Neighbours within a distance, by each kind of index."""
     bits, radius = r.choice((64, 128)), r.randrange(6)
     stored = [r.randrange(1 << bits) for _ in range(r.choice((0, 1, 40, 200)))]
-    near = (
-        [one ^ sum(1 << bit for bit in r.sample(range(bits), r.randrange(8))) for one in r.choices(stored, k=9)]
-        if stored
-        else []
-    )
-    queries = [*near, *(r.randrange(1 << bits) for _ in range(4))]
+    near = r.choices(stored, k=9) if stored else []
+    queries = [one ^ sum(1 << bit for bit in r.sample(range(bits), r.randrange(8))) for one in near]
+    queries += [r.randrange(1 << bits) for _ in range(4)]
     words = [np.array([[x >> 64 * i & hashing.MASK for i in range(bits // 64)] for x in some], np.uint64).reshape(-1, bits // 64) for some in (stored, queries)]  # fmt: skip
     expected = hamming.within(queries, stored, radius)
     for kind in ("HammingIndex", "TableIndex") if radius < 4 else ("HammingIndex",):
         hits = getattr(la.search, kind)(bits=bits, radius=radius).add(words[0]).query(words[1])
-        found = dict(zip(zip(hits.left.tolist(), hits.right.tolist(), strict=True), hits.distance.tolist(), strict=True))
-        equal(f"{kind} {bits} {radius}", found, expected)
+        rows = zip(hits.left.tolist(), hits.right.tolist(), hits.distance.tolist(), strict=True)
+        equal(f"{kind} {bits} {radius}", {(left, right): distance for left, right, distance in rows}, expected)
 
 
 CASES = (shingles, shingles, numbers, lines, digests, signatures, fingerprints)

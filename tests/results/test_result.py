@@ -56,9 +56,9 @@ def test_the_tables_are_those_of_the_decisions(rng, first):
 
 
 def test_an_empty_job_has_all_tables():
-    result = la.dedup([])
-    assert [len(getattr(result, name)) for name in TABLES] == [0] * len(TABLES) and result.keep.tolist() == []
-    assert len(pickle.loads(pickle.dumps(result))) == 0
+    result = la.dedup([], evidence="all")
+    for one in (result, pickle.loads(pickle.dumps(result)), pickle.loads(pickle.dumps(result)).rethreshold(0.9)):
+        assert [len(getattr(one, name)) for name in (*TABLES, "keep", "clusters")] == [0] * (len(TABLES) + 2)
 
 
 @pytest.mark.parametrize("keep", ["first", "last", "longest"])
