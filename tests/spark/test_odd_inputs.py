@@ -1,6 +1,6 @@
 """Hardly any documents, and the same documents in other files, on a cluster."""
 
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import pyarrow as pa
 import pytest
@@ -17,17 +17,18 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 SAID = ["id", "reason", "duplicate_of", "resemblance"]
 
 
-@pytest.mark.parametrize("texts", [[], ["", "", "!"], ["a b"], ["a b", "a b"], ["", "a b c", "a b d"]], ids=str)
-@pytest.mark.parametrize("keep", ["first", "longest"])
-def test_hardly_any_documents(texts, keep, cluster, tmp_path):
-    given = {"keep": keep, "threshold": 0.5, "width": 1, "threads": 1}
-    with closing(la.dedup(texts, **given)) as wanted, closing(la.dedup(texts, engine=spark_engine(tmp_path), **given)) as found:
-        same_job(found, wanted)
+@contextmanager
+def both(inputs, folder, **given):
+    """The results of one machine, and of the cluster."""
+    given = {"threads": 1} | given
+    with closing(la.dedup(inputs, **given)) as wanted, closing(la.dedup(inputs, engine=spark_engine(folder), **given)) as found:
+        yield wanted, found
 
 
-def test_nothing_but_references(cluster, tmp_path):
-    given = {"against": ["a b", "b c"], "threads": 1}
-    with closing(la.dedup([], **given)) as wanted, closing(la.dedup([], engine=spark_engine(tmp_path), **given)) as found:
+@pytest.mark.parametrize("texts", [[], ["", "", "!"], ["a b", "a b"], ["", "a b c", "a b d"]], ids=str)
+@pytest.mark.parametrize("given", [{"keep": "first"}, {"keep": "longest", "against": ["a b", "b c"]}], ids=str)
+def test_hardly_any_documents(texts, given, cluster, tmp_path):
+    with both(texts, tmp_path, threshold=0.5, width=1, **given) as (wanted, found):
         same_job(found, wanted)
 
 
@@ -46,18 +47,13 @@ def test_tables_and_pieces_of_arrow_files(cluster, tmp_path, monkeypatch):
     """A Delta table with deleted rows, and an Arrow file whose batches are read by several tasks."""
     deltalake = pytest.importorskip("deltalake", reason="needs the package deltalake")
     monkeypatch.setattr(texts, "UNIT_BYTES", 20_000)
-    rows = corpus("mixed", 1200)
-    deltalake.write_deltalake(tmp_path / "table", rows.slice(0, 700))
-    deltalake.DeltaTable(tmp_path / "table").delete("id like '%3'")
-    with pa.ipc.new_file(tmp_path / "b.arrow", rows.schema) as out:
+    rows, inputs = corpus("mixed", 1200), [tmp_path / "table", tmp_path / "b.arrow"]
+    deltalake.write_deltalake(inputs[0], rows.slice(0, 700))
+    deltalake.DeltaTable(inputs[0]).delete("id like '%3'")
+    with pa.ipc.new_file(inputs[1], rows.schema) as out:
         out.write_table(rows.slice(700), max_chunksize=50)
-    given = {"id": "id", "threshold": 0.7, "threads": 1}
-    inputs = [tmp_path / "table", tmp_path / "b.arrow"]
     assert len(units_of(open_sources(inputs))) > 4
-    with (
-        closing(la.dedup(inputs, **given)) as wanted,
-        closing(la.dedup(inputs, engine=spark_engine(tmp_path), **given)) as found,
-    ):
+    with both(inputs, tmp_path, id="id", threshold=0.7) as (wanted, found):
         same_job(found, wanted)
         found.write(tmp_path / "out/")
         wanted.write(tmp_path / "wanted/")
