@@ -1,6 +1,7 @@
 """Whole jobs on the cluster beside the same ones on the local engine: documents, the files that they lie in, and what is held equal."""
 
 import csv
+from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
@@ -38,10 +39,9 @@ def corpus(name, n=None):
             pytest.skip("the real corpora lie beside the repository, and are absent here")
         read = pq.read_table(path, columns=["text"]) if name in REAL else pj.read_json(path)
         found = table([text or "" for text in read["text"].to_pylist()], rng)
-    if n is not None and n < len(found):
-        made = name == "mixed" or name in MADE
-        found = found.take(np.sort(rng.permutation(len(found))[:n])) if made else found.slice(len(found) // 2, n)
-    return found
+    if n is None or n >= len(found):
+        return found
+    return found.take(np.sort(rng.permutation(len(found))[:n])) if name in ("mixed", *MADE) else found.slice(len(found) // 2, n)
 
 
 def write(rows, path):
@@ -99,11 +99,6 @@ def inputs(case, folder):
     return {"data": data, "against": against, "threads": 1} | case.settings
 
 
-def removed_of(result):
-    """How many documents the result removes by which reason."""
-    return {row["values"]: row["counts"] for row in result.decisions["reason"].value_counts().to_pylist()}
-
-
 def hold(case, folder, monkeypatch):
     """Run a case on both engines; all that they say is the same. Return how many documents have which reason."""
     given = inputs(case, folder)
@@ -115,8 +110,10 @@ def hold(case, folder, monkeypatch):
             engine.components = None  # rounds say the same
         with watched(engine.session, folder, monkeypatch), closing(la.dedup(**given, engine=engine)) as found:
             same_job(found, wanted)
-            for name in ("documents", "kept", "near_duplicates", "text_bytes", "least_alike"):
-                assert getattr(found.summary, name) == getattr(wanted.summary, name), name
-        reasons = removed_of(wanted)
+            assert (found.summary.text_bytes, found.summary.least_alike) == (
+                wanted.summary.text_bytes,
+                wanted.summary.least_alike,
+            )
+        reasons = Counter(wanted.decisions["reason"].to_pylist())
     assert not (folder / WORK).exists(), "a closed job leaves files behind"
     return reasons
