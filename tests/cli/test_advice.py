@@ -6,7 +6,6 @@ import sys
 import traceback
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,12 +65,6 @@ def test_each_reader_gets_its_own_words(named, options, said, run):
     with pytest.raises(la.LookalikeError, match=said) as raised:
         la.dedup(Path("x.jsonl"), **named)
     assert "--" not in str(raised.value)
-
-
-def test_the_prefix_is_one(run):
-    for line in ("dedup", "dedup x --keep", "nothing", "dedup x --no", "dedup x"):
-        code, _, err = run(line)
-        assert code and re.search("^error: ", err, re.MULTILINE) and "Error:" not in err
 
 
 @pytest.mark.parametrize(
@@ -155,26 +148,17 @@ def test_an_error_leads_to_the_line_of_its_caller(monkeypatch):
     result, index = la.dedup(path), la.Index.create("i")
     calls = [
         lambda: la.dedup(path, text="nope"),
-        lambda: la.dedup(path, treshold=0.5),
-        lambda: la.dedup([], engine=np.zeros(2)),
-        lambda: la.pairs(path, path),
         lambda: la.decontaminate(path, against=path, measure="none"),
         lambda: la.repeats(path, text="nope"),
         lambda: la.plan(threshold=3),
         lambda: la.foresee(documents=-1, bytes=1),
         lambda: result.write(path),
-        lambda: result.write("o.jsonl", annotated=True),
-        lambda: result.clean(["x", "y"]),
-        lambda: result.texts([1]),
         lambda: la.Settings(unt="word"),
         lambda: la.shingle(["a"], unit="x"),
         lambda: la.Result.load("none"),
         lambda: la.Index.open("none"),
-        lambda: la.Index.create(5),
         lambda: index.add([1, 1], ["a", "b"]),
-        lambda: index.query(),
         lambda: la.History(5),
-        lambda: la.History("h").add(path, "x", {}),
         lambda: la.exact_pairs([[1]], threshold=1),
         lambda: la.verify([], [], threshold=1),
         lambda: la.sketches.MinHash().sign(["a"]),

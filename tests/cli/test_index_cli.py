@@ -189,15 +189,6 @@ def test_texts_that_are_no_utf8_are_exported(index):
     assert pq.read_table("out.parquet")["text"].to_pylist() == ["one \ufffd two"]
 
 
-def test_a_folder_that_is_no_index_stays_as_it_is(run):
-    os.mkdir("mine")
-    Path("mine/manifest").write_text("my own")
-    for line in ("add mine in.jsonl", "remove mine a", "compact mine", "info mine", "check mine", "query mine in.jsonl"):
-        code, _, error = run(f"index {line}")
-        assert code == 1 and "not the manifest of an index" in error
-    assert os.listdir("mine") == ["manifest"]
-
-
 @pytest.fixture
 def pages():
     """Writes documents of many words."""

@@ -1,9 +1,8 @@
-"""Ids, names of files and columns, and texts that would steer a terminal: shown with escapes there, the same bytes in files.
+"""Ids, names of files and columns, and texts that would steer a terminal: shown with escapes there.
 
 Errors escape them whatever they are about (``test_wording.py``).
 """
 
-import csv
 import json
 import os
 import pty
@@ -13,7 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from cli.commands import process, status
-from json_lines import read_lines, write_lines
+from json_lines import write_lines
 
 import lookalike as la
 
@@ -121,21 +120,6 @@ def test_nothing_of_an_index_steers_a_terminal(printed):
     segment.write_bytes(segment.read_bytes()[:-1])
     code, text = printed("index check NASTY.idx")
     assert code == 1 and f"{SHOWN}.idx/segment-" in text
-
-
-def test_files_and_pipes_keep_every_byte():
-    la.dedup("in", id="id", threshold=0.5).write("out.jsonl", annotate=True)
-    written = read_lines("out.jsonl")
-    assert [(row["id"], row["duplicate_of"]) for row in written] == [*zip(IDS, [None, IDS[0], IDS[0]], strict=True)]
-    assert all(NASTY in row for row in written)
-    la.dedup("in", threshold=0.5).write("out.parquet", annotate=True)
-    table = pq.read_table("out.parquet")
-    assert table["duplicate_of"].to_pylist() == [None, *[f"in/{NASTY}.jsonl:1"] * 2] and NASTY in table.column_names
-    subprocess.run(process("pairs in --id id -t 0.5 -o out.csv"), check=True, capture_output=True)
-    with open("out.csv", newline="") as stream:
-        assert {row["left_id"] for row in csv.DictReader(stream)} == set(IDS[:2])
-    done = subprocess.run(process("dedup in --id id -t 0.5 --json"), check=True, capture_output=True)
-    assert {tuple(some[:2]) for some in json.loads(done.stdout)["least_alike"]} == {(IDS[1], IDS[0]), (IDS[2], IDS[0])}
 
 
 def test_summaries_names_and_log_records_are_printable(caplog):

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from commands import Commands
+from commands import call
 from judging import expect
 
 import lookalike as la
@@ -202,7 +202,7 @@ class Crafted:
 
     def _command(self, *line):
         """Run a command, which ends with 0, 1 or 2, and says why if not with 0."""
-        code, _, err = Commands._call([str(word) for word in line])
+        code, _, err = call([str(word) for word in line])
         expect(code in (0, 1, 2), f"exit status {code}", line, err)
         if code:
             expect(err.strip(), "a failure without a message", line)

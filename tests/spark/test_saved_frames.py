@@ -5,24 +5,11 @@ from contextlib import closing
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from weekly import HOW, TOLD, weeks, written
+from weekly import HOW, TOLD, weeks
 
 import lookalike as la
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
-
-
-def test_counts_are_saved_as_on_one_machine(cluster, tmp_path):
-    """For the documents of files, and for references that were saved."""
-    how = HOW | {"counts": True, "source": "site", "at_most": 2}
-    for week, table in enumerate(weeks(5, 40)[:2]):
-        files = written(table, tmp_path, f"week{week}")
-        for name, more in (("local", {"threads": 1}), ("spark", {"engine": cluster, "work": tmp_path / "work"})):
-            against = {"against": tmp_path / name} if week else {}
-            with closing(la.dedup(files, **how, **more, **against)) as result:
-                result.save_sketches(tmp_path / name / f"week{week}")
-        found = [(tmp_path / name / f"week{week}/sketches-counts.parquet").read_bytes() for name in ("local", "spark")]
-        assert found[0] == found[1]
 
 
 def test_frames_against_saved_frames(cluster, tmp_path):
