@@ -14,10 +14,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from worker import place
@@ -28,26 +26,44 @@ TEXTS = [f"one two three four five six seven eight nine ten w{i % 7} x{i % 5} y{
 ERRORS = (errno.ENOSPC, errno.EIO)
 
 
-@dataclass(frozen=True)
 class Scenario:
     """What is done while calls fail: ``prepare`` makes the state before, ``act`` changes it, ``state`` reads it, ``again`` mends it.
 
     After a failure the state is the one before or the one after, whole; after success it is the one after. ``again`` (``act`` once
-    more, without failures) must then lead to the state after.
+    more, without failures) must then lead to the state after. ``prepare`` is told the folder, and ``act`` what that returns.
     """
 
-    prepare: Callable[[Path], Any]
-    act: Callable[[Any], None]
-    state: Callable[[Path], Any]
-    again: Callable[[Path], None]
-    errors: tuple[int, ...] = ERRORS
+    def __init__(self, act, state, prepare=lambda folder: folder, again=None):
+        self.act, self.state, self.prepare, self.again = act, state, prepare, again or act
 
 
 def files(folder):
     """All files below a folder but locks, and leftovers of what was replaced, which stay if nothing can be removed."""
     hidden = re.compile(r"(^|/)\.[^/]*\.(tmp|old)(/|$)")
-    found = sorted(p for p in folder.rglob("*") if p.is_file() and p.name != "lock")
-    return {str(p.relative_to(folder)): p.read_bytes() for p in found if not hidden.search(str(p.relative_to(folder)))}
+    found = {str(p.relative_to(folder)): p for p in sorted(folder.rglob("*")) if p.is_file() and p.name != "lock"}
+    return {name: path.read_bytes() for name, path in found.items() if not hidden.search(name)}
+
+
+def content(name):
+    """Reads the bytes of a file of a folder; None where there is none."""
+    return lambda folder: (folder / name).read_bytes() if (folder / name).exists() else None
+
+
+def dedup(source, **how):
+    """A job on one thread."""
+    return la.dedup(source, threads=1, id="id", **how)
+
+
+def written(source, path, force=True, **how):
+    """Run a job and write what it finds."""
+    result = dedup(source, **how)
+    result.write(path, force=force)
+    result.close()
+
+
+def exported(index):
+    """The ids of an index."""
+    return sorted(found for table in index.export() for found in table["id"].to_pylist())
 
 
 def index_scenario(segments, change):
@@ -60,15 +76,13 @@ def index_scenario(segments, change):
         return la.Index.open(folder / "i")
 
     def act(index):
-        try:
+        with index:
             change(index)
-        finally:
-            index.close()
 
     def state(folder):
         with la.Index.open(folder / "i", "read") as index:
             assert not index.check(), index.check()
-            return sorted(found for table in index.export() for found in table["id"].to_pylist())
+            return exported(index)
 
     def again(folder):
         with la.Index.open(folder / "i") as index:
@@ -77,43 +91,34 @@ def index_scenario(segments, change):
             except la.errors.ParameterError as error:  # the first attempt had come through
                 assert "already" in str(error) or "there" in str(error), error
 
-    return Scenario(prepare, act, state, again)
+    return Scenario(act, state, prepare, again)
 
 
 def output_scenario(source, name, *, annotate=False, force=False):
     """An output written anew, or over an older one of ours."""
-    result = la.dedup(source, threads=1, id="id")
-    older = la.dedup(source, threads=1, id="id", threshold=0.5, keep="last")
+    result, older = dedup(source), dedup(source, threshold=0.5, keep="last")
 
     def prepare(folder):
         if force:
             older.write(folder / name)
-        return folder / name
+        return folder
 
-    def act(path):
-        result.write(path, annotate=annotate, force=force)
+    def write(folder, force=force):
+        result.write(folder / name, annotate=annotate, force=force)
 
     def state(folder):
-        found = files(folder)
-        sidecar = name + "_lookalike.json"
-        return {path: data for path, data in found.items() if path != sidecar}
+        return {path: data for path, data in files(folder).items() if path != f"{name}_lookalike.json"}
 
-    return Scenario(prepare, act, state, lambda folder: result.write(folder / name, annotate=annotate, force=True))
+    return Scenario(write, state, prepare, lambda folder: write(folder, True))
 
 
 def work_scenario(source):
     """A job with a work folder, interrupted and resumed."""
 
-    def job(folder, again):
-        result = la.dedup(source, threads=1, id="id", work=folder / "work")
-        result.write(folder / "out.jsonl", force=again)
-        result.close()
+    def job(folder, again=False):
+        written(source, folder / "out.jsonl", again, work=folder / "work")
 
-    def state(folder):
-        path = folder / "out.jsonl"
-        return path.read_bytes() if path.exists() else None
-
-    return Scenario(lambda folder: folder, lambda folder: job(folder, False), state, lambda folder: job(folder, True))
+    return Scenario(job, content("out.jsonl"), again=lambda folder: job(folder, True))
 
 
 def fingerprint_scenario():
@@ -131,24 +136,20 @@ def fingerprint_scenario():
         return len(file)
 
     def again(folder):
-        file = la.search.FingerprintFile(folder / "prints")
-        if len(file) == len(prints):
-            file.append(prints)
+        if state(folder) == len(prints):
+            la.search.FingerprintFile(folder / "prints").append(prints)
 
-    return Scenario(prepare, lambda file: file.append(prints), state, again)
+    return Scenario(lambda file: file.append(prints), state, prepare, again)
 
 
 def sketch_scenario():
     """Signatures saved."""
     signatures = la.sketches.FastSimilarity(permutations=64, seed=7).sign(la.shingle(TEXTS))
 
-    def act(path):
-        la.sketches.save(signatures, path)
+    def save(folder, force=False):
+        la.sketches.save(signatures, folder / "sketch", force=force)
 
-    def again(folder):
-        la.sketches.save(signatures, folder / "sketch", force=True)
-
-    return Scenario(lambda folder: folder / "sketch", act, files, again)
+    return Scenario(save, files, again=lambda folder: save(folder, True))
 
 
 def input_scenario(source, name):
@@ -156,61 +157,44 @@ def input_scenario(source, name):
 
     def prepare(folder):
         if name:
-            result = la.dedup(source, threads=1, id="id", empty="keep", threshold=1.0)
-            result.write(folder / name)
-            result.close()
+            written(source, folder / name, False, threshold=1.0)
         else:
             shutil.copytree(source, folder / "in")
         return folder
 
-    def act(folder):
-        result = la.dedup(folder / (name or "in"), threads=1, id="id")
-        result.write(folder / "out.jsonl", force=True)
-        result.close()
-
-    def state(folder):
-        path = folder / "out.jsonl"
-        return path.read_bytes() if path.exists() else None
-
-    return Scenario(prepare, act, state, act)
+    return Scenario(lambda folder: written(folder / (name or "in"), folder / "out.jsonl"), content("out.jsonl"), prepare)
 
 
 def saved_scenario(source):
     """A result saved, and loaded: what is loaded is all of it."""
-    result = la.dedup(source, threads=1, id="id")
-    wanted = result.keep.tolist()
+    result = dedup(source)
+
+    def is_whole(folder):
+        return (folder / "saved").exists() and la.Result.load(folder / "saved").keep.tolist() == result.keep.tolist()
 
     def act(folder):
         result.save(folder / "saved", force=True)
-        assert la.Result.load(folder / "saved").keep.tolist() == wanted
+        assert is_whole(folder)
 
-    def state(folder):
-        return (folder / "saved").exists() and la.Result.load(folder / "saved").keep.tolist() == wanted
-
-    return Scenario(lambda folder: folder, act, state, act)
+    return Scenario(act, is_whole)
 
 
 def seen_scenario(source):
     """A week added to a folder of what was seen: its output and its generation are both there, or neither."""
 
-    def add(folder, name):
+    def add(folder, name="b.jsonl"):
         with la.History(folder / "history") as seen:
             result = seen.add(source / name, folder / name, la.Settings(id="id", threads=1))
             if result is not None:
                 result.close()
-
-    def prepare(folder):
-        add(folder, "a.jsonl")
         return folder
 
     def state(folder):
         with la.History(folder / "history") as seen:
             assert not seen.check(), seen.check()
-            names = [one.name for one in seen.generations]
-        path = folder / "b.jsonl"
-        return names, path.read_bytes() if path.exists() else None
+            return [one.name for one in seen.generations], content("b.jsonl")(folder)
 
-    return Scenario(prepare, lambda folder: add(folder, "b.jsonl"), state, lambda folder: add(folder, "b.jsonl"))
+    return Scenario(add, state, lambda folder: add(folder, "a.jsonl"))
 
 
 def asking_scenario():
@@ -227,11 +211,10 @@ def asking_scenario():
     def act(folder):
         with la.Index.open(folder / "i", "read") as index:
             found = index.query([f"{TEXTS[5]} z0"])["id"].to_pylist()
-            ids = sorted(i for table in index.export() for i in table["id"].to_pylist())
-            problems = index.check()
+            ids, problems = exported(index), index.check()
         assert "b5" in found and (problems or ids == sorted({*wanted} - {"b3"}))
 
-    return Scenario(prepare, act, lambda folder: files(folder), act)
+    return Scenario(act, files, prepare)
 
 
 def scenarios(folder):
@@ -253,12 +236,12 @@ def scenarios(folder):
         "saved result": saved_scenario(source),
         "index asked": asking_scenario(),
         "history": seen_scenario(source),
+        "output annotated": output_scenario(source, "o.jsonl", annotate=True),
     }
     for name in ("", "i.jsonl.zst", "i.csv.gz", "i.parquet"):
         found[f"input {name or 'folder'}"] = input_scenario(source, name)
     for name in ("o.jsonl", "o.jsonl.gz", "o.jsonl.zst", "o.parquet", "o.csv", "folder"):
         found[f"output {name}"] = output_scenario(source, name)
-    found["output annotated"] = output_scenario(source, "o.jsonl", annotate=True)
     for name in ("o.jsonl", "folder"):
         found[f"output {name} over an older one"] = output_scenario(source, name, force=True)
     return found
@@ -268,15 +251,12 @@ def fail_once(library, scenario, folder, n, error, sticky, wanted, before):
     """Let one call fail; return what is wrong afterwards, or nothing."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    context = scenario.prepare(folder)
-    raised = None
+    context, raised, where = scenario.prepare(folder), None, ""
     library.fault_arm(str(folder).encode(), n, error, sticky)
     try:
         scenario.act(context)
     except BaseException as caught:
-        raised = caught.with_traceback(caught.__traceback__)
-    where = place(raised) if raised is not None else ""
-    if raised is not None:
+        raised, where = caught, place(caught)
         raised.__traceback__ = raised.__context__ = raised.__cause__ = None
     del context
     gc.collect()  # finalizers of what failed run while calls still fail
@@ -286,7 +266,7 @@ def fail_once(library, scenario, folder, n, error, sticky, wanted, before):
     found = scenario.state(folder)
     if raised is None and found != wanted:
         return "success was reported, and the result is another"
-    if found != wanted and found != before and not (sticky and "puts it back" in str(raised)):
+    if found not in (wanted, before) and not (sticky and "puts it back" in str(raised)):
         return f"after a failure ({raised}) neither the old state nor the new one is there"
     left = [str(p.relative_to(folder)) for p in folder.rglob("*.tmp")] if not sticky else []
     if left:
@@ -305,9 +285,8 @@ def run(library, name, scenario, folder, most):
     scenario.act(context)
     total = library.fault_count()
     library.fault_arm(None, 0, 0, 0)
-    wanted = scenario.state(folder)
-    defects = {}
-    cases = [(n, error, sticky) for n in range(1, total + 1) for error in scenario.errors for sticky in (0, 1)]
+    wanted, defects = scenario.state(folder), {}
+    cases = [*product(range(1, total + 1), ERRORS, (0, 1))]
     cases = cases[:: -(-len(cases) // most)]
     for n, error, sticky in cases:
         try:
