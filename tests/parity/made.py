@@ -29,7 +29,7 @@ def chains(rng):
     for _ in range(30):
         base = words(rng, 260)
         texts += [" ".join(base[i : i + 60]) for i in range(0, 200, 3)]
-    return [texts[i] for i in rng.permutation(len(texts))]
+    return texts
 
 
 def stars(rng):
@@ -42,7 +42,7 @@ def stars(rng):
             for place in rng.integers(0, 200, int(rng.integers(0, 5))).tolist():
                 copy[place] = f"spoiled{rng.integers(0, 10**9)}"
             texts.append(" ".join(copy))
-    return [texts[i] for i in rng.permutation(len(texts))]
+    return texts
 
 
 def cliques(rng):
@@ -52,7 +52,7 @@ def cliques(rng):
         for _ in range(3):
             base = words(rng, 150)
             texts += [" ".join([*base, f"member{i}"]) for i in range(size)]
-    return [texts[i] for i in rng.permutation(len(texts))]
+    return texts
 
 
 def crowds(rng):
@@ -64,7 +64,7 @@ def crowds(rng):
         texts.append(" ".join([*frame, *own]))
         if rng.random() < 0.1:
             texts.append(" ".join([*frame, *own[:-3], "one", "two", "three"]))
-    return [texts[i] for i in rng.permutation(len(texts))]
+    return texts
 
 
 def copies(rng):
@@ -73,7 +73,7 @@ def copies(rng):
     odd = ["", " ", "\n\n", "...", "—", "a", "a b", "A b", "a b c d", "a b c d e", "A B C D E!"]
     texts = [base[i] for i in rng.integers(0, 150, 1200).tolist()] + [odd[i] for i in rng.integers(0, len(odd), 300).tolist()]
     texts += [text.upper() for text in base[:60]] + [text + " ." for text in base[:60]]
-    return [texts[i] for i in rng.permutation(len(texts))]
+    return texts
 
 
 def scripts(rng):
@@ -87,7 +87,7 @@ def scripts(rng):
         changed = list(some)
         changed[int(rng.integers(0, 30))] = pieces[int(rng.integers(0, len(pieces)))]
         texts += [" ".join(changed), "".join(some), "  ".join(changed).upper()]
-    return [texts[i] for i in rng.permutation(len(texts))]
+    return texts
 
 
 MADE = {
@@ -96,11 +96,17 @@ MADE = {
 REAL = ("licences", "policies", "poems_zh")
 
 
+def shuffled(name, rng):
+    """The texts of a made corpus in any order."""
+    texts = MADE[name](rng)
+    return [texts[i] for i in rng.permutation(len(texts))]
+
+
 def corpus(name):
     """A corpus by name; None where the real ones are absent."""
     if name in MADE:
         rng = np.random.default_rng(sorted(MADE).index(name) + 1)
-        return table(MADE[name](rng), rng)
+        return table(shuffled(name, rng), rng)
     path = DATA / f"{name}.parquet"
     if not path.exists():
         return None

@@ -11,7 +11,7 @@ import pyarrow.json as pj
 import pyarrow.parquet as pq
 import pytest
 from engine_kinds import WORK, spark_engine
-from parity.made import DATA, MADE, REAL, table
+from parity.made import DATA, MADE, REAL, shuffled, table
 from row_files import lines
 from same_results import same_job
 from spark_session import watched
@@ -30,9 +30,9 @@ def corpus(name, n=None):
     """Documents by name, at most so many: made ones drawn from all over, real ones side by side. Skips where they are absent."""
     rng = np.random.default_rng(1)
     if name == "mixed":
-        found = table([text for one in MADE for text in MADE[one](rng)], rng)
+        found = table([text for one in MADE for text in shuffled(one, rng)], rng)
     elif name in MADE:
-        found = table(MADE[name](rng), rng)
+        found = table(shuffled(name, rng), rng)
     else:
         path = DATA / (f"{name}.parquet" if name in REAL else "news_planted/articles_1000.jsonl")
         if not path.exists():
