@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -54,13 +53,6 @@ def test_settings_of_spark_are_passed_on():
     assert settings["spark.ui.showConsoleProgress"] == "false"
     with pytest.raises(ParameterError):
         check_options(None, ["spark=1"])
-
-
-@pytest.mark.parametrize("module", ["pyspark.sql", "pandas"])
-def test_without_pyspark_or_pandas_one_line_says_what_to_install(run, monkeypatch, module):
-    monkeypatch.setitem(sys.modules, module, None)
-    code, _, err = run("dedup in.jsonl --engine spark")
-    assert code == 1 and "pip install 'lookalike[spark]'" in err and err.count("\n") == 1
 
 
 @pytest.mark.parametrize(("version", "said"), [("11.0.2", "is Java 11; Spark needs Java 17"), (None, "no Java was found at")])

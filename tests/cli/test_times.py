@@ -1,6 +1,5 @@
 """The time and the memory that a command states: those of the user's clock, and of the system."""
 
-import json
 import re
 import subprocess
 import sys
@@ -23,13 +22,6 @@ def test_the_time_is_that_of_the_whole_command(more, run):
     whole = time.perf_counter() - began
     said = re.search(r"^([0-9.]+) s.*peak memory ([0-9,]+) MB$", out, re.MULTILINE)
     assert 0.5 * whole - 0.1 <= float(said[1]) <= whole + 0.01
-
-
-def test_what_is_done_with_the_result_is_a_stage_of_its_own(run):
-    pytest.importorskip("jinja2")
-    write_lines("x.jsonl", TEXTS)
-    _, out, _ = run("dedup x.jsonl --json --set audit=20 --save saved --report page.html -o out.jsonl")
-    assert {"writing the report", "auditing", "saving", "writing"} <= set(json.loads(out)["seconds"])
 
 
 def test_results_count_what_is_done_with_them():

@@ -74,22 +74,19 @@ class Run:
     """A driver, in a process of its own, whose folder has one ``work`` for the job, and gets its results.
 
     ``data`` are paths, which make a data frame if ``frame`` is set; ``session`` has more settings of Spark, ``settings`` are those of the job.
-    The driver kills itself before it makes the table ``dies_at``, or, by the name "result", before results are read. If it
-    ``asks``, it waits for ``go`` before it makes a table.
+    If it ``asks``, it waits for ``go`` before it makes a table.
     """
 
     count = 0
     running: ClassVar[list[subprocess.Popen[bytes]]] = []
 
-    def __init__(
-        self, cluster, folder, data, *, dies_at=None, asks=False, frame=False, session=None, environment=None, **settings
-    ):
+    def __init__(self, cluster, folder, data, *, asks=False, frame=False, session=None, environment=None, **settings):
         type(self).count += 1
         self.work, self.events = Path(settings.get("work", folder / "work")), folder / "events"
         self.events.mkdir(exist_ok=True)
         self.decisions, self.pairs = folder / f"decisions-{self.count}", folder / f"pairs-{self.count}"
         job = {
-            "data": data, "dies_at": dies_at, "asks": asks, "frame": frame, "settings": {"work": str(self.work)} | settings,
+            "data": data, "asks": asks, "frame": frame, "settings": {"work": str(self.work)} | settings,
             "session": SESSION | self._session(cluster) | (session or {}),
             "decisions": str(self.decisions), "pairs": str(self.pairs),
         }  # fmt: skip

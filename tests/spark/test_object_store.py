@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-from contextlib import closing
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,8 +11,6 @@ from object_store import held, put_folder
 from spark.cluster import descendants, kill_all
 from spark.cluster_runs import local, write_corpus
 from waiting import until
-
-import lookalike as la
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 CLUSTER = """--engine spark --set master=local-cluster[2,1,1024] --set conf=spark.sql.shuffle.partitions=2
@@ -78,18 +75,3 @@ def test_from_bucket_to_bucket(tmp_path, bucket, paths):
     for number, path in enumerate(paths):
         rows = [position & ((1 << 40) - 1) for position in kept if position >> 40 == number]
         assert parquet(written[f"{number}.parquet"]).equals(pq.read_table(path).take(rows))
-
-
-def test_a_week_after_the_other(tmp_path, bucket, paths):
-    """Documents, sketches, work folder and output in a bucket; the second week is written as one machine writes it."""
-    for week in (0, 1):
-        against = f"--against {bucket}history" if week else ""
-        places = f"--set save_sketches={bucket}history/w{week} --work {bucket}job -o {bucket}clean/w{week}"
-        finished(f"dedup {bucket}in/{week}.parquet {against} {places}", tmp_path / "log")
-        with closing(la.dedup(paths[week], against=[tmp_path / "0"] if week else None, threads=1)) as result:
-            result.write(tmp_path / str(week))
-            assert week == 0 or any(row["duplicate_is_reference"] for row in result.decisions.to_pylist())
-        written = parquet(held(bucket / f"clean/w{week}")[f"{week}.parquet"])
-        assert written.equals(pq.read_table(tmp_path / f"{week}/{week}.parquet"))
-    assert {name.split("/")[0] for name in held(bucket)} == {"in", "history", "clean"}
-    assert {name.split("/")[0] for name in held(bucket / "history")} == {"w0", "w1"}
