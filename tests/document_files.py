@@ -33,13 +33,11 @@ HELVETICA = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEnco
 
 
 def drawn(text, left=40, bottom=780):
-    """Return what draws lines of text."""
     lines = [line.encode("cp1252").hex().encode() for line in text.split("\n")]
     return b"BT /F1 10 Tf 12 TL %d %d Td " % (left, bottom) + b" ".join(b"<%s> Tj T*" % line for line in lines) + b" ET"
 
 
 def stream(content, more=b""):
-    """Return an object of a PDF that holds bytes."""
     return b"<<%s/Length %d>>stream\n%s\nendstream" % (more, len(content), content)
 
 
@@ -69,7 +67,6 @@ def form(text, *annotations, more="", catalog="", objects=()):
 
 
 def archive(members):
-    """Return a zip file."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as stream:
         for name, content in members.items():
@@ -129,5 +126,4 @@ def epub(*chapters):
 
 
 def eml(text, kind="text/plain; charset=utf-8", subject="A subject"):
-    """Return an e-mail message."""
     return f"From: a@b.c\r\nSubject: {subject}\r\nMIME-Version: 1.0\r\nContent-Type: {kind}\r\n\r\n{text}\r\n".encode()

@@ -69,7 +69,6 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = _answer  # noqa: N815
 
     def _body(self):
-        """Return what was sent, chunks put together."""
         if self.headers.get("transfer-encoding") != "chunked":
             return self.rfile.read(int(self.headers.get("content-length") or 0))
         found = b""

@@ -26,7 +26,6 @@ def described(*texts):
 
 
 def raised(function):
-    """Return the names of exceptions that a function raises itself."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     calls = [node.exc.func for node in ast.walk(tree) if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)]
     return {call.id for call in calls if isinstance(call, ast.Name) and call.id.endswith("Error")}
@@ -52,7 +51,6 @@ def public():
 
 
 def lacking_of_class(owner):
-    """Yield what the docstring of a class does not say."""
     said = sections(owner)
     own = owner.__dict__.get("__init__")
     wanted = set()

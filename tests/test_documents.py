@@ -141,7 +141,6 @@ def test_code_in_the_documents_runs(page, stage, tmp_path, monkeypatch):
 
 
 def commands(group):
-    """All commands, those of groups with their two words."""
     for name, command in group.commands.items():
         yield from (
             (((name, *rest), c) for rest, c in commands(command)) if hasattr(command, "commands") else [((name,), command)]

@@ -10,7 +10,6 @@ from lookalike.packages import added
 
 
 def metadata(points="[lookalike.toys]\na = one:a\n"):
-    """The files of the metadata of a package."""
     return {"METADATA": "Metadata-Version: 2.1\nName: one\nVersion: 1.0\n", "entry_points.txt": points}
 
 
@@ -22,7 +21,6 @@ def install(folder, **given):
 
 
 def found(group="lookalike.toys"):
-    """The entry points of a group."""
     return [(point.name, point.value) for point in added(group)]
 
 

@@ -29,10 +29,8 @@ def fails(captured, *arguments):
 
 
 def process(line):
-    """What runs a line in a process of its own."""
     return [sys.executable, "-m", "lookalike", *shlex.split(line)]
 
 
 def contents(folder):
-    """The bytes of all files of a folder."""
     return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

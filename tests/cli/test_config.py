@@ -26,7 +26,6 @@ def config(text, name="lookalike.toml"):
 
 @pytest.fixture
 def in_force(run):
-    """The settings of a command."""
 
     def found(line):
         code, out, err = run(f"{line} --print-config")

@@ -20,7 +20,6 @@ pytestmark = pytest.mark.usefixtures("crawl")
 
 @pytest.fixture
 def week(run):
-    """Runs the job of a week."""
     return lambda number, more="": run(f"dedup w{number} {HOW} -o fresh/w{number}/ {more}")
 
 
@@ -148,21 +147,7 @@ def test_a_job_with_a_work_folder_goes_on(week, monkeypatch, late):
     assert week(2, more)[0] == 0
 
 
-def test_any_command_finishes_what_was_killed(week, run, monkeypatch):
-    week(0)
-    with monkeypatch.context() as broken:
-        broken.setattr(publication, "_finish", interrupt)
-        code, _, err = week(1)
-    assert code == 130 and "to finish writing the outputs, run: lookalike history list history" in err
-    assert not os.path.exists("fresh/w1")
-    code, out, err = run("history list history")
-    assert code == 0 and "2 generations" in out
-    assert err == "history: an interrupted job was completed: its outputs and its generation are there\n"
-    assert "nothing was added" in week(1)[1]
-
-
 def counted_weeks(week, more=""):
-    """What three weeks have counted."""
     for number in range(3):
         assert week(number, f"--set counts=true --set source=site {more}")[0] == 0
     with la.History("history", read=True) as history:

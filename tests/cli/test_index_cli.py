@@ -36,7 +36,6 @@ def index(run):
 
 @pytest.fixture
 def info(index):
-    """What is known of an index."""
     return lambda path: json.loads(index(f"info {path} --json")[0])
 
 
@@ -191,7 +190,6 @@ def test_texts_that_are_no_utf8_are_exported(index):
 
 @pytest.fixture
 def pages():
-    """Writes documents of many words."""
     texts = (" ".join(f"w{i}x{j}" for j in range(20)) for i in range(60))
     return write_lines("pages.jsonl", ({"text": text, "key": f"p{i}"} for i, text in enumerate(texts)))
 

@@ -27,7 +27,6 @@ def _job():
 
 
 def save(name, **settings):
-    """Save the result of a job; return it."""
     result = la.dedup("in.jsonl", id="id", threshold=0.6, **settings)
     result.save(name)
     return result
@@ -35,7 +34,6 @@ def save(name, **settings):
 
 @pytest.fixture
 def show(run):
-    """What is shown."""
 
     def shown(line, *words):
         code, out, err = run(f"show {line}", *words)
@@ -47,7 +45,6 @@ def show(run):
 
 @pytest.fixture
 def told(show):
-    """The objects that are shown as JSON."""
     return lambda line: parse_lines(show(f"{line} --json"))
 
 

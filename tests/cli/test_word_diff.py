@@ -30,7 +30,6 @@ def test_marks_where_output_is_no_terminal(run):
 
 @pytest.fixture
 def shown(capsys):
-    """What is printed."""
 
     def said(width, left=LEFT, right=RIGHT, names=("a.txt", "b.txt")):
         word_diff.say_diff(left.encode(), right.encode(), names, Shingling(), width)
@@ -41,7 +40,6 @@ def shown(capsys):
 
 @pytest.fixture
 def terminal(monkeypatch, shown):
-    """What is shown on a terminal with colors."""
     for name in ("NO_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")

@@ -44,7 +44,6 @@ class Arena:
         self.root, self.store, self.temporary, self.after = (base / name for name in ("root", "store", "tmp", "after"))
 
     def clear(self):
-        """Make all of them anew."""
         for folder in (self.root, self.store, self.temporary, self.after):
             shutil.rmtree(folder, ignore_errors=True)
         for folder in (self.root, self.temporary):

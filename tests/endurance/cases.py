@@ -227,7 +227,6 @@ class Lasting(Case):
         return text_of(number + 1_000_000 * version)
 
     def _go_on(self, root, begin, end, say):
-        """Make the index if there is none, and do some of the changes."""
         folder = root / "index"
         if begin == 0 and not (folder / "manifest").exists():
             la.Index.create(folder, kind=self.kind, keep_text=self.keep_text, threshold=0.7).close()
@@ -277,7 +276,6 @@ class Lasting(Case):
         return right[-1]
 
     def _asked(self, index, state):
-        """The ids that are found by their own texts, at resemblance 1."""
         if not state:
             return []
         ids = sorted(state)

@@ -45,7 +45,6 @@ class Disk:
         return self.files[number]
 
     def _folder_and_name(self, path):
-        """Find a path in what the process saw."""
         *above, name = os.path.relpath(path, self.root).split("/")
         node = self.top
         for part in above:
@@ -105,7 +104,6 @@ class Disk:
         return kind
 
     def _make(self, node, path, rng):
-        """Write what is on the disk to a new place."""
         if node.number is None:
             path.mkdir()
             for name, inner in node.durable.items():
@@ -117,7 +115,6 @@ class Disk:
 
 
 def _found(synced, last, rng):
-    """Return what a disk may have of a file."""
     draw = rng.random()
     if synced == last or draw < 0.2:
         return last

@@ -48,12 +48,10 @@ def run(program, *arguments):
 
 
 def added(pattern, said):
-    """The sums of the numbers that a pattern finds."""
     return (sum(map(int, some)) for some in zip(*re.findall(pattern, said), strict=True))
 
 
 def kills(share, seed):
-    """Kill; return the rows of the table."""
     with tempfile.NamedTemporaryFile() as out:
         run(Path(__file__).with_name("kills.py"), "--kills", math.ceil(KILLS * share), "--seed", seed, "--json", out.name)
         kinds = json.load(out)["kinds"]
@@ -67,7 +65,6 @@ def kills(share, seed):
 
 
 def fuzz(kind, share, seed):
-    """Fuzz one kind; return the row of the table."""
     cases = math.ceil(FUZZED[kind] * share)
     said = run(ROOT / "tests/fuzz/run.py", "--kind", kind, "--cases", cases, "--minutes", 600, "--seed", seed)
     n, defects = added(r": (\d+) cases.* (\d+) defects", said)
@@ -76,7 +73,6 @@ def fuzz(kind, share, seed):
 
 
 def faults(share, seed):
-    """Let calls fail; return the row of the table."""
     said = run(ROOT / "tests/fuzz/faults.py", max(1, math.ceil(FAULTS * share)))
     n, defects = added(r"(\d+) failures, (\d+) defects", said)
     return {ROWS[-1]: (n, "the state before or the one wanted, and an error that says why", defects)}
@@ -86,7 +82,6 @@ WORK = {kind: partial(fuzz, kind) for kind in FUZZED} | {"kills": kills, "faults
 
 
 def told(rows):
-    """The lines of the table, by what they are of."""
     return {name: f"| {name} | {n:,} | {said} | {lost:,} |" for name, (n, said, lost) in rows.items()}
 
 

@@ -54,7 +54,6 @@ def make_cases(folder, kinds):
 
 
 def outputs(inputs):
-    """Make the cases of outputs of all kinds, with and without an older one."""
     result = la.dedup(inputs[:2], threads=1, id="id")
     older = la.dedup(inputs[:2], threads=1, id="id", threshold=0.5, keep="last")
     found = [Output(result, old, name, annotate=a) for name in OUTPUTS for old in (None, older) for a in (False, True)]
@@ -116,8 +115,6 @@ class Trial:
 
 
 class Killing:
-    """Draws cases and runs them."""
-
     def __init__(self, folder, kinds):
         self.kinds, self.made, self.place = kinds, make_cases(folder, kinds), Arena(folder / "arena")
         self.sizes = {}
@@ -161,7 +158,6 @@ class Killing:
 
 
 def report(by_kind, seconds):
-    """Print what was found; return it as a dictionary."""
     shown = ("cases", "kills", "power cuts", "acknowledged", "refused", "lost")
     total = Counter()
     for kind, counts in sorted(by_kind.items()):
@@ -175,7 +171,6 @@ def report(by_kind, seconds):
 
 
 def main(arguments):
-    """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="of the first case")

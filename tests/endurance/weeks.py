@@ -58,7 +58,6 @@ class Weeks(Case):
 
     @staticmethod
     def _state(root):
-        """All files but the lock."""
         return {name: data for name, data in whole(root).items() if not name.endswith("_lock")}
 
     def act(self, root, progress, say):

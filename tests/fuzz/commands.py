@@ -97,7 +97,6 @@ def arguments(r, path, command):
 
 
 def commands():
-    """All commands: (words, command)."""
     for name, command in program.commands.items():
         for below, one in getattr(command, "commands", {}).items():
             yield [name, below], one

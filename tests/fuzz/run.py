@@ -69,7 +69,6 @@ class Supervisor:
 
 
 def main(arguments=None):
-    """Run what the command line asks for; exit 1 if there are defects."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--cases", type=int, default=10**9, help="of each kind")

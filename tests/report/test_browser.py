@@ -52,7 +52,6 @@ def decontaminated(path):
 
 
 def real(path):
-    """The page of a real corpus."""
     if not DATA.is_dir():
         pytest.skip("the real corpora lie beside the repository, and are absent here")
     with closing(la.dedup(DATA / f"{path.stem}.parquet", id="id", threshold=0.7, memory="1200MB")) as result:
@@ -78,19 +77,16 @@ def path_of(tmp_path_factory):
 
 @pytest.fixture
 def show(browser, path_of):
-    """Opens a page."""
     return lambda name="made", **how: opened(browser, path_of(name).as_uri(), **how)
 
 
 @pytest.fixture
 def tab(show):
-    """The page of texts in memory."""
     with show() as found:
         yield found
 
 
 def data_of(tab):
-    """What the script of the page reads."""
     return json.loads(tab.locator("#data").text_content())
 
 
@@ -108,12 +104,10 @@ def see(tab, section, keys=""):
 
 
 def judged(tab):
-    """What is said of judgements."""
     return tab.locator("#precision").inner_text()
 
 
 def keep_button(tab):
-    """The button by which a document of the sample is kept."""
     return tab.locator("#audit [data-verdict=keep]")
 
 

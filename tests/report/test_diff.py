@@ -22,7 +22,6 @@ def check(left, right):
 
 
 def longest_common(left, right):
-    """The length of the longest common subsequence, by its definition."""
 
     def subsequences(words, size):
         return {tuple(words[i] for i in some) for some in combinations(range(len(words)), size)}

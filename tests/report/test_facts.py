@@ -14,7 +14,6 @@ BY_HAND += [{"id": id, "action": "remove"} for id in ("a5", "c2", "c9", "c11", "
 
 
 def facts_of(result):
-    """The facts of a result, and its rows."""
     how = {"n_least": 5, "n_audit": 7, "n_groups": 4, "seed": 1, "n_sources": len(result.provenance["inputs"])}
     facts = gather(result.rows(), Numbers(result.rows()), result.threshold, **how)
     return facts, result.decisions.to_pylist()

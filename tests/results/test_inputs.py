@@ -31,7 +31,6 @@ def refused(reason, ask, *given):
 
 
 def as_files(tmp_path, kind="jsonl"):
-    """Write the texts in a format; return what dedup is given."""
     path = tmp_path / f"in.{kind}"
     if kind == "parquet":
         pq.write_table(pa.table({"text": TEXTS, "n": list(range(5))}), path)
@@ -124,18 +123,6 @@ def test_the_inputs_go_with_copies_of_the_result(tmp_path):
     for name in ("again", "third"):
         assert texts_of(tmp_path / name)[2] == "else"
     assert same(la.Result.load(tmp_path / "again"), result)
-
-
-def test_the_files_of_an_input(tmp_path):
-    path, jsonl = as_files(tmp_path, "txt"), as_files(tmp_path)
-    la.dedup([jsonl, path]).save(tmp_path / "job")
-    inputs = la.Result.open(tmp_path / "job").inputs
-    assert [place.path for place in inputs.places(0)] == [jsonl]
-    assert [place.path.name for place in inputs.places(1)] == [f"{i}.txt" for i in range(5)]
-    (path / "3.txt").write_text("changed")
-    refused("changed", inputs.places, 1)
-    la.dedup(TEXTS).save(tmp_path / "memory")
-    assert la.Result.open(tmp_path / "memory").inputs.places(0) == []
 
 
 @pytest.fixture

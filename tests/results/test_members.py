@@ -53,21 +53,10 @@ def test_groups_are_those_of_decisions(result, batch, least, monkeypatch):
             assert group.spread == ((near[0], statistics.median(near), near[-1]) if near else None)
 
 
-def test_members_of_documents_that_stand_for_none(result):
-    alone = {order: row for order, (row, some) in expected(result).items() if not some}
+def test_numbers_take_21_bytes_of_each_document(result):
     numbers = Numbers(result.rows())
-    for row, group in zip(alone.values(), numbers.members(numbers.row_of[[*alone]].tolist()), strict=True):
-        assert (group.row, group.size, group.spread) == (row, 1, None)
-
-
-def test_numbers_are_those_of_decisions(result):
-    rows, numbers = result.decisions.to_pylist(), Numbers(result.rows())
-    row_of = {row["order"]: i for i, row in enumerate(rows)}
-    told = [(numbers.row_of[row["order"]], numbers.keeper[i], numbers.source[i]) for i, row in enumerate(rows)]
-    assert told == [(i, row_of.get(row["keeper"], -1), row["position"] >> 40) for i, row in enumerate(rows)]
-    assert numbers.where("near").tolist() == [i for i, row in enumerate(rows) if row["reason"] == "near"]
-    assert numbers.names == {}
-    assert sum(column.nbytes for column in vars(numbers).values() if isinstance(column, np.ndarray)) == 21 * len(rows)
+    held = sum(column.nbytes for column in vars(numbers).values() if isinstance(column, np.ndarray))
+    assert held == 21 * len(result.decisions) and numbers.names == {}
 
 
 def test_no_groups():

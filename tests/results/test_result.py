@@ -159,16 +159,6 @@ def test_a_walk_over_all_pairs_is_a_decision_of_the_open_job(rng, tmp_path, sett
         loaded.rethreshold(0.5)
 
 
-def test_copies_follow_their_first_at_any_threshold():
-    """The first of a set of equal texts is kept at the higher threshold: its copy is no longer named after another document."""
-    third = f"{A2} and more still"
-    result = pickle.loads(pickle.dumps(la.dedup([A, third, third, A2], threshold=0.5, evidence="all")))
-    assert result.decisions["reason"].to_pylist() == ["kept", "near", "near", "near"]
-    higher = result.rethreshold(0.97).decisions
-    assert higher["reason"].to_pylist() == ["kept", "kept", "exact", "near"]
-    assert higher["duplicate_of"].to_pylist() == [None, None, 1, 0]
-
-
 def test_rethreshold_says_what_it_needs(tmp_path):
     result = la.dedup([A, A2, B], threshold=0.5)
     result.save(tmp_path / "saved")

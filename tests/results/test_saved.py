@@ -20,7 +20,6 @@ from lookalike.results import saved as saved_result
 
 
 def refused(reason, call, *given, error=la.errors.InputDataError, **how):
-    """Call what must be refused for a reason."""
     with pytest.raises(error, match=reason) as caught:
         call(*given, **how)
     return caught.value

@@ -43,7 +43,6 @@ def _read(process, name):
 
 
 def _all():
-    """The numbers of all processes."""
     return [int(folder.name) for folder in Path("/proc").glob("[0-9]*")]
 
 
@@ -54,7 +53,6 @@ def _parent(process):
 
 
 def is_alive(process):
-    """Whether a process runs, or could."""
     return _parent(process) > 0
 
 
@@ -134,7 +132,6 @@ class Cluster:
         until(lambda: "Successfully registered with master" in log.read_text())
 
     def _executors(self, worker):
-        """The processes below a worker that have joined a job."""
         java = [process for process in descendants(worker) if b"CoarseGrained" in _read(process, "cmdline")]
         return [process for process in java if b"Successfully registered with driver" in _read(process, "cwd/stderr")]
 
@@ -149,6 +146,5 @@ class Cluster:
         return len(gone)
 
     def processes(self):
-        """All processes that carry the mark of this cluster."""
         mark = f"{_MARK}={self._token}".encode()
         return [one for one in _all() if one != os.getpid() and mark in _read(one, "environ").split(b"\0")]

@@ -59,12 +59,10 @@ def _session(given):
 
 
 def say(**what):
-    """Tell the test something."""
     print(json.dumps(what), flush=True)
 
 
 def main():
-    """Run the job that the argument describes."""
     job = json.loads(sys.argv[1])
     session = _session(job["session"])
     import lookalike as la

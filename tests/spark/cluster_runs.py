@@ -45,7 +45,6 @@ def corpus(n=150, seed=1):
 
 
 def write_corpus(folder, texts=None):
-    """Write two files of documents; return their paths."""
     texts = corpus() if texts is None else texts
     paths = []
     for number, some in enumerate((texts[: len(texts) // 2], texts[len(texts) // 2 :])):
@@ -56,7 +55,6 @@ def write_corpus(folder, texts=None):
 
 
 def expected(paths, **settings):
-    """The decisions and pairs of one machine."""
     if "tokenizer" in settings:
         settings["tokenizer"] = cluster_job.TOKENIZERS[settings["tokenizer"]]
     with closing(la.dedup(paths, threads=1, **settings)) as result:
@@ -131,7 +129,6 @@ class Run:
         self.process.stdin.close()
 
     def wait(self, seconds=PATIENCE):
-        """Wait until it ends; return what it said last."""
         self.process.wait(seconds)
         self._reader.join()
         self.process.stdin.close()
@@ -143,7 +140,6 @@ class Run:
         return [said["making"] for said in self.said if "making" in said]
 
     def finished(self, seconds=PATIENCE):
-        """Wait; the job must have ended well."""
         last = self.wait(seconds)
         assert last.get("done"), f"{last}\n{self.errors.read_text()[-3000:]}"
         return last
@@ -177,7 +173,6 @@ class Run:
         return ended
 
     def stored(self):
-        """The names of tables that are stored."""
         return {path.stem for path in (self.work / "tables").glob("*.done")}
 
 

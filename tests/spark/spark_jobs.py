@@ -45,7 +45,6 @@ def corpus(name, n=None):
 
 
 def write(rows, path):
-    """Write documents to a file of a format, or a folder of texts; return its path."""
     form = path.suffix[1:]
     if form == "parquet":
         pq.write_table(rows, path, row_group_size=ROWS)
@@ -90,7 +89,6 @@ class Case:
 
 
 def inputs(case, folder):
-    """Write the files of a case; return what ``dedup`` is to be given."""
     rows = corpus(case.corpus, case.n)
     (folder / "references").mkdir()
     against = files(rows.slice(0, case.references), folder / "references", case.form) if case.references else None

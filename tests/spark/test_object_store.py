@@ -18,7 +18,6 @@ CLUSTER = """--engine spark --set master=local-cluster[2,1,1024] --set conf=spar
 
 
 def start(line, log):
-    """The program on a cluster, as a process that can be killed."""
     with open(log, "wb") as out:
         return subprocess.Popen(process(f"{line} {CLUSTER}"), stdout=out, stderr=subprocess.STDOUT)
 
@@ -35,7 +34,6 @@ def killed_once(line, log, holds):
 
 
 def finished(line, log):
-    """Run the program, which must succeed."""
     assert start(line, log).wait(300) == 0, log.read_text()[-3000:]
 
 
@@ -49,7 +47,6 @@ def paths(tmp_path, bucket):
 
 
 def parquet(data):
-    """The rows of a file that was written."""
     return pq.read_table(pa.BufferReader(data))
 
 

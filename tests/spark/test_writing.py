@@ -71,7 +71,6 @@ def both_ways(data, folder, output, annotate=False, against=None, free=()):
 
 
 def held_in(folder):
-    """{name: bytes} of all files below a folder."""
     return {str(name): data for name, data in contents(folder).items()}
 
 
