@@ -41,14 +41,17 @@ def damage_one(r, folder):
     return path.read_bytes() != before
 
 
-class Stores:
-    """Sound files of every kind, made once; a case damages a copy of one and reads it.
+def left_by_a_dead(act):
+    """Do something in a process that dies then, without closing what it opened."""
+    child = os.fork()
+    if child == 0:
+        act()
+        os._exit(0)
+    expect(os.waitpid(child, 0)[1] == 0, "the job that is to be resumed failed")
 
-    Parameters
-    ----------
-    folder : path
-        Where they are made.
-    """
+
+class Stores:
+    """Sound files of every kind, made once; a case damages a copy of one and reads it."""
 
     def __init__(self, folder):
         folder.mkdir(parents=True)
@@ -66,16 +69,15 @@ class Stores:
         self._make_work()
 
     def _make_indexes(self):
-        """Three indexes of two segments each, with removed documents."""
-        for name, parameters in (("texts", {"keep_text": True}), ("plain", {})):
-            with la.Index.create(self.folder / name, threshold=0.7, **parameters) as index:
-                index.add([f"a{i}" for i in range(100)], TEXTS[:100])
-                index.add([f"b{i}" for i in range(100)], TEXTS[100:])
+        """Three indexes, two of two segments with removed documents."""
+        for name, keep_text in (("texts", True), ("plain", False)):
+            with la.Index.create(self.folder / name, threshold=0.7, keep_text=keep_text) as index:
+                for some, begin in (("a", 0), ("b", 100)):
+                    index.add([f"{some}{i}" for i in range(100)], TEXTS[begin : begin + 100])
                 index.remove(["a3", GONE])
         with la.Index.create(self.folder / "prints", kind="simhash", radius=6) as index:
             index.add(list(range(200)), TEXTS)
-        self.known = {name: self._ids(self.folder / name) for name in NEW}
-        self.answers = {}
+        self.known, self.answers = {name: self._ids(self.folder / name) for name in NEW}, {}
         for name in NEW:
             with la.Index.open(self.folder / name, "read") as index:
                 self.answers[name] = index.query(TEXTS, top=None).to_pylist()
@@ -87,16 +89,10 @@ class Stores:
 
     def _make_work(self):
         """The work folder of a job whose process died after all was decided."""
-        source = self.folder / "source"
-        source.mkdir()
-        (source / "a.csv").write_text("id,text\n" + "".join(f"d{i},{text}\n" for i, text in enumerate(TEXTS)))
-        child = os.fork()
-        if child == 0:
-            self._job(self.folder / "work")
-            os._exit(0)
-        expect(os.waitpid(child, 0)[1] == 0, "the job that is to be resumed failed")
-        whole = self.folder / "whole"
-        result, self.decided = self._job(whole)
+        (self.folder / "source").mkdir()
+        (self.folder / "source/a.csv").write_text("id,text\n" + "".join(f"d{i},{text}\n" for i, text in enumerate(TEXTS)))
+        left_by_a_dead(lambda: self._job(self.folder / "work"))
+        result, self.decided = self._job(self.folder / "whole")
         result.close()
 
     def _job(self, work):
