@@ -104,7 +104,11 @@ def test_damage_is_named(index, run):
 def test_errors(index, run):
     index("create x --kind simhash --radius 4")
     Path("bad.txt").write_bytes(b"\xfa broken")
+    os.mkdir("mine")
+    Path("mine/manifest").write_text("my own")
     for line, code, said in (
+        ("add mine in.jsonl", 1, "not the manifest of an index"),
+        ("compact mine", 1, "not the manifest of an index"),
         ("info none", 1, "error: none: no index here; lookalike index create makes one\n"),
         ("create x", 1, "exists"),
         ("create y --radius 4", 2, "no parameter 'radius'"),
@@ -113,6 +117,7 @@ def test_errors(index, run):
     ):
         found, _, err = run(f"index {line}")
         assert found == code and said in err
+    assert os.listdir("mine") == ["manifest"]
     with la.Index.open("x"):
         code, _, err = run("index add x in.jsonl")
     assert code == 1 and "--wait" in err
