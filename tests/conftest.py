@@ -51,7 +51,6 @@ def _same_secrets(request, monkeypatch):
 
 @pytest.fixture
 def rng():
-    """A generator with a fixed seed."""
     return np.random.default_rng(20240817)
 
 
@@ -66,7 +65,6 @@ def bucket():
 
 @pytest.fixture(scope="module")
 def browser():
-    """One browser for all tests of a module."""
     from browsers import launched  # here, as few tests need it
 
     with launched() as made:

@@ -19,7 +19,7 @@ STORY = " ".join(f"The river number {n} rises in the hills and falls into the se
 OTHER = " ".join(f"The road number {n} leaves the town and ends at the coast after {9 * n} turns." for n in range(20))
 
 
-def pdf(*pages: str | bytes) -> bytes:
+def pdf(*pages):
     """Return a PDF with a page of lines for each text; bytes draw a page themselves."""
     kids = b" ".join(b"%d 0 R" % (4 + 2 * i) for i in range(len(pages)))
     objects = [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, len(pages)), HELVETICA]
@@ -32,18 +32,16 @@ def pdf(*pages: str | bytes) -> bytes:
 HELVETICA = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>"
 
 
-def drawn(text: str, left: int = 40, bottom: int = 780) -> bytes:
-    """Return what draws lines of text."""
+def drawn(text, left=40, bottom=780):
     lines = [line.encode("cp1252").hex().encode() for line in text.split("\n")]
     return b"BT /F1 10 Tf 12 TL %d %d Td " % (left, bottom) + b" ".join(b"<%s> Tj T*" % line for line in lines) + b" ET"
 
 
-def stream(content: bytes, more: bytes = b"") -> bytes:
-    """Return an object of a PDF that holds bytes."""
+def stream(content, more=b""):
     return b"<<%s/Length %d>>stream\n%s\nendstream" % (more, len(content), content)
 
 
-def pdf_of(*objects: bytes) -> bytes:
+def pdf_of(*objects):
     """Return a PDF of objects, numbered from 1, of which the first is the catalog."""
     out, places = b"%PDF-1.7\n", []
     for number, one in enumerate(objects, 1):
@@ -54,7 +52,7 @@ def pdf_of(*objects: bytes) -> bytes:
     return out + b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1) + table + end
 
 
-def form(text: str, *annotations: str, more: str = "", catalog: str = "", objects: tuple[bytes, ...] = ()) -> bytes:
+def form(text, *annotations, more="", catalog="", objects=()):
     """Return a PDF of a page with annotations, objects from number 6 on, all of which are fields; ``more`` is of the form."""
     refs = " ".join(f"{6 + i} 0 R" for i in range(len(annotations)))
     fields = f"/AcroForm<</Fields[{refs}]/DR<</Font<</F1 5 0 R>>>>/DA(/F1 10 Tf 0 g){more}>>{catalog}"
@@ -68,8 +66,7 @@ def form(text: str, *annotations: str, more: str = "", catalog: str = "", object
     return pdf_of(*(one.encode() for one in head), stream(drawn(text)), HELVETICA, *annots, *objects)
 
 
-def archive(members: dict[str, str | bytes]) -> bytes:
-    """Return a zip file."""
+def archive(members):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as stream:
         for name, content in members.items():
@@ -77,18 +74,18 @@ def archive(members: dict[str, str | bytes]) -> bytes:
     return out.getvalue()
 
 
-def zipped(**members: str | bytes) -> bytes:
+def zipped(**members):
     """Return a zip file; a double underscore in a name stands for a slash, a single one for a point."""
     return archive({name.replace("__", "/").replace("_", "."): content for name, content in members.items()})
 
 
 def docx(
-    *paragraphs: str, before: str = "", main: str = "word/document.xml", space: str = WORD, links: str = RELATIONS,
-    related: dict[str, str] | None = None, **members: str | bytes,
-) -> bytes:  # fmt: skip
+    *paragraphs, before = "", main = "word/document.xml", space = WORD, links = RELATIONS,
+    related = None, **members,
+):  # fmt: skip
     """Return a Word document; ``before`` is XML at its beginning, ``related`` what it refers to: kinds, each with a member."""
 
-    def relations(found: dict[str, str]) -> str:
+    def relations(found):
         listed = ""
         for kind, target in found.items():
             mode = "External" if "://" in target else "Internal"
@@ -107,14 +104,14 @@ def docx(
     return archive(parts | members)
 
 
-def odt(*paragraphs: str, before: str = "") -> bytes:
+def odt(*paragraphs, before=""):
     """Return an OpenDocument text; ``before`` is XML at its beginning."""
     body = "".join(f"<text:p>{text}</text:p>" for text in paragraphs)
     spaces = f'xmlns:office="{OFFICE}" xmlns:text="{TEXT}"'
     return zipped(content_xml=f"<office:document-content {spaces}>{before}{body}</office:document-content>")
 
 
-def epub(*chapters: str) -> bytes:
+def epub(*chapters):
     """Return a book, whose chapters stand in its package in another order than they are read in."""
     names = [f"c{i}.xhtml" for i in range(len(chapters))]
     items = "".join(f'<item id="{name}" href="{name}"/>' for name in reversed(names))
@@ -128,6 +125,5 @@ def epub(*chapters: str) -> bytes:
     return zipped(**{"META-INF__container_xml": container, "in__book_opf": package, **pages})
 
 
-def eml(text: str, kind: str = "text/plain; charset=utf-8", subject: str = "A subject") -> bytes:
-    """Return an e-mail message."""
+def eml(text, kind="text/plain; charset=utf-8", subject="A subject"):
     return f"From: a@b.c\r\nSubject: {subject}\r\nMIME-Version: 1.0\r\nContent-Type: {kind}\r\n\r\n{text}\r\n".encode()

@@ -47,14 +47,12 @@ def sketched(engine, found, by=("position",), references=0):
 
 
 def rows_of(table):
-    """The rows, as they come."""
     batches = list(table.batches())
     assert all(batch.schema == table.schema for batch in batches)
     return [row for batch in batches for row in batch.to_pylist()]
 
 
 def bag(rows):
-    """Rows in any order."""
     return sorted(repr(sorted(row.items())) for row in rows)
 
 
@@ -80,7 +78,6 @@ def numbered(rows, schema):
 
 
 def count_rows(table, engine):
-    """Run that step."""
     schema = table.schema.append(pa.field("count", integer))
     return engine.map(table, partial(numbered, schema=schema), schema)
 

@@ -4,7 +4,6 @@ import re
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
@@ -14,28 +13,25 @@ import object_store
 _KEPT = ("content-length", "transfer-encoding", "connection")
 
 
-@dataclass
 class Faults:
     """What goes wrong, and what was seen."""
 
-    every: int = 0  # each such request is refused
-    status: int = 503  # by this
-    most: int = 1 << 30  # so many at most
-    cut: int = 0  # each such answer to a GET with a body of some size ends in its middle
-    delay: float = 0.0  # seconds before each answer
-    only: str = ""  # requests that are concerned have this in their path
-    hidden: int = 0  # listings that miss what was written since they began to lag
-    requests: list[str] = field(default_factory=list)
-    failed: int = 0
-    most_at_once: int = 0
-    _now: int = 0
-    _written: dict = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    every = 0  # each such request is refused
+    status = 503  # by this
+    most = 1 << 30  # so many at most
+    cut = 0  # each such answer to a GET with a body of some size ends in its middle
+    delay = 0.0  # seconds before each answer
+    only = ""  # requests that are concerned have this in their path
+    hidden = 0  # listings that miss what was written since they began to lag
+    failed = most_at_once = now = 0
+
+    def __init__(self, **given):
+        self.requests, self.written, self.lock = [], [], threading.Lock()
+        vars(self).update(given)
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    faults: Faults
     disable_nagle_algorithm = True
 
     def log_message(self, *given):
@@ -43,16 +39,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self):
         faults, body = self.faults, self._body()
-        with faults._lock:
+        with faults.lock:
             faults.requests.append(f"{self.command} {unquote(self.path)}")
             concerned = [one for one in faults.requests if faults.only in one]
             number = len(concerned) if faults.only in faults.requests[-1] else 0
             gets = sum(one.startswith("GET") for one in concerned)
-            faults._now += 1
-            faults.most_at_once = max(faults.most_at_once, faults._now)
+            faults.now += 1
+            faults.most_at_once = max(faults.most_at_once, faults.now)
         try:
-            if faults.delay:
-                time.sleep(faults.delay)
+            time.sleep(faults.delay)
             if faults.every and number and number % faults.every == 0 and faults.failed < faults.most:
                 faults.failed += 1
                 said = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
@@ -60,22 +55,20 @@ class _Handler(BaseHTTPRequestHandler):
                 return
             status, headers, said = self._forward(body)
             if self.command == "PUT":
-                faults._written[unquote(urlsplit(self.path).path)] = len(faults.requests)
+                faults.written.append(unquote(urlsplit(self.path).path))
             if "list-type" in self.path and faults.hidden:
                 faults.hidden -= 1
-                said = _without(said, [one.rpartition("/")[2] for one in faults._written])
+                said = _without(said, [one.rpartition("/")[2] for one in faults.written])
             cut = faults.cut and self.command == "GET" and number and gets % faults.cut == 0 and len(said) > 64
-            if cut:
-                faults.failed += 1
+            faults.failed += bool(cut)
             self._send(status, headers, said, len(said) // 2 if cut else None)
         finally:
-            with faults._lock:
-                faults._now -= 1
+            with faults.lock:
+                faults.now -= 1
 
     do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = _answer  # noqa: N815
 
     def _body(self):
-        """Return what was sent, chunks put together."""
         if self.headers.get("transfer-encoding") != "chunked":
             return self.rfile.read(int(self.headers.get("content-length") or 0))
         found = b""

@@ -19,7 +19,6 @@ def planted(rng, n, bits, radius, share=1 / 3, least=0):
 
 
 def as_ints(words):
-    """Return fingerprints as integers of Python."""
     return [sum(int(x) << (64 * i) for i, x in enumerate(row)) for row in words]
 
 

@@ -1,12 +1,13 @@
 """Files of JSON lines: how tests write and read them."""
 
 import json
+from pathlib import Path
 
 
 def write_lines(path, rows):
     """Write rows, or texts, as JSON lines; return the path."""
     rows = [{"text": row} if isinstance(row, str) else row for row in rows]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path(path).write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 
 
@@ -17,4 +18,4 @@ def parse_lines(text):
 
 def read_lines(path):
     """The rows of a file of JSON lines."""
-    return parse_lines(path.read_bytes())
+    return parse_lines(Path(path).read_bytes())

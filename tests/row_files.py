@@ -21,12 +21,10 @@ MOMENT = 1_700_000_000_123_456_789
 
 
 def lines(rows):
-    """Rows as lines of JSON."""
     return [json.dumps(row).encode() + b"\n" for row in rows]
 
 
 def write(path, content):
-    """Write bytes, compressed as the suffix says."""
     data = b"".join(content)
     if path.suffix == ".gz":
         data = gzip.compress(data)
@@ -37,7 +35,6 @@ def write(path, content):
 
 
 def read(path):
-    """Read bytes, compressed as the suffix says."""
     data = path.read_bytes()
     unpack = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress, ".zst": _from_zst}.get(path.suffix)
     return data if unpack is None else unpack(data)

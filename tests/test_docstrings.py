@@ -26,12 +26,9 @@ def described(*texts):
 
 
 def raised(function):
-    """Return the names of exceptions that a function raises itself."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    calls = [n.exc for n in ast.walk(tree) if isinstance(n, ast.Raise) and n.exc is not None]
-    return {
-        c.func.id for c in calls if isinstance(c, ast.Call) and isinstance(c.func, ast.Name) and c.func.id.endswith("Error")
-    }
+    calls = [node.exc.func for node in ast.walk(tree) if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)]
+    return {call.id for call in calls if isinstance(call, ast.Name) and call.id.endswith("Error")}
 
 
 def public():
@@ -53,32 +50,34 @@ def public():
                     yield f"theory.{module.name}.{name}", found, None
 
 
+def lacking_of_class(owner):
+    said = sections(owner)
+    own = owner.__dict__.get("__init__")
+    wanted = set()
+    if dataclasses.is_dataclass(owner):
+        wanted = {f.name for f in dataclasses.fields(owner) if f.init and not f.name.startswith("_") and f.repr}
+    elif own and "Attributes" not in said and "Made by" not in said["summary"]:
+        wanted = set(inspect.signature(own).parameters) - {"self"}
+    if missing := wanted - described(said.get("Parameters", ""), said.get("Attributes", "")):
+        yield f"parameters {sorted(missing)}"
+
+
 def lacking(name, function, owner):
     """Yield what the docstring of one function, method or class does not say."""
     if function is None:
-        said = sections(owner)
-        if dataclasses.is_dataclass(owner):
-            wanted = {f.name for f in dataclasses.fields(owner) if f.init and not f.name.startswith("_") and f.repr}
-        else:
-            own = owner.__dict__.get("__init__")
-            others_make_it = "Attributes" in said or "Made by" in said["summary"]
-            wanted = set(inspect.signature(own).parameters) - {"self"} if own and not others_make_it else set()
-        missing = wanted - described(said.get("Parameters", ""), said.get("Attributes", ""))
-        if missing:
-            yield f"parameters {sorted(missing)}"
+        yield from lacking_of_class(owner)
         return
-    said = sections(function)
+    said, signature = sections(function), inspect.signature(function)
     if not said["summary"].strip():
         yield "anything"
         return
-    wanted = {p for p, v in inspect.signature(function).parameters.items() if p not in ("self", "cls")}
+    wanted = signature.parameters.keys() - {"self", "cls"}
     if missing := wanted - described(said.get("Parameters", ""), said.get("Other Parameters", "")):
         yield f"parameters {sorted(missing)}"
-    returns = inspect.signature(function).return_annotation
-    if name.startswith("theory.") and returns in PLAIN:  # as the docstring of `lookalike.theory` says
-        returns = None
+    returns = signature.return_annotation
+    plain = name.startswith("theory.") and returns in PLAIN  # as the docstring of `lookalike.theory` says
     told = {"Returns", "Yields"} & set(said) or said["summary"].split()[0] in ("Return", "Yield")
-    if returns not in (None, "None") and not told and wanted:
+    if not plain and returns not in (None, "None") and not told and wanted:
         yield "what is returned"
     for error in raised(function) - described(said.get("Raises", "")):
         yield f"that it raises {error}"

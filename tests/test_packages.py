@@ -9,35 +9,43 @@ import pytest
 from lookalike.packages import added
 
 
-def install(folder, name, points):
+def metadata(points="[lookalike.toys]\na = one:a\n"):
+    return {"METADATA": "Metadata-Version: 2.1\nName: one\nVersion: 1.0\n", "entry_points.txt": points}
+
+
+def install(folder, **given):
     """Put the metadata of a package into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    (folder / "entry_points.txt").write_text(points)
+    folder.mkdir(parents=True)
+    for name, text in metadata(**given).items():
+        (folder / name).write_text(text)
+
+
+def found(group="lookalike.toys"):
+    return [(point.name, point.value) for point in added(group)]
 
 
 def test_entry_points_are_found_by_group_and_sorted_by_name(tmp_path, monkeypatch):
-    install(tmp_path / "one-1.0.dist-info", "one", "[lookalike.toys]\nz = one:z\nb = one:b\n[other]\nc = one:c\n")
-    install(tmp_path / "two-1.0.egg-info", "two", "[lookalike.toys]\na = two:a\n")
-    assert added("lookalike.toys") == []
+    install(tmp_path / "one-1.0.dist-info", points="[lookalike.toys]\nz = one:z\nb = one:b\n[other]\nc = one:c\n")
+    install(tmp_path / "two-1.0.egg-info", points="[lookalike.toys]\na = two:a\n")
+    assert found() == []
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert [(point.name, point.value) for point in added("lookalike.toys")] == [("a", "two:a"), ("b", "one:b"), ("z", "one:z")]
-    assert added("lookalike.toy") == []  # named by a part of a longer name
+    assert found() == [("a", "two:a"), ("b", "one:b"), ("z", "one:z")]
+    assert found("lookalike.toy") == []  # named by a part of a longer name
 
 
 def test_the_working_folder_and_folders_that_are_not_there(tmp_path, monkeypatch):
-    install(tmp_path / "one-1.0.dist-info", "one", "[lookalike.toys]\na = one:a\n")
+    install(tmp_path / "one-1.0.dist-info")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path / "none"), "", *sys.path])
-    assert [point.value for point in added("lookalike.toys")] == ["one:a"]
+    assert found() == [("a", "one:a")]
 
 
 def test_packages_in_a_zip_file_are_found(tmp_path, monkeypatch):
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as file:
-        file.writestr("one-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: one\nVersion: 1.0\n")
-        file.writestr("one-1.0.dist-info/entry_points.txt", "[lookalike.toys]\na = one:a\n")
+        for name, text in metadata().items():
+            file.writestr(f"one-1.0.dist-info/{name}", text)
     monkeypatch.syspath_prepend(str(tmp_path / "all.zip"))
-    assert [point.value for point in added("lookalike.toys")] == ["one:a"]
+    assert found() == [("a", "one:a")]
 
 
 def test_packages_of_another_finder_are_found(tmp_path, monkeypatch):
@@ -50,13 +58,13 @@ def test_packages_of_another_finder_are_found(tmp_path, monkeypatch):
         def find_distributions(self, context=None):
             return [PathDistribution(tmp_path / "hidden/one-1.0.dist-info")]
 
-    install(tmp_path / "hidden/one-1.0.dist-info", "one", "[lookalike.toys]\na = one:a\n")
+    install(tmp_path / "hidden/one-1.0.dist-info")
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder()])
-    assert [point.value for point in added("lookalike.toys")] == ["one:a"]
+    assert found() == [("a", "one:a")]
 
 
 @pytest.mark.parametrize(("group", "loaded"), [("lookalike.toys", "False"), ("console_scripts", "True")])
 def test_metadata_is_only_loaded_where_a_package_names_the_group(group, loaded):
     code = f"import sys; from lookalike.packages import added; added({group!r}); print('importlib.metadata' in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == loaded
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == loaded

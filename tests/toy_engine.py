@@ -28,12 +28,10 @@ class Rows:
             begin = end
 
     def select(self, names):
-        """Return some columns."""
         rows = [{name: row[name] for name in names} for row in self.rows]
         return Rows(pa.schema([self.schema.field(name) for name in names]), rows, self.random)
 
     def slice(self, begin, end):
-        """Return some rows by position."""
         return Rows(self.schema, sorted(self.rows, key=lambda row: row["position"])[begin:end], self.random)
 
 

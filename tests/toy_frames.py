@@ -52,7 +52,6 @@ class ToyFrame:
 
     @property
     def dtypes(self):
-        """Columns with Spark's names of their types."""
         return [(field.name, named(field.type)) for field in self.schema]
 
     @property
@@ -146,8 +145,6 @@ class ToyFrame:
 
 
 class ToySession:
-    """What gives such frames."""
-
     def __init__(self, n_tasks=3, batch_rows=7, fails_first=False, is_old=False):
         self.version = version("pyspark")
         self.batch_rows, self.fails_first, self.is_old, self.collected = batch_rows, fails_first, is_old, 0
@@ -164,6 +161,5 @@ class ToySession:
         return ToyFrame(self, schema, lambda: parts)
 
     def frame(self, table, n=3):
-        """Return a table as a frame."""
         parts = [table.slice(i * len(table) // n, (i + 1) * len(table) // n - i * len(table) // n) for i in range(n)]
         return ToyFrame(self, table.schema, lambda: parts)

@@ -5,7 +5,6 @@ import re
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from email.utils import formatdate
 from hashlib import sha1
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,35 +14,31 @@ HUB = re.compile(r"/api/datasets/(?P<name>[^/]+/[^/]+)/(?P<what>tree|paths-info)
 RESOLVED = re.compile(r"/datasets/(?P<name>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<path>.+)")
 
 
-@dataclass
 class Site:
     """What is on the server, what goes wrong, and what was seen. Data sets: {(OWNER/NAME, revision): {path: bytes}}."""
 
-    files: dict = field(default_factory=dict)
-    data_sets: dict = field(default_factory=dict)
-    every: int = 0  # each such request fails
-    status: int = 500  # by this
-    most: int = 1 << 30  # so many at most
-    cut: int = 0  # each such answer with a body of some size ends in its middle
-    delay: float = 0.0  # seconds before each answer
-    ranges: bool = True
-    says: int | None = None  # what it says in place of the true Content-Length
-    tags: bool = True  # versions have ETags and times of change
-    compressed: bool = False
-    total: bool = True  # parts say how large the file is
-    token: str = ""  # what must be sent to read a data set
-    gone: dict = field(default_factory=dict)  # {path: where it is now}
-    requests: list = field(default_factory=list)
-    heads: list = field(default_factory=list)
-    failed: int = 0
-    bodies: int = 0
-    address: str = ""
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    every = 0  # each such request fails
+    status = 500  # by this
+    most = 1 << 30  # so many at most
+    cut = 0  # each such answer with a body of some size ends in its middle
+    delay = 0.0  # seconds before each answer
+    ranges = True
+    says = None  # what it says in place of the true Content-Length
+    tags = True  # versions have ETags and times of change
+    compressed = False
+    total = True  # parts say how large the file is
+    token = ""  # what must be sent to read a data set
+    failed = bodies = 0
+    address = ""
+
+    def __init__(self, **given):
+        self.files, self.data_sets, self.gone = {}, {}, {}  # the last: {path: where it is now}
+        self.requests, self.heads, self.lock = [], [], threading.Lock()
+        vars(self).update(given)
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version, disable_nagle_algorithm = "HTTP/1.1", True
-    site: Site
 
     def log_message(self, *given):
         """Say nothing."""
@@ -52,7 +47,7 @@ class _Handler(BaseHTTPRequestHandler):
         site, body = self.site, self.rfile.read(int(self.headers.get("content-length") or 0))
         raw = urlsplit(self.path).path
         path = unquote(raw)
-        with site._lock:
+        with site.lock:
             site.requests.append(f"{self.command} {path} {self.headers.get('range', '')}".rstrip())
             site.heads.append(dict(self.headers))
             fails = site.every and len(site.requests) % site.every == 0 and site.failed < site.most
@@ -75,36 +70,33 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_GET = do_HEAD = do_POST = _answer  # noqa: N815
 
+    def _json(self, said, status=200, **headers):
+        self._send(status, json.dumps(said).encode(), {"Content-Type": "application/json", **headers})
+
     def _hub(self, found, body):
         held = self.site.data_sets.get((found["name"], unquote(found["revision"])))
         if held is None:
             known = any(name == found["name"] for name, _ in self.site.data_sets)
-            code = "RevisionNotFound" if known else "RepoNotFound"
-            self._send(404 if known else 401, b"{}", {"X-Error-Code": code, "Content-Type": "application/json"})
+            self._json({}, 404 if known else 401, **{"X-Error-Code": "RevisionNotFound" if known else "RepoNotFound"})
             return
-
-        at = unquote(found["path"])
+        folders = {path.rsplit("/", n)[0] for path in held for n in range(1, path.count("/") + 1)}
 
         def told(path):
             if path in held:
-                tag = sha1(held[path]).hexdigest()
-                return {"type": "file", "path": path, "size": len(held[path]), "oid": tag}
+                return {"type": "file", "path": path, "size": len(held[path]), "oid": sha1(held[path]).hexdigest()}
             return {"type": "directory", "path": path, "oid": sha1(path.encode()).hexdigest()}
 
-        folders = {path.rsplit("/", n)[0] for path in held for n in range(1, path.count("/") + 1)}
+        at = unquote(found["path"])
         if found["what"] == "paths-info":
             sent = body.decode()
             asked = json.loads(sent)["paths"] if sent.startswith("{") else parse_qs(sent)["paths"]
-            said = [told(path) for path in asked if path in held or path in folders]
+            self._json([told(path) for path in asked if path in held or path in folders])
+        elif at and at not in folders:
+            self._json({}, 404, **{"X-Error-Code": "EntryNotFound"})
         else:
-            deep = "recursive=true" in self.path.lower()
-            inside = f"{at}/" if at else ""
-            if inside and at not in folders:
-                self._send(404, b"{}", {"X-Error-Code": "EntryNotFound", "Content-Type": "application/json"})
-                return
-            said = [told(path) for path in sorted({*held, *folders})
-                    if path.startswith(inside) and (deep or "/" not in path.removeprefix(inside))]  # fmt: skip
-        self._send(200, json.dumps(said).encode(), {"Content-Type": "application/json"})
+            inside, deep = f"{at}/" if at else "", "recursive=true" in self.path.lower()
+            below = [path for path in sorted({*held, *folders}) if path.startswith(inside)]
+            self._json([told(path) for path in below if deep or "/" not in path.removeprefix(inside)])
 
     def _file(self, held):
         site = self.site
@@ -119,9 +111,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(416, b"", headers | {"Content-Range": "bytes */0"})
         elif asked:
             begin, end = int(asked[1]), min(int(asked[2]) + 1, len(held))
-            self._send(
-                206, held[begin:end], headers | {"Content-Range": f"bytes {begin}-{end - 1}/{len(held) if site.total else '*'}"}
-            )
+            of = f"bytes {begin}-{end - 1}/{len(held) if site.total else '*'}"
+            self._send(206, held[begin:end], headers | {"Content-Range": of})
         else:
             self._send(200, held, headers)
 

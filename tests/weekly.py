@@ -89,7 +89,6 @@ def written(table, folder, name):
 
 
 def job(data, **given):
-    """The result of a job, which is closed behind it."""
     return closing(la.dedup(data, **HOW | {"threads": 1} | given))
 
 

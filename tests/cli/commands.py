@@ -1,5 +1,8 @@
 """Commands, run in the process of the tests."""
 
+import shlex
+import sys
+
 import pytest
 
 from lookalike.cli.main import main
@@ -25,6 +28,9 @@ def fails(captured, *arguments):
     return run(captured, *arguments)[::2]
 
 
+def process(line):
+    return [sys.executable, "-m", "lookalike", *shlex.split(line)]
+
+
 def contents(folder):
-    """The bytes of all files of a folder."""
     return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

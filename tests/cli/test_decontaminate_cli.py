@@ -2,12 +2,13 @@
 
 import csv
 import json
+import os
 import subprocess
-import sys
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from cli.commands import run
+from cli.commands import contents, process
 from json_lines import read_lines, write_lines
 
 QUESTION = "what is the capital of the old country of France"
@@ -15,19 +16,19 @@ ROWS = [
     {"text": f"the teacher asked {QUESTION} and nobody knew", "url": "u1"},
     {"text": "something else, of course", "url": "u2"},
 ]
+JOB = "decontaminate train.jsonl --against test.jsonl --against-text question"
+LARGE = "--set max_document=2kB"
 
 
-@pytest.fixture
-def train(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_lines(tmp_path / "train.jsonl", ROWS)
-    tests = [{"question": QUESTION, "qid": "q1"}, {"question": "", "qid": "q2"}, {"question": "Yes or no?", "qid": "q3"}]
-    write_lines(tmp_path / "test.jsonl", tests)
-    return ["decontaminate", "train.jsonl", "--against", "test.jsonl", "--against-text", "question"]
+@pytest.fixture(autouse=True)
+def _corpora():
+    write_lines("train.jsonl", ROWS)
+    questions = {"q1": QUESTION, "q2": "", "q3": "Yes or no?"}
+    write_lines("test.jsonl", ({"question": text, "qid": id} for id, text in questions.items()))
 
 
-def test_a_question_inside_a_page_is_removed_and_what_cannot_be_found_is_named(capfd, train, tmp_path):
-    code, out, err = run(capfd, *train, "--against-id", "qid", "--id", "url", "-o", "clean.jsonl", "--matches", "m.csv")
+def test_a_question_inside_a_page_is_removed_and_what_cannot_be_found_is_named(run):
+    code, out, err = run(f"{JOB} --against-id qid --id url -o clean.jsonl --matches m.csv")
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         "2 documents, against 3 reference documents",
@@ -39,20 +40,20 @@ def test_a_question_inside_a_page_is_removed_and_what_cannot_be_found_is_named(c
         "written: clean.jsonl",
         "written: m.csv",
     ]
-    assert run(capfd, *train, "--quiet", "-o", "clean.jsonl", "--force") == (0, "", "")
-    assert (tmp_path / "clean.jsonl").read_text() == json.dumps(ROWS[1]) + "\n"
-    code, out, err = run(capfd, *train, "-o", "-")
-    assert (code, out) == (0, json.dumps(ROWS[1]) + "\n") and err.startswith("2 documents, against 3 reference documents\n")
-    (match,) = csv.DictReader((tmp_path / "m.csv").read_text().splitlines())
+    assert run(f"{JOB} --quiet -o clean.jsonl --force") == (0, "", "")
+    left = json.dumps(ROWS[1]) + "\n"
+    assert Path("clean.jsonl").read_text() == left
+    code, out, err = run(f"{JOB} -o -")
+    assert (code, out) == (0, left) and err.startswith("2 documents, against 3 reference documents\n")
+    (match,) = csv.DictReader(Path("m.csv").read_text().splitlines())
     assert (match["id"], match["reference"], match["containment"]) == ("u1", "q1", "1.0")
-    written = json.loads((tmp_path / "m.csv_lookalike.json").read_text())
+    written = json.loads(Path("m.csv_lookalike.json").read_text())
     assert written["parameters"]["against_text"] == "question" and written["summary"]["short_references"] == 1
 
 
-def test_json(capfd, train):
-    code, out, _ = run(capfd, *train, "--json")
-    assert code == 0
-    assert json.loads(out) == {
+def test_json(run):
+    code, out, _ = run(f"{JOB} --json")
+    assert code == 0 and json.loads(out) == {
         "documents": 2, "references": 3, "empty_references": 1, "short_references": 1, "common_references": 0,
         "contaminated_references": 1, "overlapping": 1, "matches": 1, "skipped": 0, "by_benchmark": [
             {"benchmark": "test.jsonl", "items": 3, "empty": 1, "short": 1, "common": 0, "contaminated": 1, "documents": 1,
@@ -62,106 +63,90 @@ def test_json(capfd, train):
     }  # fmt: skip
 
 
-def test_benchmarks_fields_and_masks(capfd, train, tmp_path):
-    items = [
-        {"q": QUESTION, "answer": "Paris", "of": "geo"}, {"q": "two and two", "answer": "four", "of": "\x1bmath"},
-        {"q": "how much is two and two", "answer": None, "of": "\x1bmath"},
-    ]  # fmt: skip
-    write_lines(tmp_path / "qa.jsonl", items)
-    command = [*train[:2], "--against", "qa.jsonl", "--against-text", "q", "--against-text", "answer", "--benchmark", "of"]
-    code, out, _ = run(capfd, *command, "-o", "masked.jsonl", "--mask", "[removed]", "--matches", "m.jsonl")
+def test_benchmarks_fields_and_masks(run):
+    items = ((QUESTION, "Paris", "geo"), ("two and two", "four", "\x1bmath"), ("how much is two and two", None, "\x1bmath"))
+    write_lines("qa.jsonl", (dict(zip(("q", "answer", "of"), item, strict=True)) for item in items))
+    job = "decontaminate train.jsonl --against qa.jsonl --against-text q --against-text answer --benchmark of"
+    code, out, _ = run(f"{job} -o masked.jsonl --mask [removed] --matches m.jsonl")
     assert code == 0 and out.splitlines()[-4:-2] == [
         "  geo: 1 of 1 contaminated (100.0%), 0 with answer; in 1 document",
         "  \\x1bmath: 0 of 2 contaminated (0.0%), 0 with answer; in 0 documents",
     ]  # fmt: skip
-    left = [row["text"] for row in read_lines(tmp_path / "masked.jsonl")]
+    left = [row["text"] for row in read_lines("masked.jsonl")]
     assert left == ["the teacher asked [removed] and nobody knew", ROWS[1]["text"]]
-    (match,) = read_lines(tmp_path / "m.jsonl")
+    (match,) = read_lines("m.jsonl")
     assert ROWS[0]["text"][match["begin"] : match["end"]] == QUESTION and match["answer_found"] == 0.0
 
 
-def test_matches_have_types_where_nothing_matches(capfd, train, tmp_path):
-    for name in ("one.parquet", "none.parquet"):
-        more = [] if name == "one.parquet" else ["--measure", "resemblance"]
-        assert run(capfd, *train, "--matches", name, *more)[0] == 0
-    one, none = (pq.read_table(tmp_path / name) for name in ("one.parquet", "none.parquet"))
+def test_matches_have_types_where_nothing_matches(run):
+    for name, more in (("one", ""), ("none", "--measure resemblance")):
+        assert run(f"{JOB} --matches {name}.parquet {more}")[0] == 0
+    one, none = (pq.read_table(f"{name}.parquet") for name in ("one", "none"))
     assert (len(one), len(none)) == (1, 0)
     assert one.schema.equals(none.schema) and "null" not in map(str, none.schema.types)
 
 
-def test_references_that_cannot_be_searched_for_at_all_are_told(capfd, train, tmp_path):
-    (tmp_path / "none.jsonl").write_text("")
-    code, out, err = run(capfd, "decontaminate", "train.jsonl", "--against", "none.jsonl")
-    assert code == 0 and "against 0 reference documents" in out
-    assert "no reference document can be searched for" in err
+def test_references_that_cannot_be_searched_for_at_all_are_told(run):
+    write_lines("none.jsonl", [])
+    code, out, err = run("decontaminate train.jsonl --against none.jsonl")
+    assert code == 0 and "against 0 reference documents" in out and "no reference document can be searched for" in err
 
 
 @pytest.mark.parametrize(
     ("more", "code", "message"),
     [
-        (["--mask", ""], 2, "--mask changes what is written"),
-        (["--measure", "ngram:x"], 2, "such as ngram:13; got 'ngram:x'"),
-        (["--annotate"], 2, "--annotate adds columns to the output: name it with -o"),
-        (["-o", "x.csv", "--matches", "./x.csv"], 2, "-o and --matches name the same file"),
-        (["--matches", "test.jsonl", "--force"], 1, "test.jsonl would replace the input test.jsonl"),
-        (["-o", "train.jsonl", "--force"], 1, "train.jsonl would replace the input train.jsonl"),
-        (["-o", ".", "--force"], 1, ". is the current folder or contains it"),
-        (["--against", "train.jsonl", "--against-text", "text"], 1, "train.jsonl is in both corpora"),
-        (["--id", "url"], 1, "name another with --against-id"),
-        (["-t", "nan"], 2, "threshold must be a number in (0, 1]; got nan"),
-        (["--passage", "0"], 2, "0 is not in the range"),
-        (["--matches", "m.txt"], 2, "the suffix must be one of .parquet, .jsonl, .ndjson, .json, .csv, .tsv, .arrow, "),
+        ("--mask ''", 2, "--mask changes what is written"),
+        ("--measure ngram:x", 2, "such as ngram:13; got 'ngram:x'"),
+        ("--annotate", 2, "--annotate adds columns to the output: name it with -o"),
+        ("-o x.csv --matches ./x.csv", 2, "-o and --matches name the same file"),
+        ("--matches test.jsonl --force", 1, "test.jsonl would replace the input test.jsonl"),
+        ("-o train.jsonl --force", 1, "train.jsonl would replace the input train.jsonl"),
+        ("-o . --force", 1, ". is the current folder or contains it"),
+        ("--against train.jsonl --against-text text", 1, "train.jsonl is in both corpora"),
+        ("--id url", 1, "name another with --against-id"),
+        ("-t nan", 2, "threshold must be a number in (0, 1]; got nan"),
+        ("--passage 0", 2, "0 is not in the range"),
+        ("--matches m.txt", 2, "the suffix must be one of .parquet, .jsonl, .ndjson, .json, .csv, .tsv, .arrow, "),
     ],
 )
-def test_refusals(capfd, train, tmp_path, more, code, message):
-    if more[0] == "--against":  # in place of the fixture's
-        train = train[:2]
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    found, _, err = run(capfd, *train, *more)
+def test_refusals(run, more, code, message):
+    before = contents(Path())
+    found, _, err = run(f"{'decontaminate train.jsonl' if '--against ' in more else JOB} {more}")
     assert (found, message in err) == (code, True), err
-    assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert contents(Path()) == before
 
 
-def test_standard_input_is_one_corpus_only(train, tmp_path):
-    def piped(*arguments):
-        return subprocess.run(
-            [sys.executable, "-m", "lookalike", "decontaminate", *arguments, "--format", "jsonl", "--json"],
-            input=(tmp_path / "train.jsonl").read_bytes(), capture_output=True, check=False,
-        )  # fmt: skip
+def test_standard_input_is_one_corpus_only():
+    def piped(line):
+        given = process(f"decontaminate - {line} --format jsonl --json")
+        return subprocess.run(given, input=Path("train.jsonl").read_bytes(), capture_output=True, check=False)
 
-    done = piped("-", *train[2:])
+    done = piped("--against test.jsonl --against-text question")
     assert (done.returncode, json.loads(done.stdout)["overlapping"]) == (0, 1)
-    done = piped("-", "--against", "-")
+    done = piped("--against -")
     assert done.returncode == 2 and b"cannot be both corpora" in done.stderr
 
 
-def test_a_document_that_is_too_large_is_named_or_skipped(capfd, train, tmp_path):
-    """Skipped, it is neither compared nor written."""
-    with (tmp_path / "train.jsonl").open("a") as stream:
-        stream.write(json.dumps({"text": f"{QUESTION} " * 100, "url": "u3"}) + "\n")
-    code, _, err = run(capfd, *train, "--set", "max_document=2kB", "-o", "clean.jsonl", "--quiet")
+def test_a_document_that_is_too_large_is_named_or_skipped(run):
+    """Skipped, it is neither compared nor written; a reference document is never skipped."""
+    write_lines("train.jsonl", [*ROWS, {"text": f"{QUESTION} " * 100, "url": "u3"}])
+    code, _, err = run(f"{JOB} {LARGE} -o clean.jsonl --quiet")
     assert code == 1 and "train.jsonl, row 3: the document has more than the 2,000 bytes" in err
-    assert not (tmp_path / "clean.jsonl").exists()
-    for annotate, kept in (([], ["u2"]), (["--annotate"], ["u1", "u2"])):
-        skipping = ("--set", "max_document=2kB", "--on-error", "skip", "--id", "url", "--against-id", "qid", "--force")
-        code, out, _ = run(capfd, *train, *skipping, "-o", "clean.jsonl", *annotate)
+    assert not os.path.exists("clean.jsonl")
+    for annotate, kept in (("", ["u2"]), ("--annotate", ["u1", "u2"])):
+        code, out, _ = run(f"{JOB} {LARGE} --on-error skip --id url --against-id qid --force -o clean.jsonl {annotate}")
         assert code == 0 and "  skipped                 1   (too large or unreadable: not compared, not written)" in out
-        assert [row["url"] for row in read_lines(tmp_path / "clean.jsonl")] == kept
-
-
-def test_a_reference_document_is_never_skipped(capfd, train, tmp_path):
-    (tmp_path / "test.jsonl").write_text(json.dumps({"question": f"{QUESTION} " * 100}) + "\n")
-    code, _, err = run(capfd, *train, "--set", "max_document=2kB", "--on-error", "skip", "--quiet")
+        assert [row["url"] for row in read_lines("clean.jsonl")] == kept
+    write_lines("test.jsonl", [{"question": f"{QUESTION} " * 100}])
+    code, _, err = run(f"{JOB} {LARGE} --on-error skip --quiet")
     assert code == 1 and "test.jsonl, row 1: the document has more than the 2,000 bytes" in err
 
 
-def test_reference_documents_that_do_not_fit_are_refused_with_what_would_do(capfd, train, monkeypatch):
+def test_reference_documents_that_do_not_fit_are_refused_with_what_would_do(run, monkeypatch):
     monkeypatch.setattr("lookalike.recipes.decontaminate.SHINGLE_BYTES", 80_000_001)
-    code, _, err = run(capfd, *train, "--memory", "1GB", "--quiet")
-    assert (
-        code == 2
-        and "the 6 shingles read of the reference documents so far need " in err
-        and "the limit is 1,000 MB: raise --memory" in err
-    )
-    needed = int(err.partition("need ")[2].partition(" MB")[0].replace(",", ""))
-    assert run(capfd, *train, "--memory", f"{needed}MB", "--quiet")[0] == 0, "what the message says is enough"
+    code, _, err = run(f"{JOB} --memory 1GB --quiet")
+    assert code == 2 and "the limit is 1,000 MB: raise --memory" in err
+    said, _, needed = err.partition("need ")
+    assert said.endswith("the 6 shingles read of the reference documents so far ")
+    enough = needed.partition(" MB")[0].replace(",", "")
+    assert run(f"{JOB} --memory {enough}MB --quiet")[0] == 0, "what the message says is enough"

@@ -4,10 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import zipfile
 
 import pytest
+from waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -20,17 +20,24 @@ def archive(tmp_path_factory):
     return path
 
 
+PROGRAM = """
+import signal
+from lookalike.cli.main import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup lets the tests ignore
+main()
+"""
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda number: number.name)
-def test_what_was_unpacked_goes(tmp_path, archive, number):
-    held, program = tmp_path / "held", "import sys, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    program += "signal.signal(signal.SIGHUP, signal.SIG_DFL); "  # which nohup lets the tests ignore
-    program += "from lookalike.cli.main import main; main()"
+def test_what_was_unpacked_or_begun_goes(tmp_path, archive, number):
+    held = tmp_path / "held"
     held.mkdir()
+    job = [sys.executable, "-c", PROGRAM, "dedup", archive, "--format", "txt", "-o", "out.jsonl"]
     env = os.environ | {"TMPDIR": str(held)}
-    job = [sys.executable, "-c", program, "dedup", archive, "--format", "txt"]
-    with subprocess.Popen(job, cwd=tmp_path, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
-        while not any(held.glob("lookalike-*/*")) and run.poll() is None:
-            time.sleep(0.01)
+    with subprocess.Popen(job, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as run:
+        until(lambda: any(held.glob("lookalike-*/*")) or run.poll() is not None)
         run.send_signal(number)
-        assert run.wait(60) == 128 + number
-    assert not list(held.iterdir())
+        _, err = run.communicate(timeout=60)
+    assert run.returncode == 128 + number and b"Traceback" not in err
+    assert not list(held.iterdir()) and os.listdir() == ["held"]

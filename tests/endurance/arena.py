@@ -7,8 +7,7 @@ import shutil
 import signal
 import time
 import traceback
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
 from disk import Disk
 
@@ -34,24 +33,18 @@ class Ended:
     code: int
     heard: bytes
     last: str
-    calls: int = 0
-    seconds: float = 0.0
+    calls: int
+    seconds: float
 
 
-@dataclass
 class Arena:
     """The folders of one case: ``root``, which is watched, and others beside it."""
 
-    base: Path
-    root: Path = field(init=False)
-
-    def __post_init__(self):
-        """Name the folders."""
-        self.root, self.store, self.temporary = (self.base / name for name in ("root", "store", "tmp"))
+    def __init__(self, base):
+        self.root, self.store, self.temporary, self.after = (base / name for name in ("root", "store", "tmp", "after"))
 
     def clear(self):
-        """Make all of them anew."""
-        for folder in (self.root, self.store, self.temporary, self.base / "after"):
+        for folder in (self.root, self.store, self.temporary, self.after):
             shutil.rmtree(folder, ignore_errors=True)
         for folder in (self.root, self.temporary):
             folder.mkdir(parents=True)
@@ -59,34 +52,28 @@ class Arena:
     def run(self, act, kill=None, power=False):
         """Run ``act(say)`` in a child; return how it ended, and the Disk, if the loss of its power is to follow.
 
-        Parameters
-        ----------
-        act : callable
-        kill : ("call", n), ("seconds", x) or None
-            When it is killed: in its n-th call that changes files in ``root``, or after a time.
-        power : bool
-            Note what is needed to lose the power afterwards.
+        It is killed in its n-th call that changes files in ``root`` (``kill`` is ("call", n)), or after a time ("seconds", x).
+        With ``power``, what is needed to lose the power afterwards is noted.
         """
         disk = None
         if power:
             shutil.rmtree(self.store, ignore_errors=True)
             self.store.mkdir()
             disk = Disk(self.root, self.store)
-        at, seconds = 0, PATIENCE
-        if kill is not None:
-            at, seconds = (kill[1], PATIENCE) if kill[0] == "call" else (0, kill[1])
+        given = {"call": 0, "seconds": PATIENCE} | dict([kill] if kill else [])
         (heard, say), (told, tell) = os.pipe(), os.pipe()
         began, child = time.monotonic(), os.fork()
         if child == 0:
             os.environ["TMPDIR"] = str(self.temporary)
-            _live(act, lambda words: os.write(say, words), tell, (self.root, self.store if power else None, at))
+            armed = str(self.root).encode(), str(self.store).encode() if power else None, given["call"]
+            _live(act, lambda words: os.write(say, words), tell, armed)
         os.close(say)
         os.close(tell)
-        words, hung = _listen(child, heard, began + seconds)
+        words, hung = _listen(child, heard, began + given["seconds"])
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         with os.fdopen(told, "rb") as stream:
             count, _, last = stream.read().decode(errors="replace").partition("\n")
-        if hung and (kill is None or kill[0] == "call"):
+        if hung and given["seconds"] == PATIENCE:
             raise LostError(f"hangs for {PATIENCE:.0f} s")
         if code < 0 and (code != -signal.SIGKILL or kill is None):
             raise LostError(f"ended by signal {-code}")
@@ -110,12 +97,11 @@ def _listen(child, heard, deadline):
         words += some
 
 
-def _live(act, say, tell, arming):
+def _live(act, say, tell, armed):
     """The life of a child: it never returns."""
     code, last = 0, ""
-    root, store, at = arming
     try:
-        LIBRARY.power_arm(str(root).encode(), None if store is None else str(store).encode(), at)
+        LIBRARY.power_arm(*armed)
         last = act(say) or ""
     except (LostError, RefusedError) as error:
         code, last = LOST if isinstance(error, LostError) else EXCUSED, str(error)

@@ -4,7 +4,6 @@ import json
 import random
 import shutil
 from contextlib import suppress
-from itertools import islice
 
 import numpy as np
 from arena import LostError, RefusedError
@@ -48,6 +47,9 @@ class Case:
     def prepare(self, root):
         """Nothing is there before, unless a kind says what."""
 
+    def draw_limits(self, draw):
+        """It runs the same each time, unless a kind says how."""
+
 
 class Output(Case):
     """A result written to a name, perhaps over an older one."""
@@ -61,6 +63,10 @@ class Output(Case):
         else:
             result.write(root / self.name, annotate=self.annotate, force=force)
 
+    def _state(self, root):
+        """The output alone: what is beside it comes after it. Times and sizes that the description tells are no part of it."""
+        return {name: data for name, data in whole(root).items() if not name.endswith(("_lookalike.json", "result.json"))}
+
     def prepare(self, root):
         """Write the older one, and learn what there is to be."""
         self._write(self.result, root, False)
@@ -73,14 +79,8 @@ class Output(Case):
         assert self.wanted and self.wanted != self.before
 
     def act(self, root, progress, say):
-        """Write."""
         self._write(self.result, root, self.older is not None)
         say(b".")
-
-    def _state(self, root):
-        """The output alone: what is beside it comes after it. Times and sizes that the description tells are no part of it."""
-        beside = ("_lookalike.json", "result.json")
-        return {name: data for name, data in whole(root).items() if not name.endswith(beside)}
 
     def judge(self, root, progress, ended):
         """The older one is there, or the new one: the new one for sure once it was acknowledged."""
@@ -92,9 +92,8 @@ class Output(Case):
             la.Result.load(root / self.name)
         if found == self.wanted:
             return 1
-        old = found == self.before
-        if not old and self.older is not None and not found and list(root.rglob(".*.old")):
-            old = True  # between two renamings; the next run puts it back, which `finish` holds against this
+        # Between two renamings neither is there; the next run puts the older one back, which `finish` holds against this.
+        old = found == self.before or (self.older is not None and not found and [*root.rglob(".*.old")])
         if not old or ended.heard:
             raise LostError(f"{self.name}: {'not the new' if old else 'neither the old nor the new'} output: {sorted(found)}")
         return 0
@@ -115,22 +114,17 @@ class Sketches(Case):
     """Signatures saved over older ones."""
 
     def __init__(self):
-        texts = [text_of(i) for i in range(300)]
-        self.wanted, self.before = (
-            la.sketches.FastSimilarity(permutations=64, seed=seed).sign(la.shingle(texts)) for seed in (1, 2)
-        )
+        texts = la.shingle([text_of(i) for i in range(300)])
+        self.wanted, self.before = (la.sketches.FastSimilarity(permutations=64, seed=seed).sign(texts) for seed in (1, 2))
 
     def prepare(self, root):
-        """Save the older ones."""
         la.sketches.save(self.before, root / "x.sig")
 
     def act(self, root, progress, say):
-        """Save the new ones."""
         la.sketches.save(self.wanted, root / "x.sig", force=True)
         say(b".")
 
     def judge(self, root, progress, ended):
-        """Old or new."""
         values = la.sketches.load(root / "x.sig").values
         new = np.array_equal(values, self.wanted.values)
         if not new and (ended.heard or not np.array_equal(values, self.before.values)):
@@ -138,14 +132,13 @@ class Sketches(Case):
         return int(new)
 
     def finish(self, root, progress):
-        """Save once more."""
-        la.sketches.save(self.wanted, root / "x.sig", force=True)
+        self.act(root, progress, len)
         if remains(root) or not np.array_equal(la.sketches.load(root / "x.sig").values, self.wanted.values):
             raise LostError("saving again does not mend it")
 
 
 class Prints(Case):
-    """Batches appended to a file of fingerprints; the progress is their number."""
+    """Batches appended to a file of fingerprints, of which some are there before; the progress is their number."""
 
     rounds = 3
     strict = False  # a file that was cut off while it was made is refused
@@ -163,82 +156,83 @@ class Prints(Case):
             file.append(self._batch(number))
             say(b".")
 
+    def _found(self, root):
+        """How many batches are there, which must be the first ones."""
+        found = [some[:, 0] for some in la.search.FingerprintFile(root / "seen.fps")._chunks.batches()]
+        if not all(np.array_equal(some, self._batch(number)) for number, some in enumerate(found)):
+            raise LostError("a batch is not what it was")
+        return len(found)
+
     def prepare(self, root):
-        """Append the first ones."""
         self._append(root, 0, self.there, len)
 
     def act(self, root, progress, say):
-        """Append the others."""
         self._append(root, max(progress, self.there), self.BATCHES, say)
 
     def judge(self, root, progress, ended):
         """All batches that were acknowledged are there, and perhaps the one after them; nothing else."""
         least = max(progress, self.there) + len(ended.heard)
         try:
-            found = [some[:, 0] for some in la.search.FingerprintFile(root / "seen.fps")._chunks.batches()]
+            found = self._found(root)
         except la.errors.InputDataError as error:
             if least == 0:  # cut off while it was made: there is nothing in it, and it is refused, not taken for another
                 raise RefusedError(str(error)) from None
             raise LostError(f"{least} batches were acknowledged: {error}") from None
-        if not least <= len(found) <= least + 1:
-            raise LostError(f"{least} batches were acknowledged, {len(found)} are there")
-        if not all(np.array_equal(some, self._batch(number)) for number, some in enumerate(found)):
-            raise LostError("a batch is not what it was")
-        return len(found)
+        if not least <= found <= least + 1:
+            raise LostError(f"{least} batches were acknowledged, {found} are there")
+        return found
 
     def finish(self, root, progress):
-        """Append what is missing."""
         self._append(root, progress, self.BATCHES, len)
-        file = la.search.FingerprintFile(root / "seen.fps")
-        wanted = np.concatenate([self._batch(number) for number in range(self.BATCHES)])
-        if not np.array_equal(np.concatenate([some[:, 0] for some in file._chunks.batches()]), wanted):
+        if self._found(root) != self.BATCHES:
             raise LostError("appending does not go on")
 
 
 class Lasting(Case):
-    """A persistent index that is added to, removed from and compacted; the progress is the number of changes."""
+    """A persistent index that is added to, removed from and compacted; the progress is the number of changes.
+
+    The first additions are there before; without any, making the index is part of the case.
+    """
 
     rounds = 4
     CHANGES = 60
 
     def __init__(self, kind, keep_text, segments, seed):
         self.kind, self.keep_text, self.segments, self.seed = kind, keep_text, segments, seed
+        self.changes = [*self._drawn()]
 
-    def _changes(self):
-        """The same changes each time: (what, ids), and then the ids that are there."""
+    def _drawn(self):
+        """The same changes each time: (what, ids, {id that is there then: its version})."""
         draw, live, number = random.Random(self.seed), {}, 0
         for i in range(self.CHANGES):
-            lot = draw.random() if i >= self.segments else 0.0
+            lot, ids = draw.random() if i >= self.segments else 0.0, []
             if lot < 0.55 or len(live) < 5:
-                ids = list(range(number, number + draw.choice([1, 2, 25])))
+                ids, what = list(range(number, number + draw.choice([1, 2, 25]))), "add"
                 number += len(ids)
                 live |= dict.fromkeys(ids, 0)
-                what = "add"
-            elif lot < 0.75:
-                ids, what = draw.sample(sorted(live), draw.choice([1, 3])), "remove"
-                live = {i: version for i, version in live.items() if i not in ids}
             elif lot < 0.9:
-                ids, what = draw.sample(sorted(live), draw.choice([1, 3])), "replace"
-                live = live | {i: live[i] + 1 for i in ids}
+                ids, what = draw.sample(sorted(live), draw.choice([1, 3])), "remove" if lot < 0.75 else "replace"
+                live |= {i: live[i] + 1 for i in ids}
+                if what == "remove":
+                    live = {i: version for i, version in live.items() if i not in ids}
             else:
-                ids, what = [], "compact"
+                what = "compact"
             yield what, ids, dict(live)
 
     def _state(self, progress):
-        return next(islice(self._changes(), progress - 1, None))[2] if progress else {}
+        return self.changes[progress - 1][2] if progress else {}
 
     @staticmethod
     def _text(number, version):
         return text_of(number + 1_000_000 * version)
 
     def _go_on(self, root, begin, end, say):
-        """Make the index if there is none, and do some of the changes."""
         folder = root / "index"
         if begin == 0 and not (folder / "manifest").exists():
             la.Index.create(folder, kind=self.kind, keep_text=self.keep_text, threshold=0.7).close()
         say(b"c")
         with la.Index.open(folder) as index:
-            for number, (what, ids, live) in enumerate(islice(self._changes(), begin, end)):
+            for number, (what, ids, live) in enumerate(self.changes[begin:end]):
                 if what == "remove":
                     index.remove(ids)
                 elif what == "compact":
@@ -249,13 +243,15 @@ class Lasting(Case):
                 say(b".")
 
     def prepare(self, root):
-        """Do the first additions; without any, making the index is part of the case."""
         if self.segments:
             self._go_on(root, 0, self.segments, len)
 
     def act(self, root, progress, say):
-        """Do the changes that are left."""
         self._go_on(root, max(progress, self.segments), self.CHANGES, say)
+
+    @staticmethod
+    def _ids(index):
+        return sorted(i for table in index.export() for i in table["id"].to_pylist())
 
     def judge(self, root, progress, ended):
         """Every change that was acknowledged has happened, and perhaps the one after them; nothing else."""
@@ -267,23 +263,19 @@ class Lasting(Case):
                 return 0
             raise LostError(f"after {least} changes: {error}") from None
         with opened as index:
-            problems = index.check()
-            if problems:
+            if problems := index.check():
                 raise LostError(f"after {least} changes: {problems}")
-            found = sorted(i for table in index.export() for i in table["id"].to_pylist())
-            states = [self._state(least)] + ([self._state(least + 1)] if least < self.CHANGES else [])
-            fitting = [i for i, state in enumerate(states) if sorted(state) == found]
+            found = self._ids(index)
+            fitting = [i for i in range(least, min(least + 2, self.CHANGES + 1)) if sorted(self._state(i)) == found]
             if not fitting:
-                missing, more = set(states[0]) - set(found), set(found) - set(states[0])
+                missing, more = set(self._state(least)) - set(found), set(found) - set(self._state(least))
                 raise LostError(f"after {least} changes: {len(missing)} documents are missing, {len(more)} too many")
-            asked = {i: self._asked(index, states[i]) for i in fitting}
-            right = [i for i in fitting if asked[i] == found]
+            right = [i for i in fitting if self._asked(index, self._state(i)) == found]
             if not right:
                 raise LostError(f"after {least} changes: the documents are not found by their texts")
-        return least + right[-1]
+        return right[-1]
 
     def _asked(self, index, state):
-        """The ids that are found by their own texts, at resemblance 1."""
         if not state:
             return []
         ids = sorted(state)
@@ -295,8 +287,7 @@ class Lasting(Case):
         """Do what is left; nothing else lies in the folder then."""
         self._go_on(root, progress, self.CHANGES, len)
         with la.Index.open(root / "index") as index:
-            found = sorted(i for table in index.export() for i in table["id"].to_pylist())
-            files = index._state.manifest.files
+            found, files = self._ids(index), index._state.manifest.files
         there = {p.name for p in (root / "index").iterdir()} - {"lock", "manifest"}
         if found != sorted(self._state(self.CHANGES)) or there != files:
             raise LostError(f"the changes do not go on, or files stay: {sorted(there - files)}")

@@ -21,26 +21,14 @@ class Node:
         self.synced = synced  # of a file: the copy of what the disk has for sure
         self.seen, self.durable = {}, {}  # of a folder
 
-    @property
-    def is_folder(self):
-        """Whether it is a folder."""
-        return self.number is None
-
 
 class Disk:
-    """A folder from now on.
-
-    Parameters
-    ----------
-    root : Path
-        The folder; all that is in it counts as synced.
-    store : Path
-        An empty folder on the same file system, for ``power_arm``.
-    """
+    """A folder from now on: all that is in it counts as synced. The store is an empty folder beside it, for ``power_arm``."""
 
     def __init__(self, root, store):
         self.root, self.store = root, store
         (store / "log").touch()  # the process may be killed before it writes any
+        self.files = {}
         self.top = self._known(root)
 
     def _known(self, path):
@@ -53,10 +41,10 @@ class Disk:
         number = str(path.stat().st_ino)
         os.link(path, self.store / number)
         shutil.copyfile(path, self.store / f"{number}.0")
-        return Node(number, self.store / f"{number}.0")
+        self.files[number] = Node(number, self.store / f"{number}.0")
+        return self.files[number]
 
     def _folder_and_name(self, path):
-        """Find a path in what the process saw."""
         *above, name = os.path.relpath(path, self.root).split("/")
         node = self.top
         for part in above:
@@ -64,47 +52,36 @@ class Disk:
         return node, name
 
     def _replay(self):
-        """Go through the log; return the changes of names, each (folder, how), and how many of them are surely on the disk."""
-        changes, sure, files = [], 0, {node.number: node for node in self._files(self.top)}
-        durable = set()
+        """Go through the log; return the changes of names, each (folder, old, new, node), how many surely are on the disk, and which."""
+        changes, sure, durable = [], 0, set()
         for line in (self.store / "log").read_text().splitlines():
-            what, *rest = line.split("\t")
+            what, path, *rest = line.split("\t")
             if what == "sync":
-                if rest[0] in files:
-                    files[rest[0]].synced = self.store / ".".join(rest)
+                if path in self.files:
+                    self.files[path].synced = self.store / ".".join([path, *rest])
                 continue
             if what == "syncdir":
-                folder = self.top
-                if rest[0] != str(self.root):
-                    above, name = self._folder_and_name(rest[0])
-                    folder = above.seen[name]
-                durable |= {i for i, (other, _, _, _) in enumerate(changes) if other is folder}
+                above, name = self._folder_and_name(path)
+                folder = self.top if path == str(self.root) else above.seen[name]
+                durable |= {i for i, change in enumerate(changes) if change[0] is folder}
                 sure = len(changes)
                 continue
-            folder, name = self._folder_and_name(rest[0])
+            folder, name = self._folder_and_name(path)
             if what in ("create", "mkdir"):
-                node = Node(rest[1] if what == "create" else None)
-                files[node.number] = node
-                folder.seen[name] = node
+                node = folder.seen[name] = Node(rest[0] if what == "create" else None)
+                self.files[node.number] = node
                 changes.append((folder, None, name, node))
-            elif what == "link":
-                onto, new = self._folder_and_name(rest[1])
-                onto.seen[new] = folder.seen[name]
-                changes.append((onto, None, new, onto.seen[new]))
             elif what == "remove":
                 changes.append((folder, name, None, folder.seen.pop(name)))
             else:
-                onto, new = self._folder_and_name(rest[1])
-                assert onto is folder, "renamed into another folder: what that leaves behind is not known here"
-                folder.seen[new] = folder.seen.pop(name)
-                changes.append((folder, name, new, folder.seen[new]))
+                onto, new = self._folder_and_name(rest[0])
+                node = folder.seen[name]
+                if what == "rename":
+                    assert onto is folder, "renamed into another folder: what that leaves behind is not known here"
+                    del folder.seen[name]
+                onto.seen[new] = node
+                changes.append((onto, name if what == "rename" else None, new, node))
         return changes, sure, durable
-
-    def _files(self, node):
-        if not node.is_folder:
-            yield node
-        for inner in node.seen.values():
-            yield from self._files(inner)
 
     def lose_power(self, rng):
         """Put in the place of the folder what a disk may have; return which kind of file system was played."""
@@ -127,8 +104,7 @@ class Disk:
         return kind
 
     def _make(self, node, path, rng):
-        """Write what is on the disk to a new place."""
-        if node.is_folder:
+        if node.number is None:
             path.mkdir()
             for name, inner in node.durable.items():
                 self._make(inner, path / name, rng)
@@ -139,7 +115,6 @@ class Disk:
 
 
 def _found(synced, last, rng):
-    """Return what a disk may have of a file."""
     draw = rng.random()
     if synced == last or draw < 0.2:
         return last
@@ -148,7 +123,6 @@ def _found(synced, last, rng):
     size = rng.choice([len(synced), len(last), rng.randint(*sorted((len(synced), len(last))))])
     share, blocks = rng.choice([0.0, 0.5, 0.9]), []
     for begin in range(0, size, BLOCK):
-        written = rng.random() < share
-        block = last[begin : begin + BLOCK] if written else synced[begin : begin + BLOCK]
+        block = (last if rng.random() < share else synced)[begin : begin + BLOCK]
         blocks.append(block.ljust(BLOCK, b"\0")[: size - begin])
     return b"".join(blocks)

@@ -45,7 +45,6 @@ def write_inputs(folder):
 
 
 def _limit(part, spill, slice, partition):
-    """Make the limits of this process so small."""
     local_tables.PART_BYTES, local.SPILL_BYTES = part, spill
     memory_module.Memory.slice = lambda self, threads: slice
     memory_module.Memory.partition = lambda self, threads: partition
@@ -67,19 +66,16 @@ class Job(Case):
         self.wanted = (folder / "wanted.jsonl").read_bytes()
 
     def prepare(self, root):
-        """Draw how it runs first."""
         self.draw = random.Random(len(self.wanted))
         self.draw_limits(self.draw)
 
     def draw_limits(self, draw):
-        """Draw how it runs next."""
         self.draw = draw
         self.running = {"threads": draw.choice([1, 2]), "memory": draw.choice([None, None, "500MB", "2GB"])}
         part, size = draw.choice([(2_000, 1_000), (8_000, 4_000), (40_000, 20_000)]), draw.choice([4_000, 20_000, 1 << 25])
         self.limits = {"part": part[0], "spill": part[1], "slice": 3 * size, "partition": size}
 
     def act(self, root, progress, say):
-        """Run the job, or go on with it, and write what it finds."""
         _limit(**self.limits)
         (root / "out").mkdir(exist_ok=True)
         work = root / "work"

@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import arena
@@ -53,7 +54,6 @@ def make_cases(folder, kinds):
 
 
 def outputs(inputs):
-    """Make the cases of outputs of all kinds, with and without an older one."""
     result = la.dedup(inputs[:2], threads=1, id="id")
     older = la.dedup(inputs[:2], threads=1, id="id", threshold=0.5, keep="last")
     found = [Output(result, old, name, annotate=a) for name in OUTPUTS for old in (None, older) for a in (False, True)]
@@ -67,23 +67,27 @@ class Trial:
         self.case, self.arena, self.draw, self.counts = case, place, draw, counts
         self.progress = 0
 
-    def _judged(self, act):
-        """Run a check in a child: what it reads may be damaged beyond what Python survives."""
-        ended, _ = self.arena.run(act)
+    def _judged(self, act, *given):
+        """Run a check in a child, as what it reads may be damaged beyond what Python survives; None if it was excused."""
+        ended, _ = self.arena.run(lambda say: str(act(self.arena.root, self.progress, *given)))
         if ended.code == LOST:
             raise LostError(ended.last)
         if ended.code == REFUSED:
             raise LostError(f"cannot be read afterwards: {ended.last}")
-        return ended
+        if ended.code != EXCUSED:
+            return ended.last
+        if self.case.strict and not self.counts["power cuts"]:
+            raise LostError(f"refused after a kill: {ended.last}")
+        self.counts["refused"] += 1
+        self.counts["refused: " + ended.last.replace(str(self.arena.root), "")[-110:]] += 1
+        return None
 
     def _moment(self, calls, seconds, power):
         """Draw when to kill; the power may be lost after all was done and acknowledged, too."""
         lot = self.draw.random()
         if power and lot < 0.1:
             return None
-        if lot < 0.6:
-            return "call", self.draw.randint(1, calls)
-        return "seconds", self.draw.uniform(0, seconds * 1.1)
+        return ("call", self.draw.randint(1, calls)) if lot < 0.6 else ("seconds", self.draw.uniform(0, seconds * 1.1))
 
     def run(self, calls, seconds):
         """Kill it, see what is there, and again; then let it end."""
@@ -91,8 +95,7 @@ class Trial:
         place.clear()
         case.prepare(place.root)
         for _ in range(draw.randint(1, case.rounds)):
-            if hasattr(case, "draw_limits"):
-                case.draw_limits(draw)
+            case.draw_limits(draw)
             power = draw.random() < POWER
             act = partial(case.act, place.root, self.progress)
             ended, disk = place.run(act, self._moment(calls, seconds, power), power)
@@ -102,87 +105,59 @@ class Trial:
                 self.counts["power cuts"] += 1
             elif ended.code < 0:
                 self.counts["kills"] += 1
-            after = self._judged(partial(self._judge, ended))
-            if after.code == EXCUSED:
-                return self._excused(after)
-            self.progress = int(after.last)
+            progress = self._judged(case.judge, ended)
+            if progress is None:
+                return
+            self.progress = int(progress)
             if ended.code == 0:
                 break
-        after = self._judged(self._finish)
-        return self._excused(after) if after.code == EXCUSED else None
-
-    def _judge(self, ended, say):
-        return str(self.case.judge(self.arena.root, self.progress, ended))
-
-    def _finish(self, say):
-        self.case.finish(self.arena.root, self.progress)
-
-    def _excused(self, after):
-        if self.case.strict and not self.counts["power cuts"]:
-            raise LostError(f"refused after a kill: {after.last}")
-        self.counts["refused"] += 1
-        self.counts["refused: " + after.last.replace(str(self.arena.root), "")[-110:]] += 1
+        self._judged(case.finish)
 
 
 class Killing:
-    """Draws cases and runs them."""
-
     def __init__(self, folder, kinds):
-        self.kinds, self.made = kinds, make_cases(folder, kinds)
+        self.kinds, self.made, self.place = kinds, make_cases(folder, kinds), Arena(folder / "arena")
         self.sizes = {}
 
-    def size(self, case, place):
+    def size(self, case):
         """How many calls and seconds a case takes that nobody disturbs."""
         if case not in self.sizes:
-            place.clear()
-            case.prepare(place.root)
-            ended, _ = place.run(lambda say: case.act(place.root, 0, say))
+            self.place.clear()
+            case.prepare(self.place.root)
+            ended, _ = self.place.run(partial(case.act, self.place.root, 0))
             if ended.code:
                 raise RuntimeError(f"an undisturbed run fails: {ended.last}")
             self.sizes[case] = ended.calls, ended.seconds
         return self.sizes[case]
 
-    def one(self, seed, place):
+    def one(self, seed):
         """Run the case of a seed; return its kind, its counts, and what was lost."""
-        draw, counts = random.Random(seed), Counter()
+        draw, counts = random.Random(seed), Counter(cases=1)
         kind = draw.choices(self.kinds, [SHARES[kind] for kind in self.kinds])[0]
         case = draw.choice(self.made[kind])
-        size = self.size(case, place)
-        lost = ""
+        size = self.size(case)
         try:
-            Trial(case, place, draw, counts).run(*size)
+            Trial(case, self.place, draw, counts).run(*size)
         except LostError as error:
-            lost = str(error)
-        return kind, counts, lost
+            print(f"LOST: {kind}, --only {seed}: {error}", flush=True)
+            counts["lost"] = 1
+        return kind, counts
 
-    def work(self, seeds, place, wanted, until_lost, deadline, tell):
-        """Run the cases of some seeds until there were as many kills as are wanted; tell each as a line."""
-        done, lost = 0, ""
+    def work(self, seeds, wanted, until_lost):
+        """Run the cases of some seeds until there were as many kills as are wanted; return counts by kind."""
+        by_kind, done = {}, 0
         for seed in seeds:
-            if done >= wanted or time.monotonic() > deadline or (until_lost and lost):
-                return
-            kind, counts, lost = self.one(seed, place)
-            done += counts["kills"] + counts["power cuts"]
-            os.write(tell, (json.dumps([seed, kind, counts, lost]) + "\n").encode())
+            kind, counts = self.one(seed)
+            by_kind.setdefault(kind, Counter()).update(counts)
+            before, done = done, done + counts["kills"] + counts["power cuts"]
+            if done // SAY > before // SAY:
+                print(f"{done:,} kills", flush=True)
+            if done >= wanted or (until_lost and counts["lost"]):
+                break
+        return by_kind
 
 
-def collect(lines):
-    """Sum up what workers tell, and say at once what was lost: (counts by kind, how much was lost)."""
-    by_kind, said = {}, 0
-    for line in lines:
-        seed, kind, counts, wrong = json.loads(line)
-        by_kind.setdefault(kind, Counter()).update(Counter(counts) + Counter(cases=1, lost=bool(wrong)))
-        if wrong:
-            print(f"LOST: {kind}, --only {seed}: {wrong}", flush=True)
-        done = sum(counts["kills"] + counts["power cuts"] for counts in by_kind.values())
-        if done // SAY > said:
-            said = done // SAY
-            print(f"{done:,} kills", flush=True)
-    return by_kind, sum(counts["lost"] for counts in by_kind.values())
-
-
-def report(by_kind, lost, seconds):
-    """Print what was found; return it as a dictionary."""
+def report(by_kind, seconds):
     shown = ("cases", "kills", "power cuts", "acknowledged", "refused", "lost")
     total = Counter()
     for kind, counts in sorted(by_kind.items()):
@@ -191,56 +166,30 @@ def report(by_kind, lost, seconds):
     for name in sorted(total):
         if name.startswith(("refused:", "names")):
             print(f"  {name} {total[name]:,}")
-    print(f"{lost} cases lost something" if lost else "nothing was lost", flush=True)
-    return {name: total[name] for name in shown} | {
-        "seconds": round(seconds),
-        "kinds": {k: dict(c) for k, c in by_kind.items()},
-    }
+    print(f"{total['lost']} cases lost something" if total["lost"] else "nothing was lost", flush=True)
+    return {name: total[name] for name in shown} | {"seconds": round(seconds), "kinds": by_kind}
 
 
 def main(arguments):
-    """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="of the first case")
     parser.add_argument("--only", type=int, default=None, help="run the case of this seed alone")
     parser.add_argument("--kind", choices=sorted(SHARES), action="append")
-    parser.add_argument("--minutes", type=float, default=600.0, help="at most")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--json", type=Path, default=None, help="write the counts to this file")
     parser.add_argument("--until-lost", action="store_true", help="end with the first case that loses something")
-    parser.add_argument(
-        "--sabotage", choices=sorted(sabotage.WAYS), default=None, help="break the program; kills are to show it"
-    )
+    parser.add_argument("--sabotage", choices=sorted(sabotage.WAYS), help="break the program; kills are to show it")
     given = parser.parse_args(arguments)
     if given.sabotage:
         sabotage.WAYS[given.sabotage]()
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="lookalike-kills-") as name:
         killing = Killing(Path(name), given.kind or sorted(SHARES))
-        reading, tell = os.pipe()
-        for worker in range(given.jobs):
-            if os.fork() == 0:
-                os.close(reading)
-                try:
-                    seeds = range(given.seed + worker, 1 << 40, given.jobs) if given.only is None else [given.only]
-                    wanted = -(-(given.kills - worker) // given.jobs)
-                    place = Arena(Path(name) / f"worker{worker}")
-                    killing.work(seeds, place, wanted, given.until_lost, began + 60 * given.minutes, tell)
-                    os._exit(0)
-                except BaseException:
-                    import traceback
-
-                    traceback.print_exc()
-                    os._exit(1)
-        os.close(tell)
-        with os.fdopen(reading) as stream:
-            by_kind, lost = collect(stream)
-        failed = any(os.wait()[1] for _ in range(given.jobs))
-    found = report(by_kind, lost, time.monotonic() - began)
+        seeds = count(given.seed) if given.only is None else [given.only]
+        found = report(killing.work(seeds, given.kills, given.until_lost), time.monotonic() - began)
     if given.json:
         given.json.write_text(json.dumps(found, indent=1) + "\n")
-    sys.exit(2 if failed else 1 if lost else 0)
+    sys.exit(1 if found["lost"] else 0)
 
 
 def preloaded(arguments):

@@ -24,7 +24,6 @@ def in_place():
 
 
 def no_sync():
-    """Nothing is synced."""
     os.fsync = lambda file: None
 
 
@@ -48,7 +47,6 @@ class _NoSync:
     """The module ``os`` without its fsync."""
 
     def __getattr__(self, name):
-        """Look it up in the module, but fsync."""
         return (lambda file: None) if name == "fsync" else getattr(os, name)
 
 

@@ -1,8 +1,10 @@
 """Six weeks of ``la.History``, and the merging of what they add, killed and gone on with until they are through."""
 
+import contextlib
 import os
 import random
 import shutil
+from itertools import product
 
 from arena import LostError
 from cases import Case, remains, whole
@@ -27,24 +29,21 @@ class Weeks(Case):
 
     def __init__(self, folder):
         workspace.new_secret = lambda: b"known to a test."  # so that two runs save the same bytes
-        source = folder / "weeks"
-        source.mkdir()
+        source, root = folder / "weeks", folder / "undisturbed"
+        for made in (source, root):
+            made.mkdir()
         texts = [line for name in write_inputs(source) for line in open(name)]
         random.Random(3).shuffle(texts)
-        self.inputs = []
-        for week in range(len(OUTPUTS)):
-            (source / str(week)).mkdir()
-            for part in range(2):
-                rows = texts[2 * week + part :: 2 * len(OUTPUTS)]
-                (source / str(week) / f"{part}.jsonl").write_text("".join(rows))
-            self.inputs.append(str(source / str(week)))
-        here, root = os.getcwd(), folder / "undisturbed"
-        root.mkdir()
+        self.inputs = [str(source / str(week)) for week in range(len(OUTPUTS))]
+        for week, part in product(range(len(OUTPUTS)), range(2)):
+            path = source / str(week) / f"{part}.jsonl"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text("".join(texts[2 * week + part :: 2 * len(OUTPUTS)]))
         self.wanted = []
-        for done in range(len(OUTPUTS) + 2):
-            self.wanted.append(self._state(root))
-            self._step(root, done)
-        os.chdir(here)
+        with contextlib.chdir(folder):
+            for done in range(len(OUTPUTS) + 2):
+                self.wanted.append(self._state(root))
+                self._step(root, done)
         shutil.rmtree(root)
 
     def _step(self, root, done):
@@ -59,7 +58,6 @@ class Weeks(Case):
 
     @staticmethod
     def _state(root):
-        """All files but the lock."""
         return {name: data for name, data in whole(root).items() if not name.endswith("_lock")}
 
     def act(self, root, progress, say):

@@ -5,7 +5,6 @@ import io
 import json
 import os
 import shutil
-from pathlib import Path
 from random import Random
 
 import click
@@ -21,21 +20,18 @@ POLICIES = ("first", "last", "longest", "shortest", "largest:n", "smallest:n", "
             "largest:id:n")  # fmt: skip
 
 
-def corpus(folder: Path) -> None:
+def corpus(folder):
     """A few files of every format, a folder, and things that are none of ours."""
     rows = [{"id": f"d{i}", "text": f"one two three four five six seven {i % 3}", "n": i} for i in range(6)]
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    (folder / "a.jsonl").write_text(lines)
-    (folder / "b.csv").write_text("id,text,n\n" + "".join(f"{r['id']},{r['text']},{r['n']}\n" for r in rows))
-    (folder / "notes").mkdir()
-    for row in rows:
-        (folder / "notes" / f"{row['id']}.txt").write_text(str(row["text"]))
-    (folder / "notes" / "image.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
-    (folder / "overrides.jsonl").write_text('{"id": "d1", "action": "keep"}\n')
-    (folder / "empty.jsonl").touch()
-    (folder / "empty").mkdir()
-    (folder / "broken.jsonl").write_text('{"text": "one two\n')
-    (folder / "binary.txt").write_bytes(bytes(range(256)))
+    for name in ("notes", "empty"):
+        (folder / name).mkdir()
+    files = {
+        "a.jsonl": "".join(json.dumps(row) + "\n" for row in rows), "empty.jsonl": "", "broken.jsonl": '{"text": "one two\n',
+        "b.csv": "id,text,n\n" + "".join(f"{r['id']},{r['text']},{r['n']}\n" for r in rows),
+        "overrides.jsonl": '{"id": "d1", "action": "keep"}\n', "notes/image.png": "\x89PNG\r\n\x1a\n\x00\x00", "binary.txt": "".join(map(chr, range(256))),
+    }  # fmt: skip
+    for name, text in (files | {f"notes/{row['id']}.txt": row["text"] for row in rows}).items():
+        (folder / name).write_bytes(text.encode("latin-1"))
     (folder / "link.jsonl").symlink_to("nowhere")
     (folder / "loop").symlink_to("loop")
 
@@ -46,52 +42,45 @@ OUTPUTS = ("out.jsonl", "out.jsonl.gz", "out.jsonl.zst", "out.csv", "out.parquet
            "out.txt", "out.json", "", "x" * 300, "/dev/null", "a.jsonl/out", "out\n.jsonl", "link.jsonl", "loop")  # fmt: skip
 
 
-def values_for(name: str) -> tuple[str, ...]:
-    """What an option may be given."""
-    if name in ("output", "matches", "listed", "report", "save", "save_sketches"):
-        return OUTPUTS
-    if name in ("against", "source", "overrides", "trust", "history", "ignore"):
-        return PATHS
-    if name == "work":
-        return ("work", "notes", "a.jsonl", "", "work/deeper", "loop", "empty")
-    if name in ("text", "id", "within", "across", "key", "against_text", "against_id", "glob"):
-        return (*NAMES, "*.txt", "**", "/abs/*", "[")
-    return {"keep": POLICIES, "memory": SIZES}.get(name, NUMBERS)
+ODD = {  # values of options, and what stands for an index, a saved result, a folder of generations, and what is in them
+    **dict.fromkeys(("output", "matches", "listed", "report", "save", "save_sketches"), OUTPUTS),
+    **dict.fromkeys(("against", "source", "overrides", "trust", "history", "ignore"), PATHS),
+    **dict.fromkeys(("text", "within", "across", "key", "against_text", "against_id", "glob"), (*NAMES, "*.txt", "**", "/abs/*", "[")),
+    "work": ("work", "notes", "a.jsonl", "", "work/deeper", "loop", "empty"), "keep": POLICIES, "memory": SIZES,
+    "path": ("new", "notes", "a.jsonl", "", "nope"), "result": ("new", "notes", "a.jsonl", "", "nope", "ix"),
+    "folder": ("new", "notes", "a.jsonl", "", "nope", "ix", "history/000001"), "name": ("nope", "", "..", "\x1b[31m"),
+    "id": (*NAMES, "*.txt", "[", "d", "-1"),
+}  # fmt: skip
+SOUND = {
+    "threads": "1", "output": "out.jsonl", "against": "b.csv", "matches": "matches.csv", "listed": "listed.csv", "within": "n", "across": "n", "ignore": "notes/d0.txt", "key": "n",
+    "id": "id", "keep": "largest:n", "memory": "500MB", "work": "work", "source": "notes/d0.txt", "glob": "*",
+    "report": "page.html", "save": "saved", "save_sketches": "sketched", "trust": ".", "history": "history", "overrides": "overrides.jsonl", "fail_if_removed": "1", "query": "select * from t", "permutations": "64", "format": "jsonl", "preset": "web", "config": "empty.jsonl", "set": "width=3",
+    "path": "ix", "result": "job", "folder": "history", "name": "000001", "left": "notes/d0.txt", "right": "notes/d1.txt",
+}  # fmt: skip
 
 
-def given_for(r: Random, parameter, odd: bool) -> list[str]:
+def given_for(r, parameter, odd):
     """The words by which a parameter is given: an argument or an option, with a sound value or an odd one."""
+    name = parameter.name
     if parameter.param_type_name == "argument":
-        if parameter.name == "path":  # of an index
-            return [r.choice(["new", "notes", "a.jsonl", "", "nope"]) if odd else "ix"]
-        if parameter.name == "result":  # a saved result
-            return [r.choice(["new", "notes", "a.jsonl", "", "nope", "ix"]) if odd else "job"]
-        if parameter.name == "folder":  # of generations
-            return [r.choice(["new", "notes", "a.jsonl", "", "nope", "ix", "history/000001"]) if odd else "history"]
-        if parameter.name == "name":
-            return [r.choice(["nope", "", "..", "\x1b[31m"]) if odd else "000001"]
-        if parameter.name == "id":
-            return [r.choice(["nope", "", "d", "-1", "\x1b[31m"]) if odd else r.choice(["d1", "d4"])]
-        if parameter.name == "ids":
+        if name == "ids":
             return r.sample(["d1", "d2", "nope", "", "-1"], 2)
-        sound = {"left": ["notes/d0.txt"], "right": ["notes/d1.txt"]}.get(
-            parameter.name, [r.choice(["a.jsonl", "b.csv", "notes"])]
-        )
-        return r.choices(PATHS, k=r.choice([1, 2])) if odd else sound
-    choices = tuple(getattr(parameter.type, "choices", ())) or ("true", "false") * parameter.is_flag
+        if odd:
+            return [r.choice(ODD[name])] if name in ODD else r.choices(PATHS, k=r.choice([1, 2]))
+        return [r.choice(["d1", "d4"]) if name == "id" else SOUND.get(name) or r.choice(["a.jsonl", "b.csv", "notes"])]
     if parameter.is_flag and not parameter.hidden:
         return [r.choice(parameter.opts)]
-    sound = {"threads": "1", "output": "out.jsonl", "against": "b.csv", "matches": "matches.csv", "listed": "listed.csv", "within": "n", "across": "n", "ignore": "notes/d0.txt", "key": "n",
-             "id": "id", "keep": "largest:n", "memory": "500MB", "work": "work", "source": "notes/d0.txt", "glob": "*",
-             "report": "page.html", "save": "saved", "save_sketches": "sketched", "trust": ".", "history": "history", "overrides": "overrides.jsonl", "fail_if_removed": "1", "query": "select * from t", "permutations": "64", "format": "jsonl", "preset": "web", "config": "empty.jsonl", "set": "width=3"}  # fmt: skip
-    whole = "2" * isinstance(parameter.type, click.types.IntParamType)
-    value = r.choice(values_for(parameter.name)) if odd else sound.get(parameter.name, whole or r.choice(["1", "0.5"]))
+    choices = tuple(getattr(parameter.type, "choices", ())) or ("true", "false") * parameter.is_flag
     if choices and r.random() < 0.9:
         value = r.choice(choices)
-    return ["--set", f"{parameter.name}={value}"] if parameter.hidden else [r.choice(parameter.opts), value]
+    elif odd:
+        value = r.choice(ODD.get(name, NUMBERS))
+    else:
+        value = SOUND.get(name) or ("2" if isinstance(parameter.type, click.types.IntParamType) else r.choice(["1", "0.5"]))
+    return ["--set", f"{name}={value}"] if parameter.hidden else [r.choice(parameter.opts), value]
 
 
-def arguments(r: Random, path: list[str], command) -> list[str]:
+def arguments(r, path, command):
     """A command with what it needs, some options, and up to three odd values."""
     odd = {parameter.name for parameter in r.choices(command.params or [None], k=r.choice([0, 1, 1, 2, 3])) if parameter}
     likely = {} if path == ["show"] else {"threads": 1.0, "output": 0.5, "force": 0.4, "against": 0.3}
@@ -108,7 +97,6 @@ def arguments(r: Random, path: list[str], command) -> list[str]:
 
 
 def commands():
-    """All commands: (words, command)."""
     for name, command in program.commands.items():
         for below, one in getattr(command, "commands", {}).items():
             yield [name, below], one
@@ -116,38 +104,33 @@ def commands():
             yield [name], command
 
 
+def call(line):
+    """Run a command line; return (exit status, standard output, standard error)."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main(line)
+        except SystemExit as stop:
+            return int(stop.code or 0), out.getvalue(), err.getvalue()
+    raise AssertionError("the program did not end")
+
+
 class Commands:
-    """Runs random command lines in a folder of their own.
+    """Runs random command lines in a folder of their own, of which a sound copy is kept."""
 
-    Parameters
-    ----------
-    folder : path
-        Where a sound copy of the folder is kept.
-    """
-
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         folder.mkdir(parents=True)
         corpus(folder)
-        self.folder = folder
-        self.commands = list(commands())
+        self.folder, self.commands = folder, list(commands())
         os.environ["XDG_CACHE_HOME"], os.environ["XDG_STATE_HOME"] = str(folder / "cache"), str(folder / "state")
-        self._call(["dedup", str(folder / "a.jsonl"), "--id", "id", "--save", str(folder / "job")])
-        into = ["--history", str(folder / "history"), "-o", str(folder / "kept.jsonl")]
-        self._call(["dedup", str(folder / "b.csv"), *into, "--set", "counts=true"])
-        self._call(["index", "create", str(folder / "ix"), "--keep-text"])
-        self._call(["index", "add", str(folder / "ix"), str(folder / "a.jsonl"), "--id", "id"])
+        with contextlib.chdir(folder):
+            for line in (
+                "dedup a.jsonl --id id --save job", "dedup b.csv --history history -o kept.jsonl --set counts=true",
+                "index create ix --keep-text", "index add ix a.jsonl --id id",
+            ):  # fmt: skip
+                call(line.split())
 
-    @staticmethod
-    def _call(line: list[str]) -> tuple[int, str, str]:
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                main(line)
-            except SystemExit as stop:
-                return int(stop.code or 0), out.getvalue(), err.getvalue()
-        raise AssertionError("the program did not end")
-
-    def judge(self, seed: int, folder: Path) -> tuple[str, str]:
+    def judge(self, seed, folder):
         """Run one command line; return the command and how it ended."""
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(self.folder, folder, symlinks=True)
@@ -157,12 +140,8 @@ class Commands:
         sound = {
             path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and not {"ix", "history"} & {*path.parts}
         }
-        here = Path.cwd()
-        os.chdir(folder)
-        try:
-            code, out, err = self._call(line)
-        finally:
-            os.chdir(here)
+        with contextlib.chdir(folder):
+            code, out, err = call(line)
         expect(code in (0, 1, 2), f"exit status {code}", line, err)
         expect(code == 0 or err.strip(), "a failure without a message", line)
         if "--json" in line and "--print-config" not in line and code == 0:

@@ -4,8 +4,8 @@ import copy
 import json
 import os
 import shutil
+from contextlib import closing
 from hashlib import blake2b
-from pathlib import Path
 from random import Random
 from zlib import crc32
 
@@ -13,8 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from commands import Commands
+from commands import call
+from json_lines import write_lines
 from judging import expect
+from stores import left_by_a_dead
 
 import lookalike as la
 from lookalike.files.descriptions import encoded
@@ -39,7 +41,7 @@ def places_in(value, path=()):
         yield from places_in(inner, (*path, key))
 
 
-def other_json(r: Random, said):
+def other_json(r, said):
     """What is said, but for one thing."""
     said = copy.deepcopy(said)
     *way, last = r.choice(list(places_in(said)))
@@ -58,38 +60,38 @@ def other_json(r: Random, said):
     return said
 
 
-def other_column(r: Random, column):
+OTHER_TYPES = (
+    (pa.string(), "zz"), (pa.int32(), 1), (pa.float64(), 0.5), (pa.bool_(), True), (pa.large_binary(), b"\xff"),
+    (pa.list_(pa.int64()), [1]), (pa.timestamp("us"), 1), (pa.decimal128(5, 2), 1),
+)  # fmt: skip
+
+
+def other_column(r, column):
     """A column with nulls, other values, or of another type."""
     n, kind = len(column), column.type
+    one = r.randrange(max(n, 1))
     match r.randrange(8):
         case 0:
             return pa.nulls(n, kind)
         case 1:
-            at = r.randrange(max(n, 1))
-            return pc.if_else(pa.array([i == at for i in range(n)]), pa.nulls(n, kind), column)
+            return pc.if_else(pa.array([i == one for i in range(n)]), pa.nulls(n, kind), column)
         case 2:
             return column.take(pa.array(r.choices(range(n), k=n), pa.int64())) if n else column
         case 3 if pa.types.is_integer(kind):
-            at = r.randrange(max(n, 1))
-            values = [r.choice(WHOLE[:-1]) if i == at else v for i, v in enumerate(column.to_pylist())]
-            return pa.array(values, kind)
+            return pa.array([r.choice(WHOLE[:-1]) if i == one else v for i, v in enumerate(column.to_pylist())], kind)
         case 4 if pa.types.is_floating(kind):
-            return pa.array([r.choice([float("nan"), -1.0, 2.0, float("inf")]) for _ in range(n)], kind)
+            return pa.array(r.choices([float("nan"), -1.0, 2.0, float("inf")], k=n), kind)
         case 5 if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            offsets, data = np.arange(n + 1, dtype=np.int32), b"\xff" * n
-            return pa.Array.from_buffers(pa.string(), n, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+            offsets = np.arange(n + 1, dtype=np.int32)
+            return pa.Array.from_buffers(pa.string(), n, [None, pa.py_buffer(offsets), pa.py_buffer(b"\xff" * n)])
         case 6 if pa.types.is_fixed_size_binary(kind):
             width = r.choice([kind.byte_width - 1, kind.byte_width + 8, 8])
             return pa.array([r.randbytes(width) for _ in range(n)], pa.binary(width))
-    made = {
-        pa.string(): ["zz"] * n, pa.int32(): [1] * n, pa.float64(): [0.5] * n, pa.bool_(): [True] * n, pa.large_binary(): [b"\xff"] * n,
-        pa.list_(pa.int64()): [[1]] * n, pa.timestamp("us"): [1] * n, pa.decimal128(5, 2): [1] * n,
-    }  # fmt: skip
-    kind = r.choice(list(made))
-    return pa.array(made[kind], kind)
+    kind, value = r.choice(OTHER_TYPES)
+    return pa.array([value] * n, kind)
 
 
-def other_table(r: Random, table):
+def other_table(r, table):
     """A table but for one column, or some rows."""
     n, at = table.num_rows, r.randrange(table.num_columns)
     match r.randrange(10):
@@ -113,60 +115,46 @@ def redone(said, own):
 
 
 class Crafted:
-    """Sound folders of every kind, made once; a case changes one value of a copy, and whatever reads such folders reads it.
+    """Sound folders of every kind, made once; a case changes one value of a copy, and whatever reads such folders reads it."""
 
-    Parameters
-    ----------
-    folder : path
-        Where they are made.
-    """
-
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         os.environ["XDG_STATE_HOME"] = str(folder / "state")
-        self.folder = folder
-        (folder / "in").mkdir(parents=True)
-        (folder / "notes").mkdir()
-        (folder / "in/a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-        (folder / "new.jsonl").write_text("".join(json.dumps(row | {"id": f"n{row['id']}"}) + "\n" for row in ROWS[::2]))
+        self.folder, self.new = folder, folder / "new.jsonl"
+        for name in ("in", "notes"):
+            (folder / name).mkdir(parents=True)
+        write_lines(folder / "in/a.jsonl", ROWS)
+        write_lines(self.new, (row | {"id": f"n{row['id']}"} for row in ROWS[::2]))
         for i, row in enumerate(ROWS[:5]):
-            (folder / f"notes/{i}.txt").write_text(str(row["text"]))
+            (folder / f"notes/{i}.txt").write_text(row["text"])
         for name, given in JOBS.items():
             data = [folder / "in"] if "id" in given else [folder / "in", folder / "notes"]
-            la.dedup(data, against=folder / "new.jsonl" if name == "keepers" else None, threads=1, **given).save(folder / name)
-        result = la.dedup([folder / "in", folder / "notes"], threads=1, counts=True)
-        result.save_sketches(folder / "history")
+            la.dedup(data, against=self.new if name == "keepers" else None, threads=1, **given).save(folder / name)
+        la.dedup([folder / "in", folder / "notes"], threads=1, counts=True).save_sketches(folder / "history")
         la.dedup(pa.Table.from_pylist(ROWS), id="id", threads=1).save_sketches(folder / "history texts")
-        la.dedup(folder / "new.jsonl", against=folder / "history", threads=1).save(folder / "week")
+        la.dedup(self.new, against=folder / "history", threads=1).save(folder / "week")
         with la.Index.create(folder / "index", threshold=0.7) as index:
-            index.add([str(row["id"]) for row in ROWS], [str(row["text"]) for row in ROWS])
-        if not (child := os.fork()):
-            la.dedup(folder / "in", threads=1, work=folder / "work")
-            os._exit(0)
-        expect(os.waitpid(child, 0)[1] == 0, "the job that is to be resumed failed")
+            index.add([row["id"] for row in ROWS], [row["text"] for row in ROWS])
+        left_by_a_dead(lambda: la.dedup(folder / "in", threads=1, work=folder / "work"))
 
-    def judge(self, seed: int, folder: Path) -> tuple[str, str]:
+    def judge(self, seed, folder):
         """Change and read one folder; return its kind and how that ended."""
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         r = Random(seed)
         kind = r.choice(KINDS)
         target = shutil.copytree(self.folder / kind, folder / kind)
-        if kind == "index":
-            self._craft_index(r, target)
-        elif kind == "work":
-            self._craft_work(r, target)
-        else:
-            self._craft(r, target, r.random() < 0.7)
-        read = "_history" if kind.startswith("history") else f"_{kind}" if kind in ("index", "work") else "_result"
+        craft = {"index": self._craft_index, "work": self._craft_work}.get(kind, self._craft)
+        craft(r, target)
+        read = {"index": self._index, "work": self._work}.get(kind, self._history if kind[:7] == "history" else self._result)
         try:
-            getattr(self, read)(r, target, folder)
+            read(r, target, folder)
         except la.LookalikeError as error:
             expect(str(error).strip(), "an error without a message")
             return kind, f"refused: {type(error).__name__}"
         return kind, "result"
 
     @staticmethod
-    def _craft(r: Random, target: Path, own: bool) -> None:
+    def _craft(r, target):
         """Change the description or a table of a saved result or saved sketches."""
         description = next(target / name for name in ("result.json", "sketches.json") if (target / name).exists())
         said = json.loads(description.read_bytes())
@@ -187,50 +175,45 @@ class Crafted:
                 n_before, n = said["files"][0]["rows"], pq.read_metadata(path).num_rows
                 said["files"][0] |= {"bytes": path.stat().st_size, "rows": n}
                 said["inputs"][-1]["rows"] += n - n_before
-        description.write_bytes(redone(said, own))
+        description.write_bytes(redone(said, r.random() < 0.7))
 
     @staticmethod
-    def _craft_index(r: Random, target: Path) -> None:
+    def _craft_index(r, target):
         body = json.dumps(other_json(r, json.loads((target / "manifest").read_bytes()[9:]))).encode()
         (target / "manifest").write_bytes(b"%08x\n" % crc32(body) + body)
 
     @staticmethod
-    def _craft_work(r: Random, target: Path) -> None:
+    def _craft_work(r, target):
         held = json.loads((target / "job.json").read_bytes())
         held = other_json(r, {name: held[name] for name in ("job", "token")})
         checked = json.dumps([held.get(name) for name in ("job", "token")], sort_keys=True).encode()
         (target / "job.json").write_text(json.dumps(held | {"crc32": crc32(checked)}))
 
-    def _command(self, *line: object) -> None:
+    def _command(self, *line):
         """Run a command, which ends with 0, 1 or 2, and says why if not with 0."""
-        code, _, err = Commands._call([str(word) for word in line])
+        code, _, err = call([str(word) for word in line])
         expect(code in (0, 1, 2), f"exit status {code}", line, err)
         if code:
             expect(err.strip(), "a failure without a message", line)
             raise la.errors.InputDataError(err)
 
-    def _result(self, r: Random, target: Path, folder: Path) -> None:
+    def _result(self, r, target, folder):
         from lookalike.serve.desk_job import Desk, Wanted
 
         match r.randrange(6):
             case 0:
                 self._command("show", target, *r.choice([[], ["--json"]]))
             case 1:
-                name = r.choice(
-                    ["d1", "d3", "nd2", str(self.folder / "in/a.jsonl:2"), str(self.folder / "notes/1.txt"), "nobody"]
-                )
+                name = r.choice(["d1", "d3", "nd2", f"{self.folder}/in/a.jsonl:2", f"{self.folder}/notes/1.txt", "nobody"])
                 self._command("show", target, name, "--trust", self.folder, *r.choice([[], ["--json"], ["--no-texts"]]))
             case 2:
                 la.Result.load(target, trust=self.folder).report(folder / "page.html", texts=r.choice(["full", "none", "hash"]))
             case 3:
-                desk = Desk(target, [str(self.folder)])
-                try:
+                with closing(Desk(target, [str(self.folder)])) as desk:
                     desk.about()
                     for row in desk.list_removals(Wanted(order=r.choice(["random", "group"])), 0, 20)["rows"][:3]:
                         desk.pair(row["row"])
                     desk.report()
-                finally:
-                    desk.close()
             case _:
                 result = la.Result.load(target, trust=r.choice([(), self.folder]))
                 for name in ("keep", "kept", "removed", "groups", "pairs", "clusters", "annotations", "decisions"):
@@ -243,38 +226,26 @@ class Crafted:
                 result.save(folder / "again")
                 la.Result.load(folder / "again", trust=self.folder)
 
-    def _history(self, r: Random, target: Path, folder: Path) -> None:
+    def _history(self, r, target, folder):
         ids = ["--id", "id"] if target.name == "history texts" else []
-        line = [
-            self.folder / "new.jsonl",
-            "--against",
-            target,
-            "--set",
-            f"trust={self.folder}",
-            "--quiet",
-            "--threads",
-            "1",
-            *ids,
-        ]
+        job = [self.new, "--against", target, "--set", f"trust={self.folder}", "--quiet", "--threads", "1", *ids]
         if r.random() < 0.3:
             for name in ("1", "2"):
                 shutil.copytree(target, folder / "weeks" / name)
             for command in r.choice([["counts"], ["check", "counts"], ["compact", "counts"]]):
                 self._command("history", command, folder / "weeks")
         elif r.random() < 0.3:
-            self._command("pairs", *line)
+            self._command("pairs", *job)
         else:
-            counts = r.choice([[], ["--set", "counts=true"]])
-            self._command(
-                "dedup", *line, *counts, "--annotate", "-o", folder / "out.jsonl", "--set", f"save_sketches={folder / 'next'}"
-            )
+            counts, out = r.choice([[], ["--set", "counts=true"]]), folder / "out.jsonl"
+            self._command("dedup", *job, *counts, "--annotate", "-o", out, "--set", f"save_sketches={folder / 'next'}")
 
-    def _work(self, r: Random, target: Path, folder: Path) -> None:
+    def _work(self, r, target, folder):
         self._command("dedup", self.folder / "in", "--threads", "1", "--work", target, "--quiet")
 
-    def _index(self, r: Random, target: Path, folder: Path) -> None:
+    def _index(self, r, target, folder):
         with la.Index.open(target, r.choice(["read", "write"])) as index:
-            index.query([str(ROWS[0]["text"])])
+            index.query([ROWS[0]["text"]])
             list(index.export())
             index.check()
         self._command("index", r.choice(["info", "check"]), target)

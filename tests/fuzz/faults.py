@@ -14,10 +14,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from worker import place
@@ -28,213 +26,198 @@ TEXTS = [f"one two three four five six seven eight nine ten w{i % 7} x{i % 5} y{
 ERRORS = (errno.ENOSPC, errno.EIO)
 
 
-@dataclass(frozen=True)
 class Scenario:
     """What is done while calls fail: ``prepare`` makes the state before, ``act`` changes it, ``state`` reads it, ``again`` mends it.
 
     After a failure the state is the one before or the one after, whole; after success it is the one after. ``again`` (``act`` once
-    more, without failures) must then lead to the state after.
+    more, without failures) must then lead to the state after. ``prepare`` is told the folder, and ``act`` what that returns.
     """
 
-    prepare: Callable[[Path], Any]
-    act: Callable[[Any], None]
-    state: Callable[[Path], Any]
-    again: Callable[[Path], None]
-    errors: tuple[int, ...] = ERRORS
+    def __init__(self, act, state, prepare=lambda folder: folder, again=None):
+        self.act, self.state, self.prepare, self.again = act, state, prepare, again or act
 
 
-def files(folder: Path) -> dict[str, bytes]:
+def files(folder):
     """All files below a folder but locks, and leftovers of what was replaced, which stay if nothing can be removed."""
     hidden = re.compile(r"(^|/)\.[^/]*\.(tmp|old)(/|$)")
-    found = sorted(p for p in folder.rglob("*") if p.is_file() and p.name != "lock")
-    return {str(p.relative_to(folder)): p.read_bytes() for p in found if not hidden.search(str(p.relative_to(folder)))}
+    found = {str(p.relative_to(folder)): p for p in sorted(folder.rglob("*")) if p.is_file() and p.name != "lock"}
+    return {name: path.read_bytes() for name, path in found.items() if not hidden.search(name)}
 
 
-def index_scenario(segments: int, change: Callable[[la.Index], None]) -> Scenario:
+def content(name):
+    """Reads the bytes of a file of a folder; None where there is none."""
+    return lambda folder: (folder / name).read_bytes() if (folder / name).exists() else None
+
+
+def dedup(source, **how):
+    """A job on one thread."""
+    return la.dedup(source, threads=1, id="id", **how)
+
+
+def written(source, path, force=True, **how):
+    """Run a job and write what it finds."""
+    result = dedup(source, **how)
+    result.write(path, force=force)
+    result.close()
+
+
+def exported(index):
+    """The ids of an index."""
+    return sorted(found for table in index.export() for found in table["id"].to_pylist())
+
+
+def index_scenario(segments, change):
     """A change of an index that is open."""
 
-    def prepare(folder: Path) -> la.Index:
+    def prepare(folder):
         with la.Index.create(folder / "i", threshold=0.7) as made:
             for j in range(segments):
                 made.add([f"b{j}_{i}" for i in range(5)], [f"{text} z{j}" for text in TEXTS[:5]])
         return la.Index.open(folder / "i")
 
-    def act(index: la.Index) -> None:
-        try:
+    def act(index):
+        with index:
             change(index)
-        finally:
-            index.close()
 
-    def state(folder: Path) -> list[str]:
+    def state(folder):
         with la.Index.open(folder / "i", "read") as index:
             assert not index.check(), index.check()
-            return sorted(found for table in index.export() for found in table["id"].to_pylist())
+            return exported(index)
 
-    def again(folder: Path) -> None:
+    def again(folder):
         with la.Index.open(folder / "i") as index:
             try:
                 change(index)
             except la.errors.ParameterError as error:  # the first attempt had come through
                 assert "already" in str(error) or "there" in str(error), error
 
-    return Scenario(prepare, act, state, again)
+    return Scenario(act, state, prepare, again)
 
 
-def output_scenario(source: Path, name: str, *, annotate: bool = False, force: bool = False) -> Scenario:
+def output_scenario(source, name, *, annotate=False, force=False):
     """An output written anew, or over an older one of ours."""
-    result = la.dedup(source, threads=1, id="id")
-    older = la.dedup(source, threads=1, id="id", threshold=0.5, keep="last")
+    result, older = dedup(source), dedup(source, threshold=0.5, keep="last")
 
-    def prepare(folder: Path) -> Path:
+    def prepare(folder):
         if force:
             older.write(folder / name)
-        return folder / name
+        return folder
 
-    def act(path: Path) -> None:
-        result.write(path, annotate=annotate, force=force)
+    def write(folder, force=force):
+        result.write(folder / name, annotate=annotate, force=force)
 
-    def state(folder: Path) -> dict[str, bytes]:
-        found = files(folder)
-        sidecar = name + "_lookalike.json"
-        return {path: data for path, data in found.items() if path != sidecar}
+    def state(folder):
+        return {path: data for path, data in files(folder).items() if path != f"{name}_lookalike.json"}
 
-    return Scenario(prepare, act, state, lambda folder: result.write(folder / name, annotate=annotate, force=True))
+    return Scenario(write, state, prepare, lambda folder: write(folder, True))
 
 
-def work_scenario(source: Path) -> Scenario:
+def work_scenario(source):
     """A job with a work folder, interrupted and resumed."""
 
-    def job(folder: Path, again: bool) -> None:
-        result = la.dedup(source, threads=1, id="id", work=folder / "work")
-        result.write(folder / "out.jsonl", force=again)
-        result.close()
+    def job(folder, again=False):
+        written(source, folder / "out.jsonl", again, work=folder / "work")
 
-    def state(folder: Path) -> bytes | None:
-        path = folder / "out.jsonl"
-        return path.read_bytes() if path.exists() else None
-
-    return Scenario(lambda folder: folder, lambda folder: job(folder, False), state, lambda folder: job(folder, True))
+    return Scenario(job, content("out.jsonl"), again=lambda folder: job(folder, True))
 
 
-def fingerprint_scenario() -> Scenario:
+def fingerprint_scenario():
     """A batch appended to a file of fingerprints; the state is the number of whole batches."""
     prints = la.sketches.SimHash(bits=64).sign(la.shingle(TEXTS))
 
-    def prepare(folder: Path) -> la.search.FingerprintFile:
+    def prepare(folder):
         file = la.search.FingerprintFile(folder / "prints")
         file.append(prints)
         return file
 
-    def state(folder: Path) -> int:
+    def state(folder):
         file = la.search.FingerprintFile(folder / "prints")
         assert (np.asarray(file.first(prints, la.search.HammingIndex(radius=0))) >= 0).all()
         return len(file)
 
-    def again(folder: Path) -> None:
-        file = la.search.FingerprintFile(folder / "prints")
-        if len(file) == len(prints):
-            file.append(prints)
+    def again(folder):
+        if state(folder) == len(prints):
+            la.search.FingerprintFile(folder / "prints").append(prints)
 
-    return Scenario(prepare, lambda file: file.append(prints), state, again)
+    return Scenario(lambda file: file.append(prints), state, prepare, again)
 
 
-def sketch_scenario() -> Scenario:
+def sketch_scenario():
     """Signatures saved."""
     signatures = la.sketches.FastSimilarity(permutations=64, seed=7).sign(la.shingle(TEXTS))
 
-    def act(path: Path) -> None:
-        la.sketches.save(signatures, path)
+    def save(folder, force=False):
+        la.sketches.save(signatures, folder / "sketch", force=force)
 
-    def again(folder: Path) -> None:
-        la.sketches.save(signatures, folder / "sketch", force=True)
-
-    return Scenario(lambda folder: folder / "sketch", act, files, again)
+    return Scenario(save, files, again=lambda folder: save(folder, True))
 
 
-def input_scenario(source: Path, name: str) -> Scenario:
+def input_scenario(source, name):
     """Inputs that cannot be read, copied to where calls fail: in another format, or as they are."""
 
-    def prepare(folder: Path) -> Path:
+    def prepare(folder):
         if name:
-            result = la.dedup(source, threads=1, id="id", empty="keep", threshold=1.0)
-            result.write(folder / name)
-            result.close()
+            written(source, folder / name, False, threshold=1.0)
         else:
             shutil.copytree(source, folder / "in")
         return folder
 
-    def act(folder: Path) -> None:
-        result = la.dedup(folder / (name or "in"), threads=1, id="id")
-        result.write(folder / "out.jsonl", force=True)
-        result.close()
-
-    def state(folder: Path) -> bytes | None:
-        path = folder / "out.jsonl"
-        return path.read_bytes() if path.exists() else None
-
-    return Scenario(prepare, act, state, act)
+    return Scenario(lambda folder: written(folder / (name or "in"), folder / "out.jsonl"), content("out.jsonl"), prepare)
 
 
-def saved_scenario(source: Path) -> Scenario:
+def saved_scenario(source):
     """A result saved, and loaded: what is loaded is all of it."""
-    result = la.dedup(source, threads=1, id="id")
-    wanted = result.keep.tolist()
+    result = dedup(source)
 
-    def act(folder: Path) -> None:
+    def is_whole(folder):
+        return (folder / "saved").exists() and la.Result.load(folder / "saved").keep.tolist() == result.keep.tolist()
+
+    def act(folder):
         result.save(folder / "saved", force=True)
-        assert la.Result.load(folder / "saved").keep.tolist() == wanted
+        assert is_whole(folder)
 
-    def state(folder: Path) -> bool:
-        return (folder / "saved").exists() and la.Result.load(folder / "saved").keep.tolist() == wanted
-
-    return Scenario(lambda folder: folder, act, state, act)
+    return Scenario(act, is_whole)
 
 
-def seen_scenario(source: Path) -> Scenario:
+def seen_scenario(source):
     """A week added to a folder of what was seen: its output and its generation are both there, or neither."""
 
-    def add(folder: Path, name: str) -> None:
+    def add(folder, name="b.jsonl"):
         with la.History(folder / "history") as seen:
             result = seen.add(source / name, folder / name, la.Settings(id="id", threads=1))
             if result is not None:
                 result.close()
-
-    def prepare(folder: Path) -> Path:
-        add(folder, "a.jsonl")
         return folder
 
-    def state(folder: Path) -> tuple[list[str], bytes | None]:
+    def state(folder):
         with la.History(folder / "history") as seen:
             assert not seen.check(), seen.check()
-            names = [one.name for one in seen.generations]
-        path = folder / "b.jsonl"
-        return names, path.read_bytes() if path.exists() else None
+            return [one.name for one in seen.generations], content("b.jsonl")(folder)
 
-    return Scenario(prepare, lambda folder: add(folder, "b.jsonl"), state, lambda folder: add(folder, "b.jsonl"))
+    return Scenario(add, state, lambda folder: add(folder, "a.jsonl"))
 
 
-def asking_scenario() -> Scenario:
+def asking_scenario():
     """An index opened, asked, checked and exported: the answers are right, or there are none."""
     wanted = [f"b{i}" for i in range(20)]
 
-    def prepare(folder: Path) -> Path:
+    def prepare(folder):
         with la.Index.create(folder / "i", keep_text=True) as made:
             for begin in (0, 10):
                 made.add(wanted[begin : begin + 10], [f"{text} z{begin}" for text in TEXTS[begin : begin + 10]])
             made.remove(["b3"])
         return folder
 
-    def act(folder: Path) -> None:
+    def act(folder):
         with la.Index.open(folder / "i", "read") as index:
             found = index.query([f"{TEXTS[5]} z0"])["id"].to_pylist()
-            ids = sorted(i for table in index.export() for i in table["id"].to_pylist())
-            problems = index.check()
+            ids, problems = exported(index), index.check()
         assert "b5" in found and (problems or ids == sorted({*wanted} - {"b3"}))
 
-    return Scenario(prepare, act, lambda folder: files(folder), act)
+    return Scenario(act, files, prepare)
 
 
-def scenarios(folder: Path) -> dict[str, Scenario]:
+def scenarios(folder):
     """All of them by name."""
     source = folder / "source"
     source.mkdir()
@@ -253,30 +236,27 @@ def scenarios(folder: Path) -> dict[str, Scenario]:
         "saved result": saved_scenario(source),
         "index asked": asking_scenario(),
         "history": seen_scenario(source),
+        "output annotated": output_scenario(source, "o.jsonl", annotate=True),
     }
     for name in ("", "i.jsonl.zst", "i.csv.gz", "i.parquet"):
         found[f"input {name or 'folder'}"] = input_scenario(source, name)
     for name in ("o.jsonl", "o.jsonl.gz", "o.jsonl.zst", "o.parquet", "o.csv", "folder"):
         found[f"output {name}"] = output_scenario(source, name)
-    found["output annotated"] = output_scenario(source, "o.jsonl", annotate=True)
     for name in ("o.jsonl", "folder"):
         found[f"output {name} over an older one"] = output_scenario(source, name, force=True)
     return found
 
 
-def fail_once(library: Any, scenario: Scenario, folder: Path, n: int, error: int, sticky: int, wanted: Any, before: Any) -> str:
+def fail_once(library, scenario, folder, n, error, sticky, wanted, before):
     """Let one call fail; return what is wrong afterwards, or nothing."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    context = scenario.prepare(folder)
-    raised: BaseException | None = None
+    context, raised, where = scenario.prepare(folder), None, ""
     library.fault_arm(str(folder).encode(), n, error, sticky)
     try:
         scenario.act(context)
     except BaseException as caught:
-        raised = caught.with_traceback(caught.__traceback__)
-    where = place(raised) if raised is not None else ""
-    if raised is not None:
+        raised, where = caught, place(caught)
         raised.__traceback__ = raised.__context__ = raised.__cause__ = None
     del context
     gc.collect()  # finalizers of what failed run while calls still fail
@@ -286,7 +266,7 @@ def fail_once(library: Any, scenario: Scenario, folder: Path, n: int, error: int
     found = scenario.state(folder)
     if raised is None and found != wanted:
         return "success was reported, and the result is another"
-    if found != wanted and found != before and not (sticky and "puts it back" in str(raised)):
+    if found not in (wanted, before) and not (sticky and "puts it back" in str(raised)):
         return f"after a failure ({raised}) neither the old state nor the new one is there"
     left = [str(p.relative_to(folder)) for p in folder.rglob("*.tmp")] if not sticky else []
     if left:
@@ -295,7 +275,7 @@ def fail_once(library: Any, scenario: Scenario, folder: Path, n: int, error: int
     return "" if scenario.state(folder) == wanted else "the next attempt does not mend it"
 
 
-def run(library: Any, name: str, scenario: Scenario, folder: Path, most: int) -> list[str]:
+def run(library, name, scenario, folder, most):
     """Fail each call in turn (``most`` of them, spread evenly, if there are more); return the defects."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -305,9 +285,8 @@ def run(library: Any, name: str, scenario: Scenario, folder: Path, most: int) ->
     scenario.act(context)
     total = library.fault_count()
     library.fault_arm(None, 0, 0, 0)
-    wanted = scenario.state(folder)
-    defects: dict[str, list[Any]] = {}
-    cases = [(n, error, sticky) for n in range(1, total + 1) for error in scenario.errors for sticky in (0, 1)]
+    wanted, defects = scenario.state(folder), {}
+    cases = [*product(range(1, total + 1), ERRORS, (0, 1))]
     cases = cases[:: -(-len(cases) // most)]
     for n, error, sticky in cases:
         try:
@@ -320,7 +299,7 @@ def run(library: Any, name: str, scenario: Scenario, folder: Path, most: int) ->
     return [f"{name}: {wrong} ({len(at)} times, first at {at[0]})" for wrong, at in defects.items()]
 
 
-def main(names: list[str], most: int) -> None:
+def main(names, most):
     """Run scenarios; exit 1 if one shows a defect."""
     library = ctypes.CDLL(None)
     defects = []
@@ -332,7 +311,7 @@ def main(names: list[str], most: int) -> None:
     sys.exit(bool(defects))
 
 
-def preloaded(arguments: list[str]) -> int:
+def preloaded(arguments):
     """Run this file with the shared library preloaded; return its exit status."""
     with tempfile.TemporaryDirectory(prefix="lookalike-faults-") as folder:
         library = Path(folder) / "faults.so"

@@ -4,7 +4,7 @@ import csv
 import gzip
 import io
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -26,14 +26,13 @@ class Case:
     seed: int
     kind: str
     folder: Path
-    inputs: list[Path]
-    against: list[Path]
-    settings: dict[str, object]
-    damaged: bool = False
-    names: dict[str, str] = field(default_factory=dict)
+    inputs: list
+    against: list
+    settings: dict
+    damaged: bool
 
 
-def text(r: Random) -> str:
+def text(r):
     """A text, now and then an empty one or one without any word."""
     if r.random() < 0.15:
         return r.choice(["", " \t\n", "…", "\u00a0"])
@@ -41,20 +40,15 @@ def text(r: Random) -> str:
     return joint.join(r.choice(WORDS) for _ in range(r.choice([1, 2, 4, 5, 6, 20, 60])))
 
 
-def rows(r: Random, n: int, first: int = 0) -> list[dict[str, object]]:
+def rows(r, n, first=0):
     """Records with an id, a text that often resembles an earlier one, and now and then a value of any kind."""
-    out: list[dict[str, object]] = []
-    mixed = r.random() < 0.3
+    out, mixed = [], r.random() < 0.3
     for i in range(first, first + n):
-        words = str(r.choice(out)["text"]) if out and r.random() < 0.5 else text(r)
+        words = r.choice(out)["text"] if out and r.random() < 0.5 else text(r)
         if out and r.random() < 0.3:
             words += r.choice([" extra", "東", "!", " \n", "e"])
-        record: dict[str, object] = {
-            "id": r.choice([f"d{i}", f"d{i}", f"id\n{i}", f'q"{i}', f"c\r{i}", f"é,{i}"]),
-            "text": words,
-        }
-        record["n"] = r.choice(VALUES) if mixed else r.choice([0, 1, 2, 2.5, None])
-        out.append(record)
+        id = r.choice([f"d{i}", f"d{i}", f"id\n{i}", f'q"{i}', f"c\r{i}", f"é,{i}"])
+        out.append({"id": id, "text": words, "n": r.choice(VALUES if mixed else [0, 1, 2, 2.5, None])})
     return out
 
 
@@ -64,64 +58,62 @@ NASTY = (
 )  # fmt: skip
 STARTS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xef\xbb\xbf\xef\xbb\xbf", b"\n", b"\r\n", b"\x00")
 BREAKS = (b"\r\n", b"\r", b"\n\n", b"\n \n", b"\x0b\n", b"\xc2\x85", b"\xe2\x80\xa8")
-FIELDS = (b'"text","text"', b'"Text"', b'"te\\u0078t"', b'"keep"', b'"duplicate_of"', b'""', b'"text" ')
-ENDS = (b',"keep":1}', b',"text":"again"}', b", }", b"} ", b"}}", b"}\t", b',"cluster":null}', b'} {"text":"x"}', b',"":1}')
+REPLACED = (
+    (b'"text"', (b'"text","text"', b'"Text"', b'"te\\u0078t"', b'"keep"', b'"duplicate_of"', b'""', b'"text" ')),
+    (
+        b"}",
+        (b',"keep":1}', b',"text":"again"}', b", }", b"} ", b"}}", b"}\t", b',"cluster":null}', b'} {"text":"x"}', b',"":1}'),
+    ),
+    (b":", (b" : ", b"\t:", b"::", b':null,"z":')),
+)
 
 
-def damage(r: Random, data: bytes) -> bytes:
+def damage(r, data):
     """Cut, flip, insert, remove, repeat, recode, or put in what readers stumble over, once or twice."""
     for _ in range(r.choice([1, 1, 1, 2])):
         at = r.randrange(len(data) + 1)
-        kind = r.randrange(13)
-        if kind == 0:
-            data = data[:at]
-        elif kind == 1 and data:
-            at = r.randrange(len(data))
-            data = data[:at] + bytes([data[at] ^ (1 << r.randrange(8))]) + data[at + 1 :]
-        elif kind == 2:
-            data = data[:at] + r.randbytes(r.choice([1, 2, 8])) + data[at:]
-        elif kind == 3:
-            data = data[:at] + data[at + r.choice([1, 4, 50]) :]
-        elif kind == 4:
-            data = data[:at] + data
-        elif kind == 5:
-            data = r.choice(STARTS) + data
-        elif kind == 6:
-            data = data.replace(b"\n", r.choice(BREAKS))
-        elif kind == 7:
-            data = data[:at] + r.choice(NASTY) + data[at:]
-        elif kind == 8:
-            data = data.replace(b'"text"', r.choice(FIELDS), r.choice([1, -1]))
-        elif kind == 9:
-            data = data.replace(b"}", r.choice(ENDS), r.choice([1, -1]))
-        elif kind == 10:
-            data = data.replace(b":", r.choice([b" : ", b"\t:", b"::", b':null,"z":']), r.choice([1, -1]))
-        elif kind == 11 and r.random() < 0.3:
-            data = data.decode("utf-8", "replace").encode(r.choice(["utf-16", "utf-16-le", "latin-1", "utf-32"]), "replace")
-        elif kind == 12:
-            data += r.choice([b"\n", b" ", b"\r", b"\x00" * 100, data])
+        match r.randrange(13):
+            case 0:
+                data = data[:at]
+            case 1 if data:
+                at = r.randrange(len(data))
+                data = data[:at] + bytes([data[at] ^ (1 << r.randrange(8))]) + data[at + 1 :]
+            case 2:
+                data = data[:at] + r.randbytes(r.choice([1, 2, 8])) + data[at:]
+            case 3:
+                data = data[:at] + data[at + r.choice([1, 4, 50]) :]
+            case 4:
+                data = data[:at] + data
+            case 5:
+                data = r.choice(STARTS) + data
+            case 6:
+                data = data.replace(b"\n", r.choice(BREAKS))
+            case 7:
+                data = data[:at] + r.choice(NASTY) + data[at:]
+            case 8 | 9 | 10 as kind:
+                old, new = REPLACED[kind - 8]
+                data = data.replace(old, r.choice(new), r.choice([1, -1]))
+            case 11 if r.random() < 0.3:
+                data = data.decode("utf-8", "replace").encode(r.choice(["utf-16", "utf-16-le", "latin-1", "utf-32"]), "replace")
+            case 12:
+                data += r.choice([b"\n", b" ", b"\r", b"\x00" * 100, data])
     return data
 
 
-def as_jsonl(r: Random, records: list[dict[str, object]]) -> bytes:
+def as_jsonl(r, records):
     """A record a line, beyond ASCII escaped or not."""
     lines = (json.dumps(record, ensure_ascii=r.random() < 0.5).encode("utf-8", "surrogatepass") for record in records)
     return b"".join(line + b"\n" for line in lines)
 
 
-def as_csv(r: Random, records: list[dict[str, object]]) -> bytes:
+def as_csv(r, records):
     """Records with the columns in any order."""
-    names = ["id", "text", "n"]
-    r.shuffle(names)
-    out = io.StringIO()
-    writer = csv.DictWriter(
-        out, names, lineterminator=r.choice(["\n", "\r\n"]), quoting=r.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
-    )
+    names, out = r.sample(["id", "text", "n"], 3), io.StringIO()
+    how = {"lineterminator": r.choice(["\n", "\r\n"]), "quoting": r.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])}
+    writer = csv.DictWriter(out, names, **how)
     writer.writeheader()
     for record in records:
-        writer.writerow(
-            {name: value.replace("\x00", "") if isinstance(value, str) else value for name, value in record.items()}
-        )
+        writer.writerow({name: v.replace("\x00", "") if isinstance(v, str) else v for name, v in record.items()})
     return out.getvalue().encode()
 
 
@@ -130,17 +122,17 @@ TEXT_TYPES = (
 )  # fmt: skip
 
 
-def write_parquet(r: Random, records: list[dict[str, object]], path: Path) -> None:
+def write_parquet(r, records, path):
     """The same as parquet, the text in any type that holds text, beside columns of other types."""
-    texts = pa.array([str(record["text"]) for record in records], pa.string())
+    texts = pa.array([record["text"] for record in records], pa.string())
     kind = r.choice(TEXT_TYPES)
-    columns = {"id": pa.array([str(record["id"]) for record in records], pa.string())}
+    columns = {"id": pa.array([record["id"] for record in records], pa.string())}
     nested = [{"x": i, "y": [i, None]} for i in range(len(records))]
     if r.random() < 0.3:  # before the text: the leaves of a nested column shift those after it
         columns["nested"] = pa.array(nested, pa.struct([("x", pa.int64()), ("y", pa.list_(pa.int64()))]))
     columns["text"] = texts.dictionary_encode() if pa.types.is_dictionary(kind) else texts.cast(kind)
     numbers = [record["n"] for record in records]
-    if all(v is None or (isinstance(v, (int, float)) and not isinstance(v, bool) and abs(v) < 2**53) for v in numbers):
+    if all(v is None or (type(v) in (int, float) and abs(v) < 2**53) for v in numbers):
         columns["n"] = pa.array([None if v is None else float(v) for v in numbers], pa.float64())
     else:
         columns["n"] = pa.array([None if v is None else json.dumps(v) for v in numbers], pa.string())
@@ -150,40 +142,28 @@ def write_parquet(r: Random, records: list[dict[str, object]], path: Path) -> No
                    data_page_version=r.choice(["1.0", "2.0"]))  # fmt: skip
 
 
-def compressed(r: Random, kind: str, data: bytes) -> bytes:
+def compressed(r, kind, data):
     """Compressed by the suffix, in one member or two."""
     at = r.randrange(len(data) + 1) if r.random() < 0.5 else 0
-    pack = gzip.compress if kind.endswith(".gz") else (lambda part: pa.Codec("zstd").compress(part, asbytes=True))
     if not kind.endswith((".gz", ".zst")):
         return data
+    pack = gzip.compress if kind.endswith(".gz") else (lambda part: pa.Codec("zstd").compress(part, asbytes=True))
     return (pack(data[:at]) if at else b"") + pack(data[at:])
 
 
-def settings(r: Random, kind: str) -> dict[str, object]:
+def settings(r, kind):
     """Parameters of a job. Bands of one row find every pair of half resemblance but one in 10^19."""
-    out: dict[str, object] = {
-        "threads": r.choice([1, 1, 1, 2]),
-        "threshold": r.choice([0.5, 0.6, 0.8, 1.0]),
-        "encoding_errors": r.choice(["strict", "strict", "replace"]),
-        "empty": r.choice(["keep", "drop"]),
-        "unit": r.choice(["word", "word", "char", "line"]),
-        "width": r.choice([None, 1, 3]),
-        "normalization": r.choice(["NFC", "NFC", "none", "NFKC"]),
-        "keep": r.choice(["first", "last", "longest", "shortest"]),
-        "bands": 64,
-        "rows": 1,
-    }
+    words = {
+        "threads": (1, 1, 1, 2), "threshold": (0.5, 0.6, 0.8, 1.0), "encoding_errors": ("strict", "strict", "replace"),
+        "empty": ("keep", "drop"), "unit": ("word", "word", "char", "line"), "width": (None, 1, 3),
+        "normalization": ("NFC", "NFC", "none", "NFKC"), "keep": ("first", "last", "longest", "shortest"),
+    }  # fmt: skip
+    out = {name: r.choice(values) for name, values in words.items()} | {"bands": 64, "rows": 1}
     if kind != "txt":
-        if r.random() < 0.4:
-            out["id"] = "id"
-        if r.random() < 0.25:
-            out["within"] = "n"
         if r.random() < 0.25:
             out["keep"] = r.choice(["largest:n", "smallest:n", "n:x,2.5, 1;largest:n", "longest; n:true,0; smallest:n; last"])
-        if r.random() < 0.15:
-            out["key"] = "n"
-        if r.random() < 0.15:
-            out["across"] = "n"
+        more = (("id", "id", 0.4), ("within", "n", 0.25), ("key", "n", 0.15), ("across", "n", 0.15))
+        out |= {name: column for name, column, share in more if r.random() < share}
     if r.random() < 0.35:  # samples of which one shingle is enough, or all are needed, find every pair but one in 10^9
         out |= {"measure": "containment", "recall": 1 - 1e-9, "floor": r.choice([0, 0, 0.3, 0.6])}
         del out["bands"], out["rows"]
@@ -192,14 +172,14 @@ def settings(r: Random, kind: str) -> dict[str, object]:
     return out
 
 
-def ignored(r: Random, records: list[dict[str, object]]) -> list[str]:
+def ignored(r, records):
     """Texts whose shingles do not count: of one of the records, or a part of it."""
-    words = str(r.choice(records)["text"]).split(" ")
+    words = r.choice(records)["text"].split(" ")
     begin = r.randrange(len(words))
     return [" ".join([*words[begin:], r.choice(["alpha", "beta"])]), *([text(r)] if r.random() < 0.3 else [])]
 
 
-def write_file(r: Random, kind: str, records: list[dict[str, object]], path: Path, damaged: bool) -> None:
+def write_file(r, kind, records, path, damaged):
     """Write records in a format, then damage the bytes, before or after they are compressed."""
     if kind == "parquet":
         write_parquet(r, records, path)
@@ -212,7 +192,7 @@ def write_file(r: Random, kind: str, records: list[dict[str, object]], path: Pat
     path.write_bytes(damage(r, data) if damaged and not inside else data)
 
 
-def make(seed: int, folder: Path) -> Case:
+def make(seed, folder):
     """Write the files of a case below a folder; the same ones for the same seed."""
     r = Random(seed)
     kind = r.choice(KINDS)
@@ -229,7 +209,7 @@ def make(seed: int, folder: Path) -> Case:
         if kind == "txt":
             for i, record in enumerate(records[:6]):
                 path = folder / name / f"{i}.txt"
-                data = str(record["text"]).replace("\x00", "").encode("utf-8", "surrogatepass")
+                data = record["text"].replace("\x00", "").encode("utf-8", "surrogatepass")
                 path.write_bytes(damage(r, data) if case.damaged and i == 0 else data)
                 paths.append(path)
             continue

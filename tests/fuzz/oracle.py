@@ -1,4 +1,4 @@
-"""What a job must decide, from its definition, slowly: files read by the standard library, tokens by the naive twin, all pairs."""
+"""What a job must decide, from its definition, slowly: files read by the standard library, decisions of the naive twin."""
 
 import csv
 import gzip
@@ -6,16 +6,15 @@ import io
 import json
 import re
 import sys
-import unicodedata
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import count
+from itertools import combinations
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from naive.text import decoded, pieces, shown
+from naive.dedup import dedup, differ, shingles
 
 csv.field_size_limit(sys.maxsize)
 MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -164,17 +163,6 @@ def check_text(data):
         raise UnreadableError(str(error)) from None
 
 
-def shingles(data, settings):
-    """The set of tuples of tokens of a text."""
-    unit = settings["unit"]
-    text = decoded(data) if unit == "byte" else shown(decoded(data), unit)
-    if settings["normalization"] != "none":
-        text = unicodedata.normalize(settings["normalization"], text)
-    tokens = pieces(text, unit)
-    width = min(settings["width"] or WIDTHS[unit], len(tokens))
-    return {tuple(tokens[i : i + width]) for i in range(len(tokens) - width + 1)} if tokens else set()
-
-
 def value_key(value):
     """What tells values of ``within`` apart: the kind, and the value."""
     if value is None or value != value:
@@ -219,94 +207,48 @@ def by_policy(rows, policy):
 
 @dataclass
 class Decided:
-    """For each row (references first): the row kept for it, or None if it is dropped; and their resemblance."""
+    """For each row (references first) why it was decided, and the row kept for it, or None if it is dropped, and their score."""
 
+    reason: list
     keeper: list
     score: list
-    sets: list
-    groups: list
     n_reference: int
-    exact: set  # copies of a kept document
-    of_key: set
-    apart: list  # values of ``across``
-    whole: list  # all shingles, of which ``sets`` has those that count
+
+
+def name_of(value):
+    """A text that tells values apart; None for null."""
+    key = value_key(value)
+    return None if key is None else repr(key)
+
+
+def shingling(settings):
+    """How texts are shingled."""
+    unit = settings["unit"]
+    return {"unit": unit, "width": settings["width"] or WIDTHS[unit], "normalization": settings["normalization"]}
 
 
 def decide(references, rows, settings, threshold=None):
-    """The walk in keep order over exact resemblances of all pairs."""
-    threshold = settings["threshold"] if threshold is None else threshold
+    """What the twin of ``dedup`` decides where all pairs are candidates."""
     everything = [*references, *rows]
-    n, first = len(everything), len(references)
     priority = priorities(everything, settings["keep"])
     if priority is None:
         return None
-    later = list(range(first, n))
-    later.sort(key=lambda d: (priority[d], d))
-    order = [*range(first), *later]
-    whole = [shingles(row.data, settings) for row in everything]
-    sets = counting(whole, settings)
-    apart = [value_key(row.n) if "across" in settings else None for row in everything]
-    groups = [value_key(row.n) if "within" in settings else None for row in everything]
-    represents, of_key = {}, {}
-    for d in order if "key" in settings else ():
-        key = None if d >= first and not sets[d] and settings["empty"] == "drop" else value_key(everything[d].n)
-        if key is not None and represents.setdefault(key, d) != d and d >= first:
-            of_key[d] = represents[key]
-    leaders, leader = {}, {}
-    for d in order:
-        alone = "across" in settings or not whole[d] or d in of_key
-        leader[d] = d if alone else leaders.setdefault((everything[d].data, groups[d]), d)
-    keeper, score, kept = {}, {}, []
-    for d in order:
-        if leader[d] != d or d in of_key:
-            continue
-        keeper[d], score[d] = d, 1.0
-        if not sets[d] or d < first:
-            kept += [d] if sets[d] else []
-            continue
-        found = [
-            (score_of(sets[e], sets[d], settings), -place, e)
-            for place, e in zip(count(), kept) if groups[e] == groups[d] and differ(apart[e], apart[d])
-        ]  # fmt: skip
-        found = [match for match in found if float(match[0]) >= threshold]
-        if found:
-            best = max(found)
-            keeper[d], score[d] = best[2], float(best[0])
-        else:
-            kept.append(d)
-    for d in (d for d in order if d not in of_key):
-        if leader[d] != d:
-            is_copy = keeper[leader[d]] == leader[d]
-            keeper[d], score[d] = keeper[leader[d]], 1.0 if is_copy else score[leader[d]]
-        if d < first:
-            keeper[d], score[d] = d, 1.0
-        elif not sets[d] and settings["empty"] == "drop":
-            keeper[d] = None
-    for d, one in of_key.items():
-        keeper[d], score[d] = keeper[one], None
-    exact = {d for d in range(first, n) if d not in of_key and leader[d] != d and keeper[d] == leader[d]}
-    return Decided(
-        [keeper[d] for d in range(n)], [score[d] for d in range(n)], sets, groups, first, exact, set(of_key), apart, whole
+    ranks = sorted({*priority})
+    names = [name_of(row.n) for row in everything]
+    how = {name: names for name in ("within", "across") if name in settings} | shingling(settings)
+    if "key" in settings:
+        how["key"] = [(name,) for name in names]
+    how |= (
+        {"measure": "containment", "floor": settings["floor"], "sample": 1 << 40, "least": 1}
+        if "measure" in settings
+        else {"recall": 1}
+    )
+    decisions = dedup(
+        [row.data for row in everything], references=len(references), keep="smallest:rank", empty=settings["empty"],
+        columns={"rank": [ranks.index(one) for one in priority]}, ignore=[text.encode() for text in settings.get("ignore", ())],
+        threshold=settings["threshold"] if threshold is None else threshold, **how,
     )  # fmt: skip
-
-
-def counting(sets, settings):
-    """The shingles that count: not those of ignored texts."""
-    ignored = set().union(*(shingles(text.encode(), settings) for text in settings.get("ignore", ())))
-    return [some - ignored for some in sets]
-
-
-def differ(one, other):
-    """Whether two values of ``across`` differ: none is equal to none."""
-    return one is None or one != other
-
-
-def score_of(one, other, settings, either=False):
-    """The score of an earlier document and another one; -1 below the floor."""
-    alike, common = Fraction(len(one & other), len(one | other)), len(one & other)
-    if "measure" not in settings:
-        return alike
-    return Fraction(common, min(len(one), len(other)) if either else len(other)) if alike >= settings["floor"] else Fraction(-1)
+    return Decided(*map(list, zip(*decisions, strict=True)), len(references)) if decisions else Decided([], [], [], 0)
 
 
 def counts(decided, files):
@@ -315,24 +257,29 @@ def counts(decided, files):
     for d, keeper in enumerate(decided.keeper):
         if keeper is not None and keeper != d:
             members[keeper].append(d)
+    reasons = decided.reason
     return {
-        d: (len(decided.exact & {*all_of}), len(all_of) - 1, len({files[e] for e in all_of if e not in decided.of_key}))
-        for d, all_of in members.items()
+        d: (sum(reasons[e] == "exact" for e in some), len(some) - 1, len({files[e] for e in some if reasons[e] != "key"}))
+        for d, some in members.items()
     }
 
 
-def all_pairs(decided, everything, settings):
+def all_pairs(first, everything, settings):
     """All pairs at or above the threshold, of rows counted from the first reference: {(left, right): score}."""
-    out = {}
-    for right in range(decided.n_reference, len(everything)):
-        for left in range(right):
-            a, b = decided.sets[left], decided.sets[right]
-            meet = decided.groups[left] == decided.groups[right] and differ(decided.apart[left], decided.apart[right])
-            if "across" not in settings and decided.whole[left] and everything[left].data == everything[right].data:
-                if meet:  # copies, also where nothing of them counts
-                    out[left, right] = 1.0
-            elif a and b and meet:
-                found = float(score_of(a, b, settings, either=True))
-                if found >= settings["threshold"]:
-                    out[left, right] = found
+    how, out = shingling(settings), {}
+    ignored = {one for text in settings.get("ignore", ()) for one in shingles(text.encode(), **how)}
+    whole = [{*shingles(row.data, **how)} for row in everything]
+    names = [name_of(row.n) for row in everything]
+    for left, right in combinations(range(len(everything)), 2):
+        together = "within" not in settings or names[left] == names[right]
+        if right < first or not together or ("across" in settings and not differ(names[left], names[right])):
+            continue
+        a, b = whole[left] - ignored, whole[right] - ignored
+        if "across" not in settings and whole[left] and everything[left].data == everything[right].data:
+            out[left, right] = 1.0  # copies, also where nothing of them counts
+        elif a and b:
+            common, alike = len(a & b), len(a & b) / len(a | b)
+            found = alike if "measure" not in settings else common / min(len(a), len(b)) if alike >= settings["floor"] else -1
+            if found >= settings["threshold"]:
+                out[left, right] = found
     return out

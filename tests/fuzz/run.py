@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-KINDS = ("core", "inputs", "stores", "commands", "crafted")
+KINDS = ("inputs", "stores", "commands", "crafted")
 PATIENCE = 300.0  # seconds without a line from a worker: it hangs
 
 
@@ -20,40 +20,32 @@ class Supervisor:
     """Runs workers of one kind and collects how their cases ended."""
 
     def __init__(self, kind, folder):
-        self.kind = kind
-        self.out = folder / f"{kind}.jsonl"
+        self.kind, self.out, self.ended = kind, folder / f"{kind}.jsonl", {}
         self.out.touch()
-        self.ended = {}
 
     def _collect(self):
-        for line in self.out.read_text().splitlines():
-            case = json.loads(line)
+        for case in map(json.loads, self.out.read_text().splitlines()):
             if case["ended"] != "crashed" or case["seed"] not in self.ended:  # a hang that was noted stays one
                 self.ended[case["seed"]] = case
-        return len(self.ended)
 
     def run(self, start, stop, deadline):
         """Run cases until all are through or the time is; a worker that crashes or hangs is replaced by another."""
         while start < stop and time.monotonic() < deadline:
             program, given = Path(__file__).with_name("worker.py"), map(str, (self.kind, start, stop, self.out))
             process = subprocess.Popen([sys.executable, str(program), *given])
-            seen, heard = 0, time.monotonic() + PATIENCE
-            while process.poll() is None and time.monotonic() < deadline:
+            seen, heard, hung = 0, time.monotonic(), False
+            while process.poll() is None and time.monotonic() < deadline and not hung:
                 time.sleep(0.1)
-                size = self.out.stat().st_size
-                if size != seen:
-                    seen, heard = size, max(heard, time.monotonic())
-                elif time.monotonic() - heard > PATIENCE:
-                    break
-            hung = process.poll() is None and time.monotonic() < deadline
-            if process.poll() is None:
-                process.kill()
-            code = process.wait()
+                if (size := self.out.stat().st_size) != seen:
+                    seen, heard = size, time.monotonic()
+                hung = time.monotonic() - heard > PATIENCE
+            process.kill()
+            code, in_time = process.wait(), time.monotonic() < deadline
             self._collect()
             last = max(self.ended, default=start - 1)
             if code and last < start:
                 raise SystemExit(f"a worker ended with {code} before its first case")
-            if hung or (code and time.monotonic() < deadline):
+            if hung or (code and in_time):
                 self.ended[last]["ended"] = f"HANG after {PATIENCE:.0f} s" if hung else f"CRASH: exit status {code}"
             elif code and self.ended[last]["ended"] == "crashed":
                 del self.ended[last]  # out of time in the middle of a case
@@ -61,20 +53,22 @@ class Supervisor:
 
     def report(self):
         """Print the defects and the coverage; return the number of defects."""
-        bad = [case for _, case in sorted(self.ended.items()) if not case["ended"].startswith(("result", "refused"))]
+        cases = [case for _, case in sorted(self.ended.items())]
+        bad = [case for case in cases if not case["ended"].startswith(("result", "refused"))]
         for case in bad:
             print(f"{self.kind} {case['seed']}: {case['ended']}")
-        counts = Counter((case.get("what", "?"), case["ended"].partition(":")[0]) for case in self.ended.values())
-        seeds = f"seeds {min(self.ended)} to {max(self.ended)}" if self.ended else "no seed"
-        slowest = max((case.get("seconds", 0.0) for case in self.ended.values()), default=0.0)
-        print(f"{self.kind}: {len(self.ended)} cases, {seeds}, {len(bad)} defects; the slowest took {slowest:.1f} s")
-        for what in sorted({what for what, _ in counts}):
-            print(f"  {what:14} " + ", ".join(f"{ended} {n}" for (w, ended), n in sorted(counts.items()) if w == what))
+        seeds = f"seeds {cases[0]['seed']} to {cases[-1]['seed']}" if cases else "no seed"
+        slowest = max((case.get("seconds", 0.0) for case in cases), default=0.0)
+        print(f"{self.kind}: {len(cases)} cases, {seeds}, {len(bad)} defects; the slowest took {slowest:.1f} s")
+        counts = {}
+        for case in cases:
+            counts.setdefault(case.get("what", "?"), Counter())[case["ended"].partition(":")[0]] += 1
+        for what, ended in sorted(counts.items()):
+            print(f"  {what:14} " + ", ".join(f"{how} {n}" for how, n in sorted(ended.items())))
         return len(bad)
 
 
 def main(arguments=None):
-    """Run what the command line asks for; exit 1 if there are defects."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--cases", type=int, default=10**9, help="of each kind")

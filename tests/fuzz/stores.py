@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -15,7 +14,7 @@ KINDS = ("sketch", "packed", "fingerprints", "frequencies", "index", "index", "i
 NEW, GONE = {"texts": ("new", "a7"), "plain": ("new", "a7"), "prints": (10**6, 7)}, "b5"
 
 
-def damaged(r: Random, data: bytes) -> bytes:
+def damaged(r, data):
     """Bytes cut short, flipped, filled with ones or zeros, lengthened, or with one value of eight bytes put elsewhere."""
     at = r.randrange(len(data)) if r.random() < 0.6 else r.randrange(min(len(data), 400))
     match r.randrange(7):
@@ -30,7 +29,7 @@ def damaged(r: Random, data: bytes) -> bytes:
     return data[:at] + bytes(min(4096, len(data) - at)) + data[at + 4096 :]
 
 
-def damage_one(r: Random, folder: Path) -> bool:
+def damage_one(r, folder):
     """Damage one file of a folder, or remove it, or leave all sound; tell whether that changed a byte."""
     path = r.choice(sorted(p for p in folder.rglob("*") if p.is_file() and p.name != "lock"))
     if (chance := r.random()) < 0.05:
@@ -42,16 +41,19 @@ def damage_one(r: Random, folder: Path) -> bool:
     return path.read_bytes() != before
 
 
+def left_by_a_dead(act):
+    """Do something in a process that dies then, without closing what it opened."""
+    child = os.fork()
+    if child == 0:
+        act()
+        os._exit(0)
+    expect(os.waitpid(child, 0)[1] == 0, "the job that is to be resumed failed")
+
+
 class Stores:
-    """Sound files of every kind, made once; a case damages a copy of one and reads it.
+    """Sound files of every kind, made once; a case damages a copy of one and reads it."""
 
-    Parameters
-    ----------
-    folder : path
-        Where they are made.
-    """
-
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         folder.mkdir(parents=True)
         self.folder = folder
         self.shingles = la.shingle(TEXTS)
@@ -66,45 +68,38 @@ class Stores:
         self._make_indexes()
         self._make_work()
 
-    def _make_indexes(self) -> None:
-        """Three indexes of two segments each, with removed documents."""
-        for name, parameters in (("texts", {"keep_text": True}), ("plain", {})):
-            with la.Index.create(self.folder / name, threshold=0.7, **parameters) as index:
-                index.add([f"a{i}" for i in range(100)], TEXTS[:100])
-                index.add([f"b{i}" for i in range(100)], TEXTS[100:])
+    def _make_indexes(self):
+        """Three indexes, two of two segments with removed documents."""
+        for name, keep_text in (("texts", True), ("plain", False)):
+            with la.Index.create(self.folder / name, threshold=0.7, keep_text=keep_text) as index:
+                for some, begin in (("a", 0), ("b", 100)):
+                    index.add([f"{some}{i}" for i in range(100)], TEXTS[begin : begin + 100])
                 index.remove(["a3", GONE])
         with la.Index.create(self.folder / "prints", kind="simhash", radius=6) as index:
             index.add(list(range(200)), TEXTS)
-        self.known = {name: self._ids(self.folder / name) for name in NEW}
-        self.answers = {}
+        self.known, self.answers = {name: self._ids(self.folder / name) for name in NEW}, {}
         for name in NEW:
             with la.Index.open(self.folder / name, "read") as index:
                 self.answers[name] = index.query(TEXTS, top=None).to_pylist()
 
     @staticmethod
-    def _ids(path: Path) -> set[object]:
+    def _ids(path):
         with la.Index.open(path, "read") as index:
             return {found for table in index.export() for found in table["id"].to_pylist()}
 
-    def _make_work(self) -> None:
+    def _make_work(self):
         """The work folder of a job whose process died after all was decided."""
-        source = self.folder / "source"
-        source.mkdir()
-        (source / "a.csv").write_text("id,text\n" + "".join(f"d{i},{text}\n" for i, text in enumerate(TEXTS)))
-        child = os.fork()
-        if child == 0:
-            self._job(self.folder / "work")
-            os._exit(0)
-        expect(os.waitpid(child, 0)[1] == 0, "the job that is to be resumed failed")
-        whole = self.folder / "whole"
-        result, self.decided = self._job(whole)
+        (self.folder / "source").mkdir()
+        (self.folder / "source/a.csv").write_text("id,text\n" + "".join(f"d{i},{text}\n" for i, text in enumerate(TEXTS)))
+        left_by_a_dead(lambda: self._job(self.folder / "work"))
+        result, self.decided = self._job(self.folder / "whole")
         result.close()
 
-    def _job(self, work: Path) -> tuple[object, object]:
+    def _job(self, work):
         result = la.dedup(self.folder / "source", threads=1, work=work, id="id")
         return result, (result.keep.tolist(), result.removed.to_pylist())
 
-    def judge(self, seed: int, folder: Path) -> tuple[str, str]:
+    def judge(self, seed, folder):
         """Damage and read one store; return its kind and how that ended."""
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -129,17 +124,17 @@ class Stores:
             return kind, f"refused: {type(error).__name__}"
         return kind, "result"
 
-    def _sketch(self, path: Path, changed: bool) -> None:
+    def _sketch(self, path, changed):
         found = la.sketches.load(path)
         expect(np.array_equal(found.values, self.signatures.values), "other signatures")
         found.estimated_resemblance(0, 1, other=self.signatures)
 
-    def _packed(self, path: Path, changed: bool) -> None:
+    def _packed(self, path, changed):
         found = la.sketches.load(path)
         expect(np.array_equal(found.words, self.packed.words), "other packed signatures")
         found.estimated_resemblance(0, 1, other=self.packed)
 
-    def _fingerprints(self, path: Path, changed: bool) -> None:
+    def _fingerprints(self, path, changed):
         if not path.exists():
             return
         file = la.search.FingerprintFile(path)
@@ -156,13 +151,13 @@ class Stores:
         file.append(self.prints)
         expect(len(la.search.FingerprintFile(path)) == rows + 200, "what was appended is not there")
 
-    def _frequencies(self, path: Path, changed: bool) -> None:
+    def _frequencies(self, path, changed):
         found = la.sketches.DocumentFrequencies.load(path, self.shingles.parameters)
         wanted = la.sketches.DocumentFrequencies.collect(self.shingles)
         same = np.array_equal(found.values, wanted.values) and np.array_equal(found.counts, wanted.counts)
         expect(same and found.n_documents == wanted.n_documents, "other counts")
 
-    def _index(self, path: Path, changed: bool) -> None:
+    def _index(self, path, changed):
         with la.Index.open(path, "read") as index:
             troubles = index.check()
         expect(troubles or not changed or self._ids(path) == self.known[path.name], "documents changed, and check is content")
@@ -173,7 +168,7 @@ class Stores:
             found = index.query(TEXTS, top=None).to_pylist()
         expect(troubles or found == self.answers[path.name], "other answers, and check is content")
 
-    def _index_written(self, path: Path, changed: bool) -> None:
+    def _index_written(self, path, changed):
         new, gone = NEW[path.name]
         with la.Index.open(path) as index:
             index.query(TEXTS[:20])
@@ -184,7 +179,7 @@ class Stores:
             expect(not index.check(), "an index that was compacted is damaged")
         expect(self._ids(path) == (self.known[path.name] | {new}) - {gone}, "damage was compacted into other documents")
 
-    def _work(self, path: Path, changed: bool) -> None:
+    def _work(self, path, changed):
         result, decided = self._job(path)
         expect(decided == self.decided, "a resumed job decides otherwise")
         result.close()

@@ -19,7 +19,6 @@ def place(error):
 
 def main(kind, start, stop, out):
     """Run the cases of a kind; a line of JSON each, begun before the case and ended after it."""
-    import core
     import numpy as np
     from commands import Commands
     from crafted import Crafted
@@ -32,23 +31,20 @@ def main(kind, start, stop, out):
         "inputs": lambda: judge,
         "stores": lambda: Stores(folder / "seed").judge,
         "commands": lambda: Commands(folder / "seed").judge,
-        "core": lambda: core.judge,
         "crafted": lambda: Crafted(folder / "seed").judge,
     }[kind]()
-    with open(out, "a") as stream:
+    with open(out, "a", buffering=1) as stream:
         for seed in range(start, stop):
             stream.write(json.dumps({"seed": seed, "ended": "crashed"}) + "\n")
-            stream.flush()
-            begun = time.perf_counter()
+            begun, what = time.perf_counter(), "?"
             try:
                 what, ended = run(seed, folder / "case")
             except WrongAnswerError as error:
-                what, ended = "?", f"WRONG: {error} @ {place(error)}"
+                ended = f"WRONG: {error} @ {place(error)}"
             except Exception as error:
-                what, ended = "?", f"TRACEBACK: {type(error).__name__}: {error!s:.300} @ {place(error)}"
-            seconds = round(time.perf_counter() - begun, 3)
-            stream.write(json.dumps({"seed": seed, "what": what, "ended": ended, "seconds": seconds}) + "\n")
-            stream.flush()
+                ended = f"TRACEBACK: {type(error).__name__}: {error!s:.300} @ {place(error)}"
+            said = {"seed": seed, "what": what, "ended": ended, "seconds": round(time.perf_counter() - begun, 3)}
+            stream.write(json.dumps(said) + "\n")
     shutil.rmtree(folder, ignore_errors=True)
 
 

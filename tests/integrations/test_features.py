@@ -20,19 +20,18 @@ def drawn(kind, n, rng):
 
 @pytest.mark.parametrize("b", [1, 3, 8])
 def test_inner_products_are_shares_of_equal_bits(b):
-    rng = np.random.default_rng(1)
-    texts = [*drawn("x", 4, rng), "", "x1 x2"]
-    rows = la.integrations.BBitFeatures(k=96, b=b, width=1).fit(texts).transform(texts)
+    texts = [*drawn("x", 4, np.random.default_rng(1)), "", "x1 x2"]
+    features = la.integrations.BBitFeatures(k=96, b=b, width=1)
+    rows = features.fit(texts).transform(texts)
     assert rows.shape == (6, 96 << b) and rows.dtype == np.float64
     for i in range(6):
-        ones = rows[i].indices
-        assert ((ones >> b).tolist() == list(range(96))) if i != 4 else not len(ones), "one of the columns of each slot"
-    packed = BBit(bits=b).pack(
-        FastSimilarity(permutations=96, seed=1).sign(la.shingle([text or "x" for text in texts], width=1))
-    )
+        ones = rows[i].indices >> b
+        assert ones.tolist() == (list(range(96)) if texts[i] else []), "one of the columns of each slot"
+    signed = FastSimilarity(permutations=96, seed=1).sign(la.shingle([text or "x" for text in texts], width=1))
+    packed = BBit(bits=b).pack(signed)
     for i, j in ((0, 1), (1, 2), (2, 5)):
         assert (rows[i] @ rows[j].T).sum() == packed.matches(i, j)
-    names = la.integrations.BBitFeatures(k=96, b=b).get_feature_names_out()
+    names = features.get_feature_names_out()
     assert len(names) == 96 << b and names[0] == "slot0=0" and names[-1] == f"slot95={(1 << b) - 1}"
 
 

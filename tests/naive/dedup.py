@@ -57,9 +57,9 @@ def code_of(slot, i, group):
 
 
 @cache
-def shingles(text, width):
+def shingles(text, unit, width, normalization="NFC"):
     """Shingle hashes of a text, repeats included."""
-    return tuple(hashes(decoded(text), width=width))
+    return tuple(hashes(decoded(text), unit, width, normalization))
 
 
 @cache
@@ -180,7 +180,8 @@ def same_texts(documents):
 
 def dedup(
     texts, *, references=0, keep="first", columns=None, key=None, within=None, across=None, ignore=(), empty="keep",
-    width=5, method="minhash", verify="exact", threshold=0.8, bands=16, rows=6, radius=3, seed=1, least=0, rule=None,
+    unit="word", width=5, normalization="NFC",
+    method="minhash", verify="exact", threshold=0.8, bands=16, rows=6, radius=3, seed=1, least=0, rule=None,
     overrides=None, measure="resemblance", floor=0, sample=32, recall=None,
 ):  # fmt: skip
     """Decide about each text (bytes; the references come first): a list of ``Decision``.
@@ -191,8 +192,8 @@ def dedup(
     documents that are no references whether they are to be kept ("keep") or removed ("remove"); shingles of the texts ``ignore`` do not count. ``across`` are values of that column.
     """
     rule, overrides = rule or Rule(), overrides or {}
-    ignored = {shingle for text in ignore for shingle in shingles(text, width)}
-    whole = [shingles(text, width) for text in texts]
+    ignored = {shingle for text in ignore for shingle in shingles(text, unit, width, normalization)}
+    whole = [shingles(text, unit, width, normalization) for text in texts]
     sets = [tuple(shingle for shingle in some if shingle not in ignored) for some in whole]
     groups = [0 if within is None else group_of(value) for value in within or texts]
     apart = [None if value is None or value != value else group_of(value) for value in across or ()]

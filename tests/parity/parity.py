@@ -5,12 +5,13 @@
 ``parity.py differ FILE FILE`` prints the rows in which two such tables differ.
 """
 
+import gzip
 import json
 import sys
 import tempfile
+from contextlib import closing
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,13 +25,13 @@ from made import MADE, REAL, corpus  # noqa: E402
 
 RECORD = Path(__file__).with_name("record.json")
 BLOCK = 1024
-EVERYWHERE: dict[str, dict[str, Any]] = {
+EVERYWHERE = {
     "default": {},
     "half": {"threshold": 0.5},
     "longest": {"threshold": 0.7, "keep": "longest"},
     "against": {"against": True, "threshold": 0.7},
 }
-ON_MADE: dict[str, dict[str, Any]] = {
+ON_MADE = {
     "last": {"keep": "last"},
     "shortest": {"keep": "shortest"},
     "largest": {"keep": "largest:score"},
@@ -47,112 +48,98 @@ ON_MADE: dict[str, dict[str, Any]] = {
     "bands": {"bands": 20, "rows": 3, "threshold": 0.4, "seed": 7},
     "disk": {"memory": "390MB", "work": True},
 }
-FORMATS: dict[str, dict[str, Any]] = {name: {"file": name} for name in ("jsonl", "jsonl.gz", "csv", "parquet", "txt")}
 
 
-def entries() -> dict[str, tuple[str, dict[str, Any]]]:
+def entries():
     """All entries of the record: name -> (corpus, settings)."""
     found = {f"{c} · {s}": (c, EVERYWHERE[s]) for c in (*MADE, *REAL) for s in EVERYWHERE}
     made = list(MADE)
     for i, (name, settings) in enumerate(ON_MADE.items()):
         for c in (made[i % len(made)], made[(i + 2) % len(made)]):
             found[f"{c} · {name}"] = (c, settings)
-    return found | {f"scripts · {name}": ("scripts", settings) for name, settings in FORMATS.items()}
+    return found | {f"scripts · {name}": ("scripts", {"file": name}) for name in ("jsonl", "jsonl.gz", "csv", "parquet", "txt")}
 
 
-def write(data: pa.Table, form: str, folder: Path) -> Path:
-    """Write a corpus in a format; text files hold the texts alone."""
+def there():
+    """The names of those whose corpora are here."""
+    return [name for name, (which, _) in entries().items() if corpus(which) is not None]
+
+
+def write(data, form, folder):
+    """Write a corpus in a format; text files hold the texts alone, and are named by their ids."""
     path = folder / f"corpus.{form}"
     if form == "parquet":
         pq.write_table(data, path)
     elif form == "csv":
         pc.write_csv(data, path)
     elif form == "txt":
-        path = folder / "texts"
         path.mkdir()
         for i, text in enumerate(data["text"].to_pylist()):
             (path / f"{i:05}.txt").write_text(text, newline="")
     else:
         lines = b"".join(json.dumps(row).encode() + b"\n" for row in data.to_pylist())
-        import gzip
-
         path.write_bytes(gzip.compress(lines) if form.endswith("gz") else lines)
     return path
 
 
-def decide(name: str, threads: int = 1) -> pa.Table:
+def decide(name, threads=1):
     """The decisions of one entry: id, keep, duplicate_of, score."""
     which, given = entries()[name]
-    data = corpus(which)
-    assert data is not None
-    settings = dict(given)
-    reference = None
-    ids = data["id"].to_pylist()
+    data, settings, reference = corpus(which), dict(given), None
     if settings.pop("against", False):
         reference, data = data.slice(0, len(data) // 4), data.slice(len(data) // 4)
-        ids = ids[len(ids) // 4 :]
     with tempfile.TemporaryDirectory(prefix="lookalike-parity-") as folder:
-        form, on_disk = settings.pop("file", None), settings.pop("work", False)
-        source: Any = write(data, form, Path(folder)) if form else data
+        form, on_disk, source = settings.pop("file", None), settings.pop("work", False), data
+        if form or on_disk:
+            source = write(data, form or "parquet", Path(folder))
         if on_disk:
-            source, settings["work"] = write(data, "parquet", Path(folder)), Path(folder) / "work"
-        result = la.dedup(source, against=reference, id=None if form == "txt" else "id", threads=threads, **settings)
-        removed = result.removed
-        keep = result.keep
-        if form == "txt":
-            order = {str(source / f"{i:05}.txt"): f"d{i}" for i in range(len(ids))}
-            names = [order.get(x, x) for x in removed["duplicate_of"].to_pylist()]
-        else:
-            names = [None if x is None else str(x) for x in removed["duplicate_of"].to_pylist()]
-        result.close()
-    of = np.full(len(ids), None, object)
-    score = np.full(len(ids), np.nan)
-    gone = np.flatnonzero(~keep)
-    of[gone] = names
-    column = next(
-        c for c in ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine") if c in removed.column_names
-    )
-    score[gone] = removed[column].to_numpy(zero_copy_only=False)
-    return pa.table({"id": ids, "keep": keep, "duplicate_of": pa.array(of, pa.string()), "score": score})
+            settings["work"] = Path(folder) / "work"
+        with closing(
+            la.dedup(source, against=reference, id=None if form == "txt" else "id", threads=threads, **settings)
+        ) as result:
+            removed, keep = result.removed, result.keep
+    ids, names = data["id"].to_pylist(), removed["duplicate_of"].to_pylist()
+    if form == "txt":
+        names = [ids[int(Path(name).stem)] for name in names]
+    score = next(c for c in ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine") if c in removed.column_names)
+    gone, of, scores = np.flatnonzero(~keep), np.full(len(ids), None, object), np.full(len(ids), np.nan)
+    of[gone], scores[gone] = names, removed[score].to_numpy(zero_copy_only=False)
+    return pa.table({"id": ids, "keep": keep, "duplicate_of": pa.array(of, pa.string()), "score": scores})
 
 
-def digests(decisions: pa.Table) -> list[str]:
+def digests(decisions):
     """A digest of each block of rows."""
-    out = []
-    for first in range(0, len(decisions), BLOCK):
-        block = decisions.slice(first, BLOCK).to_pylist()
-        text = "".join(f"{r['id']}\t{r['keep']}\t{r['duplicate_of']}\t{r['score'].hex()}\n" for r in block)
-        out.append(blake2b(text.encode(), digest_size=6).hexdigest())
-    return out
+    lines = [f"{r['id']}\t{r['keep']}\t{r['duplicate_of']}\t{r['score'].hex()}\n" for r in decisions.to_pylist()]
+    blocks = ("".join(lines[first : first + BLOCK]) for first in range(0, len(lines), BLOCK))
+    return [blake2b(block.encode(), digest_size=6).hexdigest() for block in blocks]
 
 
-def differences(name: str, threads: int = 1) -> list[str]:
+def differences(name, threads=1):
     """Say in which blocks of rows an entry differs from the record."""
-    wanted = json.loads(RECORD.read_text())[name]
-    found = digests(decide(name, threads))
+    wanted, found = json.loads(RECORD.read_text())[name], digests(decide(name, threads))
     if len(found) != len(wanted):
         return [f"{name}: {len(found)} blocks of rows, {len(wanted)} in the record"]
-    places = [f"{i * BLOCK}-{(i + 1) * BLOCK - 1}" for i, (a, b) in enumerate(zip(found, wanted, strict=True)) if a != b]
+    places = [f"{i * BLOCK}-{(i + 1) * BLOCK - 1}" for i in range(len(wanted)) if found[i] != wanted[i]]
     return [f"{name}: rows {', '.join(places)} differ"] if places else []
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments):
     """Do what the command line asks for."""
     match arguments:
         case ["record"]:
-            record = {name: digests(decide(name)) for name, (which, _) in entries().items() if corpus(which) is not None}
+            record = {name: digests(decide(name)) for name in there()}
             RECORD.write_text(json.dumps(record, indent=0, ensure_ascii=False) + "\n")
         case ["check", *names]:
-            wanted = names or [name for name, (which, _) in entries().items() if corpus(which) is not None]
-            found = [line for name in wanted for line in differences(name)]
-            print("\n".join(found) or f"{len(wanted)} entries, no row differs")
+            names = names or there()
+            found = [line for name in names for line in differences(name)]
+            print("\n".join(found) or f"{len(names)} entries, no row differs")
             return bool(found)
         case ["rows", name, path]:
             pq.write_table(decide(name), path)
         case ["differ", left, right]:
             a, b = (pq.read_table(path).to_pylist() for path in (left, right))
-            rows = [(x, y) for x, y in zip(a, b, strict=True) if str(x) != str(y)]
-            print("\n".join(f"{x}\n  {y}" for x, y in rows) or "no row differs")
+            rows = [f"{x}\n  {y}" for x, y in zip(a, b, strict=True) if str(x) != str(y)]
+            print("\n".join(rows) or "no row differs")
             return bool(rows)
         case _:
             print(__doc__)

@@ -8,54 +8,49 @@ import pytest
 from lookalike.report.facts import BINS, OUTCOMES, gather, score_bins, share_between
 from lookalike.results.members import Numbers
 
-BY_HAND = {
-    "overrides": [{"id": f"b{i}", "action": "keep"} for i in range(0, 20, 3)]
-    + [{"id": name, "action": "remove"} for name in ("a5", "c2", "c9", "c11", "c13")]
-    + [{"id": f"a{i}", "action": "keep"} for i in range(6, 20, 2)]
-}
+KEPT = [f"b{i}" for i in range(0, 20, 3)] + [f"a{i}" for i in range(6, 20, 2)]
+BY_HAND = [{"id": id, "action": "keep"} for id in KEPT]
+BY_HAND += [{"id": id, "action": "remove"} for id in ("a5", "c2", "c9", "c11", "c13")]
 
 
-def facts_of(result, **wanted):
-    """The facts of a result."""
-    how = {"n_least": 5, "n_audit": 7, "n_groups": 4, "seed": 1} | wanted
-    n_sources = len(result.provenance["inputs"])
-    return gather(result.rows(), Numbers(result.rows()), result.threshold, n_sources=n_sources, **how)
+def facts_of(result):
+    how = {"n_least": 5, "n_audit": 7, "n_groups": 4, "seed": 1, "n_sources": len(result.provenance["inputs"])}
+    facts = gather(result.rows(), Numbers(result.rows()), result.threshold, **how)
+    return facts, result.decisions.to_pylist()
+
+
+def counted(array):
+    """{place: number} of those that are not 0."""
+    return {place if len(place) > 1 else place[0]: int(n) for place, n in np.ndenumerate(array) if n}
 
 
 @pytest.mark.parametrize("references", [True, False])
-@pytest.mark.parametrize("settings", [{}, {"empty": "drop", "keep": "last"}, {"keep": "longest", "evidence": "all"}, BY_HAND])
+@pytest.mark.parametrize(
+    "settings", [{}, {"empty": "drop", "keep": "last"}, {"keep": "longest", "evidence": "all"}, {"overrides": BY_HAND}]
+)
 def test_counts_by_source_and_outcome(run, references, settings):
-    result = run(references, **settings)
-    facts = facts_of(result)
-    rows = [row for row in result.decisions.to_pylist() if row["reason"] != "reference"]
-    table = Counter((row["reason"], row["position"] >> 40) for row in rows)
-    assert {(name, i): int(n) for k, name in enumerate(OUTCOMES) for i, n in enumerate(facts.sources[k]) if n} == table
+    facts, rows = facts_of(run(references, **settings))
+    rows = [row | {"from": row["position"] >> 40} for row in rows if row["reason"] != "reference"]
+    wanted, lengths = Counter((OUTCOMES.index(row["reason"]), row["from"]) for row in rows), Counter()
+    assert counted(facts.sources[: len(OUTCOMES)]) == wanted
     removed = Counter()
     for row in rows:
-        removed[row["position"] >> 40] += row["bytes"] * (not row["kept"])
+        removed[row["from"]] += row["bytes"] * (not row["kept"])
+        lengths[row["bytes"].bit_length()] += row["reason"] == "kept"
     assert facts.sources[-1].tolist() == [removed[i] for i in range(facts.sources.shape[1])]
-    assert facts.n_bytes.sum() == sum(row["bytes"] for row in rows)
-    assert facts.lengths.sum() == len(rows)
-    lengths = Counter(row["bytes"].bit_length() for row in rows if row["reason"] == "kept")
-    assert {i: n for i, n in enumerate(facts.lengths[0].tolist()) if n} == lengths
-
-
-def test_a_source_that_vanishes_is_named(run):
-    assert facts_of(run(True)).vanished == [2], "b.jsonl; the references do not count"
-    assert facts_of(run(False)).vanished == [1]
+    assert facts.n_bytes.sum() == sum(row["bytes"] for row in rows) and facts.lengths.sum() == len(rows)
+    assert counted(facts.lengths[0]) == +lengths
+    if not settings:
+        assert facts.vanished == [1 + references], "b.jsonl; references do not count"
 
 
 def test_the_matrix_says_who_duplicates_whom(run):
-    result = run(True)
-    facts = facts_of(result)
-    rows = result.decisions.to_pylist()
+    facts, rows = facts_of(run(True))
     position = {row["order"]: row["position"] for row in rows}
-    wanted = Counter(
-        (row["position"] >> 40, position[row["keeper"]] >> 40) for row in rows if row["reason"] in ("exact", "near")
-    )
+    removed = (row for row in rows if row["reason"] in ("exact", "near"))
+    wanted = Counter((row["position"] >> 40, position[row["keeper"]] >> 40) for row in removed)
     places = [*facts.shown, None]
-    found = {(places[i], places[j]): int(n) for (i, j), n in np.ndenumerate(facts.matrix) if n}
-    assert found == wanted and len(wanted) > 3
+    assert {(places[i], places[j]): n for (i, j), n in counted(facts.matrix).items()} == wanted and len(wanted) > 3
 
 
 def test_bins_have_a_place_for_every_score():
@@ -70,23 +65,16 @@ def test_bins_have_a_place_for_every_score():
 
 
 def test_the_rows_that_are_chosen(run):
-    result = run(True)
-    facts = facts_of(result)
-    rows = result.decisions.to_pylist()
+    facts, rows = facts_of(run(True))
     near = sorted((row["resemblance"], place) for place, row in enumerate(rows) if row["reason"] == "near")
     assert facts.least.tolist() == [place for _, place in near[:5]]
-    assert set(facts.audit.tolist()) <= {place for _, place in near} and len(set(facts.audit.tolist())) == 7
-
-
-def test_groups_are_the_largest(run):
-    result = run(True)
-    rows = result.decisions.to_pylist()
+    drawn = set(facts.audit.tolist())
+    assert drawn <= {place for _, place in near} and len(drawn) == 7
     sizes = sorted((row["n_duplicates"] + 1 for row in rows if row["n_duplicates"]), reverse=True)
-    groups = facts_of(result).groups
-    assert [group.members.size for group in groups] == sizes[:4]
-    for group in groups:
+    assert [group.members.size for group in facts.groups] == sizes[:4]
+    for group in facts.groups:
         order = rows[group.members.row]["order"]
-        own = [row for row in rows if row["keeper"] == order and row["order"] != order]
-        assert group.scores.sum() == sum(row["reason"] == "near" for row in own)
+        own = [row["reason"] for row in rows if row["keeper"] == order and row["order"] != order]
+        assert group.scores.sum() == own.count("near")
         least, *drawn = group.shown.tolist()
         assert least == group.members.near[0] and set(drawn) < set(group.members.near.tolist()) and drawn == sorted(drawn)

@@ -3,10 +3,12 @@
 import gzip
 import json
 import os
+import pickle
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from json_lines import read_lines, write_lines
 from same_results import same
 
 import lookalike as la
@@ -15,14 +17,20 @@ from lookalike.results.inputs import INPUTS
 
 BASE = " ".join(f"word{i}" for i in range(40))
 TEXTS = [BASE, f"{BASE} more", "else", "", "größer 文書"]
+UNSAVED = "you did not save it"
 
 
-def texts_of(folder, places=(0, 1, 2, 3, 4)):
+def texts_of(folder, places=range(5)):
     return {place: text.decode() for place, text in la.Result.open(folder).texts(list(places)).items()}
 
 
-def as_files(tmp_path, kind):
-    """Write the texts in a format; return what dedup is given."""
+def refused(reason, ask, *given):
+    """Ask for texts, which must be refused for a reason."""
+    with pytest.raises(la.errors.InputDataError, match=reason):
+        ask(*given)
+
+
+def as_files(tmp_path, kind="jsonl"):
     path = tmp_path / f"in.{kind}"
     if kind == "parquet":
         pq.write_table(pa.table({"text": TEXTS, "n": list(range(5))}), path)
@@ -32,8 +40,9 @@ def as_files(tmp_path, kind):
         for i, text in enumerate(TEXTS):
             (path / f"{i}.txt").write_text(text)
     else:
-        rows = "".join(json.dumps({"text": text}) + "\n" for text in TEXTS)
-        path.write_bytes(gzip.compress(rows.encode()) if kind.endswith(".gz") else rows.encode())
+        write_lines(path, TEXTS)
+        if kind.endswith(".gz"):
+            path.write_bytes(gzip.compress(path.read_bytes()))
     return path
 
 
@@ -48,13 +57,10 @@ def test_texts_are_read_again(tmp_path, kind):
 
 def test_places_are_rows_of_decisions_references_first(files, tmp_path):
     old, new = files
-    result = la.dedup(new, against=old, id="id", keep="longest")
-    result.save(tmp_path / "job")
+    la.dedup(new, against=old, id="id", keep="longest").save(tmp_path / "job")
     job = la.Result.open(tmp_path / "job")
     texts = job.texts(range(job.decisions.num_rows))
-    held = {
-        (path.name, i): json.loads(line)["text"] for path in (old, *new) for i, line in enumerate(path.read_text().splitlines())
-    }
+    held = {(path.name, i): row["text"] for path in (old, *new) for i, row in enumerate(read_lines(path))}
     rows = job.decisions.select(["source", "row"]).to_pylist()
     assert [text.decode() for text in texts.values()] == [held[os.path.basename(row["source"]), row["row"]] for row in rows]
     noted = pq.read_table(tmp_path / "job/inputs.parquet")
@@ -66,13 +72,12 @@ def test_only_the_files_wanted_are_opened(tmp_path):
     la.dedup(folder).save(tmp_path / "job")
     (folder / "2.txt").unlink()
     assert texts_of(tmp_path / "job", [1, 4]) == {1: TEXTS[1], 4: TEXTS[4]}
-    with pytest.raises(la.errors.InputDataError, match=r"2\.txt: the input no longer exists"):
-        texts_of(tmp_path / "job", [2])
+    refused(r"2\.txt: the input no longer exists", texts_of, tmp_path / "job", [2])
 
 
 def test_the_inputs_are_found_from_the_root_and_from_here(tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
-    path = as_files(tmp_path / "here", "jsonl")
+    path = as_files(tmp_path / "here")
     monkeypatch.chdir(tmp_path / "here")
     la.dedup("in.jsonl").save("job")
     monkeypatch.chdir(tmp_path)
@@ -81,155 +86,118 @@ def test_the_inputs_are_found_from_the_root_and_from_here(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path / "moved")
     assert texts_of("job")[2] == "else", "input and result went together"
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(la.errors.InputDataError, match=f"looked for {path} and {tmp_path}/in.jsonl: restore it"):
-        texts_of("moved/job")
+    refused(f"looked for {path} and {tmp_path}/in.jsonl: restore it", texts_of, "moved/job")
 
 
 def test_a_changed_input_is_refused(tmp_path):
-    path = as_files(tmp_path, "jsonl")
+    path = as_files(tmp_path)
     la.dedup(path).save(tmp_path / "job")
-    status = path.stat()
-    path.write_bytes(path.read_bytes().replace(b"else", b"also"))
-    with pytest.raises(la.errors.InputDataError, match=r"in\.jsonl: the file has changed since the result was made"):
-        texts_of(tmp_path / "job")
+    status, data = path.stat(), path.read_bytes()
+    path.write_bytes(data.replace(b"else", b"also"))
+    refused(r"in\.jsonl: the file has changed since the result was made", texts_of, tmp_path / "job")
+    path.write_bytes(data + b"\n")
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    path.write_bytes(path.read_bytes() + b"\n")
-    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    with pytest.raises(la.errors.InputDataError, match="has changed"):
-        texts_of(tmp_path / "job")
+    refused("has changed", texts_of, tmp_path / "job")
 
 
-def test_values_in_memory_cannot_be_read_again(tmp_path):
-    for name, data in (("list", TEXTS), ("table", pa.table({"text": TEXTS}))):
-        la.dedup(data).save(tmp_path / name)
-        with pytest.raises(la.errors.InputDataError, match="input was no file"):
-            texts_of(tmp_path / name)
-
-
-def test_standard_input_cannot_be_read_again(tmp_path, monkeypatch):
-    path = as_files(tmp_path, "jsonl")
-    with path.open() as stream:
+def test_what_was_no_file_cannot_be_read_again(tmp_path, monkeypatch):
+    with as_files(tmp_path).open() as stream:
         monkeypatch.setattr("sys.stdin", stream)
-        la.dedup("-", format="jsonl").save(tmp_path / "job")
-    with pytest.raises(la.errors.InputDataError, match="the texts cannot be read again: this input was no file"):
-        texts_of(tmp_path / "job")
+        for data, how in ((TEXTS, {}), (pa.table({"text": TEXTS}), {}), ("-", {"format": "jsonl"})):
+            la.dedup(data, **how).save(tmp_path / "job", force=True)
+            refused("the texts cannot be read again: this input was no file", texts_of, tmp_path / "job")
 
 
 def test_names_that_are_not_utf8_are_found(tmp_path):
     path = os.fsencode(tmp_path) + b"/\xe9.jsonl"
-    os.rename(as_files(tmp_path, "jsonl"), path)
+    os.rename(as_files(tmp_path), path)
     la.dedup(os.fsdecode(path)).save(tmp_path / "job")
     assert texts_of(tmp_path / "job")[2] == "else"
 
 
 def test_the_inputs_go_with_copies_of_the_result(tmp_path):
-    import pickle
-
-    result = la.dedup(as_files(tmp_path, "jsonl"), evidence="all")
+    result = la.dedup(as_files(tmp_path), evidence="all")
     result.save(tmp_path / "job")
-    loaded = la.Result.load(tmp_path / "job")
-    loaded.save(tmp_path / "again")
+    la.Result.load(tmp_path / "job").save(tmp_path / "again")
     pickle.loads(pickle.dumps(result)).rethreshold(0.9).save(tmp_path / "third")
     for name in ("again", "third"):
         assert texts_of(tmp_path / name)[2] == "else"
     assert same(la.Result.load(tmp_path / "again"), result)
 
 
-def test_the_files_of_an_input(tmp_path):
-    path = as_files(tmp_path, "txt")
-    jsonl = as_files(tmp_path, "jsonl")
-    la.dedup([jsonl, path]).save(tmp_path / "job")
-    job = la.Result.open(tmp_path / "job")
-    assert [place.path for place in job.inputs.places(0)] == [jsonl]
-    assert [place.path.name for place in job.inputs.places(1)] == [f"{i}.txt" for i in range(5)]
-    (path / "3.txt").write_text("changed")
-    with pytest.raises(la.errors.InputDataError, match="changed"):
-        job.inputs.places(1)
-    la.dedup(TEXTS).save(tmp_path / "memory")
-    assert la.Result.open(tmp_path / "memory").inputs.places(0) == []
-
-
 @pytest.fixture
 def strangers(tmp_path, monkeypatch):
     """A result, its inputs and sketches, which somebody else saved; the folder that they are in."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "theirs"))
-    folder = as_files(tmp_path, "txt")
-    result = la.dedup(folder)
+    result = la.dedup(as_files(tmp_path, "txt"))
     result.save(tmp_path / "job")
     result.save_sketches(tmp_path / "history")
-    la.dedup(as_files(tmp_path, "jsonl"), against=tmp_path / "history").save(tmp_path / "week")
+    la.dedup(as_files(tmp_path), against=tmp_path / "history").save(tmp_path / "week")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "mine"))
     return tmp_path
+
+
+def trusting(trust, job):
+    """One text of a result, of a user who trusts some folders."""
+    return la.Result.open(job, trust=trust).texts([2])
 
 
 def test_texts_of_a_strangers_result_are_read_only_where_the_user_says(strangers, monkeypatch):
     job = la.Result.open(strangers / "job")
     assert job.removed.num_rows == 1, "its tables can be looked at"
-    for ask in (lambda: job.texts([0]), lambda: job.inputs.places(0)):
-        with pytest.raises(la.errors.InputDataError, match=rf"job: you did not save it.*\({strangers}/notes/0\.txt\).*trust="):
-            ask()
+    for ask in (job.texts, job.inputs.places):
+        refused(rf"job: you did not save it.*\({strangers}/notes/0\.txt\).*trust=", ask, [0] if ask == job.texts else 0)
     (strangers / "link").symlink_to(strangers / "notes")
     for trust in (strangers / "notes", str(strangers), [strangers / "other", strangers / "link"]):
-        assert la.Result.open(strangers / "job", trust=trust).texts([2]) == {2: b"else"}
+        assert trusting(trust, strangers / "job") == {2: b"else"}
     monkeypatch.chdir(strangers)
-    assert la.Result.open("job", trust="notes").texts([2]) == {2: b"else"}
-    with pytest.raises(la.errors.InputDataError, match="you did not save it"):
-        la.Result.open("job", trust="notes/1.txt").texts([2])
+    assert trusting("notes", "job") == {2: b"else"}
+    refused(UNSAVED, trusting, "notes/1.txt", "job")
 
 
 def test_a_link_beside_a_strangers_result_leads_nowhere(strangers):
     (strangers / "notes/2.txt").rename(strangers / "secret")
     (strangers / "notes/2.txt").symlink_to(strangers / "secret")
-    with pytest.raises(la.errors.InputDataError, match="you did not save it"):
-        la.Result.open(strangers / "job", trust=strangers / "notes").texts([2])
-    assert la.Result.open(strangers / "job", trust=strangers).texts([2]) == {2: b"else"}
+    refused(UNSAVED, trusting, strangers / "notes", strangers / "job")
+    assert trusting(strangers, strangers / "job") == {2: b"else"}
 
 
 def test_a_strangers_result_stays_one_when_it_is_saved_again(strangers):
-    import pickle
-
     loaded = la.Result.load(strangers / "job")
-    loaded.save(strangers / "again")
-    pickle.loads(pickle.dumps(loaded)).save(strangers / "third")
-    for name in ("again", "third"):
-        with pytest.raises(la.errors.InputDataError, match="you did not save it"):
-            texts_of(strangers / name)
+    for one in (loaded, pickle.loads(pickle.dumps(loaded))):
+        one.save(strangers / "again", force=True)
+        refused(UNSAVED, texts_of, strangers / "again")
 
 
 def test_a_page_of_a_strangers_result_says_why_there_are_no_texts(strangers):
-    la.Result.load(strangers / "job").report(strangers / "page.html")
-    page = (strangers / "page.html").read_text()
-    assert "you did not save it on this machine" in page and "word3" not in page
-    la.Result.load(strangers / "job", trust=strangers).report(strangers / "page.html", force=True)
-    assert "word3" in (strangers / "page.html").read_text()
+    page = strangers / "page.html"
+    la.Result.load(strangers / "job").report(page)
+    assert "you did not save it on this machine" in page.read_text() and "word3" not in page.read_text()
+    la.Result.load(strangers / "job", trust=strangers).report(page, force=True)
+    assert "word3" in page.read_text()
 
 
 def test_texts_of_references_need_trust_in_their_sketches_too(strangers):
-    places = range(la.Result.open(strangers / "week").decisions.num_rows)
-    assert len(la.Result.open(strangers / "week", trust=strangers).texts(places)) == len(places)
+    week = la.Result.open(strangers / "week", trust=strangers)
+    assert len(week.texts(range(week.decisions.num_rows))) == week.decisions.num_rows
     for trust in (strangers / "history", [strangers / "notes", strangers / "in.jsonl"]):
-        with pytest.raises(la.errors.InputDataError, match="you did not save it"):
-            la.Result.open(strangers / "week", trust=trust).texts([0])
+        refused(UNSAVED, trusting, trust, strangers / "week")
 
 
 def test_ones_own_result_rests_on_the_sketches_that_it_was_made_with(strangers):
-    """Whoever trusted them for a job need not say it again."""
+    """Whoever trusted them for a job need not say it again; what they name only later is not read.
+
+    Size and time of the description, which whoever owns it can keep, do not say that it is the same.
+    """
     la.dedup(strangers / "in.jsonl", against=strangers / "history", trust=strangers / "notes").save(strangers / "own")
     assert texts_of(strangers / "own", [0])[0] == BASE
-
-
-def test_ones_own_result_reads_nothing_that_the_sketches_name_only_later(strangers):
-    """Size and time of the description, which whoever owns it can keep, do not say that it is the same."""
-    la.dedup(strangers / "in.jsonl", against=strangers / "history", trust=strangers / "notes").save(strangers / "own")
     path, secret = strangers / "history/sketches.json", strangers / "s"
     secret.write_text("x" * len(BASE))
-    before, said = path.stat(), json.loads(path.read_bytes())
-    found = secret.stat()
+    before, said, found = path.stat(), json.loads(path.read_bytes()), secret.stat()
     said["inputs"][0]["files"][0] |= {"path": str(secret), "bytes": found.st_size, "modified_ns": found.st_mtime_ns}
     said.pop("checksum")
     data = json.dumps({"checksum": checksum_of(said), **said}, indent=1).encode()
     path.write_bytes(data.ljust(before.st_size))
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert path.stat().st_size == before.st_size
-    with pytest.raises(la.errors.InputDataError, match=r"history/sketches\.json: these are not the sketches that"):
-        texts_of(strangers / "own", [0])
+    refused(r"history/sketches\.json: these are not the sketches that", texts_of, strangers / "own", [0])

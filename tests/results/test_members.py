@@ -19,24 +19,20 @@ RANKED = {"exact": 8.0, "key": 9.0}  # after all near-duplicates
 
 @pytest.fixture(scope="module", params=[{}, {"keep": "longest"}, {"against": True}, {"key": "k"}], ids=str)
 def result(request):
-    rng = np.random.default_rng(3)
-    texts = planted(rng, n_families=60)
+    texts = planted(np.random.default_rng(3), n_families=60)
     texts += texts[:30] + texts[:10]
-    settings = dict(request.param)
-    if settings.pop("against", False):
-        settings["against"] = texts[:40:3]
-    if "key" in settings:
-        texts = [{"text": text, "k": i % 97 or None} for i, text in enumerate(texts)]
-    return la.dedup(texts, threshold=0.6, **settings)
+    more = {"against": texts[:40:3]} if "against" in request.param else {}
+    rows = [{"text": text, "k": i % 97 or None} for i, text in enumerate(texts)]
+    return la.dedup(rows if "key" in request.param else texts, threshold=0.6, **request.param | more)
 
 
 def expected(result):
-    """Groups from ``decisions``, row by row: the row of the kept document, and (score, row) of those removed for it."""
+    """Groups from ``decisions``: {order of the kept document: (its row, (score, row) of those removed for it)}."""
     rows = result.decisions.to_pylist()
     found = {row["order"]: (i, []) for i, row in enumerate(rows) if row["kept"]}
     for i, row in enumerate(rows):
         if not row["kept"] and row["keeper"] is not None:
-            found[row["keeper"]][1].append((row["resemblance"] if row["reason"] == "near" else RANKED[row["reason"]], i))
+            found[row["keeper"]][1].append((RANKED.get(row["reason"], row["resemblance"]), i))
     return {order: (row, sorted(some)) for order, (row, some) in found.items()}
 
 
@@ -57,47 +53,42 @@ def test_groups_are_those_of_decisions(result, batch, least, monkeypatch):
             assert group.spread == ((near[0], statistics.median(near), near[-1]) if near else None)
 
 
-def test_members_of_documents_that_stand_for_none(result):
-    alone = [order for order, (_, some) in expected(result).items() if not some][:3]
+def test_numbers_take_21_bytes_of_each_document(result):
     numbers = Numbers(result.rows())
-    for order, group in zip(alone, numbers.members(numbers.row_of[alone].tolist()), strict=True):
-        assert group.row == expected(result)[order][0] and group.size == 1 and group.spread is None
-
-
-def test_numbers_are_those_of_decisions(result):
-    rows, numbers = result.decisions.to_pylist(), Numbers(result.rows())
-    row_of = {row["order"]: i for i, row in enumerate(rows)}
-    for i, row in enumerate(rows):
-        assert numbers.row_of[row["order"]] == i and numbers.keeper[i] == row_of.get(row["keeper"], -1)
-        assert numbers.source[i] == row["position"] >> 40
-    assert numbers.where("near").tolist() == [i for i, row in enumerate(rows) if row["reason"] == "near"]
-    assert numbers.names == {}
-    assert sum(column.nbytes for column in vars(numbers).values() if isinstance(column, np.ndarray)) == 21 * len(rows)
+    held = sum(column.nbytes for column in vars(numbers).values() if isinstance(column, np.ndarray))
+    assert held == 21 * len(result.decisions) and numbers.names == {}
 
 
 def test_no_groups():
-    result = la.dedup(["a b c d e f", "other words than these"], empty="drop")
-    assert Numbers(result.rows()).largest_groups(5) == (0, [])
-    assert Numbers(result.rows().slice(0, 0)).largest_groups(5) == (0, [])
+    rows = la.dedup(["a b c d e f", "other words than these"], empty="drop").rows()
+    assert Numbers(rows).largest_groups(5) == Numbers(rows.slice(0, 0)).largest_groups(5) == (0, [])
 
 
 def ids(*names):
     return TableRows(pa.table({"id": pa.array(names)}))
 
 
-def test_rows_are_found_by_name():
-    assert rows_named(ids("a", "b", "a"), "a") == [0, 2] and rows_named(ids("a"), "A") == []
-    assert rows_named(ids(7, 12, -3), "12") == [1] and rows_named(ids(7, 12, -3), "-3") == [2]
-    assert rows_named(ids(7, 12), "twelve") == [] and rows_named(ids(7), "07") == []
+FILES = "data/a.jsonl:1", "data/a.jsonl:17", "data/a.jsonl:170", "data/b.jsonl:17", "https://x.example/page"
 
 
-def test_similar_names_are_suggested():
-    some = ids("data/a.jsonl:1", "data/a.jsonl:17", "data/a.jsonl:170", "data/b.jsonl:17", "https://x.example/page")
-    assert names_like(some, "a.jsonl:17")[0] == "data/a.jsonl:17", "it contains the name"
-    assert names_like(some, "other/b.jsonl:17")[0] == "data/b.jsonl:17", "it ends alike"
-    assert names_like(some, "https://x.example/Page.html") == ["https://x.example/page"], "it begins alike"
-    assert names_like(some, "zebra") == [] and names_like(ids(), "a") == []
-    assert names_like(ids(101, 205), "10") == ["101"] and names_like(some, "(") == []
+@pytest.mark.parametrize(
+    ("held", "name", "rows"),
+    [(["a", "b", "a"], "a", [0, 2]), (["a"], "A", []), ([7, 12, -3], "12", [1]), ([7, 12, -3], "-3", [2]),
+     ([7, 12], "twelve", []), ([7], "07", [])],
+)  # fmt: skip
+def test_rows_are_found_by_name(held, name, rows):
+    assert rows_named(ids(*held), name) == rows
+
+
+@pytest.mark.parametrize(
+    ("held", "name", "first"),
+    [(FILES, "a.jsonl:17", "data/a.jsonl:17"),  # it contains the name
+     (FILES, "other/b.jsonl:17", "data/b.jsonl:17"),  # it ends alike
+     (FILES, "https://x.example/Page.html", "https://x.example/page"),  # it begins alike
+     (FILES, "zebra", None), (FILES, "(", None), ((), "a", None), ((101, 205), "10", "101")],
+)  # fmt: skip
+def test_similar_names_are_suggested(held, name, first):
+    assert (names_like(ids(*held), name) or [None])[0] == first
 
 
 @given(st.lists(st.text(max_size=4)), st.text(max_size=4))

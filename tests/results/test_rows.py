@@ -17,6 +17,8 @@ from lookalike.results import rows as rows_module
 from lookalike.results.rows import ParquetRows, RandomSample, SmallestN, TableRows, collect, matching_rows, rows_at
 
 TABLE = pa.table({"a": range(10), "b": [str(i) for i in range(10)]})
+spans = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)).map(sorted), max_size=3)
+names = st.sampled_from([["a", "b"], ["b", "a"], ["a"], ["b"]])
 
 
 class Made:
@@ -38,16 +40,21 @@ def stored(tmp_path_factory):
     return path
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)).map(sorted), max_size=3), st.permutations(["a", "b"]),
-    st.integers(1, 2),
-)  # fmt: skip
-def test_any_parts_of_a_file_are_those_of_a_table(stored, spans, names, n):
-    rows, wanted = ParquetRows(stored), TableRows(TABLE)
+@given(spans, names)
+def test_any_parts_of_parts_are_those_of_a_table(stored, spans, names):
+    """Rows that are held, stored, and made when they are asked for, are alike; the others are not made."""
+    make, wanted = Made(), TABLE
+    kinds = [TableRows(TABLE), ParquetRows(stored), Decisions(make, TABLE.schema, 0, 10)]
     for begin, end in spans:
-        rows, wanted = rows.slice(begin, end), wanted.slice(begin, end)
-    rows, wanted = rows.select(names[:n]), wanted.select(names[:n])
-    assert collect(rows).equals(collect(wanted)) and collect(rows).equals(collect(rows)), "every time"
+        kinds, wanted = [rows.slice(begin, end) for rows in kinds], wanted.slice(begin, end - begin)
+    wanted = wanted.select(names)
+    for rows in kinds:
+        rows = rows.select(names)
+        found = collect(rows)
+        assert found.schema == rows.schema and found.equals(wanted)
+    first = int(wanted[0][0].as_py()) if len(wanted) else 0
+    assert make.wanted == [(names, first, first + len(wanted))] * (len(wanted) > 0), "of no rows none is made"
+    assert collect(kinds[1].select(names)).equals(wanted), "every time"
 
 
 def test_a_file_stays_the_one_that_was_opened(stored, tmp_path):
@@ -59,23 +66,6 @@ def test_a_file_stays_the_one_that_was_opened(stored, tmp_path):
     assert collect(rows).equals(TABLE) and len(collect(ParquetRows(path))) == 5
 
 
-@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)).map(sorted), max_size=3), st.booleans(), st.booleans())
-def test_any_parts_of_parts_are_those_of_a_list(spans, made, select):
-    """Held rows and rows that are made alike; the others are not made."""
-    make = Made()
-    rows, wanted = Decisions(make, TABLE.schema, 0, 10) if made else TableRows(TABLE), list(range(10))
-    for begin, end in spans:
-        rows, wanted = rows.slice(begin, end), wanted[begin:end]
-    if select:
-        rows = rows.select(["b"])
-    found = collect(rows)
-    assert found.schema == rows.schema and found["b"].to_pylist() == [str(i) for i in wanted]
-    if made and wanted:
-        assert make.wanted == [(["b"] if select else ["a", "b"], wanted[0], wanted[-1] + 1)]
-    elif made:
-        assert not make.wanted, "of no rows none is made"
-
-
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(0, 9), st.integers(1, 40))
 def test_rows_are_filtered_a_batch_at_a_time(values, least, batch):
     rows, seen = TableRows(pa.table({"x": pa.array(values, pa.int64())})), []
@@ -84,11 +74,9 @@ def test_rows_are_filtered_a_batch_at_a_time(values, least, batch):
         seen.append(len(part))
         return pc.greater_equal(part["x"], least)
 
-    before, rows_module.BATCH_ROWS = rows_module.BATCH_ROWS, batch
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows_module, "BATCH_ROWS", batch)
         found = matching_rows(rows, wanted)
-    finally:
-        rows_module.BATCH_ROWS = before
     assert found["x"].to_pylist() == [x for x in values if x >= least]
     assert sum(seen) == len(values) and max(seen, default=0) <= batch
 
@@ -103,25 +91,23 @@ def test_the_lowest_of_all_batches(rng, step):
     assert lowest.rows.tolist() == wanted and lowest.values.tolist() == values[wanted].tolist()
 
 
-def test_draws_depend_on_seed_and_purpose_but_not_on_batches():
-    def drawn(seed, purpose, step):
-        draw = RandomSample(10, seed, purpose)
-        for begin in range(0, 1000, step):
-            draw.add(np.arange(begin, begin + step))
-        assert draw.total == 1000
-        return draw.rows.tolist()
+def drawn(seed, purpose, rows=1000, step=1000):
+    """Ten rows of some, which come in steps."""
+    draw = RandomSample(10, seed, purpose)
+    for begin in range(0, rows, step):
+        draw.add(np.arange(begin, begin + step))
+    assert draw.total == rows
+    return draw.rows.tolist()
 
-    first = drawn(1, "a", 1000)
-    assert first == drawn(1, "a", 50) == sorted(set(first)) and len(first) == 10
-    assert first != drawn(2, "a", 1000) and first != drawn(1, "b", 1000)
+
+def test_draws_depend_on_seed_and_purpose_but_not_on_batches():
+    first = drawn(1, "a")
+    assert first == drawn(1, "a", step=50) == sorted(set(first)) and len(first) == 10
+    assert first != drawn(2, "a") and first != drawn(1, "b")
 
 
 def test_each_row_is_drawn_equally_often():
-    counts = np.zeros(100)
-    for seed in range(2000):
-        draw = RandomSample(10, seed, "x")
-        draw.add(np.arange(100))
-        counts[draw.rows] += 1
+    counts = np.bincount([row for seed in range(2000) for row in drawn(seed, "x", 100, 100)], minlength=100)
     chi = ((counts - 200) ** 2 / 200).sum() / 0.9
     assert chi < 99 + 5 * np.sqrt(2 * 99)
 
@@ -134,20 +120,14 @@ def test_rows_come_in_the_order_of_their_places(rng):
 
 def test_samples_and_the_least_alike_are_removals(rng):
     result = la.dedup(planted(rng, n_families=60), threshold=0.6)
-    removed = result.removed.to_pylist()
-    least = result.least_alike(15).to_pylist()
-    near = [row["resemblance"] for row, reason in zip(removed, removal_reasons(result), strict=True) if reason == "near"]
-    assert [row["resemblance"] for row in least] == sorted(near)[:15] and all(row in removed for row in least)
-    sample = result.sample(20).to_pylist()
-    assert all(row in removed for row in sample) and len(sample) == 20 and sample != result.sample(20, seed=2).to_pylist()
+    removed, least, sample = (one.to_pylist() for one in (result.removed, result.least_alike(15), result.sample(20)))
+    reasons = [row["reason"] for row in result.decisions.to_pylist() if not row["kept"]]
+    near = [row["resemblance"] for row, reason in zip(removed, reasons, strict=True) if reason == "near"]
+    assert [row["resemblance"] for row in least] == sorted(near)[:15] and all(row in removed for row in [*least, *sample])
+    assert len(sample) == 20 and sample != result.sample(20, seed=2).to_pylist()
     assert sample == sorted(sample, key=lambda row: row["id"])
     assert len(result.sample(10**9)) == len(removed), "none is dropped as empty here"
     assert result.sample(1).schema == result.removed.schema == result.least_alike(1).schema
-
-
-def removal_reasons(result):
-    """The reasons of all removed rows, in their order."""
-    return [row["reason"] for row in result.decisions.to_pylist() if not row["kept"]]
 
 
 def test_wrong_numbers_are_refused():

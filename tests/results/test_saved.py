@@ -10,17 +10,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from cli.commands import contents
 from job_inputs import A2, A, B
 from same_results import OF_GROUPS, VARIANTS, corpus, same
 
 import lookalike as la
 from lookalike.files.descriptions import checksum_of
-from lookalike.results.saved import load_result
+from lookalike.results import saved as saved_result
 
 
-def counts(result):
-    """How many documents there are for each reason."""
-    return dict(Counter(row["reason"] for row in result.decisions.to_pylist()))
+def refused(reason, call, *given, error=la.errors.InputDataError, **how):
+    with pytest.raises(error, match=reason) as caught:
+        call(*given, **how)
+    return caught.value
 
 
 @pytest.mark.parametrize("settings", VARIANTS + OF_GROUPS, ids=str)
@@ -42,18 +44,15 @@ def test_only_an_open_job_writes_documents(tmp_path):
     result = la.dedup([A, A2, B])
     result.save(tmp_path / "saved")
     for other in (la.Result.load(tmp_path / "saved"), pickle.loads(pickle.dumps(result))):
-        with pytest.raises(la.errors.ParameterError, match="loaded or unpickled"):
-            other.write(tmp_path / "out.jsonl")
+        refused("loaded or unpickled", other.write, tmp_path / "out.jsonl", error=la.errors.ParameterError)
         other.close()
         assert other.removed.num_rows == 1
-    everything = la.dedup([A, A2, B], evidence="all", threshold=0.5)
-    everything.rethreshold(0.99).write(tmp_path / "out.jsonl")
-    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 3
+    la.dedup([A, A2, B], evidence="all", threshold=0.5).rethreshold(0.99).write(tmp_path / "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_text().count("\n") == 3
     result.close()
-    for ask in (lambda: result.save(tmp_path / "late"), lambda: pickle.dumps(result), lambda: result.decisions, lambda: result.groups,
-                lambda: result.kept):  # fmt: skip
-        with pytest.raises(la.errors.ParameterError, match="this result is closed"):
-            ask()
+    for ask in (lambda: result.save(tmp_path / "late"), lambda: pickle.dumps(result), lambda: result.decisions,
+                lambda: result.groups, lambda: result.kept):  # fmt: skip
+        refused("this result is closed", ask, error=la.errors.ParameterError)
     assert not (tmp_path / "late").exists()
 
 
@@ -66,25 +65,18 @@ def test_a_tokenizer_is_named_and_not_kept(tmp_path):
 def test_duckdb_reads_the_tables(saved):
     duckdb = pytest.importorskip("duckdb")
     result, folder = saved
+    pairs, decisions = (f"'{folder}/{name}.parquet'" for name in ("pairs", "decisions"))
     with duckdb.connect() as connection:
-        assert dict(
-            connection.sql(f"select reason, count(*) from '{folder}/decisions.parquet' group by reason").fetchall()
-        ) == counts(result)
-        joined = connection.sql(
-            f"select d.id, p.left_id from '{folder}/pairs.parquet' p join '{folder}/decisions.parquet' d on d.\"order\" = p.\"right\" order by all"
-        ).fetchall()
-    assert joined == sorted((row["right_id"], row["left_id"]) for row in result.pairs.to_pylist())
+        counts = connection.sql(f"select reason, count(*) from {decisions} group by reason").fetchall()
+        joined = connection.sql(f'select d.id, p.left_id from {pairs} p join {decisions} d on d."order" = p."right"').fetchall()
+    assert dict(counts) == Counter(result.decisions["reason"].to_pylist())
+    assert sorted(joined) == sorted((row["right_id"], row["left_id"]) for row in result.pairs.to_pylist())
 
 
 def test_a_saved_result_is_plain_files(saved):
     result, folder = saved
-    assert sorted(p.name for p in folder.iterdir()) == [
-        "_lookalike.json",
-        "decisions.parquet",
-        "inputs.parquet",
-        "pairs.parquet",
-        "result.json",
-    ]
+    tables = ["decisions.parquet", "inputs.parquet", "pairs.parquet"]
+    assert sorted(os.listdir(folder)) == ["_lookalike.json", *tables, "result.json"]
     said = json.loads((folder / "result.json").read_text())
     assert said["summary"]["kept"] == result.summary.kept and said["provenance"] == result.provenance
     assert said["lookalike"] == la.__version__ and said["settings"]["threshold"] == 0.7
@@ -93,43 +85,40 @@ def test_a_saved_result_is_plain_files(saved):
 
 def test_a_folder_is_replaced_only_if_it_is_ours(saved, files, tmp_path):
     result, folder = saved
-    with pytest.raises(la.errors.OutputError, match="exists"):
-        result.save(folder)
+
+    def unwritten(reason, path, force=True):
+        refused(reason, result.save, path, error=la.errors.OutputError, force=force)
+
+    unwritten("exists", folder, force=False)
     result.save(folder, force=True)
     assert same(la.Result.load(folder), result)
     (folder / "mine.txt").write_text("mine")
-    with pytest.raises(la.errors.OutputError, match=r"mine\.txt"):
-        result.save(folder, force=True)
+    unwritten(r"mine\.txt", folder)
     foreign = tmp_path / "foreign"
     foreign.mkdir()
     (foreign / "decisions.parquet").write_text("mine")
-    with pytest.raises(la.errors.OutputError, match="no _lookalike.json"):
-        result.save(foreign, force=True)
+    unwritten("no _lookalike.json", foreign)
     assert (foreign / "decisions.parquet").read_text() == "mine" and (folder / "mine.txt").exists()
-    with pytest.raises(la.errors.OutputError, match="a directory, but a file"):
-        result.save(files[1][0], force=True)
-    with pytest.raises(la.errors.OutputError):
-        result.save(tmp_path / "saved" / "result.json" / "inside")
+    unwritten("a directory, but a file", files[1][0])
+    unwritten(None, folder / "result.json/inside", force=False)
 
 
 def test_a_save_that_fails_leaves_what_was_there(saved, monkeypatch):
-    from lookalike.results import saved as saved_result
-
     result, folder = saved
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    before = contents(folder)
     monkeypatch.setattr(saved_result, "encoded", lambda said, own: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         result.save(folder, force=True)
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert contents(folder) == before
     assert [path.name for path in folder.parent.iterdir() if "saved" in path.name] == ["saved"]
 
 
 def test_folders_that_hold_no_result_are_refused(saved, tmp_path):
     _, folder = saved
-    (tmp_path / "empty").mkdir()
-    for path, what in (("none", "no such folder"), ("empty", "it has no"), (folder / "result.json", "no such")):
-        with pytest.raises(la.errors.InputDataError, match=f"not a saved result: {what}"):
-            la.Result.load(tmp_path / path)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for path, what in ((tmp_path / "none", "no such folder"), (empty, "it has no"), (folder / "result.json", "no such")):
+        refused(f"not a saved result: {what}", la.Result.load, path)
     for content in (
         b"",
         b"\xff",
@@ -140,61 +129,42 @@ def test_folders_that_hold_no_result_are_refused(saved, tmp_path):
         b'{"checksum": 1, "format": 1}',
         b'{"format": "x", "lookalike": "9"}',
     ):
-        (tmp_path / "empty/result.json").write_bytes(content)
-        with pytest.raises(la.errors.InputDataError, match="damaged"):
-            la.Result.load(tmp_path / "empty")
+        (empty / "result.json").write_bytes(content)
+        refused("damaged", la.Result.load, empty)
 
 
 def described(folder, **changes):
-    """Change a description and make its checksum right again."""
+    """Change a description, dictionaries in a part of it, and make its checksum right again."""
     said = json.loads((folder / "result.json").read_text())
     said.pop("checksum")
-    said |= changes
+    for name, to in changes.items():
+        said[name] = said[name] | to if isinstance(to, dict) and to else to
     (folder / "result.json").write_text(json.dumps({"checksum": checksum_of(said)} | said))
-
-
-def test_a_newer_or_strange_description_is_refused(saved):
-    _, folder = saved
-    good = (folder / "result.json").read_text()
-    strange = ({"files": {}}, {"files": None}, {"settings": {"threshold": 5}}, {"summary": {}}, {"summary": {"least_alike": None}},
-               {"settings": []})  # fmt: skip
-    for change, said in (({"format": 2}, "cannot read: upgrade"), ({"settings": {"no": 1}}, "does not have: no$"),
-                         *((one, "damaged") for one in strange)):  # fmt: skip
-        (folder / "result.json").write_text(good)
-        described(folder, **change)
-        with pytest.raises(la.errors.InputDataError, match=said):
-            la.Result.load(folder)
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"against": 1}, {"evidence": "all"}, {"summary": {"kept": 2}}, {"summary": {"documents": 10**9}}, {"summary": {"recall_vouched": float("nan")}},
-        {"summary": {"audit": {"recall": 1.0}}}, {"summary": {"skipped": {}}}, {"summary": {"seconds": {"x": "y"}}}, {"summary": {"least_alike": []}},
-        {"settings": {"seed": "random"}}, {"settings": {"evidence": "all"}}, {"settings": {"overrides": "/etc/passwd"}}, {"settings": {"method": "x"}},
+        {"files": {}}, {"files": None}, {"settings": {"threshold": 5}}, {"summary": {}}, {"summary": {"least_alike": None}},
+        {"settings": []}, {"format": 2}, {"settings": {"no": 1}},
+        {"against": 1}, {"evidence": "all"}, {"summary": {"kept": 2}}, {"summary": {"documents": 10**9}},
+        {"summary": {"recall_vouched": float("nan")}}, {"summary": {"audit": {"recall": 1.0}}}, {"summary": {"skipped": {}}},
+        {"summary": {"seconds": {"x": "y"}}}, {"summary": {"least_alike": []}},
+        {"settings": {"seed": "random"}}, {"settings": {"evidence": "all"}}, {"settings": {"overrides": "/etc/passwd"}},
+        {"settings": {"method": "x"}},
         {"provenance": {"inputs": []}}, {"provenance": {"inputs": [{"bytes": 1}]}}, {"provenance": {"inputs": [{"name": 5}]}},
     ],
     ids=str,
 )  # fmt: skip
-def test_a_description_that_contradicts_itself_or_the_tables_is_refused(saved, change):
+def test_a_description_that_is_newer_strange_or_contradicts_the_tables_is_refused(saved, change):
     _, folder = saved
-    said = json.loads((folder / "result.json").read_text())
-    described(folder, **{name: said[name] | to if isinstance(to, dict) else to for name, to in change.items()})
-    with pytest.raises(la.errors.InputDataError, match="damaged"):
-        la.Result.load(folder)
-
-
-def rewritten(folder, name, change):
-    """Change a table, and make the checksums right again."""
-    path = folder / f"{name}.parquet"
-    pq.write_table(change(pq.read_table(path)), path)
-    files = json.loads((folder / "result.json").read_text())["files"]
-    files[path.name]["blake2b"] = blake2b(path.read_bytes()).hexdigest()
-    described(folder, files=files)
+    described(folder, **change)
+    said = {"{'format': 2}": "cannot read: upgrade", "{'settings': {'no': 1}}": "does not have: no$"}
+    refused(said.get(str(change), "damaged"), la.Result.load, folder)
 
 
 def column(name, values):
-    """What puts values in place of a column of decisions; None: nulls."""
+    """What puts values in place of a column; None: nulls."""
 
     def change(table):
         at, kind = table.schema.get_field_index(name), table.schema.field(name).type
@@ -204,83 +174,90 @@ def column(name, values):
     return change
 
 
-def not_utf8(n):
-    """Texts, as Arrow calls them, that are none."""
-    offsets = np.arange(n + 1, dtype=np.int32)
-    return pa.Array.from_buffers(pa.string(), n, [None, pa.py_buffer(offsets), pa.py_buffer(b"\xff" * n)])
+def not_utf8(table):
+    """Reasons that are texts, as Arrow calls them, that are none."""
+    n = len(table)
+    made = pa.Array.from_buffers(
+        pa.string(), n, [None, pa.py_buffer(np.arange(n + 1, dtype=np.int32)), pa.py_buffer(b"\xff" * n)]
+    )
+    return table.set_column(table.schema.get_field_index("reason"), "reason", made)
 
 
 CRAFTED = {
-    "no order": column("order", None), "an order twice": column("order", lambda old: [old[0], *old[:-1]]), "order too large": column("order", lambda old: [99, *old[1:]]),
-    "positions descend": column("position", lambda old: old[::-1]), "no such input": column("position", lambda old: [*old[:-1], old[-1] + (1 << 50)]),
-    "all kept": column("kept", lambda old: [True] * len(old)), "no reason": column("reason", None), "other reason": column("reason", lambda old: ["zz"] * len(old)),
-    "keeper removed": column("keeper", lambda old: [len(old) - 1] * len(old)), "no keeper": column("keeper", None),
-    "not a number": column("resemblance", lambda old: [v and float("nan") for v in old]), "no resemblance": column("resemblance", None),
-    "stands for nobody": column("n_duplicates", lambda old: [0] * len(old)), "no ids": column("id", None), "fewer rows": lambda table: table[1:],
-    "no rows": lambda table: table[:0], "a column less": lambda table: table.drop_columns(["bytes"]), "a column twice": lambda table: table.append_column("bytes", table["bytes"]),
-    "another type": lambda table: table.set_column(0, "order", table["order"].cast(pa.int32())), "texts for numbers": lambda table: table.set_column(0, "order", pa.array(["zz"] * len(table))),
-    "not UTF-8": lambda table: table.set_column(table.schema.get_field_index("reason"), "reason", not_utf8(len(table))),
-}  # fmt: skip
+    "decisions": {
+        "no order": column("order", None),
+        "an order twice": column("order", lambda old: [old[0], *old[:-1]]),
+        "order too large": column("order", lambda old: [99, *old[1:]]),
+        "positions descend": column("position", lambda old: old[::-1]),
+        "no such input": column("position", lambda old: [*old[:-1], old[-1] + (1 << 50)]),
+        "all kept": column("kept", lambda old: [True] * len(old)),
+        "no reason": column("reason", None),
+        "other reason": column("reason", lambda old: ["zz"] * len(old)),
+        "keeper removed": column("keeper", lambda old: [len(old) - 1] * len(old)),
+        "no keeper": column("keeper", None),
+        "not a number": column("resemblance", lambda old: [v and float("nan") for v in old]),
+        "no resemblance": column("resemblance", None),
+        "stands for nobody": column("n_duplicates", lambda old: [0] * len(old)),
+        "no ids": column("id", None),
+        "fewer rows": lambda table: table[1:],
+        "no rows": lambda table: table[:0],
+        "a column less": lambda table: table.drop_columns(["bytes"]),
+        "a column twice": lambda table: table.append_column("bytes", table["bytes"]),
+        "another type": lambda table: table.set_column(0, "order", table["order"].cast(pa.int32())),
+        "texts for numbers": lambda table: table.set_column(0, "order", pa.array(["zz"] * len(table))),
+        "not UTF-8": not_utf8,
+    },
+    "pairs": {
+        "pairs of one": lambda table: table.set_column(0, "left", table["right"]),
+        "a column less": lambda table: table.drop_columns(["left_id"]),
+        "no such document": column("right", lambda old: [77] * len(old)),
+    },
+    "inputs": {
+        "fewer rows": lambda table: table[:1],
+        "another order": lambda table: table[::-1],
+        "saved sketches": column("format", lambda old: ["saved sketches"] * len(old)),
+        "no name": column("name", None),
+    },
+}
 
 
-@pytest.mark.parametrize("what", CRAFTED)
+@pytest.mark.parametrize(("name", "what"), [(name, what) for name, changes in CRAFTED.items() for what in changes])
 @pytest.mark.parametrize("held", [True, False])
-def test_decisions_that_no_job_makes_are_refused_though_checksums_fit(saved, what, held):
+def test_tables_that_no_job_makes_are_refused_though_checksums_fit(saved, name, what, held):
     _, folder = saved
-    rewritten(folder, "decisions", CRAFTED[what])
-    with pytest.raises(la.errors.InputDataError, match=r"decisions\.parquet: damaged: "):
-        load_result(folder, held)
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("pairs", lambda table: table.set_column(0, "left", table["right"])), ("pairs", lambda table: table.drop_columns(["left_id"])),
-        ("pairs", lambda table: table.set_column(1, "right", pa.array([77] * len(table)))), ("inputs", lambda table: table[:1]), ("inputs", lambda table: table[::-1]),
-        ("inputs", lambda table: table.set_column(table.schema.get_field_index("format"), "format", pa.array(["saved sketches"] * len(table)))),
-        ("inputs", lambda table: table.set_column(table.schema.get_field_index("name"), "name", pa.nulls(len(table), pa.string()))),
-    ],
-)  # fmt: skip
-def test_pairs_and_inputs_that_no_job_makes_are_refused(saved, name, change):
-    _, folder = saved
-    rewritten(folder, name, change)
-    with pytest.raises(la.errors.InputDataError, match=rf"{name}\.parquet: damaged: "):
-        la.Result.load(folder)
+    path = folder / f"{name}.parquet"
+    pq.write_table(CRAFTED[name][what](pq.read_table(path)), path)
+    files = json.loads((folder / "result.json").read_text())["files"]
+    files[path.name]["blake2b"] = blake2b(path.read_bytes()).hexdigest()
+    described(folder, files=files)
+    refused(rf"{name}\.parquet: damaged: ", saved_result.load_result, folder, held)
 
 
 @pytest.mark.parametrize("name", ["result.json", "decisions.parquet", "inputs.parquet"])
 def test_pipes_and_devices_in_a_folder_are_not_read(saved, name):
     _, folder = saved
-    (folder / name).unlink()
-    os.mkfifo(folder / name)
-    with pytest.raises(la.errors.InputDataError, match="not a file"):
-        la.Result.load(folder)
-    (folder / name).unlink()
-    (folder / name).symlink_to("/dev/zero")
-    with pytest.raises(la.errors.InputDataError, match="not a file"):
-        la.Result.load(folder)
-
-
-def test_every_damage_is_found(saved, rng):
-    result, folder = saved
-    for name in ("result.json", "decisions.parquet", "pairs.parquet", "inputs.parquet"):
-        good = (folder / name).read_bytes()
-        for _ in range(15):
-            bad = bytearray(good)
-            bad[rng.integers(len(bad))] ^= 1 << int(rng.integers(8))
-            (folder / name).write_bytes(bad)
-            try:
-                loaded = la.Result.load(folder)
-            except la.errors.InputDataError as error:
-                assert str(folder) in str(error)
-            else:
-                assert name == "result.json" and same(loaded, result), "one kind of space in JSON became another"
-        for bad in (b"", good[: len(good) // 2], good + b"\0"):
-            (folder / name).write_bytes(bad)
-            with pytest.raises(la.errors.InputDataError):
-                la.Result.load(folder)
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
         (folder / name).unlink()
-        with pytest.raises(la.errors.InputDataError):
-            la.Result.load(folder)
-        (folder / name).write_bytes(good)
-    assert same(la.Result.load(folder), result)
+        make(folder / name)
+        refused("not a file", la.Result.load, folder)
+
+
+@pytest.mark.parametrize("name", ["result.json", "decisions.parquet", "pairs.parquet", "inputs.parquet"])
+def test_every_damage_is_found(saved, rng, name):
+    result, folder = saved
+    good = (folder / name).read_bytes()
+    for _ in range(15):
+        bad = bytearray(good)
+        bad[rng.integers(len(bad))] ^= 1 << int(rng.integers(8))
+        (folder / name).write_bytes(bad)
+        try:
+            loaded = la.Result.load(folder)
+        except la.errors.InputDataError as error:
+            assert str(folder) in str(error)
+        else:
+            assert name == "result.json" and same(loaded, result), "one kind of space in JSON became another"
+    for bad in (b"", good[: len(good) // 2], good + b"\0"):
+        (folder / name).write_bytes(bad)
+        refused(None, la.Result.load, folder)
+    (folder / name).unlink()
+    refused(None, la.Result.load, folder)

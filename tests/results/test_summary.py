@@ -46,9 +46,8 @@ def test_another_threshold_keeps_the_share_that_is_vouched_for(planned, share, t
     assert 0 <= after.recall_vouched <= after.recall_planned
     assert (after.threshold, after.found_by, after.plan) == (threshold, "by halves", {"halves": 2})
     assert (after.kept, after.seconds) == (70, {"keeping": 0.5})
-    told = {"recall_planned", "recall_vouched", "threshold", "found_by", "plan", "kept", "seconds"}
-    for field in fields(Summary):
-        assert field.name in told or getattr(after, field.name) == getattr(before, field.name), field.name
+    told = ("recall_planned", "recall_vouched", "threshold", "found_by", "plan", "kept", "seconds")
+    assert replace(after, **{name: getattr(before, name) for name in told}) == before
     assert before == summary(recall_planned=planned, recall_vouched=planned * share), "it is not changed itself"
 
 

@@ -14,7 +14,11 @@ import lookalike as la
 TEXTS = ["one two three four five six", "One two, three four five six", "quite another text"]
 
 
-@pytest.mark.parametrize("function", [la.dedup, la.pairs])
+def refused(reason, call, *given, **settings):
+    with pytest.raises(la.errors.ParameterError, match=reason):
+        call(*given, **settings)
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -35,7 +39,6 @@ TEXTS = ["one two three four five six", "One two, three four five six", "quite a
         ({"bands": True, "rows": 3}, "bands must be an integer"),
         ({"max_bucket": "3"}, "max_bucket must be an integer"),
         ({"memory": 0}, "memory must be at least"),
-        ({"html": 1}, "html must be True or False"),
         ({"tokenizer": "words"}, "tokenizer must be callable"),
         ({"memory": "1e400"}, "memory must be a number of bytes"),
         ({"memory": float("inf")}, "memory must be a number of bytes"),
@@ -45,10 +48,7 @@ TEXTS = ["one two three four five six", "One two, three four five six", "quite a
         ({"recall": 1.01}, "recall must be in \\(0, 1\\]: it is the probability of finding a pair at the threshold; got 1.01"),
         ({"recall": 0.0}, "recall must be"),
         ({"recall": 1, "verify": "sketch"}, "with recall 1 texts are compared: verify must be exact; got 'sketch'"),
-        (
-            {"recall": 1, "measure": "containment"},
-            "recall 1 is for resemblance, by the method minhash; got minhash and containment",
-        ),
+        ({"recall": 1, "measure": "containment"}, "recall 1 is for resemblance, by the method minhash; got minhash and containment"),
         ({"recall": 1, "method": "simhash"}, "got simhash and resemblance: take less, such as 0.999"),
         ({"recall": 1, "bands": 4, "rows": 2}, "permutations, bands and rows are for a recall below 1"),
         ({"verify": "hope"}, "verify must be one of"),
@@ -60,18 +60,17 @@ TEXTS = ["one two three four five six", "One two, three four five six", "quite a
         ({"measure": "overlap"}, "measure must be one of resemblance, containment; got 'overlap'"),
         ({"floor": 0.4}, "floor, which is for measure containment, must be in \\[0, 1\\]; got 0.4"),
         ({"measure": "containment", "floor": 1.1}, "must be in \\[0, 1\\]; got 1.1"),
-        (
-            {"measure": "containment", "verify": "sketch"},
-            "not on sketches: verify must be exact; got 'sketch': leave it out, or ask for measure resemblance",
-        ),
+        ({"measure": "containment", "verify": "sketch"}, "not on sketches: verify must be exact; got 'sketch': leave it out"),
         ({"measure": "containment", "method": "simhash"}, "containment is measured by the method minhash; got 'simhash'"),
         ({"measure": "containment", "bands": 2, "rows": 3}, "permutations, bands and rows are for resemblance"),
         ({"measure": "containment", "threshold": 0.01}, "459 are needed; raise the threshold, or lower the recall"),
+        ({"html": 1}, "html must be True or False; got 1"),
+        ({"fold_case": None}, "fold_case must be True or False; got None"),
     ],
-)
-def test_a_value_of_a_wrong_type_or_range_is_refused(function, wrong, said):
-    with pytest.raises(la.errors.ParameterError, match=said):
-        function(TEXTS, **wrong)
+)  # fmt: skip
+def test_a_value_of_a_wrong_type_or_range_is_refused(wrong, said):
+    for function in (la.dedup, la.pairs):
+        refused(said, function, TEXTS, **wrong)
 
 
 @pytest.mark.parametrize("name", ["keep", "empty", "evidence"])
@@ -80,16 +79,8 @@ def test_a_choice_is_one_of_its_words(name, value):
     """None is a default for ``keep`` alone: what is documented as one of some words must be one of them."""
     if name == "keep" and value is None:
         assert la.Settings(keep=None).keep == "first" and la.Settings(measure="containment").keep == "longest"
-        return
-    with pytest.raises(la.errors.ParameterError, match=f"{name} must be (a str( or None)?; got|one of)"):
-        la.dedup(TEXTS, **{name: value})
-
-
-@pytest.mark.parametrize("name", ["html", "fold_case", "annotate"])
-@pytest.mark.parametrize("value", [None, 0, "yes"])
-def test_a_switch_is_true_or_false(name, value):
-    with pytest.raises(la.errors.ParameterError, match=f"{name} must be True or False; got {value!r}"):
-        la.dedup(TEXTS, **{name: value})
+    else:
+        refused(f"{name} must be (a str( or None)?; got|one of)", la.dedup, TEXTS, **{name: value})
 
 
 def test_the_parameter_is_named():
@@ -99,8 +90,7 @@ def test_the_parameter_is_named():
 
 
 def test_numbers_of_numpy_are_numbers_of_the_job(tmp_path):
-    settings = {"threshold": np.float32(0.5), "seed": np.uint64(3), "threads": np.int32(1), "fold_case": np.True_}
-    result = la.dedup(TEXTS, **settings)
+    result = la.dedup(TEXTS, threshold=np.float32(0.5), seed=np.uint64(3), threads=np.int32(1), fold_case=np.True_)
     assert result.keep.tolist() == [True, False, True]
     result.write(tmp_path / "out.jsonl")
     assert json.loads((tmp_path / "out.jsonl_lookalike.json").read_text())["parameters"]["seed"] == 3
@@ -109,40 +99,42 @@ def test_numbers_of_numpy_are_numbers_of_the_job(tmp_path):
 @pytest.mark.parametrize("verify", ["exact", "sketch"])
 def test_simhash_needs_no_plan(verify):
     """No number of bands reaches this recall at this threshold, and none is needed."""
-    with pytest.raises(la.errors.ParameterError, match="cannot reach recall"):
-        la.dedup(TEXTS, threshold=0.001)
+    refused("cannot reach recall", la.dedup, TEXTS, threshold=0.001)
     result = la.dedup(TEXTS, threshold=0.001, method="simhash", verify=verify)
     assert result.keep.tolist() == [True, False, True] and result.summary.plan == {}
     assert find_pairs(TEXTS, threshold=0.001, method="simhash", verify=verify).summary["plan"] == {}
 
 
 def test_a_closed_result_says_so(tmp_path):
-    result = la.dedup(TEXTS, threshold=0.5)
+    result, unread = la.dedup(TEXTS, threshold=0.5), la.dedup(TEXTS)
     removed, again = result.removed, result.rethreshold(0.6)
     result.close()
-    for ask in (lambda: again.pairs, lambda: again.removed, lambda: result.pairs, lambda: result.clusters, lambda: result.annotations, lambda: result.rethreshold(0.9),
-                lambda: result.write(tmp_path / "out.jsonl")):  # fmt: skip
-        with pytest.raises(la.errors.ParameterError, match="this result is closed"):
-            ask()
+    unread.close()
+    for one, name in (
+        (again, "pairs"),
+        (again, "removed"),
+        (result, "pairs"),
+        (result, "clusters"),
+        (result, "annotations"),
+        (unread, "removed"),
+    ):
+        refused("this result is closed", getattr, one, name)
+    refused("this result is closed", result.rethreshold, 0.9)
+    refused("this result is closed", result.write, tmp_path / "out.jsonl")
     assert result.removed is removed and result.keep.sum() == 2 and result.summary.kept == 2
-    again = la.dedup(TEXTS)
-    again.close()
-    with pytest.raises(la.errors.ParameterError, match="this result is closed"):
-        _ = again.removed
     assert not (tmp_path / "out.jsonl").exists()
 
 
 def test_the_peak_of_memory_is_taken_after_writing(tmp_path, monkeypatch):
-    for job in (la.dedup(TEXTS), find_pairs(TEXTS)):
-        for module in map(import_module, ("lookalike.results.result", "lookalike.recipes.pairs")):
-            monkeypatch.setattr(module, "peak_memory", lambda: 12345)
-        job.write(tmp_path / f"{type(job).__name__}.jsonl")
-        summary = job.summary if isinstance(job.summary, dict) else job.summary.to_dict()
-        assert summary["peak_memory"] == 12345
-        monkeypatch.undo()
+    jobs = la.dedup(TEXTS), find_pairs(TEXTS)
+    for module in ("lookalike.results.result", "lookalike.recipes.pairs"):
+        monkeypatch.setattr(import_module(module), "peak_memory", lambda: 12345)
+    for number, job in enumerate(jobs):
+        job.write(tmp_path / f"{number}.jsonl")
+    assert jobs[0].summary.peak_memory == jobs[1].summary["peak_memory"] == 12345
 
 
-def test_the_seconds_of_rethreshold_are_its_own(monkeypatch):
+def test_the_seconds_of_rethreshold_are_its_own():
     result = la.dedup(TEXTS, threshold=0.5)
     began = time.perf_counter()
     again = result.rethreshold(0.9)
@@ -152,7 +144,6 @@ def test_the_seconds_of_rethreshold_are_its_own(monkeypatch):
 
 def test_threads_where_the_system_does_not_tell_processors(monkeypatch):
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    monkeypatch.setattr(os, "cpu_count", lambda: 6)
-    assert la.Settings().n_threads == 6
-    monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert la.Settings().n_threads == 1
+    for known, threads in ((6, 6), (None, 1)):
+        monkeypatch.setattr(os, "cpu_count", lambda known=known: known)
+        assert la.Settings().n_threads == threads

@@ -10,12 +10,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from contextlib import suppress
 from pathlib import Path
 
+from waiting import until
+
 TESTS = Path(__file__).parents[1]
-PATIENCE = 180.0  # seconds for a process to start
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Many JVMs on few cores: compile less, and start fewer threads."""
 _MASTER = re.compile(r"Starting Spark master at (spark://\S+)")
@@ -26,15 +26,6 @@ _MARK = "LOOKALIKE_TEST_CLUSTER"
 def die_with_parent():
     """Have this process killed when its parent ends, however that ends."""
     _LIBRARY.prctl(1, signal.SIGKILL)
-
-
-def wait_for(holds, what, seconds=PATIENCE):
-    """Wait until something holds; return what it gives."""
-    end = time.monotonic() + seconds
-    while not (found := holds()):
-        assert time.monotonic() < end, f"waited in vain for {what}"
-        time.sleep(0.02)
-    return found
 
 
 def kill_all(processes):
@@ -51,6 +42,10 @@ def _read(process, name):
     return b""
 
 
+def _all():
+    return [int(folder.name) for folder in Path("/proc").glob("[0-9]*")]
+
+
 def _parent(process):
     """The parent of a process that runs; 0 if it does not."""
     state = _read(process, "stat").rpartition(b")")[2].split()
@@ -58,15 +53,13 @@ def _parent(process):
 
 
 def is_alive(process):
-    """Whether a process runs, or could."""
     return _parent(process) > 0
 
 
-def descendants(roots):
-    """The processes below some, and themselves."""
-    numbers = [int(folder.name) for folder in Path("/proc").glob("[0-9]*")]
-    parents = {number: _parent(number) for number in numbers}
-    found, size = set(roots), 0
+def descendants(root):
+    """The processes below one, and itself."""
+    parents = {number: _parent(number) for number in _all()}
+    found, size = {root}, 0
     while len(found) != size:
         size = len(found)
         found |= {process for process, parent in parents.items() if parent in found}
@@ -74,25 +67,19 @@ def descendants(roots):
 
 
 class Cluster:
-    """A master and workers of one core each, on loopback.
-
-    Parameters
-    ----------
-    workers : int
-        How many to start with.
-    """
+    """A master and workers of one core each, on loopback: as many as are wanted at first."""
 
     def __init__(self, workers=2):
         self.folder = Path(tempfile.mkdtemp(prefix="lookalike-cluster-"))
         self._token, self._n, self._wanted = secrets.token_hex(16), 0, workers
-        self.workers = {}
+        self.workers, self._children = {}, []
+        self.java_options = f"{QUICK} -Djava.io.tmpdir={self.folder}"
 
     def __enter__(self):
-        """Start it."""
         try:
             self._start("master", ["org.apache.spark.deploy.master.Master", "--port", "0"])
             log = self.folder / "master.log"
-            self.master = wait_for(lambda: _MASTER.search(log.read_text()), "the master")[1]
+            self.master = until(lambda: _MASTER.search(log.read_text()))[1]
             for name in [self.start_worker(waits=False) for _ in range(self._wanted)]:
                 self._wait_for_worker(name)
         except BaseException:
@@ -104,16 +91,9 @@ class Cluster:
         """Kill all that belongs to it, and remove its files."""
         while found := self.processes():
             kill_all(found)
-            for process in list(self._children):
+            for process in self._children:
                 process.wait()
         shutil.rmtree(self.folder)
-
-    _children: tuple = ()
-
-    @property
-    def java_options(self):
-        """What each JVM is given."""
-        return f"{QUICK} -Djava.io.tmpdir={self.folder}"
 
     def environment(self):
         """What processes of the cluster, and drivers, get: the code under test, and a mark by which they are found."""
@@ -131,7 +111,7 @@ class Cluster:
                 env=self.environment() | environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 preexec_fn=die_with_parent,
             )  # fmt: skip
-        self._children = (*self._children, made)
+        self._children.append(made)
         return made
 
     def start_worker(self, local=None, waits=True):
@@ -142,35 +122,29 @@ class Cluster:
         command = ["org.apache.spark.deploy.worker.Worker", "--cores", "1", "--memory", "1500M", "--work-dir", str(folder)]
         host = f"127.0.0.{10 + self._n}"  # of its own: a second attempt of a task that takes long goes to another host
         given = {"SPARK_LOCAL_DIRS": str(local or folder), "SPARK_LOCAL_IP": host}
-        made = self._start(name, [*command, self.master], host, **given)
-        self.workers[name] = made.pid
+        self.workers[name] = self._start(name, [*command, self.master], host, **given).pid
         if waits:
             self._wait_for_worker(name)
         return name
 
     def _wait_for_worker(self, name):
         log = self.folder / f"{name}.log"
-        wait_for(lambda: "Successfully registered with master" in log.read_text(), name)
+        until(lambda: "Successfully registered with master" in log.read_text())
 
-    def executors(self, worker):
-        """The processes below a worker that have joined a job."""
-        java = [process for process in descendants([self.workers[worker]]) if b"CoarseGrained" in _read(process, "cmdline")]
+    def _executors(self, worker):
+        java = [process for process in descendants(worker) if b"CoarseGrained" in _read(process, "cmdline")]
         return [process for process in java if b"Successfully registered with driver" in _read(process, "cwd/stderr")]
 
     def wait_for_executors(self):
         """Wait until each worker has an executor that has joined the job."""
-        wait_for(lambda: all(self.executors(name) for name in self.workers), "executors")
+        until(lambda: all(map(self._executors, self.workers.values())))
 
     def kill(self, worker):
         """Kill a worker with its executor and their Pythons; return how many processes these were."""
-        gone = descendants([self.workers.pop(worker)])
+        gone = descendants(self.workers.pop(worker))
         kill_all(gone)
         return len(gone)
 
     def processes(self):
-        """All processes that carry the mark of this cluster."""
         mark = f"{_MARK}={self._token}".encode()
-        found = [
-            int(folder.name) for folder in Path("/proc").glob("[0-9]*") if mark in _read(folder.name, "environ").split(b"\0")
-        ]
-        return [process for process in found if process != os.getpid()]
+        return [one for one in _all() if one != os.getpid() and mark in _read(one, "environ").split(b"\0")]

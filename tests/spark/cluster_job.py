@@ -3,7 +3,6 @@
 import importlib
 import json
 import os
-import signal
 import sys
 import time
 
@@ -11,24 +10,26 @@ MARKED = "marked"
 """A word of the document at which tokenizers do what they are named for."""
 
 
-def _attempt():
-    """Which attempt of its task runs here; -1 if none does."""
+def at_first(text):
+    """Whether this is the marked document, and a first attempt of a task."""
+    if MARKED not in text or "pyspark" not in sys.modules:
+        return False
     from pyspark import TaskContext
 
     context = TaskContext.get()
-    return -1 if context is None else context.attemptNumber()
+    return context is not None and context.attemptNumber() == 0
 
 
 def dawdles(text):
     """Take long for one document, at the first attempt."""
-    if MARKED in text and "pyspark" in sys.modules and _attempt() == 0:
+    if at_first(text):
         time.sleep(20)
     return text.split()
 
 
 def stumbles(text):
     """Fail at one document, at the first attempt."""
-    if MARKED in text and "pyspark" in sys.modules and _attempt() == 0:
+    if at_first(text):
         raise RuntimeError("the first attempt fails")
     return text.split()
 
@@ -58,12 +59,10 @@ def _session(given):
 
 
 def say(**what):
-    """Tell the test something."""
     print(json.dumps(what), flush=True)
 
 
 def main():
-    """Run the job that the argument describes."""
     job = json.loads(sys.argv[1])
     session = _session(job["session"])
     import lookalike as la
@@ -76,8 +75,6 @@ def main():
 
     def progress(name, _):
         say(making=name)
-        if name == job["dies_at"]:
-            os.kill(os.getpid(), signal.SIGKILL)
         if job["asks"]:
             sys.stdin.readline()
 
@@ -91,8 +88,6 @@ def main():
     try:
         with la.dedup(data, engine=session, progress=progress, **settings) as result:
             say(making="result")
-            if job["dies_at"] == "result":
-                os.kill(os.getpid(), signal.SIGKILL)
             result.decisions.write.parquet(job["decisions"])
             if result.pairs is not None:
                 result.pairs.write.parquet(job["pairs"])

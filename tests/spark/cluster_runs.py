@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 import threading
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import ClassVar
@@ -12,7 +13,8 @@ from typing import ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 from spark import cluster_job
-from spark.cluster import descendants, die_with_parent, kill_all, wait_for
+from spark.cluster import descendants, die_with_parent, kill_all
+from waiting import until
 
 import lookalike as la
 
@@ -43,7 +45,6 @@ def corpus(n=150, seed=1):
 
 
 def write_corpus(folder, texts=None):
-    """Write two files of documents; return their paths."""
     texts = corpus() if texts is None else texts
     paths = []
     for number, some in enumerate((texts[: len(texts) // 2], texts[len(texts) // 2 :])):
@@ -54,7 +55,6 @@ def write_corpus(folder, texts=None):
 
 
 def expected(paths, **settings):
-    """The decisions and pairs of one machine."""
     if "tokenizer" in settings:
         settings["tokenizer"] = cluster_job.TOKENIZERS[settings["tokenizer"]]
     with closing(la.dedup(paths, threads=1, **settings)) as result:
@@ -69,39 +69,22 @@ def local(paths, frame, **settings):
 
 
 class Run:
-    """A driver, in a process of its own.
+    """A driver, in a process of its own, whose folder has one ``work`` for the job, and gets its results.
 
-    Parameters
-    ----------
-    cluster : Cluster
-    folder : Path
-        Has a folder ``work`` for the job, and gets its results.
-    data : list of str
-    dies_at : str, optional
-        The driver kills itself before it makes this table, or, by the name "result", before results are read.
-    asks : bool
-        It waits for ``go`` before it makes a table.
-    frame : bool
-        Its input is a data frame.
-    session : dict, optional
-        More settings of Spark.
-    environment : dict, optional
-    **settings
-        Of the job.
+    ``data`` are paths, which make a data frame if ``frame`` is set; ``session`` has more settings of Spark, ``settings`` are those of the job.
+    If it ``asks``, it waits for ``go`` before it makes a table.
     """
 
     count = 0
     running: ClassVar[list[subprocess.Popen[bytes]]] = []
 
-    def __init__(
-        self, cluster, folder, data, *, dies_at=None, asks=False, frame=False, session=None, environment=None, **settings
-    ):
+    def __init__(self, cluster, folder, data, *, asks=False, frame=False, session=None, environment=None, **settings):
         type(self).count += 1
-        self.folder, self.work, self.events = folder, Path(settings.get("work", folder / "work")), folder / "events"
+        self.work, self.events = Path(settings.get("work", folder / "work")), folder / "events"
         self.events.mkdir(exist_ok=True)
         self.decisions, self.pairs = folder / f"decisions-{self.count}", folder / f"pairs-{self.count}"
         job = {
-            "data": data, "dies_at": dies_at, "asks": asks, "frame": frame, "settings": {"work": str(self.work)} | settings,
+            "data": data, "asks": asks, "frame": frame, "settings": {"work": str(self.work)} | settings,
             "session": SESSION | self._session(cluster) | (session or {}),
             "decisions": str(self.decisions), "pairs": str(self.pairs),
         }  # fmt: skip
@@ -128,7 +111,7 @@ class Run:
     def tables(self):
         """Yield the names of tables that it is about to make, until it ends."""
         while True:
-            wait_for(lambda: len(self.made) > self._seen or self.process.poll() is not None, "a table", PATIENCE)
+            until(lambda: len(self.made) > self._seen or self.process.poll() is not None)
             if len(self.made) <= self._seen:
                 return
             self._seen += 1
@@ -141,12 +124,11 @@ class Run:
 
     def kill(self, with_java=True):
         """Kill the driver, and its JVM, which would otherwise end when it notes this."""
-        kill_all(descendants([self.process.pid]) if with_java else [self.process.pid])
+        kill_all(descendants(self.process.pid) if with_java else [self.process.pid])
         self.process.wait()
         self.process.stdin.close()
 
     def wait(self, seconds=PATIENCE):
-        """Wait until it ends; return what it said last."""
         self.process.wait(seconds)
         self._reader.join()
         self.process.stdin.close()
@@ -158,7 +140,6 @@ class Run:
         return [said["making"] for said in self.said if "making" in said]
 
     def finished(self, seconds=PATIENCE):
-        """Wait; the job must have ended well."""
         last = self.wait(seconds)
         assert last.get("done"), f"{last}\n{self.errors.read_text()[-3000:]}"
         return last
@@ -175,7 +156,7 @@ class Run:
         """Kill the drivers that tests have left, which would keep the cluster from others."""
         for process in cls.running:
             if process.poll() is None:
-                kill_all(descendants([process.pid]))
+                kill_all(descendants(process.pid))
                 process.wait()
                 process.stdin.close()
         cls.running.clear()
@@ -186,15 +167,12 @@ class Run:
 
     def lost(self):
         """How many tasks ended otherwise than well, by reason, in all runs in this folder."""
-        counts = {}
-        for log in self.events.iterdir():
-            for line in log.read_text().splitlines():
-                if '"SparkListenerTaskEnd"' in line and (why := json.loads(line)["Task End Reason"]["Reason"]) != "Success":
-                    counts[why] = counts.get(why, 0) + 1
-        return counts
+        lines = (line for log in self.events.iterdir() for line in log.read_text().splitlines())
+        ended = Counter(json.loads(line)["Task End Reason"]["Reason"] for line in lines if '"SparkListenerTaskEnd"' in line)
+        ended.pop("Success", None)
+        return ended
 
     def stored(self):
-        """The names of tables that are stored."""
         return {path.stem for path in (self.work / "tables").glob("*.done")}
 
 

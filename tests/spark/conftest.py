@@ -7,7 +7,6 @@ from spark_session import session
 
 @pytest.fixture(scope="session")
 def cluster():
-    """The one session."""
     return session()
 
 

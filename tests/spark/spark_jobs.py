@@ -1,6 +1,7 @@
 """Whole jobs on the cluster beside the same ones on the local engine: documents, the files that they lie in, and what is held equal."""
 
 import csv
+from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
@@ -10,7 +11,7 @@ import pyarrow.json as pj
 import pyarrow.parquet as pq
 import pytest
 from engine_kinds import WORK, spark_engine
-from parity.made import DATA, MADE, REAL, table
+from parity.made import DATA, MADE, REAL, shuffled, table
 from row_files import lines
 from same_results import same_job
 from spark_session import watched
@@ -29,23 +30,21 @@ def corpus(name, n=None):
     """Documents by name, at most so many: made ones drawn from all over, real ones side by side. Skips where they are absent."""
     rng = np.random.default_rng(1)
     if name == "mixed":
-        found = table([text for one in MADE for text in MADE[one](rng)], rng)
+        found = table([text for one in MADE for text in shuffled(one, rng)], rng)
     elif name in MADE:
-        found = table(MADE[name](rng), rng)
+        found = table(shuffled(name, rng), rng)
     else:
         path = DATA / (f"{name}.parquet" if name in REAL else "news_planted/articles_1000.jsonl")
         if not path.exists():
             pytest.skip("the real corpora lie beside the repository, and are absent here")
         read = pq.read_table(path, columns=["text"]) if name in REAL else pj.read_json(path)
         found = table([text or "" for text in read["text"].to_pylist()], rng)
-    if n is not None and n < len(found):
-        made = name == "mixed" or name in MADE
-        found = found.take(np.sort(rng.permutation(len(found))[:n])) if made else found.slice(len(found) // 2, n)
-    return found
+    if n is None or n >= len(found):
+        return found
+    return found.take(np.sort(rng.permutation(len(found))[:n])) if name in ("mixed", *MADE) else found.slice(len(found) // 2, n)
 
 
 def write(rows, path):
-    """Write documents to a file of a format, or a folder of texts; return its path."""
     form = path.suffix[1:]
     if form == "parquet":
         pq.write_table(rows, path, row_group_size=ROWS)
@@ -90,18 +89,12 @@ class Case:
 
 
 def inputs(case, folder):
-    """Write the files of a case; return what ``dedup`` is to be given."""
     rows = corpus(case.corpus, case.n)
     (folder / "references").mkdir()
     against = files(rows.slice(0, case.references), folder / "references", case.form) if case.references else None
     paths = files(rows.slice(case.references), folder, case.form, case.n_files)
     data = [paths[i] for i in case.order or range(len(paths))]
     return {"data": data, "against": against, "threads": 1} | case.settings
-
-
-def removed_of(result):
-    """How many documents the result removes by which reason."""
-    return {row["values"]: row["counts"] for row in result.decisions["reason"].value_counts().to_pylist()}
 
 
 def hold(case, folder, monkeypatch):
@@ -115,8 +108,10 @@ def hold(case, folder, monkeypatch):
             engine.components = None  # rounds say the same
         with watched(engine.session, folder, monkeypatch), closing(la.dedup(**given, engine=engine)) as found:
             same_job(found, wanted)
-            for name in ("documents", "kept", "near_duplicates", "text_bytes", "least_alike"):
-                assert getattr(found.summary, name) == getattr(wanted.summary, name), name
-        reasons = removed_of(wanted)
+            assert (found.summary.text_bytes, found.summary.least_alike) == (
+                wanted.summary.text_bytes,
+                wanted.summary.least_alike,
+            )
+        reasons = Counter(wanted.decisions["reason"].to_pylist())
     assert not (folder / WORK).exists(), "a closed job leaves files behind"
     return reasons

@@ -4,8 +4,9 @@ import os
 import signal
 
 import pytest
-from spark.cluster import Cluster, descendants, is_alive, kill_all, wait_for
+from spark.cluster import Cluster, descendants, is_alive, kill_all
 from spark.cluster_runs import Run, expected, local, write_corpus
+from waiting import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -21,11 +22,11 @@ def is_stored(name):
     return name not in ("starting workers", "result")
 
 
-def turn_of(run, stored, until):
+def turn_of(run, stored, last):
     """Let a driver make tables up to one of some; return which it stored, and what it is about to make next."""
     made = []
     for name in run.tables():
-        if name == "result" or (made and (until is None or made[-1] in until)):
+        if name == "result" or (made and (last is None or made[-1] in last)):
             return made, name
         if is_stored(name):
             assert name not in stored
@@ -41,17 +42,17 @@ CASES = {"files": (EACH, {}), "frame": (("sketches-unsorted", "sketches", "match
 @pytest.mark.parametrize("case", CASES)
 def test_the_driver_is_killed_after_tables(cluster, tmp_path, case):
     """Every other one is killed while the next table is half written, and every third one's JVM ends by itself."""
-    paths, (until, how) = write_corpus(tmp_path), CASES[case]
+    paths, (ends, how) = write_corpus(tmp_path), CASES[case]
     stored, n, halves, after = [], 0, 0, ""
     while after != "result":
         run = Run(cluster, tmp_path, paths, asks=True, **how)
-        names, after = turn_of(run, stored, until)
+        names, after = turn_of(run, stored, ends)
         stored += names
         if n == 0:
             assert "another process is using this folder" in Run(cluster, tmp_path, paths, **how).wait()["refused"]
         if n % 2 and is_stored(after):
             run.go()
-            wait_for(lambda: [*run.work.glob(f"tables/{after}/*")] or run.made[-1] != after, after)  # noqa: B023
+            until(lambda: [*run.work.glob(f"tables/{after}/*")] or run.made[-1] != after)  # noqa: B023
             halves += f"{after}.done" not in os.listdir(run.work / "tables")
         run.kill(with_java=n % 3 != 0)
         n += 1
@@ -73,8 +74,8 @@ def test_an_old_driver_that_wakes_up_spoils_nothing(cluster, tmp_path):
     reached, how = tmp_path / "gate.reached", {"tokenizer": "waits", "environment": {"LOOKALIKE_TEST_GATE": str(gate)}}
     how["session"] = {"spark.executorEnv.LOOKALIKE_TEST_GATE": str(gate), "spark.cores.max": "1"}
     first = Run(cluster, tmp_path, paths, **how)
-    wait_for(reached.exists, "the first")
-    old = [process for process in descendants([first.process.pid]) if process != first.process.pid]
+    until(reached.exists)
+    old = [process for process in descendants(first.process.pid) if process != first.process.pid]
     for process in old:
         os.kill(process, signal.SIGSTOP)
     try:
@@ -82,10 +83,10 @@ def test_an_old_driver_that_wakes_up_spoils_nothing(cluster, tmp_path):
         reached.unlink()
         cluster.start_worker()
         second = Run(cluster, tmp_path, paths, **how)
-        wait_for(reached.exists, "the second")
+        until(reached.exists)
         for process in old:
             os.kill(process, signal.SIGCONT)
-        wait_for(lambda: not any(map(is_alive, old)), "the end of the first")
+        until(lambda: not any(map(is_alive, old)))
     finally:
         kill_all(old)
         gate.unlink()

@@ -3,8 +3,9 @@
 import time
 
 import pytest
-from spark.cluster import Cluster, wait_for
+from spark.cluster import Cluster
 from spark.cluster_runs import Run, expected, kill_worker, local, write_corpus
+from waiting import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -34,9 +35,9 @@ def test_a_worker_is_killed_in_each_stage(cluster, tmp_path, every):
         before = run.stages()
         run.go()
         if kills % 2:
-            wait_for(lambda: [*run.work.glob(f"tables/{name}/*")] or run.made[-1] != name, name)  # noqa: B023
+            until(lambda: [*run.work.glob(f"tables/{name}/*")] or run.made[-1] != name)  # noqa: B023
         else:
-            wait_for(lambda: run.stages() > before, name)  # noqa: B023
+            until(lambda: run.stages() > before)  # noqa: B023
             time.sleep(0.05 * (kills % 5))
         gone, kills = gone + kill_worker(cluster), kills + 1
     run.finished()

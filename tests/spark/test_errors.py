@@ -6,36 +6,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from engine_kinds import spark_engine
-from row_files import WORDS, lines, write
+from json_lines import write_lines
+from row_files import WORDS
 
 import lookalike as la
 
 pytestmark = pytest.mark.spark
-
-
-def good(folder, name="a.jsonl"):
-    """A file with nothing wrong."""
-    return write(folder / name, lines([{"text": text, "id": f"{name}{i}", "v": i} for i, text in enumerate(WORDS)]))
-
-
-def invalid(folder):
-    """A byte that is no UTF-8, in the second file."""
-    return [good(folder), write(folder / "b.jsonl", [b'{"text": "fine"}\n{"text": "ab\xffcd"}\n'])], {}
-
-
-def no_text(folder):
-    """A row without the column."""
-    return [good(folder), write(folder / "b.jsonl", [b'{"text": "fine"}\n\n{"text": 5}\n'])], {}
-
-
-def damaged(folder):
-    """Parquet whose pages are damaged; its metadata are whole."""
-    path = folder / "b.parquet"
-    pq.write_table(pa.table({"text": WORDS * 20}), path, row_group_size=60, use_dictionary=False)
-    data = bytearray(path.read_bytes())
-    data[100:400] = bytes(300)
-    path.write_bytes(data)
-    return [path], {}
 
 
 def failing(text):
@@ -45,51 +21,38 @@ def failing(text):
     return text.split()
 
 
-def no_tokens(folder):
-    """A tokenizer that fails."""
-    return [good(folder)], {"tokenizer": failing}
+def damaged(folder):
+    """Parquet whose pages are damaged; its metadata are whole."""
+    pq.write_table(pa.table({"text": WORDS * 20}), folder / "b.parquet", row_group_size=60, use_dictionary=False)
+    data = bytearray((folder / "b.parquet").read_bytes())
+    data[100:400] = bytes(300)
+    (folder / "b.parquet").write_bytes(data)
 
 
 def binary(folder):
     """Bytes in a column of Parquet that are no UTF-8: a step finds it, not the reader."""
-    path = folder / "b.parquet"
-    pq.write_table(pa.table({"text": pa.array([b"fine", b"ab\xffcd"], pa.binary())}), path)
-    return [good(folder), path], {}
+    pq.write_table(pa.table({"text": pa.array([b"fine", b"ab\xffcd"], pa.binary())}), folder / "b.parquet")
 
 
-def twice(folder):
-    """An id that comes twice."""
-    return [good(folder), write(folder / "b.jsonl", lines([{"text": "x", "id": "new"}, {"text": "y", "id": "a.jsonl3"}]))], {
-        "id": "id"
-    }
+WRONG = {  # what the file after a good one holds, and settings
+    "a byte that is no UTF-8": (b'{"text": "fine"}\n{"text": "ab\xffcd"}\n', {}),
+    "a tokenizer that fails": (b'{"text": "fine"}\n', {"tokenizer": failing}),
+    "a row without the column": (b'{"text": "fine"}\n\n{"text": 5}\n', {}),
+    "damaged pages": (damaged, {}),
+    "a column of bytes": (binary, {}),
+    "an id that comes twice": (b'{"text": "x", "id": "new"}\n{"text": "y", "id": "a3"}\n', {"id": "id"}),
+    "values of which neither is larger": (b'{"text": "x", "id": "n", "v": "text"}\n', {"keep": "largest:v"}),
+    "a document larger than wanted": (b'{"text": "x"}\n{"text": "%s"}\n' % (b"long " * 100), {"max_document": 200}),
+}
+QUICK = list(WRONG)[:2]
 
 
-def mixed(folder):
-    """Values of which neither is larger."""
-    rows = [{"text": "x", "id": "n", "v": "text"}]
-    return [good(folder), write(folder / "b.jsonl", lines(rows))], {"keep": "largest:v"}
-
-
-def large(folder):
-    """A document larger than wanted."""
-    return [good(folder), write(folder / "b.jsonl", lines([{"text": "x"}, {"text": "long " * 100}]))], {"max_document": 200}
-
-
-def fields(folder):
-    """A row of CSV with too few fields."""
-    return [write(folder / "b.csv", [b"id,text\n1,x\n2\n"])], {}
-
-
-QUICK = (invalid, no_tokens)
-WRONG = [
-    *QUICK,
-    *(pytest.param(one, marks=pytest.mark.slow) for one in (no_text, damaged, binary, twice, mixed, large, fields)),
-]
-
-
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
+@pytest.mark.parametrize("wrong", [*QUICK, *(pytest.param(one, marks=pytest.mark.slow) for one in WRONG if one not in QUICK)])
 def test_the_error_is_that_of_the_local_engine(wrong, cluster, tmp_path):
-    paths, settings = wrong(tmp_path)
+    write_lines(tmp_path / "a.jsonl", ({"text": text, "id": f"a{i}", "v": i} for i, text in enumerate(WORDS)))
+    held, settings = WRONG[wrong]
+    held(tmp_path) if callable(held) else (tmp_path / "b.jsonl").write_bytes(held)
+    paths = sorted(tmp_path.iterdir())
     with pytest.raises(la.LookalikeError) as said:
         la.dedup(paths, threads=1, **settings)
     public = next(one for one in type(said.value).__mro__ if one.__module__ == "lookalike.errors")

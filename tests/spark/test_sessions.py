@@ -49,7 +49,6 @@ def test_the_session_of_a_job(monkeypatch):
 
 
 def some_rows(engine):
-    """Rows that a task makes."""
     return engine.run_on(engine.numbers(3), iter, NUMBERS).collect
 
 

@@ -8,16 +8,17 @@ from contextlib import closing
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from cli.commands import contents
+from json_lines import write_lines
 from object_store import held, put_folder
 
 import lookalike as la
-from lookalike.errors import LookalikeError, OutputError, ParameterError
+from lookalike.errors import OutputError, ParameterError
 from lookalike.files.disk import OutputFolder
 from lookalike.files.folder import folder_of
 from lookalike.formats.sources import open_sources
 from lookalike.formats.writers import describe
-from lookalike.recipes.spark import files as writing
-from lookalike.recipes.spark.files import WRITTEN, Writing, check_where, take_files, write_inputs
+from lookalike.recipes.spark.files import TOLD, WRITTEN, Writing, check_where, take_files, write_inputs
 from lookalike.results.groups import annotation_columns
 from lookalike.values.tables import SOURCE_BITS
 
@@ -25,90 +26,76 @@ LONG = " ".join(f"word{i}" for i in range(40))
 TEXTS = [LONG, "one of a kind", LONG, f"{LONG} more", "", "another, unlike it"]
 
 
-def inputs(folder):
-    """Files of four formats, one without rows, one in a folder below, and one of references."""
-    (folder / "in/sub").mkdir(parents=True)
-    pq.write_table(pa.table({"text": TEXTS, "n": range(6)}), folder / "in/a.parquet")
-    with gzip.open(folder / "in/sub/b.jsonl.gz", "wt") as stream:
+@pytest.fixture
+def data(tmp_path):
+    """A folder of files of four formats, one without rows, one in a folder below."""
+    (tmp_path / "in/sub").mkdir(parents=True)
+    pq.write_table(pa.table({"text": TEXTS, "n": range(6)}), tmp_path / "in/a.parquet")
+    with gzip.open(tmp_path / "in/sub/b.jsonl.gz", "wt") as stream:
         stream.writelines(json.dumps({"text": f"{text} again", "n": 1}) + "\n" for text in TEXTS)
-    (folder / "in/c.csv").write_text("n,text\n" + "".join(f'{i},"{text}"\n' for i, text in enumerate(TEXTS)))
-    (folder / "in/d.jsonl").write_text("")
-    (folder / "ref.jsonl").write_text(json.dumps({"text": f"{LONG} more"}) + "\n")
-    return str(folder / "in"), str(folder / "ref.jsonl")
+    (tmp_path / "in/c.csv").write_text("n,text\n" + "".join(f'{i},"{text}"\n' for i, text in enumerate(TEXTS)))
+    write_lines(tmp_path / "in/d.jsonl", [])
+    return str(tmp_path / "in")
 
 
-def files(folder):
-    """{name: bytes} of all files below a folder."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
-def told(result, n_splits, first, annotate, batch_rows=4):
+def told(result, n_splits, first, names):
     """What tasks are given of the decisions of a job on one machine: sorted, a row without position before each input."""
-    scores = result.score_names
-    names = annotation_columns(scores, first > 0) if annotate else []
-    table = result.decisions.filter(pa.compute.not_equal(result.decisions["reason"], "reference"))
-    wanted = pa.compute.not_equal(table["reason"], "skipped") if annotate else table["kept"]
-    source = pa.compute.shift_right(table["position"], SOURCE_BITS)
-    own = pa.table([source, table["position"], wanted, *(table[name] for name in names)],
-                   ["source", "position", "wanted", *names])  # fmt: skip
-    heads = pa.Table.from_pylist([{"source": source} for source in range(first, n_splits)], own.schema)
-    together = pa.concat_tables([heads, own]).combine_chunks()
-    order = sorted(range(len(together)), key=lambda i: (together["source"][i].as_py(), i))
-    return scores if annotate else None, together.take(order).combine_chunks().to_batches(batch_rows)
+    rows = [{"source": source} for source in range(first, n_splits)]
+    for row in result.decisions.to_pylist():
+        if row["reason"] != "reference":
+            own = {name: row[name] for name in ("position", *names)}
+            rows.append(own | {"source": row["position"] >> SOURCE_BITS, "wanted": bool(names) or row["kept"]})
+    schema = pa.schema([*TOLD, *(result.decisions.schema.field(name) for name in names)])
+    return pa.Table.from_pylist(sorted(rows, key=lambda row: row["source"]), schema).to_batches(4)
 
 
-def written_by_tasks(output, result, splits, first, annotate, attempts=1):
-    """Run a task, more than once if wanted; publish what the last one wrote."""
-    scores, batches = told(result, len(splits), first, annotate)
-    with folder_of(output).publish([], replace=False) as new:
-        with new.tasks() as place:
+def both_ways(data, folder, output, annotate=False, against=None, free=()):
+    """Run the task that writes twice, as if the first attempt had been lost, and publish; return what one machine writes."""
+    splits = [*(open_sources([against]) if against else ()), *open_sources([data])]
+    first = len(splits) - len(open_sources([data]))
+    with closing(la.dedup(data, against=against)) as result, folder_of(output).publish([], replace=False) as new:
+        scores = result.score_names
+        batches = told(result, len(splits), first, annotation_columns(scores, first > 0) if annotate else ())
+        with new.tasks() as attempts:
             how = Writing(
-                splits=tuple(splits), provenance=result.provenance, encoding_errors="strict", output="clean", attempts=place,
-                scores=scores, against=first > 0,
+                splits=tuple(splits), provenance=result.provenance, encoding_errors="strict", output="clean", attempts=attempts,
+                scores=scores if annotate else None, against=first > 0, free=free,
             )  # fmt: skip
-            for _ in range(attempts):
+            for _ in range(2):
                 rows = list(write_inputs(iter(batches), how))
             take_files(iter(rows), new, len(splits) - first)
         describe(new, result.provenance)
+        result.write(folder / "wanted", annotate=annotate)
     assert all(batch.schema == WRITTEN for batch in rows)
-    return rows
+    return held_in(folder / "wanted")
+
+
+def held_in(folder):
+    return {str(name): data for name, data in contents(folder).items()}
 
 
 @pytest.mark.parametrize("annotate", [False, True], ids=["kept", "annotated"])
 @pytest.mark.parametrize("against", [False, True], ids=["alone", "against"])
-def test_tasks_write_what_one_machine_writes(tmp_path, annotate, against):
-    data, references = inputs(tmp_path)
-    splits = [*(open_sources([references]) if against else ()), *open_sources([data])]
-    with closing(la.dedup(data, against=references if against else None)) as result:
-        assert 0 < result.summary.kept < result.summary.documents == 18
-        result.write(tmp_path / "wanted", annotate=annotate)
-        written_by_tasks(tmp_path / "clean", result, splits, int(against), annotate, attempts=2)
-    assert files(tmp_path / "clean") == files(tmp_path / "wanted")
-    assert sorted(files(tmp_path / "clean")) == ["_lookalike.json", "a.parquet", "c.csv", "d.jsonl", "sub/b.jsonl.gz"]
-    assert {path.name for path in tmp_path.iterdir()} == {"in", "ref.jsonl", "clean", "wanted"}
+def test_tasks_write_what_one_machine_writes(tmp_path, data, annotate, against):
+    references = str(write_lines(tmp_path / "ref.jsonl", [f"{LONG} more"])) if against else None
+    wanted = both_ways(data, tmp_path, tmp_path / "clean", annotate, references)
+    assert held_in(tmp_path / "clean") == wanted
+    assert sorted(wanted) == ["_lookalike.json", "a.parquet", "c.csv", "d.jsonl", "sub/b.jsonl.gz"]
+    assert {path.name for path in tmp_path.iterdir()} - {"ref.jsonl"} == {"in", "clean", "wanted"}
 
 
 def test_text_files_are_one_input_of_several_files(tmp_path):
     (tmp_path / "in").mkdir()
     for i, text in enumerate(TEXTS):
         (tmp_path / f"in/{i}.txt").write_text(text)
-    with closing(la.dedup(str(tmp_path / "in"))) as result:
-        result.write(tmp_path / "wanted")
-        rows = written_by_tasks(tmp_path / "clean", result, open_sources([str(tmp_path / "in")]), 0, False)
-    assert files(tmp_path / "clean") == files(tmp_path / "wanted")
-    assert [batch["name"].to_pylist()[-1] for batch in rows] == [None]
+    wanted = both_ways(str(tmp_path / "in"), tmp_path, tmp_path / "clean")
+    assert held_in(tmp_path / "clean") == wanted
 
 
 def test_a_column_that_annotation_adds_is_refused_before_anything_is_written(tmp_path):
-    (tmp_path / "in.jsonl").write_text(json.dumps({"text": LONG, "keep": 1}) + "\n")
-    with closing(la.dedup(str(tmp_path / "in.jsonl"))) as result:
-        scores, batches = told(result, 1, 0, True)
-        how = Writing(
-            splits=tuple(open_sources([str(tmp_path / "in.jsonl")])), provenance={}, encoding_errors="strict", output="clean",
-            attempts=tmp_path, scores=scores, free=("keep",),
-        )  # fmt: skip
-        with pytest.raises(LookalikeError, match="'keep' already exists"):
-            list(write_inputs(iter(batches), how))
+    path = write_lines(tmp_path / "in.jsonl", [{"text": LONG, "keep": 1}])
+    with pytest.raises(la.LookalikeError, match="'keep' already exists"):
+        both_ways(str(path), tmp_path, tmp_path / "clean", True, free=("keep",))
     assert not list(tmp_path.rglob("*/in.jsonl"))
 
 
@@ -116,43 +103,33 @@ def test_workers_that_do_not_see_the_output_say_so(tmp_path):
     how = Writing(
         splits=(None,), provenance={}, encoding_errors="strict", output="/lake/clean", attempts=tmp_path / "elsewhere"
     )  # fmt: skip
-    head = pa.RecordBatch.from_pylist([{"source": 0}], writing.TOLD)
+    head = pa.RecordBatch.from_pylist([{"source": 0}], TOLD)
     with pytest.raises(OutputError, match="/lake/clean: Spark's workers do not see .*elsewhere: name a folder"):
         list(write_inputs(iter([head]), how))
     assert not (tmp_path / "elsewhere").exists()
 
 
 @pytest.mark.parametrize("annotate", [False, True], ids=["kept", "annotated"])
-def test_on_a_store_tasks_write_the_same_files(tmp_path, bucket, annotate, monkeypatch):
-    """Twice, as if the first attempt had been lost; nothing else is left, there or on the disk."""
+def test_on_a_store_tasks_write_the_same_files(tmp_path, data, bucket, annotate, monkeypatch):
+    """Nothing else is left, there or on the disk."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    data, _ = inputs(tmp_path)
-    splits = open_sources([str(put_folder(data, bucket / "in"))])
-    with closing(la.dedup(str(bucket / "in"))) as result:
-        result.write(tmp_path / "wanted", annotate=annotate)
-        monkeypatch.setattr(tempfile, "tempdir", str(temporary))  # one that no neighbour uses
-        written_by_tasks(bucket / "clean", result, splits, 0, annotate, attempts=2)
-        assert list(temporary.iterdir()) == []
-    assert held(bucket / "clean") == files(tmp_path / "wanted")
-
-
-def rows_of(*rows):
-    """What a task tells, as rows."""
-    return iter([pa.RecordBatch.from_pylist([dict(zip(WRITTEN.names, row, strict=True)) for row in rows], WRITTEN)])
+    put_folder(data, bucket / "in")
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))  # one that no neighbour uses
+    wanted = both_ways(str(bucket / "in"), tmp_path, bucket / "clean", annotate)
+    assert list(temporary.iterdir()) == [] and held(bucket / "clean") == wanted
 
 
 def test_rows_of_tasks_that_are_lost_are_missed(tmp_path):
     with pytest.raises(OutputError, match="of 1 inputs, 0 were written"):
-        take_files(rows_of(), OutputFolder(tmp_path), 1)
+        take_files(iter([]), OutputFolder(tmp_path), 1)
 
 
-def test_a_single_file_is_refused_with_a_hint(tmp_path):
-    with pytest.raises(ParameterError, match=r"one file, but the tasks .* such as .*/out/"):
-        check_where(tmp_path / "out.jsonl.gz", False)
-    check_where(tmp_path / "out", False)
-    check_where("out.parquet/", False)
-    with pytest.raises(ParameterError, match=r"one file, but the tasks .* such as clean/"):
-        check_where("-", False)
-    with pytest.raises(ParameterError, match=r"one file, but the tasks .* such as s3://lake/out/"):
-        check_where("s3://lake/out.parquet", False)
+@pytest.mark.parametrize(
+    ("output", "such"), [("/lake/out.jsonl.gz", "/lake/out/"), ("-", "clean/"), ("s3://lake/out.parquet", "s3://lake/out/")]
+)
+def test_a_single_file_is_refused_with_a_hint(output, such):
+    with pytest.raises(ParameterError, match=rf"one file, but the tasks .* such as {such}"):
+        check_where(output, False)
+    for folder in ("/lake/out", "out.parquet/"):
+        check_where(folder, False)
