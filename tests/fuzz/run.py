@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-KINDS = ("inputs", "stores", "commands", "crafted")
+KINDS = ("core", "inputs", "stores", "commands", "crafted")
 PATIENCE = 300.0  # seconds without a line from a worker: it hangs
 
 

@@ -21,9 +21,9 @@ def run(program, *arguments):
 @pytest.mark.parametrize(
     ("kind", "cases"),
     [
-        ("inputs", 60), ("stores", 90), ("commands", 60), ("crafted", 150),
+        ("core", 400), ("inputs", 60), ("stores", 90), ("commands", 60), ("crafted", 150),
         *(pytest.param(kind, 1000, marks=pytest.mark.slow) for kind in ("inputs", "stores", "commands")),
-        pytest.param("crafted", 4000, marks=pytest.mark.slow),
+        *(pytest.param(kind, 4000, marks=pytest.mark.slow) for kind in ("core", "crafted")),
     ],
 )  # fmt: skip
 def test_no_case_shows_a_defect(kind, cases):

@@ -19,6 +19,7 @@ def place(error):
 
 def main(kind, start, stop, out):
     """Run the cases of a kind; a line of JSON each, begun before the case and ended after it."""
+    import core
     import numpy as np
     from commands import Commands
     from crafted import Crafted
@@ -31,6 +32,7 @@ def main(kind, start, stop, out):
         "inputs": lambda: judge,
         "stores": lambda: Stores(folder / "seed").judge,
         "commands": lambda: Commands(folder / "seed").judge,
+        "core": lambda: core.judge,
         "crafted": lambda: Crafted(folder / "seed").judge,
     }[kind]()
     with open(out, "a", buffering=1) as stream:
