@@ -1,22 +1,19 @@
 """An index holds what was added, finds it, forgets what was removed, and lasts."""
 
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from corpora import planted
+from index.writer import answers
 from raising import assert_raises
 
 import lookalike as la
 from lookalike.errors import IncompatibleSketchError, IndexFormatError, OutputError, ParameterError
 from lookalike.files.arrays import ArrayFile
 from lookalike.index.manifest import read_manifest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from writer import answers
 
 KINDS = {
     "minhash": {},

@@ -13,15 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from corpora import planted
+from index.writer import KINDS, answers, apply, operations, text_of
 from raising import assert_raises
 from waiting import until
 
 import lookalike as la
 from lookalike.errors import IndexFormatError, OutputError
 from lookalike.index.manifest import read_manifest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from writer import KINDS, answers, apply, operations, text_of
 
 
 @pytest.fixture
