@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from cli.commands import contents
 from json_lines import write_lines
+from samples import one_in
 from weekly import weeks
 
 from lookalike.files.disk import SIDECAR
@@ -117,7 +118,9 @@ main(sys.argv[2:])
 """
 
 
-@pytest.mark.parametrize("name", ["page.html", "saved", "gone.csv", "clean", "clean.jsonl", "mine", "work/finished.json"])
+@pytest.mark.parametrize(
+    "name", one_in(3, ["page.html", "saved", "gone.csv", "clean", "clean.jsonl", "mine", "work/finished.json"])
+)
 def test_an_output_that_appeared_just_before_a_kill_is_its_own(name, folder, run):
     output = "clean.jsonl" if "." in name else "clean"
     line = f"""dedup w1 {HOW} -o {output} --report page.html --save saved --set save_sketches=mine --removed gone.csv --work work

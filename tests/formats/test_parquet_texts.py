@@ -138,7 +138,7 @@ def test_what_arrow_reads(tmp_path, what, table, written, asked):
         assert rows_of(path, later=True)[1] > 0
 
 
-@pytest.mark.parametrize(("codec", "dictionary", "threads"), one_in(2, CODECS, [False, True], [1, 2]))
+@pytest.mark.parametrize(("codec", "dictionary", "threads"), one_in(3, CODECS, [False, True], [1, 2]))
 def test_damaged_pages(tmp_path, small, codec, dictionary, threads):
     """Wherever a byte is wrong: an error that names file and row, or a job that ends; the worst of it is another text."""
     path, rng = tmp_path / "in.parquet", np.random.default_rng(1)
@@ -165,8 +165,7 @@ def test_numbers_in_a_dictionary_have_32_bits_at_most():
     refused("the numbers of a page are damaged", list, values, error=OSError)
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("memory", [None, "400MB"])
+@pytest.mark.parametrize(("memory", "threads"), one_in(3, [None, "400MB"], [1, 2, 3]))
 def test_jobs_decide_the_same(tmp_path, threads, memory):
     """As of the same texts in memory, also where a page may not be too large."""
     rng, path = np.random.default_rng(2), tmp_path / "in.parquet"

@@ -11,6 +11,7 @@ from zlib import crc32
 
 import pytest
 from raising import assert_raises
+from samples import one_in
 
 import lookalike as la
 from lookalike.errors import IndexFormatError, OutputError
@@ -288,7 +289,7 @@ print(errors)
 """
 
 
-@pytest.mark.parametrize("given", [{"threshold": 0.7}, {"kind": "simhash", "threshold": 0.7, "probes": 23}])
+@pytest.mark.parametrize("given", one_in(2, [{"threshold": 0.7}, {"kind": "simhash", "threshold": 0.7, "probes": 23}]))
 def test_rot_crashes_nothing(tmp_path, given):
     """Bits flipped where kernels index with what they read: each use answers, or says that the file is damaged."""
     told = [filled(tmp_path / "x", **given), Path(__file__).parent, "band_keys-00" if "probes" in given else "band_keys-03"]

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from same_results import same_job
+from samples import one_in
 
 import lookalike as la
 from lookalike.engines import memory as memory_module
@@ -41,7 +42,9 @@ def test_memory_decides_how_and_never_what(inputs, small_parts, monkeypatch, tmp
 TABLES = ["sketches", "leaders", "links", "pairs", "components", "standing", "group-counts"]
 
 
-@pytest.mark.parametrize(("name", "measure"), [*((name, "resemblance") for name in TABLES), ("links", "containment")])
+@pytest.mark.parametrize(
+    ("name", "measure"), one_in(3, [*((name, "resemblance") for name in TABLES), ("links", "containment")])
+)
 def test_what_grows_too_large_for_the_memory_goes_to_the_disk(inputs, small_parts, monkeypatch, name, measure):
     """The memory is enough until some table is made."""
     texts = [json.loads(line)["text"] for file in inputs for line in Path(file).read_text().splitlines()]
@@ -91,7 +94,7 @@ def much_text(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize(("measure", "recall"), [("resemblance", 0.99), ("containment", 0.99), ("resemblance", 1)])
+@pytest.mark.parametrize(("measure", "recall"), one_in(3, [("resemblance", 0.99), ("containment", 0.99), ("resemblance", 1)]))
 def test_peak_memory_stays_below_the_cap(much_text, measure, recall):
     """A process with a cap, on more text than it may hold."""
     path, room = much_text, memory_module.LEAST_ROOM + 20_000_000
@@ -119,35 +122,27 @@ import sys, lookalike as la
 from lookalike.engines.memory import FLOOR, peak_memory
 
 result = la.dedup(sys.argv[1], memory=FLOOR + 170_000_000, threads=1)
-refused = []
 for output in sys.argv[2:]:
-    try:
-        result.write(output, annotate=output.endswith("d.parquet"), force=True)
-    except la.errors.InputDataError as error:
-        refused.append(str(error))
-print(peak_memory() - FLOOR, refused)
+    result.write(output, annotate=output.endswith("d.parquet"), force=True)
+print(peak_memory() - FLOOR)
 """
 
 
-@pytest.mark.parametrize(("name", "refused"), [("lists", 0), ("texts", 0), ("columns", 0), ("one row", 4)])
-def test_other_columns_stay_below_the_cap(tmp_path, name, refused):
-    """Files of some kB with hundreds of MB of values in their other columns: written within the memory, or refused."""
+@pytest.mark.parametrize("name", one_in(3, ["lists", "texts", "columns"]))
+def test_other_columns_stay_below_the_cap(tmp_path, name):
+    """Files of some kB with hundreds of MB of values in their other columns, of which no row has many: written within the memory."""
     n, path = 40, tmp_path / "in.parquet"
     columns = {
         "lists": lambda: {"x": _lists(n, 50_000, "v" * 100)},
         "texts": lambda: {"x": _lists(1, 4000, "w" * 50_000).values},
         "columns": lambda: {f"c{i}": np.arange(n) for i in range(400)},
-        "one row": lambda: {"x": _lists(n, 400_000, "v" * 100)},
     }[name]()
     rows = len(next(iter(columns.values())))
     text = [f"text {i} with some words of its own, {i * i} and {i * 7}" for i in range(rows)]
     pq.write_table(pa.table({"text": text} | columns), path, row_group_size=rows, store_schema=False)
     del columns
     outputs = ["out.parquet", "annotated.parquet", "folder", *(["out.jsonl", "out.csv"] if name != "texts" else [])]
-    outputs = outputs[: 4 if name == "one row" else None]
     command = [sys.executable, "-c", WRITING, str(path), *(str(tmp_path / output) for output in outputs)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    peak, errors = done.stdout.split(maxsplit=1)
     assert path.stat().st_size < 1_000_000
-    assert int(peak) < 170_000_000
-    assert errors.count("in.parquet: writing the rows of row group 1 takes about") == refused
+    assert int(done.stdout) < 170_000_000

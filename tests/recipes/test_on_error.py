@@ -16,6 +16,7 @@ import pytest
 from cli.commands import run
 from formats.format_samples import sample
 from json_lines import read_lines
+from samples import one_in
 
 import lookalike as la
 from lookalike.errors import InputDataError
@@ -107,7 +108,7 @@ def folder(tmp_path, name, data):
     return made
 
 
-@pytest.mark.parametrize("suffix", [*(one for one in READERS if one != ".db"), pytest.param(".db", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("suffix", one_in(3, READERS))
 def test_a_bad_file_ends_no_job(tmp_path, suffix):
     """The good file is treated as if it were alone, whatever is beside it; what is kept is what is written.
 

@@ -5,6 +5,7 @@ import shutil
 import pytest
 import weekly
 from object_store import held, put_folder
+from samples import one_in
 from weekly import said, weeks, written
 
 from lookalike.errors import InputDataError
@@ -183,7 +184,7 @@ STOPS = {
 }
 
 
-@pytest.mark.parametrize("where", STOPS)
+@pytest.mark.parametrize("where", one_in(3, STOPS))
 def test_a_save_that_is_killed_leaves_no_sketches(where, files, bucket, monkeypatch):
     """Later jobs pass it over, and the next save replaces it, also where it was replacing one that was whole."""
     seen = bucket / "history"

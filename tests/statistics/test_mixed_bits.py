@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from fractional.forms import three_quarter_resemblance, three_quarter_variance
 from numpy.testing import assert_allclose
+from samples import one_in
 from statistics_sets import estimated
 from theory.sampler import agrees, minima
 
@@ -41,11 +42,13 @@ def test_three_quarter_bits_have_their_variance(rng, resemblance, densities):
 
 
 @pytest.mark.parametrize(
-    "shares",
-    [1.25, [(1, 0.5), (8, 0.5)], [(1, 0.5), (0.5, 0.5)], [(2, 0.25), (0.25, 0.75)], [(0.5, 0.5), (1 / 4, 0.5)]],
-    ids=str,
+    ("shares", "resemblance", "densities"),
+    one_in(
+        3,
+        [1.25, [(1, 0.5), (8, 0.5)], [(1, 0.5), (0.5, 0.5)], [(2, 0.25), (0.25, 0.75)], [(0.5, 0.5), (1 / 4, 0.5)]],
+        [(0.7, (1e-6, 1e-6)), (0.9, (1e-6, 1e-6)), (0.85, (0.4, 0.38))],
+    ),
 )
-@pytest.mark.parametrize(("resemblance", "densities"), [(0.7, (1e-6, 1e-6)), (0.9, (1e-6, 1e-6)), (0.85, (0.4, 0.38))])
 def test_any_mixture_has_the_variances_of_theory(rng, shares, resemblance, densities):
     packed = packed_pairs(rng, resemblance, densities, shares, 2048)
     parts = packed.packing.parts(2048)

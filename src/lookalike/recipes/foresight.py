@@ -26,25 +26,25 @@ class Speeds:
 
     start: float = 0.55e9
     """Of a process, until it has loaded what a job needs."""
-    read_byte: float = 1.8
-    read_document: float = 80.0
-    sketch_byte: float = 1.8
+    read_byte: float = 1.0
+    read_document: float = 25.0
+    sketch_byte: float = 0.65
     """To shingle and sketch a text that was read, to sort its keys and to tell what became of it."""
-    sketch_document: float = 2800.0
-    pair: float = 350.0
+    sketch_document: float = 1350.0
+    pair: float = 200.0
     """To find a pair of candidates, and to compare it beyond what each of its texts costs."""
-    compare_byte: float = 7.5
-    write_byte: float = 9.5
+    compare_byte: float = 2.2
+    write_byte: float = 4.5
     """To write a text that is compared to the disk, and to read it from there."""
-    write_document: float = 1500.0
-    write_pair: float = 750.0
-    new_byte: float = 0.6
+    write_document: float = 850.0
+    write_pair: float = 340.0
+    new_byte: float = 0.9
     """To be given memory by the system."""
     sample: float = 250.0
     """To find that a document holds a sampled shingle, and to sort and count it."""
 
 
-REFERENCE = {"parquet": Speeds(), "jsonl": Speeds(read_byte=3.2, read_document=900.0)}
+REFERENCE = {"parquet": Speeds(), "jsonl": Speeds(read_byte=2.6, read_document=760.0)}
 # Bytes, by benchmarks/foresight.py: a process after a small job; pages of mapped libraries; texts that one thread
 # sketches, and each other one.
 LOADED, LIBRARIES, PIECES, PIECES_PER_THREAD = 64_000_000, 66_000_000, 50_000_000, 28_000_000

@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 from object_store import held, put_folder
+from samples import one_in
 from toy_frames import ToySession
 from weekly import COUNTS, HOW, TOLD, VARIANTS, cut_small, weeks, written
 
@@ -104,7 +105,7 @@ def assert_whole(folder):
 
 @pytest.mark.parametrize(
     ("place", "variant"),
-    [("disk", "longest"), ("disk", "crowds"), ("disk", "estimates"), ("store", "longest")],
+    one_in(4, [("store", "longest"), ("disk", "longest"), ("disk", "crowds"), ("disk", "estimates")]),
     indirect=["place"],
 )
 def test_files(variant, files, place, tmp_path):
@@ -121,7 +122,7 @@ def test_files(variant, files, place, tmp_path):
         assert {name.split("/")[0] for name in held(place)} == {"in", "history"}
 
 
-@pytest.mark.parametrize("variant", ["first", "within", "crowds", "fingerprints", "keys"])
+@pytest.mark.parametrize("variant", one_in(3, ["first", "within", "crowds", "fingerprints", "keys"]))
 def test_frames(variant, place):
     """Against saved frames, whose texts lie beside the sketches, as against the frames of what was kept."""
     given, seen, tables = VARIANTS[variant], place / "history", weeks(4, 40)
