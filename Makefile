@@ -12,7 +12,7 @@ SPREAD := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 # Tests start hundreds of processes: each would compile every module where bytecode is not kept, as images of Python have it.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: test-lowest test-spark-old install demo test test-core test-levels sanitize test-extras test-extras-serve test-spark-few test-spark test-slow test-nightly lint wording docs fuzz endurance mutants formula-mutants wheels bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
+.PHONY: java test-lowest test-spark-old install demo test test-core test-levels sanitize test-extras test-extras-serve test-spark-few test-spark test-slow test-nightly lint wording docs fuzz endurance mutants formula-mutants wheels bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -62,14 +62,16 @@ $(WHEEL): $(STAMP) $(shell find src -type f -not -name '*.pyc' -not -name '*.so'
 	touch $@
 
 # The wheel in fresh environments: alone, and with each extra alone, whose main job then works. EXTRAS="report serve" for some.
-test-extras: $(WHEEL)
-	$(BIN)/python tools/java_home.py
+test-extras: $(WHEEL) java
 	$(BIN)/python tools/try_wheel.py build/wheel/*.whl
 	$(BIN)/python tools/try_wheel.py build/wheel/*.whl $(or $(EXTRAS),report html warc pdf duckdb delta iceberg remote spark serve mcp features sklearn all)
 
-# On a cluster of two workers on this machine: five jobs that cover everything. A Java is installed where there is none.
-test-spark-few: install
+# A Java is installed where there is none.
+java: install
 	$(BIN)/python tools/java_home.py
+
+# On a cluster of two workers on this machine: five jobs that cover everything.
+test-spark-few: java
 	$(BIN)/python -m pytest -q -m "spark and not slow" tests/spark
 
 # The same with the oldest Spark, in an environment of its own.
@@ -90,18 +92,19 @@ test-lowest:
 		-k "not test_kind_and_codec_are_kept and not (test_orc and test_damaged_files_are_errors_and_never_the_end)"
 
 # All that is tested on a cluster: each corpus with each policy, each operation and each error; an hour or two.
-test-spark: install
-	$(BIN)/python tools/java_home.py
+test-spark: java
 	$(BIN)/python -m pytest -q -m spark tests/spark tests/engines
 
-# All parts, also after one that fails; the end says which failed, and the time they took, installation apart.
-PARTS := lint docs test-core test-levels test-extras-serve test-spark-few
+# All parts, also after one that fails, and the time they took, installation apart. Of a push two at a time, once docs have installed what
+# they need, as some wait most of their time; where make can, the output of each comes when it ends.
+PARTS := lint test-core test-levels test-extras-serve test-spark-few
 NIGHTLY := $(filter-out test-extras-serve test-spark-few,$(PARTS)) test-slow test-extras test-lowest test-spark test-spark-old sanitize fuzz
+TOGETHER := --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 test test-nightly: install
-	@began=$$(date +%s); failed=; \
-	for part in $(if $(filter test,$@),$(PARTS),$(NIGHTLY)); do $(MAKE) $$part || failed="$$failed $$part"; done; \
+	@began=$$(date +%s); failed=0; $(MAKE) docs || failed=1; \
+	$(MAKE) --keep-going $(if $(filter test,$@),$(TOGETHER) $(PARTS),$(NIGHTLY)) || failed=1; \
 	took=$$(($$(date +%s) - began)); echo "make $@: $$((took / 60)) min $$((took % 60)) s, installation apart"; \
-	test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+	test $$failed = 0 || { echo "failed: the parts that make names after ***"; exit 1; }
 
 test-core: install
 	$(BIN)/python -m pytest -q -m "not slow" --durations=30 $(SPREAD) tests reproduction/tests/test_items.py reproduction/tests/test_errata.py
@@ -129,7 +132,7 @@ sanitize: install
 	LD_PRELOAD="$(call LIBRARY,libtsan) $(call LIBRARY,libstdc++)" TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" LOOKALIKE_LEVEL=v3 \
 		PYTHONPATH=$(SANITIZED)/thread:$(PACKAGES) $(BIN)/python -S -m pytest -q -m "not slow" tests/core/test_threads.py
 
-test-extras-serve:
+test-extras-serve: java
 	$(MAKE) test-extras EXTRAS=serve
 
 test-slow: install
