@@ -70,12 +70,15 @@ def test_the_rows_are_those_of_the_disk(both, monkeypatch):
     assert len(la.dedup([f"{both[1]}/{name}" for name in ("texts", "a.csv")])) == 2 * len(TEXTS), "a list of URLs"
 
 
-def test_pieces(both):
-    """Row groups in pieces."""
+def test_pieces_and_large_pages(both, monkeypatch):
+    """Row groups in pieces; pages that are read value by value."""
     local, remote = opened(both, "groups.parquet")
     pieces = [[(first, all_of(piece)[0]) for first, piece in split.pieces(100)] for split in (local, remote)]
     assert len(pieces[0]) > 1 and pieces[0] == pieces[1]
     assert local.expected("text") == remote.expected("text")
+    monkeypatch.setattr(row_groups, "LARGE", 50)
+    local, remote = map(all_of, opened(both, "plain.parquet"))
+    assert local == remote
 
 
 @pytest.mark.parametrize("name", ["groups.parquet", "a.jsonl.gz", "a.jsonl.zst"])

@@ -1,4 +1,4 @@
-"""Pages of parquet files: their headers and sizes, and batches that stay small however a file is laid out."""
+"""Pages of parquet files: their headers, values read as a stream, and batches that stay small however a file is laid out."""
 
 import dataclasses
 import io
@@ -13,11 +13,13 @@ from formats.jobs import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.formats import Columns, Limit, row_groups
-from lookalike.formats.parquet_pages import pages_of, unpack_numbers
+import lookalike as la
+from lookalike.formats import Columns, Limit, parquet_pages, row_groups
+from lookalike.formats.parquet_pages import TooLong, pages_of, unpack_numbers, values_of
 from lookalike.formats.parquet_texts import text_sizes
 from lookalike.formats.sources import open_sources
 
+KINDS = [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()]
 CODECS = ["none", "snappy", "gzip", "brotli", "zstd"]
 
 
@@ -56,6 +58,23 @@ def test_pages_have_all_values_and_the_longest_text_of_a_dictionary_counts_as_re
         assert sizes == ([(sum(known) + repeats * max(known, default=0)) / max(1, len(values))] if values else [])
 
 
+@settings(max_examples=60)
+@given(
+    st.lists(st.none() | st.sampled_from(["", "a", "é" * 40, "x" * 300]) | st.text(max_size=20), max_size=60),
+    st.sampled_from(["none", "gzip", "brotli", "zstd"]), st.booleans(), st.sampled_from(["1.0", "2.0"]), st.booleans(),
+    st.integers(1, 40), st.integers(1, 400),
+)  # fmt: skip
+def test_values_are_those_that_arrow_reads(path, values, codec, dictionary, version, nullable, per_page, most):
+    """For any encoding, version of pages and number of values in them; one that is too long says how long."""
+    if not nullable:
+        values = [value or "" for value in values]
+    how = {"compression": codec, "use_dictionary": dictionary, "data_page_version": version, "write_batch_size": per_page}
+    with pages_of_a_value(path, values, pa.string(), nullable, **how) as (_, raw, chunks):
+        found = [value for chunk in chunks for value in values_of(raw, chunk, nullable, most)]
+    wanted = [None if value is None else value.encode() for value in values]
+    assert found == [TooLong(len(v)) if v is not None and len(v) > most else v for v in wanted]
+
+
 def test_texts_that_repeat_the_one_before_are_not_taken_for_short(path):
     """In DELTA_BYTE_ARRAY a long text that begins like the one before is a few bytes."""
     how = {"use_dictionary": False, "column_encoding": {"x": "DELTA_BYTE_ARRAY"}}
@@ -74,7 +93,34 @@ def rows_of(path, limit=None, **columns):
     return rows, [batch.texts.n_bytes for batch in batches]
 
 
-@pytest.mark.parametrize("codec", ["snappy", "zstd"])
+@pytest.mark.parametrize(
+    ("kind", "codec"), [*((kind, "zstd") for kind in KINDS), (pa.string(), "none"), (pa.large_binary(), "gzip")], ids=str
+)
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_a_page_that_is_too_large_is_read_value_by_value(tmp_path, monkeypatch, kind, dictionary, codec):
+    """The same rows, and the same files when they are written again; a document beyond the limit is named, or left out."""
+    texts = [None if i % 9 == 4 else f"{i % 13} " + "word " * (i % 50) for i in range(300)]
+    table = pa.table({"n": list(range(300)), "text": pa.array(texts, pa.string()).cast(kind), "more": ["é"] * 300})
+    path, (first, again) = tmp_path / "in.parquet", (tmp_path / f"{name}.parquet" for name in ("whole", "streamed"))
+    pq.write_table(table, path, compression=codec, use_dictionary=dictionary, row_group_size=170)
+    whole, _ = rows_of(path, others=("n",))
+    la.dedup(path).write(first)
+    read = []
+    monkeypatch.setattr(row_groups, "values_of", lambda *some: read.append(some) or values_of(*some))
+    for module in (parquet_pages, row_groups):
+        monkeypatch.setattr(module, "LARGE", 200)
+    monkeypatch.setattr(row_groups, "BATCH_BYTES", 1000)
+    found, sizes = rows_of(path, Limit(700), others=("n",))
+    assert found == whole and len(read) == 2 and max(sizes) <= 1300
+    la.dedup(path).write(again)
+    assert pq.read_table(again).equals(pq.read_table(first))
+    number, text, *_ = next(row for row in whole if len(row[1]) > 200)
+    refused(rf"in\.parquet, row {number}: the document has {len(text)} bytes, more than", rows_of, path, Limit(200))
+    left, _ = rows_of(path, Limit(200, skip=True))
+    assert left == [(n, b"" if len(text) > 200 else text, len(text) > 200) for n, text, *_ in whole]
+
+
+@pytest.mark.parametrize("codec", ["snappy", "lz4"])
 def test_a_page_is_read_in_one_piece_up_to_a_limit(tmp_path, monkeypatch, codec):
     """Which follows from the memory alone: documents may have to be smaller than pages are."""
     path = tmp_path / "in.parquet"

@@ -37,7 +37,7 @@ from .parquet import Parquet
 from .registry import format_named
 from .row_groups import Damaged, RowGroups
 from .rows import NumberedRows
-from .split import Batch, Columns, Pieces, Record, Split
+from .split import Batch, Columns, Pieces, Record, Split, mask_of
 
 NONE = np.empty(0, np.int64)
 _GONE = -1  # the size of a file that is not there
@@ -176,14 +176,15 @@ class TableFormat(Parquet):
         if not path_of(schema, text or ""):  # what is inside has another name
             text = None
         with self._both(split) as (file, raw):
-            for row, batch, damaged in RowGroups(file, raw, split, names, text).batches(*split.groups or ()):
-                if isinstance(damaged, Damaged):
-                    raise damaged.error
+            for row, batch, left_out in RowGroups(file, raw, split, names, text).batches(*split.groups or ()):
+                if isinstance(left_out, Damaged):
+                    raise left_out.error
                 keep = _not_deleted(known.deleted, row, len(batch))
                 made = self._columns(batch, fields, sources, known, split)
                 some = pa.RecordBatch.from_arrays(made, [own.name for own in fields])
                 split.note_rows(len(some), n_rows)
                 found = table_batch(some, row + 1, columns, split.name)
+                found = replace(found, skipped=mask_of(len(some), left_out)) if isinstance(left_out, list) else found
                 del batch, made, some  # not held while the next is read
                 if len(keep):
                     yield found.take(keep)

@@ -15,13 +15,13 @@ from ..errors import OutputError
 from ..files.ahead import PrefetchedFile
 from ..files.streams import arrow_file, open_stream, reading
 from ..files.urls import Url
-from ..text.texts import Texts
+from ..text.texts import Later, Texts
 from ..values.arrays import runs
 from .columnar import ColumnarFormat, check_columns, leaves_of, path_of, table_batch, unread_table
 from .format import Selection
 from .merged_parquet import find_unwritable, together, with_provenance, write_tables
 from .row_groups import BUFFER, READ_AHEAD, Damaged, RowGroups, buffer_of, row_bounds
-from .split import Batch, Columns, Pieces, Record, Split, unread
+from .split import Batch, Columns, Pieces, Record, Split, mask_of, unread
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -101,16 +101,18 @@ class Parquet(ColumnarFormat):
             names = file.schema_arrow.names if split.limit.faults else list(dict.fromkeys(columns.wanted))
             later = columns.later and not split.limit.faults and columns.text not in (columns.id, *columns.others)
             rows = RowGroups(file, raw, split, names, columns.text, later=later)
-            for row, batch, later_texts in rows.batches(*split.groups or ()):
-                if isinstance(later_texts, Damaged):
-                    yield unread(split, columns, row + 1, *later_texts)
+            for row, batch, left_out in rows.batches(*split.groups or ()):
+                if isinstance(left_out, Damaged):
+                    yield unread(split, columns, row + 1, *left_out)
                     continue
                 made = table_batch(batch, row + 1, columns, split.name)
                 split.note_rows(len(made.numbers), file.metadata.num_rows)
                 batch = None  # a large one is not held while the next is read
-                if later_texts is not None:
-                    make = partial(_make_texts, later_texts.make, split.name, f"damaged parquet data after row {row}")
-                    made = replace(made, texts=replace(later_texts, make=make))
+                if isinstance(left_out, Later):
+                    make = partial(_make_texts, left_out.make, split.name, f"damaged parquet data after row {row}")
+                    made = replace(made, texts=replace(left_out, make=make))
+                elif left_out:
+                    made = replace(made, skipped=mask_of(len(made.numbers), left_out))
                 yield made
                 del made
 

@@ -16,11 +16,22 @@ from numpy.typing import NDArray
 from ..core import unpack_rows
 from ..text.texts import PIECE_BYTES, Texts
 from ..values import Int64Array
-from .parquet_pages import CODECS, DATA2, DICTIONARIES, DICTIONARY, PLAIN, PREFIXED, Page, unpack_numbers
+from .parquet_pages import (
+    CODECS,
+    DATA2,
+    DICTIONARIES,
+    DICTIONARY,
+    LARGE,
+    PREFIXED,
+    Page,
+    is_plain,
+    unpack_numbers,
+    unpack_references,
+)
 
 ROWS = 1 << 15  # whose pages are put together
 LEAST = 2 << 20  # bytes of a chunk that is worth it
-LARGE = 16 << 20  # bytes of a page; eight times as many, where the memory suffices for one of each thread
+LARGEST = 8 * LARGE  # bytes of a page, where the memory suffices for one of each thread
 _NOTHING = np.zeros(0, np.uint8)
 Make = Callable[[], Texts]
 _Stored = list[tuple[Page, bytes]]
@@ -30,10 +41,9 @@ def is_paged(chunk: Any, pages: list[Page], n_rows: int, most: int) -> bool:
     """Tell whether the texts of a chunk, each of so many bytes at most, can be read page by page."""
     return (
         chunk.total_uncompressed_size >= LEAST
-        and chunk.physical_type == "BYTE_ARRAY"
+        and is_plain(chunk, pages)
         and chunk.compression in CODECS
-        and all(page.encoding in (PLAIN, *DICTIONARIES) for page in pages)
-        and max(page.n_bytes for page in pages) <= max(min(LARGE, most // 2), min(8 * LARGE, most // 8))
+        and max(page.n_bytes for page in pages) <= max(min(LARGE, most // 2), min(LARGEST, most // 8))
         and sum(page.n_values for page in pages if page.kind != DICTIONARY) == n_rows
     )
 
@@ -119,10 +129,8 @@ def _unpacked(pages: _Stored, codec: str, nullable: bool) -> Texts:
 def _looked_up(page: Page, stored: bytes, codec: str, nullable: bool, known: Texts | None) -> Iterator[tuple[int, Make]]:
     """Yield what ``texts_of`` does of a page that refers to a dictionary."""
     data, there = _opened(page, stored, codec, nullable)
-    present, width = np.flatnonzero(there), int(data[0]) if len(data) else 0
-    if width > 32:  # bits of a number
-        raise OSError("the numbers of a page are damaged")
-    numbers = unpack_numbers(data[1:].tobytes(), width, len(present))
+    present = np.flatnonzero(there)
+    numbers = unpack_references(data.tobytes(), len(present))
     if known is None or (len(numbers) and int(numbers.max()) >= len(known)):
         raise OSError("a page refers to a dictionary that does not have the value")
     sizes, rows = np.zeros(len(there), np.int64), np.full(len(there), -1)
