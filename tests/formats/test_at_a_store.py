@@ -10,7 +10,7 @@ from object_store import copied
 
 import lookalike as la
 from lookalike.files.urls import Url
-from lookalike.formats import row_groups
+from lookalike.formats import parquet_pages, row_groups
 from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
 
@@ -76,7 +76,8 @@ def test_pieces_and_large_pages(both, monkeypatch):
     pieces = [[(first, all_of(piece)[0]) for first, piece in split.pieces(100)] for split in (local, remote)]
     assert len(pieces[0]) > 1 and pieces[0] == pieces[1]
     assert local.expected("text") == remote.expected("text")
-    monkeypatch.setattr(row_groups, "LARGE", 50)
+    for module in (parquet_pages, row_groups):
+        monkeypatch.setattr(module, "LARGE", 50)
     local, remote = map(all_of, opened(both, "plain.parquet"))
     assert local == remote
 

@@ -13,6 +13,7 @@ from formats.jobs import put, refused
 from samples import one_in
 
 import lookalike as la
+from lookalike.formats import row_groups
 from lookalike.formats.sources import open_sources
 
 WORDS = [f"number {i} of some texts that have hardly a word in common {i * 7919} {i * 104729}" for i in range(6)]
@@ -198,10 +199,10 @@ def number(value):
 
 
 @pytest.mark.parametrize(
-    ("codec", "column", "given", "words"),
-    one_in(3, ["none", "snappy", "zstd"], [(0, {}), (0, {"id": "id"}), (1, {"id": "id"})], [10, 200]),
+    ("codec", "large", "column", "given", "words"),
+    one_in(3, ["none", "snappy", "zstd"], [False, True], [(0, {}), (0, {"id": "id"}), (1, {"id": "id"})], [10, 200]),
 )
-def test_a_page_that_says_that_it_has_fewer_values(tmp_path, codec, column, given, words):
+def test_a_page_that_says_that_it_has_fewer_values(tmp_path, monkeypatch, codec, large, column, given, words):
     """However the pages are read: neither are rows left out, nor texts empty, nor is anything raised that is no answer."""
     path = tmp_path / "in.parquet"
     table = pa.table({"text": [f"word{i} " * words for i in range(3000)], "id": list(range(3000))})
@@ -209,6 +210,9 @@ def test_a_page_that_says_that_it_has_fewer_values(tmp_path, codec, column, give
     pq.write_table(table, path, compression=codec, **how)
     data, at = path.read_bytes(), pq.read_metadata(path).row_group(0).column(column).data_page_offset
     path.write_bytes(data[:at] + data[at:].replace(number(3000), number(1000), 1))
+    if large:
+        monkeypatch.setattr(row_groups, "LARGE", 30_000)
+        given = given | {"max_document": "10KB"}
     refused(r"in\.parquet: damaged parquet data after row [01]\d*: .*(rows|same size)", la.dedup, path, **given)
 
 

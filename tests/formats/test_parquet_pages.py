@@ -14,13 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.formats import Columns, Limit, parquet_pages, row_groups
-from lookalike.formats.parquet_pages import TooLong, pages_of, unpack_numbers, values_of
-from lookalike.formats.parquet_texts import text_sizes
+from lookalike.formats import Columns, Limit, page_sizes, parquet_pages, row_groups
+from lookalike.formats.page_sizes import bytes_per_row, longest_value
+from lookalike.formats.parquet_pages import TooLong, pages_of, values_of
 from lookalike.formats.sources import open_sources
+from lookalike.formats.writers import check_room
 
-KINDS = [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()]
 CODECS = ["none", "snappy", "gzip", "brotli", "zstd"]
+KINDS = [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()]
 
 
 @pytest.fixture(scope="module")
@@ -40,46 +41,80 @@ def pages_of_a_value(path, values, kind, nullable=True, **more):
 @settings(max_examples=60)
 @given(
     st.lists(st.none() | st.sampled_from(["", "a", "é" * 40, "x" * 300]) | st.text(max_size=20), max_size=60),
-    st.sampled_from(CODECS), st.booleans(), st.sampled_from(["1.0", "2.0"]), st.booleans(), st.integers(1, 40),
-)  # fmt: skip
-def test_pages_have_all_values_and_the_longest_text_of_a_dictionary_counts_as_repeated(
-    path, values, codec, dictionary, version, nullable, per_page
-):
-    if not nullable:
-        values = [value or "" for value in values]
-    how = {"compression": codec, "use_dictionary": dictionary, "data_page_version": version, "write_batch_size": per_page}
-    with pages_of_a_value(path, values, pa.string(), nullable, **how) as (_, raw, chunks):
-        pages = [page for chunk in chunks for page in pages_of(raw, chunk)]
-        sizes = [size for chunk in chunks for size in text_sizes(raw, chunk, list(pages_of(raw, chunk)))]
-    assert sum(page.n_values for page in pages if page.kind != 2) == len(values)
-    if dictionary:
-        known = [len(value.encode()) for value in dict.fromkeys(values) if value is not None]
-        repeats = len(values) - len(known)
-        assert sizes == ([(sum(known) + repeats * max(known, default=0)) / max(1, len(values))] if values else [])
-
-
-@settings(max_examples=60)
-@given(
-    st.lists(st.none() | st.sampled_from(["", "a", "é" * 40, "x" * 300]) | st.text(max_size=20), max_size=60),
-    st.sampled_from(["none", "gzip", "brotli", "zstd"]), st.booleans(), st.sampled_from(["1.0", "2.0"]), st.booleans(),
-    st.integers(1, 40), st.integers(1, 400),
+    st.sampled_from(CODECS), st.booleans(), st.sampled_from(["1.0", "2.0"]), st.booleans(), st.integers(1, 40), st.integers(1, 400),
 )  # fmt: skip
 def test_values_are_those_that_arrow_reads(path, values, codec, dictionary, version, nullable, per_page, most):
-    """For any encoding, version of pages and number of values in them; one that is too long says how long."""
+    """For any compression, encoding, version of pages and number of values in them; one that is too long says how long."""
     if not nullable:
         values = [value or "" for value in values]
     how = {"compression": codec, "use_dictionary": dictionary, "data_page_version": version, "write_batch_size": per_page}
     with pages_of_a_value(path, values, pa.string(), nullable, **how) as (_, raw, chunks):
         found = [value for chunk in chunks for value in values_of(raw, chunk, nullable, most)]
+        pages = [page for chunk in chunks for page in pages_of(raw, chunk)]
+        longest = [longest_value(raw, chunk, list(pages_of(raw, chunk))) for chunk in chunks if chunk.num_values]
     wanted = [None if value is None else value.encode() for value in values]
     assert found == [TooLong(len(v)) if v is not None and len(v) > most else v for v in wanted]
+    assert sum(page.n_values for page in pages if page.kind != 2) == len(values)
+    if dictionary and any(value is not None for value in values):
+        assert longest == [max(len(value) for value in wanted if value is not None)]
+
+
+TEXTS_OR_NONE = st.sampled_from(["", "a", "é" * 9, "x" * 3000]) | st.none()
+NUMBERS = st.lists(st.none() | st.integers(0, 3), max_size=20) | st.none()
+NESTED_ROWS = {
+    "flat": (TEXTS_OR_NONE, pa.string()),
+    "struct": (st.fixed_dictionaries({"a": TEXTS_OR_NONE}) | st.none(), pa.struct([("a", pa.string())])),
+    "lists": (st.lists(TEXTS_OR_NONE, max_size=20) | st.none(), pa.list_(pa.string())),
+    "lists of structs": (st.lists(st.fixed_dictionaries({"a": TEXTS_OR_NONE})), pa.list_(pa.struct([("a", pa.string())]))),
+    "numbers": (NUMBERS, pa.list_(pa.int64())),
+    "lists of numbers": (st.lists(NUMBERS, max_size=9) | st.none(), pa.list_(pa.list_(pa.int64()))),
+}
+
+
+@settings(max_examples=120)
+@given(
+    st.data(), st.sampled_from([*NESTED_ROWS]), st.sampled_from([*CODECS, "lz4"]), st.booleans(), st.sampled_from(["1.0", "2.0"]),
+    st.integers(1, 40), st.booleans(), st.sampled_from([8, 64]),
+)  # fmt: skip
+def test_bytes_per_row_are_those_that_arrow_reads(path, data, kind, codec, dictionary, version, per_page, nullable, piece):
+    """Exact where texts are in a dictionary; elsewhere all texts of a page together, with the bytes of their lengths.
+
+    Of numbers, counted as a byte each: a list that is missing or empty counts as one value, as it has levels like one.
+    """
+    strategy, of = NESTED_ROWS[kind]
+    rows, numbers = data.draw(st.lists(strategy, min_size=1, max_size=60)), "numbers" in kind
+    if kind == "flat" and not nullable:
+        rows = [row or "" for row in rows]
+
+    def bytes_of(value):
+        value = list(value.values()) if isinstance(value, dict) else value
+        if isinstance(value, list) and (value or not numbers):
+            return sum(map(bytes_of, value))
+        return 1 if numbers else len((value or "").encode())
+
+    how = {"compression": codec, "use_dictionary": dictionary, "data_page_version": version, "write_batch_size": per_page}
+    with (
+        pages_of_a_value(path, rows, of, nullable or kind != "flat", **how) as (file, raw, (chunk,)),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        column = file.schema.column(0)
+        per_value = 1 - column.length if numbers else 0
+        for module in (parquet_pages, page_sizes):
+            patch.setattr(module, "PIECE", piece)
+        found = bytes_per_row(raw, chunk, column, len(rows), per_value).tolist()
+        if dictionary or numbers:
+            assert found == [bytes_of(row) for row in rows]
+        else:
+            assert len(found) == len(rows) and sum(found) >= sum(map(bytes_of, rows))
+        damaged = (raw, chunk, column, len(rows) - 1, per_value)
+        refused("the rows of a page are damaged", bytes_per_row, *damaged, error=OSError)
 
 
 def test_texts_that_repeat_the_one_before_are_not_taken_for_short(path):
     """In DELTA_BYTE_ARRAY a long text that begins like the one before is a few bytes."""
     how = {"use_dictionary": False, "column_encoding": {"x": "DELTA_BYTE_ARRAY"}}
     with pages_of_a_value(path, ["word " * 1000] * 99, pa.string(), **how) as (_, raw, (chunk,)):
-        assert 5000 <= max(text_sizes(raw, chunk, list(pages_of(raw, chunk)))) < 6000
+        assert 5000 <= longest_value(raw, chunk, list(pages_of(raw, chunk))) < 6000
 
 
 def rows_of(path, limit=None, **columns):
@@ -121,13 +156,13 @@ def test_a_page_that_is_too_large_is_read_value_by_value(tmp_path, monkeypatch, 
 
 
 @pytest.mark.parametrize("codec", ["snappy", "lz4"])
-def test_a_page_is_read_in_one_piece_up_to_a_limit(tmp_path, monkeypatch, codec):
-    """Which follows from the memory alone: documents may have to be smaller than pages are."""
+def test_a_large_page_that_is_no_stream_is_read_up_to_a_limit(tmp_path, monkeypatch, codec):
     path = tmp_path / "in.parquet"
     pq.write_table(pa.table({"text": [f"{i} " * 100 for i in range(100)]}), path, compression=codec, use_dictionary=False)
-    monkeypatch.setattr(row_groups, "LARGE", 200)
-    assert len(rows_of(path)[0]) == len(rows_of(path, Limit(300, room=60_000))[0]) == 100
-    refused(r"column 'text': a page of row group 1 has 0 MB, .* raise memory=", rows_of, path, Limit(room=50_000))
+    for module in (parquet_pages, row_groups):
+        monkeypatch.setattr(module, "LARGE", 200)
+    assert len(rows_of(path)[0]) == len(rows_of(path, Limit(30_000))[0]) == 100
+    refused(r"column 'text': a page of row group 1, of [0-9,]+ bytes.* raise memory=", rows_of, path, Limit(1000))
 
 
 def test_a_dictionary_does_not_make_batches_large(tmp_path, monkeypatch):
@@ -147,7 +182,7 @@ def offsets(n, per_row):
 
 
 def lists(values, begins=None):
-    """A hundred values in each row, or others."""
+    """A hundred values in each row, or as many as it says."""
     return pa.ListArray.from_arrays(offsets(N, 100) if begins is None else begins, values)
 
 
@@ -156,8 +191,10 @@ def copies(n, text):
 
 
 HUNDRED = copies(N * 100, "v" * 99).cast(pa.string())
+SKEWED = np.concatenate([np.zeros(N - 9), [300 * i for i in range(9)], [40_000]])
 HEAVY = {
     "texts in lists": lists(HUNDRED),
+    "in some rows": lists(HUNDRED, pa.array(SKEWED, pa.int32())),
     "numbers in lists": pa.LargeListArray.from_arrays(offsets(N, 100).cast(pa.int64()), ZEROS),
     "lists of fixed size": pa.FixedSizeListArray.from_arrays(ZEROS, 100),
     "lists in lists": lists(lists(ZEROS, offsets(N * 10, 10)), offsets(N, 10)),
@@ -202,14 +239,44 @@ RARELY = {
 }
 
 
+@pytest.mark.parametrize("codec", ["snappy", "zstd", "lz4"])
 @pytest.mark.parametrize("name", RARELY)
-def test_a_rare_long_text_loses_no_rows(tmp_path, name):
-    """One row has 0.3 MB, the others some bytes each."""
+def test_a_rare_long_text_makes_neither_other_rows_nor_batches_long(tmp_path, monkeypatch, name, codec):
+    """One row has 0.3 MB, the others some bytes each: they are read together, and are within a memory that holds the one row."""
     path = tmp_path / "in.parquet"
-    pq.write_table(pa.table({"text": [f"text {i}" for i in range(N)], "x": RARELY[name]}), path)
+    pq.write_table(pa.table({"text": [f"text {i}" for i in range(N)], "x": RARELY[name]}), path, compression=codec)
     (split,) = open_sources([path])
-    tables = list(split.form.tables(split, False))
-    assert 1 < len(tables) < N // 2 and pa.concat_tables(tables)["x"].to_pylist() == pa.array(RARELY[name]).to_pylist()
+    monkeypatch.setattr(row_groups, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(row_groups, "BATCH_BYTES", 1 << 20)
+    small = dataclasses.replace(split, limit=Limit(room=4_000_000))
+    check_room(tmp_path / "out.parquet", [small], small.limit)
+    tables = list(small.form.tables(small, False))
+    assert len(tables) <= 4 and sum(map(len, tables)) == N
+    smaller = dataclasses.replace(split, limit=Limit(room=1_000_000))
+    refused("for its row 100; the largest column is 'x'", check_room, tmp_path / "out.parquet", [smaller], smaller.limit)
+
+
+@pytest.mark.parametrize(("columns", "what"), [
+    ({"tags": HEAVY["in some rows"]}, r"0 MB to read 2 columns at once, 13 MB for its row 400; the largest column is 'tags'"),
+    ({"tags": HEAVY["texts in lists"]}, None),
+    (MANY, r"4 MB to read 301 columns at once, 0 MB for its row 1; "),
+])  # fmt: skip
+def test_rows_that_cannot_be_written_within_the_memory_are_refused(tmp_path, columns, what):
+    """Before anything is written, with the name of what is too large and how much it takes."""
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"text": ["text"] * N} | columns), path)
+    (split,) = open_sources([path])
+    small = dataclasses.replace(split, limit=Limit(room=3_000_000))
+    if what is None:
+        check_room(tmp_path / "out.parquet", [split], small.limit)
+        assert sum(map(len, small.form.tables(small, False))) == N
+        return
+    check_room(tmp_path / "out.parquet", [split], split.limit)
+    for output in ("out.parquet", "out.jsonl", "out"):
+        said = what if output != "out.jsonl" else r"raise memory= by \d+ MB"
+        refused(said, check_room, tmp_path / output, [split], small.limit)
+    said = rf"in\.parquet: writing the rows of row group 1 takes about \d+ MB \({what}"
+    refused(said, next, small.form.tables(small, False))
 
 
 def test_column_chunks_are_not_held(tmp_path):
@@ -231,9 +298,9 @@ def test_column_chunks_are_not_held(tmp_path):
 
 def test_runs_of_none_are_passed_over():
     """Numbers of one bit: three ones, no packed ones, none again, eight packed."""
-    packed = bytes([3 << 1, 1, 0 << 1 | 1, 0, 1, 1 << 1 | 1, 0b10101010])
-    assert unpack_numbers(packed, 1, 11).tolist() == [1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1]
-    refused("out of range", unpack_numbers, packed, 1, 12, error=IndexError)
+    numbers = parquet_pages.Numbers(bytes([3 << 1, 1, 0 << 1 | 1, 0, 1, 1 << 1 | 1, 0b10101010]), 1, 11)
+    assert numbers.take(4).tolist() + numbers.take(7).tolist() == [1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1]
+    refused("cut short", numbers.take, 1, error=OSError)
 
 
 @pytest.mark.parametrize(("header", "what"), [

@@ -15,6 +15,22 @@ from lookalike.errors import ParameterError
 
 TEXTS = [A, "completely different words stand here", A + " more"]
 TABLE = pa.table({"text": TEXTS, "n": [10, 11, 12]})
+
+
+class Own(pa.ExtensionType):
+    """A type that is no key of a dict."""
+
+    def __init__(self):
+        super().__init__(pa.int64(), "own")
+
+    def __arrow_ext_serialize__(self):
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage, serialized):
+        return cls()
+
+
 VIEWED = pa.DictionaryArray.from_arrays([0, 1, 2, None, 3, 4], pa.array([*TEXTS, "", "café über alles"], pa.string_view()))
 
 
@@ -60,11 +76,16 @@ def test_what_comes_in_comes_out():
             refused(said, result.clean, wrong, error=ParameterError)
         refused("annotate is for clean", result.clean, data, annotate=True, error=ParameterError)
     plain = pa.array(MORE, pa.string_view())
-    for views in (VIEWED, plain, pa.table({"text": VIEWED}), pa.table({"text": plain}), pa.chunked_array([plain])):
+    table, own = (
+        pa.table({"text": plain}),
+        pa.table({"text": MORE, "own": pa.ExtensionArray.from_storage(Own(), pa.array(range(6)))}),
+    )
+    for views in (VIEWED, plain, pa.table({"text": VIEWED}), table, table.to_batches()[0], pa.chunked_array([plain]), own):
         result = la.dedup(views)
         assert result.keep.tolist() == [True, True, False, True, True, True]
         kept = result.clean(views)
-        assert (kept["text"] if isinstance(kept, pa.Table) else kept).to_pylist() == [*MORE[:2], *MORE[3:]]
+        assert type(kept) is type(views) and getattr(kept, "schema", None) == getattr(views, "schema", None)
+        assert (kept["text"] if hasattr(kept, "schema") else kept).to_pylist() == [*MORE[:2], *MORE[3:]]
 
 
 def test_dictionaries_of_views_are_ids_groups_and_priorities_and_are_written(tmp_path):

@@ -243,7 +243,7 @@ def selected_tables(selection: Selection, form: ColumnarFormat, converted: bool 
                 table = table.append_column(name, added.column(name))
             del added
         mask, row = selection.mask[row:end], end
-        chosen = table if mask.all() else _filter_table(table, mask)
+        chosen = table if mask.all() else filter_table(table, mask)
         freed += table.nbytes
         del table  # not held while the next is read, nor beside what is chosen of it
         yield chosen
@@ -257,7 +257,7 @@ def selected_tables(selection: Selection, form: ColumnarFormat, converted: bool 
     selection.split.check_unchanged()
 
 
-def _filter_table(table: pa.Table, mask: NDArray[np.bool_]) -> pa.Table:
+def filter_table(table: pa.Table, mask: NDArray[np.bool_]) -> pa.Table:
     """Return the rows where ``mask`` is set; run by run where Arrow filters no columns of some type."""
     try:
         return table.filter(to_arrow(mask))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputDataError, OutputError, ParameterError
 from ..values.arrow import to_arrow
-from .columnar import ROWS, decoded
+from .columnar import ROWS, decoded, filter_table
 from .rows import refuse_twice
 
 READ_ROWS = 1 << 10  # that another library reads or computes together
@@ -201,7 +201,6 @@ _CHOSEN: dict[str, Callable[[Any, NDArray[np.bool_]], Any]] = {
     "datasets.Dataset": lambda data, keep: data.select(np.flatnonzero(keep)),
     "datasets.IterableDataset": lambda data, keep: data.filter(partial(_is_kept, keep), with_indices=True),
 }
-_PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 _OTHERWISE = "clean() without it returns an Arrow table, and keep is a mask"
 
 
@@ -226,13 +225,17 @@ def filter_data(data: Any, keep: NDArray[np.bool_]) -> Any:
 
 
 def _filter_tables(data: Any, keep: NDArray[np.bool_]) -> Any:
-    """Return the kept rows; texts that are views become plain, as Arrow selects none of these."""
-    if hasattr(data, "schema") and _PLAIN.keys() & data.schema.types:
-        fields = [field.with_type(_PLAIN.get(field.type, field.type)) for field in data.schema]
-        data = data.cast(pa.schema(fields, data.schema.metadata))
-    elif getattr(data, "type", None) in _PLAIN:
-        data = data.cast(_PLAIN[data.type])
-    return data.filter(to_arrow(keep))
+    """Return the kept rows of a table, a batch or a column; see ``filter_table``."""
+    if isinstance(data, pa.Table):
+        return filter_table(data, keep)
+    try:
+        return data.filter(to_arrow(keep))
+    except pa.ArrowNotImplementedError:
+        batch = isinstance(data, pa.RecordBatch)
+        table = filter_table(pa.Table.from_batches([data]) if batch else pa.table({"": data}), keep)
+        if batch:
+            return pa.RecordBatch.from_arrays([column.combine_chunks() for column in table.columns], schema=data.schema)
+        return table.column(0) if isinstance(data, pa.ChunkedArray) else table.column(0).combine_chunks()
 
 
 def _of_each(data: Any, keep: NDArray[np.bool_]) -> Any:

@@ -141,12 +141,17 @@ class Parquet(ColumnarFormat):
         groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
         return int(sum(group.column(leaf).total_uncompressed_size for group in groups for leaf in leaves))
 
+    def check_writing(self, split: Split, converted: bool) -> None:
+        """Raise InputDataError if rows cannot be written again within the memory."""
+        with self._both(split) as (file, raw), reading(split.name, "damaged parquet data"):
+            RowGroups(file, raw, split, converted=converted).check()
+
     def tables(self, split: Split, converted: bool) -> Iterator[pa.Table]:
         """Read all columns again, a few rows at a time."""
         with self._both(split, all_columns=True) as (file, raw):
-            for _, batch, damaged in RowGroups(file, raw, split, converted=converted).batches():
-                if isinstance(damaged, Damaged):
-                    yield unread_table(file.schema_arrow, damaged.n_rows)
+            for _, batch, left_out in RowGroups(file, raw, split, converted=converted).batches():
+                if isinstance(left_out, Damaged):
+                    yield unread_table(file.schema_arrow, left_out.n_rows)
                 else:
                     yield pa.Table.from_batches([batch], file.schema_arrow)
                 batch = None  # not held while the next is read

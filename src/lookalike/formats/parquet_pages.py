@@ -12,22 +12,22 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
 
 from ..values import Int64Array
 
-LARGE = 16 << 20  # bytes of a page from which on it is read as a stream, where it is one
+LARGE = 16 << 20  # bytes of a page from which on it is read as a stream
 STREAMED = {"UNCOMPRESSED": None, "ZSTD": "zstd", "GZIP": "gzip", "BROTLI": "brotli"}
-CODECS = STREAMED | {"SNAPPY": "snappy", "LZ4": "lz4_raw"}
+WHOLE = {"SNAPPY": "snappy", "LZ4": "lz4_raw"}
 PIECE = 1 << 16  # numbers that are decoded at a time
 _DEEPEST = 8  # structs within structs; a header has three
 HEADER = 1 << 12  # bytes in which a header ends, unless it holds statistics of long values
-_DATA, DICTIONARY, DATA2 = 0, 2, 3  # kinds of pages
-PLAIN, PREFIXED = 0, 7  # encodings: each text by itself; how much of the one before begins it, and what follows
-DICTIONARIES = (2, 8)
+_DATA, DICTIONARY, DATA2 = 0, 2, 3
+_PLAIN, _PLAIN_DICTIONARY, _RLE_DICTIONARY = 0, 2, 8
+DICTIONARIES = (_PLAIN_DICTIONARY, _RLE_DICTIONARY)
 
 
 class Page(NamedTuple):
@@ -158,20 +158,28 @@ class _Part:
         """Leave the file open."""
 
 
-class _Stream:
+class Stream:
     """The values of a page, decompressed as they are read."""
 
     def __init__(self, file: BinaryIO, page: Page, codec: str) -> None:
-        part: Any = _Part(file, page.at + page.level_bytes, page.n_stored - page.level_bytes)
-        if codec != "UNCOMPRESSED" and page.compressed:
-            part = pa.CompressedInputStream(pa.PythonFile(part, "r"), STREAMED[codec])
-        self._part = part
+        part = _Part(file, page.at + page.level_bytes, page.n_stored - page.level_bytes)
+        self._read: Any
+        if codec == "UNCOMPRESSED" or not page.compressed:
+            self._read = part.read
+        elif codec in STREAMED:
+            self._stream = pa.CompressedInputStream(pa.PythonFile(part, "r"), STREAMED[codec])
+            self._read = self._stream.read
+        else:
+            size = page.n_bytes - page.level_bytes
+            whole = pa.Codec(WHOLE[codec]).decompress(part.read(), size)
+            self._stream = pa.BufferReader(whole)
+            self._read = self._stream.read
 
     def read(self, n_bytes: int) -> bytes:
         """Return so many bytes; an OSError if there are fewer."""
-        data = self._part.read(n_bytes)
+        data = self._read(n_bytes)
         while len(data) < n_bytes:
-            more = self._part.read(n_bytes - len(data))
+            more = self._read(n_bytes - len(data))
             if not more:
                 raise OSError("a page is cut short")
             data += more
@@ -193,7 +201,7 @@ class TooLong:
 class _Dictionary:
     """The values of a dictionary page, in a temporary file."""
 
-    def __init__(self, stream: _Stream, n_values: int) -> None:
+    def __init__(self, stream: Stream, n_values: int) -> None:
         import tempfile  # here, for what is not needed to start
 
         self._file = tempfile.TemporaryFile(prefix="lookalike-")
@@ -217,9 +225,9 @@ class _Dictionary:
         return TooLong(end - begin) if end - begin > most else os.pread(self._file.fileno(), end - begin, begin)
 
 
-def unpack_numbers(data: bytes, width: int, n: int) -> Int64Array:
-    """Return numbers of some bits, which come in runs: one that is repeated, or several packed; IndexError: there are fewer."""
-    found, count, at, size = np.empty(n, np.int64), 0, 0, (width + 7) // 8
+def _runs_in(data: bytes, width: int, n: int) -> Iterator[tuple[int, int | Int64Array]]:
+    """Yield numbers of some bits in runs, each with its length: one number, or as many as were packed."""
+    count, at, size = 0, 0, (width + 7) // 8
     weights = 1 << np.arange(width)
     while count < n:
         head, at = _number(data, at)
@@ -227,23 +235,65 @@ def unpack_numbers(data: bytes, width: int, n: int) -> Int64Array:
         if head & 1:
             for begin in range(0, length, PIECE):
                 some = min(PIECE, length - begin)
-                packed = np.frombuffer(data, np.uint8, (some * width + 7) // 8, at + begin * width // 8)
-                bits = np.unpackbits(packed, count=some * width, bitorder="little")
-                found[count + begin : count + begin + some] = bits.reshape(some, width).astype(np.int64) @ weights
+                n_bits = some * width
+                packed = np.frombuffer(data, np.uint8, (n_bits + 7) // 8, at + begin * width // 8)
+                bits = np.unpackbits(packed, count=n_bits, bitorder="little")
+                yield some, bits.reshape(some, width).astype(np.int64) @ weights
             at += (head >> 1) * width
         else:
-            found[count : count + length] = int.from_bytes(data[at : at + size], "little")
+            yield length, int.from_bytes(data[at : at + size], "little")
             at += size
         count += length
-    return found
 
 
-def unpack_references(data: bytes, n: int) -> Int64Array:
-    """Return the numbers of values in a dictionary, before which comes how many bits each has."""
-    width = data[0] if data else 0
-    if width > 32:
+class Numbers:
+    """Numbers of some bits, in runs, of which as many are decoded as are taken."""
+
+    def __init__(self, data: bytes, width: int, n: int) -> None:
+        self._runs = _runs_in(data, width, n)
+        self._length, self._run = 0, cast("int | Int64Array", 0)
+
+    def take(self, n: int) -> Int64Array:
+        """Return the next numbers; an OSError if there are fewer."""
+        taken, at = np.empty(n, np.int64), 0
+        while at < n:
+            if not self._length:
+                self._length, self._run = next(self._runs, (-1, 0))  # a run may be of none
+                if self._length < 0:
+                    raise OSError("a page is cut short")
+            some = min(n - at, self._length)
+            if isinstance(self._run, int):
+                taken[at : at + some] = self._run
+            else:
+                taken[at : at + some], self._run = self._run[:some], self._run[some:]
+            at, self._length = at + some, self._length - some
+        return taken
+
+
+def parts_of(
+    file: BinaryIO, page: Page, stream: Stream, deepest: int, full: int, looked_up: bool
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the repetition and definition levels of a page and, if ``looked_up``, the numbers of values in a dictionary."""
+    levels, left = [b"", b""], page.n_bytes - page.level_bytes
+    if page.kind == DATA2:
+        file.seek(page.at)
+        data = file.read(page.level_bytes)
+        levels = [data[: page.repetition_bytes], data[page.repetition_bytes :]]
+    else:
+        for i, highest in enumerate((deepest, full)):
+            if highest:
+                n_bytes = int.from_bytes(stream.read(4), "little")
+                left -= 4 + n_bytes
+                if left < 0:
+                    raise OSError("the levels of a page are damaged")
+                levels[i] = stream.read(n_bytes)
+    packed = stream.read(left) if looked_up else b""
+    if packed and packed[0] > 32:  # bits of a number
         raise OSError("the numbers of a page are damaged")
-    return unpack_numbers(data[1:], width, n)
+    repeated, defined = (
+        Numbers(data, highest.bit_length(), page.n_values) for data, highest in zip(levels, (deepest, full), strict=True)
+    )
+    return repeated, defined, Numbers(packed[1:], packed[0] if packed else 0, page.n_values)
 
 
 def values_of(file: BinaryIO, chunk: Any, nullable: bool, most: int) -> Iterator[bytes | TooLong | None]:
@@ -251,7 +301,7 @@ def values_of(file: BinaryIO, chunk: Any, nullable: bool, most: int) -> Iterator
     with ExitStack() as opened:
         known: _Dictionary | None = None
         for page in pages_of(file, chunk):
-            stream = _Stream(file, page, chunk.compression)
+            stream = Stream(file, page, chunk.compression)
             if page.kind == DICTIONARY:
                 known = opened.enter_context(_Dictionary(stream, page.n_values))
             else:
@@ -259,22 +309,12 @@ def values_of(file: BinaryIO, chunk: Any, nullable: bool, most: int) -> Iterator
 
 
 def _values_in(
-    file: BinaryIO, page: Page, stream: _Stream, known: _Dictionary | None, nullable: bool, most: int
+    file: BinaryIO, page: Page, stream: Stream, known: _Dictionary | None, nullable: bool, most: int
 ) -> Iterator[bytes | TooLong | None]:
-    there, left = np.ones(page.n_values, np.int64), page.n_bytes - page.level_bytes
-    if nullable:
-        if page.kind == DATA2:
-            file.seek(page.at + page.repetition_bytes)
-            levels = file.read(page.level_bytes - page.repetition_bytes)
-        else:
-            n_levels = int.from_bytes(stream.read(4), "little")
-            left -= 4 + n_levels
-            if left < 0:
-                raise OSError("the levels of a page are damaged")
-            levels = stream.read(n_levels)
-        there = unpack_numbers(levels, 1, page.n_values)
     looked_up = page.encoding in DICTIONARIES
-    numbers = iter(unpack_references(stream.read(left), int(there.sum())).tolist() if looked_up else ())
+    _, defined, packed = parts_of(file, page, stream, 0, int(nullable), looked_up)
+    there = defined.take(page.n_values) if nullable else np.ones(page.n_values, np.int64)
+    numbers = iter(packed.take(int(there.sum())).tolist() if looked_up else ())
     for one in there.tolist():
         if not one:
             yield None
@@ -291,11 +331,8 @@ def _values_in(
                 yield TooLong(n_bytes)
 
 
-def is_streamed(chunk: Any, pages: list[Page]) -> bool:
-    """Tell whether the texts of a chunk can be read value by value."""
-    return is_plain(chunk, pages) and chunk.compression in STREAMED
-
-
-def is_plain(chunk: Any, pages: list[Page]) -> bool:
-    """Tell whether a chunk has texts that are each by itself, or in a dictionary."""
-    return chunk.physical_type == "BYTE_ARRAY" and all(page.encoding in (PLAIN, *DICTIONARIES) for page in pages)
+def is_streamed(chunk: Any, pages: list[Page], largest: int = 0) -> bool:
+    """Tell whether a chunk can be read as a stream, or from pages of so many bytes at most."""
+    coded = all(page.encoding in (_PLAIN, *DICTIONARIES) for page in pages)
+    whole = chunk.compression in WHOLE and max(page.n_bytes for page in pages) <= (largest or LARGE)
+    return chunk.physical_type == "BYTE_ARRAY" and coded and (chunk.compression in STREAMED or whole)

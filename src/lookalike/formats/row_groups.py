@@ -16,8 +16,9 @@ from ..text.texts import Later
 from ..values import Int64Array
 from ..values.arrow import strings
 from .columnar import leaves_of
+from .page_sizes import bytes_per_row, held_of, longest_value
 from .parquet_pages import DICTIONARY, HEADER, LARGE, Page, TooLong, chunk_begin, is_streamed, pages_of, values_of
-from .parquet_texts import ROWS, is_paged, text_sizes, texts_of
+from .parquet_texts import ROWS, is_paged, texts_of
 from .split import ROOM, FinalError, Split
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ READER = 12 << 10  # of what reads a column, beside its pages
 BUFFER = 1 << 20
 READ_AHEAD = 8 << 20  # of a column on a store, of whose row group too much is read to be asked for together
 BUFFERS = 32 << 20  # of all columns
-PAGE = 2  # bytes for each of a page: as it is stored, and unpacked
 RUN = 16 << 20  # of row groups that are read as one, as they are stored
+COPIES = 3  # of a large row: as it is read, as it is chosen, as it is written
 _NO_MORE: Any = object()
 _TEXTS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
@@ -55,20 +56,30 @@ def buffer_of(metadata: pq.FileMetaData, most: int = BUFFER) -> int:
     return max(READER, min(most, BUFFERS // max(1, int(metadata.num_columns))))
 
 
-class _Group(NamedTuple):
-    """How a row group is read: so many rows at a time; alone, if page by page, or if a column is read value by value."""
+def _fitting(sizes: Int64Array, rows: int, most: int) -> int:
+    """Return how many rows, up to so many, never have more bytes than the most together, if no row has."""
+    while rows > 1 and int(np.add.reduceat(sizes, np.arange(0, len(sizes), rows)).max()) > most:
+        rows //= 2
+    return rows
 
-    rows: int
-    pages: list[Page] | None
-    streamed: int | None
+
+class _Group(NamedTuple):
+    """How a row group is read: so many rows at a time, of one column, if any, value by value, or, if it has ``pages``, page by
+    page; alone, or with others."""
+
     number: int
+    rows: int
+    streamed: int | None
+    alone: bool
+    pages: list[Page] | None = None
 
 
 class RowGroups:
     """The rows of a parquet file, in batches by the sizes of ``text`` (default: all columns), within the limit of the split.
 
-    ``raw`` is the same file by its bytes. Texts in pages that are larger than a text may be are read value by value, where they
-    can. ``converted``: values become Python's objects, which take more. ``later``: texts may be ``Later``.
+    ``raw`` is the same file by its bytes. Where columns are named, texts in pages that are larger than a text may be are read
+    value by value, which changes how rows are cut into batches. ``converted``: values become Python's objects, which take more.
+    ``later``: texts may be ``Later``.
     """
 
     def __init__(
@@ -93,36 +104,70 @@ class RowGroups:
         )
         self._later = texts[0] if later and self._plain and schema.field(texts[0][0]).type in _TEXTS else None
 
+    def check(self) -> None:
+        """Raise InputDataError if rows cannot be written again within the memory; pages are looked at where sizes do not do."""
+        for number in range(self._metadata.num_row_groups):
+            chunks = [self._metadata.row_group(number).column(leaf) for _, leaf in self._leaves]
+            if sum(map(self._most, chunks)) > self._split.limit.room:
+                self._group(number)
+
+    def _most(self, chunk: Any) -> int:
+        """Return more bytes than a column chunk can take, as far as its sizes are true."""
+        n_bytes = int(chunk.total_uncompressed_size + chunk.total_compressed_size)
+        of_value = VALUE + self._each * (1 + str(chunk.path_in_schema).count("."))
+        longest = n_bytes if chunk.physical_type == "BYTE_ARRAY" and "." in chunk.path_in_schema else 0
+        return READER + 10 * n_bytes + COPIES * int(chunk.num_values) * (of_value + longest)
+
     def _group(self, number: int) -> _Group:
         """Look at the pages of a row group."""
         paged = self._paged_group(number) if self._later else None
         if paged is not None:
             return paged
-        group, of_row, room = self._metadata.row_group(number), 1.0, self._split.limit.room
-        rows, streamed = self._rows, None
+        group, streamed, held = self._metadata.row_group(number), None, 0
+        n_rows, rows = max(1, group.num_rows), self._rows
+        flat: dict[int, int] = {}  # bytes of a value at most, of columns with a value in each row
+        lists: dict[int, int] = {}
         for place, leaf in self._leaves:
-            chunk, field = group.column(leaf), self._schema.field(place)
-            pages = self._pages(chunk)
+            chunk = group.column(leaf)
+            field, pages = self._schema.field(place), self._pages(chunk)
             largest = max((page.n_bytes for page in pages or ()), default=0)
-            alone = streamed is None and self._plain and field.type in _TEXTS
-            if pages and largest > self._large and alone and is_streamed(chunk, pages):
-                streamed, data = place, [page for page in pages if page.kind != DICTIONARY]
-                rows = min([rows, *(self._most_bytes * max(1, page.n_values) // max(1, page.n_bytes) for page in data)])
-                continue
-            needed = PAGE * largest + 4 * LARGE
-            if largest > LARGE and needed > room:
-                raise FinalError(
-                    f"a page of row group {number + 1} has {largest / 1e6:,.0f} MB, too much for the memory limit: raise "
-                    f"--memory (memory=) by {(needed - room) / ROOM / 1e6:,.0f} MB, or write the file again with zstd",
-                    self._split.name,
-                    column=field.name,
-                )
-            of_row += self._bytes_per_row(chunk, leaf, pages, group.num_rows)
-        return _Group(max(1, min(rows, int(self._most_bytes / of_row))), None, streamed, number)
+            if pages is not None and largest > self._large:
+                if streamed is None and self._plain and field.type in _TEXTS and is_streamed(chunk, pages):
+                    streamed = place
+                    data = [page for page in pages if page.kind != DICTIONARY]
+                    rows = min([rows, *(self._most_bytes * max(1, page.n_values) // max(1, page.n_bytes) for page in data)])
+                    continue
+                if largest > 2 * self._split.limit.most:
+                    raise self._too_large_a_page(field.name, number, chunk, largest)
+            column = self._columns.column(leaf)
+            n_bytes = self._of_value(column) + self._longest(chunk, column, pages)
+            (lists if column.max_repetition_level else flat)[leaf] = n_bytes
+            held += READER + min(self._buffer, chunk.total_compressed_size)
+            held += held_of(pages or [], chunk.physical_type == "BYTE_ARRAY")
+        of_row = max(1, sum(flat.values()))
+        total = sum(n_bytes * group.column(leaf).num_values for leaf, n_bytes in lists.items())
+        rows, most = max(1, rows), self._most_bytes
+        largest, alone = of_row + total, total > most or of_row * min(rows, n_rows) > most
+        row: int | None = None
+        fitting = 0 if alone else rows
+
+        def is_too_large() -> bool:
+            return self._names is None and held + COPIES * largest > self._split.limit.room
+
+        if (alone or is_too_large()) and (sizes := self._sizes(group, [*flat, *lists])) is not None and len(sizes):
+            row = int(np.argmax(sizes))
+            largest = int(sizes[row])
+            if alone:  # how rows are cut must not depend on the memory
+                fitting = _fitting(sizes, rows, max(most, largest + most // 4))
+        if is_too_large():
+            raise self._too_large(number, row, held, largest, {**flat, **lists})
+        if row is None or not alone:
+            fitting, alone = min(rows, most // of_row, most * n_rows // max(1, total)), False
+        return _Group(number, max(1, fitting), streamed, alone)
 
     def _paged_group(self, number: int) -> _Group | None:
         """Tell how a row group is read page by page; None: texts, or other columns, are too large or too small for that."""
-        group, rows, of_row, found = self._metadata.row_group(number), ROWS, 0.0, None
+        group, rows, of_row, found = self._metadata.row_group(number), ROWS, 0, None
         for place, leaf in self._leaves:
             chunk, column = group.column(leaf), self._columns.column(leaf)
             pages = self._pages(chunk) or []
@@ -132,21 +177,25 @@ class RowGroups:
             elif column.max_repetition_level or max((page.n_bytes for page in pages), default=LARGE) > LARGE // 4:
                 return None
             else:
-                of_row += self._bytes_per_row(chunk, leaf, pages, group.num_rows)
-        return None if found is None or of_row * rows > self._most_bytes else _Group(BATCH_ROWS, found, None, number)
+                of_row += self._of_value(column) + self._longest(chunk, column, pages)
+        return None if found is None or of_row * rows > self._most_bytes else _Group(number, BATCH_ROWS, None, True, found)
 
-    def _bytes_per_row(self, chunk: Any, leaf: int, pages: list[Page] | None, n_rows: int) -> float:
-        """Return the bytes of a column in a row at most, or on average if it has lists."""
-        column = self._columns.column(leaf)
-        of_value, sizes = VALUE + self._each * (1 + int(column.path.count("."))), [float(column.length)]
-        if chunk.physical_type == "BYTE_ARRAY":
-            try:
-                sizes = [float(self._most_bytes)] if pages is None else text_sizes(self._raw, chunk, pages) or [0.0]
-            except (IndexError, ValueError):
-                sizes = [float(self._most_bytes)]
-        if not column.max_repetition_level:
-            return of_value + max(sizes)
-        return float((of_value + np.mean(sizes)) * chunk.num_values / max(1, n_rows))
+    def _of_value(self, column: Any) -> int:
+        """Return the bytes of a value of a column beside those of a text or number."""
+        return VALUE + self._each * (1 + int(column.path.count(".")))
+
+    def _sizes(self, group: Any, leaves: Iterable[int]) -> Int64Array | None:
+        """Return the bytes of some columns in each row; None: cannot be told."""
+        sizes = np.zeros(group.num_rows, np.int64)
+        try:
+            for leaf in leaves:
+                chunk, column = group.column(leaf), self._columns.column(leaf)
+                if column.max_repetition_level and chunk.num_values < group.num_rows:
+                    return None  # each row has a value: damaged
+                sizes += bytes_per_row(self._raw, chunk, column, group.num_rows, self._of_value(column))
+        except (OSError, IndexError, ValueError, KeyError):
+            return None  # of another compression, or damaged: Arrow will say so
+        return sizes
 
     def _pages(self, chunk: Any) -> list[Page] | None:
         """Return the pages of a column chunk; None if they are damaged: Arrow will say so."""
@@ -154,6 +203,43 @@ class RowGroups:
             return list(pages_of(self._raw, chunk))
         except (OSError, IndexError, ValueError):
             return None
+
+    def _longest(self, chunk: Any, column: Any, pages: list[Page] | None) -> int:
+        """Return the bytes of the longest text in a column chunk at most."""
+        if chunk.physical_type != "BYTE_ARRAY":
+            return int(column.length)
+        try:
+            return self._most_bytes if pages is None else longest_value(self._raw, chunk, pages)
+        except (OSError, IndexError, ValueError):
+            return self._most_bytes
+
+    def _too_large(self, number: int, row: int | None, held: int, largest: int, of_values: dict[int, int]) -> InputDataError:
+        """The error for a row group whose rows cannot be written again within the memory."""
+        group, room, sizes = self._metadata.row_group(number), self._split.limit.room, {}
+        for leaf, n_bytes in of_values.items():
+            sizes[leaf] = n_bytes * group.column(leaf).num_values
+            if row is not None and (of_rows := self._sizes(group, [leaf])) is not None:
+                sizes[leaf] = int(of_rows[row])
+        worst, of_which = max(sizes, key=lambda leaf: sizes[leaf]), "a row at most" if row is None else f"its row {row + 1:,}"
+        place = next(place for place, leaf in self._leaves if leaf == worst)
+        name, needed = self._schema.field(place).name, held + COPIES * largest
+        return FinalError(
+            f"writing the rows of row group {number + 1} takes about {needed / 1e6:,.0f} MB "
+            f"({held / 1e6:,.0f} MB to read {len(self._leaves):,} columns at once, {COPIES * largest / 1e6:,.0f} MB for "
+            f"{of_which}; the largest column is {name!r}), more than the {room / 1e6:,.0f} MB that the memory limit leaves: "
+            f"raise --memory (memory=) by {(needed - room) / ROOM / 1e6:,.0f} MB, or drop columns",
+            self._split.name,
+        )
+
+    def _too_large_a_page(self, name: str, number: int, chunk: Any, n_bytes: int) -> InputDataError:
+        return FinalError(
+            f"a page of row group {number + 1}, of {n_bytes:,} bytes, "
+            f"compressed with {chunk.compression}, can only be read in one piece, which may have at most "
+            f"{2 * self._split.limit.most:,}: "
+            "raise --memory (memory=) to five times its size, or write the file again with zstd or with smaller pages",
+            self._split.name,
+            column=name,
+        )
 
     def batches(
         self, first: int = 0, last: int | None = None
@@ -205,18 +291,17 @@ class RowGroups:
                 reader.ahead.prefetch([self._ranges(one) for one in range(done, min(number + 2, last))])
             return self._group(number)
 
-        for (rows, pages, streamed), some in groupby(map(described, range(first, last)), lambda group: group[:3]):
-            for numbers in (
-                self._runs(group.number for group in some) if streamed is None else ([group.number] for group in some)
-            ):
+        for (rows, streamed, alone, pages), some in groupby(map(described, range(first, last)), lambda group: group[1:]):
+            apart = alone or streamed is not None
+            for numbers in ([group.number] for group in some) if apart else self._runs(group.number for group in some):
                 if pages is not None:
                     yield from self._paged(numbers[0], rows, pages)
-                elif streamed is not None:
-                    yield from self._streamed(numbers[0], rows, streamed)
-                else:
+                elif streamed is None:
                     for batch in self._file.iter_batches(rows, row_groups=numbers, columns=self._names, use_threads=False):
                         yield batch, []
                         del batch  # not held while the next is read
+                else:
+                    yield from self._streamed(numbers[0], rows, streamed)
                 done = numbers[-1] + 1
 
     def _ranges(self, number: int) -> list[Range]:

@@ -214,7 +214,7 @@ def find(segments: Sequence[Segment], names: Texts) -> tuple[Int64Array, Int64Ar
     for number, segment in enumerate(segments):
         rows = segment.find_ids(names)
         segment_of[rows >= 0] = number
-        row_of = np.maximum(row_of, rows)
+        row_of[rows >= 0] = rows[rows >= 0]
     return segment_of, row_of
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from math import sqrt
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ from ..engines.local.engine import MATCH_BYTES, SETS, WORD
 from ..engines.memory import BYTES_PER_DOCUMENT, LEAST, Memory, enough
 from ..errors import ParameterError, from_caller
 from ..settings.settings import Settings
+from ..steps.containment import map_bits
 from ..steps.pairs import packed_width
 from ..steps.sketch import sketches_schema
 from ..values.arrays import number, whole
@@ -48,8 +50,8 @@ REFERENCE = {"parquet": Speeds(), "jsonl": Speeds(read_byte=2.6, read_document=7
 # Bytes, by benchmarks/foresight.py: a process after a small job; pages of mapped libraries; texts that one thread
 # sketches, and each other one.
 LOADED, LIBRARIES, PIECES, PIECES_PER_THREAD = 64_000_000, 66_000_000, 50_000_000, 28_000_000
-# Links for each pair that remains of them after the cut.
-LINKS_PER_PAIR = 1.5
+# Links for each pair that remains of them after the cut; bytes of a shingle of words.
+LINKS_PER_PAIR, SHINGLE_BYTES = 1.5, 6.5
 # Bytes: a pair, and a sampled shingle of a document, while all are sorted in memory; a document while texts are compared.
 PAIR_WORK, SAMPLE_WORK, VERIFYING = 140, 56, 19
 
@@ -58,7 +60,8 @@ class Estimate:
     """Sizes of what a job makes of a corpus: bytes, but for counts of documents, pairs and links.
 
     As many candidates are below the threshold as above. So a document meets none with the probability that it has no
-    near-duplicate and, as likely once more, none that is almost one. A sampled shingle is held by two documents.
+    near-duplicate and, as likely once more, none that is almost one. Sampled shingles are held by the documents themselves,
+    once more by those that are compared, and by chance: of exponential sizes, as many times more as the square root says.
     """
 
     def __init__(self, n: int, text: int, duplicates: float, family: float, memory: Memory, settings: Settings) -> None:
@@ -68,8 +71,10 @@ class Estimate:
             )
         method, later = settings.finder, memory.holding(n)
         self.n, self.text, self.threads = n, text, settings.n_threads
-        self.samples = 2 * n * method.n_keys if method.meets == "samples" else 0
         self.compared = n * (1 - (1 - duplicates) ** 2)
+        sampled = method.n_keys if method.meets == "samples" else 0
+        by_chance = sqrt(1 + 1.25 * text / SHINGLE_BYTES / (1 << map_bits(sampled * n))) - 1 if sampled else 0.0
+        self.samples = int(min(sampled * (n * (1 + by_chance) + self.compared), 2 * text / SHINGLE_BYTES))
         self.content = self.compared * (text / max(1, n) if method.exact else 4 * method.n_estimates)
         self.pairs = self.compared * (family - 1) / 2
         self.links = self.pairs
@@ -77,20 +82,20 @@ class Estimate:
             self.links = LINKS_PER_PAIR * self.pairs + (replace(settings.plan, documents=n).false_candidates or 0.0)
         tables, codes = n * stored_width(sketches_schema(DOCUMENTS, method)), n * packed_width(method.n_codes)
         links, pairs = stored_width(LINKS) * self.links, stored_width(PAIRS) * self.pairs
-        whole, walked = text + tables, SETS * min(GROUP_BYTES, self.content) * self.threads
+        held, walked = text + tables, SETS * min(GROUP_BYTES, self.content) * self.threads
         sorting = PAIR_WORK * self.pairs + SAMPLE_WORK * self.samples
-        held = whole if settings.work is None and whole <= memory.table_budget else 0
-        self.on_disk = not held or whole + max(links + pairs, 4 * WORD * self.samples) > later.table_budget
+        early = settings.work is not None or held > memory.table_budget
+        self.on_disk = early or held + max(links + pairs, 4 * WORD * self.samples) > later.table_budget
         if not self.on_disk:
-            self.disk, most = 0, whole + BYTES_PER_DOCUMENT * n + max(sorting, links + pairs + walked)
+            self.disk, most = 0, held + BYTES_PER_DOCUMENT * n + max(sorting, links + pairs + walked)
         else:
             filed = codes if codes > later.free // 8 else 0
             texts = self.content + 2 * WORD * self.compared if method.exact else 0
             met = max(2 * pairs + texts + MATCH_BYTES * n * duplicates, 2 * WORD * self.samples)
             self.disk = int(tables + links + max(filed, met))
             most = max(
-                0 if settings.work is not None else min(memory.table_budget, whole),
-                held + BYTES_PER_DOCUMENT * n + codes - filed + min(sorting, 3 * later.sort_budget),
+                0 if settings.work is not None else min(memory.table_budget, held),
+                (0 if early else held) + BYTES_PER_DOCUMENT * n + codes - filed + min(sorting, 3 * later.sort_budget),
                 VERIFYING * n + min(2 * later.partition(self.threads), self.content) + walked,
             )
         self.peak = int(LOADED + PIECES + PIECES_PER_THREAD * (self.threads - 1) + most)
