@@ -196,7 +196,6 @@ def by_policy(rows, policy):
         size = {"longest": -1, "shortest": 1}.get(name, 0)
         return [(0, size * len(row.data)) for row in rows]
     keys = [value_key(row.n) for row in rows]
-    keys = [None if key == ("text", "") else key for key in keys]
     kinds = {key[0] for key in keys if key is not None}
     if len(kinds) > 1 or "other" in kinds:
         return None
