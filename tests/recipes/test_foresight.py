@@ -186,3 +186,5 @@ def test_processor_time_worked_out_by_hand():
     assert found == pytest.approx(
         {"starting": 1, "reading": 1.1, "sketching": 3, "memory": 0, "comparing": 0.375 + 3, "disk": 2 + 0.45 + 1.1 + 6}
     )
+    no_texts = estimate(10**6, 10**9, 0.5, verify="sketch").seconds(speeds)
+    assert no_texts["disk"] == pytest.approx(2 + 0.45), "of estimates no text is written or read again"

@@ -23,7 +23,7 @@ from ..values.arrays import concatenate_columns, whole
 from ..values.arrow import strings, to_arrow
 from .kind import Sketches, SketchScheme
 from .manifest import Manifest
-from .segments import MOST_ROWS, Segment, Segments
+from .segments import MOST_ROWS, Segment, Segments, sort_ids
 
 ID_TYPES = {"int": pa.int64(), "str": pa.string(), None: pa.string()}
 NAMES = ("query", "id", "estimated_resemblance", "standard_error", "resemblance")
@@ -210,9 +210,10 @@ def all_documents(manifest: Manifest, segments: tuple[Segment, ...]) -> Iterator
 
 def find(segments: Sequence[Segment], names: Texts) -> tuple[Int64Array, Int64Array]:
     """Return (segment, row) of the documents of some ids; -1 for those that are not there."""
+    sought = sort_ids(names)
     segment_of, row_of = np.full(len(names), -1), np.full(len(names), -1)
     for number, segment in enumerate(segments):
-        rows = segment.find_ids(names)
+        rows = segment.find_ids(names, *sought)
         segment_of[rows >= 0] = number
         row_of[rows >= 0] = rows[rows >= 0]
     return segment_of, row_of

@@ -31,6 +31,13 @@ def hash_ids(ids: Texts) -> UInt64Array:
     return hashes
 
 
+def sort_ids(ids: Texts) -> tuple[Int64Array, UInt64Array]:
+    """Return the places of ids in the order of their hashes, in which tables are searched in a fifth of the time, and these."""
+    hashes = hash_ids(ids)
+    order = np.argsort(hashes)
+    return order, hashes[order]
+
+
 class Segment:
     """One segment, read from its file as it is needed; ``removed`` marks rows that do not count any more, or is empty."""
 
@@ -134,13 +141,11 @@ class Segment:
         )
         return core.SegmentTables(keys, rows, starts, self.codes, self.removed)
 
-    def find_ids(self, ids: Texts) -> Int64Array:
-        """Return the live row of each id, or -1."""
-        hashes = hash_ids(ids)
+    def find_ids(self, ids: Texts, order: Int64Array, hashes: UInt64Array) -> Int64Array:
+        """Return the live row of each id, or -1; see ``sort_ids``."""
         keys, rows = self.file.map("id_keys-00"), self.file.map("id_rows-00")
         out = np.full(len(ids), -1, np.int64)
-        order = np.argsort(hashes)  # in the table's order: a fifth of the time
-        begin, end = (np.searchsorted(keys, hashes[order], side) for side in ("left", "right"))
+        begin, end = (np.searchsorted(keys, hashes, side) for side in ("left", "right"))
         for there in np.flatnonzero(end > begin).tolist():
             for row in rows[begin[there] : end[there]].tolist():
                 if row >= self.n_rows:

@@ -20,7 +20,7 @@ from ..text.texts import Texts
 from ..values import Int64Array, UInt64Array
 from .kind import Sketches, SketchScheme
 from .manifest import Manifest, SegmentRef, read_manifest
-from .segments import MOST_ROWS, NONE, Segment, Segments, hash_ids
+from .segments import MOST_ROWS, NONE, Segment, Segments, hash_ids, sort_ids
 
 MOST_SEGMENTS, MERGED = 10, 8
 Places = NDArray[np.integer[Any]]
@@ -136,7 +136,8 @@ class State:
 
     def rows_of(self, names: Texts, unless: str | None = None) -> list[Int64Array]:
         """Return the rows of some ids in each segment."""
-        if len(np.unique(hash_ids(names))) < len(names):
+        order, hashes = sort_ids(names)
+        if (hashes[1:] == hashes[:-1]).any():
             seen: set[bytes] = set()
             for i in range(len(names)):
                 name = names.row(i)
@@ -145,7 +146,7 @@ class State:
                 seen.add(name)
         found = []
         for segment in self.segments:
-            rows = segment.find_ids(names)
+            rows = segment.find_ids(names, order, hashes)
             if unless is not None and (rows >= 0).any():
                 row = int(np.argmax(rows >= 0))
                 raise ParameterError(f"the id {names.row(row).decode()!r} {unless}")

@@ -70,12 +70,12 @@ class Estimate:
                 "the cost of recall 1 depends on which shingles documents share, and cannot be estimated: use a recall below 1"
             )
         method, later = settings.finder, memory.holding(n)
-        self.n, self.text, self.threads = n, text, settings.n_threads
+        self.n, self.text, self.threads, self.exact = n, text, settings.n_threads, method.exact
         self.compared = n * (1 - (1 - duplicates) ** 2)
         sampled = method.n_keys if method.meets == "samples" else 0
         by_chance = sqrt(1 + 1.25 * text / SHINGLE_BYTES / (1 << map_bits(sampled * n))) - 1 if sampled else 0.0
         self.samples = int(min(sampled * (n * (1 + by_chance) + self.compared), 2 * text / SHINGLE_BYTES))
-        self.content = self.compared * (text / max(1, n) if method.exact else 4 * method.n_estimates)
+        self.content = self.compared * (text / max(1, n) if self.exact else 4 * method.n_estimates)
         self.pairs = self.compared * (family - 1) / 2
         self.links = self.pairs
         if not self.samples:
@@ -90,7 +90,7 @@ class Estimate:
             self.disk, most = 0, held + BYTES_PER_DOCUMENT * n + max(sorting, links + pairs + walked)
         else:
             filed = codes if codes > later.free // 8 else 0
-            texts = self.content + 2 * WORD * self.compared if method.exact else 0
+            texts = self.content + 2 * WORD * self.compared if self.exact else 0
             met = max(2 * pairs + texts + MATCH_BYTES * n * duplicates, 2 * WORD * self.samples)
             self.disk = int(tables + links + max(filed, met))
             most = max(
@@ -113,8 +113,8 @@ class Estimate:
         if self.samples:
             nanoseconds["finding"] = self.text * speeds.sketch_byte + self.samples * speeds.sample
         if self.on_disk:
-            written = self.content * speeds.write_byte + self.n * speeds.write_document + self.pairs * speeds.write_pair
-            nanoseconds["disk"] = reading + written
+            texts = reading + self.content * speeds.write_byte if self.exact else 0.0
+            nanoseconds["disk"] = texts + self.n * speeds.write_document + self.pairs * speeds.write_pair
         return {name: value / 1e9 for name, value in nanoseconds.items()}
 
 
