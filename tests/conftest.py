@@ -23,7 +23,7 @@ atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], True)
 settings.register_profile("lookalike", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("lookalike")
 
-pytest_plugins = ["job_inputs", "weekly"]
+pytest_plugins = ["job_files", "job_inputs", "weekly"]
 
 DATA = Path(__file__).parents[2] / "shared/data"
 

@@ -1,0 +1,156 @@
+"""Jobs as data: ``tests/jobs/*.job`` says facts, files, commands, and what these print and write; README.md there has the language."""
+
+import json
+import os
+import shlex
+import zlib
+from itertools import takewhile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from cli import commands
+from engine_kinds import WORK, prepare
+from row_files import read, write
+
+KINDS = ("local", "spilled", "slices", "rounds")
+"""How a job is run: by one of them, which its name draws, on a push; by all of them at night."""
+ROWS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
+
+
+def parse(text):
+    """Yield (fact, number of the line, steps) of each job; a step is (number of the line, word, rest, block)."""
+    lines, names, first, job = enumerate(text.splitlines(), 1), {}, [], None
+
+    def named(content):
+        for name, value in names.items():
+            content = content.replace(f"{{{name}}}", value)
+        return content
+
+    for number, line in lines:
+        word, _, rest = line.partition(" ")
+        if word == "#":
+            if job:
+                yield job
+            job = (rest, number, [*first])
+        elif word == "let":
+            name, _, value = named(rest).partition(" = ")
+            names[name] = value
+        elif word in STEPS:
+            block = [named(some) for _, some in takewhile(lambda one: one[1], lines)] if word in BLOCKS else []
+            (job[2] if job else first).append((number, word, named(rest), block))
+        else:
+            assert not line, f"line {number}: {word!r} is none of {', '.join(STEPS)}, let, #"
+    yield job
+
+
+def rows_of(path):
+    """The rows of a file of them, or of all those of a folder."""
+    if path.is_dir():
+        return [row for one in sorted(path.rglob("*")) if one.name.endswith(ROWS) for row in rows_of(one)]
+    return pq.read_table(path).to_pylist() if path.suffix == ".parquet" else [*map(json.loads, read(path).splitlines())]
+
+
+def hold_rows(wanted, rows):
+    """Hold rows against lines of JSON; after one that ends with ``...`` the row may have other columns."""
+    assert len(rows) == len(wanted), rows
+    for line, row in zip(wanted, rows, strict=True):
+        known = json.loads(line.removesuffix(" ..."))
+        assert ({name: row.get(name) for name in known} if line.endswith(" ...") else row) == known
+
+
+def hold_lines(wanted, lines):
+    """Hold lines against others, of which ``...`` stands for any."""
+    at = 0
+    for place, line in enumerate(wanted):
+        if place and wanted[place - 1] == "..." and line in lines[at:]:
+            at = lines.index(line, at)
+        if line != "...":
+            assert lines[at : at + 1] == [line], lines
+            at += 1
+    assert at == len(lines) or wanted[-1] == "...", lines
+
+
+class Steps:
+    """What the steps of a job do, in the current folder."""
+
+    def __init__(self, captured):
+        self.captured = captured
+
+    def file(self, name, block):
+        """Write a file: of rows, if its suffix says so, else of lines."""
+        path = Path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".parquet":
+            pq.write_table(pa.Table.from_pylist([json.loads(line) for line in block]), path)
+        else:
+            write(path, [f"{line}\n".encode() for line in block])
+
+    def run(self, words, block):
+        """A command succeeds and prints the lines of the block, if there are any; after ``err:`` are words of standard error."""
+        code, out, err = commands.run(self.captured, *shlex.split(words))
+        said = [line for line in block if line.startswith("err: ")]
+        assert code == 0 and all(line.removeprefix("err: ") in err for line in said), err
+        wanted = [line for line in block if line not in said]
+        if wanted and wanted[0].startswith("{"):
+            hold_rows(wanted, [json.loads(out)] if len(wanted) == 1 else [json.loads(line) for line in out.splitlines()])
+        elif wanted:
+            hold_lines(wanted, out.splitlines())
+
+    def refused(self, words, block):
+        """With the words of each line of the block a command fails, prints and changes nothing, and says why in standard error."""
+        before = commands.contents(Path())
+        for line in block:
+            more, _, wanted = line.rpartition(" => ")
+            status, *said = wanted.split(" ", 1)
+            code, out, err = commands.run(self.captured, *shlex.split(f"{words} {more}"))
+            assert (str(code), out) == (status, "") and all(some in err for text in said for some in text.split(" ... ")), err
+            assert commands.contents(Path()) == before
+
+    def holds(self, name, block):
+        """A file has these lines or rows; a folder these rows in all."""
+        path = Path(name)
+        if path.is_dir() or name.endswith(ROWS):
+            hold_rows(block, rows_of(path))
+        else:
+            hold_lines(block, read(path).decode().splitlines())
+
+    def absent(self, names, block):
+        assert not [name for name in names.split() if os.path.lexists(name)]
+
+    def remove(self, name, block):
+        Path(name).unlink()
+
+
+STEPS = ("file", "run", "refused", "holds", "absent", "remove")
+BLOCKS = STEPS[:4]
+
+
+def job_of(kind, steps):
+    """The test of a job: it fails at the number of a line."""
+
+    def job(tmp_path, monkeypatch, capfd):
+        prepare(kind, monkeypatch)
+        (tmp_path / WORK).mkdir()
+        monkeypatch.chdir(tmp_path / WORK)
+        doing = Steps(capfd)
+        for line, word, rest, block in steps:  # noqa: B007 -- a failure shows the line
+            getattr(doing, word)(rest, block)
+
+    return job
+
+
+class JobFile(pytest.File):
+    def collect(self):
+        """Yield each job by each kind of engine; all kinds but one are slow."""
+        for fact, _, steps in parse(self.path.read_text()):
+            for place, kind in enumerate(KINDS):
+                made = pytest.Function.from_parent(self, name=f"{fact} [{kind}]", callobj=job_of(kind, steps))
+                if (zlib.crc32(fact.encode()) + place) % len(KINDS):
+                    made.add_marker(pytest.mark.slow)
+                yield made
+
+
+def pytest_collect_file(parent, file_path):
+    return JobFile.from_parent(parent, path=file_path) if file_path.suffix == ".job" else None
