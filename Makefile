@@ -148,19 +148,10 @@ fuzz: install
 endurance: install
 	$(BIN)/python tests/endurance/endure.py --share $(or $(SHARE),1) --seed $(or $(SEED),0) --jobs $(JOBS)
 
-# Changes one sign, comparison or constant of a file at a time, in a copy of the last commit, and sees whether its tests notice:
-# FILE=src/lookalike/index/state.py TESTS=tests/index OF=50.
+# Changes of the source that tests noticed once are noticed still, each by the test that tests/mutants.jsonl names; half an hour.
+# tools/mutants.py draws more.
 mutants: install
-	$(BIN)/python -m pip install --quiet cosmic-ray
-	rm -rf build/mutants && mkdir -p build/mutants && git archive HEAD | tar x -C build/mutants
-	cp src/lookalike/core/*.so build/mutants/src/lookalike/core
-	printf '[cosmic-ray]\nmodule-path = "%s"\ntimeout = 300.0\nexcluded-modules = []\ntest-command = "%s -S -m pytest -q -x %s"\n[cosmic-ray.distributor]\nname = "local"\n' \
-		$(FILE) $(CURDIR)/$(BIN)/python '$(TESTS)' > build/mutants/mutants.toml
-	cd build/mutants && export PYTHONPATH=$$PWD/src:$(PACKAGES) PATH=$(CURDIR)/$(BIN):$$PATH && \
-		cosmic-ray init mutants.toml mutants.sqlite && \
-		python -c "import sqlite3; s = sqlite3.connect('mutants.sqlite'); some = '(select job_id from work_items order by job_id limit $(or $(OF),50))'; \
-			[s.execute(f'delete from {table} where job_id not in {some}') for table in ('mutation_specs', 'work_items')]; s.commit()" && \
-		cosmic-ray exec mutants.toml mutants.sqlite && cr-report mutants.sqlite --surviving-only --show-diff
+	$(BIN)/python tools/mutants.py --jobs $(JOBS) check
 
 # Changes each term, exponent, sign and constant of the formulas, and scales each result: all of them, within an hour; OF=400 draws some.
 formula-mutants: install
