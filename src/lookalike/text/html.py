@@ -11,6 +11,7 @@ from contextlib import suppress
 from html import unescape
 
 from .. import core
+from ..errors import ParameterError
 
 _DIGITS = re.compile(r"&#\d{8,};?")  # of no character, and too many for Python
 _DECLARED = re.compile(rb"\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w.:-]+)", re.ASCII)  # of XHTML
@@ -47,6 +48,11 @@ def html_to_text(html: str, *, boilerplate: bool = False) -> str:
     -------
     str
 
+    Raises
+    ------
+    ParameterError
+        If ``html`` is no str.
+
     Notes
     -----
     The text is all character data of the page, in its order, but that of scripts, styles, titles, templates, frames and
@@ -60,6 +66,8 @@ def html_to_text(html: str, *, boilerplate: bool = False) -> str:
     >>> la.html_to_text("<html><script>x()</script><body><main><p>One two.</p></main></body></html>")
     'One two.'
     """
+    if not isinstance(html, str):
+        raise ParameterError("must be a str", "html", html)
     return read_page(html.encode("utf-8", "surrogatepass"), boilerplate)[0].decode("utf-8", "surrogatepass")
 
 

@@ -196,16 +196,10 @@ def _own_file() -> IO[bytes]:
 
 
 def _merged(left: list[_Run], sorting: Sorting, size: int) -> Iterator[pa.RecordBatch]:
-    before: pa.RecordBatch | None = None
     while left := [run for run in left if run.begin()]:
         bound = min(run.last for run in left)
         rows = join_batches([some for some in map(_Run.up_to, left, repeat(bound)) if len(some)])
-        order = sorting.order(rows)
-        if sorting.drops:
-            if before is not None and rows.slice(int(order[0]), 1).equals(before):
-                order = order[1:]
-            before = rows.slice(int(order[-1]), 1) if len(order) else before
-        yield from _cut_up(rows, order, size)
+        yield from _cut_up(rows, sorting.order(rows), size)
 
 
 def _cut_up(rows: pa.RecordBatch, order: Int64Array, size: int) -> Iterator[pa.RecordBatch]:
