@@ -47,6 +47,7 @@ def progress(quiet: bool, lines: bool = False) -> Iterator[Callable[[str, int], 
     from ..recipes.progress import Lines, make_bar, no_progress
 
     if quiet:
+        logging.getLogger("lookalike").handlers = [logging.NullHandler()]
         yield no_progress
         return
     bar = make_bar()

@@ -62,10 +62,9 @@ def _header(message: MIMEPart, name: str) -> str:
 
 
 def _text_of_part(part: MIMEPart) -> str:
-    """Return the text of a part: of alternatives one, of others all, in order.
+    """Return the text of a part: of alternatives the first that has one, of others all, in order.
 
-    Of alternatives it is the first that has one, plain ones before others, unless another says much more, or what it does not
-    say: a plain one may only say that the message is in HTML.
+    Plain ones come before others, unless another says much more: a plain one may only say that the message is in HTML.
     """
     kind = part.get_content_type()
     if part.get_content_disposition() == "attachment" or kind == "message/external-body":

@@ -31,6 +31,7 @@ from .streams import compressed
 from .urls import AnyPath, check_on_disk, check_writable
 
 SIDECAR = "_lookalike.json"  # where an output says how it was made: beside it, or in its folder
+_NOT_EMPTY = errno.ENOTEMPTY, errno.EEXIST
 
 
 def check_output(
@@ -193,7 +194,7 @@ def remove_recorded(folder: Path) -> None:
     ours = {*(_recorded(folder) or [])} - {SIDECAR}
     inside = [(name, entry.is_dir(follow_symlinks=False)) for name, entry in walk(folder)]
     folders = [name for name, is_folder in inside if is_folder]
-    with suppress(OSError, OutputError):  # a folder with something else in it stays
+    try:
         for name, is_folder in inside:
             if not is_folder and name in ours:
                 (folder / name).unlink()
@@ -203,6 +204,9 @@ def remove_recorded(folder: Path) -> None:
             sync_folder(folder)  # a loss of power must not bring back files that nothing lists
             (folder / SIDECAR).unlink()
         folder.rmdir()
+    except OSError as error:
+        if error.errno not in _NOT_EMPTY:  # else something else is in it
+            raise
 
 
 def recover(path: Path) -> None:
@@ -212,7 +216,8 @@ def recover(path: Path) -> None:
             os.rename(old, path)
             sync_folder(path.parent)
         else:
-            remove_recorded(old)
+            with suppress(OSError, OutputError):  # the next run removes it
+                remove_recorded(old)
 
 
 class OutputFolder:
@@ -322,7 +327,7 @@ def replace_folder(temporary: Path, path: Path, replace: bool) -> None:
                     os.rename(temporary, path)
                     break
                 except OSError as error:
-                    if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # else somebody took the name just now
+                    if error.errno not in _NOT_EMPTY:  # else somebody took the name
                         raise
         except BaseException:
             if old and not path.exists():
@@ -336,5 +341,6 @@ def replace_folder(temporary: Path, path: Path, replace: bool) -> None:
                     ) from None
             raise
         sync_folder(path.parent)
-        for earlier in old:
-            remove_recorded(earlier)
+        with suppress(OSError, OutputError):
+            for earlier in old:
+                remove_recorded(earlier)

@@ -176,9 +176,9 @@ def _deleted(io: FileIO, listed: ListedFile, rows: dict[str, int]) -> dict[str, 
 
 
 def _vector(blob: bytes, n_rows: int, name: str) -> Iterator[Int64Array]:
-    """Yield the rows that a deletion vector of a file of so many rows names; a few bytes can stand for billions.
+    """Yield the rows that a deletion vector names; a few bytes can stand for billions.
 
-    A vector is its length (big endian), a magic number, a number of bitmaps, and each with the upper 32 bits of its rows.
+    It is its length (big endian), a magic number, a number of bitmaps, each with the upper 32 bits of its rows.
     """
     from pyroaring import BitMap
 

@@ -65,7 +65,7 @@ def pages_of(file: BinaryIO, chunk: Any) -> Iterator[Page]:
         definition, repetition = (_count(inside, 5), _count(inside, 6)) if kind == DATA2 else (0, 0)
         encoding = _count(inside, 4 if kind == DATA2 else 2, -1)
         at += length
-        if n_stored > end + HEADER - at:  # old writers left a header out of the sum
+        if n_stored > end + HEADER - at:  # old writers left out a header
             raise OSError("the header of a page is damaged")
         compressed = bool(inside.get(7, True))
         yield Page(kind, at, n_bytes, n_stored, n_values, encoding, definition + repetition, repetition, compressed)

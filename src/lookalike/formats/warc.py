@@ -267,7 +267,7 @@ def _damaged(split: Split, begin: int, why: str) -> InputDataError:
 
 
 def _record(source: _Bytes, most: int, possible: int) -> _Record | None:
-    """Return the record that begins what is held, of its content no more than so many bytes; None if the file ends within it.
+    """Return the record that begins what is held, with so many bytes of content at most; None if the file ends within it.
 
     Its length, which may not be ``possible``, is right if another record follows, or nothing. If it is not, the record ends
     where the next begins.

@@ -163,8 +163,8 @@ def _empty(id_type: str | None) -> pa.Table:
 @lru_cache(256)
 def _frame(n: int, room: int, exact: bool) -> tuple[bytes, pa.Schema, tuple[int, ...], int]:
     """Return a record batch of ``n`` matches as bytes, its schema, where in it the numbers of each column begin (of ids that
-    are texts their offsets), and where these texts, which may fill ``room`` bytes; -1: ids are numbers. To fill it and read it
-    takes half the time of making columns one by one."""
+    are texts their offsets), and where these texts, which may fill ``room`` bytes; -1: ids are numbers. To read it takes half
+    the time of columns one by one."""
     numbers, zeros = to_arrow(np.ones(n, np.int64)), to_arrow(np.zeros(n))
     ids = numbers if room < 0 else strings([b"x" * room] + [b""] * (n - 1))
     made = pa.record_batch([numbers, ids, zeros, zeros, zeros if exact else pa.nulls(n, pa.float64())], NAMES)

@@ -158,9 +158,9 @@ class Audit:
 
 
 def _of_pairs(counts: Int64Array, total: int, removed: int) -> dict[str, Any]:
-    """Return what was measured as plain values; the interval is that of as many trials as documents with a near-duplicate.
+    """Return what was measured as plain values; the interval has as many trials as documents with a near-duplicate.
 
-    Documents are drawn, not pairs, and what is found of one says much about its other pairs: pairs would be too narrow.
+    Documents are drawn, not pairs, and those of one document are alike.
     """
     found, missed = counts.sum(axis=0).tolist()
     trials = int((counts.sum(axis=1) > 0).sum())

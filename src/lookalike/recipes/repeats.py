@@ -239,9 +239,9 @@ def _find_lines(searching: RepeatOptions, settings: RepeatsSettings) -> tuple[Pr
 
 
 def _find_passages(searching: RepeatOptions, settings: RepeatsSettings) -> tuple[Proposed, Table, NDArray[np.uint8]]:
-    """Let blocks of windows meet, so that text that comes once more is known by few rows; then the windows of all others.
+    """Let blocks of windows meet, so that few rows stand for text that comes once more; then all other windows.
 
-    That is enough: a window in a later block is equal to one in the first of these blocks, which is not left out.
+    That is enough: a window in a later block equals one in the first of these, which is not left out.
     """
     assert settings.length is not None and settings.normalization is not None and settings.fold_case is not None
     shingling = Shingling(width=settings.length, normalization=settings.normalization, fold_case=settings.fold_case)

@@ -80,7 +80,7 @@ def _reaching(packed: PackedSignatures, left: Int64Array, right: Int64Array, thr
 
 
 def _bands(packed: PackedSignatures, threshold: float, recall: float) -> tuple[int, int] | None:
-    """Return bands and rows for a recall; None where it takes less to compare all pairs, or bands do not reach it.
+    """Return bands and rows for a recall; None where comparing all pairs takes less, or bands do not reach it.
 
     Slots of two sets match with a probability of at least t + (1 - t) A, with A of the denser one, which falls in the density.
     """

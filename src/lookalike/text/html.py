@@ -39,7 +39,7 @@ def html_to_text(html: str, *, boilerplate: bool = False) -> str:
     Parameters
     ----------
     html : str
-        HTML or XHTML, a whole page or a part of one.
+        HTML or XHTML, a page or a part of one.
     boilerplate : bool, default False
         Keep menus and the like too. Without them two pages of a site are not near-duplicates for their frame alone.
         Where hardly any main text is found, all text is returned.

@@ -254,7 +254,7 @@ def densified_variance(resemblance: ArrayLike, union_size: ArrayLike, bins: Arra
 
 @lru_cache(8)
 def _members(bins: int, universe: float) -> NDArray[np.float64]:
-    """Return how many members to expect of a set that fills m = 0..bins bins: as many as are drawn before one more is filled.
+    """Return how many members to expect of a set that fills m = 0..bins bins: those drawn before one more is filled.
 
     Of D - f members left, (t - i) D / t fall into empty bins: the first that does is the (D - f + 1) / ((t - i) D / t + 1)th on
     average. All of the universe where no bin is empty.
