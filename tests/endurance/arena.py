@@ -5,9 +5,13 @@ import os
 import select
 import shutil
 import signal
+import subprocess
+import sys
+import tempfile
 import time
 import traceback
 from dataclasses import dataclass
+from pathlib import Path
 
 from disk import Disk
 
@@ -16,6 +20,18 @@ import lookalike as la
 PATIENCE = 600.0  # seconds for a child that nobody kills
 REFUSED, BROKEN, LOST, EXCUSED = 3, 4, 5, 6  # exit codes: an error of ours, any other, and the two below
 LIBRARY = ctypes.CDLL(None)
+
+
+def with_preloaded(main, arguments, program, sources):
+    """Call ``main`` of a program where shared libraries, made of some sources, are preloaded: in this process, or by it in another."""
+    if hasattr(LIBRARY, "power_arm"):
+        return main(*arguments)
+    with tempfile.TemporaryDirectory(prefix="lookalike-preloaded-") as folder:
+        made = [str(Path(folder) / source.with_suffix(".so").name) for source in sources]
+        for source, library in zip(sources, made, strict=True):
+            subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, str(source), "-ldl", "-lpthread"], check=True)
+        command = [sys.executable, "-W", "ignore", str(program), *arguments]
+        sys.exit(subprocess.run(command, env=os.environ | {"LD_PRELOAD": " ".join(made)}, check=False).returncode)
 
 
 class LostError(Exception):

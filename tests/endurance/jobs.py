@@ -66,6 +66,7 @@ class Job(Case):
         self.wanted = (folder / "wanted.jsonl").read_bytes()
 
     def prepare(self, root):
+        (root / "out").mkdir()
         self.draw = random.Random(len(self.wanted))
         self.draw_limits(self.draw)
 
@@ -77,9 +78,7 @@ class Job(Case):
 
     def act(self, root, progress, say):
         _limit(**self.limits)
-        (root / "out").mkdir(exist_ok=True)
-        work = root / "work"
-        result = la.dedup(self.inputs, work=work, **self.settings, **self.running)
+        result = la.dedup(self.inputs, work=root / "work", **self.settings, **self.running)
         result.write(root / "out" / "o.jsonl", annotate=self.annotate, force=True)
         say(b".")
         result.close()

@@ -6,9 +6,7 @@
 
 import argparse
 import json
-import os
 import random
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,7 +19,7 @@ import arena
 import jobs
 import sabotage
 from arena import EXCUSED, LOST, REFUSED, Arena, LostError
-from cases import Lasting, Output, Prints, Sketches
+from cases import Lasting, Output, Prints, sketches, written
 from weeks import Weeks
 
 import lookalike as la
@@ -47,7 +45,7 @@ def make_cases(folder, kinds):
         "output": lambda: outputs(inputs),
         "index": lambda: [Lasting(*settings, seed) for seed, settings in enumerate(INDEXES)],
         "fingerprints": lambda: [Prints(there) for there in (0, 1, 5)],
-        "sketches": lambda: [Sketches()],
+        "sketches": lambda: [sketches()],
         "weeks": lambda: [Weeks(folder)],
     }
     return {kind: made[kind]() for kind in kinds}
@@ -56,8 +54,9 @@ def make_cases(folder, kinds):
 def outputs(inputs):
     result = la.dedup(inputs[:2], threads=1, id="id")
     older = la.dedup(inputs[:2], threads=1, id="id", threshold=0.5, keep="last")
-    found = [Output(result, old, name, annotate=a) for name in OUTPUTS for old in (None, older) for a in (False, True)]
-    return found + [Output(result, old, "saved", save=True) for old in (None, older)]
+    ways = [partial(written, annotate=annotate) for annotate in (False, True)]
+    found = [Output(result, old, name, way) for name in OUTPUTS for old in (None, older) for way in ways]
+    return found + [Output(result, old, "saved", la.Result.save, la.Result.load) for old in (None, older)]
 
 
 class Trial:
@@ -170,7 +169,7 @@ def report(by_kind, seconds):
     return {name: total[name] for name in shown} | {"seconds": round(seconds), "kinds": by_kind}
 
 
-def main(arguments):
+def main(*arguments):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="of the first case")
@@ -192,18 +191,5 @@ def main(arguments):
     sys.exit(1 if found["lost"] else 0)
 
 
-def preloaded(arguments):
-    """Run this file with the shared library preloaded; return its exit status."""
-    with tempfile.TemporaryDirectory(prefix="lookalike-power-") as folder:
-        library = Path(folder) / "power.so"
-        source = Path(__file__).with_name("power.c")
-        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl", "-lpthread"], check=True)
-        command = [sys.executable, "-W", "ignore", __file__, *arguments]
-        return subprocess.run(command, env=os.environ | {"LD_PRELOAD": str(library)}, check=False).returncode
-
-
 if __name__ == "__main__":
-    if hasattr(arena.LIBRARY, "power_arm"):
-        main(sys.argv[1:])
-    else:
-        sys.exit(preloaded(sys.argv[1:]))
+    arena.with_preloaded(main, sys.argv[1:], Path(__file__), [Path(__file__).with_name("power.c")])

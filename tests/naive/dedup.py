@@ -12,8 +12,13 @@ from naive.hamming import simhash
 from naive.hashing import K0, derive, fmix64, fold_multiply
 from naive.sketches import band_keys, fast_similarity
 from naive.text import decoded, hashes
+from naive.values import untyped, value_key
 
 SIMHASH_BITS, ESTIMATION_SLOTS = 64, 256
+
+
+class UnorderedError(Exception):
+    """Documents are to be ordered by a column whose values have no order."""
 
 
 class Decision(NamedTuple):
@@ -60,6 +65,13 @@ def code_of(slot, i, group):
 def shingles(text, unit, width, normalization="NFC"):
     """Shingle hashes of a text, repeats included."""
     return tuple(hashes(decoded(text), unit, width, normalization))
+
+
+def shingled(texts, ignore, *how):
+    """The shingles of each text, and those that count: of the texts ``ignore`` none do."""
+    ignored = {shingle for text in ignore for shingle in shingles(text, *how)}
+    whole = [shingles(text, *how) for text in texts]
+    return whole, [tuple(shingle for shingle in some if shingle not in ignored) for some in whole]
 
 
 @cache
@@ -115,20 +127,6 @@ def cosine(a, b):
     return min(1.0, dot / sqrt(p * q))
 
 
-def is_null(value):
-    """Whether a value is null; NaN is."""
-    return value is None or value != value
-
-
-def reads_as(text, value):
-    """Whether a value that a policy lists stands for one of a column: the text, or the number or truth value it reads as."""
-    if isinstance(value, str):
-        return text == value
-    if isinstance(value, bool):
-        return text == ("true" if value else "false")
-    return text.replace(".", "").lstrip("-").isdigit() and float(text) == value
-
-
 def ranks(texts, policy, columns):
     """What a policy sorts documents by: nulls and NaN last."""
     name, _, column = policy.partition(":")
@@ -136,14 +134,18 @@ def ranks(texts, policy, columns):
         return [0 if name == "first" else -d for d in range(len(texts))]
     if name in ("longest", "shortest"):
         return [len(text) * (1 if name == "shortest" else -1) for text in texts]
-    if name in ("largest", "smallest"):
-        present = {v for v in columns[column] if not is_null(v)}
-        levels = sorted(present, key=lambda v: v.encode() if isinstance(v, str) else v)
-        places = {v: levels.index(v) * (1 if name == "smallest" else -1) for v in levels}
-        return [(1, 0) if is_null(v) else (0, places[v]) for v in columns[column]]
-    listed = [text.strip() for text in column.split(",")]
-    places = [next((i for i, text in enumerate(listed) if reads_as(text, v)), len(listed)) for v in columns[name]]
-    return [(1, 0) if is_null(v) else (0, place) for v, place in zip(columns[name], places, strict=True)]
+    by_size = {"smallest": 1, "largest": -1}.get(name)
+    keys = list(map(value_key, columns[column if by_size else name]))
+    present = sorted({*keys} - {None})
+    if by_size:
+        kinds = {kind for kind, _ in present}
+        if len(kinds) > 1 or "other" in kinds:
+            raise UnorderedError(policy)
+        places = {key: by_size * place for place, key in enumerate(present)}
+    else:
+        listed = [{("text", text.strip()), value_key(untyped(text.strip()))} for text in column.split(",")]
+        places = {key: next((i for i, some in enumerate(listed) if key in some), len(listed)) for key in present}
+    return [(1, 0) if key is None else (0, places[key]) for key in keys]
 
 
 def keep_order(texts, references, keep, columns):
@@ -153,10 +155,9 @@ def keep_order(texts, references, keep, columns):
 
 
 def key_of(values):
-    """What tells keys apart: the kind and the value of each part; None if one is null."""
-    if any(map(is_null, values)):
-        return None
-    return tuple(("truth" if isinstance(v, bool) else "text" if isinstance(v, str) else "number", v) for v in values)
+    """What tells keys apart; None if a part is null."""
+    parts = tuple(map(value_key, values))
+    return None if None in parts else parts
 
 
 def differ(a, b):
@@ -192,11 +193,8 @@ def dedup(
     documents that are no references whether they are to be kept ("keep") or removed ("remove"); shingles of the texts ``ignore`` do not count. ``across`` are values of that column.
     """
     rule, overrides = rule or Rule(), overrides or {}
-    ignored = {shingle for text in ignore for shingle in shingles(text, unit, width, normalization)}
-    whole = [shingles(text, unit, width, normalization) for text in texts]
-    sets = [tuple(shingle for shingle in some if shingle not in ignored) for some in whole]
-    groups = [0 if within is None else group_of(value) for value in within or texts]
-    apart = [None if value is None or value != value else group_of(value) for value in across or ()]
+    whole, sets = shingled(texts, ignore, unit, width, normalization)
+    groups, apart = ([*map(value_key, values or [None] * len(texts))] for values in (within, across))
     order = keep_order(texts, references, keep, columns)
     place = {d: i for i, d in enumerate(order)}
 
@@ -231,8 +229,9 @@ def dedup(
         candidates = set(combinations(live, 2))
     elif method == "minhash":
         slots = {i: slots_of(text_of[i], k, seed) for i in live}
-        codes = {i: [code_of(s, j, group[i]) for j, s in enumerate(slots[i][: bands * rows])] for i in live}
-        keys = {i: band_keys(slots[i], group[i], bands, rows) for i in live}
+        salt = {i: group_of(within[order[i]]) if within else 0 for i in live}
+        codes = {i: [code_of(s, j, salt[i]) for j, s in enumerate(slots[i][: bands * rows])] for i in live}
+        keys = {i: band_keys(slots[i], salt[i], bands, rows) for i in live}
         candidates = by_buckets(keys, codes, references, rule)
         candidates = {
             (a, b) for a, b in candidates if sum(x % 16 == y % 16 for x, y in zip(codes[a], codes[b], strict=True)) >= least
@@ -293,3 +292,25 @@ def dedup(
         else:
             decisions.append(Decision("kept", d, None))
     return decisions
+
+
+def all_scores(
+    texts, *, references=0, within=None, across=None, ignore=(), unit="word", width=5, normalization="NFC", threshold=0.8,
+    measure="resemblance", floor=0,
+):  # fmt: skip
+    """The scores of all pairs that reach the threshold, but for pairs of references; copies have one, whatever counts of them."""
+    whole, sets = shingled(texts, ignore, unit, width, normalization)
+    groups, apart = ([*map(value_key, values or [None] * len(texts))] for values in (within, across))
+    found = []
+    for a, b in combinations(range(len(texts)), 2):
+        if b < references or groups[a] != groups[b] or not differ(apart[a], apart[b]):
+            continue
+        score = -1
+        if across is None and whole[a] and texts[a] == texts[b]:
+            score = 1.0
+        elif sets[a] and sets[b] and resemblance(sets[a], sets[b]) >= floor:
+            either = containment(sets[a], sets[b]), containment(sets[b], sets[a])
+            score = max(either) if measure == "containment" else resemblance(sets[a], sets[b])
+        if score >= threshold:
+            found.append(score)
+    return sorted(found)
