@@ -94,7 +94,7 @@ def attempt(case, root, n, error, sticky, say):
     left = [str(path.relative_to(root)) for path in root.rglob("*.tmp")] if refused and not sticky else []
     if left:
         raise arena.LostError(f"left behind: {left}")
-    progress = case.judge(root, 0, arena.Ended(-9 if refused else 0, bytes(heard), "", 0, 0.0))
+    progress = case.judge(root, 0, arena.Ended(-9 if refused else 0, bytes(heard)))
     case.finish(root, int(progress or 0))
     return str(calls)
 
