@@ -191,18 +191,17 @@ class Lasting(Case):
         """The same changes each time: (what, ids, {id that is there then: its version})."""
         live, number = {}, 0
         for i in range(changes):
-            lot, ids = draw.random() if i >= self.segments else 0.0, []
+            lot, what, ids = draw.random() if i >= self.segments else 0.0, "compact", []
             if lot < 0.55 or len(live) < 5:
-                ids, what = list(range(number, number + draw.choice([1, 2, 25]))), "add"
+                what, ids = "add", list(range(number, number + draw.choice([1, 2, 25])))
                 number += len(ids)
                 live |= dict.fromkeys(ids, 0)
+            elif lot < 0.75:
+                what, ids = "remove", draw.sample(sorted(live), draw.choice([1, 3]))
+                live = {i: version for i, version in live.items() if i not in ids}
             elif lot < 0.9:
-                ids, what = draw.sample(sorted(live), draw.choice([1, 3])), "remove" if lot < 0.75 else "replace"
+                what, ids = "replace", draw.sample(sorted(live), draw.choice([1, 3]))
                 live |= {i: live[i] + 1 for i in ids}
-                if what == "remove":
-                    live = {i: version for i, version in live.items() if i not in ids}
-            else:
-                what = "compact"
             yield what, ids, dict(live)
 
     def _state(self, progress):
@@ -251,14 +250,12 @@ class Lasting(Case):
         with opened as index:
             if problems := index.check():
                 raise LostError(f"after {least} changes: {problems}")
-            found = self._ids(index)
-            fitting = [i for i in range(least, min(least + 2, len(self.changes) + 1)) if sorted(self._state(i)) == found]
-            if not fitting:
-                missing, more = set(self._state(least)) - set(found), set(found) - set(self._state(least))
-                raise LostError(f"after {least} changes: {len(missing)} documents are missing, {len(more)} too many")
-            right = [i for i in fitting if self._asked(index, self._state(i)) == found]
+            found, states = self._ids(index), [self._state(i) for i in range(least, min(least + 2, len(self.changes) + 1))]
+            right = [least + i for i, state in enumerate(states) if found == sorted(state) == self._asked(index, state)]
             if not right:
-                raise LostError(f"after {least} changes: the documents are not found by their texts")
+                missing, more = {*states[0]} - {*found}, {*found} - {*states[0]}
+                wrong = f"{len(missing)} documents are missing, {len(more)} too many, or they are not found by their texts"
+                raise LostError(f"after {least} changes: {wrong}")
         return right[-1]
 
     def _asked(self, index, state):

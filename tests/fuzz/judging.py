@@ -59,9 +59,9 @@ def judge(seed, folder):
     folder.mkdir(parents=True)
     case = make(seed, folder)
     before = {path: path.read_bytes() for path in [*case.inputs, *case.against]}
-    twin, decided = None, None
+    twin, decided, unread = None, None, "what cannot be read"
     try:
-        twin = Twin(case)
+        twin, unread = Twin(case), "values without an order"
         decided = twin.decide()
     except UndecidedError:
         return case.kind, "refused by the oracle"
@@ -69,12 +69,12 @@ def judge(seed, folder):
         pass
     result, error = refused(lambda: la.dedup(case.inputs, against=case.against or None, **case.settings))
     if error is not None:
-        ids = [row.id for row in twin.rows if row.id] if decided is not None else []
-        sound = not case.damaged and decided is not None and len({*map(str, ids)}) in (0, len(twin.rows))
-        expect(not sound or any(word in str(error) for word in EXCUSES), "a sound input is refused", str(error))
+        if not case.damaged and decided is not None:
+            ids = {str(row.id) for row in twin.rows if row.id}
+            excused = len(ids) not in (0, len(twin.rows)) or any(word in str(error) for word in EXCUSES)
+            expect(excused, "a sound input is refused", str(error))
         return case.kind, f"refused: {type(error).__name__}"
-    expect(twin is not None, "a result for what cannot be read")
-    expect(decided is not None, "a result by values without an order")
+    expect(decided is not None, f"a result for {unread}")
     check_result(case, result, twin, decided)
     check_files(case, result, twin.rows)
     check_rest(case, result, twin)
@@ -86,13 +86,10 @@ class Twin:
     """The rows of a case, and what the twin says of them where all pairs are candidates."""
 
     def __init__(self, case):
-        settings = case.settings
+        self.settings = settings = case.settings
         with_n = bool({"within", "across", "key"} & {*settings} or ":" in settings["keep"])
-        some = [
-            read(paths, settings["encoding_errors"], with_id="id" in settings, with_n=with_n)
-            for paths in (case.inputs, case.against)
-        ]
-        self.settings, (self.rows, references) = settings, some
+        how = {"errors": settings["encoding_errors"], "with_id": "id" in settings, "with_n": with_n}
+        self.rows, references = (read(paths, **how) for paths in (case.inputs, case.against))
         self.first, self.all = len(references), references + self.rows
         self.texts, self.values = [row.data for row in self.all], [row.n for row in self.all]
         self.how = {name: settings[name] for name in ("unit", "normalization", "threshold")} | {"references": self.first}

@@ -51,6 +51,9 @@ def test_every_method_equals_the_oracle(rng, tmp_path, bits, threads, batches):
     assert len(file) == len(words) and all_of(tmp_path / "seen.fps", bits) == words.tolist()
     pieces = list(file._chunks.pieces(1024))
     assert all(len(rows) <= 1024 for _, rows in pieces) and sum(len(rows) for _, rows in pieces) == len(words)
+    joined = FingerprintFile(tmp_path / "joined.fps", bits=bits)
+    assert joined.extend(file) == 0 and joined.extend(file) == len(words)
+    assert all_of(tmp_path / "joined.fps", bits) == [*words.tolist(), *words.tolist()]
     oracle = triples(ExhaustiveHammingIndex(radius=3, bits=bits).add(words).query(queries))
     for method in methods(bits):
         assert triples(file.query(queries, method, memory=1 << 20, threads=threads)) == oracle, type(method)
@@ -178,12 +181,20 @@ def test_the_format_stays(tmp_path):
     assert FingerprintFile(GOLDEN / "simhash.fps").query(prints, HammingIndex(radius=0)).right.tolist() == [0, 3]
 
 
-def test_files_are_joined(rng, tmp_path):
+def test_margins_of_a_byte_are_those_of_numbers(rng, tmp_path):
+    """As int8 and as float32, out of a file and in memory: the weak bits of queries lead to the same."""
     words = planted(rng, 500, 64, 3, 2 / 3)
-    one, other = FingerprintFile(tmp_path / "one"), file_of(tmp_path, words[100:250], words[250:])
-    one.append(words[:100])
-    assert one.extend(other) == 100 and one.extend(FingerprintFile(tmp_path / "none")) == 500
-    assert all_of(tmp_path / "one") == words.tolist()
+    file, sums, make = (
+        file_of(tmp_path, words[:200], words[200:]),
+        rng.integers(-127, 128, (500, 64)),
+        {"prefix_bits": 12, "probes": 8},
+    )
+    first, *others = (
+        triples(found)
+        for some in (sums.astype(np.int8), sums.astype(np.float32))
+        for found in (WeakBitIndex(**make).add(words).query(words, some), file.query(words, WeakBitIndex(**make), some))
+    )
+    assert others == [first] * 3 and len(words) < len(first)
 
 
 def test_headers_that_could_not_be_read_again_are_not_written(tmp_path):
