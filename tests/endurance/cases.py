@@ -14,7 +14,6 @@ WORDS = [f"word{i}" for i in range(400)]
 
 
 def text_of(number):
-    """A text of its own for each number, equal to no other."""
     draw = random.Random(number)
     return " ".join([f"n{number}", *draw.choices(WORDS, k=25)])
 
@@ -52,7 +51,6 @@ class Case:
 
 
 def written(result, path, force, **how):
-    """Write a result."""
     result.write(path, force=force, **how)
 
 
@@ -119,7 +117,6 @@ class Output(Case):
 
 
 def sketches():
-    """Signatures saved over older ones."""
     texts = la.shingle([text_of(i) for i in range(300)])
     new, old = (la.sketches.FastSimilarity(permutations=64, seed=seed).sign(texts) for seed in (1, 2))
     return Output(new, old, "x.sig", la.sketches.save, la.sketches.load)

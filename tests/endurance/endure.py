@@ -89,7 +89,6 @@ def write(lines, page):
 
 
 def main():
-    """Run what the command line asks for, some at a time; exit 1 if anything was lost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--share", type=float, default=1.0, help="of the cases")
     parser.add_argument("--only", choices=sorted(WORK), action="append")

@@ -90,7 +90,6 @@ class Killing:
         return None
 
     def trial(self, case, draw, counts):
-        """Kill a case, see what is there, and again; then let it end."""
         (calls, seconds), place, progress = self.size(case), self.place, 0
         place.clear()
         case.prepare(place.root)
@@ -115,7 +114,6 @@ class Killing:
         self._judged(counts, case.strict, case.finish, progress)
 
     def one(self, seed):
-        """Run the case of a seed; return its kind, its counts, and what was lost."""
         draw, counts = random.Random(seed), Counter(cases=1)
         kind = draw.choices(self.kinds, [SHARES[kind] for kind in self.kinds])[0]
         try:

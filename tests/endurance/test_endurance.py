@@ -15,7 +15,6 @@ pytestmark = pytest.mark.skipif(
 
 
 def kills(*arguments):
-    """Kill so often; return (exit status, what was printed)."""
     command = [sys.executable, str(HERE / "kills.py"), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
     return done.returncode, done.stdout + done.stderr

@@ -105,7 +105,6 @@ def commands():
 
 
 def call(line):
-    """Run a command line; return (exit status, standard output, standard error)."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
@@ -131,9 +130,7 @@ class Commands:
                 call(line.split())
 
     def judge(self, seed, folder):
-        """Run one command line; return the command and how it ended."""
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(self.folder, folder, symlinks=True)
+        shutil.copytree(self.folder, folder, symlinks=True, dirs_exist_ok=True)
         r = Random(seed)
         words, command = r.choice(self.commands)
         line = arguments(r, words, command)

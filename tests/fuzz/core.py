@@ -82,7 +82,6 @@ CASES = (shingles, shingles, numbers, lines)
 
 
 def judge(seed, folder):
-    """Run a case; return what it was, and how it ended."""
     r = Random(seed)
     case, rows = r.choice(CASES), [text_of(r) for _ in range(r.randrange(1, 5))]
     if unicodedata.unidata_version != UNICODE_VERSION:

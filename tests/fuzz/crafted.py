@@ -158,7 +158,6 @@ class Crafted(Folders):
 
     @staticmethod
     def _change_table(r, target, said):
-        """Change a table; return what the description is to say then."""
         path = r.choice(sorted(path for path in target.iterdir() if path.suffix == ".parquet"))
         try:
             pq.write_table(other_table(r, pq.read_table(path)), path)

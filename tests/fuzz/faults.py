@@ -59,7 +59,6 @@ class Asking(cases.Lasting):
 
 
 def made(folder):
-    """All cases by name."""
     inputs = jobs.write_inputs(folder)[:2]
     source = folder / "source"
     source.mkdir()
@@ -125,7 +124,6 @@ def run(place, name, case, most):
 
 
 def main(most, *names):
-    """Run cases; exit 1 if one shows a defect."""
     with tempfile.TemporaryDirectory(prefix="lookalike-faults-") as name:
         folder = Path(name)
         found = [(name, case) for name, case in made(folder).items() if not names or name.startswith(names)]

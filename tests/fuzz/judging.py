@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-import shutil
 import traceback
 from pathlib import Path
 from random import Random
@@ -28,7 +27,6 @@ class WrongAnswerError(AssertionError):
 
 
 def expect(holds, message, *details):
-    """Raise WrongAnswerError unless something holds."""
     if not holds:
         raise WrongAnswerError(f"{message}: {details!r:.400}" if details else message)
 
@@ -45,7 +43,6 @@ def place(error):
 
 
 def refused(action):
-    """Return what an action gives, or the error by which it is refused."""
     try:
         return action(), None
     except la.LookalikeError as error:
@@ -54,9 +51,6 @@ def refused(action):
 
 
 def judge(seed, folder):
-    """Make a case, run it, check it; return its kind and how it ended."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     case = make(seed, folder)
     before = {path: path.read_bytes() for path in [*case.inputs, *case.against]}
     twin, decided, unread = None, None, "what cannot be read"
@@ -176,7 +170,6 @@ def values_in(path):
 
 
 def text_in(value):
-    """A text, or the bytes of one."""
     return (value.decode("utf-8", "replace") if isinstance(value, bytes) else value) or ""
 
 

@@ -108,7 +108,6 @@ def as_jsonl(r, records):
 
 
 def as_csv(r, records):
-    """Records with the columns in any order."""
     names, out = r.sample(["id", "text", "n"], 3), io.StringIO()
     how = {"lineterminator": r.choice(["\n", "\r\n"]), "quoting": r.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])}
     writer = csv.DictWriter(out, names, **how)
@@ -184,7 +183,6 @@ def ignored(r, records):
 
 
 def write_file(r, kind, records, path, damaged):
-    """Write records in a format, then damage the bytes, before or after they are compressed."""
     if kind == "parquet":
         write_parquet(r, records, path)
         data = path.read_bytes()
@@ -198,7 +196,6 @@ def write_file(r, kind, records, path, damaged):
 
 
 def make(seed, folder):
-    """Write the files of a case below a folder; the same ones for the same seed."""
     r = Random(seed)
     kind = r.choice(KINDS)
     case = Case(seed, kind, folder, [], [], settings(r, kind), damaged=r.random() < (0.2 if kind == "parquet" else 0.5))

@@ -6,6 +6,7 @@ Cases run in a child process, so that a crash or a hang is a result like any oth
 import argparse
 import json
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -34,9 +35,10 @@ def judge_of(kind, folder):
 
 
 def run_case(judge, seed, folder):
-    """Run a case; return what it was, how it ended, and in which time."""
     from judging import WrongAnswerError, place
 
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     begun, what = time.perf_counter(), "?"
     try:
         what, ended = judge(seed, folder)

@@ -23,9 +23,6 @@ class Folders:
         self.folder = folder
 
     def judge(self, seed, folder):
-        """Change and read one of them; return its kind and how that ended."""
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
         r = Random(seed)
         kind = r.choice(self.kinds)
         source = self.folder / (r.choice(list(NEW)) if kind in ("index", "index written") else kind)
@@ -55,7 +52,6 @@ def damaged(r, data):
 
 
 def left_by_a_dead(act):
-    """Do something in a process that dies then, without closing what it opened."""
     child = os.fork()
     if child == 0:
         act()

@@ -57,13 +57,11 @@ def group_of(value):
 
 
 def code_of(slot, i, group):
-    """16 bits of the value of slot ``i`` and of the group."""
     return fold_multiply(slot ^ group, K0 + i) >> 48
 
 
 @cache
 def shingles(text, unit, width, normalization="NFC"):
-    """Shingle hashes of a text, repeats included."""
     return tuple(hashes(decoded(text), unit, width, normalization))
 
 
@@ -76,20 +74,17 @@ def shingled(texts, ignore, *how):
 
 @cache
 def slots_of(values, k, seed):
-    """Slots of shingle hashes."""
     return fast_similarity(sorted(set(values)), k, seed)
 
 
 @cache
 def print_of(values, seed):
-    """Fingerprint of shingle hashes, each weighing as often as it occurs."""
     counts = Counter(values)
     return simhash(counts, counts.values(), SIMHASH_BITS, seed)[0]
 
 
 @cache
 def members_of(values):
-    """A set of shingles, by which resemblance is measured."""
     return frozenset(values)
 
 

@@ -6,20 +6,17 @@ from naive.hashing import EMPTY, GOLDEN, MASK, derive, fmix64
 
 
 def multiply_shift(key, seed):
-    """2-universal."""
     a, b = derive(seed, "multiply-shift", 2)
     return ((a * (key & 0xFFFFFFFF) + b) & MASK) >> 32
 
 
 def four_universal(key, seed):
-    """Three tables."""
     t = derive(seed, "four-universal", 1 << 18)
     x, y = key & 0xFFFF, (key >> 16) & 0xFFFF
     return t[x] ^ t[(1 << 16) + y] ^ t[(1 << 17) + x + y]
 
 
 def mixed_tabulation(key, seed):
-    """Eight characters, eight derived ones."""
     t = derive(seed, "mixed tabulation", 3 * 2048)
     value = derived = 0
     for c in range(8):
@@ -32,7 +29,6 @@ def mixed_tabulation(key, seed):
 
 
 def permute(key, universe, round_keys):
-    """Feistel network, walked until inside."""
     half = max(1, ((universe - 1).bit_length() + 1) // 2)
     mask = (1 << half) - 1
     while True:
@@ -45,7 +41,6 @@ def permute(key, universe, round_keys):
 
 
 def codes(slots, bits, remix):
-    """The bits kept of each slot."""
     return [(fmix64(s ^ fmix64(j + 1)) if remix else s) & ((1 << bits) - 1) for j, s in enumerate(slots)]
 
 
@@ -116,7 +111,6 @@ def darts(weighted, slots, seed):
 
 
 def rotate(slots):
-    """Densification by rotation."""
     out, t = list(slots), len(slots)
     for j in range(t):
         d = 0

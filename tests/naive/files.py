@@ -67,7 +67,6 @@ def read_jsonl(path, errors, with_id, _):
 
 
 def read_csv(path, errors, with_id, _):
-    """Records below a header."""
     text = unpacked(path).decode("utf-8", errors).removeprefix("\ufeff")
     header, *records = [record for record in csv.reader(io.StringIO(text, newline=""), strict=True) if record] or [[]]
     for record in records:
@@ -77,7 +76,6 @@ def read_csv(path, errors, with_id, _):
 
 
 def read_parquet(path, errors, with_id, with_n):
-    """Rows of a table."""
     table = pq.ParquetFile(path).read(columns=["text", *["id"] * with_id, *["n"] * with_n])
     with suppress(pa.ArrowException, OSError):  # damage elsewhere shows when rows are written
         table = pq.ParquetFile(path).read()
@@ -92,7 +90,6 @@ def read_parquet(path, errors, with_id, with_n):
 
 
 def read_txt(path, errors, *_):
-    """A file is a row, of UTF-8."""
     data = unpacked(path)
     if errors == "strict":
         data.decode()

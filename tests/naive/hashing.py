@@ -15,13 +15,11 @@ def fmix64(x):
 
 
 def fold_multiply(a, b):
-    """Lower and upper half of the product, XORed."""
     product = (a & MASK) * (b & MASK)
     return (product & MASK) ^ (product >> 64)
 
 
 def digest(data):
-    """128-bit digest."""
     a, b = K0 ^ len(data), K3 ^ len(data)
     at = 0
     while at + 16 <= len(data):
@@ -38,7 +36,6 @@ def digest(data):
 
 
 def token_hash(token):
-    """Hash of a token's bytes."""
     state, full = K0, len(token) // 8 * 8
     for at in range(0, full, 8):
         state = fold_multiply(state ^ int.from_bytes(token[at : at + 8], "little"), K2)
@@ -46,7 +43,6 @@ def token_hash(token):
 
 
 def shingle_hashes(tokens, width):
-    """Hashes of all shingles of token hashes."""
     if not tokens:
         return []
     width = min(width, len(tokens))
@@ -60,7 +56,6 @@ def shingle_hashes(tokens, width):
 
 
 def derive(seed, purpose, count):
-    """Numbers derived from a seed."""
     stream = shake_128(seed.to_bytes(8, "little") + purpose.encode()).digest(8 * count)
     return [int.from_bytes(stream[8 * i : 8 * i + 8], "little") for i in range(count)]
 

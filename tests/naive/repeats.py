@@ -59,7 +59,6 @@ def repeated_lines(documents, unit="line", min_words=5, drop_over=None):
 
 
 def cut(data, ranges):
-    """What is left of a text."""
     end = 0
     for begin, after in merged(ranges):
         yield data[end:begin]
@@ -95,7 +94,6 @@ def pieces(data, form):
 
 
 def normal(text, form):
-    """What words are made of."""
     return shown(text) if form == "none" else unicodedata.normalize(form, shown(text))
 
 

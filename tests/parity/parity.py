@@ -60,7 +60,6 @@ def entries():
 
 
 def there():
-    """The names of those whose corpora are here."""
     return [name for name, (which, _) in entries().items() if corpus(which) is not None]
 
 
@@ -107,7 +106,6 @@ def decide(name, threads=1):
 
 
 def digests(decisions):
-    """A digest of each block of rows."""
     lines = [f"{r['id']}\t{r['keep']}\t{r['duplicate_of']}\t{r['score'].hex()}\n" for r in decisions.to_pylist()]
     blocks = ("".join(lines[first : first + BLOCK]) for first in range(0, len(lines), BLOCK))
     return [blake2b(block.encode(), digest_size=6).hexdigest() for block in blocks]
@@ -121,7 +119,6 @@ def differences(name, threads=1):
 
 
 def main(arguments):
-    """Do what the command line asks for."""
     match arguments:
         case ["record"]:
             record = {name: digests(decide(name)) for name in there()}

@@ -10,7 +10,6 @@ NAMES = list(entries())
 
 
 def test_the_record_is_whole():
-    """Each entry has its digests."""
     assert list(json.loads(RECORD.read_text())) == NAMES
 
 
