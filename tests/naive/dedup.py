@@ -25,8 +25,8 @@ class Decision(NamedTuple):
     """What becomes of a document: why, the document that stands for it (None: none does), and the score of the two."""
 
     reason: str
-    keeper: int | None
-    score: float | None
+    keeper: int | None = None
+    score: float | None = None
 
 
 def least_codes(threshold, bands, rows, recall=None):
@@ -44,16 +44,11 @@ def least_codes(threshold, bands, rows, recall=None):
 
 def group_of(value):
     """The first 64 bits of the digest of a value of ``within``: a number, a text or None."""
-    if value is None or value != value:
-        key = b""
-    elif isinstance(value, bool):
-        key = b"b\x01" if value else b"b\x00"
-    elif isinstance(value, str):
-        key = b"s" + value.encode()
-    else:
-        assert value == int(value) > 0, "the twin knows whole numbers only"
-        key = b"n\x03" + (len(str(int(value))) + (1 << 62)).to_bytes(8) + str(int(value)).rstrip("0").encode()
-    return int.from_bytes(blake2b(key, digest_size=16).digest()[:8], "little")
+    kind, value = value_key(value) or ("null", "")
+    assert kind == "text" or not value or value == int(value) > 0, "the twin knows whole numbers only"
+    whole = str(int(value)) if kind == "number" else ""
+    key = b"n\x03" + (len(whole) + (1 << 62)).to_bytes(8) + whole.rstrip("0").encode() if whole else value.encode()
+    return int.from_bytes(blake2b(b"s" * (kind == "text") + key, digest_size=16).digest()[:8], "little")
 
 
 def code_of(slot, i, group):
@@ -83,22 +78,22 @@ def print_of(values, seed):
     return simhash(counts, counts.values(), SIMHASH_BITS, seed)[0]
 
 
-@cache
-def members_of(values):
-    return frozenset(values)
+members_of = cache(frozenset)
+
+
+def common(a, b):
+    """Common shingles."""
+    return len(members_of(a) & members_of(b))
 
 
 def resemblance(a, b):
     """Common shingles / all shingles."""
-    a, b = members_of(a), members_of(b)
-    common = len(a & b)
-    return common / (len(a) + len(b) - common)
+    return common(a, b) / (len(members_of(a)) + len(members_of(b)) - common(a, b))
 
 
 def containment(a, b):
     """Common shingles / shingles of the second document."""
-    a, b = members_of(a), members_of(b)
-    return len(a & b) / len(b)
+    return common(a, b) / len(members_of(b))
 
 
 def mixed(values, seed):
@@ -182,22 +177,22 @@ def dedup(
 ):  # fmt: skip
     """Decide about each text (bytes; the references come first): a list of ``Decision``.
 
-    With ``recall`` 1 all live documents are candidates. With ``measure="containment"`` ``least`` is that of ``least_sampled``, and ``floor`` the least resemblance.
-    ``columns`` are values by the names in ``keep``, ``key`` tuples of values, ``within`` the values of that column; ``least``
-    comes of ``least_codes``; ``overrides`` say of some
-    documents that are no references whether they are to be kept ("keep") or removed ("remove"); shingles of the texts ``ignore`` do not count. ``across`` are values of that column.
+    With ``recall`` 1 all live documents are candidates; ``least`` comes of ``least_codes``, or of ``least_sampled``.
+    ``columns`` are values by the names in ``keep``, ``key`` tuples of values, ``within`` and ``across`` values of such columns.
+    ``overrides`` say of some documents that are no references whether they are to be kept ("keep") or removed ("remove").
     """
     rule, overrides = rule or Rule(), overrides or {}
     whole, sets = shingled(texts, ignore, unit, width, normalization)
     groups, apart = ([*map(value_key, values or [None] * len(texts))] for values in (within, across))
     order = keep_order(texts, references, keep, columns)
     place = {d: i for i, d in enumerate(order)}
+    by_hand = {d for d, action in overrides.items() if action == "remove"}
+    empty_ones = {d for d in range(references, len(texts)) if not sets[d] and empty == "drop"}
 
     # Keys: who represents each document that is removed by its key.
     represents, of_key = {}, {}
     for d in order if key else ():
-        dropped = d >= references and (overrides.get(d) == "remove" or (not sets[d] and empty == "drop"))
-        if not dropped and key_of(key[d]) is not None:
+        if d not in by_hand | empty_ones and key_of(key[d]) is not None:
             first = represents.setdefault(key_of(key[d]), d)
             if first != d and d >= references:
                 of_key[d] = first
@@ -205,9 +200,9 @@ def dedup(
     # Copies, empty documents and those removed by hand; others are live, and go by their place in keep order from here on.
     leader, first = {}, {}
     for d in order:
-        alone = across is not None or not whole[d] or overrides.get(d) == "remove" or d in of_key
+        alone = across is not None or not whole[d] or d in by_hand or d in of_key
         leader[d] = d if alone else first.setdefault((texts[d], groups[d]), d)
-    live = [place[d] for d in order if sets[d] and leader[d] == d and overrides.get(d) != "remove" and d not in of_key]
+    live = [place[d] for d in order if sets[d] and leader[d] == d and d not in by_hand and d not in of_key]
     text_of, group = {i: sets[order[i]] for i in live}, {i: groups[order[i]] for i in live}
 
     # Candidates.
@@ -228,9 +223,8 @@ def dedup(
         codes = {i: [code_of(s, j, salt[i]) for j, s in enumerate(slots[i][: bands * rows])] for i in live}
         keys = {i: band_keys(slots[i], salt[i], bands, rows) for i in live}
         candidates = by_buckets(keys, codes, references, rule)
-        candidates = {
-            (a, b) for a, b in candidates if sum(x % 16 == y % 16 for x, y in zip(codes[a], codes[b], strict=True)) >= least
-        }
+        equal = {(a, b): (x % 16 == y % 16 for x, y in zip(codes[a], codes[b], strict=True)) for a, b in candidates}
+        candidates = {pair for pair, some in equal.items() if sum(some) >= least}
     else:
         prints = {i: print_of(text_of[i], seed) for i in live}
         candidates = by_fingerprints(prints, group, radius, references, rule)
@@ -261,32 +255,26 @@ def dedup(
         kept = [a for a in matches[b] if keeper[a] == a]
         keeper[b] = max(kept, key=lambda a: (score(a, b), -a)) if kept and b >= references else b
 
-    # Everybody's decision.
-    def named(d):
+    def stands_for(d):
         """The kept document that stands for one which is in no way dropped: itself, its set's first, or that one's keeper."""
         i = place[leader[d]]
         return d if d < references else order[keeper.get(i, i)]
 
-    decisions = []
-    for d in range(len(texts)):
+    def decision(d):
         i = place[leader[d]]
         if d < references:
-            decisions.append(Decision("reference", d, None))
-        elif overrides.get(d) == "remove":
-            decisions.append(Decision("override", None, None))
-        elif overrides.get(d) == "keep":
-            decisions.append(Decision("kept", d, None))
-        elif d in of_key:
-            decisions.append(Decision("key", named(of_key[d]), None))
-        elif not sets[d] and empty == "drop":
-            decisions.append(Decision("empty", None, None))
-        elif keeper.get(i, i) != i:
-            decisions.append(Decision("near", order[keeper[i]], score(keeper[i], i)))
-        elif leader[d] != d:
-            decisions.append(Decision("exact", leader[d], 1.0))
-        else:
-            decisions.append(Decision("kept", d, None))
-    return decisions
+            return Decision("reference", d)
+        if d in overrides:
+            return Decision("override") if d in by_hand else Decision("kept", d)
+        if d in of_key:
+            return Decision("key", stands_for(of_key[d]))
+        if d in empty_ones:
+            return Decision("empty")
+        if keeper.get(i, i) != i:
+            return Decision("near", order[keeper[i]], score(keeper[i], i))
+        return Decision("kept", d) if leader[d] == d else Decision("exact", leader[d], 1.0)
+
+    return list(map(decision, range(len(texts))))
 
 
 def all_scores(
@@ -296,16 +284,15 @@ def all_scores(
     """The scores of all pairs that reach the threshold, but for pairs of references; copies have one, whatever counts of them."""
     whole, sets = shingled(texts, ignore, unit, width, normalization)
     groups, apart = ([*map(value_key, values or [None] * len(texts))] for values in (within, across))
-    found = []
-    for a, b in combinations(range(len(texts)), 2):
-        if b < references or groups[a] != groups[b] or not differ(apart[a], apart[b]):
-            continue
-        score = -1
+
+    def score(a, b):
         if across is None and whole[a] and texts[a] == texts[b]:
-            score = 1.0
-        elif sets[a] and sets[b] and resemblance(sets[a], sets[b]) >= floor:
-            either = containment(sets[a], sets[b]), containment(sets[b], sets[a])
-            score = max(either) if measure == "containment" else resemblance(sets[a], sets[b])
-        if score >= threshold:
-            found.append(score)
-    return sorted(found)
+            return 1.0
+        if not sets[a] or not sets[b] or resemblance(sets[a], sets[b]) < floor:
+            return -1
+        either = containment(sets[a], sets[b]), containment(sets[b], sets[a])
+        return max(either) if measure == "containment" else resemblance(sets[a], sets[b])
+
+    pairs = [(a, b) for b in range(references, len(texts)) for a in range(b) if groups[a] == groups[b]]
+    found = [score(a, b) for a, b in pairs if differ(apart[a], apart[b])]
+    return sorted(one for one in found if one >= threshold)
