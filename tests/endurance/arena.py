@@ -16,6 +16,7 @@ from disk import Disk
 
 import lookalike as la
 
+sys.path.append(str(Path(__file__).parents[1]))
 PATIENCE = 600.0  # seconds for a child that nobody kills
 REFUSED, BROKEN, LOST, EXCUSED = 3, 4, 5, 6  # exit codes: an error of ours, any other, and the two below
 LIBRARY = ctypes.CDLL(None)

@@ -8,6 +8,7 @@ import shutil
 from random import Random
 
 import click
+from json_lines import write_lines
 from judging import expect
 
 from lookalike.cli.main import main, program
@@ -25,8 +26,9 @@ def corpus(folder):
     rows = [{"id": f"d{i}", "text": f"one two three four five six seven {i % 3}", "n": i} for i in range(6)]
     for name in ("notes", "empty"):
         (folder / name).mkdir()
+    write_lines(folder / "a.jsonl", rows)
     files = {
-        "a.jsonl": "".join(json.dumps(row) + "\n" for row in rows), "empty.jsonl": "", "broken.jsonl": '{"text": "one two\n',
+        "empty.jsonl": "", "broken.jsonl": '{"text": "one two\n',
         "b.csv": "id,text,n\n" + "".join(f"{r['id']},{r['text']},{r['n']}\n" for r in rows),
         "overrides.jsonl": '{"id": "d1", "action": "keep"}\n', "notes/image.png": "\x89PNG\r\n\x1a\n\x00\x00", "binary.txt": "".join(map(chr, range(256))),
     }  # fmt: skip
