@@ -21,17 +21,14 @@ def fold_multiply(a, b):
 
 def digest(data):
     a, b = K0 ^ len(data), K3 ^ len(data)
-    at = 0
-    while at + 16 <= len(data):
-        left, right = (int.from_bytes(data[at + i : at + i + 8], "little") for i in (0, 8))
+    words = [int.from_bytes(data[at : at + 8], "little") for at in range(0, len(data), 8)]
+    paired = len(data) // 16 * 2
+    for left, right in zip(words[:paired:2], words[1:paired:2], strict=True):
         a = fold_multiply(a ^ left, right ^ K1)
         b = (fold_multiply(b ^ right, left ^ K2) + left) & MASK
-        at += 16
-    while at < len(data):
-        word = int.from_bytes(data[at : at + 8], "little")
+    for word in words[paired:]:
         a = fold_multiply(a ^ word, K1)
         b = (fold_multiply(b ^ word, K2) + word) & MASK
-        at += 8
     return fmix64(a ^ K2), fmix64(b ^ K1)
 
 

@@ -80,12 +80,8 @@ def pieces(data, form):
     for c in decoded(data):
         size = 1 if c == "\ufffd" and data[position : position + 3] != b"\xef\xbf\xbd" else len(c.encode())
         first = unicodedata.normalize("NFD", c)[0]
-        combines = (
-            unicodedata.combining(first) != 0
-            or hidden(c)
-            or first in SECONDS
-            or (part(c) == "mark" and c != unicodedata.normalize("NFC", c))
-        )
+        combines = unicodedata.combining(first) != 0 or hidden(c) or first in SECONDS
+        combines = combines or (part(c) == "mark" and c != unicodedata.normalize("NFC", c))
         if not out or not combines:
             out.append([position, position, ""])
         out[-1][1:] = position + size, out[-1][2] + c
