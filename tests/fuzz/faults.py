@@ -23,7 +23,7 @@ from weeks import Weeks  # noqa: E402
 import lookalike as la  # noqa: E402
 
 ERRORS = (errno.ENOSPC, errno.EIO)
-INDEXES = {"add": (2, 0), "add that merges": (10, 0), "remove": (9, 3), "replace": (3, 1), "compact": (9, 11)}
+INDEXES = {"add": (2, 0), "add that merges": (10, 2), "remove": (9, 2), "replace": (3, 6), "compact": (9, 12)}
 """Additions that are there before, and the seed of which the next change is one of that name."""
 
 
@@ -66,6 +66,7 @@ def made(folder):
         shutil.copy(name, source)
     result, older = (la.dedup(source, threads=1, id="id", **how) for how in ({}, {"threshold": 0.5, "keep": "last"}))
     found = {f"index {name}": cases.Lasting("minhash", False, n, seed, n + 1) for name, (n, seed) in INDEXES.items()}
+    assert all(name.split()[1] == case.changes[-1][0] for name, case in found.items())
     found |= {
         "index asked": Asking("minhash", True, 3, 0, 3), "work": jobs.Job([*inputs, None], {}, folder), "fingerprints": cases.Prints(0, 1),
         "sketch": cases.sketches(), "saved result": cases.Output(result, None, "saved", la.Result.save, la.Result.load),
