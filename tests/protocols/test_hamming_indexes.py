@@ -10,7 +10,7 @@ from naive import hamming as naive
 
 import lookalike as la
 from lookalike.errors import ParameterError
-from lookalike.search import ExhaustiveHammingIndex, HammingIndex, TableIndex, WeakBitIndex, fingerprints
+from lookalike.search import ExhaustiveHammingIndex, HammingIndex, TableIndex, WeakBitIndex, fingerprints, hamming
 from lookalike.sketches import SimHash
 
 KINDS = (HammingIndex, ExhaustiveHammingIndex, TableIndex, WeakBitIndex)
@@ -86,6 +86,15 @@ def test_wanted_recall_is_reached(rng):
         share = (found.left == found.right).sum() / len(queries)
         assert stated >= recall
         assert abs(share - stated) <= 4 * (stated * (1 - stated) / len(queries)) ** 0.5 + 1e-9
+
+
+def test_small_indexes_may_take_64_bytes_for_each_word(monkeypatch):
+    asked = []
+    monkeypatch.setattr(hamming, "LEAST_MEMORY", 1.0)
+    monkeypatch.setattr(hamming, "choose_layout", lambda *given: asked.append(given[4]))
+    for n_words in (1, 2):
+        assert HammingIndex(bits=64 * n_words).add(np.zeros((4096, n_words), np.uint64)).layout is None
+    assert asked == [64 * 4096, 128 * 4096]
 
 
 @pytest.mark.parametrize(("begun_with", "bits"), [(0, 64), (40, 64), (0, 7), (40, 7)])
