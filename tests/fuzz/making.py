@@ -203,8 +203,8 @@ def make(seed, folder):
     if made and r.random() < 0.2:
         case.settings["ignore"] = ignored(r, made)
     places = [("in", made, case.inputs)]
-    if r.random() < 0.3:
-        again = [dict(record, id=f"r{i}") for i, record in enumerate(made) if r.random() < 0.4]
+    if r.random() < 0.4:
+        again = [dict(record, id=f"r{i}") for i, record in enumerate(made) if r.random() < 0.15]
         places.append(("reference", rows(r, r.choice([0, 1, 4]), 1000) + again, case.against))
     for name, records, paths in places:
         (folder / name).mkdir()
