@@ -68,10 +68,14 @@ def made(folder):
     found = {f"index {name}": cases.Lasting("minhash", False, n, seed, n + 1) for name, (n, seed) in INDEXES.items()}
     assert all(name.split()[1] == case.changes[-1][0] for name, case in found.items())
     found |= {
-        "index asked": Asking("minhash", True, 3, 0, 3), "work": jobs.Job([*inputs, None], {}, folder), "fingerprints": cases.Prints(0, 1),
-        "sketch": cases.sketches(), "saved result": cases.Output(result, None, "saved", la.Result.save, la.Result.load),
-        "history": Weeks(folder, 2), "output annotated": cases.Output(result, None, "o.jsonl", partial(cases.written, annotate=True)),
-    }  # fmt: skip
+        "index asked": Asking("minhash", True, 3, 0, 3),
+        "work": jobs.Job([*inputs, None], {}, folder),
+        "fingerprints": cases.Prints(0, 1),
+        "sketch": cases.sketches(),
+        "saved result": cases.Output(result, None, "saved", la.Result.save, la.Result.load),
+        "history": Weeks(folder, 2),
+        "output annotated": cases.Output(result, None, "o.jsonl", partial(cases.written, annotate=True)),
+    }
     found |= {f"input {name}": Reading(source, name) for name in ("in", "i.jsonl.zst", "i.csv.gz", "i.parquet")}
     for name in ("o.jsonl", "o.jsonl.gz", "o.jsonl.zst", "o.parquet", "o.csv", "folder"):
         found[f"output {name}"] = cases.Output(result, None, name)

@@ -278,9 +278,19 @@ def dedup(
 
 
 def all_scores(
-    texts, *, references=0, within=None, across=None, ignore=(), unit="word", width=5, normalization="NFC", threshold=0.8,
-    measure="resemblance", floor=0,
-):  # fmt: skip
+    texts,
+    *,
+    references=0,
+    within=None,
+    across=None,
+    ignore=(),
+    unit="word",
+    width=5,
+    normalization="NFC",
+    threshold=0.8,
+    measure="resemblance",
+    floor=0,
+):
     """The scores of all pairs that reach the threshold, but for pairs of references; copies have one, whatever counts of them."""
     whole, sets = shingled(texts, ignore, unit, width, normalization)
     groups, apart = ([*map(value_key, values or [None] * len(texts))] for values in (within, across))
