@@ -1,7 +1,6 @@
 """Rows of counts, read some documents at a time, and what is refused."""
 
 import os
-from pathlib import Path
 
 import msgspec
 import pyarrow as pa
@@ -75,20 +74,13 @@ def test_rows_that_no_job_wrote_are_refused(tmp_path, monkeypatch):
 
 def test_what_is_no_file_is_not_read(tmp_path):
     """A reader would wait for a pipe that nobody writes to: the test has it open."""
-    counts, _ = saved(tmp_path, [[1, 2, 3]], 3)
-    path = tmp_path / "counts.parquet"
-    path.unlink()
-    for make, remove in (
-        (os.mkfifo, Path.unlink),
-        (Path.mkdir, Path.rmdir),
-        (lambda path: path.symlink_to("/dev/zero"), Path.unlink),
-    ):
-        make(path)
-        pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK) if path.is_fifo() else None
-        refused(tmp_path, counts, ".*not a file")
-        if pipe is not None:
-            os.close(pipe)
-        remove(path)
+    for number, make in enumerate((os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero"))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        make(path := folder / "counts.parquet")
+        pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK) if path.is_fifo() else os.open(folder, os.O_RDONLY)
+        refused(folder, Counts(name=path.name, source="x", of=[Part(folder="0", rows=3)]), ".*not a file")
+        os.close(pipe)
 
 
 def test_a_folder_has_one_part():
