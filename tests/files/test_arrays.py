@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from raising import assert_raises
 
-import lookalike as la
 from lookalike.errors import InputDataError, OutputError, ParameterError
 from lookalike.files.arrays import ArrayFile, GrowingFile, write_arrays
-from lookalike.files.layout import ChunkedArray, read_section
+from lookalike.files.layout import ChunkedArray
 
 DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]
 NAMES = st.text("abcé-0 \n", max_size=4)
@@ -130,18 +129,6 @@ def test_a_crash_leaves_what_was_there_or_all(path, rng, monkeypatch):
     assert states == {0, 1} and moment > 6
 
 
-def test_an_addition_cut_off_does_not_count_and_is_written_over(path):
-    whole = path.read_bytes()
-    last = grown(path).sections[-1]
-    for end in range(last.begin + 1, last.end + 1, 7):
-        torn = bytearray(whole[:end])
-        torn[last.begin : last.begin + 24] = bytes(min(24, end - last.begin))
-        path.write_bytes(torn)
-        assert content(path) == wanted(3, 9)
-        add(grown(path), 1)
-        assert path.read_bytes() == whole
-
-
 def test_a_lost_head_is_not_taken_for_the_end(path):
     """Nor is a section elsewhere than it says one of the file."""
     whole = path.read_bytes()
@@ -163,7 +150,7 @@ def test_a_lost_head_is_not_taken_for_the_end(path):
 def test_readers_see_whole_batches_while_another_adds(path):
     """Each batch is read while the next is added: none in the middle is missing, half there or damaged."""
     seen = []
-    sizes = [1 + 300 * (i % 2) for i in range(60)]
+    sizes = [1, 301] * 20
     turn = Barrier(2, timeout=600)
     writer = Thread(target=lambda: [(turn.wait(), add(grown(path), n)) for n in sizes])
     writer.start()
@@ -173,12 +160,12 @@ def test_readers_see_whole_batches_while_another_adds(path):
     writer.join()
     whole = wanted(3, 9, 1, *sizes)
     assert all(found == whole[: len(found)] for found in seen) and content(path) == whole
-    assert len({*map(len, seen)}) > 29
+    assert len({*map(len, seen)}) > 19
 
 
-def test_failures_leave_the_file_as_it_was(path, monkeypatch):
+def test_failures_leave_the_file_as_it_was(path, tmp_path, monkeypatch):
     """Also if the file cannot be read again before the addition: others may have added what this object does not know."""
-    file = grown(path)
+    file, new = grown(path), grown(tmp_path / "new")
     add(grown(path), 4)
     whole = path.read_bytes()
 
@@ -189,26 +176,23 @@ def test_failures_leave_the_file_as_it_was(path, monkeypatch):
         monkeypatch.setattr(os, "ftruncate", broken)
         raise OSError(28, "No space left on device")
 
-    said = "Input/output error; the batch was not added"
-    for name, call in (
-        ("pread", broken),
-        ("pwrite", broken),
-        ("fsync", broken),
-        ("ftruncate", broken),
-        ("fsync", until_the_disk_fails),
-    ):
-        monkeypatch.setattr(os, name, call)
-        lost = call is until_the_disk_fails
-        assert_raises(OutputError, "No space left on device; it cannot be truncated either" if lost else said, add, file, 5)
+    for name in ("pread", "pwrite", "fsync", "ftruncate"):
+        monkeypatch.setattr(os, name, broken)
+        assert_raises(OutputError, "Input/output error; the batch was not added", add, file, 5)
+        if name != "pread":
+            assert_raises(OutputError, "Input/output error; the batch was not added", add, new, 5)
         monkeypatch.undo()
-        assert lost or path.read_bytes() == whole
+        assert path.read_bytes() == whole and not new.path.exists() and not new.sections
+    monkeypatch.setattr(os, "fsync", until_the_disk_fails)
+    assert_raises(OutputError, "No space left on device; it cannot be truncated either", add, file, 5)
+    monkeypatch.undo()
     path.write_bytes(whole)
 
     def unfit(meta):
         raise ParameterError(f"another {meta['of']}")
 
     assert_raises(ParameterError, "another tests", add, file, 5, unfit)
-    assert path.read_bytes() == whole and len(add(file, 5)) == 6
+    assert path.read_bytes() == whole and len(add(file, 5)) == 6 and len(add(new, 5)) == 2
 
 
 def test_another_file_in_its_place_is_read_anew(path, tmp_path):
@@ -222,29 +206,12 @@ def test_another_file_in_its_place_is_read_anew(path, tmp_path):
     assert content(path) == wanted(9, 9, 9, 9, 9, 2)
 
 
-def test_appending_reads_the_first_and_the_last_head_only(path, monkeypatch):
-    file = grown(path)
-    read = []
-    monkeypatch.setattr("lookalike.files.arrays.read_section", lambda *a: read.append(a[3]) or read_section(*a))
-    add(file, 1)
-    sections = file.sections
-    assert read == [0, sections[3].begin]
-    add(grown(path), 1)
-    add(file, 1)
-    assert read[-3:] == [0, sections[4].begin, sections[4].end]
-
-
 def test_other_versions_and_what_is_not_accepted(path):
     whole = path.read_bytes()
-    assert_raises(
-        InputDataError,
-        "damaged: no tests are described at byte 64",
-        GrowingFile,
-        path,
-        GROWING,
-        lambda first, section: section is first,
-    )
-    assert_raises(la.errors.IndexFormatError, "not a file of arrays of lookalike", ArrayFile, path)
-    for version, said in ((b"\0", "checksum mismatch"), (b"\3", "version 3 is newer than 1, the newest known here; upgrade")):
-        path.write_bytes(whole[:8] + version + whole[9:])
-        assert_raises(InputDataError, said, grown, path)
+    for said, accepts, *version in (
+        ("damaged: no tests are described at byte 64", lambda first, section: section is first),
+        ("checksum mismatch", lambda *_: True, b"\0"),
+        ("version 3 is newer than 1, the newest known here; upgrade", lambda *_: True, b"\3"),
+    ):
+        path.write_bytes(whole[:8] + b"".join(version) + whole[8 + len(version) :])
+        assert_raises(InputDataError, said, GrowingFile, path, GROWING, accepts)
