@@ -4,6 +4,7 @@ import json
 
 import pytest
 from faulty_store import failing
+from files.folder_files import stopped
 from object_store import held
 from raising import assert_raises
 
@@ -43,20 +44,12 @@ def test_a_folder_is_replaced_on_demand_alone_and_files_of_others_stay(bucket, c
         assert_raises(OutputError, "means a folder, but a file", check_output, clean / "mine", force)
 
 
-def test_what_a_killed_run_left_is_replaced_without_being_asked(clean, monkeypatch):
+def test_what_a_killed_run_left_is_replaced_without_being_asked(clean):
     """Also what is left of a folder if the run is killed while it replaces it."""
     prepare(clean, ["a", "b"])
     (clean / "a").write_bytes(b"half of it")
     write(clean, {"b": b"1", "both": b"1"})
-    removed = iter("1")
-
-    def counted(url, missing_ok=False):
-        if next(removed, None) is None:
-            raise KeyboardInterrupt
-        url.filesystem.delete_file(url.inside)
-
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(type(clean), "unlink", counted)
+    with stopped(1, (type(clean), "unlink")):
         prepare(clean, ["new", "both"])
     write(clean, {"new": b"2"})
     assert set(held(clean)) == {"new", SIDECAR}

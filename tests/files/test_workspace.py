@@ -7,13 +7,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 import pytest
+from files.folder_files import stopped
 from object_store import held
 from raising import assert_raises
 
@@ -104,25 +104,13 @@ def test_a_damaged_job_or_secret_is_a_clear_error_and_another_job_is_refused(fol
     assert_raises(IndexFormatError, said, open_workspace, folder, JOB)
 
 
-def test_a_job_that_was_killed_while_it_was_removed_is_over(folder, monkeypatch):
+def test_a_job_that_was_killed_while_it_was_removed_is_over(folder):
     """Whatever was removed before, another job may use the folder."""
     for moment in range(8):
         space = open_workspace(folder, JOB)
         for number in range(4):
             put(space.tables / "x", b"") if isinstance(folder, Url) else space.put(f"texts-00000{number}", part())
-        left = iter(range(moment))
-
-        def interrupted(do, left=left):
-            def act(*given, **how):
-                if next(left, None) is None:
-                    raise KeyboardInterrupt
-                do(*given, **how)
-
-            return act
-
-        with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
-            for kind, name in ((Store, "remove"), (type(folder), "unlink")):
-                patch.setattr(kind, name, interrupted(getattr(kind, name)))
+        with stopped(moment, (Store, "remove"), (type(folder), "unlink")):
             space.close()
         leave(space)
         again = open_workspace(folder, OTHER)
@@ -246,19 +234,12 @@ def test_what_says_whose_the_parts_are_is_the_last_to_go(disk, monkeypatch):
     assert seen == [["finished.json", "secret", "texts-000000.part"], ["finished.json"]]
 
 
-def test_what_a_crash_leaves_of_discarded_parts_has_no_gap(disk, monkeypatch):
+def test_what_a_crash_leaves_of_discarded_parts_has_no_gap(disk):
     """Parts behind a gap would be taken for those of a later run, once that has filled it."""
-    space, left, unlink = Workspace(disk, JOB), iter(range(3)), Path.unlink
+    space = Workspace(disk, JOB)
     for _ in range(12):
         space.append("texts", part())
-
-    def interrupted(path, missing_ok=False):
-        if next(left, None) is None:
-            raise KeyboardInterrupt
-        unlink(path, missing_ok=missing_ok)
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Path, "unlink", interrupted)
+    with stopped(3, (Path, "unlink")):
         space.discard("texts")
     assert names(disk)[2:] == [f"texts-{i:06}.part" for i in range(9)]
     space.close()
