@@ -85,10 +85,24 @@ def test_a_damaged_job_or_secret_is_a_clear_error_and_another_job_is_refused(fol
     leave(open_workspace(folder, JOB))
     whole, secret = ((folder / name).read_bytes() for name in ("job.json", "secret"))
     for written in (
-        "", "{", "null", "[]", "5", '"job"', '{"job": {}}', '{"job": {}, "crc32": 1}', '{"job": {}, "token": "x", "crc32": null}',
-        "[" * 100_000, '{"a":' * 100_000, signed(5), signed([1]), signed({}, 5), "\ud800", "9" * 10_000,
+        "",
+        "{",
+        "null",
+        "[]",
+        "5",
+        '"job"',
+        '{"job": {}}',
+        '{"job": {}, "crc32": 1}',
+        '{"job": {}, "token": "x", "crc32": null}',
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        signed(5),
+        signed([1]),
+        signed({}, 5),
+        "\ud800",
+        "9" * 10_000,
         whole.decode().replace("0.8", "0.9"),
-    ):  # fmt: skip
+    ):
         (folder / "job.json").write_bytes(written.encode("utf-8", "surrogatepass"))
         said = r"job\.json: damaged, or of another version; name another work folder"
         assert_raises(IndexFormatError, said, open_workspace, folder, JOB)
