@@ -37,12 +37,41 @@ class Site:
         vars(self).update(given)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
+    """Answers of which some bytes may be missing."""
+
     protocol_version, disable_nagle_algorithm = "HTTP/1.1", True
 
     def log_message(self, *given):
         """Say nothing."""
 
+    def send(self, status, headers, body, n_bytes=None):
+        """Send an answer, or so many bytes of it and nothing more."""
+        self.send_response_only(status)
+        for name, value in {"Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body[:n_bytes])
+        if n_bytes is not None:
+            self.wfile.flush()
+            self.close_connection = True
+
+
+@contextmanager
+def running(handler, **members):
+    """Give the address of a server, while this lasts."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (handler,), members))
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class _Handler(Handler):
     def _answer(self):
         site, body = self.site, self.rfile.read(int(self.headers.get("content-length") or 0))
         raw = urlsplit(self.path).path
@@ -117,32 +146,17 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, held, headers)
 
     def _send(self, status, body, headers=None):
-        site = self.site
-        site.bodies += len(body) > 64
-        cut = site.cut and len(body) > 64 and site.bodies % site.cut == 0 and site.failed < site.most
-        self.send_response_only(status)
-        length = len(body) if site.says is None or len(body) <= 64 else site.says
-        for name, value in {**(headers or {}), "Content-Length": str(length)}.items():
-            self.send_header(name, value)
-        self.end_headers()
+        site, large = self.site, len(body) > 64
+        site.bodies += large
+        cut = site.cut and large and site.bodies % site.cut == 0 and site.failed < site.most
         site.failed += bool(cut)
-        if self.command != "HEAD":
-            self.wfile.write(body[: len(body) // 2] if cut else body)
-        if cut or length != len(body):
-            self.wfile.flush()
-            self.close_connection = True
+        other = {"Content-Length": str(site.says)} if site.says is not None and large else {}
+        self.send(status, {**(headers or {}), **other}, body, len(body) // 2 if cut else len(body) if other else None)
 
 
 @contextmanager
 def serving(**given):
     """Give a site and its address, while this lasts."""
     site = Site(**given)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": site}))
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    site.address = f"http://127.0.0.1:{server.server_address[1]}"
-    try:
+    with running(_Handler, site=site) as site.address:
         yield site
-    finally:
-        server.shutdown()
-        server.server_close()

@@ -21,7 +21,7 @@ import lookalike as la
 from lookalike.errors import InputDataError, ParameterError
 from lookalike.files import remote
 from lookalike.files.inputs import Skipped, find_places
-from lookalike.files.remote import ATTEMPTS, version_of
+from lookalike.files.remote import ATTEMPTS
 from lookalike.files.urls import TAIL, as_url
 from lookalike.formats.parquet_pages import HEADER
 from lookalike.formats.registry import known_suffixes
@@ -160,13 +160,6 @@ def test_a_file_that_changes_is_noticed():
             said = "the file changed during the run; run again"
             assert_raises(InputDataError, said, split.check_unchanged)
             assert_raises(InputDataError, f"it changed while it was read; run again|{said}", list, split.batches(COLUMNS))
-
-
-def test_versions():
-    date = "Sun, 09 Sep 2001 01:46:40 GMT"
-    known = version_of(date, '"a"')
-    assert known // 10**9 == 10**9 and known != version_of(date, '"b"')
-    assert version_of(None, None) == version_of("yesterday", None) == 0 < version_of(None, '"a"') < 10**9
 
 
 def test_what_leads_elsewhere(monkeypatch):

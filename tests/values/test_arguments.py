@@ -187,15 +187,6 @@ def test_words_margins_and_slots_have_the_shape_that_bits_ask_for():
         refused("margins", Fingerprints, words, 64, None, margins=margins)
     for wrong in (np.zeros(3, np.uint32), np.zeros((2, 3)), np.zeros((2, 3), np.int64), [[1, 2]]):
         refused("values must", Signatures, wrong, FastSimilarity(permutations=3))
-    packed = BBit(bits=2).pack(FastSimilarity(permutations=128).sign(SHINGLES))
-    words, layout, made_by = packed.words, packed.layout, (packed.packing, packed.scheme)
-    for one, other in (
-        (words[:, :3], layout), (words, [[0, 64, 2]]), (words, [[0, 64, 2], [2, 64, 2]]), (words, [0, 128, 2]),
-        (words.astype(np.int64), layout), (words[0], layout),
-    ):  # fmt: skip
-        refused("", PackedSignatures, one, np.array(other), *made_by)
-    refused("densities", PackedSignatures, words, layout, *made_by, densities=np.zeros(3))
-    refused("words per document", PackedSignatures, words, layout, *made_by, has_empty=True)
 
 
 SCHEMES = (FastSimilarity, MinHash, OnePermutation, DartMinHash, partial(PermutationMinHash, universe=9))
