@@ -26,25 +26,6 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("streams")
 
 
-@given(
-    st.lists(st.sampled_from([b"\n", b"\r\n", b"a", b"", b"\xff", b"long " * 20]), max_size=30),
-    st.integers(1, 50),
-    st.sampled_from(sorted(PACKED)),
-)
-def test_lines_for_any_blocks(folder, pieces, block, suffix):
-    data = b"".join(pieces)
-    path = folder / f"file{suffix}"
-    path.write_bytes(PACKED[suffix](data))
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(streams, "BLOCK", block)
-        lines = [line for some in read_lines(path) for line in some]
-        blocks = list(read_blocks(path))
-        assert b"".join(read_raw(path)) == path.read_bytes()
-    assert b"".join(blocks) == data and all(1 <= len(some) <= block for some in blocks)
-    assert lines == BytesIO(data).readlines()
-    assert list(read_blocks(path, 3)) == [data[i : i + 3] for i in range(0, len(data), 3)] or compression_of(path) == "zstd"
-
-
 def test_what_is_compressed_is_read_again(tmp_path):
     for suffix in PACKED:
         path = tmp_path / f"a{suffix}"

@@ -6,9 +6,8 @@ from raising import assert_raises
 
 from lookalike.errors import InputDataError
 from lookalike.formats.split import Batch
-from lookalike.inputs.ids import Labels, as_utf8, id_column
+from lookalike.inputs.ids import id_column
 from lookalike.text.texts import Texts
-from lookalike.values.tables import SOURCE_BITS
 
 
 def column_of(ids):
@@ -48,33 +47,3 @@ def test_ids_that_are_none_are_named_by_row():
         "row 10: .* the column holds binary": pa.array([b"a"]),
     }.items():
         assert_raises(InputDataError, f"^in, {said}", column_of, ids)
-
-
-class Input:
-    """A source whose labels are file and row, or rows alone."""
-
-    def __init__(self, name=None):
-        self.file = lambda number: name
-        self.label = lambda number: number if name is None else f"{name}:{number}"
-
-
-def labels(*names, named=False, all_integers=False):
-    return Labels.of([Input(name) for name in names], named, all_integers)
-
-
-POSITIONS, NUMBERS = np.array([0, 1 << SOURCE_BITS, 1 << SOURCE_BITS | 7]), np.array([1, 1, 9])
-
-
-def test_labels_are_made_of_file_and_row():
-    """Rows alone are integers; ids of a column are as given."""
-    column = pa.array(["3", "-2", "3"], pa.large_string())
-    for made, columns, kind, ids, files in (
-        (labels("a", "b\udcff"), [], pa.string(), ["a:1", r"b\xff:1", r"b\xff:9"], ["a", r"b\xff", r"b\xff"]),
-        (labels(None, None), [], pa.int64(), [1, 1, 9], [None] * 3),
-        (labels("a", named=True, all_integers=True), [column], pa.int64(), [3, -2, 3], None),
-        (labels("a", named=True), [column], pa.large_string(), ["3", "-2", "3"], None),
-    ):
-        found = made.ids(POSITIONS, NUMBERS, *columns)
-        assert found.to_pylist() == ids and made.kind == found.type == kind
-        assert files is None or made.files(POSITIONS, NUMBERS).to_pylist() == files
-    assert labels(None, "b").kind == labels().kind == pa.string() and as_utf8("é\udc80") == r"é\x80"

@@ -2,11 +2,8 @@
 
 import json
 
-import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from raising import assert_raises
 
 from lookalike.errors import InputDataError
@@ -61,19 +58,6 @@ def test_every_row_is_a_document(splits):
         reading = ReadOptions(free=("n",), n_references=n_references)
         assert_raises(InputDataError, r"2\.jsonl, row 2: the field 'n' already exists", list, read_documents(splits, reading))
         assert len(rows_of(read_documents(splits[:2], reading))) == 2
-
-
-@given(st.data())
-def test_rows_that_were_read_before_are_passed_over(folder, data):
-    """A job that goes on has read whole inputs, and of the last some rows."""
-    splits = open_sources(sorted(folder.glob("*.jsonl")))
-    reading = ReadOptions(id="id", within="site")
-    whole = rows_of(read_documents(splits, reading))
-    done = data.draw(st.integers(0, len(whole)))
-    rows_of_each = np.bincount([number for number, _, _ in ALL[:done]], minlength=len(splits))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "BLOCK", data.draw(st.sampled_from([40, 300, 1 << 20])))
-        assert rows_of(read_documents(splits, reading, rows_of_each)) == whole[done:]
 
 
 def test_bytes_that_are_not_utf8_are_named_by_row():
