@@ -3,25 +3,22 @@
 import json
 import os
 import time
-from importlib import import_module
+from functools import partial
+from itertools import product
 
 import numpy as np
-import pytest
 from listing import find_pairs
+from raising import assert_raises
 
 import lookalike as la
 
 TEXTS = ["one two three four five six", "One two, three four five six", "quite another text"]
 
 
-def refused(reason, call, *given, **settings):
-    with pytest.raises(la.errors.ParameterError, match=reason):
-        call(*given, **settings)
+refused = partial(assert_raises, la.errors.ParameterError)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
+WRONG = [
         ({"threshold": "0.8"}, "threshold must be a number; got '0.8', of type str"),
         ({"threshold": True}, "threshold must be a number"),
         ({"threshold": float("nan")}, "threshold must be a number in"),
@@ -66,27 +63,20 @@ def refused(reason, call, *given, **settings):
         ({"measure": "containment", "threshold": 0.01}, "459 are needed; raise the threshold, or lower the recall"),
         ({"html": 1}, "html must be True or False; got 1"),
         ({"fold_case": None}, "fold_case must be True or False; got None"),
-    ],
-)  # fmt: skip
-def test_a_value_of_a_wrong_type_or_range_is_refused(wrong, said):
-    for function in (la.dedup, la.pairs):
-        refused(said, function, TEXTS, **wrong)
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["keep", "empty", "evidence"])
-@pytest.mark.parametrize("value", [None, "", True, b"first", ["best"], "best", "largest:"])
-def test_a_choice_is_one_of_its_words(name, value):
+def test_a_value_of_a_wrong_type_or_range_is_refused():
     """None is a default for ``keep`` alone: what is documented as one of some words must be one of them."""
-    if name == "keep" and value is None:
-        assert la.Settings(keep=None).keep == "first" and la.Settings(measure="containment").keep == "longest"
-    else:
-        refused(f"{name} must be (a str( or None)?; got|one of)", la.dedup, TEXTS, **{name: value})
-
-
-def test_the_parameter_is_named():
+    for wrong, said in WRONG:
+        for function in (la.dedup, la.pairs):
+            refused(said, function, TEXTS, **wrong)
+    for name, wrong in product(("keep", "empty", "evidence"), (None, "", True, b"first", ["best"], "best", "largest:")):
+        if name != "keep" or wrong is not None:
+            refused(f"{name} must be (a str( or None)?; got|one of)", la.dedup, TEXTS, **{name: wrong})
+    assert la.Settings(keep=None).keep == "first" and la.Settings(measure="containment").keep == "longest"
     for name, wrong in {"ignore": 5, "against": 5, "work": "", "output": np.zeros(2)}.items():
-        with pytest.raises(la.LookalikeError, match=f"^{name} must be a path"):
-            la.dedup(["a"], **{name: wrong})
+        assert_raises(la.LookalikeError, f"^{name} must be a path", la.dedup, ["a"], **{name: wrong})
 
 
 def test_numbers_of_numpy_are_numbers_of_the_job(tmp_path):
@@ -96,13 +86,14 @@ def test_numbers_of_numpy_are_numbers_of_the_job(tmp_path):
     assert json.loads((tmp_path / "out.jsonl_lookalike.json").read_text())["parameters"]["seed"] == 3
 
 
-@pytest.mark.parametrize("verify", ["exact", "sketch"])
-def test_simhash_needs_no_plan(verify):
+def test_simhash_needs_no_plan():
     """No number of bands reaches this recall at this threshold, and none is needed."""
     refused("cannot reach recall", la.dedup, TEXTS, threshold=0.001)
-    result = la.dedup(TEXTS, threshold=0.001, method="simhash", verify=verify)
-    assert result.keep.tolist() == [True, False, True] and result.summary.plan == {}
-    assert find_pairs(TEXTS, threshold=0.001, method="simhash", verify=verify).summary["plan"] == {}
+    for verify in ("exact", "sketch"):
+        how = {"threshold": 0.001, "method": "simhash", "verify": verify}
+        result = la.dedup(TEXTS, **how)
+        assert result.keep.tolist() == [True, False, True] and result.summary.plan == {}
+        assert find_pairs(TEXTS, **how).summary["plan"] == {}
 
 
 def test_a_closed_result_says_so(tmp_path):
@@ -110,36 +101,27 @@ def test_a_closed_result_says_so(tmp_path):
     removed, again = result.removed, result.rethreshold(0.6)
     result.close()
     unread.close()
-    for one, name in (
-        (again, "pairs"),
-        (again, "removed"),
-        (result, "pairs"),
-        (result, "clusters"),
-        (result, "annotations"),
-        (unread, "removed"),
-    ):
-        refused("this result is closed", getattr, one, name)
+    for one, *names in ((again, "pairs", "removed"), (result, "pairs", "clusters", "annotations"), (unread, "removed")):
+        for name in names:
+            refused("this result is closed", getattr, one, name)
     refused("this result is closed", result.rethreshold, 0.9)
     refused("this result is closed", result.write, tmp_path / "out.jsonl")
     assert result.removed is removed and result.keep.sum() == 2 and result.summary.kept == 2
     assert not (tmp_path / "out.jsonl").exists()
 
 
-def test_the_peak_of_memory_is_taken_after_writing(tmp_path, monkeypatch):
-    jobs = la.dedup(TEXTS), find_pairs(TEXTS)
-    for module in ("lookalike.results.result", "lookalike.recipes.pairs"):
-        monkeypatch.setattr(import_module(module), "peak_memory", lambda: 12345)
-    for number, job in enumerate(jobs):
-        job.write(tmp_path / f"{number}.jsonl")
-    assert jobs[0].summary.peak_memory == jobs[1].summary["peak_memory"] == 12345
-
-
-def test_the_seconds_of_rethreshold_are_its_own():
-    result = la.dedup(TEXTS, threshold=0.5)
-    began = time.perf_counter()
+def test_a_result_says_what_it_measured_itself(tmp_path, monkeypatch):
+    """The peak of memory is taken after writing; the seconds of another threshold are its own."""
+    result, began = la.dedup(TEXTS, threshold=0.5), time.perf_counter()
     again = result.rethreshold(0.9)
     assert sum(again.summary.seconds.values()) <= time.perf_counter() - began
     assert "reading and sketching" not in again.summary.seconds and "reading and sketching" in result.summary.seconds
+    pairs = find_pairs(TEXTS)
+    for module in ("results.result", "recipes.pairs"):
+        monkeypatch.setattr(f"lookalike.{module}.peak_memory", lambda: 12345)
+    for number, job in enumerate((result, pairs)):
+        job.write(tmp_path / f"{number}.jsonl")
+    assert result.summary.peak_memory == pairs.summary["peak_memory"] == 12345
 
 
 def test_threads_where_the_system_does_not_tell_processors(monkeypatch):
