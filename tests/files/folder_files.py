@@ -1,6 +1,8 @@
-"""Folders of small files, what is in them, and calls that are interrupted."""
+"""Folders of small files, what is in them, calls that are interrupted, and disks that are full."""
 
 import json
+import resource
+import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -37,3 +39,16 @@ def stopped(after, *calls):
         for owner, name in calls:
             patch.setattr(owner, name, counted(getattr(owner, name)))
         yield
+
+
+@contextmanager
+def limited(n_bytes):
+    """While this lasts, no file may grow beyond a size, as on a disk that is full; modules would be cut off, too."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "dont_write_bytecode", True)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -2,7 +2,6 @@
 
 import io
 import random
-import threading
 from functools import partial
 from itertools import product
 
@@ -88,28 +87,6 @@ def test_several_requests_are_in_flight_and_what_was_listed_is_opened_once(bucke
         assert [one.split()[0] for one in seen.requests] == ["HEAD", "GET"]
 
 
-@pytest.mark.parametrize(("n_bytes", "early"), [(0, []), (1000, [1, 2, 3, 4]), (100 << 20, [1])])
-def test_those_that_follow_are_begun_and_come_in_order(n_bytes, early):
-    """Several small ones, one large one; those that read of no store when it is their turn, in this thread."""
-    started, gate = {}, threading.Event()
-
-    def work(number):
-        started[number] = threading.current_thread() is threading.main_thread()
-        assert not number or gate.wait(10)
-        yield number
-        yield -number
-
-    found = []
-    for items in map_ahead(make_first, ((n_bytes, partial(work, number)) for number in range(7))):
-        if not found:
-            until(lambda: len(started) == 1 + len(early))
-            assert sorted(started) == [0, *early]
-            gate.set()
-        found += items
-    assert found == [one for number in range(7) for one in (number, -number)]
-    assert {*started.values()} == {not n_bytes}
-
-
 def test_an_error_is_raised_when_it_is_its_turn():
     def made(number, first):
         if number == 4 and first:
@@ -126,7 +103,9 @@ def test_an_error_is_raised_when_it_is_its_turn():
         assert found == fine
 
 
-def test_who_stops_early_ends_what_was_begun():
+@pytest.mark.parametrize(("n_bytes", "begun"), [(0, [0]), (1000, [0, 1, 2, 3, 4]), (100 << 20, [0, 1])])
+def test_those_that_follow_are_begun_and_who_stops_early_ends_them(n_bytes, begun):
+    """Several small ones, one large one; those that read of no store when it is their turn."""
     started, closed = [], []
 
     def one(number):
@@ -137,11 +116,11 @@ def test_who_stops_early_ends_what_was_begun():
         finally:
             closed.append(number)
 
-    all_of = map_ahead(make_first, ((1, partial(one, number)) for number in range(20)))
-    assert next(next(all_of)) == 0
-    until(lambda: len(started) == 1 + AT_ONCE)
+    all_of = map_ahead(make_first, ((n_bytes, partial(one, number)) for number in range(20)))
+    assert [*next(all_of)] == [0, -1]
+    until(lambda: len(started) == len(begun))
     all_of.close()
-    assert sorted(closed)[-4:] == [1, 2, 3, 4]
+    assert sorted(started) == sorted(closed) == begun
     assert [*map_ahead(make_first, ())] == []
 
 

@@ -22,7 +22,7 @@ def test_a_secret_is_read_as_it_was_written_by_its_owner_alone(tmp_path):
         secrets.write_secret(tmp_path, secret)
         assert len(secret) == 16 and secrets.known_secret(tmp_path, secrets.token_of(secret)) == secret
     os.umask(before)
-    assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600 and os.listdir() == ["secret"]
+    assert stat.S_IMODE(Path("secret").stat().st_mode) == 0o600 and os.listdir() == ["secret"]
     job = Workspace(tmp_path, {})  # nor does one that a killed job left alone block a folder
     assert secrets.read_secret(tmp_path) == job.secret != secret
     job.close()
@@ -31,7 +31,7 @@ def test_a_secret_is_read_as_it_was_written_by_its_owner_alone(tmp_path):
 
 def test_what_is_no_secret_is_not_taken_for_one(tmp_path):
     """Whatever is in its place stays: somebody else's file of that name, a folder, or a link to a secret."""
-    (tmp_path / "elsewhere").mkdir()
+    Path("elsewhere").mkdir()
     secrets.write_secret(tmp_path / "elsewhere", bytes(16))
     for name, make in (
         ("file", lambda path: path.write_text("of my own")),
@@ -43,7 +43,7 @@ def test_what_is_no_secret_is_not_taken_for_one(tmp_path):
         assert_raises(OutputError, "not the secret of a job", secrets.write_secret, tmp_path / name, bytes(16))
         assert_raises(ParameterError, r"files that do not belong to a job \(secret\)", Workspace, tmp_path / name, {})
         assert secrets.read_secret(tmp_path / name) is None
-    assert (tmp_path / "file/secret").read_text() == "of my own"
+    assert Path("file/secret").read_text() == "of my own"
     assert secrets.read_secret(tmp_path / "elsewhere") == bytes(16)
 
 
@@ -66,16 +66,16 @@ def read(path, data):
 
 def test_its_user_alone_seals_a_description(tmp_path, monkeypatch):
     mine = encoded(SAID)
-    found = read(tmp_path / "x.json", mine)
+    found = read(Path("x.json"), mine)
     assert found.own and found.said == SAID and found.typed.rows == 3
-    assert not read(tmp_path / "x.json", encoded(SAID, own=False)).own
+    assert not read(Path("x.json"), encoded(SAID, own=False)).own
     held = json.loads(mine) | {"rows": 4}
     held.pop("checksum")
-    assert not read(tmp_path / "x.json", json.dumps({"checksum": checksum_of(held), **held}).encode()).own, "an old seal"
+    assert not read(Path("x.json"), json.dumps({"checksum": checksum_of(held), **held}).encode()).own, "an old seal"
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "other"))
-    assert not read(tmp_path / "x.json", mine).own, "another user, who has sealed nothing yet"
+    assert not read(Path("x.json"), mine).own, "another user, who has sealed nothing yet"
     other = encoded(SAID)
-    assert json.loads(other)["seal"] != json.loads(mine)["seal"] and read(tmp_path / "x.json", other).own
+    assert json.loads(other)["seal"] != json.loads(mine)["seal"] and read(Path("x.json"), other).own
 
 
 def test_the_key_is_drawn_once_and_private(tmp_path, monkeypatch):
@@ -86,12 +86,12 @@ def test_the_key_is_drawn_once_and_private(tmp_path, monkeypatch):
     assert [(path.name, path.stat().st_mode & 0o777) for path in folder.iterdir()] == [("secret", 0o600)]
     (folder / "secret").chmod(0o644)
     assert "seal" not in json.loads(encoded(SAID)), "others could have read it"
-    (tmp_path / "file").touch()
+    Path("file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    assert not read(tmp_path / "x.json", encoded(SAID)).own
+    assert not read(Path("x.json"), encoded(SAID)).own
     monkeypatch.setenv("XDG_STATE_HOME", "not/from/the/root")  # by the rules of such folders it does not count
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert read(tmp_path / "x.json", encoded(SAID)).own and (tmp_path / "home/.local/state/lookalike/secret").exists()
+    assert read(Path("x.json"), encoded(SAID)).own and Path("home/.local/state/lookalike/secret").exists()
 
 
 def trusted_is(names, trusted, allowed):
@@ -105,9 +105,9 @@ def trusted_is(names, trusted, allowed):
 
 
 def test_only_what_is_in_a_place_named_is_read(tmp_path):
-    (tmp_path / "in").mkdir()
-    (tmp_path / "secret").touch()
-    (tmp_path / "in/link").symlink_to(tmp_path / "secret")
+    Path("in").mkdir()
+    Path("secret").touch()
+    Path("in/link").symlink_to(tmp_path / "secret")
     inside, link, beside = (str(tmp_path / name) for name in ("in/a.txt", "in/link", "in2/a.txt"))
     trusted = places_named(tmp_path / "in")
     assert check_trusted(Path("k"), [beside, inside], trusted) == [inside]

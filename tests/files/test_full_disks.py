@@ -1,35 +1,16 @@
 """A disk that is full while outputs are written: an error, and nothing that was not there before."""
 
 import json
-import resource
-import sys
-from contextlib import contextmanager
 
 import pytest
 from cli.commands import contents
-from files.folder_files import fill
+from files.folder_files import fill, limited
 from raising import assert_raises
 
 import lookalike as la
 from lookalike.errors import OutputError
 
 A, B = "one two three four five six", "seven eight nine ten eleven twelve"
-
-
-@contextmanager
-def limited(n_bytes):
-    """While this lasts, no file may grow beyond a size."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-@pytest.fixture(autouse=True)
-def _whole_modules(monkeypatch):
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it would be cut off, too
 
 
 def test_an_output_never_comes_without_what_says_how_it_was_made(tmp_path):

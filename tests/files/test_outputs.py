@@ -28,7 +28,7 @@ refused = partial(assert_raises, OutputError)
 
 @pytest.fixture
 def result(tmp_path):
-    return la.dedup(fill(tmp_path / "in", a=A))
+    return la.dedup(fill("in", a=A))
 
 
 def test_force_leaves_nothing_of_an_earlier_run(tmp_path):
@@ -38,8 +38,8 @@ def test_force_leaves_nothing_of_an_earlier_run(tmp_path):
     shutil.rmtree(source / "deep")
     (source / "b.jsonl").unlink()
     la.dedup(source).write("out", force=True)
-    assert names(tmp_path) == ["in/a.jsonl", "out/_lookalike.json", "out/a.jsonl"] and not (tmp_path / "out/deep").exists()
-    assert json.loads((tmp_path / "out/_lookalike.json").read_text())["files"] == ["a.jsonl"]
+    assert names(tmp_path) == ["in/a.jsonl", "out/_lookalike.json", "out/a.jsonl"] and not Path("out/deep").exists()
+    assert json.loads(Path("out/_lookalike.json").read_text())["files"] == ["a.jsonl"]
 
 
 def test_files_of_others_are_never_replaced(tmp_path, result):
@@ -50,26 +50,26 @@ def test_files_of_others_are_never_replaced(tmp_path, result):
         path.parent.mkdir(exist_ok=True)
         path.symlink_to(tmp_path / "in") if foreign == "link" else path.write_text("precious")
         refused(rf"1 file that no earlier run wrote \({foreign}\)", result.write, "out", force=True)
-        assert os.path.lexists(path) and (tmp_path / "out/a.jsonl").exists() and (tmp_path / "in/a.jsonl").exists()
+        assert os.path.lexists(path) and Path("out/a.jsonl").exists() and Path("in/a.jsonl").exists()
         path.unlink()
     fill("photos", a=C, b=C)
-    refused(r"2 files but no _lookalike\.json that lists", check_output, tmp_path / "photos", force=True)
-    (tmp_path / "photos/_lookalike.json").write_text('{"files": "all"}')
+    refused(r"2 files but no _lookalike\.json that lists", check_output, "photos", force=True)
+    Path("photos/_lookalike.json").write_text('{"files": "all"}')
     refused("3 files", result.write, "photos", force=True)
     assert len(names("photos")) == 3
-    (tmp_path / "empty").mkdir()
+    Path("empty").mkdir()
     result.write("empty", force=True)
     assert names("empty") == ["_lookalike.json", "a.jsonl"]
 
 
 def test_what_appears_while_a_job_runs_stays(tmp_path, result):
     result.write("out")
-    before = contents(tmp_path / "out")
+    before = contents(Path("out"))
     with pytest.raises(OutputError, match="mine"), atomic_directory(tmp_path / "out", replace=True) as folder:
         with folder.file("a.jsonl") as stream:
             stream.write(b"new")
-        (tmp_path / "out/mine").write_text("precious")
-    assert contents(tmp_path / "out") == before | {Path("mine"): b"precious"}
+        Path("out/mine").write_text("precious")
+    assert contents(Path("out")) == before | {Path("mine"): b"precious"}
 
 
 KILLED = """
@@ -118,7 +118,7 @@ def test_a_saved_result_that_is_replaced_leaves_nothing(tmp_path):
         assert len(list(tmp_path.glob(".saved.*.old"))) == (left < 5)
         result.save("saved", force=True)
         assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "saved"]
-    assert "_lookalike.json" not in json.loads((tmp_path / "saved/_lookalike.json").read_bytes())["files"]
+    assert "_lookalike.json" not in json.loads(Path("saved/_lookalike.json").read_bytes())["files"]
 
 
 def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path, result, monkeypatch):
@@ -142,16 +142,16 @@ def test_a_description_takes_no_file_of_others(tmp_path, result):
     for force in (False, True):
         said = r"out\.jsonl_lookalike\.json exists, and no earlier run wrote it"
         refused(said, result.write, "out.jsonl", force=force)
-    assert mine.read_text() == '["precious"]' and not (tmp_path / "out.jsonl").exists()
+    assert mine.read_text() == '["precious"]' and not Path("out.jsonl").exists()
     mine.unlink()
     for _ in range(2):  # the description alone is no output
         result.write("out.jsonl")
-        (tmp_path / "out.jsonl").unlink()
-    (tmp_path / "_lookalike.json").write_text(B)
-    (tmp_path / "b.json").write_text(A)
+        Path("out.jsonl").unlink()
+    Path("_lookalike.json").write_text(B)
+    Path("b.json").write_text(A)
     both = la.dedup(["_lookalike.json", tmp_path / "b.json"], format="txt")
     refused(r"an input is named _lookalike\.json", both.write, "out")
-    assert not (tmp_path / "out").exists()
+    assert not Path("out").exists()
 
 
 def test_an_output_is_no_input(tmp_path):
@@ -163,25 +163,25 @@ def test_an_output_is_no_input(tmp_path):
     os.link(first, tmp_path / "hard.jsonl")
     before = contents(folder)
     result = la.dedup(second, against=first)
-    refused("another suffix", result.write, tmp_path / "link", force=True)
+    refused("another suffix", result.write, "link", force=True)
     for made, *outputs in (
         (result, "in/a.jsonl", "in/../in/a.jsonl", "link.jsonl", "hard.jsonl"),
         (la.decontaminate(second, against=first), "in/a.jsonl"),
         (find_pairs(folder), "in/b.jsonl"),
     ):
         for output in outputs:
-            refused(r"would replace the input .*\.jsonl", made.write, tmp_path / output, force=True)
+            refused(r"would replace the input .*\.jsonl", made.write, output, force=True)
     assert contents(folder) == before
 
 
 def test_output_folders_and_inputs_lie_apart(tmp_path):
-    folder = fill(tmp_path / "in", a=A, b=B)
+    folder = fill("in", a=A, b=B)
     result = la.dedup(folder)
-    (tmp_path / "link").symlink_to(folder)
+    Path("link").symlink_to(folder)
     for output in (folder / "clean", tmp_path / "link" / "deep" / "clean", folder):
         refused(r"is inside the input folder|exists|but no _lookalike", result.write, output)
         refused("is inside the input folder", check_apart, output, result._job.sources)
-    result.write(tmp_path / "out")
+    result.write("out")
     for given in (Path("out/a.jsonl"), tmp_path / "out/a.jsonl", Path("in/../out/a.jsonl")):
         refused(r"contains the input .*a\.jsonl", la.dedup(given).write, "out", force=True)
     against = la.dedup(folder / "a.jsonl", against=tmp_path / "out/b.jsonl")
@@ -193,7 +193,7 @@ def test_two_inputs_of_one_name_get_two_outputs(tmp_path):
     """A file and a folder of one name are refused; on a file system that ignores case each file is made anew, or not at all."""
     for name, text in (("a", A), ("b", B), ("C", C)):
         fill(name, x=text)
-    (tmp_path / "C/x.jsonl").rename(tmp_path / "C/X.jsonl")
+    Path("C/x.jsonl").rename(tmp_path / "C/X.jsonl")
     la.dedup(sorted(tmp_path.glob("*/*.jsonl"))).write("out")
     assert names("out") == ["C/X.jsonl", "_lookalike.json", "a/x.jsonl", "b/x.jsonl"]
     fill("two/x.jsonl", y=B)
@@ -207,11 +207,11 @@ def test_two_inputs_of_one_name_get_two_outputs(tmp_path):
 
 
 def test_odd_outputs_are_refused_before_any_work(tmp_path):
-    (tmp_path / "file").write_text("mine")
+    Path("file").write_text("mine")
     os.mkfifo("pipe.jsonl")
-    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    Path("loop").symlink_to(tmp_path / "loop")
     ends = os.pipe()
-    (tmp_path / "stdout").symlink_to(f"/proc/self/fd/{ends[1]}")  # what /dev/stdout is to a pipe: a link to no name
+    Path("stdout").symlink_to(f"/proc/self/fd/{ends[1]}")  # what /dev/stdout is to a pipe: a link to no name
     for output, words in (
         ("file/out.jsonl", "is not a folder|Not a directory"),
         ("pipe.jsonl", "is a pipe or a device"),
@@ -222,22 +222,22 @@ def test_odd_outputs_are_refused_before_any_work(tmp_path):
         ("loop/x.jsonl", "symbolic links|not a folder"),
     ):
         for force in (False, True):
-            refused(words, check_output, tmp_path / output, force=force)
+            refused(words, check_output, output, force=force)
     for end in ends:
         os.close(end)
 
 
 def test_links_lead_to_outputs(tmp_path, result):
     """What a link names is replaced, and the link stays. Names may have 255 bytes; a temporary one must not need more."""
-    (tmp_path / "disk").mkdir()
+    Path("disk").mkdir()
     for name in ("out", "out.jsonl"):
         (tmp_path / name).symlink_to(tmp_path / "disk" / name)
         for force in (False, True):
-            result.write(tmp_path / name, force=force)
+            result.write(name, force=force)
         assert (tmp_path / name).is_symlink() and (tmp_path / "disk" / name).exists()
     assert disk.check_folder(tmp_path / "out") is None
     for name in ("ä" * 116 + ".jsonl", "n" * 255):
-        result.write(tmp_path / name)
+        result.write(name)
         assert (tmp_path / name).is_dir() == (name[0] == "n")
 
 
@@ -256,7 +256,7 @@ def test_the_list_of_a_folder_is_the_same_in_every_locale(tmp_path):
     listed = ["caf\u00e9.jsonl", os.fsdecode(b"\xe9.jsonl")]
     for name in listed:
         (tmp_path / name).write_text(A)
-    (tmp_path / "_lookalike.json").write_text(json.dumps({"files": disk.as_listed(listed)}))
+    Path("_lookalike.json").write_text(json.dumps({"files": disk.as_listed(listed)}))
     for env in ({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONUTF8": "1"}):
         command = [sys.executable, "-c", LISTED, tmp_path]
         done = subprocess.run(command, cwd="/", env=os.environ | env, capture_output=True, text=True, check=True)

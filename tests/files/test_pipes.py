@@ -3,9 +3,7 @@
 import io
 import json
 import os
-import re
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -14,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from cli.commands import status
+from files.folder_files import limited
 from json_lines import parse_lines
 from raising import assert_raises
 
@@ -23,7 +22,6 @@ from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
 
 LINES = b"".join(json.dumps({"id": i, "text": f"row {i} {i * 7919} {i * 104729}"}).encode() + b"\n" for i in range(3000))
-PROGRAM = [sys.executable, "-W", "ignore", "-m", "lookalike"]
 
 
 def fed(path, data=LINES):
@@ -38,42 +36,10 @@ def fed(path, data=LINES):
     return path
 
 
-def shell(command, folder, **more):
-    """Run a line of bash; return (exit code, standard output and standard error)."""
-    line = command.replace("lookalike ", " ".join(map(repr, PROGRAM)) + " ")
-    done = subprocess.run(
-        ["bash", "-c", line],
-        cwd=folder,
-        text=True,
-        timeout=900,
-        env={**os.environ, **more},
-        check=False,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
-    assert "Traceback" not in done.stdout
-    return done.returncode, done.stdout
-
-
 @pytest.fixture(autouse=True)
 def _corpus():
     """A file of rows, in the current folder."""
     Path("in.jsonl").write_bytes(LINES)
-
-
-def test_process_substitutions_and_standard_input_by_its_name(tmp_path):
-    twice = "given twice, but .*can be read only once"
-    full = "ulimit -f 20; export PYTHONDONTWRITEBYTECODE=1; cat in.jsonl | TMPDIR=$PWD lookalike dedup - --format jsonl"
-    for line, ends, words in (
-        ("lookalike dedup <(cat in.jsonl) -t 1.0 --format jsonl -o a.jsonl && cmp a.jsonl in.jsonl", 0, r"kept +3,000\b"),
-        ("cat in.jsonl | lookalike dedup /dev/stdin -t 1.0 --format jsonl", 0, "3,000 documents"),
-        ("cat in.jsonl | lookalike dedup /dev/stdin - --format jsonl", 1, twice),
-        ("cat in.jsonl | lookalike dedup - --against - --format jsonl", 1, twice),
-        (full, 1, "File too large; name a folder with room"),
-    ):
-        code, said = shell(line, tmp_path)
-        assert code == ends and re.search(words, said), (line, said)
-    assert not [p for p in tmp_path.iterdir() if p.name.startswith("lookalike-")]
 
 
 def test_every_command_reads_all_of_a_pipe(tmp_path, capfd):
@@ -117,6 +83,9 @@ def test_the_copy_is_removed(tmp_path, monkeypatch):
     assert sum(len(batch.texts) for batch in sources[0].batches(Columns())) == 3000
     del sources
     assert not os.listdir("temporary")
+    with limited(20_000):
+        assert_raises(OutputError, "File too large; name a folder with room", open_sources, [fed(tmp_path / "large.jsonl")])
+    assert not os.listdir("temporary")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     said = "No such file or directory; name a folder with room for it in TMPDIR"
     assert_raises(OutputError, said, open_sources, [fed(tmp_path / "other.jsonl")])
@@ -131,10 +100,14 @@ def test_what_cannot_be_read_again_is_refused(tmp_path, monkeypatch):
         said = rf"files, not values in memory, pipes or standard input; got .*{name}"
         assert_raises(ParameterError, said, la.dedup, fed(tmp_path / name), work="w")
     assert not (tmp_path / "w").exists()
-    pipe = fed(tmp_path / "twice.jsonl")
+    pipe, descriptor = fed(tmp_path / "twice.jsonl"), os.open(fed(tmp_path / "open.jsonl"), os.O_RDONLY)
     assert_raises(InputDataError, "given twice, but can be read only once", open_sources, [pipe, pipe])
+    assert len(la.dedup(f"/dev/fd/{descriptor}", format="jsonl", threshold=1.0)) == 3000  # as shells give what they run
+    os.close(descriptor)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(LINES)))
     assert len(la.dedup("-", format="jsonl", threshold=1.0)) == 3000
+    for other in ("-", "/dev/stdin"):
+        assert_raises(InputDataError, "given twice", la.dedup, "-", against=other, format="jsonl")
     assert_raises(InputDataError, "given twice", la.dedup, "-", format="jsonl")
     assert_raises(InputDataError, "/dev/zero is a device, not a file", open_sources, ["/dev/zero"], format="jsonl")
     assert len(la.dedup(os.devnull, format="jsonl")) == 0

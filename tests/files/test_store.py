@@ -1,6 +1,7 @@
 """Output and work folders on a store: nobody's files are touched, and what is complete says so last."""
 
 import json
+from itertools import product
 
 import pytest
 from faulty_store import failing
@@ -97,27 +98,21 @@ def test_the_last_file_counts(clean):
 
 
 def test_outputs_meet_no_input(bucket, clean, tmp_path):
+    def refused(said, *given):
+        assert_raises(OutputError, said, check_apart, *given)
+
     for name in ("in/a.jsonl", "in/sub/b.jsonl"):
         (bucket / name).write_bytes(b"{}\n")
-    there = [split.place for split in open_sources([str(bucket / "in")])]
-    one = [place_of(bucket / "in/a.jsonl", "a", "a")]
-    inside, contains = "is inside the input folder .*/in, which the next run would read", "but contains the input a;"
-    overlap = [("overlap; choose another name", clean, [], str(other)) for other in (clean / "work", bucket, clean)]
-    overlap += [(said, clean, [], other.replace("s3://", "s3a://")) for said, _, _, other in overlap]
-    for said, output, places, *works in (
-        (None, clean, there, str(tmp_path / "work")),
-        (None, bucket / "inside", there, f"{bucket}work"),
-        (None, bucket / "in/clean", one),
-        (inside, bucket / "in", there),
-        (inside, bucket / "in/clean", there),
-        (contains, bucket / "in", one),
-        (contains, bucket, one),
-        *overlap,
-    ):
-        if said is None:
-            check_apart(output, places, works)
-        else:
-            assert_raises(OutputError, said, check_apart, output, places, works)
+    there, one = [split.place for split in open_sources([str(bucket / "in")])], [place_of(bucket / "in/a.jsonl", "a", "a")]
+    check_apart(clean, there, [str(tmp_path / "work")])
+    check_apart(bucket / "inside", there, [f"{bucket}work"])
+    check_apart(bucket / "in/clean", one)
+    for output in (bucket / "in", bucket / "in/clean"):
+        refused("is inside the input folder .*/in, which the next run would read", output, there)
+    for output in (bucket / "in", bucket):
+        refused("but contains the input a;", output, one)
+    for scheme, other in product(("s3://", "s3a://"), (clean / "work", bucket, clean)):
+        refused("overlap; choose another name", clean, [], [str(other).replace("s3://", scheme)])
 
 
 def test_a_store_that_refuses_is_named(clean, monkeypatch):

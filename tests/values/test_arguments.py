@@ -112,11 +112,6 @@ def test_sketches_of_other_parameters_do_not_meet():
     not_mixed(bare.estimated_resemblance, 1, 1, other=packed)
 
 
-def test_cosines_of_several_pairs_broadcast():
-    table = [[WEIGHTED.cosine(left, right) for right in (0, 1)] for left in (0, 1)]
-    assert_array_equal(WEIGHTED.cosine([[0], [1]], [0, 1]), table)
-
-
 def test_weights_are_finite_and_not_negative():
     for make in (WeightedSets, WeightedSets.from_arrays):
         for weight in (np.nan, np.inf, -np.inf, -1.0):
