@@ -31,20 +31,16 @@ def test_a_secret_is_read_as_it_was_written_by_its_owner_alone(tmp_path):
 
 def test_what_is_no_secret_is_not_taken_for_one(tmp_path):
     """Whatever is in its place stays: somebody else's file of that name, a folder, or a link to a secret."""
-    Path("elsewhere").mkdir()
-    secrets.write_secret(tmp_path / "elsewhere", bytes(16))
-    for name, make in (
-        ("file", lambda path: path.write_text("of my own")),
-        ("folder", Path.mkdir),
-        ("link", lambda path: path.symlink_to(tmp_path / "elsewhere/secret")),
-    ):
-        (tmp_path / name).mkdir()
-        make(tmp_path / name / "secret")
-        assert_raises(OutputError, "not the secret of a job", secrets.write_secret, tmp_path / name, bytes(16))
-        assert_raises(ParameterError, r"files that do not belong to a job \(secret\)", Workspace, tmp_path / name, {})
-        assert secrets.read_secret(tmp_path / name) is None
-    assert Path("file/secret").read_text() == "of my own"
-    assert secrets.read_secret(tmp_path / "elsewhere") == bytes(16)
+    for name in ("elsewhere", "file", "folder/secret", "link"):
+        Path(name).mkdir(parents=True)
+    secrets.write_secret(Path("elsewhere"), bytes(16))
+    Path("file/secret").write_text("of my own")
+    Path("link/secret").symlink_to(tmp_path / "elsewhere/secret")
+    for folder in map(Path, ("file", "folder", "link")):
+        assert secrets.read_secret(folder) is None
+        assert_raises(OutputError, "not the secret of a job", secrets.write_secret, folder, bytes(16))
+        assert_raises(ParameterError, r"files that do not belong to a job \(secret\)", Workspace, folder, {})
+    assert Path("file/secret").read_text() == "of my own" and secrets.read_secret(Path("elsewhere")) == bytes(16)
 
 
 class Kind(Struct):

@@ -3,8 +3,6 @@
 import zipfile
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from cli.commands import run, status
 from raising import assert_raises
@@ -83,15 +81,10 @@ def test_an_excluded_folder_is_not_entered(folder):
         (folder / "closed").chmod(0o700)
 
 
-def test_the_error_of_a_stray_file_advises_it(folder, capsys):
+def test_the_error_of_a_stray_file_advises_it(folder):
     """But not where nothing else would be left."""
-    Path(folder / "config.json").rename(folder / "stray.csv")
-    _, _, err = run(capsys, "dedup", folder)
-    advice = "name another with --text; or leave the file out: --set exclude=PATTERN"
-    assert "column 'text' is missing; columns found: " in err and advice in err
-    (folder / "stray.csv").unlink()
-    pq.write_table(pa.table({"a": [1]}), folder / "stray.parquet")
-    for given, advised in ((folder, True), (folder / "stray.parquet", False)):
-        with pytest.raises(InputDataError) as error:
+    (folder / "config.json").rename(folder / "stray.csv")
+    for given, advised in ((folder, True), (folder / "stray.csv", False)):
+        with pytest.raises(InputDataError, match="column 'text' is missing; columns found: ") as error:
             la.dedup(given)
-        assert ("exclude=" in str(error.value)) == advised
+        assert ("or leave the file out: exclude=" in str(error.value)) == advised

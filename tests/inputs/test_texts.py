@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 import lookalike as la
 from lookalike.formats.parquet import Parquet
-from lookalike.inputs.sketches import as_references, saved_in
+from lookalike.inputs.sketches import as_references
 from lookalike.inputs.texts import SavedTexts, wanted_texts
 
 TEXTS = [f"document number {i} has words of its own such as w{i * 7} and v{i * 11} and x{i * 13}" for i in range(60)]
@@ -33,16 +33,3 @@ def test_what_is_not_wanted_is_empty_and_pieces_without_a_wanted_text_are_not_re
         assert found == [text if wanted[i] else "" for i, text in enumerate(TEXTS)][start:]
         assert pieces == [piece for piece, last in (((0, 1), 9), ((4, 5), 41)) if start <= last]
     assert [len(SavedTexts(split).at(place)[1].texts) for place in (0, 10)] == [10, 10]
-
-
-def test_which_paths_mean_saved_sketches(tmp_path, monkeypatch):
-    history = tmp_path / "history"
-    for name in ("b", "a"):
-        (history / name).mkdir(parents=True)
-        (history / name / "sketches.json").touch()
-    (history / ".a.tmp").mkdir()
-    assert saved_in(history) == [history / "a", history / "b"] and saved_in(str(history / "a")) == [history / "a"]
-    for other in (tmp_path, tmp_path / "none", "a text", "x" * 5000, "nul\0", None, 7, pa.table({"text": ["a"]})):
-        assert saved_in(other) == []
-    monkeypatch.chdir(history)
-    assert la.dedup(["some text"], against=["history", "some text"], threads=1).keep.tolist() == [False]
