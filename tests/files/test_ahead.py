@@ -33,12 +33,13 @@ class Held(Prefetcher):
 
 def test_the_bytes_are_those_of_the_file():
     for n, exact in product([0, 1, 999, 1000, 1001, len(DATA)], [False, True]):
-        file, draw = Held(DATA[:n]), random.Random(n)
+        draw, wanted = random.Random(n), [[(n // 3, n // 2), (n // 2 + 10, n // 2 + 200)]]
+        file = Held(DATA[:n])
         with PrefetchedFile(file, exact) as stream:
             assert stream.read() == DATA[:n] and len(file.asked) <= (2 if exact else -(-n // 1000))
-        for wanted in ([], [[(n // 3, n // 2), (n // 2 + 10, n // 2 + 200)]]):
+        for groups in ([], wanted):
             file = Held(DATA[:n], room=1 << 20)
-            file.prefetch(wanted)
+            file.prefetch(groups)
             with io.BufferedReader(PrefetchedFile(file, exact), 64) as stream:
                 for _ in range(300):
                     begin, size = draw.randrange(n + 10), draw.choice((1, 50, 1500, 9000))

@@ -88,7 +88,7 @@ def test_an_archive_is_read_as_the_folder_it_was_made_of(tmp_path):
     folder, result = read("in"), la.dedup("in", width=3)
     assert result.removed["resemblance"].to_pylist() == [pytest.approx(10 / 11), 1.0] and folder[1] == {"other_suffix": 1}
     for kind in KINDS:
-        name = archive(tmp_path / f"in.{kind}").name
+        name = archive(Path(f"in.{kind}")).name
         again = la.dedup(name, width=3)
         assert read(name) == folder and again.removed["resemblance"].equals(result.removed["resemblance"])
         again.write(f"out-{kind}/")
@@ -97,9 +97,9 @@ def test_an_archive_is_read_as_the_folder_it_was_made_of(tmp_path):
 
 
 def test_globs_choose_in_an_archive_that_is_named_and_archives_in_a_folder(tmp_path):
-    named = archive(tmp_path / "x.zip")
-    archive(tmp_path / "y.tar")
-    (tmp_path / "z.md").write_text(A)
+    named = archive(Path("x.zip"))
+    archive(Path("y.tar"))
+    Path("z.md").write_text(A)
     for path, glob, name in ((named, "deep/*.txt", "deep/b.txt"), (tmp_path, "*.md", "z.md")):
         assert [*read(path, glob=glob)[0]] == [name]
     found, left = read(tmp_path, glob="*.tar")
@@ -163,13 +163,13 @@ def test_names_that_lead_out_links_and_what_cannot_be_read_are_counted_and_never
         ("x.zip", linked(), {"a.txt": A}, {"linked_twice": 1}),
         ("x.tar", data_set(), {"set/data-0.arrow:1": A, "other/state.json:1": "kept"}, {"marker": 2}),
     ):
-        (tmp_path / name).write_bytes(content)
-        assert read(tmp_path / name) == (texts, left)
+        Path(name).write_bytes(content)
+        assert read(name) == (texts, left)
 
 
 def test_an_archive_that_is_cut_anywhere_is_an_error(tmp_path):
     for kind in KINDS:
-        whole, cut = archive(tmp_path / f"x.{kind}").read_bytes(), tmp_path / f"cut.{kind}"
+        whole, cut = archive(Path(f"x.{kind}")).read_bytes(), tmp_path / f"cut.{kind}"
         step = max(1, len(whole) // 40)
         for place in range(512, len(whole.rstrip(b"\0")), 512) if kind == "tar" else range(1, len(whole) - 1, step):
             cut.write_bytes(whole[:place])
@@ -179,7 +179,7 @@ def test_an_archive_that_is_cut_anywhere_is_an_error(tmp_path):
 def test_damage_is_an_error_that_names_the_archive_or_changes_content_alone(tmp_path):
     rng = random.Random(1)
     for kind in ("zip", "tar", "tgz"):
-        path = archive(tmp_path / f"x.{kind}")
+        path = archive(Path(f"x.{kind}"))
         whole = path.read_bytes()
         for _ in range(60):
             damaged = bytearray(whole)
@@ -201,9 +201,9 @@ def test_archives_become_no_larger_than_there_is_reason_and_room_for(tmp_path, m
         ("more after the archive's end", tarred(("a.txt", b"text")) + tarred(("b.txt", b"more"))),
         (r"x.tar: .*a header takes 1,073,741,824 bytes", info.tobuf() + b"0" * (6 << 20)),
     ):
-        (tmp_path / "x.tar").write_bytes(content)
+        Path("x.tar").write_bytes(content)
         refused(said, open_sources, ["x.tar"])
-    bomb = archive(tmp_path / "x.zip", {f"{i}.txt": "0" * 3_000_000 for i in range(3)})
+    bomb = archive(Path("x.zip"), {f"{i}.txt": "0" * 3_000_000 for i in range(3)})
     assert len(read(bomb)[0]) == 3
     monkeypatch.setattr(rooms, "_EXPANSION", 500)
     monkeypatch.setattr(rooms, "_SMALL", 0)
@@ -215,9 +215,9 @@ def test_archives_become_no_larger_than_there_is_reason_and_room_for(tmp_path, m
 
 
 def test_copies_go_when_nobody_needs_them_and_an_archive_is_known_again_and_protected(tmp_path, monkeypatch):
-    (tmp_path / "tmp").mkdir()
+    Path("tmp").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
-    path = archive(tmp_path / "x.zip")
+    path = archive(Path("x.zip"))
     opened = open_sources([path])
     first = [split.identity() for split in opened]
     assert {name for split in opened for place in split.places for name in place.names()} == {path}

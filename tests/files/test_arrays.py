@@ -6,6 +6,7 @@ from threading import Barrier, Thread
 import numpy as np
 import pytest
 from files.container_twin import GROWING, add, content, grown, three_batches, wanted
+from files.folder_files import stopped
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
@@ -64,58 +65,31 @@ def test_a_file_grows(path):
     assert one.sections == grown(path).sections
 
 
-class KilledError(BaseException):
-    """The process is gone: nothing that it would have cleaned up is."""
-
-
-class Machine:
-    """A machine that fails at the n-th change of a file; of what was not synced, some sectors are on the disk."""
-
-    def __init__(self, patch, path):
-        self.path, self.left, self.synced = path, 0, b""
-        for name in ("pwrite", "ftruncate", "fsync", "unlink"):
-            patch.setattr(os, name, self.change(getattr(os, name), name == "fsync"))
-
-    def change(self, call, syncs):
-        def changed(*arguments):
-            self.left -= 1
-            if self.left < 0:
-                raise KilledError
-            done = call(*arguments)
-            if syncs:
-                self.synced = self.path.read_bytes()
-            return done
-
-        return changed
-
-    def fail(self, left, rng, act):
-        self.left, self.synced = left, self.path.read_bytes()
-        try:
+def crashed(path, left, rng, act):
+    """Stop what is done at a change of a file, after so many; of what was not synced, some sectors are on the disk."""
+    synced, fsync = [path.read_bytes()], os.fsync
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: (fsync(file), synced.append(path.read_bytes())))
+        with stopped(left, *((os, name) for name in ("pwrite", "ftruncate", "fsync", "unlink"))):
             act()
             return False
-        except KilledError:
-            new = self.path.read_bytes()
-            old = self.synced
-        size = int(rng.choice([len(old), len(new)]))
-        new, old = new.ljust(size, b"\0")[:size], old.ljust(size, b"\0")[:size]
-        sectors = [(new if rng.random() < 0.5 else old)[i : i + 512] for i in range(0, size, 512)]
-        self.path.write_bytes(b"".join(sectors))
-        return True
+    old, new = synced[-1], path.read_bytes()
+    size = int(rng.choice([len(old), len(new)]))
+    new, old = new.ljust(size, b"\0")[:size], old.ljust(size, b"\0")[:size]
+    sectors = [(new if rng.random() < 0.5 else old)[i : i + 512] for i in range(0, size, 512)]
+    path.write_bytes(b"".join(sectors))
+    return True
 
 
-def test_a_crash_leaves_what_was_there_or_all(path, rng, monkeypatch):
+def test_a_crash_leaves_what_was_there_or_all(path, rng):
     """At every call, with any sectors on the disk: the file opens, and the next addition is whole."""
-    whole = path.read_bytes()
-    states = set()
-    moment = 0
-    failed = True
+    whole, states, moment, failed = path.read_bytes(), set(), 0, True
     while failed:
         for _ in range(12):
             path.write_bytes(whole)
             before = wanted(3, 9, 1)
             for n in (150, 90):  # and again, over what the first left
-                with monkeypatch.context() as patch:
-                    failed = Machine(patch, path).fail(moment, rng, lambda n=n: add(grown(path), n))
+                failed = crashed(path, moment, rng, lambda n=n: add(grown(path), n))
                 after = content(path)
                 assert after in (before, before + wanted(n))
                 states.add(len(after) - len(before))

@@ -76,18 +76,21 @@ def test_its_user_alone_seals_a_description(tmp_path, monkeypatch):
 
 def test_the_key_is_drawn_once_and_private(tmp_path, monkeypatch):
     """Without a home nothing is sealed."""
-    seals = at_once(8, lambda _: json.loads(encoded(SAID))["seal"])
-    assert len(seals) == 8 and len(set(seals)) == 1
-    folder = tmp_path / "state/lookalike"
-    assert [(path.name, path.stat().st_mode & 0o777) for path in folder.iterdir()] == [("secret", 0o600)]
-    (folder / "secret").chmod(0o644)
+
+    def sealed(home):
+        monkeypatch.setenv("XDG_STATE_HOME", str(home))
+        return read(Path("x.json"), encoded(SAID)).own
+
+    assert len(set(at_once(8, lambda _: json.loads(encoded(SAID))["seal"]))) == 1
+    (key,) = Path("state/lookalike").iterdir()
+    assert (key.name, key.stat().st_mode & 0o777) == ("secret", 0o600)
+    key.chmod(0o644)
     assert "seal" not in json.loads(encoded(SAID)), "others could have read it"
     Path("file").touch()
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    assert not read(Path("x.json"), encoded(SAID)).own
-    monkeypatch.setenv("XDG_STATE_HOME", "not/from/the/root")  # by the rules of such folders it does not count
+    assert not sealed(tmp_path / "file")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert read(Path("x.json"), encoded(SAID)).own and Path("home/.local/state/lookalike/secret").exists()
+    assert sealed("not/from/the/root")  # by the rules of such folders it does not count
+    assert Path("home/.local/state/lookalike/secret").exists()
 
 
 def trusted_is(names, trusted, allowed):

@@ -43,7 +43,7 @@ def _corpus():
 
 
 def test_every_command_reads_all_of_a_pipe(tmp_path, capfd):
-    (tmp_path / "in.txt").write_bytes(LINES)
+    Path("in.txt").write_bytes(LINES)
     la.Index.create("empty").close()
     with la.Index.create("full") as index:
         rows = parse_lines(LINES)
@@ -56,7 +56,7 @@ def test_every_command_reads_all_of_a_pipe(tmp_path, capfd):
         "index query full PIPE --format jsonl -o q.csv": "3,000 documents looked up, 3,000 matches",
         "compare PIPE in.txt": "resemblance                   1.0000",
     }.items():
-        pipes = (fed(tmp_path / f"{number}.{line.partition(' ')[0]}.{len(line)}") for number in range(2))
+        pipes = (fed(Path(f"{number}.{line.partition(' ')[0]}.{len(line)}")) for number in range(2))
         assert status(*(next(pipes) if word == "PIPE" else word for word in line.split())) == 0 and words in "".join(
             capfd.readouterr()
         )
@@ -76,19 +76,19 @@ def test_a_fifo_given_by_name(tmp_path, suffix):
 
 
 def test_the_copy_is_removed(tmp_path, monkeypatch):
-    (tmp_path / "temporary").mkdir()
+    Path("temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    sources = open_sources([fed(tmp_path / "pipe.jsonl")])
+    sources = open_sources([fed(Path("pipe.jsonl"))])
     assert len(os.listdir("temporary")) == 1
     assert sum(len(batch.texts) for batch in sources[0].batches(Columns())) == 3000
     del sources
     assert not os.listdir("temporary")
     with limited(20_000):
-        assert_raises(OutputError, "File too large; name a folder with room", open_sources, [fed(tmp_path / "large.jsonl")])
+        assert_raises(OutputError, "File too large; name a folder with room", open_sources, [fed(Path("large.jsonl"))])
     assert not os.listdir("temporary")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     said = "No such file or directory; name a folder with room for it in TMPDIR"
-    assert_raises(OutputError, said, open_sources, [fed(tmp_path / "other.jsonl")])
+    assert_raises(OutputError, said, open_sources, [fed(Path("other.jsonl"))])
 
 
 def test_what_cannot_be_read_again_is_refused(tmp_path, monkeypatch):
@@ -98,9 +98,9 @@ def test_what_cannot_be_read_again_is_refused(tmp_path, monkeypatch):
     assert_raises(ParameterError, said, open_sources, ["pipe"])
     for name in ("pipe.jsonl", "pipe.txt"):
         said = rf"files, not values in memory, pipes or standard input; got .*{name}"
-        assert_raises(ParameterError, said, la.dedup, fed(tmp_path / name), work="w")
-    assert not (tmp_path / "w").exists()
-    pipe, descriptor = fed(tmp_path / "twice.jsonl"), os.open(fed(tmp_path / "open.jsonl"), os.O_RDONLY)
+        assert_raises(ParameterError, said, la.dedup, fed(Path(name)), work="w")
+    assert not Path("w").exists()
+    pipe, descriptor = fed(Path("twice.jsonl")), os.open(fed(Path("open.jsonl")), os.O_RDONLY)
     assert_raises(InputDataError, "given twice, but can be read only once", open_sources, [pipe, pipe])
     assert len(la.dedup(f"/dev/fd/{descriptor}", format="jsonl", threshold=1.0)) == 3000  # as shells give what they run
     os.close(descriptor)

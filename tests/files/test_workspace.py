@@ -182,16 +182,16 @@ def test_odd_files_in_the_place_of_ours(tmp_path):
         folder.mkdir()
         make(folder / name)
         assert_raises((OutputError, IndexFormatError), "", Workspace, folder, JOB)
-        assert not (tmp_path / "created").exists()
+        assert not Path("created").exists()
 
 
 def test_what_is_no_folder(tmp_path):
-    (tmp_path / "file").write_text("mine")
-    (tmp_path / "loop").symlink_to("loop")
-    (tmp_path / "in.jsonl").write_text('{"text": "a"}\n')
+    Path("file").write_text("mine")
+    Path("loop").symlink_to("loop")
+    Path("in.jsonl").write_text('{"text": "a"}\n')
     for odd in ("file", "file/w", "n" * 300, "loop", "a\0b"):
-        assert_raises(OutputError, "cannot be used as work folder", la.dedup, "in.jsonl", work=tmp_path / odd)
-    assert (tmp_path / "file").read_text() == "mine"
+        assert_raises(OutputError, "cannot be used as work folder", la.dedup, "in.jsonl", work=odd)
+    assert Path("file").read_text() == "mine"
 
 
 def test_a_work_folder_whose_job_just_ended_is_not_shared(disk, monkeypatch):
