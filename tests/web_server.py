@@ -105,26 +105,25 @@ class _Handler(Handler):
     def _hub(self, found, body):
         held = self.site.data_sets.get((found["name"], unquote(found["revision"])))
         if held is None:
-            known = any(name == found["name"] for name, _ in self.site.data_sets)
+            known = found["name"] in {name for name, _ in self.site.data_sets}
             self._json({}, 404 if known else 401, **{"X-Error-Code": "RevisionNotFound" if known else "RepoNotFound"})
             return
         folders = {path.rsplit("/", n)[0] for path in held for n in range(1, path.count("/") + 1)}
 
         def told(path):
-            if path in held:
-                return {"type": "file", "path": path, "size": len(held[path]), "oid": sha1(held[path]).hexdigest()}
-            return {"type": "directory", "path": path, "oid": sha1(path.encode()).hexdigest()}
+            content = held.get(path, path.encode())
+            kind = {"type": "file", "size": len(content)} if path in held else {"type": "directory"}
+            return kind | {"path": path, "oid": sha1(content).hexdigest()}
 
-        at = unquote(found["path"])
+        at, every = unquote(found["path"]), sorted({*held, *folders})
         if found["what"] == "paths-info":
-            sent = body.decode()
-            asked = json.loads(sent)["paths"] if sent.startswith("{") else parse_qs(sent)["paths"]
-            self._json([told(path) for path in asked if path in held or path in folders])
+            asked = parse_qs(body.decode())["paths"]
+            self._json([told(path) for path in every if path in asked])
         elif at and at not in folders:
             self._json({}, 404, **{"X-Error-Code": "EntryNotFound"})
         else:
             inside, deep = f"{at}/" if at else "", "recursive=true" in self.path.lower()
-            below = [path for path in sorted({*held, *folders}) if path.startswith(inside)]
+            below = [path for path in every if path.startswith(inside)]
             self._json([told(path) for path in below if deep or "/" not in path.removeprefix(inside)])
 
     def _file(self, held):
@@ -135,15 +134,15 @@ class _Handler(Handler):
         headers = {"ETag": f'"{sha1(held).hexdigest()}"', "Last-Modified": formatdate(1e9, usegmt=True)} if site.tags else {}
         if site.compressed:
             headers["Content-Encoding"] = "gzip"
-        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("range", "")) if site.ranges else None
-        if asked and not held:
-            self._send(416, b"", headers | {"Content-Range": "bytes */0"})
-        elif asked:
-            begin, end = int(asked[1]), min(int(asked[2]) + 1, len(held))
-            of = f"bytes {begin}-{end - 1}/{len(held) if site.total else '*'}"
-            self._send(206, held[begin:end], headers | {"Content-Range": of})
-        else:
+        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("range", ""))
+        if not asked or not site.ranges:
             self._send(200, held, headers)
+        elif not held:
+            self._send(416, b"", headers | {"Content-Range": "bytes */0"})
+        else:
+            part = held[int(asked[1]) : int(asked[2]) + 1]
+            of = f"bytes {asked[1]}-{int(asked[1]) + len(part) - 1}/{len(held) if site.total else '*'}"
+            self._send(206, part, headers | {"Content-Range": of})
 
     def _send(self, status, body, headers=None):
         site, large = self.site, len(body) > 64
