@@ -22,7 +22,6 @@ from lookalike.formats.writers import check_output
 
 A = "one two three four five six"
 MEANWHILE = "was written by another process while this job ran, and was left unchanged"
-needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell which file was synced")
 
 
 def write(path, data, **how):
@@ -105,31 +104,27 @@ def calls(monkeypatch):
     return found
 
 
-@needs_proc
-@pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz", "out.jsonl.zst"])
-def test_a_file_is_on_the_disk_before_it_is_reported(tmp_path, calls, name):
-    """The file, then its name, then every new folder's name."""
-    path = tmp_path / "deep/er" / name
-    write(path, b"text")
-    moved = calls.index(("replace", str(path)))
-    assert calls[moved - 1][0] == "fsync" and calls[moved - 1][1].endswith(".tmp")
-    assert ("fsync", str(path.parent)) in calls[moved + 1 :]
-    for folder in (tmp_path / "deep", tmp_path / "deep/er"):
-        assert ("fsync", str(folder.parent)) in calls[calls.index(("mkdir", str(folder))) :]
-
-
-@needs_proc
-def test_a_folder_is_on_the_disk_before_it_is_reported(tmp_path, calls):
-    """Every file and every folder once, then the rename, then the folder above."""
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell which file was synced")
+def test_what_is_reported_is_on_the_disk(tmp_path, calls):
+    """The file, then its name, then every new folder's name; of a folder every file and every folder once, then its name."""
+    for folder, name in (("deep/er", "out.jsonl"), ("packed", "out.jsonl.gz"), ("other", "out.jsonl.zst")):
+        path = tmp_path / folder / name
+        write(path, b"text")
+        moved = calls.index(("replace", str(path)))
+        assert calls[moved - 1][0] == "fsync" and calls[moved - 1][1].endswith(".tmp")
+        assert ("fsync", str(path.parent)) in calls[moved + 1 :]
+        for above in path.relative_to(tmp_path).parents[:-1]:
+            made = tmp_path / above
+            assert ("fsync", str(made.parent)) in calls[calls.index(("mkdir", str(made))) :]
+    calls.clear()
     files = [f"{i % 2}/{i}.txt" for i in range(20)]
-    with atomic_directory(tmp_path / "out", replace=True) as folder:
+    with atomic_directory(tmp_path / "out", replace=True) as new:
         for name in files:
-            with folder.file(name) as stream:
+            with new.file(name) as stream:
                 stream.write(b"text")
     moved = calls.index(("rename", str(tmp_path / "out")))
-    synced = [os.path.relpath(where, folder.path) for kind, where in calls[:moved] if kind == "fsync"]
-    assert sorted(synced) == sorted([*files, "0", "1", "."])
-    assert ("fsync", str(tmp_path)) in calls[moved:]
+    synced = [os.path.relpath(where, new.path) for kind, where in calls[:moved] if kind == "fsync"]
+    assert sorted(synced) == sorted([*files, "0", "1", "."]) and ("fsync", str(tmp_path)) in calls[moved:]
 
 
 def test_folders_that_cannot_be_synced(tmp_path, monkeypatch):

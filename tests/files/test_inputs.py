@@ -188,12 +188,12 @@ def test_each_text_file_is_held_against_what_it_was(tmp_path):
         act()
         os.utime(two, ns=(2**61, 2**61))
 
-    for act in (lambda: (one.write_text("x" * 5), two.write_text("y" * 9)), lambda: os.utime(one, ns=(1, 1)), one.unlink):
+    for act in (lambda: (one.write_text("x" * 5), two.write_text("y" * 9)), lambda: os.utime(one, ns=(1, 1))):
         change(lambda: (one.write_text("y" * 9), two.write_text("x" * 5)))
         result = la.dedup("in/")
         change(act)
         for output in ("out", "out.jsonl"):
-            refused(r"a\.txt: (the file changed|cannot be read)", result.write, tmp_path / output)
+            refused(r"a\.txt: the file changed", result.write, output)
         assert os.listdir() == ["in"]
     one.write_text("y" * 9)
     la.dedup("in/", work="w")
