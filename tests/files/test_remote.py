@@ -20,7 +20,7 @@ import lookalike as la
 from lookalike.errors import InputDataError, MissingExtraError, ParameterError
 from lookalike.files import remote
 from lookalike.files.inputs import Skipped, find_places
-from lookalike.files.remote import ATTEMPTS
+from lookalike.files.remote import ATTEMPTS, version_of
 from lookalike.files.urls import TAIL, as_url
 from lookalike.formats.parquet_pages import HEADER
 from lookalike.formats.registry import known_suffixes
@@ -170,6 +170,7 @@ def test_a_file_that_changes_is_noticed(hub):
             for split in splits:
                 assert_raises(InputDataError, said, split.check_unchanged)
                 assert_raises(InputDataError, f"it changed while it was read; run again|{said}", list, split.batches(COLUMNS))
+    assert version_of("yesterday", None) == version_of(None, None) == 0
     (split,) = open_sources(["hf://datasets/o/n/data/x-0.parquet"])
     hub.data_sets["o/n", "main"]["data/x-0.parquet"] = parquet(ROWS[::-1])
     assert_raises(InputDataError, said, split.check_unchanged)
