@@ -1,13 +1,16 @@
 """What documents are called: ids as text, and default ids."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pyarrow as pa
 from raising import assert_raises
 
 from lookalike.errors import InputDataError
 from lookalike.formats.split import Batch
-from lookalike.inputs.ids import id_column
+from lookalike.inputs.ids import Labels, as_utf8, id_column
 from lookalike.text.texts import Texts
+from lookalike.values.tables import SOURCE_BITS
 
 
 def column_of(ids):
@@ -47,3 +50,17 @@ def test_ids_that_are_none_are_named_by_row():
         "row 10: .* the column holds binary": pa.array([b"a"]),
     }.items():
         assert_raises(InputDataError, f"^in, {said}", column_of, ids)
+
+
+def test_labels_are_made_of_file_and_row():
+    """Rows alone are integers."""
+    positions, numbers = np.array([0, 1 << SOURCE_BITS, 1 << SOURCE_BITS | 7]), np.array([1, 1, 9])
+    for names, kind, ids in (
+        (("a", "b\udcff"), pa.string(), ["a:1", r"b\xff:1", r"b\xff:9"]),
+        ((None, None), pa.int64(), [1, 1, 9]),
+        ((None, "b"), pa.string(), ["1", "b:1", "b:9"]),
+    ):
+        splits = [SimpleNamespace(label=lambda n, name=name: n if name is None else f"{name}:{n}") for name in names]
+        made = Labels.of(splits, False, False)
+        assert made.ids(positions, numbers).equals(pa.array(ids, kind)) and made.kind == kind
+    assert as_utf8("é\udc80") == r"é\x80"
