@@ -49,11 +49,17 @@ def rows_of(found):
 
 
 def test_every_row_is_a_document(splits):
-    found = rows_of(read_documents(splits, ReadOptions(id="id")))
+    found = rows_of(read_documents(splits, ReadOptions(id="id", within="site")))
     assert [(row["position"], row["number"], row["text"], row["id"], row["id_is_text"]) for row in found] == [
         (number << SOURCE_BITS | row, 2 * row + 2, (values["text"] or "").encode(), values["id"], True)
         for number, row, values in ALL
     ]
+    sites = [values["site"] for *_, values in ALL]  # 1 equals 1.0, but neither true nor "1"
+    groups = [
+        (row["within"], repr(site if isinstance(site, bool | str) else site and float(site)))
+        for row, site in zip(found, sites, strict=True)
+    ]
+    assert len(set(groups)) == len({code for code, _ in groups}) == len({site for _, site in groups}) == 5
     for n_references in (1, 2):  # which may have columns that annotation adds
         reading = ReadOptions(free=("n",), n_references=n_references)
         assert_raises(InputDataError, r"2\.jsonl, row 2: the field 'n' already exists", list, read_documents(splits, reading))
