@@ -13,7 +13,7 @@ from lookalike.errors import OutputError
 from lookalike.files.disk import SIDECAR
 from lookalike.files.job import StoreWorkspace
 from lookalike.files.places import place_of
-from lookalike.files.store import check_apart, check_output, new_folder, prepare
+from lookalike.files.store import check_apart, check_output, new_folder, prepare, upload
 from lookalike.files.urls import as_url
 from lookalike.formats.sources import open_sources
 from lookalike.formats.writers import describe
@@ -95,6 +95,15 @@ def test_the_last_file_counts(clean):
     for remove in (lambda: None, (clean / "last").unlink):  # without it, an output of another kind, which is whole
         remove()
         assert_raises(OutputError, "clean exists; pass force=True", check_output, clean, False, "last")
+
+
+def test_a_file_is_copied_whole(bucket, tmp_path):
+    for data in (b"", bytes(range(256)) * 50):
+        (tmp_path / "a").write_bytes(data)
+        upload(tmp_path / "a", bucket / "x/a")
+        assert held(bucket) == {"x/a": data}
+    said = "none-such/a: cannot be written: .*(NO_SUCH_BUCKET|does not exist)"
+    assert_raises(OutputError, said, upload, tmp_path / "a", as_url("s3://none-such/a"))
 
 
 def test_outputs_meet_no_input(bucket, clean, tmp_path):

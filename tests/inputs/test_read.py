@@ -15,9 +15,9 @@ from lookalike.inputs.read import ReadOptions, check_apart, read_documents, read
 from lookalike.values.tables import SOURCE_BITS
 
 ROWS = [
-    [{"text": "one", "id": "a", "n": 3, "site": "x"}, {"text": "zwölf", "id": "b", "n": None, "site": 1}],
+    [{"text": "one", "id": "a", "n": 3, "site": "site a"}, {"text": "zwölf", "id": "b", "n": None, "site": 1}],
     [],
-    [{"text": f"row {i} é", "id": f"c{i}", "n": i / 2, "site": [True, 1.0, "1", None, "x"][i % 5]} for i in range(12)],
+    [{"text": f"row {i} é", "id": f"c{i}", "n": i / 2, "site": [True, 1.0, "1", None, "site b"][i % 5]} for i in range(12)],
     [{"text": None, "id": "z", "n": 9, "site": None}],
 ]
 ALL = [(number, row, values) for number, rows in enumerate(ROWS) for row, values in enumerate(rows)]
@@ -59,7 +59,7 @@ def test_every_row_is_a_document(splits):
         (row["within"], repr(site if isinstance(site, bool | str) else site and float(site)))
         for row, site in zip(found, sites, strict=True)
     ]
-    assert len(set(groups)) == len({code for code, _ in groups}) == len({site for _, site in groups}) == 5
+    assert len(set(groups)) == len({code for code, _ in groups}) == len({site for _, site in groups}) == 6
     for n_references in (1, 2):  # which may have columns that annotation adds
         reading = ReadOptions(free=("n",), n_references=n_references)
         assert_raises(InputDataError, r"2\.jsonl, row 2: the field 'n' already exists", list, read_documents(splits, reading))
