@@ -22,6 +22,7 @@ from lookalike.errors import IndexFormatError, OutputError, ParameterError
 from lookalike.files import workspace as workspace_module
 from lookalike.files.arrays import write_arrays
 from lookalike.files.folder import Store, put
+from lookalike.files.layout import ChunkedArray
 from lookalike.files.urls import Url
 from lookalike.files.workspace import Workspace, open_workspace
 
@@ -219,6 +220,14 @@ def test_parts_can_be_read_while_they_move_to_the_disk(monkeypatch, tmp_path):
     look()
     assert seen == [[0, 1, 2, 3, 4]] * 11 and not space._held
     space.close()
+
+
+def test_what_comes_in_pieces_is_put_together(disk):
+    """On the way to the file, or in memory."""
+    pieces = [np.arange(12).reshape(6, 2)[:, 1], np.arange(2)]
+    for space in (Workspace(None, JOB), Workspace(disk, JOB)):
+        space.put("x", {"several": ChunkedArray(np.int64, (8,), pieces), "one": ChunkedArray(np.int64, (2,), pieces[1:])})
+        assert space.get("x")["several"].tolist() == [1, 3, 5, 7, 9, 11, 0, 1] and space.get("x")["one"].tolist() == [0, 1]
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell which folder was synced")
