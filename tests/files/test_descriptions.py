@@ -93,6 +93,18 @@ def test_the_key_is_drawn_once_and_private(tmp_path, monkeypatch):
     assert Path("home/.local/state/lookalike/secret").exists()
 
 
+def test_what_is_no_description(tmp_path):
+    """Also values of other types, though the checksum fits, and a pipe, which is not waited for."""
+    path = tmp_path / "x.json"
+    for data in (b"", b"[]", b"{}", b"[" * 10**5, b'{"checksum": "x", "format": 1, "lookalike": 1}', b"\xff"):
+        assert_raises(InputDataError, "damaged", read, path, data)
+    for rows in (None, "3", 1.5, True, [], -1, 1 << 70):
+        assert_raises(InputDataError, r"x\.json: damaged: Expected `int`", read, path, encoded(SAID | {"rows": rows}))
+    path.unlink()
+    os.mkfifo(path)
+    assert_raises(InputDataError, "not a file", read_description, path, Kind, 1, "tests")
+
+
 def trusted_is(names, trusted, allowed):
     """Check whether files may be read; where they may not, the error says what to do."""
     said = r"k: you did not save it on this machine, or XDG_STATE_HOME.*trust="

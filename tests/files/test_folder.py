@@ -61,6 +61,19 @@ def test_what_tasks_wrote_is_published(root):
     assert_raises(OutputError, "root exists; pass force=True", folder_of(root).check, False)
 
 
+def test_what_tasks_wrote_apart(root):
+    """Rows of sketches, which no reader of folders takes for documents."""
+    folder = folder_of(root)
+    with folder.publish(["_rows/"], replace=False) as new:
+        with new.tasks("_rows") as place:
+            put(place / "of-a-task", b"12")
+            put(place / "of-an-attempt-that-does-not-count", b"3")
+            name = new.take("of-a-task", new.apart("_rows", "0"), 2)
+        describe(new, {})
+    assert (root / name).read_bytes() == b"12" and name in ("_rows/of-a-task", "rows-0")
+    assert not (root / "_rows/of-an-attempt-that-does-not-count").exists()
+
+
 def test_a_file_of_a_task_that_is_not_as_it_was_written_is_not_published(root):
     again = "5 bytes were written, but {} are there; write again"
     for name, said in (("a", again.format(4)), ("b", again.format("none") + "|No such file")):
