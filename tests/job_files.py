@@ -87,11 +87,11 @@ class Steps:
         else:
             write(path, [f"{line}\n".encode() for line in block])
 
-    def run(self, words, block):
+    def run(self, words, block, status=0):
         """A command succeeds and prints the lines of the block, if there are any; after ``err:`` are words of standard error."""
         code, out, err = commands.run(self.captured, *shlex.split(words))
-        said = [line for line in block if line.startswith("err: ")]
-        assert code == 0 and all(line.removeprefix("err: ") in err for line in said), err
+        said, texts = [line for line in block if line.startswith(("err: ", "out: "))], {"err": err, "out": out}
+        assert code == status and all(line[5:] in texts[line[:3]] for line in said), texts
         wanted = [line for line in block if line not in said]
         if wanted and wanted[0].startswith("{"):
             hold_rows(wanted, [json.loads(out)] if len(wanted) == 1 else [json.loads(line) for line in out.splitlines()])
@@ -108,6 +108,20 @@ class Steps:
             assert (str(code), out) == (status, "") and all(some in err for text in said for some in text.split(" ... ")), err
             assert commands.contents(Path()) == before
 
+    def ends(self, words, block):
+        """A command ends with the code before its words; the block is that of ``run``."""
+        status, words = words.split(" ", 1)
+        self.run(words, block, int(status))
+
+    def silent(self, words, block):
+        """A command succeeds and prints nothing."""
+        assert commands.run(self.captured, *shlex.split(words)) == (0, "", "")
+
+    def says(self, name, block):
+        """A file has these words."""
+        text = Path(name).read_text()
+        assert not [words for words in block if words not in text], text
+
     def holds(self, name, block):
         """A file has these lines or rows; a folder these rows in all."""
         path = Path(name)
@@ -123,8 +137,8 @@ class Steps:
         Path(name).unlink()
 
 
-STEPS = ("file", "run", "refused", "holds", "absent", "remove")
-BLOCKS = STEPS[:4]
+STEPS = ("file", "run", "refused", "holds", "ends", "says", "silent", "absent", "remove")
+BLOCKS = STEPS[:6]
 
 
 def job_of(kind, steps):
