@@ -1,8 +1,10 @@
 """Jobs as data: ``tests/jobs/*.job`` says facts, files, commands, and what these print and write; README.md there has the language."""
 
+import gc
 import json
 import os
 import shlex
+import shutil
 import zlib
 from itertools import takewhile
 from pathlib import Path
@@ -112,6 +114,7 @@ class Steps:
         """A command ends with the code before its words; the block is that of ``run``."""
         status, words = words.split(" ", 1)
         self.run(words, block, int(status))
+        gc.collect()  # as if a process had ended, and with it its locks
 
     def silent(self, words, block):
         """A command succeeds and prints nothing."""
@@ -134,7 +137,7 @@ class Steps:
         assert not [name for name in names.split() if os.path.lexists(name)]
 
     def remove(self, name, block):
-        Path(name).unlink()
+        shutil.rmtree(name) if os.path.isdir(name) else os.remove(name)
 
 
 STEPS = ("file", "run", "refused", "holds", "ends", "says", "silent", "absent", "remove")
