@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 from job_inputs import A2, A, B
 from json_lines import write_lines
-from samples import one_in
 from same_results import TABLES, VARIANTS, corpus, same
+from samples import one_in
 
 import lookalike as la
 from lookalike.recipes import decide as telling_module
