@@ -181,17 +181,3 @@ def test_the_curves_in_the_documents_are_those_of_the_planner():
         assert (plan.bands, plan.rows) == (int(bands), int(rows_each))
         for value, exact in zip(shown.split(" | "), plan.curve.values(), strict=True):
             assert abs(float(value) - exact) <= 0.6 * 10 ** -len(value.partition(".")[2])
-
-
-@pytest.mark.parametrize(
-    ("term", "page"),
-    [
-        ("install", "install"), ("tsv", "reference/files"), ("hugging face", "how-to/data-in-python"),
-        ("pandas", "how-to/data-in-python"), ("spark", "spark"), ("report", "how-to/review"), ("html", "how-to/choosing-parameters"),
-        ("memory", "how-to/large-corpora"), ("fields", "how-to/data-in-python"), ("json", "reference/files"),
-    ],
-)  # fmt: skip
-def test_what_people_search_for_is_in_a_heading_of_its_page(term, page):
-    """The search of the docs weighs headings most."""
-    headings = re.findall("^#+ .*", (ROOT / "docs" / f"{page}.md").read_text(), re.MULTILINE)
-    assert any(re.search(rf"\b{term}", heading, re.IGNORECASE) for heading in headings), headings

@@ -8,8 +8,6 @@ from itertools import product
 from pathlib import Path
 
 import click
-import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from json_lines import write_lines
 from object_store import put_folder
@@ -44,15 +42,6 @@ def test_plan_foresees_what_python_does(run):
     assert json.loads(run(line)[1])["foresight"] == wanted.to_dict()
 
 
-def test_plan_in_python_takes_numbers_of_numpy_and_refuses_other_types():
-    found = la.plan(threshold=np.float32(0.75), permutations=np.int64(256), documents=np.int64(10)).to_dict()
-    assert json.loads(json.dumps(found)) == found == la.plan(threshold=0.75, permutations=256, documents=10).to_dict()
-    for name, value in (("recall", None), ("documents", "many"), ("standard_error", "small"), ("sketch_bytes", True)):
-        with pytest.raises(la.errors.ParameterError) as caught:
-            la.plan(**{name: value})
-        assert (caught.value.name, caught.value.value) == (name, value) and caught.value.reason.startswith("must be a")
-
-
 def test_version(run):
     assert run("--version")[1].strip() == f"lookalike, version {la.__version__}"
 
@@ -62,23 +51,6 @@ def test_no_permission_is_told_before_any_work(run, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     code, _, err = run("dedup in.jsonl -o out.jsonl")
     assert code == 1 and "no permission" in err
-
-
-@pytest.mark.parametrize("line", ["dedup in.jsonl --history", "serve", "serve --mcp"])
-def test_a_name_that_is_too_long_is_an_error(run, line):
-    write_lines("in.jsonl", [PAGE])
-    code, _, err = run(line, "x" * 300)
-    assert code == 1 and err.startswith(f"error: {'x' * 100}")
-
-
-def test_compare_reads_pipes_once(run):
-    ends = os.pipe()
-    for text in (b"one two three four five six", None):
-        os.write(ends[1], text) if text else os.close(ends[1])
-    Path("a.txt").write_text("one two three four five six")
-    found = json.loads(run(f"compare /dev/fd/{ends[0]} a.txt --json")[1])
-    os.close(ends[0])
-    assert found["resemblance"] == 1.0 and found["shingles_left"] == 2
 
 
 def test_names_fit():
@@ -93,29 +65,6 @@ def test_names_fit():
         assert width == cell_len(whole) and (shown == whole) == (width <= most)
     assert fitted("data/part-00017.jsonl:123456", 15) == ("data/pa…:123456", 15)
     assert fitted("data/part-00017.jsonl:123456", 15, at_end=True) == ("data/part-0001…", 15)
-
-
-def test_matches_have_types_where_nothing_matches(run):
-    write_lines("train.jsonl", [PAGE])
-    for name, reference in (("one", PAGE), ("none", "six other words than these here")):
-        write_lines("test.jsonl", [reference])
-        assert run(f"decontaminate train.jsonl --against test.jsonl --matches {name}.parquet")[0] == 0
-    one, none = (pq.read_table(f"{name}.parquet") for name in ("one", "none"))
-    assert (len(one), len(none)) == (1, 0)
-    assert one.schema.equals(none.schema) and "null" not in map(str, none.schema.types)
-
-
-def test_references_that_do_not_fit_are_refused_with_what_would_do(run, monkeypatch):
-    monkeypatch.setattr("lookalike.recipes.decontaminate.SHINGLE_BYTES", 80_000_001)
-    write_lines("train.jsonl", [PAGE])
-    write_lines("test.jsonl", ["what is the capital of the old country of France"])
-    job = "decontaminate train.jsonl --against test.jsonl --quiet"
-    code, _, err = run(f"{job} --memory 1GB")
-    assert code == 2 and "the limit is 1,000 MB: raise --memory" in err
-    said, _, needed = err.partition("need ")
-    assert said.endswith("the 6 shingles read of the reference documents so far ")
-    enough = needed.partition(" MB")[0].replace(",", "")
-    assert run(f"{job} --memory {enough}MB") == (0, "", ""), "what the message says is enough"
 
 
 def test_a_message_names_the_sources_that_lose_most():

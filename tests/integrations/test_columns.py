@@ -1,4 +1,4 @@
-"""Functions of columns: bits, keys and figures of the library and of slow twins, in Arrow, polars, pandas and DuckDB."""
+"""Functions of columns: bits, keys and figures of the library and of slow twins, in Arrow and DuckDB."""
 
 import pickle
 import random
@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import duckdb
 import numpy as np
-import polars as pl
 import pyarrow as pa
 import pytest
 from naive.families import codes
@@ -82,15 +81,6 @@ def test_many_short_texts_are_worked_on_in_pieces_that_do_not_show():
     assert functions.resemblance(texts, texts).to_pylist() == [1.0] * 40_000
 
 
-def test_expressions_of_polars():
-    functions, frame = ColumnFunctions(width=1), pl.DataFrame({"a": ["a b c", "x", None], "b": ["a b d", "x", "y"]})
-    found = frame.with_columns(
-        r=pl.struct("a", "b").map_batches(lambda s: functions.resemblance(s.struct.field("a"), s.struct.field("b")), return_dtype=pl.Float64),
-        keys=pl.col("a").map_batches(functions.bands, return_dtype=pl.List(pl.UInt64)),
-    )  # fmt: skip
-    assert found["r"].to_list() == [0.5, 1.0, None] and found["keys"].list.len().to_list() == [16, 16, None]
-
-
 def test_duckdb_gives_nulls_for_nulls_and_the_same_from_all_of_its_threads():
     functions, n = ColumnFunctions(permutations=16), 300_000  # several groups of rows, one for each of its threads
     opened = connected(TEXTS, functions)
@@ -104,13 +94,6 @@ def test_duckdb_gives_nulls_for_nulls_and_the_same_from_all_of_its_threads():
             assert len(rows) == len(TEXTS) and {*rows} == wanted
     line = "select lookalike_resemblance(null, 'a'), lookalike_estimate(null, lookalike_sketch('a')), lookalike_bands(null)"
     assert opened.execute(line).fetchall() == [(None, None, None)]
-
-
-def test_functions_of_other_parameters_have_another_prefix():
-    opened = connected(["a b c"], ColumnFunctions())
-    ColumnFunctions(width=1).register(opened, prefix="words_")
-    line = "select lookalike_resemblance(text, 'a b d'), words_resemblance(text, 'a b d') from documents"
-    assert opened.execute(line).fetchall() == [(0.0, 0.5)]
 
 
 def test_functions_pickle_and_run_side_by_side():

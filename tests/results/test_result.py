@@ -103,14 +103,6 @@ def test_the_table_is_what_would_be_written(annotate, tmp_path):
     assert la.dedup(TABLE).clean().schema.equals(TABLE.schema, check_metadata=True)
 
 
-def test_a_table_needs_the_inputs(tmp_path):
-    la.dedup(TABLE).save(tmp_path / "saved")
-    with pytest.raises(la.errors.ParameterError, match="does not have the inputs"):
-        la.Result.load(tmp_path / "saved").clean()
-    with pytest.raises(la.errors.InputDataError, match="'keep' already exists"):
-        la.dedup(TABLE.append_column("keep", pa.array([1, 2, 3]))).clean(annotate=True)
-
-
 @pytest.mark.parametrize(("settings", "against"), one_in(2, VARIANTS, [False, True]))
 def test_a_walk_over_all_pairs_is_a_decision_of_the_open_job(rng, tmp_path, settings, against):
     table = corpus(rng)

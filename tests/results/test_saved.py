@@ -44,6 +44,7 @@ def test_only_an_open_job_writes_documents(tmp_path):
     result.save(tmp_path / "saved")
     for other in (la.Result.load(tmp_path / "saved"), pickle.loads(pickle.dumps(result))):
         refused("loaded or unpickled", other.write, tmp_path / "out.jsonl", error=la.errors.ParameterError)
+        refused("does not have the inputs", other.clean, error=la.errors.ParameterError)
         other.close()
         assert other.removed.num_rows == 1
     la.dedup([A, A2, B], evidence="all", threshold=0.5).rethreshold(0.99).write(tmp_path / "out.jsonl")
