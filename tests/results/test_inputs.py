@@ -1,6 +1,5 @@
 """A saved result knows where its inputs were, and reads texts again: those that were compared, or none."""
 
-import gzip
 import json
 import os
 import pickle
@@ -8,7 +7,8 @@ import pickle
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from json_lines import read_lines, write_lines
+from job_inputs import A2, B2, A, B
+from row_files import lines, write
 from same_results import same
 
 import lookalike as la
@@ -31,18 +31,15 @@ def refused(reason, ask, *given):
 
 
 def as_files(tmp_path, kind="jsonl"):
-    path = tmp_path / f"in.{kind}"
-    if kind == "parquet":
-        pq.write_table(pa.table({"text": TEXTS, "n": list(range(5))}), path)
-    elif kind == "txt":
-        path = tmp_path / "notes"
+    path = tmp_path / ("notes" if kind == "txt" else f"in.{kind}")
+    if kind == "txt":
         path.mkdir()
         for i, text in enumerate(TEXTS):
             (path / f"{i}.txt").write_text(text)
+    elif kind == "parquet":
+        pq.write_table(pa.table({"text": TEXTS, "n": range(5)}), path)
     else:
-        write_lines(path, TEXTS)
-        if kind.endswith(".gz"):
-            path.write_bytes(gzip.compress(path.read_bytes()))
+        write(path, lines([{"text": text} for text in TEXTS]))
     return path
 
 
@@ -58,11 +55,8 @@ def test_texts_are_read_again(tmp_path, kind):
 def test_places_are_rows_of_decisions_references_first(files, tmp_path):
     old, new = files
     la.dedup(new, against=old, id="id", keep="longest").save(tmp_path / "job")
-    job = la.Result.open(tmp_path / "job")
-    texts = job.texts(range(job.decisions.num_rows))
-    held = {(path.name, i): row["text"] for path in (old, *new) for i, row in enumerate(read_lines(path))}
-    rows = job.decisions.select(["source", "row"]).to_pylist()
-    assert [text.decode() for text in texts.values()] == [held[os.path.basename(row["source"]), row["row"]] for row in rows]
+    texts = la.Result.open(tmp_path / "job").texts(range(8))
+    assert [text.decode() for text in texts.values()] == [A, A, B, A2, "", B2, B2, B]
     noted = pq.read_table(tmp_path / "job/inputs.parquet")
     assert noted["reference"].to_pylist() == [True, False, False, False] and noted.schema.equals(INPUTS)
 

@@ -77,26 +77,6 @@ def test_a_saved_result_is_plain_files(saved):
     assert found == [(row["left_id"], row["right_id"]) for row in result.pairs.to_pylist()] and found
 
 
-def test_a_folder_is_replaced_only_if_it_is_ours(saved, files, tmp_path):
-    result, folder = saved
-
-    def unwritten(reason, path, force=True):
-        refused(reason, result.save, path, error=la.errors.OutputError, force=force)
-
-    unwritten("exists", folder, force=False)
-    result.save(folder, force=True)
-    assert same(la.Result.load(folder), result)
-    (folder / "mine.txt").write_text("mine")
-    unwritten(r"mine\.txt", folder)
-    foreign = tmp_path / "foreign"
-    foreign.mkdir()
-    (foreign / "decisions.parquet").write_text("mine")
-    unwritten("no _lookalike.json", foreign)
-    assert (foreign / "decisions.parquet").read_text() == "mine" and (folder / "mine.txt").exists()
-    unwritten("a directory, but a file", files[1][0])
-    unwritten(None, folder / "result.json/inside", force=False)
-
-
 def test_a_save_that_fails_leaves_what_was_there(saved, monkeypatch):
     result, folder = saved
     before = contents(folder)
