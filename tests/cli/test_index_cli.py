@@ -35,17 +35,6 @@ def pages():
     return write_lines("pages.jsonl", ({"text": text, "key": f"p{i}"} for i, text in enumerate(texts)))
 
 
-def test_the_recall_and_the_share_that_probes_find_are_said(index):
-    write_lines("in.jsonl", ["one text", "another text", "a third"])
-    index("create x -t 0.7 --width 2")
-    index("create probed --kind simhash -t 0.95 --width 2 --probes 5")
-    index("add probed in.jsonl")
-    plain, probed = (json.loads(index(f"info {name} --json")[0]) for name in ("x", "probed"))
-    shown = dict(line.split(maxsplit=3)[2:] for line in index("info x")[0].splitlines() if line.startswith("recall at"))
-    assert probed["parameters"]["probes"] == 5 and 0.9 < probed["share_found_by_probes"] <= 1 and plain["documents"] == 0
-    assert 0.99 <= float(shown["threshold"]) < 1 and len(shown["threshold"]) <= 6
-
-
 def test_damage_is_named(index, run, pages):
     for line in ("create x", "add x pages.jsonl", "add x pages.jsonl --id key"):
         index(line)
