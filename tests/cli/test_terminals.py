@@ -69,6 +69,9 @@ def test_nothing_that_is_printed_steers_a_terminal(printed):
     for code, line, said in (
         (0, "dedup in --id id -t 0.5", f"{SHOWN}1  ->  {SHOWN}0"),
         (0, "dedup in -t 0.5 -o outNASTY.jsonl", f"written: out{SHOWN}.jsonl"),
+        (0, "dedup in --id id -t 0.5 --save saved", "written: saved"),
+        (0, "show saved", SHOWN[:24]),
+        (0, "show saved NASTY1", f"document   {SHOWN}1"),
         (0, "dedup in -t 0.5", f"{SHOWN}.jsonl:2  ->  in/{SHOWN}.jsonl:1"),
         (0, "dedup in", f"of no known text format: in/{SHOWN}.xyz)"),
         (0, "dedup in --id id -t 0.5 --json", r'"least_alike": [["\u001b]0;x'),

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from job_inputs import A2, A, B
-from json_lines import write_lines
+from json_lines import read_lines, write_lines
 from same_results import TABLES, VARIANTS, corpus, same
 from samples import one_in
 
@@ -101,6 +101,14 @@ def test_the_table_is_what_would_be_written(annotate, tmp_path):
         assert found.to_pylist() == pq.read_table(tmp_path / "out.parquet").to_pylist()
         assert len(found) == (len(result) if annotate else result.summary.kept)
     assert la.dedup(TABLE).clean().schema.equals(TABLE.schema, check_metadata=True)
+
+
+def test_removed_rows_alone_are_written_once(tmp_path):
+    result = la.dedup(TABLE)
+    result.write(tmp_path / "gone.jsonl", removed=True)
+    assert [row["n"] for row in read_lines(tmp_path / "gone.jsonl")] == [3]
+    with pytest.raises(la.errors.OutputError, match="exists; pass force=True to replace it"):
+        result.write(tmp_path / "gone.jsonl", removed=True)
 
 
 @pytest.mark.parametrize(("settings", "against"), one_in(2, VARIANTS, [False, True]))
