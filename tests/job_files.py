@@ -1,8 +1,10 @@
 """Jobs as data: ``tests/jobs/*.job`` says facts, files, commands, and what these print and write; README.md there has the language."""
 
+import gc
 import json
 import os
 import shlex
+import shutil
 import zlib
 from itertools import takewhile
 from pathlib import Path
@@ -87,11 +89,11 @@ class Steps:
         else:
             write(path, [f"{line}\n".encode() for line in block])
 
-    def run(self, words, block):
+    def run(self, words, block, status=0):
         """A command succeeds and prints the lines of the block, if there are any; after ``err:`` are words of standard error."""
         code, out, err = commands.run(self.captured, *shlex.split(words))
-        said = [line for line in block if line.startswith("err: ")]
-        assert code == 0 and all(line.removeprefix("err: ") in err for line in said), err
+        said, texts = [line for line in block if line.startswith(("err: ", "out: "))], {"err": err, "out": out}
+        assert code == status and all(line[5:] in texts[line[:3]] for line in said), texts
         wanted = [line for line in block if line not in said]
         if wanted and wanted[0].startswith("{"):
             hold_rows(wanted, [json.loads(out)] if len(wanted) == 1 else [json.loads(line) for line in out.splitlines()])
@@ -108,6 +110,21 @@ class Steps:
             assert (str(code), out) == (status, "") and all(some in err for text in said for some in text.split(" ... ")), err
             assert commands.contents(Path()) == before
 
+    def ends(self, words, block):
+        """A command ends with the code before its words; the block is that of ``run``."""
+        status, words = words.split(" ", 1)
+        self.run(words, block, int(status))
+        gc.collect()  # as if a process had ended, and with it its locks
+
+    def silent(self, words, block):
+        """A command succeeds and prints nothing."""
+        assert commands.run(self.captured, *shlex.split(words)) == (0, "", "")
+
+    def says(self, name, block):
+        """A file has these words."""
+        text = Path(name).read_text()
+        assert not [words for words in block if words not in text], text
+
     def holds(self, name, block):
         """A file has these lines or rows; a folder these rows in all."""
         path = Path(name)
@@ -120,11 +137,11 @@ class Steps:
         assert not [name for name in names.split() if os.path.lexists(name)]
 
     def remove(self, name, block):
-        Path(name).unlink()
+        shutil.rmtree(name) if os.path.isdir(name) else os.remove(name)
 
 
-STEPS = ("file", "run", "refused", "holds", "absent", "remove")
-BLOCKS = STEPS[:4]
+STEPS = ("file", "run", "refused", "holds", "ends", "says", "silent", "absent", "remove")
+BLOCKS = STEPS[:6]
 
 
 def job_of(kind, steps):
