@@ -120,13 +120,6 @@ def test_keys_order_as_the_numbers_do(values):
             assert ((a < b), (a == b)) == ((x < y), (x == y))
 
 
-def test_strings_of_json_stay_strings(tmp_path):
-    days = ["2024-01-31", "2024-02-01"]
-    for form, values, last in (("jsonl", ["9", "10"], False), ("csv", ["9", "10"], True), ("jsonl", days, True)):
-        assert la.dedup(files(tmp_path, [(form, values)]), keep="largest:v").keep.tolist() == [not last, last]
-    assert la.dedup(files(tmp_path, [("jsonl", ["1", 1])]), within="v").keep.all()
-
-
 def test_times_compare_by_instant_at_any_unit_and_zone(tmp_path):
     def kept(*cells, **how):
         """What is kept of a file for each value and type."""
@@ -150,9 +143,8 @@ def test_times_compare_by_instant_at_any_unit_and_zone(tmp_path):
     assert kept(zones[0], naive, within="v") == [True, True]
 
 
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
+def test_every_type_of_arrow_has_an_order_or_is_refused():
+    for values, said in (
         (pa.array([datetime.time(1), datetime.time(2)]), None),
         (pa.array([datetime.timedelta(days=-1), datetime.timedelta(days=1)]), None),
         (pa.array([False, True]), None),
@@ -165,40 +157,17 @@ def test_times_compare_by_instant_at_any_unit_and_zone(tmp_path):
         (pa.array([None, None], pa.int64()), ""),
         (pa.array([float("nan"), -1.0]), None),
         (pa.array([np.float16(1), np.float16(2)], pa.float16()), None),
-    ],
-)
-def test_every_type_of_arrow_has_an_order_or_is_refused(values, said):
-    table = pa.table({"text": [TEXT, TEXT], "v": values})
-    if said:
-        with pytest.raises(InputDataError, match=f"holds {said}.*no order"):
-            la.dedup(table, keep="largest:v")
-    else:
-        assert la.dedup(table, keep="largest:v").keep.tolist() == ([False, True] if said is None else [True, False])
-    same = pa.table({"text": [TEXT] * 3, "v": pa.concat_arrays([values, values[1:]])})
-    assert la.dedup(same, within="v").keep.tolist() == [True, said != "", False]
+    ):
+        table = pa.table({"text": [TEXT, TEXT], "v": values})
+        if said:
+            with pytest.raises(InputDataError, match=f"holds {said}.*no order"):
+                la.dedup(table, keep="largest:v")
+        else:
+            assert la.dedup(table, keep="largest:v").keep.tolist() == ([False, True] if said is None else [True, False])
+        same = pa.table({"text": [TEXT] * 3, "v": pa.concat_arrays([values, values[1:]])})
+        assert la.dedup(same, within="v").keep.tolist() == [True, said != "", False]
 
 
-def test_values_of_different_kinds_are_refused_with_both_rows(tmp_path):
-    for values, what in (([1, "x"], r"a number .*row 1\) and text \('x'\)"), ([True, 1], "a boolean .* and a number"),
-                         (["a", [1]], "text .* and a list")):  # fmt: skip
-        path = write(tmp_path / "k", "jsonl", values)
-        with pytest.raises(InputDataError, match=rf"keep: column 'v' holds {what}.*row 2\).*different kinds"):
-            la.dedup(path, keep="largest:v")
-    with pytest.raises(InputDataError, match=r"a number \(.*k.csv, row 2\) and text \('n/a'\) \(.*k.csv, row 3\)"):
-        la.dedup(write(tmp_path / "k", "csv", ["", "7", "n/a"]), keep="smallest:v")
-
-
-def test_lists_and_objects_are_compared_item_by_item(tmp_path):
-    kind = pa.struct([("b", pa.int64()), ("a", pa.list_(pa.float64()))])
-    paths = [
-        write(tmp_path / "0", "parquet", [{"a": [1.0], "b": None}, {"a": [2.0], "b": 1}], kind),
-        write(tmp_path / "1", "jsonl", [{"a": [1]}, {"b": 1.0, "a": [2]}, {"b": 1, "a": [2, 2]}, [], ["a", ""], ["a"]]),
-    ]
-    assert la.dedup(paths, within="v").keep.tolist() == [True, True, False, False, True, True, True, True]
-
-
-def test_a_null_is_no_group_of_any_value(tmp_path):
-    path = write(tmp_path / "0", "jsonl", [None, "", 0, False, [], {}, "null"])
-    assert la.dedup(path, within="v").keep.all()
+def test_no_number_is_a_group_of_its_own():
     table = pa.table({"text": [TEXT] * 3, "v": [None, float("nan"), 0.0]})
     assert la.dedup(table, within="v").keep.tolist() == [True, False, True]
