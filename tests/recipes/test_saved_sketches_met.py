@@ -101,12 +101,12 @@ def test_sketches_of_a_saved_result_that_changed(files, tmp_path):
             result.save_sketches(tmp_path / name)
     with job(files[2], against=tmp_path / "sketches") as result:
         result.save(tmp_path / "job")
-    for moved, to, said in (
+    for moved, to, wrong in (
         ("sketches", "old", "the input no longer exists"),
         ("others", "sketches", "the file has changed since the result was made"),
     ):
         (tmp_path / moved).rename(tmp_path / to)
-        with pytest.raises(InputDataError, match=rf"sketches\.json: {said}"):
+        with pytest.raises(InputDataError, match=rf"sketches\.json: {wrong}"):
             la.Result.open(tmp_path / "job").texts([0])
 
 

@@ -53,24 +53,26 @@ def added(folder="history"):
         return {row["id"]: tuple(row[name] for name in COUNTS) for row in history.counts().to_pylist()}
 
 
-def in_one_job(tables, **given):
-    with closing(la.dedup(pa.concat_tables(tables), **HOW | {"source": "score"} | given)) as result:
-        return {row["id"]: tuple(row[name] for name in COUNTS) for row in result.kept.to_pylist()}
-
-
-def told(counts):
-    """Counts of the twin as the table has them."""
-    return {name: (exact, n, len(some)) for name, (exact, n, some) in counts.items()}
-
-
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_counts_of_weeks_are_those_of_the_twin(here, variant):
+def test_counts_of_weeks_are_those_of_the_twin(here, variant, monkeypatch):
+    """However small the row groups and the parts that are merged at a time; also merged, and where jobs come again."""
     given, tables = VARIANTS[variant], weeks(3)
-    add(tables, **given)
+    monkeypatch.setattr(counting, "GROUP_ROWS", 3)
+    monkeypatch.setattr(counting, "MERGED_ROWS", 2)
+    add(tables[:2], **given)
+    if variant in ("first", "key"):
+        with la.History("history") as history:
+            assert history.compact() == 2
+    add(tables, first=2, **given)
     plan = {"threshold": 0.6, "width": 1} if variant == "fingerprints" else NAIVE
     counts, _ = weekly(list(map(documents, tables)), **plan | given)
-    assert added() == told(counts)
-    assert sum(n for _, n, *_ in added().values()) > 40 and max(some[2] for some in added().values()) > 2
+    wanted = {name: (exact, n, len(some)) for name, (exact, n, some) in counts.items()}
+    assert added() == wanted
+    assert sum(n for _, n, *_ in wanted.values()) > 40 and max(some[2] for some in wanted.values()) > 2
+    with la.History("history") as history:
+        again = history.add(["in-history/2.parquet"], "out-history/2", la.Settings(**HOW | {"source": "score"} | given))
+        assert again is None and history.compact() and not history.check()
+    assert added() == wanted
 
 
 def test_a_source_comes_with_its_first_document(here):
@@ -79,32 +81,13 @@ def test_a_source_comes_with_its_first_document(here):
     rows = [("a", text, "u", "x"), ("b", "else", "u", "y"), ("c", text, None, "z"), ("d", text, None, "y")]
     columns = zip(("id", "text", "url", "score"), zip(*rows, strict=True), strict=True)
     table = pa.table({name: list(values) for name, values in columns})
-    assert in_one_job([table], key="url") == {"a": (2, 3, 3)}
     for cuts in [(4,), (2, 4), (3, 4), (2, 3, 4)]:
         folder = "-".join(map(str, cuts))
         add([table.slice(begin, end - begin) for begin, end in zip((0, *cuts), cuts, strict=False)], folder, key="url")
-        assert added(folder) == {"a": (2, 3, 3)}
-        with la.History(folder) as history:
-            history.compact()
-        assert added(folder) == {"a": (2, 3, 3)}
-
-
-def test_merged_generations_have_the_same_counts_and_later_weeks_go_on(here):
-    tables = weeks(2)
-    add(tables)
-    add(tables[:2], "merged")
-    with la.History("merged") as history:
-        assert history.compact() == 2
-    before = added("merged")
-    add(tables[:2], "parts")
-    assert added("parts") == before
-    add(tables, "merged", first=2)
-    with la.History("merged") as history:
-        assert not history.check()
-    assert added("merged") == added() != before
-    with la.History("merged") as history:
-        history.compact()
-    assert added("merged") == added()
+        for _ in range(2):
+            assert added(folder) == {"a": (2, 3, 3)}
+            with la.History(folder) as history:
+                history.compact()
 
 
 def test_what_is_forgotten_is_gone(here):
@@ -127,16 +110,6 @@ def test_what_is_forgotten_is_gone(here):
         before = added("all")
         assert history.compact() == 2
     assert added("all") == before and len(before) > len(left)
-
-
-def test_a_job_that_comes_again_counts_once(here):
-    add(weeks(2))
-    wanted = added()
-    with la.History("history") as history:
-        for week in range(3):
-            again = history.add([f"in-history/{week}.parquet"], f"out-history/{week}", la.Settings(**HOW, source="score"))
-            assert again is None
-    assert added() == wanted
 
 
 def test_weeks_of_as_many_bytes_are_told_apart(here):
@@ -193,18 +166,3 @@ def test_sources_of_one_kind(here):
         for adds in (history.counts, history.compact):
             with pytest.raises(ParameterError, match="000001 by the column 'score'; other by input file"):
                 adds()
-
-
-def test_rows_are_added_up_some_at_a_time(here, monkeypatch):
-    """However small the row groups and the parts that are merged at a time."""
-    tables = weeks(4)
-    add(tables)
-    wanted = added()
-    monkeypatch.setattr(counting, "GROUP_ROWS", 3)
-    monkeypatch.setattr(counting, "MERGED_ROWS", 2)
-    add(tables, "small")
-    assert pq.read_metadata("small/000002/sketches-counts.parquet").num_row_groups > 9
-    assert added("small") == wanted
-    with la.History("small") as history:
-        history.compact()
-    assert added("small") == wanted
