@@ -1,7 +1,6 @@
 """What the job promises: policies, references, groups, empty texts, determinism, hostile corpora."""
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import lookalike as la
@@ -43,19 +42,6 @@ def test_documents_just_below_the_threshold_all_stay_and_the_summary_says_that_t
     assert summary.crowded > 0.99 * n
     assert 0 < summary.recall_vouched < summary.recall_planned - 0.001
     assert f"recall at the threshold: {summary.recall_vouched:.4f} on average" in str(summary)
-
-
-@pytest.mark.parametrize("references", [0, 310])
-def test_equal_texts_meet_behind_a_crowd_of_one_author(references):
-    """Neither the first documents of their crowd nor rare codes lead to each other."""
-    authors = ["a"] * 320 + ["b", "a"]
-    table = pa.table({"text": [*(f"{A} {i}" for i in range(300)), *[A] * 22], "author": authors})
-    against = table.slice(0, references) if references else None
-    result = la.dedup(table.slice(references), against=against, across="author", threshold=1.0, max_bucket=4)
-    rows = result.decisions.slice(references).to_pylist()
-    assert [row["kept"] for row in rows] == [author == "a" for author in authors[references:]]
-    assert [(row["reason"], row["resemblance"]) for row in rows if not row["kept"]] == [("near", 1.0)]
-    assert result.summary.exact_duplicates == 0
 
 
 def test_documents_of_one_fingerprint_are_not_paired_all_with_all(rng):

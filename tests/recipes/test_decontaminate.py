@@ -82,19 +82,15 @@ ASKED = f"the teacher asked the class {QUESTION} and nobody knew the answer to t
 PAGE = f"{ASKED}, " + " ".join(f"word{i}" for i in range(500))
 
 
-def test_removal_and_annotation(tmp_path):
-    """In other formats; tests/jobs/decontaminate.job has JSON lines."""
-    table = pa.table({"text": [ASKED, "nothing of the kind is to be found here"], "n": [1, 2], "key": ["a", "b"]})
+def test_matches_are_annotated_in_parquet_and_counted(tmp_path):
+    """tests/jobs/decontaminate.job has JSON lines."""
+    table = pa.table({"text": [ASKED, "nothing of the kind is to be found here"], "n": [1, 2]})
     pq.write_table(table, tmp_path / "train.parquet")
-    result = la.decontaminate(tmp_path / "train.parquet", against=[QUESTION, ""], id="key")
-    assert result.overlaps.tolist() == [True, False] and result.matches["reference"].to_pylist() == [0]
-    result.write(tmp_path / "clean.parquet")
-    assert pq.read_table(tmp_path / "clean.parquet").equals(table.slice(1))
+    result = la.decontaminate(tmp_path / "train.parquet", against=[QUESTION, ""], id="n")
     result.write(tmp_path / "out", annotate=True)
     first, second = pq.read_table(tmp_path / "out/train.parquet").to_pylist()
-    assert [*first][3:] == ["overlap_with", "overlap_passage", "resemblance", "containment"]
     assert second == dict.fromkeys(first) | table.to_pylist()[1]
-    assert first["containment"] == 1.0 and 0.1 < first["resemblance"] < 0.8
+    assert first["overlap_with"] == 0 and first["containment"] == 1.0 and 0.1 < first["resemblance"] < 0.8
     assert result.provenance["summary"] == result.summary == {
         "documents": 2, "references": 2, "empty_references": 1, "short_references": 0, "common_references": 0,
         "contaminated_references": 1, "overlapping": 1, "matches": 1, "skipped": 0,
@@ -124,12 +120,6 @@ def test_as_many_shingles_as_can_be_counted(monkeypatch):
         monkeypatch.setattr(passages, "MAX_ENTRIES", entries - 1)
         with pytest.raises(ParameterError, match=rf"have {entries} shingles .* at most {entries - 1} fit"):
             passages.Passages.of(values, offsets, width)
-
-
-def test_a_shingle_whose_hash_is_0_is_looked_up_like_any_other():
-    known = passages.Passages.of(np.array([0, 5, 7], np.uint64), np.array([0, 3]), None)
-    rows, found, score = known.resembling(np.array([0, 7, 7, 9], np.uint64), np.array([0, 4]), 0.5)
-    assert (rows.tolist(), found.tolist(), score.tolist()) == ([0], [0], [0.5])
 
 
 FORGED = "ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor"  # one hash by ``shingle`` without a key

@@ -3,8 +3,6 @@
 import unicodedata
 from itertools import product
 
-from cli.commands import run
-
 import lookalike as la
 
 FORMAT = [
@@ -64,10 +62,3 @@ def test_tokenizers_of_users_see_none():
     for form in ("none", "NFC"):
         la.shingle([text], tokenizer=lambda text: seen.append(text) or text.split(), normalization=form, width=1)
     assert seen == ["wort für wort\u200b"] * 2
-
-
-def test_a_comparison_shows_them(capfd, tmp_path):
-    for name, text in (("a", PLAIN), ("b", marked(PLAIN, "\u00ad"))):
-        (tmp_path / f"{name}.txt").write_text(text)
-    code, out, _ = run(capfd, "compare", tmp_path / "a.txt", tmp_path / "b.txt", "--diff")
-    assert code == 0 and "{+\u27e8U+00AD\u27e9Die" in out and "1.0000" in out

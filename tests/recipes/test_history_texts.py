@@ -100,23 +100,3 @@ def test_without_texts_the_inputs_are_needed(tmp_path, monkeypatch):
         with la.History("history") as history, pytest.raises(InputDataError, match=said):
             history.add("second.jsonl", "out2.jsonl", la.Settings(id="id"))
         assert not (folder / "out2.jsonl").exists()
-
-
-@pytest.mark.parametrize("at_most", [2, 3])
-def test_documents_that_are_spared_are_compared_with_too(at_most, tmp_path, monkeypatch):
-    """As in a job against the texts that were written."""
-    monkeypatch.chdir(tmp_path)
-    chain = {f"{week}{i}": " ".join(WORDS[6 * i : 6 * i + 30]) for i, week in enumerate("aabb")}  # neighbours are alike
-    how = {"id": "id", "threshold": 0.5, "width": 1, "recall": 0.999, "at_most": at_most}
-    for week in "ab":
-        as_jsonl(tmp_path / f"{week}.jsonl", {name: text for name, text in chain.items() if name.startswith(week)})
-        with la.History("history") as history:
-            result = history.add(f"{week}.jsonl", f"{week}-new.jsonl", la.Settings(**how))
-            found = result.decisions.drop_columns(["duplicate_source"])
-            result.close()
-    other = la.dedup("b.jsonl", against="a-new.jsonl", **how)
-    other.write("other.jsonl")
-    wanted = other.decisions.drop_columns(["duplicate_source"])
-    names = ["id", "duplicate_of", "kept", "resemblance", "reason"]
-    assert found.select(names) == wanted.select(names) and "spared" in found["reason"].to_pylist()
-    assert (tmp_path / "b-new.jsonl").read_bytes() == (tmp_path / "other.jsonl").read_bytes()

@@ -1,12 +1,10 @@
 """Shingles of some texts do not count; tests/jobs/ignore.job has what that decides."""
 
-import json
 import random
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from cli.commands import status
 from json_lines import write_lines
 
 import lookalike as la
@@ -46,15 +44,15 @@ def test_files_of_any_format_can_be_ignored(tmp_path):
 
 
 def test_what_was_ignored_is_recorded(tmp_path):
-    path, template = write_lines(tmp_path / "pages.jsonl", pages(160)), tmp_path / "template.txt"
+    """By a digest in provenance and page; a saved result knows the name."""
+    path, template = write_lines(tmp_path / "pages.jsonl", pages(20)), tmp_path / "template.txt"
     template.write_text(TEMPLATE)
-    outputs = ["-o", tmp_path / "out.jsonl", "--save", tmp_path / "saved", "--report", tmp_path / "page.html"]
-    assert status("dedup", path, "-t", "0.6", "--set", f"ignore={template}", *outputs) == 0
-    wanted = la.dedup([*pages(160)], ignore=[TEMPLATE], **HOW)
-    said = json.loads((tmp_path / "out.jsonl_lookalike.json").read_text())["parameters"]["shingling"]["ignored"]
-    assert said == {"shingles": 56, "digest": wanted.settings.ignore.digest}
+    result = la.dedup(path, ignore=template, **HOW)
+    said = result.provenance["parameters"]["shingling"]["ignored"]
+    assert said == {"shingles": 56, "digest": la.Settings(ignore=[TEMPLATE]).ignore.digest}
+    result.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert said["digest"] in page and f"--set ignore={template}" in page
-    loaded = la.Result.load(tmp_path / "saved")
-    assert loaded.settings.ignore == wanted.settings.ignore and loaded.keep.tolist() == wanted.keep.tolist()
-    assert loaded.settings.ignore.names == (str(template),)
+    result.save(tmp_path / "saved")
+    loaded = la.Result.load(tmp_path / "saved").settings.ignore
+    assert loaded == result.settings.ignore and loaded.names == (str(template),)

@@ -2,45 +2,12 @@
 
 import numpy as np
 import pyarrow.parquet as pq
-import pytest
 from corpora import planted
 from listing import find_pairs
 
 import lookalike as la
 from lookalike.recipes import pairs as pairs_module
 from lookalike.steps import exact
-
-
-@pytest.fixture
-def searched(monkeypatch):
-    """Collects what jobs searched."""
-    found = []
-    search = pairs_module.search
-    monkeypatch.setattr(pairs_module, "search", lambda *a, **k: found.append(search(*a, **k)) or found[-1])
-    return found
-
-
-def test_what_is_cut_before_it_is_compared_is_told_too(searched):
-    """Candidates beyond the limit are not compared, and links of a band beyond it are not made: what is listed may be short."""
-    rng = np.random.default_rng(3)
-    texts = []
-    for family in range(30):
-        base = [f"f{family}w{i}" for i in range(60)]
-        for _ in range(4):
-            places = rng.choice(60, 12, replace=False)
-            texts.append(" ".join(f"n{rng.integers(10**9)}" if i in places else word for i, word in enumerate(base)))
-    settings = {"threshold": 0.5, "recall": 0.9999, "width": 1}
-    whole = find_pairs(texts, max_pairs=10**6, **settings)
-    n, candidates, links = len(whole.table), whole.summary["candidate_pairs"], searched.pop().n_links
-    assert n < candidates < links and not whole.summary["cut_by_max_pairs"]
-    for most in (1, n - 1, n, n + 1, candidates - 1, candidates, candidates + 1, links - 1, links, links + 1):
-        cut = find_pairs(texts, max_pairs=most, **settings)
-        found = searched.pop()
-        assert cut.summary["candidate_pairs"] <= most and len(cut.table) <= most
-        if not cut.summary["cut_by_max_pairs"]:
-            assert most >= links == found.n_links and cut.table.equals(whole.table)
-        if most >= links:
-            assert not cut.summary["cut_by_max_pairs"]
 
 
 def test_with_recall_1_the_first_of_all_pairs_are_listed():

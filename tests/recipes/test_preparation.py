@@ -24,18 +24,6 @@ def files(tmp_path):
     return [str(tmp_path / f"{name}.jsonl") for name in ("a", "b")], str(tmp_path / "ref.jsonl")
 
 
-def test_a_job_is_told_from_others_by_its_folder(files, tmp_path):
-    inputs, reference = files
-    for more in ({}, {"threads": 3, "memory": "2GB"}):
-        open_job(inputs, la.Settings(against=reference, work=tmp_path / "w", **more), None)
-    with pytest.raises(ParameterError, match="reference was 1, is 0"):
-        open_job([reference, *inputs], la.Settings(work=tmp_path / "w"), None)
-    for data in (["text of words"], iter(["some text"])):
-        with pytest.raises(ParameterError, match="a work folder is for inputs that can be read again"):
-            open_job(data, la.Settings(work=tmp_path / "other"), None)
-    assert not (tmp_path / "other").exists()
-
-
 @pytest.mark.parametrize("engine", [None, "local"])
 def test_progress_is_told_by_the_names_that_people_know(files, engine):
     seen = []

@@ -190,38 +190,6 @@ def test_invalid_utf_8_is_an_error_or_stays(how, tmp_path):
     assert left == [texts[0], *([texts[1], BANNER + b" \xc3\xa9"] if how is LINES else [b" six \xc3", b"\xff  \xc3\xa9"])]
 
 
-def test_documents_that_are_left_out_take_no_part(tmp_path):
-    documents = [BANNER, b"x " * 600_000 + b"\n" + BANNER, BANNER + b"\nmore"]
-    pa.parquet.write_table(as_table(documents), tmp_path / "in.parquet")
-    for how, end in ((LINES, len(BANNER) + 1), (PASSAGES, len(BANNER))):
-        found = la.repeats(tmp_path / "in.parquet", max_document="1MB", on_error="skip", id="number", **how)
-        assert ranges(found, 3) == [[], [], [(0, end)]]
-        assert (found.summary["skipped"], found.summary["documents"]) == (1, 3)
-        assert dropped(found, documents, tmp_path / "out.parquet") == [False, True, False]
-
-
-def test_ids_are_those_of_the_column_and_unique():
-    rows, told = [{"id": "b", "text": BANNER.decode()}, {"id": "a", "text": BANNER.decode()}], []
-    for how in (LINES, PASSAGES):
-        found = la.repeats(rows, id="id", progress=lambda *done: told.append(done), **how)
-        assert found.removed["id"].to_pylist() == ["a"]
-        with pytest.raises(InputDataError, match="the id 'b' appears twice"):
-            la.repeats([rows[0], rows[0]], id="id", **how)
-    assert told == [("finding repeats", 2)] * 2
-
-
-def test_what_is_for_another_unit_is_refused():
-    """Also where the value is the usual one: it would do nothing."""
-    for unit, name, value in (
-        ("line", "length", 50), ("line", "normalization", "NFC"), ("paragraph", "fold_case", True),
-        ("passage", "min_words", 5), ("passage", "drop_over", 9),
-    ):  # fmt: skip
-        with pytest.raises(ParameterError, match=f'{name} is for unit=.*, not for unit="{unit}"'):
-            la.repeats(["a"], unit=unit, **{name: value})
-    with pytest.raises(ParameterError, match="only repeated lines and paragraphs are counted"):
-        la.repeats(["a"], unit="passage").top()
-
-
 def test_what_there_is_no_room_to_mark_is_refused(monkeypatch):
     monkeypatch.setattr(Memory, "free", 64)
     with pytest.raises(ParameterError, match="lines or words may be repeated, and a bit for each takes"):

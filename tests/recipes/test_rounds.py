@@ -5,7 +5,6 @@ from functools import partial
 
 import pyarrow as pa
 import pytest
-from engine_kinds import FRAMES
 from engine_rows import rows_of, running
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -82,12 +81,6 @@ def test_rounds_come_to_what_the_definition_says(scores, boundary, most, enough)
     check("toy", scores, boundary, most, enough)
 
 
-@pytest.mark.parametrize("kind", [FRAMES])
-def test_chains_and_families_by_rounds(kind):
-    for scores, boundary, most in (({}, 0, 2), (CHAIN, 0, 2), (CHAIN, 3, 6), (FAMILY, 3, 2), (FAMILY, 0, 6)):
-        check(kind, scores, boundary, most, 10)
-
-
 def test_rounds_compare_only_what_matters():
     """A family whose first member matches all; two stars that share a leaf; a chain, without a round for each link."""
     chain = {(i, i + 1): 0.9 for i in range(60)}
@@ -96,12 +89,3 @@ def test_rounds_compare_only_what_matters():
         with running("toy") as engine:
             decided(engine, scores, 0, seen)
         assert len(seen) == len(set(seen)) == least
-
-
-def test_few_pairs_are_verified_at_once(monkeypatch):
-    monkeypatch.setattr(module, "FEW", len(CHAIN))
-    for boundary in (0, 4):
-        seen = []
-        with running("toy") as engine:
-            assert decided(engine, CHAIN, boundary, seen) == by_definition(CHAIN, boundary)
-        assert sorted(seen) == sorted(CHAIN)

@@ -83,19 +83,20 @@ def test_every_engine_says_the_same(kind, variant, files, tmp_path, monkeypatch)
 
 def test_names_of_inputs_in_memory_are_kept(tmp_path):
     """Two generations later too; whether one is named is checked, and before names were kept none was."""
-    texts = {"train": "a text", "test": "other words", "new": "something else"}
-    tables, history = {name: pa.table({"text": [text]}) for name, text in texts.items()}, tmp_path / "history"
-    run({name: tables[name] for name in ("train", "test")}, save=history / "w0", id=None)
-    run({"new": tables["new"]}, against=history, save=history / "w1", id=None)
-    for against in (tables, history):
-        removed = la.dedup([*texts.values()], against=against, **HOW | {"id": None}, **THREAD).removed.to_pylist()
-        assert [(row["duplicate_of"], row["duplicate_source"]) for row in removed] == [(f"{name}:0", name) for name in texts]
-    run({"train": tables["train"]}, save=tmp_path / "old", id=None)
-    forge(tmp_path / "old", lambda held: held["inputs"][0].update(named="yes"))
+    tables = {name: pa.table({"text": [name * 9]}) for name in ("train", "test", "new")}
+    new, history, old = {"new": tables.pop("new")}, tmp_path / "history", tmp_path / "old"
+    run(tables, save=history / "w0", id=None)
+    run(new, against=history, save=history / "w1", id=None)
+    for against in (tables | new, history):
+        removed = la.dedup([name * 9 for name in (*tables, *new)], against=against, **HOW | {"id": None}, **THREAD).removed
+        assert removed["duplicate_of"].to_pylist() == [f"{name}:0" for name in (*tables, *new)]
+        assert removed["duplicate_source"].to_pylist() == [*tables, *new]
+    run(new, save=old, id=None)
+    forge(old, lambda held: held["inputs"][0].update(named="yes"))
     with pytest.raises(InputDataError, match="named"):
-        run(["a text"], against=tmp_path / "old", id=None)
-    forge(tmp_path / "old", lambda held: held["inputs"][0].pop("named"))
-    assert run(["a text"], against=tmp_path / "old", id=None)[0][-1]["duplicate_of"] == 0
+        run(["new" * 9], against=old, id=None)
+    forge(old, lambda held: held["inputs"][0].pop("named"))
+    assert run(["new" * 9], against=old, id=None)[0][-1]["duplicate_of"] == 0
 
 
 def test_a_plan_that_finds_enough_is_taken_over(files, tmp_path):

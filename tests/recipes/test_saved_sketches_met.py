@@ -145,17 +145,3 @@ def test_a_folder_that_a_killed_run_was_about_to_replace(files, tmp_path):
     with job(files[0]) as result, pytest.raises(OutputError, match="w0 exists"):
         result.save_sketches(tmp_path / "history/w0")
     la.dedup(files[2], against=tmp_path / "history", **HOW).close()
-
-
-def test_progress_is_that_of_the_inputs(files, history):
-    """The files that saved documents came from are not read, so the share of all that is read does not begin near its end."""
-    told = []
-
-    def progress(stage, amount):
-        """What is done is asked for."""
-
-    progress.of = lambda stage, *share: told.append(share) if stage == "sketching" else None
-    la.dedup(files[2], against=history[0], **HOW, threads=1, progress=progress).close()
-    total = sum(path.stat().st_size for path in files[2])
-    assert {found[1:] for found in told} == {(total, "bytes")}
-    assert told[0][0] == 0 and told[-1][0] > 0.5 * total

@@ -11,7 +11,6 @@ from naive.weekly import weekly
 from weekly import weeks
 
 import lookalike as la
-from lookalike.errors import ParameterError
 from lookalike.recipes import counts as counting
 
 HOW = {"threshold": 0.6, "width": 1, "id": "id", "threads": 1, "counts": True}
@@ -153,16 +152,3 @@ def test_weeks_that_were_not_counted(here):
     old = {name for name in part if name.startswith("0-")}
     assert {name: some for name, some in part.items() if name not in old}.items() <= whole.items() and set(part) == set(whole)
     assert 0 < sum(part[name][1] for name in old) < sum(whole[name][1] for name in old)
-
-
-def test_sources_of_one_kind(here):
-    tables = weeks(1)
-    add(tables[:1])
-    with pytest.raises(ParameterError, match="000001 counted sources by the column 'score', and this job would by input file"):
-        add(tables[:2], source=None, first=1)
-    with closing(la.dedup(tables[1], **HOW, against=here / "history")) as result:
-        result.save_sketches("history/other")
-    with la.History("history") as history:
-        for adds in (history.counts, history.compact):
-            with pytest.raises(ParameterError, match="000001 by the column 'score'; other by input file"):
-                adds()
