@@ -90,18 +90,16 @@ def test_features_that_do_not_ascend_are_refused(tmp_path):
 
 
 def test_weights_are_those_of_the_formula():
-    sets = la.sketches.weigh(TEXTS)
+    sets, frequencies = la.sketches.weigh(TEXTS), counted()
     assert np.diff(sets.offsets).tolist() == [5, 4, 1, 0]
     part = slice(sets.offsets[1], sets.offsets[2])
-    weight = sets.weights[part][sets.values[part] == hash_of("ran")][0]
+    (weight,) = sets.weights[part][sets.values[part] == hash_of("ran")]
     assert weight == pytest.approx((1 + math.log(3)) * (math.log(5 / 2) + 1))
     assert la.sketches.weigh(TEXTS, cap=1.5).weights.max() <= (1 + math.log(3)) * 1.5
     assert la.sketches.weigh(["a b b", "a b b", "a c"]).cosine(0, 1) == pytest.approx(1.0)
     assert np.isnan(la.sketches.weigh(["", "a"]).cosine(0, 1))
-    frequencies = counted()
     assert la.sketches.weigh(TEXTS, frequencies=frequencies).weights.tolist() == sets.weights.tolist()
-    with pytest.raises(ParameterError, match="features of"):
-        la.sketches.weigh(TEXTS, shingling=la.Shingling(width=2), frequencies=frequencies)
-    with pytest.raises(ParameterError, match="cap"):
-        la.sketches.weigh(TEXTS, cap=0)
+    for wrong, said in (({"shingling": la.Shingling(width=2), "frequencies": frequencies}, "features of"), ({"cap": 0}, "cap")):
+        with pytest.raises(ParameterError, match=said):
+            la.sketches.weigh(TEXTS, **wrong)
     assert la.sketches.SimHash(margins=True).sign(sets).margins.shape == (4, 64)

@@ -78,16 +78,13 @@ def test_a_job_that_comes_again_adds_nothing(crawl):
     assert contents(crawl) == before
 
 
-def test_nothing_is_written_if_too_much_would_go(crawl):
-    """A job with a work folder goes on when it is asked for again."""
-    given = GIVEN | {"history": "history", "output": "clean.jsonl", "fail_if_removed": [0.01, "site:0.9"]}
+def test_a_job_that_wrote_nothing_as_too_much_would_go_goes_on(crawl):
+    given = GIVEN | {"history": "history", "output": "clean.jsonl", "work": "work"}
     with pytest.raises(TooManyRemovedError, match="without fail_if_removed, to write what the job has found"):
-        la.dedup("w0", work="work", **given)
-    la.dedup("w0", work="work", **given | {"fail_if_removed": 1, "slices": "site"}).close()
-    for wrong in (1.5, "lang:", True):
-        with pytest.raises(ParameterError, match="fail_if_removed must be") as caught:
-            la.dedup("w0", fail_if_removed=wrong)
-        assert (caught.value.name, caught.value.value) == ("fail_if_removed", wrong)
+        la.dedup("w0", **given, fail_if_removed=[0.01, "site:0.9"])
+    la.dedup("w0", **given, fail_if_removed=1, slices="site").close()
+    with pytest.raises(ParameterError, match="fail_if_removed must be"):
+        la.dedup("w0", fail_if_removed=True)
 
 
 def test_what_cannot_come_again_is_refused(crawl):

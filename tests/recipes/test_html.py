@@ -26,13 +26,13 @@ def page(nonce, menu="Home About", article=ARTICLE):
 
 
 def test_pages_that_differ_in_their_frame_are_equal():
-    pages = [page("a1"), page("b2", "Other menu"), page("c3", article=ARTICLE.replace("river", "road"))]
+    pages, broken = [page("a1"), page("b2", "Other menu"), page("c3", article=ARTICLE.replace("river", "road"))], b"<p>\xff</p>"
     assert la.dedup(pages, html=True).keep.tolist() == [True, False, True]
-    assert la.pairs(pages, html=True, threshold=0.99)["resemblance"].to_pylist() == [1.0]
-    assert la.pairs(pages, html=True, method="simhash", width=1)["distance"].to_pylist() == [0]
+    for how, score in (({"threshold": 0.99}, "resemblance"), ({"method": "simhash", "width": 1}, "distance")):
+        assert la.pairs(pages, html=True, **how)[score].to_pylist() == [score == "resemblance"]
     with pytest.raises(InputDataError, match=r"row 1: invalid UTF-8"):
-        la.dedup([page("a"), b"<p>\xff</p>"], html=True)
-    assert la.dedup([page("a"), b"<p>\xff</p>"], html=True, encoding_errors="replace").keep.all()
+        la.dedup([pages[0], broken], html=True)
+    assert la.dedup([pages[0], broken], html=True, encoding_errors="replace").keep.all()
 
 
 WORDS = "These words are the text of the page, and none of them may be lost. "

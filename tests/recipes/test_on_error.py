@@ -138,7 +138,7 @@ ALL_BAD = {
 
 
 def test_an_input_of_which_nothing_can_be_read_is_an_error(tmp_path):
-    """Whatever its format, and the job; it is no error beside what can be read, of which the columns must be there."""
+    """Whatever its format, and the job; it is no error beside what can be read. A column that all rows lack is not left out."""
     good = tmp_path / "good.jsonl"
     good.write_bytes(jsonl(GOOD))
     for place, (name, data) in enumerate(ALL_BAD.items()):
@@ -151,13 +151,10 @@ def test_an_input_of_which_nothing_can_be_read_is_an_error(tmp_path):
             assert str(path) in str(told.value) and "on_error" not in str(told.value)
         summary = la.dedup([path, good], on_error="skip").summary
         assert summary.documents - summary.documents_skipped == 2, name
-        assert name != "a.json" or summary.documents_skipped == 2
-    for suffix in (".jsonl", ".csv", ".parquet", ".orc", ".sqlite"):
+    for suffix in (".csv", ".parquet", ".orc", ".sqlite"):
         (path := tmp_path / f"in{suffix}").write_bytes(READERS[suffix](ROWS))
-        for option in ("text", "id"):
-            with pytest.raises(InputDataError, match=f"name another with {option}=") as told:
-                la.dedup(path, **{option: "body"})
-            assert "on_error" not in str(told.value)
+        with pytest.raises(InputDataError, match="name another with text=[^,]*$"):
+            la.dedup(path, text="body")
 
 
 def test_rows_of_columns_are_left_out_alone(tmp_path):

