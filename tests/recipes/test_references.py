@@ -45,8 +45,3 @@ def test_pairs_against_references_are_those_of_brute_force(references, inputs, w
         cut = find_pairs(table(inputs), against=table(references), max_pairs=limit, **settings)
         assert len(cut.table) == min(limit, len(expected))
         assert cut.summary["cut_by_max_pairs"] == (len(expected) > limit)
-
-
-def test_a_reference_in_memory_has_no_source():
-    row = la.dedup([BASES[0]], against=[BASES[1], BASES[0]]).removed.to_pylist()[0]
-    assert row == {"id": 0, "duplicate_of": 1, "duplicate_source": None, "duplicate_is_reference": True, "resemblance": 1.0}

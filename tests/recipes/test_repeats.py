@@ -120,24 +120,6 @@ def test_threads_and_memory_do_not_matter(kind, many, monkeypatch, tmp_path):
 
 
 BANNER = b"one two three four five six"
-HOSTILE = {
-    "empty": [b"", b"", b"\n", b"\n\n\n", b" \t\r\n"],
-    "feeds": [b"\r\n".join([BANNER, b"", BANNER, BANNER]), BANNER + b"\r", BANNER + b"\n\r\n\r" + BANNER],
-    "no line feed at the end": [BANNER, BANNER, BANNER + b"\n" + BANNER, BANNER + b"\n"],
-    "marks and separators": ["\ufeff".encode() + BANNER, BANNER + "\u2028".encode() + BANNER, BANNER + "\u0085\n".encode() + BANNER],
-    "NUL": [BANNER + b"\0", b"\0" + BANNER, BANNER + b"\0", b"\0\0\n\0\0\n" * 3, b"a\0b c\0d e f g"],
-    "blanks": [b"  " + BANNER + b" ", BANNER + "\u00a0".encode(), b"\x0b\x0c" + BANNER, BANNER.replace(b" ", b"  ")],
-    "one word": [b"a " * 300, b"a " * 300, b"b a a a a a a"],
-    "no words": [b"--- --- ---\n" * 9, b"..."],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_texts(kind, tmp_path):
-    for more in ({}, {"unit": "paragraph"}, {"min_words": 1}, {"drop_over": 2}):
-        check_lines(HOSTILE[kind], tmp_path / "lines.parquet", {"threads": 1}, **more)
-    for length in (1, 2, 6):
-        check_passages(HOSTILE[kind], tmp_path / "passages.parquet", {"threads": 1}, length)
 
 
 def test_a_large_line_and_a_million_equal_ones():

@@ -100,16 +100,16 @@ def test_names_of_inputs_in_memory_are_kept(tmp_path):
 
 
 def test_a_plan_that_finds_enough_is_taken_over(files, tmp_path):
-    run(files[0], save=tmp_path / "history", write=tmp_path / "clean")
-    held = json.loads((tmp_path / "history/sketches.json").read_bytes())["settings"]
+    history, clean = tmp_path / "history", tmp_path / "clean"
+    run(files[0], save=history, write=clean)
+    held = json.loads((history / "sketches.json").read_bytes())["settings"]
     plan = {name: held[name] for name in ("permutations", "bands", "rows")}
-    found, wanted = (run(files[1], against=tmp_path / name, threshold=0.8) for name in ("history", "clean"))
+    found, wanted = (run(files[1], against=some, threshold=0.8) for some in (history, clean))
     assert found != wanted and found[2]["recall_planned"] >= 0.99
-    assert found == run(files[1], against=tmp_path / "clean", threshold=0.8, **plan)
-    with pytest.raises(
-        ParameterError, match=f"have {held['bands']} bands of {held['rows']} rows, .* 0.4 with probability 0.*recall"
-    ):
-        run(files[1], against=tmp_path / "history", threshold=0.4)
+    assert found == run(files[1], against=clean, threshold=0.8, **plan)
+    wrong = f"have {held['bands']} bands of {held['rows']} rows, .* 0.4 with probability 0.*recall"
+    with pytest.raises(ParameterError, match=wrong):
+        run(files[1], against=history, threshold=0.4)
 
 
 OTHER = {
@@ -174,32 +174,31 @@ def test_where_sketches_may_go(files, tmp_path):
     assert run(files[0], against=seen)[2]["reference"] > 0
 
 
-def test_web_pages(tmp_path):
-    """Their texts are extracted again from files; from anywhere else they cannot be."""
-    pytest.importorskip("resiliparse", reason="the extra html is not installed")
-    article = "<article>" + "".join(f"<p>The river number {i} falls into the sea after {7 * i} miles.</p>" for i in range(30))
-    page = f"<html><body><nav>menu</nav>{article}</body></html>"
-    pq.write_table(pa.table({"text": [page], "id": ["p"]}), tmp_path / "0.parquet")
-    given = {"html": True, "threshold": 0.98}
-    run(tmp_path / "0.parquet", save=tmp_path / "history", **given)
-    near = pa.table({"text": [page.replace("number 3 ", "number 4 ")], "id": ["n"]})
-    assert run(near, against=tmp_path / "history", **given)[2]["near_duplicates"] == 1
-    with pytest.raises(ParameterError, match="web pages can be saved only if the pages are in files"):
-        run(near, against=tmp_path / "history", save=tmp_path / "next", **given)
+def test_web_pages_are_extracted_again_and_so_must_be_in_files(tmp_path):
+    """tests/recipes/test_history_texts.py has those that are."""
+    page = "<html><body><nav>menu</nav><p>The river falls into the sea after seven miles.</p></body></html>"
+    with (
+        job([{"text": page, "id": "p"}], html=True) as result,
+        pytest.raises(ParameterError, match="web pages can be saved only if the pages are in files"),
+    ):
+        result.save_sketches(tmp_path / "history")
 
 
 def test_sketches_of_a_stranger_read_texts_only_where_the_user_says(files, tmp_path, monkeypatch):
-    run(files[0], save=tmp_path / "history")
-    run(pq.read_table(files[0][0]), save=tmp_path / "with texts", id="id")
-    mine = run(files[1], against=tmp_path / "history")
+    history, folder = tmp_path / "history", files[0][0].parent
+    run(files[0], save=history)
+    run(pq.read_table(files[0][0]), save=tmp_path / "with texts")
+    mine = run(files[1], against=history)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    with pytest.raises(InputDataError, match=r"history: you did not save it on this machine.*trust="):
-        run(files[1], against=tmp_path / "history")
-    assert run(files[1], against=tmp_path / "history", trust=[files[0][0].parent]) == mine
-    assert la.pairs(files[1], against=tmp_path / "history", trust=files[0][0].parent, **HOW).num_rows
-    run(files[1], against=tmp_path / "with texts", id="id")  # what lies in the folder itself may be read
-    with pytest.raises(ParameterError, match="trust must be a path or a list of paths"):
-        run(files[1], against=tmp_path / "history", trust=5)
+    for error, trust, wrong in (
+        (InputDataError, (), r"history: you did not save it on this machine.*trust="),
+        (ParameterError, 5, "trust must be a path or a list of paths"),
+    ):
+        with pytest.raises(error, match=wrong):
+            run(files[1], against=history, trust=trust)
+    assert run(files[1], against=history, trust=[folder]) == mine
+    assert la.pairs(files[1], against=history, trust=folder, **HOW).num_rows
+    run(files[1], against=tmp_path / "with texts")  # what lies in the folder itself may be read
 
 
 def test_only_candidates_are_read_again_and_a_job_that_was_killed_goes_on(files, tmp_path, monkeypatch):

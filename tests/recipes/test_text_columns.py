@@ -23,33 +23,25 @@ KEPT = ["a", "b", "d", "h"]
 BOTH = {"text": ["title", "body"], "id": "key"}
 
 
-def as_database(rows, path):
-    with sqlite3.connect(path) as database:
-        database.execute("create table pages (key text, title text, body text)")
-        database.executemany("insert into pages values (:key, :title, :body)", rows)
-    database.close()
-
-
-WRITERS = {
-    "jsonl": lambda rows, path: write_lines(path, rows), "json": lambda rows, path: path.write_text(json.dumps(rows)),
-    "parquet": lambda rows, path: pq.write_table(pa.Table.from_pylist(rows), path), "sqlite": as_database,
-    "arrow": lambda rows, path: pa.feather.write_feather(pa.Table.from_pylist(rows), path),
-    "orc": lambda rows, path: pa.orc.write_table(pa.Table.from_pylist(rows), path),
-}  # fmt: skip
-
-
 def test_texts_of_several_columns_are_joined_in_any_format(tmp_path):
-    for suffix, write in WRITERS.items():
-        write(ROWS, path := tmp_path / f"in.{suffix}")
-        result = la.dedup(path, **BOTH)
-        assert result.kept["id"].to_pylist() == KEPT and result.summary.empty == 1, suffix
-        with pytest.raises(InputDataError, match=rf"in\.{suffix}.*'titel' is missing"):
+    write_lines(tmp_path / "in.jsonl", ROWS)
+    (tmp_path / "in.json").write_text(json.dumps(ROWS))
+    table = pa.Table.from_pylist(ROWS)
+    for suffix, write in (("parquet", pq.write_table), ("arrow", pa.feather.write_feather), ("orc", pa.orc.write_table)):
+        write(table, tmp_path / f"in.{suffix}")
+    with sqlite3.connect(tmp_path / "in.sqlite") as database:
+        database.execute("create table pages (key text, title text, body text)")
+        database.executemany("insert into pages values (:key, :title, :body)", ROWS)
+    database.close()
+    paths = [*tmp_path.iterdir()]
+    for data in (*paths, ROWS, table):
+        result = la.dedup(data, **BOTH)
+        assert result.kept["id"].to_pylist() == KEPT and result.summary.empty == 1, data
+    for path in paths:
+        with pytest.raises(InputDataError, match=rf"{path.name}.*'titel' is missing"):
             la.dedup(path, text=["title", "body", "titel"])
-        result.save(tmp_path / f"saved {suffix}")
-        loaded = la.Result.load(tmp_path / f"saved {suffix}")
-        assert loaded.settings.text == ("title", "body") and loaded.keep.tolist() == result.keep.tolist()
-    for rows in (ROWS, pa.Table.from_pylist(ROWS)):
-        assert la.dedup(rows, **BOTH).kept["id"].to_pylist() == KEPT
+    result.save(tmp_path / "saved")
+    assert la.Result.load(tmp_path / "saved").settings.text == ("title", "body")
     assert la.dedup([BODY] * 8, text=["title", "body"]).kept["id"].to_pylist() == [0]
 
 

@@ -74,21 +74,6 @@ def test_counts_of_weeks_are_those_of_the_twin(here, variant, monkeypatch):
     assert added() == wanted
 
 
-def test_a_source_comes_with_its_first_document(here):
-    """One that is removed by its key is no document of a group, whichever week it comes in."""
-    text = "one two three four five six"
-    rows = [("a", text, "u", "x"), ("b", "else", "u", "y"), ("c", text, None, "z"), ("d", text, None, "y")]
-    columns = zip(("id", "text", "url", "score"), zip(*rows, strict=True), strict=True)
-    table = pa.table({name: list(values) for name, values in columns})
-    for cuts in [(4,), (2, 4), (3, 4), (2, 3, 4)]:
-        folder = "-".join(map(str, cuts))
-        add([table.slice(begin, end - begin) for begin, end in zip((0, *cuts), cuts, strict=False)], folder, key="url")
-        for _ in range(2):
-            assert added(folder) == {"a": (2, 3, 3)}
-            with la.History(folder) as history:
-                history.compact()
-
-
 def test_what_is_forgotten_is_gone(here):
     """The documents of that week, and what its job counted for others, of which then nothing is merged."""
     tables = weeks(2)
