@@ -10,9 +10,8 @@ import pytest
 import lookalike as la
 from lookalike.engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM, Memory
 from lookalike.recipes import foresight
-from lookalike.recipes.foresight import Estimate, Speeds, stored_width
+from lookalike.recipes.foresight import Estimate, Speeds
 from lookalike.settings.settings import Settings
-from lookalike.values.tables import PAIRS
 
 SIZE = {"documents": 10**6, "bytes": 10**9, "memory": "2GB", "threads": 1}
 
@@ -71,12 +70,6 @@ ROW = 8 + 8 + 8 + 16 + 1 + 1 + (16 * 8 + 1) + 96 * 2
 def estimate(n=10**6, text=10**9, duplicates=0.3, family=3.0, room=900, **settings):
     """The estimate where there are so many megabytes beyond the floor."""
     return Estimate(n, text, duplicates, family, Memory(FLOOR + room * 10**6), Settings(**{"threads": 1} | settings))
-
-
-def test_widths_are_those_of_stored_columns():
-    assert stored_width(PAIRS) == 16
-    kinds = {"a": pa.bool_(), "b": pa.binary(5), "c": pa.list_(pa.int64(), 3), "d": pa.float64()}
-    assert stored_width(pa.schema(list(kinds.items()))) == 1 + 5 + 25 + 8
 
 
 def test_sizes_worked_out_by_hand():

@@ -28,15 +28,12 @@ def test_the_number_is_stated_everywhere_and_repeats_the_job(tmp_path):
     texts = [" ".join([*words[:i], "other", *words[i:]]) for i in range(0, 60, 3)]
     how = {"verify": "sketch", "threshold": 0.4}
     first, other = (find_pairs(texts, seed="random", **how) for _ in range(2))
-    seed = first.provenance["parameters"]["seed"]
-    assert type(seed) is int and len(first.table)
-    assert first.table == find_pairs(texts, seed=seed, **how).table != other.table
+    again = find_pairs(texts, seed=first.provenance["parameters"]["seed"], **how)
+    assert len(first.table) and first.table == again.table != other.table
     result = la.dedup(texts, seed="random")
-    seed = result.settings.seed
-    assert result.provenance["parameters"]["seed"] == result.settings.to_dict()["seed"] == seed != 1
-    assert result.rethreshold(0.9).settings.seed == seed
     result.save(tmp_path / "saved")
-    assert la.Result.load(tmp_path / "saved").settings.seed == seed
+    said = [result.settings.to_dict()["seed"], result.provenance["parameters"]["seed"], result.rethreshold(0.9).settings.seed]
+    assert {*said, la.Result.load(tmp_path / "saved").settings.seed} == {result.settings.seed}
 
 
 def test_a_resumed_job_keeps_its_seed(tmp_path):
