@@ -86,7 +86,7 @@ def worked(cut):
     with pytest.MonkeyPatch.context() as patch:
         for (module, name), size in cut.items():
             patch.setattr(module, name, size)
-        if cut and cut[local_bundles, "GROUP_BYTES"] < 200:
+        if cut and cut[local_bundles, "GROUP_BYTES"] < 100:
             spill(patch)
         yield
 
@@ -183,7 +183,7 @@ sizes = st.fixed_dictionaries({
     (local_tables, "PART_BYTES"): st.integers(500, 9000), (pieces, "PIECE_WEIGHT"): st.integers(1, 900),
     (pairs, "AT_A_TIME"): st.integers(1, 40),
 })  # fmt: skip
-common |= {"cut": st.just({}) | sizes}
+common |= {"cut": st.just({}) | st.just({}) | sizes}
 grouped = st.none() | st.fixed_dictionaries({"at_most": st.integers(1, 4)})
 common |= {"corpus": corpora, "references": st.integers(0, 20), "overrides": overridden, "verify": verified, "group": grouped}
 
