@@ -112,42 +112,6 @@ def test_a_plan_that_finds_enough_is_taken_over(files, tmp_path):
         run(files[1], against=history, threshold=0.4)
 
 
-OTHER = {
-    "seed": 2, "width": 2, "fold_case": False, "normalization": "NFKC", "within": "site", "verify": "sketch",
-    "encoding_errors": "replace", "key": "url", "bands": 3, "rows": 2, "method": "simhash", "ignore": ["w1"],
-}  # fmt: skip
-
-
-def test_settings_that_must_agree(files, tmp_path):
-    run(files[0], save=tmp_path / "history")
-    for name, value in OTHER.items():
-        given = {name: value} if name not in ("bands", "rows") else {"bands": 3, "rows": 2}
-        with pytest.raises(ParameterError, match=rf"history holds sketches that were made with other settings: .*{name}"):
-            run(files[1], against=tmp_path / "history", **given)
-
-
-def test_folders_that_cannot_be_used_together(files, tmp_path):
-    for name, week, given in (("history/a", 0, {}), ("history/b", 1, {}), ("c", 1, {"id": None})):
-        run(files[week], save=tmp_path / name, **given)
-    for name, wrong in (
-        ("history", "b and .*a were saved by independent jobs"),
-        ("c", "sketches of documents without ids: run without id="),
-    ):
-        with pytest.raises(ParameterError, match=wrong):
-            run(files[2], against=tmp_path / name)
-
-
-def test_inputs_that_changed_are_named_before_any_work(files, tmp_path):
-    mine = [shutil.copy2(path, tmp_path) for path in files[0]]
-    run(mine, save=tmp_path / "history")
-    said = r"week0-1\.parquet: .*history needs this file: restore it, save .*, or forget them"
-    for change in (os.utime, lambda path: pq.write_table(pq.read_table(path).slice(1), path), os.remove):
-        change(mine[1])
-        with pytest.raises(InputDataError, match=said):
-            run(files[1], against=tmp_path / "history", save=tmp_path / "next")
-        assert not (tmp_path / "next").exists()
-
-
 def test_texts_that_changed_behind_its_back(files, tmp_path):
     """A file of equal size and time whose texts are others."""
     mine = [shutil.copy2(path, tmp_path) for path in files[0]]
@@ -160,12 +124,9 @@ def test_texts_that_changed_behind_its_back(files, tmp_path):
         run(files[1], against=tmp_path / "history", trust=tmp_path)
 
 
-def test_where_sketches_may_go(files, tmp_path):
+def test_sketches_are_replaced_and_are_no_part_of_a_loaded_result(files, tmp_path):
     seen = tmp_path / "history/w0"
     run(files[0], save=seen)
-    (tmp_path / "history/notes.txt").write_text("mine")
-    with pytest.raises(InputDataError, match=r"holds saved sketches \(w0\) and something else \(notes.txt\)"):
-        run(files[1], against=seen.parent)
     with job(files[1]) as result:
         result.save_sketches(seen, force=True)
         result.save(tmp_path / "result")

@@ -110,21 +110,7 @@ def test_sketches_of_a_saved_result_that_changed(files, tmp_path):
             la.Result.open(tmp_path / "job").texts([0])
 
 
-def test_saved_documents_are_told_from_documents(files, history, tmp_path):
-    """What they are good for is said; they are not left out: a page can be too large whose text, of which the size is known, is not."""
-    for call in (
-        lambda: la.decontaminate(files[2], id="id", against=history[0]),
-        lambda: la.decontaminate(history[0], id="id", against=files[2]),
-        lambda: la.dedup(history[0] / "w0"),
-        lambda: la.pairs(history[0] / "w0"),
-    ):
-        with pytest.raises(InputDataError, match="w0 holds saved sketches, which have no texts: name the documents"):
-            call()
-    with pytest.raises(InputDataError, match=r"week1-0.* \(its sketches are in .*w1\): .*; leave out one of them"):
-        la.dedup(files[1], against=history[0], **HOW)
-    for on_error in ("stop", "skip"):
-        with pytest.raises(InputDataError, match=r"more than the 36 .*; its sketch is in .*w0, and cannot be left out: raise"):
-            la.dedup(files[2], against=history[0], **HOW, max_document=36, on_error=on_error)
+def test_a_page_names_the_folders_of_saved_references(files, history, tmp_path):
     with job(files[2], against=history[0]) as result:
         result.report(tmp_path / "page.html")
     page, folders = (tmp_path / "page.html").read_text(), [f"--against {history[0] / name} " for name in ("w0", "w1")]
