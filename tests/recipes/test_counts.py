@@ -21,8 +21,7 @@ def test_who_shares_documents_with_whom():
         found = {row["value"]: (row["documents"], row["removed"]) for row in result.summary.slices["lang"]}
         assert found == {"en": (3, 2), "de": (2, 1), None: (1, 1)} and list(result.summary.slices) == ["lang"]
         rows = [tuple(row.values()) for row in result.matrix.to_pylist()]
-        assert rows[0] == ("news", "wiki", 2) and sorted(rows[1:], key=str) == [("crawl", "wiki", 1), (None, "wiki", 1)]
-        assert result.kept.column_names == ["id", "n_exact", "n_duplicates", "n_sources"]
+        assert rows[0] == ("news", "wiki", 2) and {*rows[1:]} == {("crawl", "wiki", 1), (None, "wiki", 1)}
     plain = la.dedup({"one": pa.table({"text": [LONG]}), "two": pa.table({"text": [LONG, LONG]})})
     assert plain.matrix.to_pylist() == [{"removed_from": "two", "kept_in": "one", "documents": 2}]
 
@@ -33,13 +32,3 @@ def test_known_pairs_do_not_count_groups_anew():
         result.rethreshold(0.95)
     opened = la.dedup(ROWS, id="id", counts=True).rethreshold(1.0)
     assert opened.kept.to_pylist()[0]["n_duplicates"] == 3
-
-
-def test_references_count_what_is_removed_for_them():
-    result = la.dedup(ROWS[2:], against=ROWS[:2], id="id", counts=True, source="from", at_most=2)
-    told = {row["id"]: (row["reason"], row["n_duplicates"], row["n_sources"]) for row in result.decisions.to_pylist()}
-    assert told == {
-        "a": ("reference", 3, 4), "b": ("reference", 0, 1), "c": ("spared", 0, 0), "d": ("near", 0, 0), "e": ("exact", 0, 0),
-        "f": ("exact", 0, 0),
-    }  # fmt: skip
-    assert result.keep.tolist() == [True, False, False, False] and result.summary.spared == 1
