@@ -61,7 +61,6 @@ def by_definition(scores, boundary):
     return sorted(matches)
 
 
-CHAIN = {(i, i + 1): 0.75 for i in range(11)}
 FAMILY = {(a, b): 1.0 for b in range(12) for a in range(b)}
 
 
