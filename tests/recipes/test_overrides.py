@@ -58,15 +58,6 @@ def test_decisions_of_documents_that_are_removed_by_hand():
         la.dedup([A, B], overrides=[KEEP | {"id": 0, "sha256": "0" * 64}])
 
 
-def test_a_folder_of_texts(tmp_path):
-    """The digest is that of what sha256sum prints of all files, as a report says it."""
-    for name, text in (("a", A), ("b", f"{A} more"), ("c", B)):
-        (tmp_path / f"{name}.txt").write_text(text)
-    printed = "".join(f"{digest(path)}  {path}\n" for path in sorted(tmp_path.iterdir()))
-    entry = KEEP | {"id": f"{tmp_path}/b.txt", "sha256": hashlib.sha256(printed.encode()).hexdigest()}
-    assert la.dedup(tmp_path, overrides=[entry]).keep.all()
-
-
 def test_an_id_that_two_files_share(tmp_path):
     """Names of files that are no UTF-8 are shown with escapes, which another name may have as they are."""
     for name in (b"\xff.jsonl", b"\\xff.jsonl"):

@@ -119,12 +119,5 @@ def test_how_large_documents_may_be(files):
         assert opened.reading.skip is skip and ("skipped" in opened.reading.schema.names) is skip
         said = opened.settings.to_dict()
         assert ("max_document" in said) is ("on_error" in said) is skip
-    for settings, said in (
-        ({"memory": "1GB", "max_document": "101MB"}, "from 1 byte to a tenth of the memory, 100 MB; got 101,000,000"),
-        ({"max_document": 0}, "from 1 byte"),
-        ({"max_document": "much"}, "a number of bytes such as 4GB"),
-        ({"max_document": True}, "a number of bytes"),
-        ({"on_error": "go on"}, "one of stop, skip"),
-    ):
-        with pytest.raises(ParameterError, match=f"{[*settings][-1]} must be {said}"):
-            la.dedup(inputs, **settings)
+    with pytest.raises(ParameterError, match="max_document must be a number of bytes"):
+        la.dedup(inputs, max_document=True)
