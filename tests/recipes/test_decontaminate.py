@@ -78,23 +78,7 @@ def test_other_fields_are_looked_for_in_what_matches(data, against, measure, pas
 
 
 QUESTION = "what is the capital of the old country of France"
-ASKED = f"the teacher asked the class {QUESTION} and nobody knew the answer to that"
-PAGE = f"{ASKED}, " + " ".join(f"word{i}" for i in range(500))
-
-
-def test_matches_are_annotated_in_parquet_and_counted(tmp_path):
-    """tests/jobs/decontaminate.job has JSON lines."""
-    table = pa.table({"text": [ASKED, "nothing of the kind is to be found here"], "n": [1, 2]})
-    pq.write_table(table, tmp_path / "train.parquet")
-    result = la.decontaminate(tmp_path / "train.parquet", against=[QUESTION, ""], id="n")
-    result.write(tmp_path / "out", annotate=True)
-    first, second = pq.read_table(tmp_path / "out/train.parquet").to_pylist()
-    assert second == dict.fromkeys(first) | table.to_pylist()[1]
-    assert first["overlap_with"] == 0 and first["containment"] == 1.0 and 0.1 < first["resemblance"] < 0.8
-    assert result.provenance["summary"] == result.summary == {
-        "documents": 2, "references": 2, "empty_references": 1, "short_references": 0, "common_references": 0,
-        "contaminated_references": 1, "overlapping": 1, "matches": 1, "skipped": 0,
-    }  # fmt: skip
+PAGE = f"the teacher asked the class {QUESTION} and nobody knew the answer to that, " + " ".join(f"word{i}" for i in range(500))
 
 
 def test_what_is_no_corpus_and_no_column_is_refused(tmp_path):
