@@ -183,7 +183,7 @@ sizes = st.fixed_dictionaries({
     (local_tables, "PART_BYTES"): st.integers(500, 9000), (pieces, "PIECE_WEIGHT"): st.integers(1, 900),
     (pairs, "AT_A_TIME"): st.integers(1, 40),
 })  # fmt: skip
-common |= {"cut": st.just({}) | st.just({}) | sizes}
+common |= {"cut": st.integers(0, 5).flatmap(lambda n: st.just({}) if n else sizes)}
 grouped = st.none() | st.fixed_dictionaries({"at_most": st.integers(1, 4)})
 common |= {"corpus": corpora, "references": st.integers(0, 20), "overrides": overridden, "verify": verified, "group": grouped}
 
