@@ -22,11 +22,13 @@ def page(nonce, article=ARTICLE):
     return f"<html><body><nav><ul><li>Home</li></ul></nav><main>{article}</main><footer>Imprint {nonce}</footer></body></html>"
 
 
-def test_invalid_utf_8_is_refused_or_replaced():
-    pages = [page("a"), b"<p>\xff</p>"]
+def test_pages_that_differ_in_their_frame_are_equal():
+    """tests/jobs/html.job has pairs of them."""
+    pages, broken = [page("a1"), page("b2"), page("c3", ARTICLE.replace("river", "road"))], b"<p>\xff</p>"
+    assert la.dedup(pages, html=True).keep.tolist() == [True, False, True]
     with pytest.raises(InputDataError, match=r"row 1: invalid UTF-8"):
-        la.dedup(pages, html=True)
-    assert la.dedup(pages, html=True, encoding_errors="replace").keep.all()
+        la.dedup([pages[0], broken], html=True)
+    assert la.dedup([pages[0], broken], html=True, encoding_errors="replace").keep.all()
 
 
 WORDS = "These words are the text of the page, and none of them may be lost. "
