@@ -2,16 +2,13 @@
 
 import gc
 from dataclasses import replace
-from itertools import product
 from math import log2
 
 import numpy as np
 import pytest
 from fingerprint_words import of_margins
-from naive import hamming as naive
 from numpy.testing import assert_allclose
 
-from lookalike.errors import ParameterError
 from lookalike.search import HammingIndex, TableIndex, WeakBitIndex, tuning
 from lookalike.theory import blocks, weak_bits
 from lookalike.theory.hamming_costs import (
@@ -32,17 +29,6 @@ NOTHING = Costs(
     flip=0.0, step=0.0, key=0.0, sort=0.0, read=0.0,
 )  # fmt: skip
 COMPARISONS = replace(NOTHING, compare=1.0, gather=(1.0,) * 3)
-
-
-def test_cheapest_sets_equal_enumeration(rng):
-    for _ in range(100):
-        n, most = int(rng.integers(1, 10)), int(rng.integers(1, 5))
-        costs = np.sort(rng.random(n))
-        every = naive.flips_by_cost(costs.tolist(), min(most, n))
-        found = weak_bits.cheapest_sets(costs, len(every) + 3, most)
-        assert len(found) == len(set(found)) == len(every)
-        assert_allclose([costs[list(c)].sum() for c in found], [c for c, _ in every], atol=1e-12)
-    assert weak_bits.cheapest_sets(np.empty(0), 3, 2) == weak_bits.cheapest_sets(np.ones(2), 3, 0) == [()]
 
 
 def test_comparisons_are_those_of_searches_that_count(rng):
@@ -69,15 +55,14 @@ def counting(**steps):
     return replace(NOTHING, **steps)
 
 
-LARGER = counting(sizes=(1.0, 2.0**26, 2.0**27), probe=(1.0, 1.0, 5.0))
-LOOKED_UP = counting(probe=(1.0,) * 3)
+# A probe costs more the larger the table: by a nanosecond for 2^10 times as many fingerprints.
+DEARER, BOTH, LOOKED_UP = counting(probe=(1.0, 2.0, 3.0)), counting(read=1.0, key=1.0), counting(probe=(1.0,) * 3)
 
 
 def test_models_count_the_steps_of_the_thesis():
     for found, expected in [
         (weak_bits_query(2.0**26, 26, 23, 3, counting(flip=1.0)), (26 + 23) * log2(26)),  # 6.16
         (weak_bits_query(2.0**26, 24, 23, 3, COMPARISONS), 23 * 4),  # 6.21
-        (weak_bits_query(2.0**26, 26, 10, 3, LARGER), 10),
         (manku_query(2.0**26, 64, 5, 2, counting(step=1.0), binary=True), 10 * 26),  # log2 n whatever the prefix
         (manku_query(2.0**26, 64, 5, 2, counting(step=1.0), binary=True, tables=4.0), 4 * 26),  # 6.9: until the first match
         (manku_batch(2.0**26, 2.0**20, 64, 4, 1, counting(read=1.0)), 2**26 * 12),  # the file is read once
@@ -85,7 +70,6 @@ def test_models_count_the_steps_of_the_thesis():
         (manku_batch(2.0**26, 2.0**20, 64, 4, 1, COMPARISONS), 4 * 2.0**30),
         (manku_batch(2.0**26, 2.0**20, 64, 4, 2, COMPARISONS), 6 * 2.0**14),
         (weak_bits_batch(2.0**26, 2.0**20, 1, 24, 23, 3, LOOKED_UP, pieces=4), 2**20 * 23 * 4),  # left out of 6.19
-        (weak_bits_batch(2.0**26, 2.0**20, 1, 24, 23, 3, LOOKED_UP), 2**20 * 23),  # a file in one piece
         (weak_bits_batch(2.0**26, 2.0**20, 1, 24, 23, 3, COMPARISONS), 2**20 * 23 * 4),
         (layout_query(2.0**26, [(26, 1), (26, 1)], LOOKED_UP), 54),  # two tables with one flip
     ]:
@@ -102,23 +86,18 @@ def test_constants_between_and_beyond_the_sizes_they_were_measured_at():
     assert manku_query(16, 64, 4, 1, lookups) == 4 * 3, "16 fingerprints in each of four tables"
 
 
-# A probe costs more the larger the table: by a nanosecond for 2^10 times as many fingerprints here.
-DEARER, BOTH = counting(probe=(1.0, 2.0, 3.0)), counting(read=1.0, key=1.0)
-
-
 def test_parts_of_a_batch():
     for found, expected in [
-        (weak_bits_batch(1e6, 2.0**10, 1, 20, 5, 3, counting(read=1.0)), 12e6),
         (weak_bits_batch(1e6, 2.0**10, 2, 20, 5, 3, counting(read=1.0)), 20e6),
         (weak_bits_batch(2.0**22, 8, 1, 10, 5, 3, DEARER, pieces=4), 8 * 5 * 4 * 2),  # pieces are probed as small tables are
-        (weak_bits_batch(2.0**20, 8, 1, 10, 5, 3, DEARER), 8 * 5 * 2),
         *((manku_batch(1000, few, 64, 4, 1, counting(sort=1.0)), 4 * few) for few in (1, 2)),  # one step; one is taken for two
         *((manku_query(few, 64, 4, 1, counting(step=1.0), binary=True), 4) for few in (1, 2)),
         *((weak_bits_batch(1000, few, 1, 10, 5, 3, counting(sort=1.0)), few) for few in (1, 2)),
         # words of 64 bits, and rows of 32
-        *((manku_batch(1000, 10, bits, min(bits, 4), 1, counting(read=1.0)), 1000 * 12) for bits in (1, 64)),
-        *((manku_batch(1000, 10, bits, 4, 1, counting(read=1.0)), 1000 * 20) for bits in (65, 128)),
-        *((manku_batch(1000, 10, bits, 4, 1, counting(read=1.0)), 1000 * 28) for bits in (129, 192)),
+        *(
+            (manku_batch(1000, 10, n, min(n, 4), 1, counting(read=1.0)), 1000 * b)
+            for n, b in ((1, 12), (65, 20), (128, 20), (129, 28))
+        ),
         # 6.15: the larger of reading and computing, not both
         (manku_batch(2.0**20, 2.0**10, 64, 4, 1, BOTH), 12 * 2.0**20),
         (manku_batch(2.0**20, 2.0**10, 64, 4, 1, replace(BOTH, key=5.0)), 4 * 5 * (2.0**20 + 2.0**10)),
@@ -168,10 +147,7 @@ def test_index_chooses_by_the_memory_it_may_use(rng):
     small, large = (HammingIndex(radius=3, memory=m).add(words) for m in (9e6, 1e9))
     assert small.layout.memory <= 9e6 < large.layout.memory and small.layout.cost > large.layout.cost
     queries = words[:3000] ^ np.uint64(0b1000000001000000001)
-    a, b = small.query(queries), large.query(queries)
-    assert a.right.tolist() == b.right.tolist() and len(a) >= 3000
-    with pytest.raises(ParameterError):
-        HammingIndex(memory=0)
+    assert small.query(queries).right.tolist() == large.query(queries).right.tolist()
 
 
 def test_memory_counts_words_rows_and_offsets():
@@ -220,25 +196,22 @@ def test_steps_cost_together_what_they_cost_alone():
 
 
 def test_recall_of_probabilistic_matching_is_that_of_its_model(rng):
-    for sigma, probes in product([0.03, 0.06, 0.12], [1, 8, 23]):
-        n = 20_000
+    n = 20_000
+    for sigma, probes in [(0.03, 1), (0.06, 23), (0.12, 8)]:
         margins = rng.normal(0, 1, (n, 64))
         queries, stored = of_margins(margins), of_margins(margins + rng.normal(0, sigma, margins.shape))
         distance = np.bitwise_count(queries ^ stored)
         wanted = np.flatnonzero((distance >= 1) & (distance <= 3))
-        index = WeakBitIndex(radius=3, prefix_bits=16, probes=probes).add(stored)
-        pairs = index.query(queries, margins.astype(np.float32))
+        pairs = WeakBitIndex(radius=3, prefix_bits=16, probes=probes).add(stored).query(queries, margins.astype(np.float32))
         found = np.isin(wanted, pairs.left[pairs.left == pairs.right]).mean()
         share, near = weak_bits.weak_bit_recall(margins[:3000], sigma, 16, probes, 3)
         expected = share[:, -1].sum() / near.sum()
-        error = (expected * (1 - expected) / len(wanted)) ** 0.5
         of_model = np.std(share[:, -1] - expected * near) / near.mean() / len(near) ** 0.5
-        assert abs(found - expected) < 3 * (error**2 + of_model**2) ** 0.5 + 1e-9
+        assert abs(found - expected) < 3 * (expected * (1 - expected) / len(wanted) + of_model**2) ** 0.5 + 1e-9
         assert abs(len(wanted) / n - near.mean()) < 4 * (0.25 / n + near.var() / len(near)) ** 0.5
 
 
 def test_all_probes_find_all(rng):
-    margins = rng.normal(0, 1, (20, 64))
-    share, near = weak_bits.weak_bit_recall(margins, 0.1, 10, blocks.combinations_within(10, 3), 3)
+    share, near = weak_bits.weak_bit_recall(rng.normal(0, 1, (20, 64)), 0.1, 10, blocks.combinations_within(10, 3), 3)
     assert_allclose(share[:, -1], near, rtol=1e-9)
     assert (np.diff(share, axis=1) >= 0).all()
