@@ -39,21 +39,3 @@ def test_each_set_of_flips_comes_once_in_order_of_cost_and_none_is_missing(rng):
         for found in (of_core, weak_bits.cheapest_sets(costs, len(every) + 5, size)):
             assert found[0] == () and len(found) == len(every) and set(found) == {c for _, c in every}
             assert_allclose([costs[list(c)].sum() for c in found], [c for c, _ in every], atol=1e-12)
-
-
-def test_prefixes_come_in_order_of_cost(rng):
-    """Sums of absolute margins of the bits flipped; without margins the last place is flipped first, each at the same cost."""
-    bits, radius, probes = 6, 2, 12
-    sets = [mask for mask in range(1 << bits) if mask.bit_count() <= radius]
-    for first_bit, weighed, rows in product([0, 5], [True, False], [0, 1, 20]):
-        query = rng.integers(0, 1 << 63, (rows, 1), dtype=np.uint64)
-        margins = rng.normal(0, 1, (rows, 64)).astype(np.float32)
-        out = np.zeros((rows, probes), np.uint32)
-        core.weak_prefixes(query, margins if weighed else margins[:0], first_bit, bits, radius, out)
-        for prefixes, own, margin in zip(out.tolist(), query[:, 0].tolist(), margins.astype(float), strict=True):
-            price = np.abs(margin[first_bit : first_bit + bits]) if weighed else np.ones(bits)
-            costs = {mask: sum(price[b] for b in range(bits) if mask >> b & 1) for mask in sets}
-            masks = [prefix ^ own >> first_bit & (1 << bits) - 1 for prefix in prefixes]
-            assert len({*masks}) == probes
-            assert_allclose([costs[mask] for mask in masks], sorted(costs.values())[:probes], atol=1e-6)
-            assert weighed or masks[1] == 1 << bits - 1

@@ -60,11 +60,8 @@ def test_values_are_numbered_by_first_appearance_while_tables_grow(rng):
             assert rows_of_pieces(some).compare(left, right, 0.0).tolist() == expected
 
 
-def test_blocks_of_a_row_ascend():
-    """Two blocks met in falling order, then in rising; a block is left empty behind each row."""
+def test_no_number_is_below_0():
     rows = Rows(JACCARD)
-    rows.add(np.array([130, 3, 3, 130, 131], np.int32), np.array([0, 2, 4, 5]))
     with pytest.raises(IndexError, match="a number is below 0"):
         rows.add(np.array([-1], np.int32), np.array([0, 1]))
-    assert len(rows) == 3
-    assert rows.compare(np.array([0, 0, 1]), np.array([1, 2, 2]), 0.0).tolist() == [1.0, 0.0, 0.0]
+    assert len(rows) == 0

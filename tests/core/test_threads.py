@@ -2,6 +2,7 @@
 
 import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import numpy as np
@@ -85,17 +86,11 @@ def test_an_item_is_let_go_once_it_is_worked_on():
 
 
 def test_arrays_are_kept_by_name_and_thread_unless_they_are_large():
-    first = scratch("of a test", 100, np.int64)
-    assert len(first) >= 100 and scratch("of a test", 50, np.int64) is first
-    large = scratch("of a test", 1 + KEPT // 8, np.int64)
-    assert len(large) > KEPT // 8 and scratch("of a test", 100, np.int64) is first
-    larger = scratch("of a test", 1000, np.int64)
-    assert scratch("of a test", 1000, np.int64) is larger is not large
-    others = []
-    thread = threading.Thread(target=lambda: others.append(scratch("of a test", 10, np.int64)))
-    thread.start()
-    thread.join()
-    assert others[0] is not larger
+    first, large = scratch("of a test", 100, np.int64), scratch("of a test", 1 + KEPT // 8, np.int64)
+    assert len(first) >= 100 and len(large) > KEPT // 8
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(scratch, "of a test", 10, np.int64).result() is not first
+    assert scratch("of a test", 50, np.int64) is first is not scratch("of a test", 1000, np.int64)
 
 
 def test_threads_get_the_same_from_the_core():
