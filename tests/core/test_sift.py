@@ -26,7 +26,7 @@ def test_no_pair_that_reaches_the_threshold_is_left_out(rng, bits, n_hashes):
     hashes = rng.integers(0, 1 << bits, n_hashes, dtype=np.uint64)
     hashed = (hashes if n_hashes == 400 else rng.choice(hashes, 400)).tolist().__getitem__
     for threshold in [0.3, 0.5, 0.75, 0.8, 0.95, 1.0]:
-        sets = [set()]
+        sets = []
         for _ in range(60):
             base = set(rng.choice(400, rng.integers(1, 120), replace=False).tolist())
             sets += [base, set(rng.choice(sorted(base), max(1, len(base) - int(rng.integers(9))), replace=False).tolist())]
@@ -35,9 +35,7 @@ def test_no_pair_that_reaches_the_threshold_is_left_out(rng, bits, n_hashes):
         assert (rows.repeats.sum() > 0) == (n_hashes < 400)
         stays = sifted(rows, rows, left, right, threshold)
         assert sifted(rows, rows, right, left, threshold) == stays, "with pairs of one left row together, by its map"
-        reached = [
-            len(sets[i] & sets[j]) / (len(sets[i] | sets[j]) or 1) >= threshold for i, j in zip(left, right, strict=True)
-        ]
+        reached = [len(sets[i] & sets[j]) / len(sets[i] | sets[j]) >= threshold for i, j in zip(left, right, strict=True)]
         assert sum(reached) > len(sets) - 1
         assert all(stay for stay, reach in zip(stays, reached, strict=True) if reach)
         if n_hashes >= 300:
@@ -57,3 +55,8 @@ def test_pairs_exactly_at_the_threshold_stay():
             lefts, rights = rows_of([a]), rows_of([b])
             assert sifted(lefts, rights, [0], [0], common / union) == [True]
             assert sifted(lefts, rights, [0], [0], min(1.0, (common + 0.5) / union)) == [common == union]
+
+
+def test_empty_rows_and_no_pairs():
+    rows = rows_of([set(), {1 << 40}])
+    assert sifted(rows, rows, [], [], 0.8) == [] and sifted(rows, rows, [0, 1], [1, 1], 0.8) == [False, True]
