@@ -55,6 +55,8 @@ def counting(**steps):
     return replace(NOTHING, **steps)
 
 
+# All steps at once but comparisons and bisections.
+STEPS = counting(probe=(3.0,) * 3, lookup=(5.0,) * 3, key=13.0, sort=17.0, flip=19.0)
 # A probe costs more the larger the table: by a nanosecond for 2^10 times as many fingerprints.
 DEARER, BOTH, LOOKED_UP = counting(probe=(1.0, 2.0, 3.0)), counting(read=1.0, key=1.0), counting(probe=(1.0,) * 3)
 
@@ -72,6 +74,9 @@ def test_models_count_the_steps_of_the_thesis():
         (weak_bits_batch(2.0**26, 2.0**20, 1, 24, 23, 3, LOOKED_UP, pieces=4), 2**20 * 23 * 4),  # left out of 6.19
         (weak_bits_batch(2.0**26, 2.0**20, 1, 24, 23, 3, COMPARISONS), 2**20 * 23 * 4),
         (layout_query(2.0**26, [(26, 1), (26, 1)], LOOKED_UP), 54),  # two tables with one flip
+        (manku_query(3000.0, 16, 4, 2, STEPS), 6 * (5 + 13)),
+        (weak_bits_query(3000.0, 10, 5, 3, STEPS), 15 * 3 * 19 + 5 * 3),
+        (layout_query(3000.0, [(10, 1), (8, 2)], STEPS), (11 + 1 + 8 + 28) * 3),
     ]:
         assert found == pytest.approx(expected, rel=1e-12)
 
@@ -88,6 +93,8 @@ def test_constants_between_and_beyond_the_sizes_they_were_measured_at():
 
 def test_parts_of_a_batch():
     for found, expected in [
+        (manku_batch(3000.0, 128.0, 16, 4, 2, STEPS), 6 * ((3000 + 128) * 13 + 3000 * 5 + 128 * 7 * 17)),
+        (weak_bits_batch(3000.0, 128.0, 1, 10, 5, 3, STEPS), 3000 * 13 + 128 * (15 * 3 * 19 + 5 * 3 + 7 * 17)),
         (weak_bits_batch(1e6, 2.0**10, 2, 20, 5, 3, counting(read=1.0)), 20e6),
         (weak_bits_batch(2.0**22, 8, 1, 10, 5, 3, DEARER, pieces=4), 8 * 5 * 4 * 2),  # pieces are probed as small tables are
         *((manku_batch(1000, few, 64, 4, 1, counting(sort=1.0)), 4 * few) for few in (1, 2)),  # one step; one is taken for two
@@ -161,38 +168,6 @@ def test_memory_counts_words_rows_and_offsets():
     for few, prefix in ((1, 1), (2, 1), (5, 3), (2**30, 24)):  # one bit at least, 24 at most
         assert manku_memory(few, 1, 4, 1) == 8 * few + 4 * (12 * few + (4 << prefix))
     assert [weak_bits.table_equivalents(2.0**d, p) for d, p in ((12, 10), (8, 11))] == [1.25, 9], "7.6: entries and offsets"
-
-
-FILE, QUERIES, BITS = 3000, 128, 16
-EACH = {"probe": (3.0,) * 3, "lookup": (5.0,) * 3, "gather": (7.0,) * 3, "compare": 11.0, "key": 13.0, "sort": 17.0}
-QUERY = {
-    "manku": lambda costs: manku_query(FILE, BITS, 4, 2, costs),
-    "manku of a batch": lambda costs: manku_batch(FILE, QUERIES, BITS, 4, 2, costs),
-    "bisection": lambda costs: manku_query(FILE, BITS, 4, 2, costs, binary=True),
-    "weak bits": lambda costs: weak_bits_query(FILE, 10, 5, 3, costs),
-    "weak bits of a batch": lambda costs: weak_bits_batch(FILE, QUERIES, 1, 10, 5, 3, costs),
-    "tables": lambda costs: layout_query(FILE, [(10, 1), (8, 2)], costs),
-}
-STEPS = {  # per query; of a batch all; what is compared is counted by other tests
-    "manku": {"key": 6, "lookup": 6},
-    "manku of a batch": {"key": 6 * (FILE + QUERIES), "lookup": 6 * FILE, "sort": 6 * QUERIES * 7},
-    "bisection": {"key": 6, "step": 6 * log2(FILE)},
-    "weak bits": {"flip": 15 * 3, "probe": 5},
-    "weak bits of a batch": {"flip": QUERIES * 15 * 3, "probe": QUERIES * 5, "key": FILE, "sort": QUERIES * 7},
-    "tables": {"probe": 11 + 1 + 8 + 28},
-}
-
-
-def test_steps_cost_together_what_they_cost_alone():
-    """Each kind of step counts once, whatever else a query does."""
-    for name in QUERY:
-        given = {**EACH, "flip": 19.0, "step": 23.0}
-        alone = {step: QUERY[name](replace(NOTHING, **{step: price})) for step, price in given.items()}
-        assert QUERY[name](replace(NOTHING, **given)) == pytest.approx(sum(alone.values()), rel=1e-12)
-        for step, price in given.items():
-            if step not in ("gather", "compare"):
-                each = price[0] if isinstance(price, tuple) else price
-                assert alone[step] == pytest.approx(each * STEPS[name].get(step, 0), rel=1e-12), step
 
 
 def test_recall_of_probabilistic_matching_is_that_of_its_model(rng):
