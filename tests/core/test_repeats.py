@@ -81,9 +81,7 @@ def test_a_table_tells_what_came_once(rng):
 
 
 def test_line_feeds_at_the_ends_of_blocks():
-    for size in [63, 64, 65, 127, 128, 129]:
-        for place in range(size):
-            data = b"a" * place + b"\n" + b"b" * (size - place - 1)
-            assert [unit[2:4] for unit in split([data], 1, False)[0][0]] == [
-                list(span) for span in lines_of(data) if data[slice(*span)].strip()
-            ]
+    for size in (63, 64, 65, 127, 128, 129):
+        texts = [b"a" * place + b"\n" + b"b" * (size - place - 1) for place in range(size)]
+        for text, units in zip(texts, split(texts, 1, False)[0], strict=True):
+            assert [unit[2:4] for unit in units] == [list(span) for span in lines_of(text) if text[slice(*span)].strip()]
