@@ -1,10 +1,10 @@
-"""Candidates equal the pairs that share a key, found by dictionaries; components are those of pairs."""
+"""Candidates equal the pairs that share a key, found by dictionaries."""
 
 from itertools import chain, combinations, islice, pairwise, product
 
 import numpy as np
 
-from lookalike.core import KeyGroups, find_roots, join_pairs, sort_distinct
+from lookalike.core import KeyGroups, sort_distinct
 from lookalike.search.banding import find_candidates
 
 
@@ -61,16 +61,3 @@ def test_distinct_numbers_come_sorted(rng):
         distinct = np.unique(numbers)
         assert sort_distinct(numbers) == len(distinct)
         assert np.array_equal(numbers[: len(distinct)], distinct)
-
-
-def test_components_are_those_of_the_pairs(rng):
-    """The root of a row is the smallest that it is connected with."""
-    for n_pairs in (0, 10, 30, 60):
-        left, right = rng.integers(0, 50, (2, n_pairs))
-        parents, expected = np.arange(50), list(range(50))
-        for a, b in zip(left.tolist(), right.tolist(), strict=True):
-            old = {expected[a], expected[b]}
-            expected = [min(old) if root in old else root for root in expected]
-        join_pairs(left, right, parents)
-        find_roots(parents)
-        assert parents.tolist() == expected

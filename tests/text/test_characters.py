@@ -20,25 +20,12 @@ MARKS = "\u0301\u0316\u0344\u0345\u0338\u05b0\u0651\u1dca\u3099\u0f73\u0f75\u0f8
 PIECES = [*"a\u1e69\u0627\u304b\uff76\u4e00 \ud7a3\uac00\u1100\ufb2c\U0001d160", *MARKS]
 
 
-def known(point):
-    """Tell whether the pinned version knows a character: of others Python may know more than it."""
-    return not 0xD800 <= point < 0xE000 and unicodedata.ucd_3_2_0.category(chr(point)) != "Cn"
-
-
 @pytest.mark.parametrize("form", FORMS)
 @given(st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from([1, 2, 23, 24, 25, 50])), max_size=8), st.randoms())
 def test_runs_of_marks_in_any_order_have_the_normal_form_of_python(form, pieces, chance):
     marks = [chance.choice(MARKS) for _ in range(chance.choice([0, 24, 25, 80]))]
     text = "".join([piece * times for piece, times in pieces] + marks)
     assert characters.normalize(text, form) == unicodedata.normalize(form, text)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_each_character_alone_and_between_others_has_the_normal_form_of_python(form):
-    ranges = range(0x3400), range(0xA000, 0xAC00), range(0xAC00, 0xD7B0, 27), range(0xF900, 0x1F000), range(0x2F800, 0x2FA1E)
-    every = [chr(point) for points in ranges for point in points if known(point)]
-    for text in ("\n".join(every), "\n".join(f"e{c}\u0301\u1161\u11a8" for c in every), "".join(every)):
-        assert characters.normalize(text, form) == unicodedata.normalize(form, text)
 
 
 def test_a_long_run_of_marks_takes_no_longer_than_others():

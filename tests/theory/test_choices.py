@@ -12,7 +12,7 @@ from theory.test_likelihood import match, matches
 
 import lookalike as la
 from lookalike.errors import ParameterError
-from lookalike.sketches import BBit, FastSimilarity, Fractional, PermutationMinHash, Signatures, XorBits
+from lookalike.sketches import FastSimilarity, Fractional, PermutationMinHash, Signatures, XorBits
 from lookalike.theory import choose, mixture, xor_bits
 from lookalike.theory.mixture import Part
 
@@ -30,13 +30,6 @@ def test_half_a_bit_more_is_used():
     assert (whole.scheme, whole.bits, whole.slots) == ("bbit", 1, 256)
     two = choose.for_memory(0.8, 512, permutations=256)
     assert two.standard_error < plan.sketch.standard_error < whole.standard_error
-
-
-def test_budgets_of_whole_kinds_are_those():
-    for threshold, sketch_bytes, packing in [(0.5, 32, BBit(bits=1)), (0.5, 64, BBit(bits=2)), (0.9, 16, XorBits(combined=2))]:
-        plan = la.plan(threshold=threshold, permutations=256, sketch_bytes=sketch_bytes)
-        assert plan.packing == packing and plan.sketch.permutations == 256
-        assert packed_bytes(packing, 256) == sketch_bytes
 
 
 def test_with_free_permutations_no_mixture_is_better():

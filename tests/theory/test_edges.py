@@ -7,12 +7,10 @@ import pytest
 from scipy import stats
 from theory.test_likelihood import match
 
-from lookalike.errors import ParameterError
 from lookalike.theory import (
     bbit,
     choose,
     likelihood,
-    minhash,
     mixture,
     set_distance,
     xor_bits,
@@ -53,15 +51,6 @@ def test_sampling_ratio_compares_the_two_variances():
     for vanishing in (1e-6, 1e-7):
         limit = set_distance.sparse_sampling_ratio_limit(r, bits)
         assert set_distance.sparse_sampling_ratio(r, bits, vanishing, vanishing) == pytest.approx(limit, rel=20 * vanishing)
-
-
-def test_a_subset_resembles_its_set_as_much_as_it_can():
-    """The resemblance is the ratio of the sizes, rounded or not; a little more no two sets have."""
-    for smaller, larger in [(4, 8), (1, 3), (7, 7), (49, 100)]:
-        assert minhash.intersection(smaller / larger, smaller, larger) == pytest.approx(smaller)
-        assert minhash.containment(smaller / larger, smaller, larger) == pytest.approx(1.0)
-        with pytest.raises(ParameterError):
-            minhash.containment(smaller / larger * (1 + 1e-6), smaller, larger)
 
 
 def test_most_likely_errs_as_little_as_its_parts_together():

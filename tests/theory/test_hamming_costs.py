@@ -75,6 +75,10 @@ def test_models_count_the_steps_of_the_thesis():
         (weak_bits_batch(2.0**26, 2.0**20, 1, 24, 23, 3, COMPARISONS), 2**20 * 23 * 4),
         (layout_query(2.0**26, [(26, 1), (26, 1)], LOOKED_UP), 54),  # two tables with one flip
         (manku_query(3000.0, 16, 4, 2, STEPS), 6 * (5 + 13)),
+        *(
+            (manku_memory(n, 1, 4, 1), 8 * n + 4 * (12 * n + (4 << bits)))
+            for n, bits in ((1, 1), (2, 1), (5, 3), (1 << 30, 24))
+        ),
         (weak_bits_query(3000.0, 10, 5, 3, STEPS), 15 * 3 * 19 + 5 * 3),
         (layout_query(3000.0, [(10, 1), (8, 2)], STEPS), (11 + 1 + 8 + 28) * 3),
     ]:
@@ -155,19 +159,6 @@ def test_index_chooses_by_the_memory_it_may_use(rng):
     assert small.layout.memory <= 9e6 < large.layout.memory and small.layout.cost > large.layout.cost
     queries = words[:3000] ^ np.uint64(0b1000000001000000001)
     assert small.query(queries).right.tolist() == large.query(queries).right.tolist()
-
-
-def test_memory_counts_words_rows_and_offsets():
-    """Bytes of 64-bit words, 32-bit rows and 32-bit offsets, one array after another."""
-    n, words, bits = 1000, 2, 10
-    fingerprints, rows, offsets = 8 * words * n, 4 * n, 4 << bits  # 1,000 fingerprints are numbered by 10 bits
-    table = fingerprints + rows + offsets
-    assert layout_memory(n, words, [(bits, 0)] * 3) == fingerprints + 3 * table
-    assert weak_bits_memory(n, words, bits) == fingerprints + table
-    assert manku_memory(n, words, 5, 2) == fingerprints + 10 * (8 * n + rows + offsets)
-    for few, prefix in ((1, 1), (2, 1), (5, 3), (2**30, 24)):  # one bit at least, 24 at most
-        assert manku_memory(few, 1, 4, 1) == 8 * few + 4 * (12 * few + (4 << prefix))
-    assert [weak_bits.table_equivalents(2.0**d, p) for d, p in ((12, 10), (8, 11))] == [1.25, 9], "7.6: entries and offsets"
 
 
 def test_recall_of_probabilistic_matching_is_that_of_its_model(rng):

@@ -85,6 +85,7 @@ def test_what_no_sets_have_is_refused():
     for formula, *given in (
         (theory.bbit.match_probability, 0.9, 1, 0.1, 0.5), (theory.bbit.match_probability, 0.1, 1, 0.9, 0.9),
         (theory.bbit.match_probability, 0.5, 65), (theory.minhash.resemblance, 5, 3, 9), (theory.minhash.exact_interval, 3, 2),
+        (theory.minhash.containment, 0.5 * (1 + 1e-6), 4, 8), (theory.minhash.containment, 1 / 3 * (1 + 1e-6), 1, 3),
         (theory.minhash.exact_interval, 1, 2, 1.0), (theory.minhash.variance, 2, 1), (theory.simhash.cosine_error, 65, 64),
         (theory.shares.share_error, -1, 5), (theory.shares.share_error, 6, 5), (theory.shares.share_error, 1, -1),
         (theory.one_permutation.occupancy, 9, 4, 8), (theory.one_permutation.expected_inverse_filled, 9, 4, 8),
