@@ -52,12 +52,12 @@ def test_parallel_vectors_have_a_cosine_of_exactly_one(rng):
 @given(st.integers(1, 1 << 31), st.integers(1, 1 << 31), st.integers(0, 1 << 20))
 def test_large_counts_lose_nothing_before_the_root(a, b, small):
     """Two features, with the counts (a, small) and (b, 0): products beyond 2^53 are added up exactly."""
-    sizes = np.array([a * a + small * small, b * b])
-    words = np.array([a, small, b], np.uint64)
-    rows = Rows(COSINE, sizes, np.array([0, 2, 3]), np.array([0, 1, 0], np.int32), words, np.empty(0))
+    sizes, words = [a * a + small * small, b * b], np.array([a, small, b], np.uint64)
+    rows = Rows(COSINE, np.array(sizes), np.array([0, 2, 3]), np.array([0, 1, 0], np.int32), words, np.empty(0))
     found = rows.compare(np.array([0]), np.array([1]), 0.0)[0]
-    squared = Fraction(a * b) ** 2 / (int(sizes[0]) * int(sizes[1]))
-    assert abs(found - float(squared) ** 0.5) <= 4 * np.spacing(1.0) and found <= 1 + np.spacing(1.0)
+    assert abs(found - float(Fraction(a * b) ** 2 / (sizes[0] * sizes[1])) ** 0.5) <= 4 * np.spacing(
+        1.0
+    ) and found <= 1 + np.spacing(1.0)
 
 
 def test_fingerprints_score_by_their_distance(rng):

@@ -49,17 +49,17 @@ def test_columns_are_those_that_are_added():
 def test_minhash_equals_its_twins():
     values, offsets = rows_of(SETS)
     groups = np.array([0, 1, 1 << 63, 3, 0, (1 << 64) - 1], np.uint64)
-    for verify, n_estimates, coded in (("exact", 0, True), ("sketch", 256, True), ("none", 0, False)):
-        method = make_method("minhash", MethodSettings(bands=3, rows=4, verify=verify, seed=11))
-        made = method.sketch(values, offsets, groups)
+    for verify, n_estimates, bands, rows in (("exact", 0, 3, 4), ("sketch", 256, 5, 1), ("exact", 0, 1, 7), ("none", 0, 3, 4)):
+        method, coded = make_method("minhash", MethodSettings(bands=bands, rows=rows, verify=verify, seed=11)), verify != "none"
+        made, n = method.sketch(values, offsets, groups), bands * rows
         assert (
-            (method.n_estimates, method.n_codes) == (n_estimates, 12 * coded) == (made.estimates.shape[1], made.codes.shape[1])
+            (method.n_estimates, method.n_codes) == (made.estimates.shape[1], made.codes.shape[1]) == (n_estimates, n * coded)
         )
         for row, group in enumerate(groups.tolist()):
             slots = naive.fast_similarity(values[offsets[row] : offsets[row + 1]].tolist(), method.plan.permutations, 11)
-            codes = [fold_multiply(slot ^ group, K0 + i) >> 48 for i, slot in enumerate(slots[:12])]
-            assert made.keys[row].tolist() == naive.band_keys(slots, group, 3, 4)
-            assert made.codes[row].tolist() == codes * coded and made.estimates[row].tolist() == slots[12:]
+            codes = [fold_multiply(slot ^ group, K0 + i) >> 48 for i, slot in enumerate(slots[:n])]
+            assert made.keys[row].tolist() == naive.band_keys(slots, group, bands, rows)
+            assert made.codes[row].tolist() == codes * coded and made.estimates[row].tolist() == slots[n:]
 
 
 def test_simhash_keys_are_the_fingerprints_and_estimates_their_halves():

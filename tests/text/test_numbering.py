@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from naive.text import pieces
 
 import lookalike as la
-from lookalike.errors import InputDataError
 from lookalike.methods.method import COSINE, JACCARD, rows_of_pieces
 from lookalike.text import hashes
 from lookalike.text import numbering as room
@@ -126,17 +125,6 @@ def test_walking_gives_the_numbers_that_tokens_have(unit, width, rng):
                 for known in (Vocabulary, KnownText)
             )
             assert of_texts.tolist() == of_numbers.tolist()
-
-
-def test_a_tokenizer_is_numbered_by_its_tokens():
-    shingling = Shingling(width=2, tokenizer=lambda text: text.split("|"), fold_case=False)
-    texts, known = ["a|b|a|b", "|", "", "a|b" + "c" * 30, "a|b" + "c" * 30 + "|", "A|b"], {}
-    tokens = [text.split("|") for text in texts]
-    rows = [[known.setdefault(s, len(known)) for s in list(pairwise(some)) or [tuple(some)]] for some in tokens]
-    numbers, offsets = Vocabulary(shingling, KEYS[2]).number(from_strings(texts))
-    assert numbers.tolist() == [n for row in rows for n in row] and np.diff(offsets).tolist() == list(map(len, rows))
-    with pytest.raises(InputDataError, match="row 0: the tokenizer failed"):
-        Vocabulary(Shingling(tokenizer=lambda text: 1 / 0), KEYS[0]).number(from_strings(["a"]))
 
 
 def test_texts_with_one_public_hash_have_numbers_of_their_own():

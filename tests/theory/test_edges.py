@@ -5,12 +5,10 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy import stats
-from theory.test_likelihood import match
 
 from lookalike.theory import (
     bbit,
     choose,
-    likelihood,
     mixture,
     set_distance,
     xor_bits,
@@ -51,21 +49,6 @@ def test_sampling_ratio_compares_the_two_variances():
     for vanishing in (1e-6, 1e-7):
         limit = set_distance.sparse_sampling_ratio_limit(r, bits)
         assert set_distance.sparse_sampling_ratio(r, bits, vanishing, vanishing) == pytest.approx(limit, rel=20 * vanishing)
-
-
-def test_most_likely_errs_as_little_as_its_parts_together():
-    """The information of independent parts adds up, the slopes included, where there are many slots."""
-    r, n = 0.7, 10**8
-    every = [Part(slots=4 * n, bits=2), Part(slots=3 * n, combined=3), Part(slots=2 * n, bits=8)]
-    kinds = [every, *([Part(slots=n, combined=combined)] for combined in (2, 3, 5))]
-    for parts, densities in product(kinds, [(0.0, 0.0), (0.3, 0.3)]):
-        found, error = likelihood.most_likely([p.slots * match(p, r, *densities) for p in parts], parts, *densities)
-        assert found == pytest.approx(r, abs=1e-9)
-        whole = sum(1 / bbit.variance(r, p.bits, p.slots, *densities) for p in parts if p.combined == 1)
-        combined = sum(1 / xor_bits.variance(r, p.combined, p.slots, *densities) for p in parts if p.combined > 1)
-        exact = 0.001 if parts is every else 0.01
-        assert error**-2 == pytest.approx(whole + combined, rel=exact)
-        assert error**-2 == pytest.approx(1 / mixture.least_variance(r, parts, *densities), rel=exact)
 
 
 def test_of_choices_of_the_same_size_the_one_of_fewest_permutations_is_taken():

@@ -5,35 +5,16 @@ from math import comb
 
 import numpy as np
 import pytest
-from fingerprint_words import of_margins
 from naive import hamming as naive
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lookalike.errors import ParameterError
-from lookalike.search import WeakBitIndex
 from lookalike.theory.blocks import combinations_within
 from lookalike.theory.weak_bits import (
     flip_probability,
     probed_share,
     weak_bit_recall,
 )
-
-
-def test_probes_find_the_share_of_the_model(rng):
-    """Pairs of sums with that correlation: of those within the radius, what an index finds."""
-    for cosine, prefix, probes, radius in [(0.95, 12, 4, 3), (0.9, 16, 8, 6), (0.99, 10, 1, 2)]:
-        n = 100_000
-        sums = rng.standard_normal((n, 64))
-        others = cosine * sums + (1 - cosine**2) ** 0.5 * rng.standard_normal((n, 64))
-        query, stored = of_margins(sums), of_margins(others)
-        distance = np.bitwise_count(query ^ stored)
-        near = np.flatnonzero(distance <= radius)
-        index = WeakBitIndex(radius=radius, prefix_bits=prefix, probes=probes).add(stored[near])
-        pairs = index.query(query[near], sums[near].astype(np.float32))
-        found = (pairs.left == pairs.right).sum() / len(near)
-        share = probed_share(cosine, prefix, probes, radius)
-        assert 0.3 < share < 0.995
-        assert abs(found - share) < 4 * (share * (1 - share) / len(near) + 0.01**2 / 4) ** 0.5
 
 
 def test_edges_of_the_share():
