@@ -8,7 +8,6 @@ from naive.hashing import K0, fmix64, fold_multiply
 
 import lookalike as la
 from lookalike.methods.registry import MethodSettings, make_method
-from lookalike.sketches import Shingles, SimHash
 from lookalike.theory import shares, simhash
 
 ALL = [(name, verify) for name in ("minhash", "simhash") for verify in ("exact", "sketch", "none")]
@@ -60,15 +59,6 @@ def test_minhash_equals_its_twins():
             codes = [fold_multiply(slot ^ group, K0 + i) >> 48 for i, slot in enumerate(slots[:n])]
             assert made.keys[row].tolist() == naive.band_keys(slots, group, bands, rows)
             assert made.codes[row].tolist() == codes * coded and made.estimates[row].tolist() == slots[n:]
-
-
-def test_simhash_keys_are_the_fingerprints_and_estimates_their_halves():
-    method = make_method("simhash", MethodSettings(verify="sketch", seed=11))
-    values, offsets = rows_of(SETS)
-    made = method.sketch(values, offsets, np.arange(6, dtype=np.uint64))
-    words = SimHash(seed=11).sign(Shingles(values, offsets)).words
-    assert (made.keys == words).all() and method.n_codes == 0
-    assert [int(low) | int(high) << 32 for low, high in made.estimates] == words[:, 0].tolist()
 
 
 def test_recall_is_that_of_the_plan_and_of_the_radius():

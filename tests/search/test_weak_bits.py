@@ -46,14 +46,3 @@ def test_pairs_are_those_that_the_prefixes_probed_hold(rng, tmp_path, bits, pref
     file = file_of(tmp_path, words[:50], words[50:], bits=bits)
     assert triples(file.query(queries, WeakBitIndex(**make), margins)) == expected
     assert (file.first(queries, WeakBitIndex(**make), margins) >= 0).tolist() == (first >= 0).tolist()
-
-
-@pytest.mark.parametrize("bits", [7, 32, 60, 128])
-def test_the_bits_are_those_of_the_file(rng, tmp_path, bits):
-    """With margins, which have one for each bit, and without; in an index of its own the bits are those of what is added."""
-    words = planted(rng, 150, bits, 2)
-    queries, margins = near_queries(rng, words[:60], bits, 2)
-    file, make = file_of(tmp_path, words, bits=bits), {"radius": 2, "prefix_bits": min(bits, 9), "probes": 5}
-    for some in (margins, None):
-        expected = triples(WeakBitIndex(**make, bits=bits).add(words).query(queries, some))
-        assert triples(file.query(queries, WeakBitIndex(**make), some)) == expected != []

@@ -29,7 +29,6 @@ KINDS = (
     + [("raw", f"{bits} bits") for bits in (1, 4)]
     + [("MinHash", name) for name in PACKINGS if name]
 )
-RESEMBLANCES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.97, 0.99)
 
 
 def wide_by_nature(scheme, packing, union, common, slots):
@@ -80,17 +79,6 @@ def test_errors_cover(rng):
             check_cell(rng, kind, *cell, 500, likely)
     for kind, size in product(FILLED, (2, 5)):
         check_cell(rng, (kind, ""), size, 128, 0.34, 1, 500, False)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:estimates from XORs")
-@pytest.mark.parametrize("size", [20, 200, 5000])
-@pytest.mark.parametrize("kind", KINDS, ids=" ".join)
-def test_errors_cover_over_the_whole_grid(rng, kind, size):
-    pairs, cells = 2000 if size < 5000 else 300, [*product(RESEMBLANCES, [1]), *product(RESEMBLANCES[:3], [5])]
-    for slots, (resemblance, ratio), likely in product((64, 256, 1024), cells, {False, kind[1] != ""}):
-        if 0.5 < 2 * size * resemblance / (1 + resemblance) < size - 0.5:
-            check_cell(rng, kind, size, slots, min(resemblance, 1 / ratio - 0.01), ratio, pairs, likely)
 
 
 def test_bits_state_an_error_above_0_or_none():

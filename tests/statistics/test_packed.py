@@ -21,7 +21,6 @@ from lookalike.sketches import (
     Shingles,
     WeightedSets,
     XorBits,
-    weigh,
 )
 from lookalike.theory import bbit, one_permutation, xor_bits
 
@@ -149,13 +148,3 @@ def test_weights_are_added_up_and_have_bounds():
             DartMinHash(permutations=16).sign(WeightedSets.from_arrays(range(len(weights)), weights, [0, len(weights)]))
     ends = WeightedSets.from_arrays([1, 2, 3], [2.0**-40, 1e12, 2.0**500], [0, 1, 2, 3])
     assert DartMinHash(permutations=8).sign(ends).estimated_resemblance([0, 0], [1, 2]).tolist() == [0, 0]
-
-
-def test_inverse_frequencies_count_boilerplate_less():
-    """Pages of one template and texts of their own: alike by plain shingles, apart by weights."""
-    template, words = " ".join(f"menu{i}" for i in range(80)), [[f"t{page}w{i}" for i in range(40)] for page in range(40)]
-    texts = [f"{template} {' '.join(own)}" for own in words]
-    plain = DartMinHash(permutations=512).sign(weigh(texts, frequencies=None, cap=1e-3))
-    weighted = DartMinHash(permutations=512).sign(weigh(texts))
-    assert plain.estimated_resemblance(0, 1) > 0.4
-    assert weighted.estimated_resemblance(0, 1) < 0.25

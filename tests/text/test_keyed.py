@@ -12,7 +12,7 @@ from naive import keyed as naive
 
 import lookalike as la
 from lookalike.core import hash_keys
-from lookalike.errors import EncodingError, IncompatibleSketchError, InputDataError, ParameterError
+from lookalike.errors import EncodingError, IncompatibleSketchError, ParameterError
 from lookalike.sketches import DocumentFrequencies, FastSimilarity, load, save
 from lookalike.text import hashes
 from lookalike.text.hashes import KeyedHashes
@@ -68,14 +68,6 @@ def test_a_text_longer_than_what_is_worked_on_at_once():
     text = "a bc " * 90_000
     shingles = la.shingle(["x y", text, "bc a bc a bc"], key=KEY)
     assert shingles.sizes.tolist() == [1, 2, 1] and shingles.containment(2, 1) == 1.0
-
-
-def test_a_tokenizer_has_keyed_hashes_too():
-    texts = ["a b c", "", "a" * 20 + " b c"]
-    by_tokenizer = la.shingle(texts, width=2, tokenizer=str.split, key=KEY)
-    assert by_tokenizer.values.tolist() == la.shingle(texts, width=2, key=KEY).values.tolist()
-    with pytest.raises(InputDataError, match="row 1: the tokenizer failed"):
-        la.shingle(["a", "b"], tokenizer={"a": ["a"]}.__getitem__, key=KEY)
 
 
 def test_invalid_bytes_are_refused_unless_they_are_to_be_replaced():

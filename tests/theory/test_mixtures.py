@@ -131,20 +131,6 @@ def test_errors_of_mixtures_are_half_their_intervals():
         assert 1.96 * error == pytest.approx(min(max(ends[1] - grid[best], grid[best] - ends[0], reach), widest), abs=1e-3)
 
 
-def test_intervals_reach_as_far_as_resemblances_do():
-    """At most from the lowest at which matches rise to the highest there is; else of one kind as far as those of plain estimates."""
-    kinds = [[Part(slots=3)], [Part(slots=2), Part(slots=6, combined=2)], [Part(slots=24, combined=2)]]
-    for parts, densities in product(kinds, [*DENSITIES, (0.9, 0.85)]):
-        counts = np.stack(np.meshgrid(*(np.arange(part.slots + 1) for part in parts)), -1).reshape(-1, len(parts))
-        found, error = likelihood.most_likely(counts, parts, *densities)
-        lowest = np.clip(mixture.rises_from(parts, *densities), 0.0, highest(*densities))
-        farthest = np.maximum(found - lowest, highest(*densities) - found) / 1.96
-        assert (error <= farthest + 1e-9).all()
-        if parts[0].combined > 1:
-            plain = np.minimum(mixture.estimate(counts, parts, *densities)[1], farthest)
-            assert_allclose(error[13:17], plain[13:17], atol=1e-6)  # above chance, below the highest
-
-
 def test_the_share_of_matches_rises_from_its_least_value():
     """Of all resemblances, negative ones too, at which single bits match with probabilities from 0 to 1/2."""
     for parts, densities in product(

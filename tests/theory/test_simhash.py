@@ -108,19 +108,6 @@ def test_weak_bits_flip_as_the_model_says(rng):
     assert printed > 0.99 > 0.5 > weak_bits.flip_probability(0.01, sigma), "no flip is likelier than one half"
 
 
-def test_whatever_blocks_differ_one_choice_is_untouched():
-    """All ways to spread as many differing bits as there may be over the blocks."""
-    for bits, radius in product([1, 4, 7, 8, 9, 64], range(6)):
-        designs = blocks.join_designs(bits, radius) if radius < bits else []
-        for parts, choices in designs:
-            assert len(blocks.block_sizes(bits, parts)) == parts
-            for touched in combinations(range(parts), min(radius, parts)) if choices != ((),) else ():
-                assert any(not set(choice) & set(touched) for choice in choices)
-        steiner = (8, 14) in [(parts, len(choices)) for parts, choices in designs]
-        assert radius >= bits or steiner == (radius <= 3 and bits >= 8)
-        assert radius >= bits or blocks.join_candidates(100.0, bits, *designs[0]) == 100 * 100 / 2, "all with all"
-
-
 def test_radius_3_is_precise_but_not_complete():
     for cosine, expected in [(0.90, 0.013), (0.95, 0.101), (0.98, 0.411), (0.99, 0.674), (0.995, 0.853)]:
         assert simhash.within_radius(cosine, 3) == pytest.approx(expected, abs=6e-4)
