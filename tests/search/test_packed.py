@@ -143,21 +143,6 @@ def test_candidates_share_a_band(rng):
         assert [(i, j) for i, j in listed(*index.query(packed)) if i < j] == expected
 
 
-@pytest.mark.parametrize("packing", [BBit(bits=1), BBit(bits=8), PACKINGS[3], *PACKINGS[6:]], ids=repr)
-@pytest.mark.parametrize(("threshold", "recall"), [(0.8, 0.9), (0.9, 0.5)])
-def test_recall_is_as_planned(rng, packing, threshold, recall):
-    """Pairs at the threshold become candidates as often as planned, and other ones as often by chance, to standard errors."""
-    parts, n_pairs = packing.parts(192), 1500
-    bands, rows = packed_banding.choose_bands(threshold, recall, parts, 1e5)
-    planned, chance = (packed_banding.candidate_probability(r, bands, rows, parts) for r in (threshold, 0.0))
-    fewer = packed_banding.candidate_probability(threshold, bands - 1, rows, parts) if bands > 1 else 0.0
-    assert fewer < recall <= planned, "no band too many"
-    found = BandingIndex(bands=bands, rows=rows).add(packing.pack(planted(rng, n_pairs, 192, threshold))).pairs()
-    mates, others = (found.left % 2 == 0) & (found.right == found.left + 1), 2 * n_pairs * (n_pairs - 1)
-    assert abs(mates.sum() / n_pairs - planned) < 5 * (planned * (1 - planned) / n_pairs) ** 0.5
-    assert abs((~mates).sum() - others * chance) < 5 * (others * chance) ** 0.5 + 1
-
-
 def test_a_recall_finds_pairs_above_the_threshold(rng, monkeypatch):
     """By bands: those candidates whose estimate reaches the threshold; of few documents all pairs are compared."""
     packed = BBit(bits=2).pack(planted(rng, 300, 256, 0.85, 400))

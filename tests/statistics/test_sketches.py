@@ -7,9 +7,8 @@ import pytest
 from statistics_sets import estimated, pairs_of_sets
 
 import lookalike as la
-from lookalike.search import BandingIndex
 from lookalike.sketches import FastSimilarity, MinHash
-from lookalike.theory import banding, one_permutation
+from lookalike.theory import one_permutation
 
 
 def test_unbiased_for_any_size(rng):
@@ -46,18 +45,6 @@ def test_neither_structured_keys_nor_seeds_bias(rng):
         found = np.array([estimated(scheme(permutations=64, seed=s).sign(shingles))[0] for s in range(1500)])
         assert abs(found.mean() - exact) < 4 * (exact * (1 - exact) / 64 / 1500) ** 0.5
         assert found.std() > 0.6 * (exact * (1 - exact) / 64) ** 0.5
-
-
-def test_candidates_follow_the_s_curve(rng):
-    for resemblance in [0.3, 0.5, 0.7, 0.8, 0.9]:
-        n = 4000
-        shingles, exact = pairs_of_sets(rng, n, 100, resemblance)
-        expected = banding.candidate_probability(exact, 14, 9)
-        for scheme, slack in ((MinHash, 0.0), (FastSimilarity, 0.03)):
-            index = BandingIndex(bands=14, rows=9).add(scheme(permutations=126, seed=4).sign(shingles))
-            found = index.pairs()
-            share = ((found.left % 2 == 0) & (found.right == found.left + 1)).sum() / n
-            assert abs(share - expected) < slack + 4 * (expected * (1 - expected) / n) ** 0.5 + 1 / n
 
 
 def test_order_of_words_matters():

@@ -81,7 +81,8 @@ def test_distances_of_fingerprints_are_binomial():
         _, variance = mean_and_variance(simhash.cosine(np.arange(bits + 1), bits), bits, p)
         assert variance == pytest.approx(simhash.cosine_variance(cosine, bits), rel=2e-3)
         assert simhash.cosine_error(bits * p, bits) ** 2 == pytest.approx(variance, rel=2e-3)
-    assert simhash.cosine_variance(0.3) == simhash.cosine_variance(0.3, 64) and simhash.cosine(7) == simhash.cosine(7, 64)
+    for formula, given in ((simhash.expected_distance, 0.3), (simhash.cosine, 7), (simhash.cosine_variance, 0.3)):
+        assert formula(given) == formula(given, 64), "where none are given"
 
 
 def test_error_of_a_share_is_that_of_four_trials_more():

@@ -19,12 +19,10 @@ from lookalike.theory.weak_bits import (
 
 def test_edges_of_the_share():
     """Equal documents, and all probes there are: nothing is missed. More probes find more, longer prefixes less."""
-    assert probed_share(1.0, 20, 1, 3) == 1.0
-    assert probed_share(0.95, 20, 5, 3) == probed_share(0.95, 20, 5, 3, bits=64)
     every = sum(comb(9, i) for i in range(4))
-    assert probed_share(0.9, 9, every, 3) == 1.0 > probed_share(0.9, 9, every - 1, 3) > 0.999
-    by_probes = [probed_share(0.95, 20, k, 3) for k in (1, 2, 5, 23, 100)]
-    by_prefix = [probed_share(0.95, p, 5, 3) for p in (1, 8, 16, 26, 64)]
+    assert probed_share(1.0, 20, 1, 3) == probed_share(0.9, 9, every, 3) == 1.0 > probed_share(0.9, 9, every - 1, 3) > 0.999
+    by_probes = [probed_share(0.95, 20, k, 3) for k in (1, 5, 23)]
+    by_prefix = [probed_share(0.95, p, 5, 3) for p in (1, 16, 64)]
     assert by_probes == sorted(set(by_probes)) and by_prefix == sorted(set(by_prefix), reverse=True)
     with pytest.raises(ParameterError, match="cosine"):
         probed_share(0.0, 20, 5, 3)
