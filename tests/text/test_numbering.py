@@ -2,18 +2,16 @@
 
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive.text import pieces
+from naive.text import decoded, pieces
 
 import lookalike as la
 from lookalike.methods.method import COSINE, JACCARD, rows_of_pieces
-from lookalike.text import hashes
 from lookalike.text import numbering as room
 from lookalike.text.numbering import KnownText, Vocabulary, numbering
 from lookalike.text.shingle import Shingling
@@ -57,18 +55,6 @@ def test_numbers_are_those_of_the_shingles_themselves(unit, texts, width, fold_c
     check(texts, Shingling(unit=unit, width=width, fold_case=fold_case), key, cuts)
 
 
-@pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
-def test_growing_changes_no_number(unit, monkeypatch, rng):
-    """In a thread that has no room from before, so that tables grow, and with rows that do not fit in what is read at a time."""
-    monkeypatch.setattr(hashes, "AT_A_TIME", 8)
-    names = np.array([f"{'w' * int(n % 20)}{n}" for n in range(400)])
-    texts = [" ".join(rng.choice(names, int(rng.integers(0, 60)))) for _ in range(40)]
-    texts += ["\n".join(texts[:3]), *texts[:5]]
-    with ThreadPoolExecutor(1) as thread:
-        for width in (1, 3, 50):
-            thread.submit(check, texts, Shingling(unit=unit, width=width), KEYS[1], [3, 4]).result()
-
-
 EDITS = [
     "",
     " ",
@@ -107,17 +93,19 @@ def test_walking_gives_the_numbers_that_tokens_have(unit, width, rng):
     """Texts made of each other: runs that begin and end anywhere, in segments that are being written, repeats, short rows."""
     names = ["a", "of", "The", "straße", "日本", "x" * 16, "y" * 70, "é", "word", "sentence", "\n", "same", "same"]
     shingling = Shingling(unit=unit, width=width, normalization="none")
-    for _ in range(60):
+    for turn in range(60):
         texts = [" ".join(rng.choice(names, int(rng.integers(1, 80)))).encode() for _ in range(3)] + [
             b"b " * int(rng.integers(1, 300))
         ]
         for _ in range(20):
             texts.append(spliced(rng, texts))
         packed = [from_strings(piece) for piece in (texts[:10], texts[10:])]
-        by_token, by_walk = Vocabulary(shingling, KEYS[1]), KnownText(shingling, KEYS[1])
+        by_token, by_walk, numbers = Vocabulary(shingling, KEYS[1]), KnownText(shingling, KEYS[1]), []
         for data in packed:
-            for found, wanted in zip(by_walk.number(data), by_token.number(data), strict=True):
-                assert found.tolist() == wanted.tolist()
+            wanted, offsets = by_token.number(data)
+            assert [part.tolist() for part in by_walk.number(data)] == [wanted.tolist(), offsets.tolist()]
+            numbers += wanted.tolist()
+        assert turn or numbers == numbered_twin(map(decoded, texts), shingling)[0]
         left, right = (side.ravel() for side in np.indices((len(texts), len(texts))))
         for kind in (JACCARD, COSINE):
             of_numbers, of_texts = (

@@ -30,15 +30,6 @@ def test_as_many_of_a_sample_are_asked_for_as_the_recall_allows():
         assert (needed[1:-1] / sizes >= threshold - 1e-12).all() and (threshold > (needed[1:-1] - 1) / sizes - 1e-12).all()
 
 
-def test_no_document_is_found_less_often_than_stated():
-    """A sample is drawn without replacement."""
-    for threshold, recall in CASES:
-        sample, least = theory.plan_sample(threshold, recall)
-        sizes = np.r_[np.arange(sample, 1500), 10**4, 10**6]
-        exact = stats.hypergeom.sf(least - 1, sizes, np.ceil(threshold * sizes - 1e-9), sample)
-        assert (exact >= theory.sample_recall(threshold, sample, least) - 1e-9).all()
-
-
 def test_shingles_that_tell_nothing_cost_no_more_than_stated(rng):
     """Whichever they are: here, those that are shared come first among them."""
     for threshold, recall in [(0.5, 0.9), (0.8, 0.99), (0.9, 0.99)]:
