@@ -150,7 +150,7 @@ def test_wrong_parameters(rng):
     for call in [
         lambda s: BBit(bits=17),
         lambda s: Fractional(0.5).parts(91),
-        lambda s: Fractional(64.5),
+        lambda s: Fractional(2.0**-17),
         lambda s: XorBits(combined=7).pack(s),
         lambda s: OnePermutation(densify="maybe"),
         lambda s: pairs_above(XorBits().pack(s), -0.5),

@@ -71,10 +71,10 @@ def test_a_text_longer_than_what_is_worked_on_at_once():
 
 
 def test_invalid_bytes_are_refused_unless_they_are_to_be_replaced():
-    for tokenizer in (None, str.split):
+    for tokenizer, key in product((None, str.split), (None, KEY)):
         with pytest.raises(EncodingError, match="row 1"):
-            la.shingle(["a", b"b\xff"], key=KEY, tokenizer=tokenizer)
-    assert la.shingle([b"b\xff"], key=KEY, encoding_errors="replace").sizes.tolist() == [1]
+            la.shingle(["a", b"b\xff"], key=key, tokenizer=tokenizer)
+        assert la.shingle([b"b\xff"], key=key, encoding_errors="replace").sizes.tolist() == [1]
 
 
 def test_what_is_no_key_is_refused_and_not_shown():
