@@ -1,6 +1,6 @@
 """An empty document matches nothing, whatever the sketch and the search; empty bins match nothing either."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -55,6 +55,8 @@ def test_empty_documents_share_no_bucket(tmp_path):
             assert (found.left.tolist(), found.right.tolist()) == ([0], [3])
             asked, stored = index.query(signatures)
             assert list(zip(asked.tolist(), stored.tolist(), strict=True)) == [(0, 0), (0, 3), (3, 0), (3, 3)]
+            found = index.add(signatures).pairs()  # numbered on
+            assert sorted(zip(found.left.tolist(), found.right.tolist(), strict=True)) == [*combinations((0, 3, 5, 8), 2)]
 
 
 def test_resemblance_of_empty_documents_is_unknown_and_with_others_0():
