@@ -22,8 +22,9 @@ def rows_of(sets):
 
 def test_a_sketch_depends_on_its_document_and_group_only():
     """Of each method in each way to verify, sent to another process too."""
-    for name, verify in ALL:
-        method = make_method(name, MethodSettings(verify=verify, seed=11))
+    settings = [(name, {"verify": verify}) for name, verify in ALL] + [("minhash", {"measure": "containment"})]
+    for name, given in settings:
+        method = make_method(name, MethodSettings(**given, seed=11))
         whole = pickle.loads(pickle.dumps(method)).sketch(*rows_of(SETS), np.arange(6, dtype=np.uint64))
         for row, some in enumerate(SETS):
             alone = method.sketch(*rows_of([some]), np.array([row], np.uint64))
