@@ -62,10 +62,10 @@ def test_stated_recall_is_that_of_the_index(rng, sigma, recall):
 
 def test_standard_error_is_the_spread_over_draws():
     """By 60 seeds: the ratio of a standard deviation to the true one is within 3 / sqrt(2 * 59) of 1."""
-    drawn = [tuning.recalls(0.2, 8, 2, 150, seed) for seed in range(60)]
+    drawn = [tuning.recalls(0.2, 12, 3, 150, seed) for seed in range(60)]
     shares, errors = (np.array(part)[:, [2, 5, 9]] for part in zip(*drawn, strict=True))
     assert (np.abs(shares.std(0, ddof=1) / errors.mean(0) - 1) < 3 / (2 * 59) ** 0.5).all()
-    one, other = (tuning.recalls(0.2, 8, 2, draws)[1][5] for draws in (150, 600))
+    one, other = (tuning.recalls(0.2, 12, 3, draws)[1][5] for draws in (150, 600))
     assert one / other == pytest.approx(2, rel=0.3)
 
 
