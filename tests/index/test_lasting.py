@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from itertools import islice
 from pathlib import Path
@@ -21,18 +20,15 @@ import lookalike as la
 from lookalike.errors import IndexFormatError, OutputError
 from lookalike.index.manifest import read_manifest
 
-
-@pytest.fixture
-def texts():
-    return planted(np.random.default_rng(4), n_families=60)
+TEXTS = planted(np.random.default_rng(4), n_families=60)
 
 
 @pytest.fixture
-def three_segments(tmp_path, texts):
+def three_segments(tmp_path):
     path = tmp_path / "x"
     with la.Index.create(path, keep_text=True) as index:
         for i in range(3):
-            index.add(range(100 * i, 100 * i + 20), texts[20 * i : 20 * i + 20])
+            index.add(range(100 * i, 100 * i + 20), TEXTS[20 * i : 20 * i + 20])
         index.remove([0, 100])
     return path
 
@@ -61,46 +57,36 @@ def test_every_flipped_bit_and_every_cut_is_found(three_segments, rng):
         assert index.check() == []
 
 
-def test_one_writer_many_readers(three_segments, texts):
+def test_one_writer_many_readers(three_segments):
     with la.Index.open(three_segments) as writer, la.Index.open(three_segments, "read") as reader:
         assert_raises(OutputError, "already open for changes", la.Index.open, three_segments)
         assert_raises(OutputError, "opened for reading", reader.add, [1000], ["text"])
-        before = answers(reader, texts)
+        before = answers(reader, TEXTS)
         writer.compact()
         writer.remove(range(20))
-        assert answers(reader, texts) == before, "a reader sees the state that it opened"
+        assert answers(reader, TEXTS) == before, "a reader sees the state that it opened"
         reader.refresh()
-        assert answers(reader, texts) == answers(writer, texts) != before
+        assert answers(reader, TEXTS) == answers(writer, TEXTS) != before
 
 
-def test_a_writer_waits(three_segments):
-    first = la.Index.open(three_segments)
-    opened = []
-    thread = threading.Thread(target=lambda: opened.append(la.Index.open(three_segments, wait=True)))
-    thread.start()
-    thread.join(0.1)
-    assert not opened
-    first.close()
-    thread.join()
-    opened[0].close()
+ADDING = """
+import sys, lookalike as la
+for i in range(6):
+    with la.Index.open(sys.argv[1], wait=True) as index:
+        index.add([f'{sys.argv[2]}-{i}'], [f'text number {i} of {sys.argv[2]} and more'])
+"""
 
 
 def test_two_processes_add_at_once(tmp_path):
+    """Each waits for the other."""
     path = tmp_path / "x"
     la.Index.create(path).close()
-    code = (
-        "import sys, lookalike as la\n"
-        "for i in range(6):\n"
-        "    with la.Index.open(sys.argv[1], wait=True) as index:\n"
-        "        index.add([f'{sys.argv[2]}-{i}'], [f'text number {i} of {sys.argv[2]} and more'])\n"
-    )
-    processes = [subprocess.Popen([sys.executable, "-c", code, str(path), name]) for name in "ab"]
+    processes = [subprocess.Popen([sys.executable, "-c", ADDING, path, name]) for name in "ab"]
     seen = []
     while any(p.poll() is None for p in processes):
         with la.Index.open(path, "read") as reader:
             seen.append(len(reader))
-    assert [p.returncode for p in processes] == [0, 0]
-    assert seen == sorted(seen)
+    assert [p.returncode for p in processes] == [0, 0] and seen == sorted(seen)
     with la.Index.open(path) as index:
         assert len(index) == 12 and index.check() == []
 
@@ -154,35 +140,34 @@ def test_killed_at_random_moments(writer, tmp_path, times):
     assert max(counts) > 0
 
 
-@pytest.mark.parametrize("change", [
-    lambda index: index.add([7000], ["x"]), lambda index: index.remove([1, 101]), lambda index: index.compact(),
-    lambda index: index.add([1], ["other"], replace=True),
+@pytest.mark.parametrize("what, given, how", [
+    ("add", [[7000], ["x"]], {}), ("remove", [[1, 101]], {}), ("compact", [], {}), ("add", [[1], ["other"]], {"replace": True}),
 ])  # fmt: skip
-def test_a_full_disk_changes_nothing(three_segments, texts, monkeypatch, change):
+def test_a_full_disk_changes_nothing(three_segments, monkeypatch, what, given, how):
     """Each of the writes of a change may be the one that fails; it has then happened wholly or not at all."""
+    fsync = os.fsync
     for synced in range(4):
+        left = iter(range(synced))
+
+        def failing(file, left=left):
+            if next(left, None) is None:
+                raise OSError(28, "No space left on device")
+            fsync(file)
+
         with la.Index.open(three_segments) as index:
-            before = answers(index, texts)
-            left = iter(range(synced))
-            fsync = os.fsync
-
-            def failing(file, left=left, fsync=fsync):
-                if next(left, None) is None:
-                    raise OSError(28, "No space left on device")
-                fsync(file)
-
+            before = answers(index, TEXTS)
             with monkeypatch.context() as patch:
                 patch.setattr(os, "fsync", failing)
                 try:
-                    change(index)
+                    getattr(index, what)(*given, **how)
                     break
                 except OSError:
                     pass
-            assert answers(index, texts) == before and index.check() == []
+            assert answers(index, TEXTS) == before and index.check() == []
             index.add([9000 + synced], [f"one more document entirely {synced}"])
-            state = answers(index, texts)
+            state = answers(index, TEXTS)
         with la.Index.open(three_segments, "read") as again:
-            assert answers(again, texts) == state and [a for a in state if a[1] != 9000 + synced] == before
+            assert answers(again, TEXTS) == state and [a for a in state if a[1] != 9000 + synced] == before
     assert synced > 1
 
 

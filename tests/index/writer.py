@@ -1,6 +1,7 @@
 """Changes an index until it is killed, and says on standard output what was acknowledged."""
 
 import os
+import random
 import sys
 from itertools import islice
 
@@ -11,9 +12,7 @@ KINDS = {"minhash": {}, "simhash": {"kind": "simhash"}, "probed": {"kind": "simh
 
 def answers(index, queries, **options):
     table = index.query(queries, top=None, **options)
-    return sorted(
-        zip(table["query"].to_pylist(), table["id"].to_pylist(), table["estimated_resemblance"].to_pylist(), strict=True)
-    )
+    return sorted(zip(*(table[name].to_pylist() for name in ("query", "id", "estimated_resemblance")), strict=True))
 
 
 def text_of(number):
@@ -22,11 +21,8 @@ def text_of(number):
 
 def operations(seed):
     """Yield (what, ids): an endless mixture that every run with this seed repeats."""
-    import random
-
     rng = random.Random(seed)
-    live = []
-    number = 0
+    live, number = [], 0
     while True:
         draw = rng.random()
         if draw < 0.6 or len(live) < 5:
@@ -43,12 +39,8 @@ def operations(seed):
 
 
 def apply(index, what, ids):
-    if what == "add":
-        index.add(ids, [text_of(i) for i in ids])
-    elif what == "remove":
-        index.remove(ids)
-    else:
-        index.compact()
+    given = {"add": (ids, [text_of(i) for i in ids]), "remove": (ids,)}
+    getattr(index, what)(*given.get(what, ()))
 
 
 def main():
