@@ -88,14 +88,6 @@ def test_the_words_are_those_of_the_glossary():
     assert len(shown) >= 12 and {word: html.unescape(meaning) for word, meaning in shown}.items() <= known.items()
 
 
-def test_our_script_is_small_and_uses_text_content_alone():
-    script = page._part("beside.js") + page._part("page.js")
-    assert len(script.encode()) < 30_000
-    assert not re.search(
-        r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|Function\(|fetch|XMLHttp|setAttribute\(\"on", script
-    )
-
-
 def test_without_jinja_the_error_says_what_to_install(monkeypatch, tmp_path):
     page._templates.cache_clear()
     with monkeypatch.context() as patch:
