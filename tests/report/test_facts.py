@@ -24,10 +24,10 @@ def counted(array):
     return {place if len(place) > 1 else place[0]: int(n) for place, n in np.ndenumerate(array) if n}
 
 
-@pytest.mark.parametrize("references", [True, False])
-@pytest.mark.parametrize(
-    "settings", [{}, {"empty": "drop", "keep": "last"}, {"keep": "longest", "evidence": "all"}, {"overrides": BY_HAND}]
-)
+@pytest.mark.parametrize("references, settings", [
+    (True, {}), (False, {}), (True, {"empty": "drop", "keep": "last"}), (False, {"keep": "longest", "evidence": "all"}),
+    (True, {"overrides": BY_HAND}),
+])  # fmt: skip
 def test_counts_by_source_and_outcome(run, references, settings):
     facts, rows = facts_of(run(references, **settings))
     rows = [row | {"from": row["position"] >> 40} for row in rows if row["reason"] != "reference"]

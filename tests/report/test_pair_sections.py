@@ -10,6 +10,7 @@ import pytest
 from cli.commands import run as run_command
 from corpora import planted
 from listing import find_pairs
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.recipes import pairs as listing
@@ -37,21 +38,19 @@ def pairs_of(result):
     return {tuple(row[side] for side in sides): row[score] for row in table.to_pylist()}
 
 
-@pytest.mark.parametrize(
-    "how", [{}, {"max_pairs": 30}, {"verify": "sketch"}, {"overlap": True}, {"overlap": True, "passage": 20}], ids=str
-)
-def test_every_pair_of_the_page_is_one_of_the_list(made, page_of, texts, how):
-    result = made(**how)
-    known = pairs_of(result)
-    page, data = page_of(result)
-    assert page.count("<h2>") == 9 and len(data["pairs"]) >= 20
-    for pair in data["pairs"]:
-        left, right = (data["documents"][pair[side]]["id"] for side in ("left", "right"))
-        assert known[left, right] == pair["score"]
-        shown = " ".join("".join(row[-1][1::2]) for row in pair["compared"]["rows"] if not isinstance(row, int))
-        assert {*shown.split()} <= {*texts[right].split()}
-    assert [p["score"] for p in data["pairs"] if p["section"] == "The least similar"] == sorted(known.values())[:20]
-    assert f"{len(known):,}" in page and ("cut by max_pairs" in page) == ("max_pairs" in how)
+def test_every_pair_of_the_page_is_one_of_the_list(made, page_of, texts):
+    for how in ({}, {"max_pairs": 30}, {"verify": "sketch"}, {"overlap": True}, {"overlap": True, "passage": 20}):
+        result = made(**how)
+        known = pairs_of(result)
+        page, data = page_of(result)
+        assert page.count("<h2>") == 9 and len(data["pairs"]) >= 20
+        for pair in data["pairs"]:
+            left, right = (data["documents"][pair[side]]["id"] for side in ("left", "right"))
+            assert known[left, right] == pair["score"]
+            shown = " ".join("".join(row[-1][1::2]) for row in pair["compared"]["rows"] if not isinstance(row, int))
+            assert {*shown.split()} <= {*texts[right].split()}
+        assert [p["score"] for p in data["pairs"] if p["section"] == "The least similar"] == sorted(known.values())[:20]
+        assert f"{len(known):,}" in page and ("cut by max_pairs" in page) == ("max_pairs" in how)
 
 
 def test_the_page_of_an_overlap_has_a_row_for_each_benchmark(page_of):
@@ -90,21 +89,16 @@ def test_the_facts_are_those_of_the_list(made, monkeypatch):
     assert all(2 <= len(some) <= 4 for some in facts.grouped.values())
 
 
-def test_without_pairs_there_is_a_page_too(page_of):
+def test_without_pairs_there_is_a_page_too_and_without_scores_there_is_none(page_of):
     texts = ["one two three four five six", "else there is nothing here to see"]
     none = la.decontaminate(texts, against=["no such text in the corpus at all"])
     for name, result in (("pairs", find_pairs(texts)), ("decontaminate", none)):
         page, _ = page_of(result)
         assert "There is nothing to judge." in page and f"lookalike.{name}(data" in page
+    assert_raises(la.errors.ParameterError, "a report needs scores", page_of, find_pairs(["a", "b"], verify="none"))
 
 
-def test_unverified_pairs_have_none(page_of):
-    with pytest.raises(la.errors.ParameterError, match="a report needs scores"):
-        page_of(find_pairs(["a", "b"], verify="none"))
-
-
-@pytest.mark.parametrize("overlap", [False, True])
-@pytest.mark.parametrize("texts", ["none", "hash"])
+@pytest.mark.parametrize("overlap, texts", [(False, "none"), (True, "hash")])
 def test_texts_stay_out(made, page_of, overlap, texts):
     assert not re.search(r"\b(word|new)\d+\b", page_of(made(overlap), texts=texts)[0])
 
@@ -116,13 +110,10 @@ def test_many_pairs_of_one_document(rng, page_of):
     assert data["documents"][0]["id"] is not None and "39 pairs" in page
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "pairs a.jsonl b.jsonl --id id -t 0.7",
-        "decontaminate b.jsonl --against ref.jsonl --set fold_case=false -t 0.5 --measure resemblance",
-    ],
-)
+@pytest.mark.parametrize("line", [
+    "pairs a.jsonl b.jsonl --id id -t 0.7",
+    "decontaminate b.jsonl --against ref.jsonl --set fold_case=false -t 0.5 --measure resemblance",
+])  # fmt: skip
 def test_on_the_command_line(corpus, tmp_path, capsys, monkeypatch, line):
     monkeypatch.chdir(corpus)
     page, words = tmp_path / "page.html", line.split()
