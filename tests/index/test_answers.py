@@ -1,38 +1,17 @@
 """Look-ups beside a plain twin: any segments, removed documents, empty texts, all kinds, any number of matches wanted, by any number
-of threads; answers as tables."""
+of threads."""
 
 from collections import Counter
-from itertools import product
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from waiting import at_once
 
 import lookalike as la
-from lookalike.index.answers import Answers
 from lookalike.index.segments import Segment
 from lookalike.text.texts import from_strings
 
 COLUMNS = ("query", "id", "estimated_resemblance", "standard_error", "resemblance")
-
-
-def test_tables_are_those_that_arrow_makes(rng):
-    """Of numbers or texts of any length, of few matches and of many; one table does not change the next."""
-    for n, longest, exact in product([0, 1, 2, 31, 32, 33, 500], [None, 0, 1, 9, 130], [False, True]):
-        made = []
-        for _ in range(2):
-            query, scores = np.sort(rng.integers(0, 9, n)), rng.random((3, n))
-            ids = rng.integers(-(1 << 63), 1 << 63, n).tolist()
-            if longest is not None:
-                ids = ["é\U0001f600x"[i % 3] * int(rng.integers(0, longest + 1)) for i in range(n)]
-            answers = Answers(query, ids, *scores[:2], scores[2] if exact else None, "int" if longest is None else "str")
-            named = pa.array(ids, pa.int64() if longest is None else pa.string())
-            last = pa.array(scores[2]) if exact else pa.nulls(n, pa.float64())
-            made.append((answers.to_table(), pa.table([query, named, *scores[:2], last], COLUMNS)))
-        for table, expected in made:
-            table.validate(full=True)
-            assert table.equals(expected) and table.schema == expected.schema
 
 
 def some_texts(rng, n, base):
@@ -89,6 +68,7 @@ def alike(kind, *texts):
 
 
 def rows_of(table):
+    table.validate(full=True)
     return list(zip(*(table[name].to_pylist() for name in COLUMNS), strict=True))
 
 
@@ -116,10 +96,14 @@ def test_look_ups_are_those_of_the_twin(kind, keep, monkeypatch):
     with la.Index.create("x", keep_text=keep, **KINDS[kind]) as index:
         segments, count = [], 0
         for size in rng.integers(1, 40, 4).tolist():
-            segments.append([(count + i, text) for i, text in enumerate(some_texts(rng, size, base))])
+            names = (
+                range(count, count + size) if keep else [f"é\U0001f600{i}" * (1 + i % 9) for i in range(count, count + size)]
+            )
+            segments.append(list(zip(names, some_texts(rng, size, base), strict=True)))
             count += size
             index.add(*zip(*segments[-1], strict=True))
-        removed = set(rng.choice(count, count // 5, replace=False).tolist()) - {segments[0][0][0]}
+        everyone = [name for segment in segments for name, _ in segment]
+        removed = {everyone[i] for i in rng.choice(count, count // 5, replace=False)} - {everyone[0]}
         index.remove(sorted(removed))
         segments = [segment for segment in segments if not {name for name, _ in segment} <= removed]
         assert index.info["segments"] == len(segments) > 1

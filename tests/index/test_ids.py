@@ -30,6 +30,8 @@ def test_what_is_refused():
             "got a single bytes": b"abc",
             "NoneType": None,
             "a single int": 7,
+            "ids must be a list or a column; got dict": {"a": 1, "b": 2, "c": 3},
+            "there are 2 ids and 3 texts": iter("ab"),
             "must fit 64 bits.*in row 1": [0, 1 << 63, 1],
             "must fit 64 bits.*in row 0": [-(1 << 63) - 1, 0, 1],
         }.items():
@@ -38,31 +40,28 @@ def test_what_is_refused():
 
 
 def test_odd_ids_come_back_as_they_were():
+    """They and their texts may come from generators; columns of numbers are ids."""
     odd = ["", " ", "a\nb", "a\r", "\u2028", "\0", "x" * 100_000, "\U0010ffff", "1", "01"]
-    for ids in (odd, [-(1 << 63), (1 << 63) - 1, 0]):
-        with la.Index.create(type(ids[0]).__name__, keep_text=True) as index:
-            index.add(ids, [b"one \xff two", *(f"text number {i} of these" for i in range(1, len(ids)))])
+    ends = [-(1 << 63), (1 << 63) - 1, 0]
+    for name, ids, given in (("texts", odd, iter(odd)), ("ints", ends, np.array(ends)), ("series", ends, pandas.Series(ends))):
+        texts = ["one \ufffd two", *(f"text number {i} of these" for i in range(1, len(ids)))]
+        with la.Index.create(name, keep_text=True) as index:
+            index.add([], [])
+            index.add(given, iter([b"one \xff two", *texts[1:]]))
             index.compact()
-            exported = pa.concat_tables(index.export())
-            assert exported["id"].to_pylist() == ids and exported["text"][0].as_py() == "one \ufffd two", "which was no UTF-8"
-            assert index.remove(ids[::2]) == (len(ids) + 1) // 2 and index.remove(ids) == len(ids) // 2
+            exported = pa.concat_tables(index.export()).to_pydict()
+            assert exported == {"id": ids, "text": texts}, "U+FFFD for what was no UTF-8"
+            assert index.query(iter(texts), top=1)["id"].to_pylist() == ids == index.get(iter(ids))["id"].to_pylist()
+            assert index.remove(iter(ids[::2])) == (len(ids) + 1) // 2 and index.remove(ids) == len(ids) // 2
+            wrong, said = ([0], "are of type str; got '0' of type int") if name == "texts" else (["0"], "of type int; got '0'")
+            assert_raises(ParameterError, said, index.remove, wrong)
 
 
-def test_ids_that_are_numbers_and_an_index_without_any():
-    """Columns of numbers are ids."""
+def test_an_index_without_any():
     with la.Index.create("x", keep_text=True) as index:
         index.compact()
         assert index.contains([1]).tolist() == index.contains(["1"]).tolist() == [False]
         assert index.get(["1"]).num_rows == index.query(["text"]).num_rows == index.remove(["x"]) == 0
-        index.add([], [])
-        index.add(pandas.Series([4, 5]), pandas.Series(["one two three", "four five six"]))
-        index.add(np.array([-(1 << 63)]), ["least"])
-        assert index.query(["four five six", "least"])["id"].to_pylist() == [5, -(1 << 63)]
-        assert index.get([-(1 << 63), 4, 2]).to_pylist() == [
-            {"id": -(1 << 63), "text": "least"},
-            {"id": 4, "text": "one two three"},
-        ]
-        assert_raises(ParameterError, "are of type int; got '0' of type str", index.remove, ["0"])
 
 
 TEXTS = {"a": "one two three", "b": "", "c": "four five six", "é": "seven"}

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from corpora import planted
-from index.writer import answers
+from index.look_ups import answers
 from raising import assert_raises
 from samples import one_in
 
@@ -164,34 +164,23 @@ def test_golden_index(tmp_path):
 
 
 @pytest.mark.parametrize("keep_text", [True, False])
-def test_an_index_of_older_rules_takes_and_looks_up_no_texts(tmp_path, monkeypatch, keep_text):
+def test_an_index_of_older_rules_takes_and_looks_up_no_texts(monkeypatch, keep_text):
     """Its texts became other shingles: the error names the commands that make it anew."""
-    path = tmp_path / "x"
-    with la.Index.create(path, keep_text=keep_text) as index:
+    with la.Index.create("x", keep_text=keep_text) as index:
         index.add(["a", "b"], ["one two three", "four five six"])
         sketches = index.sketch(["one two three"])
     stated = la.Shingling.to_dict
     newer = stated(la.Shingling()).get("rules", 1) + 1
     monkeypatch.setattr(la.Shingling, "to_dict", lambda self: stated(self) | {"rules": newer})
-    with la.Index.open(path) as index:
-        again = r"lookalike index create NEW.*lookalike index add NEW"
-        for use, *given in (
-            (index.add, ["c"], ["seven"]),
-            *((use, ["x"]) for use in (index.query, index.first, index.sketch)),
-            *([(index.query, sketches)] if not keep_text else []),
-        ):
-            with pytest.raises(IncompatibleSketchError, match=again) as error:
-                use(*given)
-            assert (f"lookalike index export {path} -o texts.parquet" in str(error.value)) == keep_text
+    said = "lookalike index export x -o texts.parquet.*" * keep_text + "lookalike index create NEW.*lookalike index add NEW"
+    with la.Index.open("x") as index:
+        texts = [(use, ["x"]) for use in (index.query, index.first, index.sketch)]
+        for use, *given in ((index.add, ["c"], ["seven"]), *texts, *([] if keep_text else [(index.query, sketches)])):
+            assert_raises(IncompatibleSketchError, said, use, *given)
         assert index.info["parameters"]["shingling"].get("rules", 1) == newer - 1
         assert index.remove(["a"]) == 1 and index.check() == []
         index.compact()
         assert [i for t in index.export() for i in t["id"].to_pylist()] == ["b"]
-    with la.Index.create(tmp_path / "new", keep_text=keep_text) as index:
-        index.add(["b"], ["four five six"])
-        assert index.info["parameters"]["shingling"]["rules"] == newer
-    monkeypatch.undo()
-    assert_raises(IndexFormatError, "its shingles are", la.Index.open, tmp_path / "new")
 
 
 def test_measured_resemblance_is_not_fooled_by_hashes_that_were_foreseen():

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-import lookalike as la
-from lookalike.files.arrays import ArrayFile
 from lookalike.index.kinds import make_kind, plan_kind
 from lookalike.theory import bbit, mixture, simhash
 from lookalike.theory.mixture import Part
@@ -54,8 +52,7 @@ def sketched_pairs(kind, n, size, common, rng):
 
 
 def test_estimates_are_unbiased_and_their_errors_are_those_stated(rng):
-    """Of real signatures: the mean within five of its errors, as many within 1.96 standard errors as of independent slots; also of
-    fewer equal codes than chance makes, by theory.
+    """Of real signatures: the mean within five of its errors; also of fewer equal codes than chance makes, by theory.
 
     Slots that the sketch fills in its first round vary less than independent ones, on these sets hardly.
     """
@@ -63,21 +60,15 @@ def test_estimates_are_unbiased_and_their_errors_are_those_stated(rng):
     for bits, slots in [(1, 512), (2, 256), (4, 100), (8, 64), (16, 256), (16, 37), (1, 7)]:
         kind = make_kind("minhash", bits=bits, slots=slots)
         *_, equal = sketched_pairs(kind, n, 2000, 1800, rng)
-        lowest = 0 if bits == 16 else slots
-        estimated, error = kind.estimate(equal - lowest)
         spread = bbit.variance(truth, bits, slots) ** 0.5
         plain = (equal / slots - 2.0**-bits) / (1 - 2.0**-bits)
         assert abs(plain.mean() - truth) < 5 * spread / n**0.5
-        np.testing.assert_allclose(estimated, np.clip(plain, 0, 1), atol=1e-12)
         assert 0.85 * spread < plain.std() < spread * (1 + 5 / (2 * n) ** 0.5)
-        covered = (np.abs(estimated - truth) <= 1.96 * error).mean()
+        lowest = 0 if bits == 16 else slots
+        np.testing.assert_allclose(kind.estimate(equal - lowest)[0], np.clip(plain, 0, 1), atol=1e-12)
         every = np.arange(slots + 1)
-        each, its_error = kind.estimate(every - lowest)
         by_theory = mixture.estimate(every[:, None], [Part(slots=slots, bits=bits)], 0.0, 0.0)[1]
-        np.testing.assert_allclose(its_error, by_theory, rtol=1e-9)
-        near = np.abs(each - truth) <= 1.96 * its_error
-        exact = binom.pmf(every, slots, truth + (1 - truth) * 2.0**-bits)[near].sum()  # few slots give few different estimates
-        assert covered > min(exact, 0.95) - 5 * (0.05 * 0.95 / n) ** 0.5 and exact > (0.94 if slots >= 64 else 0.9)
+        np.testing.assert_allclose(kind.estimate(every - lowest)[1], by_theory, rtol=1e-9)
         assert kind.error_at_threshold == pytest.approx(bbit.variance(0.8, bits, slots) ** 0.5)
 
 
@@ -107,14 +98,9 @@ def test_the_least_bytes_of_a_standard_error():
 
 def test_the_least_error_of_a_number_of_bytes():
     for size in (2, 33, 64, 200):
-        with la.Index.create(f"{size}", sketch_bytes=size) as index:
-            index.add(range(10), [f"one two three four w{i}" for i in range(10)])
-            kind, room = index.kind, 8 * (size // 2 * 2)
-            codes = ArrayFile(index.path / "segment-00000000").described("codes")
-            assert codes == ("<u2", (10, size // 2)) and kind.slots == room // kind.bits
-            for bits in LANES[: 4 if size == 2 else 5]:
-                assert kind.error_at_threshold <= bbit.variance(0.8, bits, room // bits) ** 0.5 * (1 + 1e-12)
-            assert "bits=" in repr(kind) and index.query(["one two three four w3"])["id"].to_pylist()[0] == 3
-    kind = make_kind("minhash", bits=4)
+        kind, room = plan_kind("minhash", threshold=0.8, sketch_bytes=size), 8 * (size // 2 * 2)
+        assert kind.n_codes == size // 2 and kind.slots == room // kind.bits
+        for bits in LANES[: 4 if size == 2 else 5]:
+            assert kind.error_at_threshold <= bbit.variance(0.8, bits, room // bits) ** 0.5 * (1 + 1e-12)
     plain, given = (plan_kind("minhash", threshold=0.8, **how) for how in ({}, {"bits": 16, "sketch_bytes": 512}))
-    assert (kind.bits, kind.slots) == (4, 256) and given == plain and given.to_dict() == plain.to_dict()
+    assert make_kind("minhash", bits=4).slots == 256 and given == plain and given.to_dict() == plain.to_dict()

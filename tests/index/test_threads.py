@@ -4,7 +4,6 @@ import os
 import threading
 from contextlib import contextmanager
 
-import pyarrow as pa
 from raising import assert_raises
 from waiting import at_once
 
@@ -137,22 +136,6 @@ def test_a_forked_process_neither_changes_nor_releases_the_index():
 
         with forked(ask) as said:
             assert said == "['a']" == str(ask())
-
-
-def test_iterators_are_gone_through_once():
-    """Ids and texts from generators end up together, in the index and in what it keeps."""
-    texts = {f"d{i}": text_of(f"d{i}x") for i in range(5)}
-    with la.Index.create("x", keep_text=True, width=2) as index:
-        index.add(iter(texts), iter(texts.values()))
-        assert pa.concat_tables(index.export()).to_pydict() == {"id": list(texts), "text": list(texts.values())}
-        found = index.query(iter(texts.values()))
-        assert found["id"].to_pylist() == list(texts) and found["resemblance"].to_pylist() == [1.0] * 5
-        assert index.first(iter([texts["d3"]]))["id"].to_pylist() == ["d3"]
-        assert index.remove(iter(["d0", "d1"])) == 2
-        for ids, some in ((["e"], iter("xy")), (iter("ef"), ["x"]), (iter("ef"), iter("x"))):
-            assert_raises(ParameterError, r"there are [12] ids and [12] texts", index.add, ids, some)
-        assert_raises(ParameterError, "ids must be a list or a column; got set", index.add, {"e", "f"}, ["x", "y"])
-        assert len(index) == 3 and index.check() == []
 
 
 def test_a_reader_does_not_take_what_was_merged_for_damage():

@@ -5,7 +5,6 @@ import hashlib
 import html
 import json
 import re
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -86,13 +85,3 @@ def test_the_words_are_those_of_the_glossary():
     known = {word: re.sub("[`*]", "", meaning) for word, meaning in re.findall(r"^\| (.+?) \| (.+) \|$", table, re.MULTILINE)}
     shown = re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", page._part("glossary.html"))
     assert len(shown) >= 12 and {word: html.unescape(meaning) for word, meaning in shown}.items() <= known.items()
-
-
-def test_without_jinja_the_error_says_what_to_install(monkeypatch, tmp_path):
-    page._templates.cache_clear()
-    with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "jinja2", None)
-        with pytest.raises(la.errors.MissingExtraError, match=r"jinja2 is not installed: pip install 'lookalike\[report\]'"):
-            la.dedup(["a", "b"]).report(tmp_path / "page.html")
-    page._templates.cache_clear()
-    assert not any(tmp_path.iterdir())

@@ -98,11 +98,6 @@ def test_without_pairs_there_is_a_page_too_and_without_scores_there_is_none(page
     assert_raises(la.errors.ParameterError, "a report needs scores", page_of, find_pairs(["a", "b"], verify="none"))
 
 
-@pytest.mark.parametrize("overlap, texts", [(False, "none"), (True, "hash")])
-def test_texts_stay_out(made, page_of, overlap, texts):
-    assert not re.search(r"\b(word|new)\d+\b", page_of(made(overlap), texts=texts)[0])
-
-
 def test_many_pairs_of_one_document(rng, page_of):
     texts = ["the same text of some words again and again"] * 40 + planted(rng, n_families=10)
     page, data = page_of(find_pairs(texts, threshold=0.9))
@@ -110,15 +105,20 @@ def test_many_pairs_of_one_document(rng, page_of):
     assert data["documents"][0]["id"] is not None and "39 pairs" in page
 
 
-@pytest.mark.parametrize("line", [
+LINES = (
+    "dedup a.jsonl b.jsonl c.jsonl --against ref.jsonl --id id -t 0.75 --keep longest --set within=w --set fold_case=false",
     "pairs a.jsonl b.jsonl --id id -t 0.7",
     "decontaminate b.jsonl --against ref.jsonl --set fold_case=false -t 0.5 --measure resemblance",
-])  # fmt: skip
-def test_on_the_command_line(corpus, tmp_path, capsys, monkeypatch, line):
+)
+
+
+def test_the_command_of_a_page_repeats_the_job(corpus, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(corpus)
-    page, words = tmp_path / "page.html", line.split()
-    code, out, _ = run_command(capsys, *words, "--report", page)
-    assert code == 0 and f"written: {page}" in out
-    again = shlex.split(re.search(r"<pre>(.*?)</pre>", page.read_text(), re.DOTALL)[1].replace("&#39;", "'"))
-    first, second = (json.loads(run_command(capsys, *some, "--json")[1]) for some in (words, again[1:]))
-    assert all(first[key] == second[key] for key in ("documents", "pairs", "matches", "overlapping") if key in first)
+    for line in LINES:
+        page, words = tmp_path / "page.html", line.split()
+        code, out, _ = run_command(capsys, *words, "--report", page, "--force")
+        assert code == 0 and f"written: {page}" in out
+        again = shlex.split(re.search(r"<pre>(.*?)</pre>", page.read_text(), re.DOTALL)[1].replace("&#39;", "'"))
+        first, second = (json.loads(run_command(capsys, *some, "--json")[1]) for some in (words, again[1:]))
+        for key in ("documents", "pairs", "matches", "overlapping", "kept", "near_duplicates", "exact_duplicates", "plan"):
+            assert first.get(key) == second.get(key)

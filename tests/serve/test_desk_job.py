@@ -89,17 +89,6 @@ def test_precision_is_of_the_first_in_random_order(desk):
         assert told == wanted, "what is chosen by hand is not drawn, and copies count apart"
 
 
-def test_all_copies_of_a_text_are_judged_at_once(tmp_path):
-    texts = ["one two three four five six"] * 4 + ["seven eight nine ten eleven twelve"] * 3
-    desk = Desk(saved(tmp_path, {"in": [{"id": i, "text": text} for i, text in enumerate(texts)]}))
-    row = rows(desk, order="source")[0]["row"]
-    assert desk.pair(row)["copies"] == 3
-    progress = desk.judge(row, Judgement("keep"), copies=True)["progress"]
-    assert (progress["copies"], progress["judged"], progress["keep"]) == (3, 0, 0)
-    assert [one["judgement"] for one in rows(desk, order="source")] == ["keep"] * 3 + [None] * 2
-    assert desk.undo() == {"row": row, "rows": 3, "progress": desk.progress()}
-
-
 @pytest.mark.parametrize("given", [{}, {"id": None}], ids=["ids of a column", "ids of file and row"])
 def test_dedup_takes_the_overrides(tmp_path, given):
     """Ids of a column hold without the digest of an input that has changed since; those made of file and row do not."""

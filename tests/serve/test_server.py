@@ -1,11 +1,8 @@
 """The command: what it refuses to do, how it ends, and what it logs."""
 
 import json
-import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -39,9 +36,6 @@ def test_what_cannot_be_served(tmp_path, capsys):
     ):
         status, said = fails(capsys, "serve", tmp_path, *options)
         assert status == code and words in said and KEY not in said
-
-
-def test_what_can_be_served():
     for host in ("127.0.0.1", "127.1.2.3", "::1", "localhost"):
         check_keys(host, 8077, None)
     check_names(["seen.example.org", "localhost", "seen_2.example:443", "[::1]:8077", "10.0.0.1"])
@@ -56,21 +50,12 @@ def test_an_index_that_is_open_already_and_a_port_that_is_taken(tmp_path, capsys
     assert status == 1 and "Address already in use" in said
 
 
-def test_without_the_extra(tmp_path):
-    code = "import sys; sys.modules['uvicorn'] = None; from lookalike.cli import main; main(['serve', 'x'])"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"HOME": str(tmp_path)}
-    )
-    assert done.returncode == 1 and "pip install 'lookalike[serve]'" in done.stderr
-
-
 def test_connections_fit_open_files(monkeypatch):
     limits = [(256, 1000)]
-    calls = []
     monkeypatch.setattr("lookalike.serve.server.resource.getrlimit", lambda _: limits[-1])
-    monkeypatch.setattr("lookalike.serve.server.resource.setrlimit", lambda _, pair: (calls.append(pair), limits.append(pair)))
-    assert _within_files(Limits()).connections == 1000 - 256 and calls == [(1000, 1000)]
-    assert _within_files(Limits(connections=100)).connections == 100 and len(calls) == 1
+    monkeypatch.setattr("lookalike.serve.server.resource.setrlimit", lambda _, pair: limits.append(pair))
+    assert _within_files(Limits()).connections == 1000 - 256 and limits[1:] == [(1000, 1000)]
+    assert _within_files(Limits(connections=100)).connections == 100 and len(limits) == 2
 
 
 PATIENT = """
@@ -141,19 +126,6 @@ def test_a_signal_lets_open_requests_end(server):
     assert statuses == [(503, "close"), (200, None), (503, "close")]
     last = server.lines()[-1]
     assert last == {"time": last["time"], "event": "ended", "all_requests_answered": True}
-
-
-@pytest.mark.slow
-def test_requests_that_never_end_are_cut_off(tmp_path):
-    server = Server(make_index(tmp_path / "seen.idx", None), ("--quiet",)).start()
-    with connect(server) as half, server.client() as client:
-        half.sendall(head(server, 100) + b"{")
-        until(lambda: "\nlookalike_open_requests 2.0\n" in client.get("/metrics").text)
-        status, seconds = server.stop()
-    assert status == 0 and seconds > 5
-    assert [line["event"] for line in server.lines()][-1] == "ended"
-    with la.Index.open(server.folder) as index:  # the lock is free
-        assert index.check() == []
 
 
 SLOW = """
