@@ -5,6 +5,7 @@ from itertools import product
 
 import pytest
 from cli.commands import run
+from corpora import word_sets
 from json_lines import parse_lines, write_lines
 from raising import assert_raises
 
@@ -25,20 +26,13 @@ def corpus():
     return [" ".join(words) for words in texts], [" ".join(words) for words in asked]
 
 
-def shingles(text, wanted):
-    words = text.replace(".", "").split()
-    width = min(wanted, len(words))
-    return {tuple(words[i : i + width]) for i in range(len(words) - width + 1)} if words else set()
-
-
 def expected(texts, asked, threshold, top=None, width=2):
     """[(query, document, containment)], the best first."""
-    sets = [shingles(text, width) for text in texts]
+    sets, queries = (word_sets([text.replace(".", "") for text in some], width) for some in (texts, asked))
     found = []
-    for query, text in enumerate(asked):
-        own = shingles(text, width)
-        shares = [(-len(own & some) / len(own), d) for d, some in enumerate(sets) if own]
-        found += [(query, d, -share) for share, d in sorted(shares)[:top] if -share >= threshold]
+    for query, own in enumerate(queries):
+        shares = sorted((-len(own & some) / len(own), d) for d, some in enumerate(sets) if own)
+        found += [(query, d, -share) for share, d in shares[:top] if -share >= threshold]
     return found
 
 

@@ -25,8 +25,9 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind, batches", one_in(2, list(KINDS), [[1] * 40 + [3, 1000], [100, 7, 50, 1000]]))
-def test_any_way_of_adding_gives_the_same_answers(kind, batches):
-    """As all documents added at once, whose answers are those of a twin (test_answers.py)."""
+def test_any_way_of_adding_gives_the_same_answers(kind, batches, monkeypatch):
+    """As all documents added at once, whose answers are those of a twin (test_answers.py), and whatever is merged at a time."""
+    monkeypatch.setattr("lookalike.index.state.TOGETHER", 7)
     texts = planted(np.random.default_rng(4), n_families=60)
     with la.Index.create("whole", **KINDS[kind]) as index:
         index.add(range(len(texts)), texts)

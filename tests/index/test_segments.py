@@ -1,13 +1,11 @@
-"""Arrays of a segment that contradict each other; of merged segments, what was removed is gone, whatever is read at a time."""
+"""Arrays of a segment that contradict each other."""
 
 import numpy as np
-import pytest
 from raising import assert_raises
 
 import lookalike as la
 from lookalike.errors import IndexFormatError
 from lookalike.files.arrays import ArrayFile, write_arrays
-from lookalike.index import state
 
 N = 10
 CONTRADICTIONS = (
@@ -36,29 +34,3 @@ def test_values_that_contradict_each_other_are_found_though_checksums_fit(tmp_pa
             [said] = index.check()
             assert "segment-00000000" in said and "are not those of a segment" in said
             assert_raises(IndexFormatError, "segment-00000000", index.compact)
-
-
-WORDS = [f"w{i}" for i in range(40)]
-KINDS = {"minhash": {}, "packed": {"bits": 1, "slots": 40}, "probed": {"kind": "simhash", "probes": 20_000}}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_some_rows_at_a_time_make_the_same_bytes(tmp_path, monkeypatch, kind):
-    """Of several segments, some of whose documents are removed; what is found stays."""
-    asked = [" ".join(WORDS[i : i + 12]) for i in range(28)]
-    files = []
-    for together in (1 << 14, 7):
-        monkeypatch.setattr(state, "TOGETHER", together)
-        rng = np.random.default_rng(3)
-        with la.Index.create(f"{together}", **KINDS[kind], keep_text=kind != "packed", width=2) as index:
-            for part in range(4):
-                texts = ["", *(" ".join(rng.choice(WORDS, 12).tolist()) for _ in range(30))]
-                index.add([f"{part}-{i}" for i in range(31)], texts)
-            index.remove(["0-0", "1-5", "1-6", "3-30", *(f"2-{i}" for i in range(25))])
-            before = index.query(asked, top=200).sort_by([("query", "ascending"), ("id", "ascending")])
-            index.compact()
-            assert index.query(asked, top=200).sort_by([("query", "ascending"), ("id", "ascending")]).equals(before)
-            assert len(index) == 4 * 31 - 29 and not index.check()
-        (segment,) = (tmp_path / f"{together}").glob("segment-*")
-        files.append(segment.read_bytes())
-    assert files[0] == files[1]

@@ -19,11 +19,11 @@ NASTY = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028\u2
 
 
 class Outline(HTMLParser):
-    """Collects the elements of a page, their attributes, its headings, and scripts and styles."""
+    """Collects the elements of a page, their attributes, and scripts and styles."""
 
     def __init__(self, path):
         super().__init__()
-        self.tags, self.attributes, self.headings, self.raw = [], [], [], []
+        self.tags, self.attributes, self.raw = [], [], []
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attrs):
@@ -33,8 +33,6 @@ class Outline(HTMLParser):
             self.raw.append([tag, dict(attrs), ""])
 
     def handle_data(self, data):
-        if self.tags[-1:] == ["h2"] and data.strip():
-            self.headings.append(data)
         if self.cdata_elem:
             self.raw[-1][2] += data
 
@@ -59,7 +57,6 @@ def test_json_cannot_end_its_element():
 
 def test_the_page_has_only_elements_of_the_template(nasty):
     found = Outline(nasty)
-    assert [heading.split(".")[0] for heading in found.headings] == [str(i) for i in range(1, 10)]
     assert not {"img", "iframe", "object", "link", "base", "form"} & set(found.tags)
     style, data, script = found.raw
     assert (style[0], data[:2]) == ("style", ["script", {"type": "application/json", "id": "data"}])
@@ -67,8 +64,6 @@ def test_the_page_has_only_elements_of_the_template(nasty):
     assert not [name for name, _ in found.attributes if name.startswith("on") or name in ("src", "style")]
     links = {value for name, value in found.attributes if name == "href"}
     assert links == {f"#{anchor}" for anchor, _ in page.SECTIONS}, "ids are never links"
-    numbers = re.sub(r"\d{3,}|[\d.]*\d\.\d+|[0-9a-f]{64}", "", nasty.read_text().split("<main>")[0])
-    assert "49" not in numbers, "{{ 7*7 }} is no template"
 
 
 def test_the_policy_allows_our_script_and_style_by_their_hashes(nasty):

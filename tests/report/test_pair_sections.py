@@ -8,7 +8,6 @@ from collections import Counter
 import numpy as np
 import pytest
 from cli.commands import run as run_command
-from corpora import planted
 from listing import find_pairs
 from raising import assert_raises
 
@@ -96,13 +95,6 @@ def test_without_pairs_there_is_a_page_too_and_without_scores_there_is_none(page
         page, _ = page_of(result)
         assert "There is nothing to judge." in page and f"lookalike.{name}(data" in page
     assert_raises(la.errors.ParameterError, "a report needs scores", page_of, find_pairs(["a", "b"], verify="none"))
-
-
-def test_many_pairs_of_one_document(rng, page_of):
-    texts = ["the same text of some words again and again"] * 40 + planted(rng, n_families=10)
-    page, data = page_of(find_pairs(texts, threshold=0.9))
-    assert Counter(pair["section"] for pair in data["pairs"])["Documents in most pairs"] == 40
-    assert data["documents"][0]["id"] is not None and "39 pairs" in page
 
 
 LINES = (

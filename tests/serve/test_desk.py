@@ -152,13 +152,10 @@ def test_a_text_is_looked_up_and_shown_beside_a_neighbour(tmp_path, monkeypatch,
     with client_of_index(tmp_path, {2**60: whole, -7: HOSTILE[0]}, Limits(text=10_000), keeps) as client:
         about = client.get("/v1/about").json()
         assert about["keeps_texts"] is keeps and "seen.idx has 2 documents" in about["said"] and about["most_bytes"] == 10_000
-        for text, found in ((f"{whole.capitalize()}, eleven", [str(2**60)]), ("something that nobody has seen before now", [])):
-            matches = client.post("/v1/neighbours", json={"text": text}).json()["results"]
-            assert [match["id"] for match in matches] == found
-            for match in matches:
-                assert match["has_text"] is keeps and match["low"] < match["estimate"] <= match["high"] <= 1
-                assert match["resemblance"] == (pytest.approx(6 / 7) if keeps else None)
-                assert match["begins"] == (whole if keeps else "")
+        (match,) = client.post("/v1/neighbours", json={"text": f"{whole}, eleven"}).json()["results"]
+        assert match["low"] < match["estimate"] <= match["high"] <= 1
+        told = {"id": str(2**60), "has_text": keeps, "resemblance": pytest.approx(6 / 7) if keeps else None}
+        assert match.items() >= (told | {"begins": whole if keeps else ""}).items()
         compared = client.post("/v1/beside", json={"text": "one two three four five six seven", "id": str(2**60)}).json()
         if keeps:
             assert compared["why"] is None and compared["compared"]["words"] == [10, 7, 7]

@@ -28,23 +28,22 @@ def rows(desk, n=50, begin=0, **wanted):
 
 def test_texts_of_a_whole_page_are_read_at_once_and_few_are_held(desk, monkeypatch, tmp_path):
     """A list shows how texts begin though they are not held."""
+    monkeypatch.setattr("lookalike.serve.desk_job.HELD_BYTES", 3_000)
+    monkeypatch.setattr("lookalike.serve.desk_job.MOST_BEGINS", 50)
     asked, read = [], desk.result.texts
     monkeypatch.setattr(desk.result, "texts", lambda places, most: asked.append(len(places)) or read(places, most))
-    first, second = ({row["row"]: row["name"] for row in rows(desk, n=20, begin=begin, kind="near")} for begin in (0, 20))
-    assert all(desk.pair(row, list(first))["compared"] for row in first) and asked == [40]
-    monkeypatch.setattr("lookalike.serve.desk_job.HELD_BYTES", 3_000)
     texts = {row["id"]: row["text"] for row in read_lines(tmp_path / "b.jsonl")}
-    for row in second:
-        pair = desk.pair(row, list(second))
-        assert pair["compared"] and pair["begins"].keys() == second.keys()
-        assert all(
-            begun and texts[second[other]].startswith(begun.removesuffix("…")) for other, begun in pair["begins"].items()
-        )
-        assert desk._texts._n_bytes == sum(map(len, desk._texts._held.values())) <= 3_000
-    monkeypatch.setattr("lookalike.serve.desk_job.MOST_BEGINS", 10)
-    more = [row["row"] for row in rows(desk, n=20, begin=40, kind="near")]
-    desk.pair(more[0], more)
-    assert len(desk._texts.begins) == 10
+    for begin in (0, 20):
+        some = {row["row"]: row["name"] for row in rows(desk, n=20, begin=begin, kind="near")}
+        asked.clear()
+        for row in some:
+            pair = desk.pair(row, list(some))
+            assert pair["compared"] and pair["begins"].keys() == some.keys()
+            assert all(
+                begun and texts[some[other]].startswith(begun.removesuffix("…")) for other, begun in pair["begins"].items()
+            )
+            assert desk._texts._n_bytes == sum(map(len, desk._texts._held.values())) <= 3_000
+        assert asked[0] == 40 and len(desk._texts.begins) <= 50
 
 
 def test_one_input_that_is_gone_hides_no_pair_of_others(tmp_path):

@@ -10,20 +10,15 @@ from lookalike.serve.log import FLUSH_LINES, Handler, Log
 
 def test_lines_are_gathered_and_all_written(tmp_path, monkeypatch):
     """Also where a pipe takes a part at a time."""
-    path, asked = tmp_path / "log", ("127.0.0.1", "GET", "/healthz", 200, 0.1, 0, 18)
-    write = os.write
+    path, write = tmp_path / "log", os.write
     monkeypatch.setattr("lookalike.serve.log.os.write", lambda to, data: write(to, bytes(data[:700])))
     with open(path, "wb") as file:
-        log, quiet = Log(file.fileno()), Log(file.fileno(), requests=False)
-        for i in range(FLUSH_LINES - 1):
-            log.request(f"r{i}", *asked)
-        assert path.read_bytes() == b""
-        log.request("last", *asked)
-        assert len(read_lines(path)) == FLUSH_LINES and read_lines(path)[-1]["id"] == "last"
-        log.event("ended")
-        quiet.request("none", *asked)
-        quiet.flush()
-        assert read_lines(path)[-1]["event"] == "ended" and len(read_lines(path)) == FLUSH_LINES + 1
+        for n, log in enumerate((Log(file.fileno(), requests=False), Log(file.fileno()))):
+            for i in range(FLUSH_LINES):
+                log.request(f"r{i}", "127.0.0.1", "GET", "/healthz", 200, 0.1, 0, 18)
+            assert len(read_lines(path)) == n * FLUSH_LINES + n
+            log.event("ended")
+    assert read_lines(path)[-2]["id"] == f"r{FLUSH_LINES - 1}" and read_lines(path)[-1]["event"] == "ended"
 
 
 def test_messages_of_libraries_are_not_quoted(tmp_path):
