@@ -14,20 +14,16 @@ from lookalike.theory.weak_bits import cheapest_sets, probed_share
 WORDS = np.array([f"v{i}" for i in range(100_000)])
 
 
-def pairs_of_texts(n, size, changed, rng):
-    """Texts of ``size`` different words, and others of which so many are changed: their cosine is 1 - changed / size."""
-    chosen = [WORDS[rng.choice(len(WORDS), size + changed, replace=False)] for _ in range(n)]
-    return [" ".join(words[:size]) for words in chosen], [" ".join(words[changed:]) for words in chosen]
-
-
 def found(index, asked, **options):
     table = index.query(asked, top=None, **options)
     return set(zip(table["query"].to_pylist(), table["id"].to_pylist(), strict=True))
 
 
-def test_what_the_cheapest_flips_lead_to_is_found_and_nothing_else(rng):
+def test_what_the_cheapest_flips_lead_to_is_found_and_nothing_else(rng, monkeypatch):
     """Against all pairs: one is found if the bits of a prefix that differ are among the sets with the least sums there."""
-    left, right = pairs_of_texts(300, 60, 2, rng)
+    monkeypatch.setattr("lookalike.index.answers.MOST_PREFIXES", 1_000)
+    chosen = [WORDS[rng.choice(len(WORDS), 62, replace=False)] for _ in range(300)]
+    left, right = ([" ".join(words[begin : begin + 60]) for words in chosen] for begin in (0, 2))
     segments = [range(200), range(200, 299), range(299, 300)]
     for probes in (1, 2, 5, 23):
         with la.Index.create(f"{probes}", kind="simhash", threshold=0.5, radius=5, width=1, probes=probes) as index:

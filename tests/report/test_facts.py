@@ -73,8 +73,7 @@ def test_the_rows_that_are_chosen(run):
     sizes = sorted((row["n_duplicates"] + 1 for row in rows if row["n_duplicates"]), reverse=True)
     assert [group.members.size for group in facts.groups] == sizes[:4]
     for group in facts.groups:
-        order = rows[group.members.row]["order"]
-        own = [row["reason"] for row in rows if row["keeper"] == order and row["order"] != order]
-        assert group.scores.sum() == own.count("near")
+        its = [score for score, place in near if rows[place]["keeper"] == rows[group.members.row]["order"]]
         least, *drawn = group.shown.tolist()
-        assert least == group.members.near[0] and set(drawn) < set(group.members.near.tolist()) and drawn == sorted(drawn)
+        assert group.scores.sum() == len(its) and rows[least]["resemblance"] == its[0]
+        assert set(drawn) < set(group.members.near.tolist()) and drawn == sorted(drawn)

@@ -1,10 +1,9 @@
-"""What was acknowledged is there: after a kill in the middle of writes, and beside queries."""
+"""What was acknowledged is there after a kill in the middle of writes."""
 
 import contextlib
 import random
 import signal
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 from serve.served import Server, make_index
@@ -64,30 +63,3 @@ def test_nothing_acknowledged_is_lost_by_a_kill(tmp_path):
             held |= attempted
         assert set(there) <= set(held) and len(there) > 5
         held = there
-
-
-def test_readers_beside_a_writer_see_what_was_acknowledged(tmp_path):
-    """Each query is answered for a state between what was acknowledged before it and what was begun after it."""
-    server = Server(make_index(tmp_path / "seen.idx", None, keep_text=True)).start()
-    text = "some words that all of these documents have in common and one more "
-    acknowledged, begun, over = [0], [0], threading.Event()
-
-    def read():
-        with server.client() as client:
-            while not over.is_set():
-                low = acknowledged[0]
-                (found,) = client.post("/v1/query", json={"texts": [text], "top": 1000}).json()["results"]
-                ids = sorted(int(match["id"]) for match in found)
-                assert ids == list(range(len(ids))) and low <= len(ids) <= begun[0]
-
-    with server.client() as client, ThreadPoolExecutor(3) as pool:
-        readers = [pool.submit(read) for _ in range(3)]
-        while begun[0] < 75:
-            ids = range(begun[0], begun[0] + 5)
-            begun[0] += 5
-            client.post("/v1/documents", json={"documents": [{"id": str(i), "text": text} for i in ids]}).raise_for_status()
-            acknowledged[0] = begun[0]
-        over.set()
-        for reader in readers:
-            reader.result()
-    assert server.stop()[0] == 0
