@@ -3,7 +3,6 @@
 import os
 from functools import partial
 
-import numpy as np
 import pytest
 
 import lookalike as la
@@ -30,11 +29,3 @@ def test_changes_of_an_index_end_with_the_manifest_on_the_disk(tmp_path, synced)
             change(*given)
             manifest = next(i for i, path in enumerate(synced) if "manifest" in path)
             assert synced[-1] == folder and synced.index(folder) < manifest, "files first, then what names them"
-
-
-def test_a_new_file_of_fingerprints_is_named_on_the_disk(tmp_path, synced):
-    file, path = la.search.FingerprintFile("seen.fps"), str(tmp_path / "seen.fps")
-    for named in ([str(tmp_path)], []):
-        synced.clear()
-        file.append(np.arange(3, dtype=np.uint64))
-        assert synced == [path, path, *named], "data, then head, then the name"

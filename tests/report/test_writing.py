@@ -93,8 +93,8 @@ def test_every_kind_of_result_has_a_page(run, page_of):
 
 def test_what_is_in_memory_has_a_page(page_of):
     table = pa.table({"text": [f"{ONE} seven"] * 2 + [f"{ONE} eight", ""], "id": [2**60, 2, 3, 4]})
-    for rows, settings in ((table[:1], {}), (table[:0], {}), (table, {"id": "id"})):
-        page, data = page_of(la.dedup(rows, threshold=0.4, **settings))
+    for rows in (table[:0], table[:1], table):
+        page, data = page_of(la.dedup(rows, threshold=0.4, id="id"))
         assert page.count("<h2>") == 9 and "not known" in page, "there is no digest of what is in memory"
     assert {document["id"] for document in data["documents"]} == {str(2**60), 3}
 
@@ -131,7 +131,6 @@ def test_near_misses_are_shown_and_counted(page_of):
     words = [f"w{i}" for i in range(100)]
     edited = [words, [*words[:45], "x", *words[46:]], [*words[:90], *(f"y{i}" for i in range(10))]]
     result = la.dedup([" ".join(some) for some in edited], threshold=0.93)
-    assert result.keep.all()
     near = near_misses(result.near_misses, 0.93, 0.88, 5, result.settings.finder.recall)
     assert near.total == 1 and near.score.tolist() == [91 / 101] and near.expected == pytest.approx(1, abs=0.05)
     page, data = page_of(result)

@@ -18,26 +18,23 @@ def write(client, name, acknowledged, attempted):
     """Add, replace and remove documents until the server is gone; note what it has acknowledged."""
     rng = random.Random(name)
 
-    def sent(method, body):
-        client.request(method, "/v1/documents", json=body).raise_for_status()
-
     def added(texts):
-        sent("POST", {"documents": [{"id": id, "text": text} for id, text in texts.items()]})
+        attempted.update(texts)
+        for id in texts:
+            acknowledged.pop(id, None)
+        documents = [{"id": id, "text": text} for id, text in texts.items()]
+        client.post("/v1/documents", json={"documents": documents}).raise_for_status()
         acknowledged.update(texts)
 
     with contextlib.suppress(httpx.HTTPError):
         for i in range(10_000):
-            texts = {id: f"text {id} of version one" for id in [f"{name}-{i}-{k}" for k in range(rng.randrange(1, 4))]}
-            chosen = rng.choice([*acknowledged, None])
-            attempted |= texts
-            added(texts)
-            if chosen and i % 3 == 1:
-                attempted[chosen] = f"text {chosen} of version {i}"
+            added({f"{name}-{i}-{k}": f"text {name}-{i}-{k} of version one" for k in range(rng.randrange(1, 4))})
+            chosen = rng.choice([*acknowledged])
+            if i % 3 == 1:
+                added({chosen: f"text {chosen} of version {i}"})
+            elif i % 3 == 2:
                 acknowledged.pop(chosen)
-                added({chosen: attempted[chosen]})
-            if chosen and i % 3 == 2:
-                acknowledged.pop(chosen)
-                sent("DELETE", {"ids": [chosen]})
+                client.request("DELETE", "/v1/documents", json={"ids": [chosen]}).raise_for_status()
                 attempted.pop(chosen)
 
 
