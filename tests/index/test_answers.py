@@ -5,24 +5,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from corpora import planted
 from waiting import at_once
 
 import lookalike as la
 from lookalike.text.texts import from_strings
 
 COLUMNS = ("query", "id", "estimated_resemblance", "standard_error", "resemblance")
-
-
-def some_texts(rng, n, base):
-    """Texts of families, some of them copies, some empty; shorter ones are more often alike by chance."""
-    words = np.array([f"w{i}" for i in range(400)])
-    out = []
-    for _ in range(n):
-        mine = base[int(rng.integers(0, len(base)))].copy()
-        places = rng.integers(0, len(mine), int(rng.choice([0, 0, 1, 2, 6])))
-        mine[places] = rng.integers(0, len(words), len(places))
-        out.append("" if rng.random() < 0.05 else " ".join(words[mine].tolist()))
-    return out
 
 
 def twin(index, segments, removed, queries):
@@ -80,22 +69,19 @@ KINDS = {
 def test_look_ups_are_those_of_the_twin(kind, keep, monkeypatch):
     """Of several segments, of which documents were removed; one query at a time too, and in pieces, by threads that ask at once."""
     rng = np.random.default_rng(1 + keep)
-    base = [rng.integers(0, 400, int(size)) for size in rng.integers(6, 60, 8)]
+    texts = planted(rng, n_families=25, lengths=(6, 60))
     with la.Index.create("x", keep_text=keep, **KINDS[kind]) as index:
-        segments, count = [], 0
-        for size in rng.integers(1, 40, 4).tolist():
-            names = (
-                range(count, count + size) if keep else [f"é\U0001f600{i}" * (1 + i % 9) for i in range(count, count + size)]
-            )
-            segments.append(list(zip(names, some_texts(rng, size, base), strict=True)))
-            count += size
-            index.add(*zip(*segments[-1], strict=True))
-        everyone = [name for segment in segments for name, _ in segment]
-        removed = {everyone[i] for i in rng.choice(count, count // 5, replace=False)} - {everyone[0]}
+        segments, removed = [], set()
+        for number, size in enumerate((30, 1, 20, 12)):
+            names = range(100 * number, 100 * number + size)
+            names = names if keep else [f"é\U0001f600{i}" * (1 + i % 9) for i in names]
+            chosen = ["", *(texts[i] for i in rng.integers(0, len(texts), size))][-size:]
+            segments.append(list(zip(names, chosen, strict=True)))
+            removed |= set(names[4::5])
+            index.add(names, chosen)
         index.remove(sorted(removed))
-        segments = [segment for segment in segments if not {name for name, _ in segment} <= removed]
-        assert index.info["segments"] == len(segments) > 1
-        queries = [*some_texts(rng, 14, base), "", "nothing like it"]
+        assert index.info["segments"] == len(segments)
+        queries = [*texts[:14], "", "nothing like it"]
         every = twin(index, segments, removed, queries)
         for top in (None, 1, 3):
             expected = [said for matches in every for *_, said in sorted(matches)[:top]]
@@ -111,8 +97,8 @@ def test_look_ups_are_those_of_the_twin(kind, keep, monkeypatch):
 
         groups = [queries[i:] + queries[:i] for i in range(0, 16, 2)]
         expected = [index.query(group) for group in groups]
-        for tables in at_once(len(groups), lambda i: [index.query(groups[i]) for _ in range(8)]):
-            assert tables[0].equals(expected.pop(0)) and all(table.equals(tables[0]) for table in tables)
+        for number, tables in enumerate(at_once(len(groups), lambda i: [index.query(groups[i]) for _ in range(8)])):
+            assert all(table.equals(expected[number]) for table in tables)
         plain = [ask(queries * 5) for ask in (index.query, index.first)]
         for name, value in {"FEW": 8, "BLOCK_BYTES": 0}.items():
             monkeypatch.setattr(f"lookalike.index.answers.{name}", value)

@@ -80,13 +80,11 @@ def test_no_text_takes_more_room_than_it_is_given():
 
 def test_hashes_hide_words_but_not_which_are_equal():
     left, right = "secret words are here, and secret ones", "secret words were here, and secret twos"
-    hide = redactor_of(b"key")
+    hide, other = redactor_of(b"key"), redactor_of(b"other")
     found = compare(left.encode(), right.encode(), Shingling(width=1), 10_000, hide)
-    told = json.dumps([found.rows, found.inline])
-    assert not any(word in told for word in ("secret", "words", "here", "ones", "twos", "were"))
-    said = sides_of(found)[0].split()
-    assert said[0] == said[6] and len(set(said)) == len(said) - 1
-    assert hide("secret") != redactor_of(b"other")("secret")
+    told, said = json.dumps([found.rows, found.inline]), sides_of(found)[0].split()
+    assert not any(word in told for word in (left + right).replace(",", "").split())
+    assert said[0] == said[6] and len(set(said)) == len(said) - 1 and hide("secret") != other("secret")
 
 
 def test_how_a_text_begins_is_said_in_words():

@@ -1,6 +1,5 @@
 """The desk of a saved job: facts, pages of removals, pairs with their texts, judgements, the report."""
 
-import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -58,15 +57,13 @@ def test_one_input_that_is_gone_hides_no_pair_of_others(tmp_path):
 
 
 def test_texts_that_were_in_memory(tmp_path):
-    texts = [f"some words of a text that is said again {i % 2} a b c d e f g h {'x' * (i > 1)}" for i in range(4)]
-    la.dedup(texts, threshold=0.5).save(tmp_path / "job")
+    la.dedup([f"some words of a text that is said again {'x' * i}" for i in range(2)], threshold=0.5).save(tmp_path / "job")
     desk = Desk(tmp_path / "job")
-    (row, *_) = rows(desk)
+    (row,) = rows(desk)
     assert "in memory" in desk.pair(row["row"])["why"]
     desk.judge(row["row"], Judgement("keep"))
-    assert json.loads((tmp_path / "job" / "overrides.jsonl").read_text()) == {
-        "id": row["row"], "action": "keep", "input": "in memory", "sha256": None,
-    }  # fmt: skip
+    (line,) = read_lines(tmp_path / "job/overrides.jsonl")
+    assert line == {"id": row["row"], "action": "keep", "input": "in memory", "sha256": None}
 
 
 def test_precision_is_of_the_first_in_random_order(desk):
