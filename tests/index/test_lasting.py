@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from itertools import chain, repeat
 from unittest.mock import Mock
 
 import numpy as np
@@ -97,19 +98,12 @@ def test_killed_at_random_moments(n):
 ])  # fmt: skip
 def test_a_full_disk_changes_nothing(three_segments, monkeypatch, what, given, how):
     """Each of the writes of a change may be the one that fails; it has then happened wholly or not at all."""
-    fsync = os.fsync
+    full = OSError(28, "No space left on device")
     for synced in range(4):
-        left = iter(range(synced))
-
-        def failing(file, left=left):
-            if next(left, None) is None:
-                raise OSError(28, "No space left on device")
-            fsync(file)
-
         with la.Index.open(three_segments) as index:
             before = answers(index, TEXTS)
             with monkeypatch.context() as patch:
-                patch.setattr(os, "fsync", failing)
+                patch.setattr(os, "fsync", Mock(side_effect=chain([None] * synced, repeat(full))))
                 try:
                     getattr(index, what)(*given, **how)
                     break

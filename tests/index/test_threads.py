@@ -1,8 +1,8 @@
 """Threads share an index and processes its folder: what was acknowledged is there, and nobody sees half a change."""
 
-import os
 import threading
 from contextlib import contextmanager
+from multiprocessing import get_context
 
 from raising import assert_raises
 from waiting import at_once
@@ -93,25 +93,22 @@ def test_a_closed_index_says_so_once_its_change_has_ended():
 @contextmanager
 def forked(work):
     """Fork a child; give what it says of some work, and let it live for as long as this lasts."""
-    said, told = os.pipe()
-    go, ended = os.pipe()
-    child = os.fork()
-    if child == 0:
+    fork = get_context("fork")
+    said, over = fork.SimpleQueue(), fork.Event()
+
+    def do():
         try:
-            out = str(work())
+            said.put(str(work()))
         except BaseException as error:
-            out = f"{type(error).__name__}: {error}"
-        os.write(told, out.encode()[:4000])
-        os.close(told)
-        os.close(ended)
-        os.read(go, 1)
-        os._exit(0)
-    os.close(told)
-    with os.fdopen(said) as stream:
-        yield stream.read()
-    os.close(ended)
-    os.close(go)
-    assert os.waitpid(child, 0)[1] == 0
+            said.put(f"{type(error).__name__}: {error}")
+        over.wait()
+
+    child = fork.Process(target=do)
+    child.start()
+    yield said.get()
+    over.set()
+    child.join()
+    assert child.exitcode == 0
 
 
 def test_a_forked_process_neither_changes_nor_releases_the_index():

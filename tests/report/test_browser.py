@@ -6,7 +6,6 @@ import random
 import pyarrow as pa
 import pytest
 from browsers import needed, opened, violations
-from conftest import DATA
 from json_lines import read_lines
 from listing import find_pairs
 from serve.desk_jobs import HOSTILE, assert_harmless, hostile_rows
@@ -94,7 +93,7 @@ def test_a_walk_through_the_page(browser, made, tmp_path):
         assert other.startswith("Judged 0 of 8"), "another report, other judgements"
 
 
-def test_the_page_on_a_phone_on_paper_and_without_a_mouse(browser, made, tmp_path):
+def test_the_page_on_a_phone_on_paper_and_without_a_mouse(browser, made):
     with opened(browser, made, viewport={"width": 360, "height": 800}) as tab:
         assert tab.evaluate("document.querySelectorAll('*').length") < 8_000, "little to lay out"
         tab.keyboard.press("Tab")
@@ -107,8 +106,6 @@ def test_the_page_on_a_phone_on_paper_and_without_a_mouse(browser, made, tmp_pat
         tab.emulate_media(media="print")
         assert not tab.locator("nav").is_visible() and not tab.locator("#judge .controls").first.is_visible()
         assert all(tab.locator(f"#{anchor} h2").is_visible() for anchor, _ in SECTIONS)
-        tab.pdf(path=tmp_path / "page.pdf")
-        assert (tmp_path / "page.pdf").stat().st_size > 20_000
 
 
 REFUSE = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } });"
@@ -129,23 +126,16 @@ def test_what_works_without_scripts_and_without_storage(browser, made):
 
 
 def hostile(name):
-    """The result of documents that would do something, or of real ones."""
+    """The result of documents that would do something."""
     texts = [text + end for text in HOSTILE for end in ("", " x")]
     if name == "dedup":
         return la.dedup(pa.Table.from_pylist(hostile_rows()), id="id", threshold=0.5)
     if name == "pairs":
         return find_pairs(texts + ["some words of no other text " * 3] * 5, threshold=0.4)
-    if name == "decontaminate":
-        return la.decontaminate(texts[1::2], against=HOSTILE, threshold=0.3)
-    if not DATA.is_dir():
-        pytest.skip("the real corpora lie beside the repository, and are absent here")
-    return la.dedup(DATA / f"{name}.parquet", id="id", threshold=0.7, memory="1200MB")
+    return la.decontaminate(texts[1::2], against=HOSTILE, threshold=0.3)
 
 
-REAL = [pytest.param(name, marks=pytest.mark.slow) for name in ("policies", "poems_zh")]
-
-
-@pytest.mark.parametrize("name", ["dedup", "pairs", "decontaminate", *REAL])
+@pytest.mark.parametrize("name", ["dedup", "pairs", "decontaminate"])
 def test_every_pair_of_hostile_documents_can_be_shown(browser, tmp_path, name):
     """In pages of which all sections are there; with all that is folded unfolded, axe finds nothing wrong, and they fit."""
     hostile(name).report(tmp_path / "page.html", title="<b>\u202e</title>")
@@ -160,7 +150,6 @@ def test_every_pair_of_hostile_documents_can_be_shown(browser, tmp_path, name):
         for _ in range(pairs):
             tab.locator("#after").click()
             assert len(tab.locator("#view").inner_text()) > 20
-        if name not in ("policies", "poems_zh"):
-            assert_harmless(tab, "#least", "img, iframe, b:not(.tile b), main a")
+        assert_harmless(tab, "#least", "img, iframe, b:not(.tile b), main a")
         tab.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")
         assert violations(tab) == []

@@ -60,7 +60,7 @@ def test_lines_of_code_begin_with_their_indentation():
 
 
 HOSTILE = [
-    b"<script>alert(1)</script>" * 2_000, b"W" * 1_000_000, b"a b\n" * 9_000, "\u202e\u2028".encode() * 200_000,
+    b"<script>alert(1)</script>" * 2_000, b"W" * 200_000, b"a b\n" * 9_000, "\u202e\u2028".encode() * 60_000,
     b"'\"&<>" * 9_000, b"\xff\xfe" * 100_000, "שלום ".encode() * 5_000, b"", b" \n ", b"x <b>",
     "".join(chr(i) for i in range(1, 3000)).encode(),
 ]  # fmt: skip

@@ -52,8 +52,6 @@ def test_limits_and_metrics_are_those_of_the_command(server):
     options = {option.opts[0]: option for option in serve.params}
     table = re.findall(r"^\| `(--[a-z-]+)` \| (\S+) \|", PAGE, re.MULTILINE)
     assert [(name, str(options[name].default).removesuffix(".0")) for name, _ in table] == table and len(table) == 6
-    for option in re.findall(r"lookalike serve [^\n`]*", PAGE):
-        assert set(re.findall(r"--[a-z-]+", option)) <= set(options)
     statuses = set(re.findall(r"\b[45]\d\d\b", PAGE.partition("## Errors")[2].partition("## Limits")[0]))
     with server.client() as client:
         document = client.get("/openapi.json").json()

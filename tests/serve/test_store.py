@@ -136,13 +136,16 @@ def test_full_queues_and_late_requests(store, monkeypatch, blocked):
     monkeypatch.setattr(module, "GROUP_TEXTS", 1)
     go, calls = blocked
 
+    def add(ids):
+        return [asyncio.ensure_future(store.add([f"{i}"], ["a"], 1)) for i in ids]
+
     async def ask():
         queries = [asyncio.ensure_future(store.query(["a"], 10, 1)) for _ in range(2 + 50)]
         await until(lambda: calls == ["answers"] * 2)
         queries += [asyncio.ensure_future(store.query(["a"], 10, 1)) for _ in range(3)]
-        changes = [asyncio.ensure_future(store.add(["first"], ["a"], 1))]
+        changes = add([0])
         await until(lambda: calls[2:] == ["add"])
-        changes += [asyncio.ensure_future(store.add([f"{i}"], ["a"], 1)) for i in range(53)]
+        changes += add(range(1, 54))
         await until(lambda: sum(map(asyncio.Future.done, changes)) == 3)
         store.withdraw()
         assert store.n_waiting == (50, 50)
