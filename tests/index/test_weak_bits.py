@@ -5,7 +5,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from raising import assert_raises
 
 import lookalike as la
 from lookalike.theory.simhash import within_radius
@@ -61,9 +60,10 @@ def test_what_is_stated_follows_the_sizes_of_segments():
 
 
 def test_one_table_takes_the_place_of_four():
-    """What is kept is the exact index's, less three tables of 12 bytes a document. Their sketches do not mix."""
-    exact, probed = (la.Index.create(name, kind="simhash", **how) for name, how in (("exact", {}), ("probed", {"probes": 23})))
-    for index in (exact, probed):
-        index.add(range(5000), [f"one two three four five six seven w{i}" for i in range(5000)])
-    assert 36 < exact.info["bytes_per_document"] - probed.info["bytes_per_document"] < 40
-    assert_raises(la.errors.IncompatibleSketchError, "probes=23", probed.query, exact.sketch(["text"]))
+    """Of 12 bytes a document each."""
+    sizes = []
+    for name, how in (("exact", {}), ("probed", {"probes": 23})):
+        with la.Index.create(name, kind="simhash", **how) as index:
+            index.add(range(5000), [f"one two three four five six seven w{i}" for i in range(5000)])
+            sizes.append(index.info["bytes_per_document"])
+    assert 36 < sizes[0] - sizes[1] < 40
