@@ -105,9 +105,11 @@ def forked(work):
 
     child = fork.Process(target=do)
     child.start()
-    yield said.get()
-    over.set()
-    child.join()
+    try:
+        yield said.get()
+    finally:
+        over.set()
+        child.join()
     assert child.exitcode == 0
 
 
