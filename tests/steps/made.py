@@ -27,8 +27,7 @@ def binary_column(rows, width, kind="fixed"):
     return plain.dictionary_encode() if kind.startswith("numbered") else plain
 
 
-KINDS = ["fixed", "small", "large", "numbered", "numbered small"]
-kinds = st.sampled_from(KINDS)
+kinds = st.sampled_from(["fixed", "small", "large", "numbered", "numbered small"])
 
 
 def code_column(codes, slots, kind="fixed"):

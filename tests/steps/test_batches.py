@@ -8,7 +8,6 @@ import pytest
 from cut_tables import cut_rows, cuts, whole
 from hypothesis import given
 from hypothesis import strategies as st
-from steps.made import KINDS, binary_column
 
 from lookalike.steps import batches as pieces
 from lookalike.steps.batches import as_words, row_starts
@@ -34,19 +33,6 @@ def test_pieces_hold_all_rows_and_whole_groups(raw, cut, limit, grouped):
 
 
 WIDTH = 4
-cells = st.lists(st.binary(min_size=WIDTH, max_size=WIDTH), max_size=9)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@given(rows=cells, before=cells, cut=st.tuples(st.integers(0, 9), st.integers(0, 9)))
-def test_rows_begin_where_they_begin(kind, rows, before, cut):
-    """Also those of a slice, and of a slice of a slice."""
-    begin, end = sorted(cut)
-    column = binary_column(before + rows, WIDTH, kind).slice(len(before))
-    for some, wanted in ((column, rows), (column.slice(begin, max(0, end - begin)), rows[begin:end])):
-        data, starts = row_starts(some, WIDTH)
-        assert [bytes(data[start : start + WIDTH]) for start in starts.tolist()] == wanted
-        assert as_words(some, WIDTH, np.uint16).tolist() == [np.frombuffer(row, "<u2").tolist() for row in wanted]
 
 
 def test_no_byte_is_copied():

@@ -1,4 +1,4 @@
-"""``la.verify`` and ``la.decide`` on their own, against set arithmetic and the naive walk."""
+"""``la.exact_pairs``, ``la.verify`` and ``la.decide`` on their own, against set arithmetic and the naive walk."""
 
 import numpy as np
 import pytest
@@ -8,29 +8,39 @@ from naive import walk as naive
 from steps.made import as_shingles
 
 import lookalike as la
+from lookalike.steps import keep as module
 
-small_sets = st.lists(st.frozensets(st.integers(0, 40), max_size=12), max_size=14)
+thresholds = st.sampled_from([1e-9, 0.1, 0.3, 0.5, 0.6, 2 / 3, 0.75, 0.8, 0.9, 1.0])
+few = st.lists(st.lists(st.integers(0, 12), max_size=10), max_size=30)
+near = st.builds(  # parts of one set, with members of their own
+    lambda n, parts: [[*range(a, n - b), *range(1000 + 9 * i, 1000 + 9 * i + c)] for i, (a, b, c) in enumerate(parts)],
+    st.integers(8, 300), st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9)), max_size=25),
+)  # fmt: skip
 
 
-def verified(sets, left, right, threshold):
-    """{pair: resemblance} of the pairs that reach the threshold."""
-    found = la.verify(la.search.Pairs(np.array(left), np.array(right), len(sets)), as_shingles(sets), threshold=threshold)
-    return dict(zip(zip(found.left.tolist(), found.right.tolist(), strict=True), found.resemblance, strict=True))
+def told(pairs):
+    """{pair: resemblance}, in the order in which pairs come."""
+    return dict(zip(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True), pairs.resemblance.tolist(), strict=True))
 
 
 @settings(max_examples=150)
-@given(small_sets, st.sampled_from([0.1, 0.25, 1 / 3, 0.5, 0.6, 2 / 3, 0.75, 0.8, 1.0]))
-def test_verified_pairs_equal_set_arithmetic(sets, threshold):
-    found = verified(list(map(sorted, sets)), *np.triu_indices(len(sets), 1), threshold)
-    assert found == naive.all_pairs(sets, threshold)
+@given(few | near, thresholds, st.integers(1, 40))
+def test_all_pairs_are_found_and_verified(sets, threshold, room):
+    wanted, shingles = naive.all_pairs(list(map(set, sets)), threshold), as_shingles(sets)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "VALUES", room)
+        assert list(told(la.exact_pairs(shingles, threshold=threshold)).items()) == sorted(wanted.items())
+    every = la.search.Pairs(*np.triu_indices(len(sets), 1), len(sets))
+    assert told(la.verify(every, shingles, threshold=threshold)) == wanted
 
 
-@pytest.mark.parametrize("common", range(1, 11))
-def test_a_pair_at_the_threshold_counts(common):
+def test_a_pair_at_the_threshold_counts():
     """The boundary: intersection / union in float64 equals the threshold to the last bit."""
-    sets, threshold = [range(10), range(10 - common, 20 - common)], common / (20 - common)
-    assert verified(sets, [0], [1], threshold) == {(0, 1): threshold}
-    assert threshold == 1 or not verified(sets, [0], [1], float(np.nextafter(threshold, 2)))
+    for common in range(1, 11):
+        shingles, threshold = as_shingles([range(10), range(10 - common, 20 - common)]), common / (20 - common)
+        pair = la.search.Pairs([0], [1], 2)
+        assert told(la.verify(pair, shingles, threshold=threshold)) == {(0, 1): threshold}
+        assert threshold == 1 or not told(la.verify(pair, shingles, threshold=float(np.nextafter(threshold, 2))))
 
 
 @settings(max_examples=200)
@@ -45,13 +55,13 @@ def test_keep_equals_twin(n, raw):
     assert kept.mask.tolist() == [k == d for d, k in enumerate(kept.keeper.tolist())]
 
 
-@pytest.mark.parametrize("scores", [None, [1.5], [-0.5], [float("nan")]])
-def test_keep_wants_verified_pairs(scores):
-    resemblance = None if scores is None else np.array(scores)
-    with pytest.raises(la.errors.ParameterError, match="verify"):
-        la.decide(la.search.Pairs(np.array([0]), np.array([1]), 2, resemblance))
-
-
-def test_verify_refuses_pairs_of_other_documents():
+def test_refusals():
+    one = as_shingles([[1], []])
+    for scores in (None, [1.5], [-0.5], [float("nan")]):
+        with pytest.raises(la.errors.ParameterError, match="verify"):
+            la.decide(la.search.Pairs([0], [1], 2, None if scores is None else np.array(scores)))
     with pytest.raises(la.errors.ParameterError, match="3 documents"):
-        la.verify(la.search.Pairs(np.array([0]), np.array([1]), 3), as_shingles([[1], []]), threshold=0.5)
+        la.verify(la.search.Pairs([0], [1], 3), one, threshold=0.5)
+    for threshold in (0, 1.1, float("nan")):
+        with pytest.raises(la.errors.ParameterError, match="threshold must be"):
+            la.exact_pairs(one, threshold=threshold)

@@ -6,7 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pyarrow as pa
 import pytest
-from cut_tables import cut_at, cut_rows, cuts, run
+from cut_tables import cut_at, cut_rows, cuts, folded, run
 from hypothesis import example, given
 from hypothesis import strategies as st
 from naive import dedup
@@ -14,22 +14,8 @@ from naive.crowds import heads_of
 from steps.made import code_column, columns, grouped, links_of_bucket, rows_of
 
 from lookalike.steps import pairs as linking
-from lookalike.steps.pairs import at_most, bucket, near, nibbles_by_order, same_texts
+from lookalike.steps.pairs import bucket, near, nibbles_by_order, same_texts
 from lookalike.values.tables import LINKS
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=25), cuts, st.none() | st.integers(0, 12))
-def test_links_end_with_the_last_that_is_wanted(links, cut, limit):
-    """Marks of crowds, links of a document with itself, do not count; nothing is asked for beyond the end."""
-    given_rows = [batch for batch in cut_rows(links, LINKS, cut) if len(batch)]
-    left = iter(given_rows)
-    found = rows_of(at_most(left, limit))
-    ends = [place for place, (a, b) in enumerate(links) if a != b]
-    last = 0 if limit == 0 else ends[limit - 1] + 1 if limit is not None and len(ends) >= limit else len(links)
-    assert found == links[:last]
-    asked = given_rows[: len(given_rows) - len(list(left))]
-    assert sum(map(len, asked[:-1])) < max(1, last) and (limit != 0 or not asked)
-
 
 bucket_groups = st.dictionaries(
     st.integers(-(2**63), 2**63 - 1), st.sets(st.integers(0, 40), min_size=1, max_size=20).map(sorted), max_size=6
@@ -47,8 +33,6 @@ def expected(groups, rule):
 @given(bucket_groups, bucket_rules, cuts, st.integers(1, 30))
 @example({1: [0, 1], 2: list(range(20))}, {"max_bucket": 4, "boundary": 3, "heads": 2}, [4, 7, 9], 1)
 @example({1: list(range(20))}, {"max_bucket": 4, "boundary": 9, "heads": 2}, [1, 2, 3, 7, 8, 12], 3)
-@example({1: list(range(20))}, {"max_bucket": 4, "boundary": 0, "heads": 0}, [6, 6, 19], 3)
-@example({1: [0, 1, 2], 2: [5], 3: [6, 7]}, {"max_bucket": 2, "boundary": 0, "heads": 0}, [3, 4], 5)
 @example({1: list(range(20))}, {"max_bucket": None, "boundary": 9, "heads": 8}, [6, 6, 19], 5)
 def test_any_cut_gives_the_links_of_buckets(groups, rule, cut, room):
     """A limit takes the first of them."""
@@ -62,13 +46,10 @@ def test_any_cut_gives_the_links_of_buckets(groups, rule, cut, room):
 
 @given(bucket_groups, bucket_rules, cuts, st.integers(0, 18), st.integers(1, 18), st.integers(0, 1 << 32))
 def test_links_can_be_cut_while_they_are_made(groups, rule, cut, least, slots, seed):
-    least = min(least, slots)
-    codes = np.random.default_rng(seed).integers(0, 2, (41, slots), np.uint16)
-    by_order = nibbles_by_order(slots, 41)
-    total = by_order.start()
-    for row in cut_at(columns(order=np.arange(41), code=code_column(codes, slots)), range(0, 41, 5)):
-        by_order.add(total, row)
-    found = bucket(iter(cut_at(grouped(groups), cut)), **rule, nibbles=(total.reshape(-1), slots, least))
+    least, codes = min(least, slots), np.random.default_rng(seed).integers(0, 2, (41, slots), np.uint16)
+    rows = cut_at(columns(order=np.arange(41), code=code_column(codes, slots)), range(0, 41, 5))
+    nibbles = folded(nibbles_by_order(slots, 41), rows).reshape(-1)
+    found = bucket(iter(cut_at(grouped(groups), cut)), **rule, nibbles=(nibbles, slots, least))
     agree = [(a, b) for a, b in expected(groups, rule) if (codes[a] == codes[b]).sum() >= least]
     assert rows_of(found, LINKS) == agree
 
@@ -142,16 +123,6 @@ def test_any_cut_gives_the_links_within_a_radius(prints, rule, cut, grouped, roo
     assert sum(a < b for a, b in some) == min(room, sum(a < b for a, b in wanted))
 
 
-def test_fingerprints_of_two_words_and_of_threads(rng):
-    words = rng.integers(0, 1 << 64, (60, 2), dtype=np.uint64)
-    words[30:] = words[:30]
-    words[30:, 1] ^= np.uint64(1) << rng.integers(0, 64, 30, dtype=np.uint64)
-    lists = pa.LargeListArray.from_arrays(2 * np.arange(61), pa.array(words.ravel().view(np.int64)))
-    rows = cut_at(columns(order=np.arange(60), keys=lists), [7])
-    rule = {"radius": 1, "bits": 128, "max_bucket": 4, "boundary": 0, "threads": 2}
-    assert sorted(rows_of(near(iter(rows), **rule))) == [(i, i + 30) for i in range(30)]
-
-
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.booleans()), max_size=30), cuts)
 def test_any_cut_links_equal_texts_with_the_first_of_two_values(documents, cut):
     """Value 0 is none; of the texts, some are empty."""
@@ -160,8 +131,3 @@ def test_any_cut_links_equal_texts_with_the_first_of_two_values(documents, cut):
     given_rows = [(bytes([text]) * 16, 3 * i, empty, bytes([value]) * 16) for i, (text, value, empty) in enumerate(documents)]
     rows = [(3 * i, text, value or None) for i, (text, value, empty) in enumerate(documents) if not empty]
     assert set(run(same_texts, cut_rows(given_rows, schema, cut))) == dedup.same_texts(rows)
-
-
-def test_no_rows_give_no_links():
-    rule = {"max_bucket": 2, "boundary": 0}
-    assert run(bucket, iter([]), **rule) == run(near, iter([]), radius=3, bits=64, **rule) == []

@@ -15,12 +15,10 @@ from naive.text import hashes
 
 from lookalike.errors import RowError
 from lookalike.hashing import digest_secret
-from lookalike.inputs.overrides import read_overrides
 from lookalike.methods.registry import MethodSettings, make_method
-from lookalike.steps.override import Overriding
 from lookalike.steps.sketch import sketch, sketches_schema
 from lookalike.text.shingle import Shingling
-from lookalike.values.tables import SKETCHES, WITHIN_BYTES
+from lookalike.values.tables import WITHIN_BYTES
 
 TEXTS = ["one two three four", "", "One, two: three, four!", "...", "ä ö ü ß", "天地玄黃", "one " * 300, "e\u0301 a b c", "x"]
 
@@ -49,7 +47,7 @@ def settings_of(method="minhash", **more):
 
 def run(table, chosen, **more):
     """All sketches, in one table; the schema is the one that was announced."""
-    schema = sketches_schema(table.schema, chosen["method"], "overriding" in chosen)
+    schema = sketches_schema(table.schema, chosen["method"], False)
     more = {"key": KEYS[0]} | chosen | more
     return pa.Table.from_batches(sketch(iter(table.to_batches()), **more), schema).combine_chunks()
 
@@ -87,14 +85,6 @@ def test_sketches_equal_their_twins(key):
         }]  # fmt: skip
 
 
-def test_what_is_compared_across_enters_no_other_column():
-    codes = [b"a" * WITHIN_BYTES, bytes(WITHIN_BYTES), b"a" * WITHIN_BYTES]
-    found = run(documents(["same"] * 3, across=pa.array(codes, pa.binary(WITHIN_BYTES))), settings_of())
-    digest = keyed(b"a" * WITHIN_BYTES, KEYS[0], "across")
-    assert found["across"].to_pylist() == [digest, bytes(16), digest]
-    assert found.drop_columns(["across"]) == run(documents(["same"] * 3), settings_of())
-
-
 @settings(max_examples=80)
 @given(
     st.lists(st.sampled_from(TEXTS) | st.text(max_size=12), max_size=12),
@@ -111,20 +101,6 @@ def test_any_cut_gives_the_same_rows(texts, method, cut, piece_bytes):
     found = pa.Table.from_batches(step(rows), expected.schema).combine_chunks()
     found.validate(full=True)
     assert found == expected and len(found) == len(texts)
-
-
-@pytest.mark.parametrize(
-    ("method", "columns"), [("minhash", ["code"]), ("estimates", ["code", "estimate"]), ("simhash", ["estimate"])]
-)
-def test_columns_are_there_if_the_method_has_them(method, columns):
-    ids = pa.array(range(len(TEXTS)))
-    found = run(documents(TEXTS, id=ids), settings_of(method))
-    assert found.schema.names == [*SKETCHES.names, *columns, "id", "short"]
-    keys = pa.list_(pa.int64(), METHODS[method].n_keys)
-    assert [found.schema.field(field.name) for field in SKETCHES] == [
-        field.with_type(keys) if field.name == "keys" else field for field in SKETCHES
-    ]
-    assert found["id"].combine_chunks() == ids
 
 
 def failing(text):
@@ -150,17 +126,3 @@ def test_errors_name_the_row(text, what):
     assert isinstance(caught.value.__cause__, KeyError) == (text == "bad")
     if isinstance(text, bytes):
         assert len(run(table, settings_of(encoding_errors="replace"))) == 4
-
-
-def test_a_document_that_is_removed_by_hand_has_no_keys():
-    """So that it meets nobody; all else is known of it. One that is kept by hand has them."""
-    ids = pa.array(["a", "b", "c", "d"], pa.large_string())
-    table = documents(["one two three"] * 3 + [""], id=ids)
-    lines = [{"id": "b", "action": "remove"}, {"id": "c", "action": "keep"}, {"id": "d", "action": "keep"}]
-    overriding = Overriding.of(read_overrides(lines), KEYS[0], 0, None)
-    plain, found = run(table, settings_of()), run(table, settings_of(overriding=overriding))
-    assert found["override"].to_pylist() == [0, -1, 2, 3]
-    assert found["empty"].to_pylist() == [False, True, False, True]
-    assert [keys is None for keys in found["keys"].to_pylist()] == [False, True, False, True]
-    for name in ("position", "digest", "bytes", "code"):
-        assert found[name].equals(plain[name])

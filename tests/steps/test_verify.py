@@ -1,34 +1,14 @@
-"""Bundles, and short hashes of texts, against twins."""
+"""Short hashes of texts against a twin; ``tests/engines/test_whole_jobs.py`` holds bundles of many partners."""
 
 import random
-from itertools import groupby
 
 import numpy as np
 import pytest
-from cut_tables import cut_rows, cuts, run
-from hypothesis import given
-from hypothesis import strategies as st
 
-from lookalike.steps.verify import bundle, halves
+from lookalike.steps.verify import halves
 from lookalike.text.hashes import KeyedHashes
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings
-from lookalike.values.tables import PAIRS, SOURCE_BITS
-
-
-@given(st.sets(st.tuples(st.integers(0, 8), st.integers(0, 8)).filter(lambda p: p[0] < p[1])),
-       st.none() | st.integers(1, 4), cuts)  # fmt: skip
-def test_a_bundle_is_a_pivot_and_its_partners(pairs, most, cut):
-    """One with many partners has several bundles."""
-    ordered = sorted(pairs)
-    expected = []
-    for left, group in groupby(ordered, key=lambda pair: pair[0]):
-        partners = [right for _, right in group]
-        for number, begin in enumerate(range(0, len(partners), most or 99)):
-            own = left + (number << SOURCE_BITS)
-            expected += [(own, left), *((own, right) for right in partners[begin : begin + (most or 99)])]
-    assert run(bundle, cut_rows(ordered, PAIRS, cut), most=most) == expected
-
 
 KEY = bytes(range(16))
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from contextlib import contextmanager
-from itertools import groupby
 
 import numpy as np
 import pyarrow as pa
@@ -14,10 +13,10 @@ from naive import walk as naive
 
 from lookalike.methods.method import COSINE, fingerprints_of_words, rows_of_pieces, rows_of_signatures
 from lookalike.steps import batches as pieces
-from lookalike.steps.verify import choose_survivors, verify, walk
+from lookalike.steps.verify import verify, walk
 from lookalike.text.shingle import Shingling
 from lookalike.theory import simhash
-from lookalike.values.tables import BUNDLES, MATCHES
+from lookalike.values.tables import BUNDLES
 
 ESTIMATED = pa.schema([*BUNDLES.remove(2).remove(2), ("estimate", pa.binary()), ("partners", BUNDLES.field("partners").type)])
 KEYS = (bytes(16), bytes(range(16)), b"\xff" * 16)
@@ -147,16 +146,3 @@ def test_estimates_are_compared_where_there_is_no_text(rng, method, cut):
     rows = [(bundle, order, words.tobytes(), partners) for bundle, order, words, partners in documents]
     found = compared(walk, cut_rows(rows, ESTIMATED, cut), method, threshold=0.99, boundary=1)
     assert found == twin(documents, method.estimate, 0.99, 1) and found
-
-
-scores = st.sampled_from([0.5, 0.75, 0.8, 1.0])
-
-
-@given(st.dictionaries(st.tuples(st.integers(0, 8), st.integers(0, 8)).filter(lambda p: p[0] < p[1]), scores), cuts)
-def test_the_best_match_is_named_the_first_of_equal_ones(matches, cut):
-    rows = sorted(((left, right, score) for (left, right), score in matches.items()), key=lambda row: (row[1], row[0]))
-    expected = []
-    for right, group in groupby(rows, key=lambda row: row[1]):
-        best = min(group, key=lambda row: (-row[2], row[0]))
-        expected.append((right, best[0], best[2]))
-    assert run(choose_survivors, cut_rows(rows, MATCHES, cut)) == expected
