@@ -2,9 +2,6 @@
 
 import numpy as np
 import pyarrow as pa
-import pytest
-from cut_tables import cuts
-from engines.local.stored_rows import stored
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,26 +34,6 @@ def test_any_rows_of_a_batch_come_back(found, begin, end, apart, chosen):
         for column in some:
             column.validate(full=True)
         assert [column.to_pylist() for column in some] == [values[begin:end], [values[i] for i in chosen]]
-
-
-@given(rows.filter(bool), cuts, st.data())
-def test_rows_of_all_parts_come_in_the_order_given(found, cut, data):
-    chosen = np.array(data.draw(st.lists(st.integers(0, len(found) - 1), max_size=10)), np.int64)
-    table = stored(found, SCHEMA, cut)
-    for field in SCHEMA:
-        column = table.take(field.name, chosen)
-        assert column.type == field.type and column.to_pylist() == [found[i][field.name] for i in chosen]
-
-
-@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 64, 65])
-def test_nulls_are_bits(n):
-    missing = np.arange(n) % 3 == 1
-    for kind, values in ((pa.int64(), np.arange(n)), (pa.binary(2), np.zeros((n, 2), np.uint8)),
-                         (pa.list_(pa.int64(), 2), np.arange(2 * n).reshape(n, 2))):  # fmt: skip
-        column = wrapped(kind, values, missing)
-        column.validate(full=True)
-        assert column.is_null().to_pylist() == missing.tolist() and column.null_count == missing.sum()
-        assert wrapped(kind, values, np.zeros(n, np.bool_)).null_count == 0
 
 
 def test_bytes_are_wrapped_and_numbered_without_a_copy():

@@ -60,11 +60,6 @@ def test_a_crash_while_parts_are_discarded_leaves_the_old_limit(tmp_path, monkey
     assert opened(tmp_path, 8)._limits()[0] == 8 << 20 and parts(tmp_path) == {*LASTING, LIMITS}
 
 
-def test_in_memory_there_are_no_limits():
-    engine = local_engine()
-    assert engine._limits()[0] == 1 << 60 and LIMITS not in engine.workspace
-
-
 @pytest.fixture
 def files(tmp_path):
     """Families of near-duplicates, the largest of which does not fit every limit."""

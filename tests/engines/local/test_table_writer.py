@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from engines.local.stored_rows import local_engine, rows_of
@@ -72,18 +71,6 @@ def test_rows_that_no_part_has_are_made_again(tmp_path_factory, sizes, first, se
             running.workspace._unlock()
         again = Made(sizes)
         assert rows_of(again.kept_in(local_engine(folder)).batches()) == wanted and not again.begun
-
-
-@given(pieces, part_sizes)
-def test_in_memory_too_parts_end_with_pieces(sizes, part_bytes):
-    n = sum(map(sum, sizes))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_tables, "PART_BYTES", part_bytes)
-        stored = Made(sizes).kept_in(local_engine())
-    assert rows_of(stored.batches()) == rows(0, n)
-    assert set(stored.starts.tolist()) <= {0, *np.cumsum([0, *map(sum, sizes)]).tolist()}
-    assert stored.in_one or (part_bytes < 1000 and n)
-    assert stored.schema == SCHEMA and stored.column("keys-00").dtype == np.int64
 
 
 def test_a_piece_larger_than_a_part_is_cut_on_the_disk_only(tmp_path, monkeypatch):

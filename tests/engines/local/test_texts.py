@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.engines.local import documents as local_documents
-from lookalike.engines.local.documents import MemoryTexts, PartitionedTexts, Spilling, TextLog
+from lookalike.engines.local.documents import PartitionedTexts, Spilling, TextLog
 from lookalike.files.workspace import Workspace
 from lookalike.text.texts import Texts
 
@@ -43,18 +43,6 @@ def spilled(rows, cuts, partition, limit):
     spilling = Spilling(space, np.array(partition, np.int32), limit)
     spilling.take_all(chunks(rows, cuts), lambda: None)
     return space
-
-
-@given(texts, cuts, st.data())
-def test_held_texts(rows, cut, data):
-    held = MemoryTexts()
-    for _, some in chunks(rows, cut):
-        held.append(some)
-    assert held.n_bytes == sum(map(len, rows))
-    chosen = data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=12))
-    assert taken(held, *chosen) == [rows[i] for i in chosen]
-    held.append(made([b"more"]))
-    assert taken(held, len(rows)) == [b"more"], "also after some were taken"
 
 
 @given(texts, cuts, st.data())
