@@ -37,11 +37,7 @@ def documents(n=45, seed=1):
 
 def placed(table, order_by, named):
     """The rows in the order that frames have."""
-    rows = table.to_pylist()
-    rows.sort(key=lambda row: row[named].encode() if isinstance(row[named], str) else row[named])
-    if order_by is not None:
-        rows.sort(key=lambda row: (row[order_by] is None, row[order_by] or 0))
-    return pa.Table.from_pylist(rows, table.schema)
+    return table.sort_by([(name, "ascending") for name in (order_by, named) if name])
 
 
 def decided(folder, data, against=None, parts=3, **given):
@@ -96,12 +92,12 @@ def test_decisions_are_those_of_one_machine(case, tmp_path):
         equal(found, wanted)
 
 
-@pytest.mark.parametrize("texts", [[], ["a b"], ["", "a b", "a b"]], ids=str)
-def test_hardly_any_documents(texts, tmp_path):
-    table = pa.table({"text": pa.array(texts, pa.string()), "id": pa.array(range(len(texts)), pa.int64())})
-    found = decided(tmp_path, table, keep="longest", evidence="all")
-    with closing(la.dedup(table, id="id", keep="longest", evidence="all", threshold=0.6, width=1)) as wanted:
-        equal(found, wanted)
+def test_hardly_any_documents(tmp_path):
+    for n, texts in enumerate([[], ["a b"], ["", "a b", "a b"]]):
+        table = pa.table({"text": pa.array(texts, pa.string()), "id": pa.array(range(len(texts)), pa.int64())})
+        found = decided(tmp_path / str(n), table, keep="longest", evidence="all")
+        with closing(la.dedup(table, id="id", keep="longest", evidence="all", threshold=0.6, width=1)) as wanted:
+            equal(found, wanted)
 
 
 def test_how_rows_lie_in_a_frame_and_tasks_that_fail_change_nothing(tmp_path, monkeypatch):

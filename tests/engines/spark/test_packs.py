@@ -1,4 +1,4 @@
-"""Rows are cut into packs and put together again, each group whole and sorted, or joined, however they were cut."""
+"""Rows are cut into packs and put together again, each group whole and sorted, however they were cut."""
 
 import random
 
@@ -7,12 +7,12 @@ import pyarrow as pa
 import pytest
 from cut_tables import batches, cut_rows, cuts, whole
 from engine_rows import groups_of
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.engines.spark import packs as spark_packs
 from lookalike.engines.spark import sorting as spark_sorting
-from lookalike.engines.spark.packs import PACKED, PART_BITS, JoinSettings, Packing, pack_batches, unpacked
+from lookalike.engines.spark.packs import PACKED, PART_BITS, Packing, pack_batches, unpacked
 from lookalike.values.arrow import to_numpy
 from lookalike.values.tables import LINKS
 
@@ -47,23 +47,6 @@ def test_rows_meet(found, n, cut, again, held):
     told = [(row["by"], row["order"], row["flag"], row["keys"] and tuple(row["keys"])) for g in groups.values() for row in g]
     assert sorted(map(repr, told)) == sorted(map(repr, found))
     assert all([row["order"] for row in group] == sorted(row["order"] for row in group) for group in groups.values())
-
-
-@given(st.lists(st.integers(0, 50), max_size=30), st.lists(st.integers(0, 60), max_size=6), cuts, cuts)
-@example([5, 5, 7], [5, 5, 7], [], [])
-def test_rows_meet_by_runs_of_integers(found, begins, cut, again):
-    """The rows of all buckets, one after the other, are sorted."""
-    begins.sort()
-    schema = whole("position")
-    settings = Packing(by="position", cut=pa.array(begins, integer).to_numpy(), schema=schema)
-    made = list(pack_batches(batches({"position": found}, schema, cut), settings))
-    for batch in made:
-        for pack in batch.to_pylist():
-            low, high = [-1, *begins][pack["bucket"]], [*begins, 99][pack["bucket"]]
-            places = pa.ipc.read_record_batch(pa.py_buffer(pack["pack"]), schema)["position"].to_pylist()
-            assert all(low <= place < high for place in places)
-    sorted_again = unpacked(shuffled(made, again), settings, (), False)
-    assert [row["position"] for batch in sorted_again for row in batch.to_pylist()] == sorted(found)
 
 
 def buckets_of(by, cut=100, **more):
@@ -104,17 +87,3 @@ def test_a_bucket_of_large_texts_comes_a_few_at_a_time():
     settings = Packing(by="by", cut=1, schema=schema)
     found = list(unpacked(shuffled(pack_batches(given_rows, settings)), settings, ("order",), False))
     assert max(batch.nbytes for batch in found) < 20 << 20 and sum(map(len, found)) == 64
-
-
-LEFTS, RIGHTS = whole("on", "x"), whole("order", "keys", "id", "flag")
-
-
-@pytest.mark.parametrize("names", [["on_id"], ["x", "on_keys"], ["on_flag", "on", "on_id"], ["x"]], ids=str)
-@pytest.mark.parametrize("how", ["left", "anti"])
-def test_columns_that_nobody_asks_for_are_not_joined(how, names):
-    added = [field.with_name(f"on_{field.name}") for field in RIGHTS if field.name != "order"] if how == "left" else []
-    names = [name for name in names if how == "left" or name in LEFTS.names]
-    settings = JoinSettings(on="on", how=how, left=LEFTS, right=RIGHTS, schema=pa.schema([*LEFTS, *added])).of(names)
-    assert set(settings.schema.names) == {"on", *names}
-    assert settings.left.names == [name for name in LEFTS.names if name in ("on", *names)]
-    assert settings.right.names == ["order", *(name for name in RIGHTS.names if f"on_{name}" in names)]

@@ -86,33 +86,6 @@ def test_steps_that_follow_each_other_run_in_one_task(engine):
     assert rows_of(made) == [(i, i, 8 * i) for i in range(9)]
 
 
-KINDS = {
-    "made": lambda engine, some: some,
-    "stored": lambda engine, some: engine.materialize(some, "some"),
-    "both": lambda engine, some: engine.union(some, engine.materialize(some, "some")),
-    "joined": lambda engine, some: engine.join(
-        engine.rows(table(6, whole("order", "position"))), some.select(["order", "x"]), "order", "left"
-    ),
-    "met": lambda engine, some: engine.group_by(some, "x", "order"),
-}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_columns_are_chosen(kind, engine):
-    made = KINDS[kind](engine, engine.rows(table(6)))
-    for names in (["x"], ["x", "order"], ["order", "position", "x"]):
-        chosen = made.select(names)
-        assert chosen.schema == whole(*names)
-        assert rows_of(chosen) == sorted([(i,) * len(names) for i in range(6)] * (2 if kind == "both" else 1))
-
-
-def test_a_table_without_rows_has_no_files(engine):
-    stored = engine.materialize(engine.rows(table(0)), "none")
-    assert stored.files.names == () and rows_of(stored) == [] and engine.aggregate(stored, N_ROWS).tolist() == [0]
-    assert rows_of(engine.join(stored, stored.select(["order"]), "x", "anti")) == []
-    assert rows_of(engine.by_input(stored)) == [] and rows_of(engine.group_by(stored, None, "order")) == []
-
-
 def test_many_rows_get_more_tasks_and_few_get_fewer(engine):
     engine.n_tasks = 10
     assert [engine.tasks_for(n, 100) for n in (0, 1, 100, 101, 1000, 5000, 16_000, 32_000)] == [1, 1, 1, 2, 10, 10, 10, 20]
@@ -172,24 +145,8 @@ def test_small_tables_need_no_tasks(small):
     joined = engine.join(met, some.select(["order", "position"]), "order", "inner")
     both = engine.materialize(engine.union(joined, engine.map(joined, iter, joined.schema)), "both")
     assert rows_of(both) == sorted(2 * [(i, i, i) for i in range(9)]) and engine.aggregate(both, N_ROWS).tolist() == [18]
-    together = engine.group_by(both, None, ("order", "x")).batches()
-    assert [row["order"] for batch in together for row in batch.to_pylist()] == [i // 2 for i in range(18)]
     assert rows_of(engine.rank(some.select(["position"]), ("-position",), 0)) == [(i, 8 - i) for i in range(9)]
     assert not asked
-
-
-def test_what_the_driver_has_made_is_joined_with_what_tasks_make(small):
-    """Sums of widths decide which is which: 9 rows of 24 bytes, or 90."""
-    engine, asked = small
-    engine.few_bytes, some = 9 * 24, [(i, i, i) for i in range(90)]
-    few, many = engine.materialize(engine.rows(table(9)), "few"), engine.materialize(engine.rows(table(90)), "many")
-    assert few.here and not many.here and not many.select(["x"]).here and engine.materialize(few, "few").select(["x"]).here
-    met = engine.group_by(few, "x", "order")
-    orders = met.select(["order"])
-    assert met.here and not asked[1:]
-    assert rows_of(engine.join(orders, many, "order", "inner")) == rows_of(engine.join(many, orders, "x", "semi")) == some[:9]
-    assert rows_of(engine.union(met, many)) == sorted(some[:9] + some)
-    assert len(asked) > 3
 
 
 def test_only_tasks_read_texts(small, tmp_path):
@@ -211,20 +168,15 @@ def pairs_and_components(engine):
     return pairs, SparkEngine.components.__get__(engine)(pairs)
 
 
-@pytest.mark.parametrize("most", [72 * 3 + 32 * 6, 72 * 3 + 32 * 6 - 1])
-def test_pairs_that_are_too_many_for_the_driver_make_no_bundles(engine, most, monkeypatch):
-    monkeypatch.setattr(spark_tables, "DRIVER_BYTES", most)
+def test_components_too_large_for_driver_or_task_are_left_out(engine, monkeypatch):
     pairs, closed = pairs_and_components(engine)
-    if most < 72 * 3 + 32 * 6:
-        assert closed is None
-    else:
-        assert rows_of(closed) == [(0, 0, []), (0, 1, [0]), (0, 2, [1]), (3, 3, []), (3, 4, [3])]
-        assert rows_of(engine.join(pairs, closed, "left", "anti")) == []
-
-
-@pytest.mark.parametrize("most", [300, 299])
-def test_a_component_too_large_for_a_task_is_left_out(engine, most, monkeypatch):
-    monkeypatch.setattr(spark_tables, "COMPONENT_BYTES", most)
-    pairs, closed = pairs_and_components(engine)
-    assert {row[0] for row in rows_of(closed)} == ({0, 3} if most == 300 else {3})
-    assert rows_of(engine.join(pairs, closed, "left", "anti")) == ([] if most == 300 else [(0, 1), (1, 2)])
+    assert rows_of(closed) == [(0, 0, []), (0, 1, [0]), (0, 2, [1]), (3, 3, []), (3, 4, [3])]
+    for most, roots, open_pairs in ((300, {0, 3}, []), (299, {3}, [(0, 1), (1, 2)])):
+        monkeypatch.setattr(spark_tables, "COMPONENT_BYTES", most)
+        closed = SparkEngine.components.__get__(engine)(pairs)
+        assert {row[0] for row in rows_of(closed)} == roots and rows_of(
+            engine.join(pairs, closed, "left", "anti")
+        ) == open_pairs
+    for most in (72 * 3 + 32 * 6, 72 * 3 + 32 * 6 - 1):
+        monkeypatch.setattr(spark_tables, "DRIVER_BYTES", most)
+        assert (SparkEngine.components.__get__(engine)(pairs) is None) == (most < 72 * 3 + 32 * 6)
