@@ -50,6 +50,14 @@ def links_of_bucket(members, max_bucket, boundary, heads):
     return sorted(found, key=lambda link: link[::-1])
 
 
+def counted(fold, batches):
+    """What a fold adds up."""
+    total = fold.start()
+    for batch in batches:
+        fold.add(total, batch)
+    return total
+
+
 def as_shingles(sets):
     """Sets of integers as shingles of documents."""
     return la.sketches.Shingles.from_arrays([x for some in sets for x in some], np.cumsum([0, *map(len, sets)]))

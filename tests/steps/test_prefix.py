@@ -8,15 +8,13 @@ import pytest
 from cut_tables import cut_at, cuts
 from hypothesis import given
 from hypothesis import strategies as st
-from steps.made import columns, rows_of
+from steps.made import columns, counted, rows_of
 
 from lookalike import core
 from lookalike.steps import crowds as module
 from lookalike.steps import pairs as linking
 from lookalike.steps.crowds import CELL_BITS, prefix, prefix_links, prefixes_schema, shingle_counts
-from lookalike.text.hashes import KeyedHashes
 from lookalike.text.shingle import Shingling
-from lookalike.text.texts import from_strings
 from lookalike.values.tables import LINKS, PREFIXES, PREFIXES_AND_BITS
 
 KEY = bytes(range(16))
@@ -46,21 +44,10 @@ def table(texts, groups=None):
     return columns(order=np.arange(len(texts)) * 2, text=text, **named)
 
 
-COUNTS = shingle_counts(WORDS, KEY)
-
-
-def counted(batches):
-    """The table of counts of some documents."""
-    counts = COUNTS.start()
-    for batch in batches:
-        COUNTS.add(counts, batch)
-    return counts
-
-
 def prefixes(batch, threshold, counts=None, cut=(), schema=PREFIXES):
     """The rows of PREFIXES of some documents, in batches."""
     rows = cut_at(batch, cut)
-    known = counted(rows) if counts is None else counts
+    known = counted(shingle_counts(WORDS, KEY), rows) if counts is None else counts
     yield from prefix(iter(rows), known, shingling=WORDS, key=KEY, threshold=threshold, schema=schema)
 
 
@@ -109,17 +96,6 @@ def test_unrelated_sets_are_told_apart_by_bits_where_they_are_small():
     assert len(links(batch, 0.6)) > 50 * (len(links(batch, 0.6, schema=PREFIXES_AND_BITS)) + 1)
     assert prefixes_schema(40, 0.6) is PREFIXES_AND_BITS
     assert prefixes_schema(1000, 0.6) is PREFIXES
-
-
-def test_shingles_are_counted_once_a_document():
-    total, values = counted([table([[1, 1, 2], [2, 3], [2]])]), KeyedHashes(WORDS, KEY).hashes(from_strings(["1 2 3"]))[0]
-    assert total[(values >> np.uint64(64 - CELL_BITS)).astype(int)].tolist() == [1, 3, 1] and total.sum() == 5
-
-
-def test_other_groups_do_not_meet():
-    texts = [list(range(20))] * 4
-    assert set(links(table(texts, [1, 2, 1, 2]), 0.5)) == {(0, 4), (2, 6)}
-    assert not sum(map(len, prefixes(table(texts, [1, 2, 3, 4]), 0.5))), "what nobody else has is left out"
 
 
 def test_roundings_shorten_no_prefix():

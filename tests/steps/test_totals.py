@@ -4,28 +4,12 @@ import pickle
 from collections import Counter
 
 import pyarrow as pa
-from cut_tables import cut_rows, cuts, folded, run
+from cut_tables import cut_rows, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.steps.decide import REASONS, count_by_value
-from lookalike.steps.totals import LEAST_ALIKE, OUTCOMES, documents
-
-
-@given(st.lists(st.tuples(st.integers(0, 50), *[st.booleans()] * 3, st.integers(0, 9)), max_size=30), st.integers(0, 50), cuts)
-def test_documents_are_counted(rows, boundary, cut):
-    """References apart; with and without columns of what is left out and of ids."""
-    flags = [(name, pa.bool_()) for name in ("empty", "skipped", "id_is_text")]
-    schema = pa.schema([("position", pa.int64()), *flags, ("bytes", pa.int64())])
-    own = [row for row in rows if row[0] >= boundary]
-    n_bytes, left = sum(row[4] for row in rows), sum(row[2] for row in own)
-    named = [len(rows), len(rows) - len(own), sum(row[1] and not row[2] for row in own), n_bytes, sum(row[3] for row in rows)]
-    named += [0, 0, 0, left, sum(row[2] for row in rows) - left]
-    plain = [*named[:2], sum(row[1] for row in own), n_bytes, *[0] * 6]
-    assert folded(documents(boundary), cut_rows(rows, schema, cut)).tolist() == named
-    rows, schema = [(*row[:2], row[4]) for row in rows], schema.remove(3).remove(2)
-    assert folded(documents(boundary), cut_rows(rows, schema, cut)).tolist() == plain
-
+from lookalike.steps.totals import LEAST_ALIKE, OUTCOMES
 
 DECIDED = pa.schema([("reason", pa.string()), ("resemblance", pa.float64()), ("position", pa.int64())])
 decided = st.lists(st.tuples(st.sampled_from(REASONS) | st.just("near"), st.sampled_from([0.8, 0.85, 0.9, 1.0])), max_size=25)

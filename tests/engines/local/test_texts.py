@@ -100,31 +100,3 @@ def test_two_partitions_are_held_at_a_time(monkeypatch):
     for row in (0, 1, 0, 2, 0, 1):
         assert taken(texts, row) == [rows[row]]
     assert made_again == [0, 1, 2, 1], "the one that was used last stays"
-
-
-def test_a_part_that_was_removed_is_missed():
-    partition = np.zeros(3, np.int32)
-    space = spilled([b"a", b"b", b"c"], [1, 2], partition, 0)
-    assert len(space.numbered_names(Spilling.STEM)) == 3
-    space.discard("texts-000002")
-    with pytest.raises(la.errors.IndexFormatError, match="parts of the job are missing; empty the folder and start again"):
-        taken(PartitionedTexts(space, partition, 1), 2)
-    assert taken(PartitionedTexts(space, partition, 1), 1) == [b"b"]
-
-
-def test_small_partitions_are_read_once_and_others_as_they_come(monkeypatch):
-    partition, read = np.array([0, 1, 0, 1], np.int32), []
-    space = spilled([b"a", b"b", b"c", b"d"], [], partition, 100)
-
-    class Watched(dict):
-        def __getitem__(self, name):
-            read.append(name)
-            return super().__getitem__(name)
-
-    get = space.get
-    monkeypatch.setattr(space, "get", lambda name: Watched(get(name)))
-    texts = PartitionedTexts(space, partition, 1)
-    for _ in range(3):
-        assert taken(texts, 2, 0) == [b"c", b"a"]
-    assert taken(texts, 3, 0, 1) == [b"d", b"a", b"b"]
-    assert read.count("data-0") == 1 and read.count("data-1") == 1
