@@ -13,11 +13,10 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from spark_session import QUICK
 from waiting import until
 
 TESTS = Path(__file__).parents[1]
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Many JVMs on few cores: compile less, and start fewer threads."""
 _MASTER = re.compile(r"Starting Spark master at (spark://\S+)")
 _LIBRARY = ctypes.CDLL(None)
 _MARK = "LOOKALIKE_TEST_CLUSTER"

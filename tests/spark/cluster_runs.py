@@ -14,19 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from spark import cluster_job
 from spark.cluster import descendants, die_with_parent, kill_all
+from spark_session import LOGGED
 from waiting import until
 
 import lookalike as la
 
 PATIENCE = 400
 COLUMNS = ("position", "id", "kept", "reason", "duplicate_of", "resemblance", "cluster", "n_exact", "n_duplicates")
-SESSION = {
-    "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
-    "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "512m",
-    "spark.driver.maxResultSize": "16m", "spark.executor.memory": "512m", "spark.executor.cores": "1",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.codegen.wholeStage": "false", "spark.eventLog.enabled": "true", "spark.eventLog.compress": "false",
-    "spark.eventLog.rolling.enabled": "false",
+SESSION = LOGGED | {
+    "spark.driver.memory": "512m", "spark.driver.maxResultSize": "16m", "spark.executor.memory": "512m", "spark.executor.cores": "1",
 }  # fmt: skip
 
 

@@ -72,7 +72,7 @@ def test_what_is_found_is_that_of_the_twin(weight, documents, threshold, boundar
 
     def found(step, rows, schema, **how):
         texts = [(bundle, order, " ".join(words).encode(), partners) for bundle, order, words, partners in rows]
-        made = batches(dict(zip(BUNDLES.names, zip(*texts, strict=True), strict=True)) if texts else {}, schema, cut)
+        made = batches(dict(zip(BUNDLES.names, zip(*texts, strict=True), strict=True)), schema, cut)
         how |= {"method": Sets(), "shingling": Shingling(width=1), "key": key, "threshold": threshold, "boundary": boundary}
         return run(step, made, **how)
 

@@ -23,7 +23,6 @@ from lookalike.inputs.sketch_rows import DESCRIPTION, ROWS
 from lookalike.inputs.sketches import saved_in
 
 SESSION = {"n_tasks": 4, "batch_rows": 5, "fails_first": True}
-PLACES = pytest.mark.parametrize("place", ["disk", pytest.param("store", marks=pytest.mark.slow)], indirect=True)
 
 
 @pytest.fixture(autouse=True)
@@ -58,8 +57,9 @@ def named(where):
     return [named(one) for one in where] if isinstance(where, list) else str(where) if isinstance(where, Url) else where
 
 
-def counts_of(result):
-    return {name: getattr(result.summary, name) for name in COUNTS}
+def said(result, decisions):
+    counts = {name: getattr(result.summary, name) for name in COUNTS}
+    return decisions.select([*TOLD, "resemblance"]).to_pylist(), counts
 
 
 def on_spark(data, place, *, against=None, save=None, session=None, **given):
@@ -70,8 +70,7 @@ def on_spark(data, place, *, against=None, save=None, session=None, **given):
         if save is not None:
             result.save_sketches(named(save))
         made = result._job.decisions
-        decisions = pa.Table.from_batches(made.batches(), made.schema).sort_by("position")
-        return decisions.select([*TOLD, "resemblance"]).to_pylist(), counts_of(result)
+        return said(result, pa.Table.from_batches(made.batches(), made.schema).sort_by("position"))
 
 
 def locally(data, *, against=None, save=None, write=None, **given):
@@ -80,7 +79,7 @@ def locally(data, *, against=None, save=None, write=None, **given):
             result.save_sketches(named(save))
         if write is not None:
             result.write(write)
-        return result.decisions.select([*TOLD, "resemblance"]).to_pylist(), counts_of(result)
+        return said(result, result.decisions)
 
 
 def by_id(table):
@@ -137,20 +136,15 @@ def test_frames(variant, place):
     assert locally(by_id(tables[2]), against=seen, **given) == wanted
 
 
-@PLACES
-def test_frames_against_files_and_files_against_frames(files, tables, place):
-    how = {"session": ToySession(n_tasks=2)} if isinstance(place, Url) else {}
-    on_spark(files[0], place, save=place / "files", **how)
-    found = on_spark(tables[1], place, against=place / "files", save=place / "frames", **how)
+def test_frames_against_files_and_files_against_frames(files, tables, tmp_path):
+    on_spark(files[0], tmp_path, save=tmp_path / "files")
+    found = on_spark(tables[1], tmp_path, against=tmp_path / "files", save=tmp_path / "frames")
     clean = kept_of(locally(files[0]), tables[0])
     assert found == locally(by_id(tables[1]), against=clean)
     clean = pa.concat_tables([clean, by_id(kept_of(found, tables[1]))])
-    both = [place / "files", place / "frames"]
-    assert on_spark(tables[2], place, against=both, **how) == locally(by_id(tables[2]), against=clean)
-    if isinstance(place, Url):
-        assert {name.split("/")[0] for name in held(place)} == {"in", "files", "frames"}
-    else:
-        assert on_spark(files[2], place, against=both) == locally(files[2], against=clean)
+    both = [tmp_path / "files", tmp_path / "frames"]
+    for data, same in ((tables[2], by_id(tables[2])), (files[2], files[2])):
+        assert on_spark(data, tmp_path, against=both) == locally(same, against=clean)
 
 
 def test_old_clusters_write_runs_in_any_order(tmp_path):
