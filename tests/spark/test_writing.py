@@ -109,27 +109,21 @@ def test_workers_that_do_not_see_the_output_say_so(tmp_path):
     assert not (tmp_path / "elsewhere").exists()
 
 
-@pytest.mark.parametrize("annotate", [False, True], ids=["kept", "annotated"])
-def test_on_a_store_tasks_write_the_same_files(tmp_path, data, bucket, annotate, monkeypatch):
+def test_on_a_store_tasks_write_the_same_files(tmp_path, data, bucket, monkeypatch):
     """Nothing else is left, there or on the disk."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     put_folder(data, bucket / "in")
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))  # one that no neighbour uses
-    wanted = both_ways(str(bucket / "in"), tmp_path, bucket / "clean", annotate)
+    wanted = both_ways(str(bucket / "in"), tmp_path, bucket / "clean", annotate=True)
     assert list(temporary.iterdir()) == [] and held(bucket / "clean") == wanted
 
 
-def test_rows_of_tasks_that_are_lost_are_missed(tmp_path):
+def test_what_is_refused(tmp_path):
     with pytest.raises(OutputError, match="of 1 inputs, 0 were written"):
         take_files(iter([]), OutputFolder(tmp_path), 1)
-
-
-@pytest.mark.parametrize(
-    ("output", "such"), [("/lake/out.jsonl.gz", "/lake/out/"), ("-", "clean/"), ("s3://lake/out.parquet", "s3://lake/out/")]
-)
-def test_a_single_file_is_refused_with_a_hint(output, such):
-    with pytest.raises(ParameterError, match=rf"one file, but the tasks .* such as {such}"):
-        check_where(output, False)
+    for output, such in (("/lake/out.jsonl.gz", "/lake/out/"), ("-", "clean/"), ("s3://lake/out.parquet", "s3://lake/out/")):
+        with pytest.raises(ParameterError, match=rf"one file, but the tasks .* such as {such}"):
+            check_where(output, False)
     for folder in ("/lake/out", "out.parquet/"):
         check_where(folder, False)

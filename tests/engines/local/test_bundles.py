@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from cut_tables import cut_rows, cuts
+from engine_rows import components
 from engines.local.stored_rows import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,16 +28,6 @@ def table(found, cut=()):
     return SimpleNamespace(batches=lambda: cut_rows(found, PAIRS, cut))
 
 
-def components(found):
-    """{smallest member: all members} of documents in pairs."""
-    root = list(range(N))
-    for _ in range(N):
-        for a, b in found:
-            root[a] = root[b] = min(root[a], root[b])
-    inside = {order for pair in found for order in pair}
-    return {r: [o for o in range(N) if root[o] == r] for r in sorted({root[o] for o in inside})}
-
-
 def arrays(found):
     return [np.array([pair[side] for pair in found], np.int64) for side in (0, 1)]
 
@@ -56,7 +47,7 @@ def test_partners_are_those_before(found, shift):
 def test_bundles_are_whole_components_that_fit_with_all_earlier_partners(found, cut, sizes, most, whole, on_disk, data):
     """One fits that is neither larger than a partition nor than what is compared at one go. In memory or by the parts of a
     workspace, the largest of a partition first; a job goes on with those after its mark."""
-    known, space, told = components(found), Workspace(), []
+    known, space, told = components(found, N), Workspace(), []
     weight = {root: sizes[members].sum() for root, members in known.items()}
     closed = {order: root for root in known if weight[root] <= min(most, whole) for order in known[root]}
     division = ComponentPartitions(*connected_documents(find_roots(table(found, cut), N)), N, sizes.__getitem__, most, whole)

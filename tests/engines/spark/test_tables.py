@@ -18,7 +18,6 @@ from lookalike.engines.spark.tables import StoredTable, pattern_of
 from lookalike.formats.sources import open_sources
 from lookalike.inputs.read import ReadOptions
 from lookalike.steps.totals import N_ROWS
-from lookalike.values.tables import SOURCE_BITS
 
 ROWS = whole("order", "position", "x")
 
@@ -90,19 +89,6 @@ def test_many_rows_get_more_tasks_and_few_get_fewer(engine):
     engine.n_tasks = 10
     assert [engine.tasks_for(n, 100) for n in (0, 1, 100, 101, 1000, 5000, 16_000, 32_000)] == [1, 1, 1, 2, 10, 10, 10, 20]
     assert engine.tasks_for(None, 100) == 10 and engine.tasks_for(100 * 10 * MOST_TIMES * 7, 100) == 70
-
-
-@pytest.mark.parametrize("sizes", [[4, 0, 3], [0, 0, 5], [1]], ids=str)
-def test_rows_are_cut_by_their_places_in_the_input(sizes, engine, monkeypatch):
-    monkeypatch.setattr(engine_module, "ROWS_OF_A_TASK", 2)
-    positions = [source << SOURCE_BITS | row for source, n in enumerate(sizes) for row in range(n)]
-    ranked = engine.rank(engine.rows(pa.table([positions[::-1]], whole("position"))), ("position",), 0)
-    for begin in range(len(positions) + 2):
-        for end in (begin, begin + 2, len(positions), len(positions) + 3):
-            cut = ranked.slice(begin, end)
-            assert [row[0] for row in rows_of(cut)] == positions[begin : max(begin, end)]
-    stored = engine.materialize(engine.by_input(ranked.select(["position"])), "by-input")
-    assert [row["position"] for batch in stored.batches() for row in batch.to_pylist()] == positions
 
 
 def test_positions_with_gaps_are_ranked_by_sorting(engine):
