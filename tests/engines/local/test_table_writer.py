@@ -73,20 +73,6 @@ def test_rows_that_no_part_has_are_made_again(tmp_path_factory, sizes, first, se
         assert rows_of(again.kept_in(local_engine(folder)).batches()) == wanted and not again.begun
 
 
-def test_a_piece_larger_than_a_part_is_cut_on_the_disk_only(tmp_path, monkeypatch):
-    """The rest of it comes with its mark; a run that was stopped inside of it makes all of it again."""
-    monkeypatch.setattr(local_tables, "PART_BYTES", 100)
-    running = local_engine(tmp_path / "work")
-    with pytest.raises(StoppedError):
-        Made([[3], [4] * 6], stop=6).kept_in(running)
-    marks = marks_in(running)
-    assert marks[0] == 1 and set(marks[1:]) == {-1} and len(marks) > 2
-    running.workspace._unlock()
-    made = Made([[3], [4] * 6])
-    assert rows_of(made.kept_in(local_engine(tmp_path / "work")).batches()) == rows(0, 27) and made.begun == [1]
-    assert len(Made([[3], [4] * 6]).kept_in(local_engine()).parts) == 2
-
-
 def test_names_do_not_meet(tmp_path):
     """Tables of which one name begins with another; a name stands for the same rows."""
     running = local_engine(tmp_path / "work")

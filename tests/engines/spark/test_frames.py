@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
-from toy_frames import ToySession
+from toy_frames import ToySession, decisions_of
 
 import lookalike as la
 from lookalike.engines.spark import engine as engine_module
@@ -47,10 +47,13 @@ def decided(folder, data, against=None, parts=3, **given):
     given = {"id": "id", "threshold": 0.6, "width": 1, "work": folder / "work"} | given
     frame, references = (None if table is None else session.frame(table, parts) for table in (data, against))
     with closing(la.dedup(frame, against=references, engine=session, **given)) as result:
-        job = result._job
-        tables = [pa.Table.from_batches(table.batches(), table.schema) for table in (job.decisions, job.pairs)]
+        pairs = result._job.pairs
         assert len(result) == result.summary.documents == data.num_rows
-        return tables[0].sort_by("position").select(TOLD), tables[1].select(PAIR), result.summary
+        return (
+            decisions_of(result).select(TOLD),
+            pa.Table.from_batches(pairs.batches(), pairs.schema).select(PAIR),
+            result.summary,
+        )
 
 
 def rows_of(table, names):
@@ -146,8 +149,7 @@ def test_references_may_have_ids_of_another_type(own, theirs, kind, told, tmp_pa
     frames = [session.frame(table) for table in (made(["a b"], own, narrow), made(["a b"], theirs))]
     with closing(la.dedup(frames[0], against=frames[1], id="id", engine=session, work=tmp_path / "work")) as result:
         assert result._job.id_type == kind
-        rows = [row for batch in result._job.decisions.batches() for row in batch.to_pylist()]
-        assert [row["id"] for row in sorted(rows, key=lambda row: row["position"])] == told
+        assert decisions_of(result)["id"].to_pylist() == told
 
 
 def test_documents_that_are_too_large_are_left_out_or_named(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 from object_store import held, put_folder
 from samples import one_in
-from toy_frames import ToySession
+from toy_frames import ToySession, decisions_of
 from weekly import COUNTS, HOW, TOLD, VARIANTS, cut_small, weeks, written
 
 import lookalike as la
@@ -69,8 +69,7 @@ def on_spark(data, place, *, against=None, save=None, session=None, **given):
     with closing(la.dedup(data, against=named(against), engine=session, work=named(place / "work"), **HOW | given)) as result:
         if save is not None:
             result.save_sketches(named(save))
-        made = result._job.decisions
-        return said(result, pa.Table.from_batches(made.batches(), made.schema).sort_by("position"))
+        return said(result, decisions_of(result))
 
 
 def locally(data, *, against=None, save=None, write=None, **given):
