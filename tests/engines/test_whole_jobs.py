@@ -198,7 +198,7 @@ def test_tasks_that_hold_a_few_rows(case, kind, monkeypatch):
     for name, size in (("BUCKET_BYTES", 2000), ("RUN_BATCH_BYTES", 500), ("BATCH_BYTES", 700), ("MOST_RUNS", 3)):
         monkeypatch.setattr(spark_sorting, name, size)
     monkeypatch.setattr(spark_packs, "PART_BITS", 3)
-    monkeypatch.setattr(spark_packs, "HELD_BYTES", 300)
+    monkeypatch.setattr(spark_packs, "HELD_BYTES", 2000)
     files, made = [], spark_sorting._own_file
     monkeypatch.setattr(spark_sorting, "_own_file", lambda: files.append(made()) or files[-1])
     same(told(case, 0, **prepare(kind, monkeypatch)), expected(case, 0))

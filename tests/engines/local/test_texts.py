@@ -74,13 +74,6 @@ def test_spilled_texts(rows, cut, limit, n_held, data):
     assert begin == 0 or space.numbered_names(Spilling.STEM)
     spilling.take_all(((begin + first, some) for first, some in chunks(rows[begin:], cut)), lambda: None)
     assert spilling.until == n
-    for name in space.numbered_names(Spilling.STEM):
-        part = space.get(name)
-        for number in range(4):
-            if f"rows-{number}" in part:
-                at = part[f"rows-{number}"].tolist()
-                assert at == sorted(at) and {int(partition[row]) for row in at} == {number}
-                assert bytes(part[f"data-{number}"]) == b"".join(rows[row] for row in at)
     texts, wanted = PartitionedTexts(space, partition, n_held), np.flatnonzero(partition >= 0).tolist()
     for _ in range(3 if wanted else 0):
         chosen = data.draw(st.lists(st.sampled_from(wanted), min_size=1, max_size=8))
