@@ -64,13 +64,6 @@ class ToyFrame:
     def sparkSession(self):  # noqa: N802
         return self.session
 
-    def distinct(self):
-        def make():
-            rows = {repr(row): row for row in self._whole().to_pylist()}
-            return [pa.Table.from_pylist(list(rows.values()), self.schema)]
-
-        return ToyFrame(self.session, self.schema, make)
-
     def select(self, *names):
         assert not any("`" in name.strip("`").replace("``", "") for name in names), "a quote in a name comes twice"
         names = [name[1:-1].replace("``", "`") if name[0] == "`" else name for name in names]

@@ -50,18 +50,13 @@ def write_corpus(folder, texts=None):
     return paths
 
 
-def expected(paths, **settings):
+def local(paths, frame=False, **settings):
+    """What one machine decides about files, or a frame, whose rows are in the order of their ids."""
+    data = pa.concat_tables(map(pq.read_table, paths)).sort_by("key") if frame else paths
     if "tokenizer" in settings:
         settings["tokenizer"] = cluster_job.TOKENIZERS[settings["tokenizer"]]
-    with closing(la.dedup(paths, threads=1, **settings)) as result:
+    with closing(la.dedup(data, threads=1, id="key" if frame else None, **settings)) as result:
         return result.decisions.select(COLUMNS), result.pairs
-
-
-def local(paths, frame, **settings):
-    """What one machine decides about files, or a frame, whose rows are in the order of their ids."""
-    if not frame:
-        return expected(paths, **settings)
-    return expected(pa.concat_tables(map(pq.read_table, paths)).sort_by("key"), id="key", **settings)
 
 
 class Run:

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 from spark.cluster import Cluster, descendants, is_alive, kill_all
-from spark.cluster_runs import Run, expected, local, write_corpus
+from spark.cluster_runs import Run, local, write_corpus
 from waiting import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -91,4 +91,4 @@ def test_an_old_driver_that_wakes_up_spoils_nothing(cluster, tmp_path):
         kill_all(old)
         gate.unlink()
     second.finished()
-    assert second.same_as(expected(paths, tokenizer="waits"))
+    assert second.same_as(local(paths, tokenizer="waits"))

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from cut_tables import cut_at, cuts, folded
+from cut_tables import cut_at, cuts
 from hypothesis import example, given
 from hypothesis import strategies as st
-from steps.made import code_column, columns, grouped, links_of_bucket, rows_of
+from steps.made import columns, grouped, links_of_bucket, rows_of
 
 from lookalike.steps import pairs as linking
-from lookalike.steps.pairs import bucket, nibbles_by_order
+from lookalike.steps.pairs import bucket
 from lookalike.values.tables import LINKS
 
 bucket_groups = st.dictionaries(
@@ -36,16 +36,6 @@ def test_any_cut_gives_the_links_of_buckets(groups, rule, cut, room):
         assert rows_of(bucket(iter(rows), **rule), LINKS) == wanted
         some = rows_of(bucket(iter(rows), **rule, limit=room), LINKS)
     assert some == wanted[: len(some)] and sum(a < b for a, b in some) == min(room, sum(a < b for a, b in wanted))
-
-
-@given(bucket_groups, bucket_rules, cuts, st.integers(0, 18), st.integers(1, 18), st.integers(0, 1 << 32))
-def test_links_can_be_cut_while_they_are_made(groups, rule, cut, least, slots, seed):
-    least, codes = min(least, slots), np.random.default_rng(seed).integers(0, 2, (41, slots), np.uint16)
-    rows = cut_at(columns(order=np.arange(41), code=code_column(codes, slots)), range(0, 41, 5))
-    nibbles = folded(nibbles_by_order(slots, 41), rows).reshape(-1)
-    found = bucket(iter(cut_at(grouped(groups), cut)), **rule, nibbles=(nibbles, slots, least))
-    agree = [(a, b) for a, b in expected(groups, rule) if (codes[a] == codes[b]).sum() >= least]
-    assert rows_of(found, LINKS) == agree
 
 
 def test_a_crowd_larger_than_a_batch_of_links_comes_in_pieces():

@@ -2,27 +2,15 @@
 
 import tracemalloc
 
-import numpy as np
 import pytest
 from cut_tables import cut_at, cuts
 from hypothesis import example, given
 from hypothesis import strategies as st
-from steps.made import binary_column, code_column, columns, kinds, nibble_column, rows_of
+from steps.made import binary_column, columns, kinds, nibble_column, rows_of
 
 from lookalike.steps import pairs as module
-from lookalike.steps.pairs import cut, nibbles_schema, pack_codes
+from lookalike.steps.pairs import cut
 from lookalike.values.tables import PAIRS
-
-
-@given(st.data(), st.sampled_from([1, 15, 16, 17, 35]), kinds, cuts)
-def test_any_cut_packs_the_lowest_four_bits_of_each_code(data, slots, kind, places):
-    """In whole words."""
-    code = st.lists(st.sampled_from([0, 1, 15, 16, 0x8421, 0xFFF0, 0xFFFF]), min_size=slots, max_size=slots)
-    codes = data.draw(st.lists(code, max_size=8))
-    batch = columns(order=np.arange(len(codes)) + 7, code=code_column(codes, slots, kind))
-    rows = rows_of(pack_codes(iter(cut_at(batch, places)), slots), nibbles_schema(batch.schema, slots))
-    assert rows == list(zip(batch["order"].to_pylist(), nibble_column(codes, slots).to_pylist(), strict=True))
-
 
 some_pairs = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=50)
 sorted_links = some_pairs.map(lambda found: sorted((min(pair), max(pair)) for pair in found))

@@ -47,21 +47,6 @@ def session():
     return ToySession(n_tasks=2, batch_rows=5, fails_first=True)
 
 
-def test_files(files, bucket):
-    """Ranked by what rows say, with references."""
-    with closing(la.dedup(str(files / "sub"), against=str(files / "a.parquet"), keep="longest")) as local:
-        wanted = decisions(local.decisions)
-        kept = list(zip(*(local.decisions[name].to_pylist() for name in ("position", "kept")), strict=True))
-    put_folder(files, bucket / "in")
-    given = {"against": str(bucket / "in/a.parquet"), "keep": "longest", "engine": session(), "work": str(bucket / "job")}
-    with closing(la.dedup(str(bucket / "in/sub"), **given)) as result:
-        assert decisions(decisions_of(result)) == wanted
-        assert {name.split("/")[0] for name in held(bucket / "job")} == {"job.json", "secret", "tables"}
-        rows = result._job.decisions.frame_in(result._job.engine.session).collect()
-        assert sorted((row.position, row.kept) for row in rows) == sorted(kept)
-    assert set(held(bucket)) == {"in/a.parquet", "in/sub/b.parquet"}
-
-
 def test_a_job_goes_on_where_it_was_stopped(files, bucket, monkeypatch):
     """The tables that are whole are found, whatever else an attempt has left."""
     put_folder(files, bucket / "in")
@@ -86,6 +71,7 @@ def test_a_job_goes_on_where_it_was_stopped(files, bucket, monkeypatch):
     with closing(la.dedup(str(bucket / "in"), progress=lambda stage, n: said.append(stage), **given)) as result:
         assert decisions(decisions_of(result)) == wanted
         assert done <= set(held(bucket / "job")) and "sketching" not in said
+        assert {name.split("/")[0] for name in held(bucket / "job")} == {"job.json", "secret", "tables"}
     assert set(held(bucket)) == {"in/a.parquet", "in/sub/b.parquet"}
 
 
