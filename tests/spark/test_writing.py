@@ -1,16 +1,14 @@
 """Files that tasks write: each attempt under names of its own, and what is published is what one machine writes."""
 
-import gzip
-import json
 import tempfile
 from contextlib import closing
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from cli.commands import contents
 from json_lines import write_lines
 from object_store import held, put_folder
+from spark.spark_jobs import write_mixed
 
 import lookalike as la
 from lookalike.errors import OutputError, ParameterError
@@ -28,13 +26,7 @@ TEXTS = [LONG, "one of a kind", LONG, f"{LONG} more", "", "another, unlike it"]
 
 @pytest.fixture
 def data(tmp_path):
-    """A folder of files of four formats, one without rows, one in a folder below."""
-    (tmp_path / "in/sub").mkdir(parents=True)
-    pq.write_table(pa.table({"text": TEXTS, "n": range(6)}), tmp_path / "in/a.parquet")
-    with gzip.open(tmp_path / "in/sub/b.jsonl.gz", "wt") as stream:
-        stream.writelines(json.dumps({"text": f"{text} again", "n": 1}) + "\n" for text in TEXTS)
-    (tmp_path / "in/c.csv").write_text("n,text\n" + "".join(f'{i},"{text}"\n' for i, text in enumerate(TEXTS)))
-    write_lines(tmp_path / "in/d.jsonl", [])
+    write_mixed(tmp_path / "in", [f"{text}{more}" for text in TEXTS for more in ("", " again", "")])
     return str(tmp_path / "in")
 
 
