@@ -1,14 +1,10 @@
 """The sketch step: the same rows for any cut of the documents, equal to twins in plain Python; errors that name the row."""
 
 import pickle
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from cut_tables import cut_at, cuts
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from naive import sketches as naive
 from naive.hashing import K0, fold_multiply, keyed_digest
 from naive.text import hashes
@@ -25,11 +21,8 @@ TEXTS = ["one two three four", "", "One, two: three, four!", "...", "ä ö ü ß
 
 BANDS, ROWS = 3, 2
 KEYS = bytes(16), bytes(range(16))
-METHODS = {
-    "minhash": make_method("minhash", MethodSettings(bands=BANDS, rows=ROWS, seed=5)),
-    "estimates": make_method("minhash", MethodSettings(bands=BANDS, rows=ROWS, seed=5, verify="sketch")),
-    "simhash": make_method("simhash", MethodSettings(seed=5, verify="sketch")),
-}
+TWO_WORDS = Shingling(width=2)
+METHOD = make_method("minhash", MethodSettings(bands=BANDS, rows=ROWS, seed=5))
 
 
 def documents(texts, **more):
@@ -40,16 +33,10 @@ def documents(texts, **more):
     return pa.table({"position": pa.array(n + (3 << 40)), "number": pa.array(2 * n + 1), "text": column} | more)
 
 
-def settings_of(method="minhash", **more):
-    """Shingles of two words."""
-    return {"shingling": Shingling(width=2), "method": METHODS[method], **more}
-
-
-def run(table, chosen, **more):
-    """All sketches, in one table; the schema is the one that was announced."""
-    schema = sketches_schema(table.schema, chosen["method"], False)
-    more = {"key": KEYS[0]} | chosen | more
-    return pa.Table.from_batches(sketch(iter(table.to_batches()), **more), schema).combine_chunks()
+def run(table, shingling=TWO_WORDS, key=KEYS[0], **more):
+    """All sketches, in one table; the schema is the one that was announced. A text is a piece."""
+    made = sketch(iter(table.to_batches()), shingling=shingling, method=METHOD, key=key, piece_bytes=1, **more)
+    return pa.Table.from_batches(made, sketches_schema(table.schema, METHOD, False)).combine_chunks()
 
 
 def grouped(texts):
@@ -68,8 +55,8 @@ def keyed(data, key, purpose, within=()):
 @pytest.mark.parametrize("key", KEYS)
 def test_sketches_equal_their_twins(key):
     """Digests depend on a secret and on what texts are compared within, and nothing else depends on the secret."""
-    table, plain = grouped(TEXTS), run(documents(TEXTS), settings_of(), key=key)
-    found = run(table, settings_of(), key=key)
+    table, plain = grouped(TEXTS), run(documents(TEXTS), key=key)
+    found = run(table, key=key)
     assert plain["digest"].to_pylist() == [keyed(text.encode(), key, "documents") for text in TEXTS]
     for row, (text, document) in enumerate(zip(TEXTS, table.to_pylist(), strict=True)):
         group = document["within"]
@@ -85,24 +72,6 @@ def test_sketches_equal_their_twins(key):
         }]  # fmt: skip
 
 
-@settings(max_examples=80)
-@given(
-    st.lists(st.sampled_from(TEXTS) | st.text(max_size=12), max_size=12),
-    st.sampled_from(sorted(METHODS)),
-    cuts,
-    st.integers(1, 50),
-)
-def test_any_cut_gives_the_same_rows(texts, method, cut, piece_bytes):
-    table, n = grouped(texts), range(len(texts))
-    table = table.append_column("id", [[f"d{i}" for i in n]]).append_column("priority", [[bytes([255 - i]) for i in n]])
-    expected = run(table, settings_of(method))
-    step = pickle.loads(pickle.dumps(partial(sketch, key=KEYS[0], **settings_of(method, piece_bytes=piece_bytes))))
-    rows = (batch for part in cut_at(table, cut) for batch in part.to_batches())
-    found = pa.Table.from_batches(step(rows), expected.schema).combine_chunks()
-    found.validate(full=True)
-    assert found == expected and len(found) == len(texts)
-
-
 def failing(text):
     """A tokenizer that has no luck with one text."""
     if text == "bad":
@@ -116,13 +85,13 @@ def failing(text):
      ("surrogate", r"the tokenizer yielded '\ud800': surrogates not allowed"), (b"bad \xff", "invalid UTF-8 at byte 4 of the text")],
 )  # fmt: skip
 def test_errors_name_the_row(text, what):
-    chosen = settings_of() | ({} if isinstance(text, bytes) else {"shingling": Shingling(tokenizer=failing)})
+    shingling = TWO_WORDS if isinstance(text, bytes) else Shingling(tokenizer=failing)
     table = documents(["fine", "good one", text, "fine"])
     with pytest.raises(RowError) as caught:
-        run(table.slice(1), chosen)
+        run(table.slice(1), shingling)
     for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
         reason = error.reason.partition("; convert")[0]
         assert (error.position, error.row, reason) == ((3 << 40) + 2, 5, what)
     assert isinstance(caught.value.__cause__, KeyError) == (text == "bad")
     if isinstance(text, bytes):
-        assert len(run(table, settings_of(encoding_errors="replace"))) == 4
+        assert len(run(table, encoding_errors="replace")) == 4
