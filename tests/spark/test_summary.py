@@ -8,10 +8,8 @@ from types import SimpleNamespace
 import pyarrow as pa
 
 import lookalike as la
-from lookalike.formats.sources import open_sources
-from lookalike.formats.split import Columns
 from lookalike.recipes.spark.finished import SparkJob
-from lookalike.recipes.spark.job import _anywhere, _of_driver
+from lookalike.recipes.spark.job import _of_driver
 from lookalike.recipes.spark.result import SparkResult
 
 summary = la.dedup(["one two three four five six"] * 2).summary
@@ -25,17 +23,6 @@ def test_the_peak_memory_is_that_of_the_driver():
     known, given = mine.to_dict(), summary.to_dict()
     assert list(known) == list(given) and json.dumps(known)
     assert {name for name in known if known[name] != given[name]} == {"seconds"}
-
-
-def test_files_are_found_from_any_folder_and_are_called_as_before(tmp_path, monkeypatch):
-    (tmp_path / "in.jsonl").write_text('{"text": "a"}\n')
-    monkeypatch.chdir(tmp_path)
-    (split,) = open_sources(["in.jsonl"])
-    found = _anywhere(split)
-    assert found.place.path == tmp_path / "in.jsonl" and not split.place.path.is_absolute()
-    assert found.name == "in.jsonl" and found.label(1) == "in.jsonl:1" and found.identity() == split.identity()
-    monkeypatch.chdir("/")
-    assert [len(batch.texts) for batch in found.batches(Columns())] == [1]
 
 
 def test_what_is_written_counts_in_the_summary(monkeypatch):
