@@ -139,10 +139,8 @@ class Cluster:
         until(lambda: all(map(self._executors, self.workers.values())))
 
     def kill(self, worker):
-        """Kill a worker with its executor and their Pythons; return how many processes these were."""
-        gone = descendants(self.workers.pop(worker))
-        kill_all(gone)
-        return len(gone)
+        """Kill a worker with its executor and their Pythons."""
+        kill_all(descendants(self.workers.pop(worker)))
 
     def processes(self):
         mark = f"{_MARK}={self._token}".encode()

@@ -165,11 +165,3 @@ class Run:
 
     def stored(self):
         return {path.stem for path in (self.work / "tables").glob("*.done")}
-
-
-def kill_worker(cluster):
-    """Kill a worker and all below it, and start another one."""
-    worker = next(iter(cluster.workers))
-    n = cluster.kill(worker)
-    cluster.start_worker(waits=False)
-    return n

@@ -39,7 +39,6 @@ def holds_once_there_is_space(cluster, folder, paths, make_larger, must_fail, **
     last, stored, lost = run.wait(), run.stored(), run.lost()
     assert not run.decisions.exists() or last.get("done")
     said = "" if last.get("done") else last.get("refused") or last["failed"]
-    print(f"ended {said!r:.600} after {sorted(stored)}; tasks lost: {lost}")
     assert lost or must_fail
     if said or must_fail:
         assert "o space left on" in said

@@ -61,7 +61,6 @@ def test_the_driver_is_killed_after_tables(cluster, tmp_path, case):
             assert "with other parameters" in refused and "threshold" in refused
     last = Run(cluster, tmp_path, paths, **how)
     last.finished()
-    print(f"{n} drivers killed, {halves} of them amid a table; {len(stored)} tables stored, each once")
     assert [name for name in last.made if is_stored(name)] == []  # the one before was killed while results were read
     assert len(set(stored)) == len(stored) > 8 and halves
     assert last.same_as(local(paths, case == "frame"))
