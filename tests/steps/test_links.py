@@ -1,14 +1,19 @@
-"""Links of buckets against their definition, for any cut of the input and any room of the output."""
+"""Links of buckets and of near fingerprints against their definition, for any cut of the input and any room of the output."""
+
+from collections import defaultdict
+from itertools import combinations, product
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from cut_tables import cut_at, cuts
 from hypothesis import example, given
 from hypothesis import strategies as st
+from naive.crowds import heads_of
 from steps.made import columns, grouped, links_of_bucket, rows_of
 
 from lookalike.steps import pairs as linking
-from lookalike.steps.pairs import bucket
+from lookalike.steps.pairs import bucket, near
 from lookalike.values.tables import LINKS
 
 bucket_groups = st.dictionaries(
@@ -58,3 +63,43 @@ def test_a_limit_reads_no_more_than_it_needs():
 
     found = rows_of(bucket(rows(), max_bucket=None, boundary=0, limit=1000))
     assert found == [(a, b) for b in range(46) for a in range(b)][:1000]
+
+
+# few fingerprints, some within a radius of 1 or 2 of each other, often repeated, of two groups
+fingerprints = st.lists(
+    st.tuples(st.sampled_from([0, 1, 3, 0xFF, 0xFE, 2**63, 2**64 - 1]), st.sampled_from([b"a" * 16, b"b" * 16])), max_size=40
+)
+CROWDED = [(number, b"a" * 16) for number in [0] * 9 + [1] * 9]
+
+
+def near_links(documents, radius, **rule):
+    """All links: those of equal documents by the rule of buckets, and those of the members that speak for two fingerprints."""
+    same = defaultdict(list)
+    for row, key in enumerate(documents):
+        same[key].append(2 * row)
+    found, speak = expected(same, rule), dict(same)
+    for key, members in same.items():
+        if rule["max_bucket"] is not None and len(members) > rule["max_bucket"]:
+            speak[key] = heads_of(members, rule["boundary"], rule["heads"])
+    for one, other in combinations(same, 2):
+        if one[1] == other[1] and (one[0] ^ other[0]).bit_count() <= radius:
+            links = map(sorted, product(speak[one], speak[other]))
+            found += [(a, b) for a, b in links if b >= rule["boundary"]]
+    return sorted(found)
+
+
+@given(fingerprints, st.integers(0, 3), bucket_rules, cuts, st.integers(1, 30))
+@example(CROWDED, 1, {"max_bucket": 4, "boundary": 10, "heads": 2}, [3, 3], 7)
+@example(CROWDED, 1, {"max_bucket": None, "boundary": 10, "heads": 8}, [3, 3], 7)
+def test_any_cut_gives_the_links_within_a_radius(documents, radius, rule, cut, room):
+    """A limit takes some of them."""
+    keys = pa.array(np.array([number for number, _ in documents], np.uint64).view(np.int64))
+    lists = pa.LargeListArray.from_arrays(np.arange(len(documents) + 1), keys)
+    within = pa.array([group for _, group in documents], pa.binary(16))
+    rows = cut_at(columns(order=2 * np.arange(len(documents)), keys=lists, within=within), cut)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(linking, "AT_A_TIME", room)
+        found, some = (rows_of(near(iter(rows), radius=radius, bits=64, limit=n, **rule), LINKS) for n in (None, room))
+    wanted = near_links(documents, radius, **rule)
+    assert sorted(found) == wanted and set(some) <= set(wanted) and len(set(some)) == len(some)
+    assert sum(a < b for a, b in some) == min(room, sum(a < b for a, b in wanted))
