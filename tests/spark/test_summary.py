@@ -1,6 +1,5 @@
 """What the result of a job on Spark says without a cluster."""
 
-import json
 import time
 from dataclasses import fields, replace
 from types import SimpleNamespace
@@ -17,12 +16,8 @@ summary = la.dedup(["one two three four five six"] * 2).summary
 
 def test_the_peak_memory_is_that_of_the_driver():
     mine = _of_driver(summary, {"candidates": 2.0})
-    assert "; peak memory of the driver " in str(mine) and "2.00 s (candidates 2.00)" in str(mine)
-    assert "; peak memory " in str(summary) and "driver" not in str(summary)
-    assert replace(mine, kept=7).peak_of == mine.peak_of
-    known, given = mine.to_dict(), summary.to_dict()
-    assert list(known) == list(given) and json.dumps(known)
-    assert {name for name in known if known[name] != given[name]} == {"seconds"}
+    assert "; peak memory of the driver " in str(mine) and "driver" not in str(summary)
+    assert replace(mine, kept=7).peak_of == mine.peak_of and mine.to_dict() == summary.to_dict() | {"seconds": mine.seconds}
 
 
 def test_what_is_written_counts_in_the_summary(monkeypatch):

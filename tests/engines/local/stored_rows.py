@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+from cut_tables import cut_at
 
 from lookalike.engines.local.engine import LocalEngine
 from lookalike.engines.local.tables import Stored, arrays_of, streamed
@@ -9,11 +10,14 @@ from lookalike.engines.memory import Memory
 from lookalike.files.workspace import Workspace
 
 
-def stored(rows, schema):
-    """Rows, which are dictionaries, in a part, ranked as they come; ``order`` is no column of it."""
-    space, kept = Workspace(), pa.schema([field for field in schema if field.name != "order"])
-    space.append("rows", streamed([arrays_of(pa.RecordBatch.from_pylist(rows, kept))]))
-    return Stored(space, space.numbered_names("rows"), np.array([0, len(rows)]), schema, 1, ranked=True)
+def stored(rows, schema, cuts=(), **more):
+    """Rows, which are dictionaries, in some parts, ranked as they come; ``order`` is no column of these."""
+    space, starts = Workspace(), [0]
+    kept = pa.schema([field for field in schema if field.name != "order"])
+    for part in cut_at(rows, cuts):
+        space.append("rows", streamed([arrays_of(pa.RecordBatch.from_pylist(part, kept))]))
+        starts.append(starts[-1] + len(part))
+    return Stored(space, space.numbered_names("rows"), np.array(starts), schema, 1, ranked=True, **more)
 
 
 def rows_of(batches):

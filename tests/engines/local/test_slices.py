@@ -67,24 +67,6 @@ def test_sifting_changes_no_decision(texts, monkeypatch, tmp_path, keep, threads
     assert la.pairs(texts, threads=threads, **SETTINGS).equals(listed) and "sifted" in stored, "all pairs, too"
 
 
-BASE = [f"w{i}" for i in range(80)]
-FAMILY = [" ".join([*BASE[:70], f"n{i}", *BASE[71:]]) for i in range(120)]
-
-
-@pytest.mark.parametrize(
-    ("family", "more"),
-    [(True, {}), (False, {"verify": "sketch"}), (False, {"method": "simhash", "radius": 8, "bands": None, "rows": None})],
-)
-def test_where_there_is_nothing_to_be_gained_nothing_is_sifted(texts, monkeypatch, family, more):
-    """Of a family most go with the first slice; and resemblance alone is measured by what sifting knows."""
-    data, settings = FAMILY if family else texts, SETTINGS | more
-    whole = la.dedup(data, **settings)
-    stored = sieved(monkeypatch)
-    assert la.dedup(data, threads=1, **settings).decisions.equals(whole.decisions)
-    assert sum(name.startswith("matches-slice") for name in stored) > 3 * family
-    assert not any(name.startswith("sifted") for name in stored)
-
-
 def test_each_block_is_read_once_for_a_right_block(texts, monkeypatch, tmp_path):
     """Not once for every batch of pairs; and the blocks are gone at the end."""
     stored = sieved(monkeypatch, 4000)

@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 import pytest
-from cut_tables import whole
-from engines.local.stored_rows import rows_of
+from cut_tables import cuts, whole
+from engines.local.stored_rows import rows_of, stored
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,6 +69,27 @@ def test_one_thread_makes_rows_as_they_are_wanted():
         assert told([next(rows), next(rows)]) == [0, "mark 1"] and len(made) <= most
     with pytest.raises(TypeError, match="store them first"):
         lazy([], 1).slice(0, 1)
+
+
+@given(st.lists(st.tuples(st.integers(0, 99), st.booleans()), min_size=1, max_size=20), cuts, st.integers(1, 8), st.data())
+def test_stored_rows(found, cut, at_a_time, data):
+    """Some of which a mask leaves out, in places of their own; marks count rows."""
+    n, mask = len(found), np.array([there for _, there in found])
+    place = np.array(data.draw(st.permutations(range(n))))
+    begin, end, mark = (data.draw(st.integers(0, n)) for _ in range(3))
+    table = stored([{"x": x} for x, _ in found], whole("x", "order"), cut, place=place, mask=mask)
+
+    def there(first, last):
+        return [(found[row][0], place[row]) for row in range(first, last) if mask[row]]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_tables, "ROWS", at_a_time)
+        pieces = list(table.pieces())
+        assert all(sum(map(len, piece.make())) <= at_a_time for piece in pieces) and pieces[-1].mark == n
+        assert rows_of(table.batches()) == there(0, n) and rows_of(table.slice(begin, end).batches()) == there(begin, end)
+        assert [row for piece in table.pieces(mark) for row in rows_of(piece.make())] == there(mark, n)
+    assert [place[row] for row in table.rows_in_order()] == sorted(order for _, order in there(0, n))
+    assert table.at(place, "x").to_pylist() == [x for x, _ in found] and len(rows_of(table.having(mask=None).batches())) == n
 
 
 @pytest.mark.parametrize("threads", [1, 3])
