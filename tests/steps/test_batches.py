@@ -2,15 +2,12 @@
 
 from itertools import chain, groupby
 
-import numpy as np
-import pyarrow as pa
 import pytest
 from cut_tables import cut_rows, cuts, whole
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.steps import batches as pieces
-from lookalike.steps.batches import as_words, row_starts
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 30)), max_size=30), cuts, st.integers(1, 60), st.booleans())
@@ -30,15 +27,3 @@ def test_pieces_hold_all_rows_and_whole_groups(raw, cut, limit, grouped):
     if grouped:
         keys = [{row[0] for row in piece} for piece in found]
         assert sum(map(len, keys)) == len(set().union(*keys))
-
-
-WIDTH = 4
-
-
-def test_no_byte_is_copied():
-    rows = pa.array([b"abcd", b"efgh", b"ijkl"], pa.binary(WIDTH))
-    encoded = pa.DictionaryArray.from_arrays(pa.array([2, 0, 2]), rows)
-    for column, wanted in ((rows.slice(1), [4, 8]), (encoded, [8, 0, 8])):
-        data, starts = row_starts(column, WIDTH)
-        assert data.ctypes.data == rows.buffers()[1].address and starts.tolist() == wanted
-    assert as_words(rows, WIDTH, np.uint32).ctypes.data == rows.buffers()[1].address
