@@ -43,9 +43,9 @@ class Made:
             yield pa.RecordBatch.from_pylist(made, SCHEMA)
             first += size
 
-    def kept_in(self, engine, name="rows"):
+    def kept_in(self, engine):
         """What an engine keeps of them."""
-        return engine.materialize(LazyTable(SCHEMA, self.pieces, 1), name)
+        return engine.materialize(LazyTable(SCHEMA, self.pieces, 1), "rows")
 
 
 def marks_in(engine):
@@ -71,11 +71,3 @@ def test_rows_that_no_part_has_are_made_again(tmp_path_factory, sizes, first, se
             running.workspace._unlock()
         again = Made(sizes)
         assert rows_of(again.kept_in(local_engine(folder)).batches()) == wanted and not again.begun
-
-
-def test_names_do_not_meet(tmp_path):
-    """Tables of which one name begins with another; a name stands for the same rows."""
-    running = local_engine(tmp_path / "work")
-    one, other = Made([[2]]).kept_in(running), Made([[5]]).kept_in(running, "rows-at-0.9")
-    assert len(one) == 2 and len(other) == 5 and running.materialize(one, "other") is one
-    assert rows_of(Made([[9]]).kept_in(running).batches()) == rows(0, 2)
