@@ -47,6 +47,7 @@ def cut_small(monkeypatch):
     monkeypatch.setattr(local_documents, "PIECE_BYTES", 400)
     monkeypatch.setattr(local_tables, "ROWS", 30)
     monkeypatch.setattr(local_sort, "MEMBERS", 20)
+    monkeypatch.setattr(local_sort, "DISTINCT_BYTES", 1)
     monkeypatch.setattr(local_bundles, "GROUP_BYTES", 100)
     monkeypatch.setattr(local_tables, "PART_BYTES", 3000)
 
