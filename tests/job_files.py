@@ -39,6 +39,7 @@ def parse(text):
             names[name] = value
         elif word in STEPS:
             block = [named(some) for _, some in takewhile(lambda one: one[1], lines)] if word in BLOCKS else []
+            block = ["" if some == "\\" else some for some in block]
             (job[2] if job else first).append((number, word, named(rest), block))
         else:
             assert not line, f"line {number}: {word!r} is none of {', '.join(STEPS)}, let, #"
@@ -72,6 +73,11 @@ def hold_lines(wanted, lines):
     assert at == len(lines) or wanted[-1] == "...", lines
 
 
+def unescaped(block):
+    """Lines joined to bytes, of which escapes as those of Python stand for one each."""
+    return "".join(block).encode().decode("unicode_escape").encode("latin-1")
+
+
 class Steps:
     """What the steps of a job do, in the current folder."""
 
@@ -86,6 +92,15 @@ class Steps:
             pq.write_table(pa.Table.from_pylist([json.loads(line) for line in block]), path)
         else:
             write(path, [f"{line}\n".encode() for line in block])
+
+    def bytes(self, name, block):
+        """Write a file that is these bytes."""
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        write(Path(name), [unescaped(block)])
+
+    def equals(self, name, block):
+        """A file is these bytes."""
+        assert read(Path(name)) == unescaped(block)
 
     def run(self, words, block):
         """A command succeeds and prints the lines of the block, if there are any; after ``err:`` are words of standard error."""
@@ -123,8 +138,8 @@ class Steps:
         Path(name).unlink()
 
 
-STEPS = ("file", "run", "refused", "holds", "absent", "remove")
-BLOCKS = STEPS[:4]
+STEPS = ("file", "bytes", "run", "refused", "holds", "equals", "absent", "remove")
+BLOCKS = STEPS[:6]
 
 
 def job_of(kind, steps):
