@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import tracemalloc
+from itertools import product
 from pathlib import Path
 
 import pyarrow as pa
@@ -30,7 +31,6 @@ ROWS = [
     {"id": f"i{i}", "text": f"row {i} of {i * 7919} words and {i * 104729} more, é 中 𝄞" if i % 7 else None}
     for i in range(40)
 ]  # fmt: skip
-HOSTILE = [(name, case) for name in SAMPLES for case in sample(name).HOSTILE]
 CASES = {"empty", "byte order mark", "carriage returns", "NUL", "invalid UTF-8"}
 
 
@@ -206,37 +206,26 @@ def test_the_same_bytes_for_any_threads_and_blocks(tmp_path, monkeypatch, name, 
     assert outputs[0] == outputs[1] == outputs[2] and found
 
 
-@pytest.mark.parametrize(("name", "case"), HOSTILE)
-def test_hostile_bytes(tmp_path, name, case):
-    """They come to texts that are known, or to an error that names the file, in all suffixes of the format alike."""
-    data, expected = sample(name).HOSTILE[case]
-    for suffix in TESTED[name]:
+@every_format
+def test_hostile_bytes(tmp_path, name):
+    """Texts that are known, or an error that names the file, in all suffixes alike; the same where bytes may be replaced, or columns are added."""
+    ways = [{}, {"reserved": ("keep",)}, *[{"encoding_errors": "replace"}] * (name in ("json", "jsonl"))]
+    for suffix, (case, (data, expected)) in product(TESTED[name], sample(name).HOSTILE.items()):
         path = put(tmp_path / f"in{suffix}", packed(data, suffix))
         if isinstance(expected, list):
-            assert texts_at(path) == expected
+            assert texts_at(path) == expected, case
         else:
-            refused_of(path, expected, texts_at, path)
-
-
-@every_suffix
-def test_invalid_utf8_can_be_replaced(tmp_path, name, suffix):
-    path = put(tmp_path / f"in{suffix}", packed(sample(name).HOSTILE["invalid UTF-8"][0], suffix))
-    found = texts_at(path, encoding_errors="replace")
-    assert any("\ufffd" in text or "\udcff" in text for text in found)
-
-
-@every_suffix
-def test_a_line_of_any_length(tmp_path, monkeypatch, name, suffix):
-    rows = [{"id": "a", "text": "word " * 200_000 + "end"}, {"id": "b", "text": "short"}]
-    path = written(tmp_path / "in", name, suffix, rows)
-    monkeypatch.setattr(streams, "BLOCK", 1000)
-    assert texts_at(path) == values(rows)
+            for how in ways if case != "invalid UTF-8" else ways[:1]:
+                refused_of(path, expected, texts_at, path, **how)
+        if case == "invalid UTF-8":
+            found = texts_at(path, encoding_errors="replace")
+            assert any("\ufffd" in text or "\udcff" in text for text in found)
 
 
 @pytest.mark.parametrize(("name", "suffix"), [(n, s) for n, s in suffixes() if s.count(".") > 1])
 def test_damaged_compression_is_an_error(tmp_path, name, suffix):
     path = written(tmp_path / "in", name, suffix)
-    path = path if path.is_file() else sorted(path.iterdir())[-1]
+    path = path if path.is_file() else max(path.iterdir())
     data = path.read_bytes()
     for damaged in (data[: len(data) // 2], data[:20] + b"\xff" * 20 + data[40:], b"\0no"):
         refused_of(path, "damaged or cut short", texts_at, put(path, damaged))
@@ -274,18 +263,20 @@ def limited(path, most, skip=False):
     return [dataclasses.replace(split, limit=Limit(most, skip)) for split in open_sources([path])]
 
 
+LONG = [{"id": "a", "text": "word " * 200_000 + "end"}, {"id": "b", "text": "short"}]
 LARGE = [{"id": "a", "text": "a text"}, {"id": "b", "text": "word " * 400}, {"id": "c", "text": "one that\tfollows it"}]
 
 
 @every_suffix
-@pytest.mark.parametrize("block", [1 << 22, 100])
-def test_a_document_that_is_too_large_is_refused_by_name(tmp_path, monkeypatch, name, suffix, block):
-    """Up to the limit it is read as any other; what needs its columns alone need not be as large."""
-    path = written(tmp_path / "in", name, suffix, LARGE)
-    monkeypatch.setattr(streams, "BLOCK", block)
-    assert texts(limited(path, 2100)) == values(LARGE)
+def test_a_document_that_is_too_large_is_refused_by_name(tmp_path, monkeypatch, name, suffix):
+    """Up to the limit it is read as any other, whatever the blocks; what needs its columns alone need not be as large."""
+    path, long = (written(tmp_path / folder, name, suffix, rows) for folder, rows in (("in", LARGE), ("long", LONG)))
     said = r"(row|line) [23]: the document has .*more than the 1,000.*raise memory=|00001[.a-z]*: the document has"
-    refused_of(path, said, texts, limited(path, 1000))
+    for block in (1 << 22, 1000, 100):
+        monkeypatch.setattr(streams, "BLOCK", block)
+        assert texts(limited(path, 2100)) == values(LARGE)
+        refused_of(path, said, texts, limited(path, 1000))
+        assert block == 100 or texts_at(long) == values(LONG)
 
 
 @every_suffix
