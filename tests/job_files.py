@@ -1,9 +1,12 @@
 """Jobs as data: ``tests/jobs/*.job`` says facts, files, commands, and what these print and write; README.md there has the language."""
 
+import importlib
 import json
 import os
 import shlex
+import sqlite3
 import zlib
+from contextlib import closing
 from itertools import takewhile
 from pathlib import Path
 
@@ -102,6 +105,19 @@ class Steps:
         """A file is these bytes."""
         assert read(Path(name)) == unescaped(block)
 
+    def sql(self, name, block):
+        """Run statements in a database, of DuckDB if its suffix says so, else of SQLite."""
+        connect = importlib.import_module("duckdb").connect if name.endswith(".duckdb") else sqlite3.connect
+        with closing(connect(name)) as opened:
+            for statement in block:
+                opened.execute(statement)
+            opened.commit() if connect is sqlite3.connect else None
+
+    def needs(self, names, block):
+        """Skip the job where a package is not installed."""
+        for name in names.split():
+            pytest.importorskip(name, reason=f"needs the package {name}")
+
     def run(self, words, block):
         """A command succeeds and prints the lines of the block, if there are any; after ``err:`` are words of standard error."""
         code, out, err = commands.run(self.captured, *shlex.split(words))
@@ -138,8 +154,8 @@ class Steps:
         Path(name).unlink()
 
 
-STEPS = ("file", "bytes", "run", "refused", "holds", "equals", "absent", "remove")
-BLOCKS = STEPS[:6]
+STEPS = ("file", "bytes", "sql", "run", "refused", "holds", "equals", "needs", "absent", "remove")
+BLOCKS = STEPS[:7]
 
 
 def job_of(kind, steps):
