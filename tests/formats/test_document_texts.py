@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from document_files import OFFICE, RELATIONS, TEXT, WORD, archive, docx, drawn, eml, form, odt, pdf, stream
-from formats.jobs import put, refused
+from document_files import OFFICE, RELATIONS, TEXT, WORD, archive, docx, drawn, form, odt, pdf, stream
+from formats.jobs import put
 
 import lookalike as la
 
@@ -160,122 +160,6 @@ def test_forms_that_need_another_program_are_left_out(read):
         "entities": "its form of XFA declares a document type, which it should not",
         "portfolio": "has hardly any text besides that of 1 attached file: save and read these",
     }
-
-
-def mixed(kind, *parts, more=""):
-    """A message of parts, each given by its headers and what follows."""
-    parts = [(f"{head}\r\n" if head else "", text) for head, text in parts]
-    inside = "".join(f"--x\r\n{head}\r\n{text}\r\n" for head, text in parts)
-    return eml(f"{inside}--x--", f"multipart/{kind}; boundary=x{more}")
-
-
-SUBJECT = "A subject\n\n"
-ENCLOSED = "From: Ann <a@b.c>\r\nSubject: The budget\r\n\r\nPlease move the meeting."
-
-
-def test_messages_are_read_whole(read):
-    page, picture = ("Content-Type: text/html\r\nContent-ID: <page>", "<p>A page.</p>"), ("Content-Type: image/png", "png")
-    status = "Reporting-MTA: dns; b.c\r\n\r\nFinal-Recipient: rfc822; nobody@b.c\r\nStatus: 5.1.1"
-    texts, why = read(
-        "eml",
-        SUBJECT,
-        root=mixed("related", picture, page, more='; start="<page>"'),
-        first=mixed("related", page, ("Content-Type: text/plain", "not shown")),
-        rootless=mixed("related", picture, page),
-        digest=mixed("digest", ("", ENCLOSED), ("", ENCLOSED.replace("meeting", "party"))),
-        forwarded=mixed("mixed", ("Content-Type: text/plain", "See below."), ("Content-Type: message/rfc822", ENCLOSED)),
-        enriched=eml("<bold>Now</bold> or never", "text/enriched"),
-        markdown=eml("*Now* or never", "text/markdown"),
-        calendar=mixed("mixed", ("Content-Type: text/calendar", "SUMMARY:Meeting")),
-        patch=mixed("mixed", ("Content-Type: text/plain", "Apply it."), ("Content-Type: text/x-patch", "-one\r\n+two")),
-        signed=mixed("signed", ("Content-Type: text/plain", "Signed."), ("Content-Type: application/pgp-signature", "abc")),
-        bounce=mixed("report", ("Content-Type: text/plain", "It failed."), ("Content-Type: message/delivery-status", status)),
-        unbounded=eml("The boundary is missing.", "multipart/mixed"),
-    )
-    headers = "From: Ann <a@b.c>\nSubject: The budget\n\nPlease move the"
-    assert not why and texts == {
-        "root": "A page.", "first": "A page.", "rootless": "A page.", "digest": f"{headers} meeting.\n\n{headers} party.",
-        "forwarded": f"See below.\n\n{headers} meeting.", "enriched": "Now or never", "markdown": "*Now* or never",
-        "calendar": "SUMMARY:Meeting", "patch": "Apply it.\n\n-one\n+two", "signed": "Signed.",
-        "bounce": "It failed.\n\nReporting-MTA: dns; b.c\n\nFinal-Recipient: rfc822; nobody@b.c\nStatus: 5.1.1",
-        "unbounded": "The boundary is missing.",
-    }  # fmt: skip
-
-
-def alternatives(plain, page, *more):
-    return mixed("alternative", ("Content-Type: text/plain", plain), *more, ("Content-Type: text/html", f"<p>{page}"))
-
-
-def test_of_alternatives_the_one_that_is_no_stub(read):
-    calendar = ("Content-Type: text/calendar", "SUMMARY:Meeting")
-    texts, why = read(
-        "eml",
-        SUBJECT,
-        stub=alternatives("Please use a program that shows HTML.", "Your code is 123456"),
-        address=alternatives("View it online: https://example.org/a/b?c=1", "Your parcel arrives on Monday"),
-        same=alternatives("Your parcel arrives: https://example.org/a/b?c=1&d=2", "Your <b>parcel</b> arrives"),
-        empty=alternatives("Your parcel arrives", "<img src='a.png'>"),
-        invitation=alternatives("When: Monday", "When: Monday", calendar),
-        bare=mixed("alternative", ("Content-Type: text/plain", "You are invited."), calendar),
-    )
-    assert not why and texts == {
-        "stub": "Your code is 123456", "address": "Your parcel arrives on Monday",
-        "same": "Your parcel arrives: https://example.org/a/b?c=1&d=2", "empty": "Your parcel arrives",
-        "invitation": "When: Monday", "bare": "SUMMARY:Meeting",
-    }  # fmt: skip
-
-
-def test_messages_as_programs_write_them(read):
-    quoted = "text/plain; charset=utf-8\r\nContent-Transfer-Encoding: {}"
-    texts, why = read(
-        "eml",
-        SUBJECT,
-        flowed=eml("This line \r\ngoes on.\r\n-- \r\nAnn", "text/plain; format=flowed"),
-        cut=eml("This li \r\nne goes on.", "text/plain; Format=Flowed; DelSp=Yes"),
-        quoted=eml("> one \r\n> two", "text/plain; format=flowed"),
-        spaced=eml("caf=c3=a9", quoted.format("Quoted-Printable ")), remark=eml("Y2Fmw6k=", quoted.format("base64 (as usual)")),
-        xhtml=eml("<html><p>A page.</p></html>", "application/xhtml+xml"),
-        marked=b"\xef\xbb\xbf" + eml("Hello."), late=b"\r\n\r\n" + eml("Hello."),
-        unknown=eml("", "text/plain; charset=x-own").replace(b"\r\n\r\n\r\n", b"\r\n\r\na\x81b"),
-    )  # fmt: skip
-    assert not why and texts == {
-        "flowed": "This line goes on.\n-- \nAnn", "cut": "This line goes on.", "quoted": "> one \n> two", "spaced": "café",
-        "remark": "café", "xhtml": "A page.", "marked": "Hello.", "late": "Hello.", "unknown": "a\ufffdb",
-    }  # fmt: skip
-
-
-UNREAD = {
-    "attachment": eml("QUJD", "application/pdf"),
-    "text": eml("attached", "text/plain\r\nContent-Disposition: attachment"),
-    "smime": eml("QUJD", "application/pkcs7-mime; smime-type=enveloped-data"),
-    "pgp": mixed("encrypted", ("Content-Type: application/pgp-encrypted", "Version: 1"), ("Content-Type: text/x-asc", "abc")),
-    "picture": mixed("related", ("Content-Type: text/html", "<img src='cid:1'>"), ("Content-Type: image/png", "png")),
-    "rtf": eml("{\\rtf1 text}", "text/rtf"),
-    "diff": eml("-one\n+two", "text/x-diff"),
-    "empty": eml(" \n"),
-    "elsewhere": eml("Content-Type: text/plain\r\n\r\nphantom", "message/external-body; access-type=URL"),
-    "forwarded": mixed("digest", ("", "From: a@b.c\r\nSubject: Invoice\r\nContent-Type: image/png\r\n\r\npng")),
-}
-
-
-def test_messages_without_a_text_are_left_out_and_named(read):
-    texts, why = read("eml", **UNREAD)
-    assert not texts and set(why) == set(UNREAD)
-    assert why["smime"] == "has no text besides its subject, only application/pkcs7-mime"
-    assert all(reason.startswith("has no text besides its subject") for reason in why.values())
-
-
-def test_a_mailbox_keeps_what_is_left_out(tmp_path, caplog):
-    """It is no file of its own, which one could look for in the input."""
-    readable = [eml(f"The river number {n} rises in the hills and falls into the sea.") for n in (1, 2, 1)]
-    messages = [b"From a@b.c\n" + one.replace(b"\r\n", b"\n") + b"\n" for one in [*UNREAD.values(), *readable]]
-    path = put(tmp_path / "a.mbox", messages)
-    result = la.dedup(path, threshold=0.95)
-    assert result.decisions["reason"].to_pylist() == ["skipped"] * len(UNREAD) + ["kept", "kept", "exact"]
-    assert caplog.text.count("has no text besides") == len(UNREAD) and len(result.clean()) == 2
-    result.write(tmp_path / "out/")
-    assert (tmp_path / "out/a.mbox").read_bytes() == b"".join(messages[:-1])
-    refused(r"row 1 .*has no text besides.*on_error=", la.dedup, path, on_error="stop")
 
 
 ROOT = f'<o:document xmlns:o="{OFFICE}" xmlns:text="{TEXT}">{{}}</o:document>'
