@@ -30,25 +30,19 @@ def write(path, codec="uncompressed", table=TABLE):
     return path
 
 
-@pytest.mark.parametrize("codec", ["uncompressed", "snappy", "zlib", "lz4", "zstd"])
-def test_types_and_compression_are_kept(tmp_path, codec):
-    path = write(tmp_path / "a.orc", codec)
-    assert orc.ORCFile(path).nstripes > 1
-    for threads in (1, 2):
-        result = la.dedup(path, id="id", text="doc.text", threads=threads)
+def test_types_and_compression_are_kept(tmp_path):
+    for codec in ("uncompressed", "snappy", "zlib", "lz4", "zstd"):
+        path = write(tmp_path / "a.orc", codec)
+        assert orc.ORCFile(path).nstripes > 1
+        result = la.dedup(path, id="id", text="doc.text")
         assert result.keep.tolist() == 1500 * [True, False]
-    for name in ("out.orc", "folder/a.orc"):
-        result.write(tmp_path / name.partition("/a")[0])
-        file = orc.ORCFile(tmp_path / name)
-        assert file.compression.lower() == codec
-        assert file.read().equals(TABLE.take(list(range(0, 3000, 2))).combine_chunks())
-    result.write(tmp_path / "out.parquet")
-    assert la.dedup(tmp_path / "out.parquet").kept.num_rows == 1500
-
-
-def test_rows_are_numbered_through_all_stripes(tmp_path):
+        for name in ("out.orc", "folder/a.orc"):
+            result.write(tmp_path / name.partition("/a")[0], force=True)
+            file = orc.ORCFile(tmp_path / name)
+            assert file.compression.lower() == codec
+            assert file.read().equals(TABLE.take(list(range(0, 3000, 2))).combine_chunks())
     noted = []
-    (split,) = (replace(split, on_read=noted.append) for split in open_sources([write(tmp_path / "a.orc")]))
+    (split,) = (replace(split, on_read=noted.append) for split in open_sources([path]))
     numbers = [number for batch in split.batches(Columns()) for number in batch.numbers.tolist()]
     assert numbers == list(range(1, 3001)) and split.expected("text")[0] == 3000
     assert 0 < sum(noted) <= split.place.size
