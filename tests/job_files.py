@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cli import commands
+from document_files import archive
 from engine_kinds import WORK, prepare
 from row_files import read, write
 
@@ -105,6 +106,13 @@ class Steps:
         """A file is these bytes."""
         assert read(Path(name)) == unescaped(block)
 
+    def zip(self, name, block):
+        """Write a ZIP file of members, each line a name and, after a colon, its content."""
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_bytes(
+            archive({name: unescaped([content]) for name, content in (line.split(": ", 1) for line in block)})
+        )
+
     def sql(self, name, block):
         """Run statements in a database, of DuckDB if its suffix says so, else of SQLite."""
         connect = importlib.import_module("duckdb").connect if name.endswith(".duckdb") else sqlite3.connect
@@ -154,8 +162,8 @@ class Steps:
         Path(name).unlink()
 
 
-STEPS = ("file", "bytes", "sql", "run", "refused", "holds", "equals", "needs", "absent", "remove")
-BLOCKS = STEPS[:7]
+STEPS = ("file", "bytes", "sql", "zip", "run", "refused", "holds", "equals", "needs", "absent", "remove")
+BLOCKS = STEPS[:8]
 
 
 def job_of(kind, steps):
