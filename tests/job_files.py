@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cli import commands
-from document_files import archive
+from document_files import archive, pdf_of, stream
 from engine_kinds import WORK, prepare
 from row_files import read, write
 
@@ -113,6 +113,12 @@ class Steps:
             archive({name: unescaped([content]) for name, content in (line.split(": ", 1) for line in block)})
         )
 
+    def pdf(self, name, block):
+        """Write a PDF of objects, each in a line, the first of which is the catalog; what follows ``>>stream `` is a stream."""
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        parts = (line.partition(b">>stream ") for line in unescaped(["\\n".join(block)]).split(b"\n"))
+        Path(name).write_bytes(pdf_of(*(stream(content, head[2:]) if found else head for head, found, content in parts)))
+
     def sql(self, name, block):
         """Run statements in a database, of DuckDB if its suffix says so, else of SQLite."""
         connect = importlib.import_module("duckdb").connect if name.endswith(".duckdb") else sqlite3.connect
@@ -162,8 +168,8 @@ class Steps:
         Path(name).unlink()
 
 
-STEPS = ("file", "bytes", "sql", "zip", "run", "refused", "holds", "equals", "needs", "absent", "remove")
-BLOCKS = STEPS[:8]
+STEPS = ("file", "bytes", "sql", "zip", "pdf", "run", "refused", "holds", "equals", "needs", "absent", "remove")
+BLOCKS = STEPS[:9]
 
 
 def job_of(kind, steps):
