@@ -111,5 +111,12 @@ def epub(*chapters):
     return zipped(**{"META-INF__container_xml": container, "in__book_opf": package, **pages})
 
 
+def record(kind, uri, body, content_type="application/http; msgtype=response", **more):
+    """Return a record of WARC."""
+    head = {"WARC-Type": kind, "WARC-Target-URI": uri, "WARC-Date": "2026-11-01T00:00:00Z", "WARC-Record-ID": f"<urn:{uri}>",
+            "Content-Type": content_type, **more, "Content-Length": len(body)}  # fmt: skip
+    return b"WARC/1.0\r\n" + "".join(f"{k}: {v}\r\n" for k, v in head.items()).encode() + b"\r\n" + body + b"\r\n\r\n"
+
+
 def eml(text, kind="text/plain; charset=utf-8", subject="A subject"):
     return f"From: a@b.c\r\nSubject: {subject}\r\nMIME-Version: 1.0\r\nContent-Type: {kind}\r\n\r\n{text}\r\n".encode()

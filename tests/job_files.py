@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cli import commands
-from document_files import archive, pdf_of, stream
+from document_files import archive, pdf_of, record, stream
 from engine_kinds import WORK, prepare
 from row_files import read, write
 
@@ -119,6 +119,12 @@ class Steps:
         parts = (line.partition(b">>stream ") for line in unescaped(["\\n".join(block)]).split(b"\n"))
         Path(name).write_bytes(pdf_of(*(stream(content, head[2:]) if found else head for head, found, content in parts)))
 
+    def warc(self, name, block):
+        """Write records of WARC, each line a kind, an address, perhaps a type, and, after a colon, content."""
+        lines = (line.split(": ", 1) for line in block)
+        kinds = ((head.split(" ", 2), unescaped([content])) for head, content in lines)
+        write(Path(name), [record(kind, uri, content, *more) for (kind, uri, *more), content in kinds])
+
     def sql(self, name, block):
         """Run statements in a database, of DuckDB if its suffix says so, else of SQLite."""
         connect = importlib.import_module("duckdb").connect if name.endswith(".duckdb") else sqlite3.connect
@@ -161,6 +167,11 @@ class Steps:
         else:
             hold_lines(block, read(path).decode().splitlines())
 
+    def same(self, names, block):
+        """Two files are the same bytes."""
+        one, two = (read(Path(name)) for name in names.split())
+        assert one == two
+
     def absent(self, names, block):
         assert not [name for name in names.split() if os.path.lexists(name)]
 
@@ -168,8 +179,8 @@ class Steps:
         Path(name).unlink()
 
 
-STEPS = ("file", "bytes", "sql", "zip", "pdf", "run", "refused", "holds", "equals", "needs", "absent", "remove")
-BLOCKS = STEPS[:9]
+STEPS = ("file", "bytes", "sql", "zip", "pdf", "warc", "run", "refused", "holds", "equals", "needs", "same", "absent", "remove")
+BLOCKS = STEPS[:10]
 
 
 def job_of(kind, steps):
