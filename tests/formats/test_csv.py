@@ -8,13 +8,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv
-import pytest
-from formats.format_samples import packed, sample
+from formats.format_samples import sample
 from formats.jobs import put, reasons, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from row_files import read
-from samples import one_in
 
 import lookalike as la
 from lookalike.formats.sources import open_sources
@@ -66,18 +63,6 @@ def test_any_reader_takes_records_apart_as_they_were(data, mark, form):
             expected = [names + added, *(row + more for row, more in zip(rows, decided, strict=True))]
             assert by_python(written) == by_arrow(written, names + added) == expected
         assert la.dedup(at / "all.csv", id="id", threads=1).keep.tolist() == [True] + [False] * (n - 1)
-
-
-@pytest.mark.parametrize(("delimiter", "suffix"), one_in(2, ["|", "\t", r"\t", "¦", " "], [".csv", ".tsv", ".csv.bz2"]))
-def test_other_delimiters_are_read_and_written_back(tmp_path, delimiter, suffix):
-    mark = "\t" if delimiter == r"\t" else delimiter
-    raw = f'id|"text"|n\r\n1|"{A}, | ""x"""|"1|5"\n2|"{A}, | ""x"""|\n3|a,b\n'.replace("|", mark).encode()
-    path = put(tmp_path / f"in{suffix}", packed(raw, suffix))
-    result = la.dedup(path, id="id", delimiter=delimiter)
-    for name in ("out", "out.csv"):
-        result.write(tmp_path / name)
-    lines = raw.splitlines(keepends=True)
-    assert read(tmp_path / "out" / path.name) == read(tmp_path / "out.csv") == lines[0] + lines[1] + lines[3]
 
 
 def test_a_delimiter_is_known_wherever_texts_are_read_again(tmp_path):

@@ -7,8 +7,6 @@ import pytest
 from formats.format_samples import SAMPLES, TESTED
 from formats.jobs import refused
 from formats.test_protocol import ROWS, contents, texts, written
-from hypothesis import given
-from hypothesis import strategies as st
 from samples import one_in
 
 from lookalike.errors import OutputError
@@ -124,11 +122,3 @@ def test_a_format_that_writes_lines_and_cannot_cut_them_says_so(tmp_path):
     lines = selection.lines(path.read_bytes().splitlines(keepends=True), lambda line, added: line)
     said = r"in\.jsonl: this format cannot leave out a part of a text; write \.jsonl instead"
     refused(said, list, lines, error=OutputError)
-
-
-@given(st.text(max_size=30), st.lists(st.integers(0, 30), max_size=8), st.text(max_size=3))
-def test_cutting_is_what_it_says(text, places, replacement):
-    data = text.encode()
-    bounds = sorted({min(place, len(data)) for place in places})
-    ranges = bounds[: len(bounds) // 2 * 2]
-    assert edits([], replacement=replacement).bytes(data, ranges) == without(data, ranges, replacement)

@@ -4,12 +4,10 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from document_files import WORD, archive, docx, drawn, pdf
+from document_files import WORD, archive, docx
 from formats.jobs import put
 
 import lookalike as la
-
-FORM = "Application of a member of the society for the study of rivers"
 
 
 @pytest.fixture
@@ -30,28 +28,6 @@ def read(tmp_path, caplog):
         return texts, why
 
     return read
-
-
-PICTURE = b"q 595 0 0 %d 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID x EI Q "
-
-
-def test_pages_of_pictures_beside_text_are_left_out_and_named(read):
-    """But for a cover and plates in a book, and what OCR found no text on."""
-    whole, half, words = PICTURE % 842, PICTURE % 421, FORM + ", in ten words and some more"
-    found = whole + b"3 Tr " + drawn(words)
-    texts, why = read(
-        "pdf",
-        cover=pdf(whole, *[words] * 9), photo=pdf(whole + drawn(words)), title=pdf(words, half + drawn("A title")),
-        ocr=pdf(found, whole, found), little=pdf(whole + b"3 Tr " + drawn("A page")), blank=pdf(words, "", words),
-        long=pdf(words, *[whole + drawn(FORM.replace(" ", ""))] * 3), first=pdf(whole, words), last=pdf(words, half), stamped=pdf(words, whole + drawn("Page 2")),
-        stamps=pdf(*[whole + drawn("Scanned with a program")] * 2), nameless=pdf(words, "\x01\x03\x04"), no_words=pdf("\x01 -"),
-    )  # fmt: skip
-    assert set(texts) == {"cover", "photo", "title", "ocr", "little", "blank", "long"} and texts["little"] == "A page"
-    ocr = "if it is scanned, OCR adds it, as ocrmypdf does"
-    named = "has hardly any text, only pictures, on {} of 2, the first of them page {}: " + ocr
-    assert why == {name: named.format("1 page", 2) for name in ("last", "stamped", "nameless")} | {
-        "first": named.format("1 page", 1), "stamps": named.format("2 pages", 1), "no_words": f"has no text (1 page): {ocr}"
-    }  # fmt: skip
 
 
 def test_documents_inside_documents_are_read_to_some_depth(read):

@@ -92,17 +92,6 @@ def test_data_sets_by_name_are_inputs_of_these_names(tmp_path):
     refused(said, la.dedup, {"train": Dataset(TABLE)}, work=tmp_path / "work", error=ParameterError)
 
 
-def test_only_columns_that_are_wanted_are_read():
-    read = []
-
-    def some(names):
-        read.append(names)
-        return iter(TABLE.select(names or TABLE.column_names).to_batches())
-
-    streamed = frames.ScannedTable(TABLE.schema, 3, some)
-    assert [batch.schema.names for batch in streamed.select(["n"]).batches()] == [["n"]] and read == [["n"]]
-
-
 def test_a_lazy_frame_is_computed_once_in_little_memory(tmp_path):
     """What it computes may differ each time; its rows are on the disk, not in memory."""
     calls = []

@@ -14,7 +14,7 @@ from row_files import A
 
 import lookalike as la
 from lookalike.errors import ParameterError
-from lookalike.formats.memory import list_split, own_id, table_split
+from lookalike.formats.memory import own_id
 
 TEXTS = ["a", "b", "c"]
 DAYS = [datetime.date(2026, 11, day) for day in (1, 2, 3)]
@@ -22,13 +22,6 @@ ROWS = [
     {"id": f"r{i}", "text": text, "day": day, "tags": ["x", None], "n": np.int32(i)}
     for i, (text, day) in enumerate(zip([A, "something else", A + " more"], DAYS, strict=True))
 ]
-
-
-def test_rows_are_counted_where_that_costs_nothing():
-    """Their bytes are in memory already, and need no more room."""
-    column, table = pa.chunked_array([TEXTS[:1], TEXTS[1:]]), pa.table({"text": TEXTS})
-    splits = list_split(TEXTS), list_split(column), table_split(table), list_split(iter(TEXTS))
-    assert [split.expected("text") for split in splits] == [(3, 0), (3, 0), (3, 0), (0, 0)]
 
 
 @pytest.mark.parametrize("form", [list, tuple, iter])

@@ -8,8 +8,7 @@ from json_lines import write_lines
 from row_files import A
 
 import lookalike as la
-from lookalike.formats.columnar import column_of, leaves_of, names_of, path_of
-from lookalike.formats.rows import names_in, value_at
+from lookalike.formats.columnar import column_of
 
 ROWS = [
     {"doc": {"text": A, "at": {"n": 1, "day.x": 7}}, "n": 1},
@@ -31,18 +30,6 @@ def test_rows_in_memory_have_fields_inside_others(data):
 def test_a_long_line_of_json(tmp_path):
     rows = [{"doc": {"text": A + "\u00e9 " * 600_000}}, {"doc": {"text": A + "\u00e9 " * 600_001}}]
     assert la.dedup(write_lines(tmp_path / "in.jsonl", rows), text="doc.text", memory="1GB").keep.tolist() == [True, False]
-
-
-def test_paths_and_names():
-    inner = {"b.c": pa.int8(), "b": pa.struct({"c": pa.int8(), "d": pa.int8()})}
-    schema = pa.schema({"a": pa.struct(inner), "e": pa.int8()})
-    paths = {"a.b.c": ("a", "b.c"), "a.b.d": ("a", "b", "d"), "a.c": (), "e.f": (), "b": ()}
-    assert {name: path_of(schema, name) for name in paths} == paths
-    assert leaves_of(schema, ["a.b.d", "e"]) == [(0, 2), (1, 3)] and leaves_of(schema, ["a.b"]) == [(0, 1), (0, 2)]
-    row = {"a": {"b.c": 1, "b": {"c": 2, "d": 3}}, "f": {}}
-    assert [value_at(row, name) for name in ("a.b.c", "a.b.d", "f")] == [1, 3, {}]
-    assert names_of(schema) == ["a.b.c", "a.b.c", "a.b.d", "e"] and names_in(row) == ["a.b.c", "a.b.c", "a.b.d", "f"]
-    refused("x", value_at, row, "f.x", error=KeyError)
 
 
 def test_a_slice_of_a_struct_is_read_at_its_place():

@@ -10,7 +10,6 @@ import tracemalloc
 from itertools import product
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from formats.format_samples import SAMPLES, TESTED, packed, sample
 from formats.jobs import put, refused
@@ -22,7 +21,7 @@ from lookalike.files import streams
 from lookalike.formats import Columns, Limit, row_groups
 from lookalike.formats.database import Database
 from lookalike.formats.lake import TableFormat
-from lookalike.formats.registry import format_named, known_suffixes, names, names_by_suffix
+from lookalike.formats.registry import format_named, names, names_by_suffix
 from lookalike.formats.sources import open_sources
 
 pytestmark = pytest.mark.usefixtures("toy")
@@ -168,25 +167,6 @@ def test_annotation_adds_columns(tmp_path, name, suffix):
         refused("'keep' already exists", open_sources([target])[0].check_free, ["keep"])
     else:
         refused("cannot be annotated", result.write, tmp_path / "out", annotate=True, error=ParameterError)
-
-
-@pytest.mark.parametrize("name", [name for name in SAMPLES if name != "txt"])
-def test_rows_of_other_formats_can_be_written(tmp_path, name):
-    """From lines of JSON with numbers, truth and lists, from a table, and from text files."""
-    suffix = known_suffixes()[name][0]
-
-    def converted(data):
-        la.dedup(data).write(tmp_path / f"out{suffix}", force=True)
-        return contents(tmp_path / f"out{suffix}")
-
-    lines = '{"text": "one two", "n": 1.50, "b": true, "x": [1, 2], "no": null}\n'
-    (row,) = converted(put(tmp_path / "in.jsonl", lines))
-    assert list(row) == ["text", "n", "b", "x", "no"] and row["text"] == "one two" and not row["no"]
-    assert [json.loads(value) if isinstance(value, str) else value for value in list(row.values())[1:4]] == [1.5, True, [1, 2]]
-    text = 'a "quoted", line\r\nand\rothers\x01 \ufeff of words\n' if name != "ssv" else "one two"
-    assert converted(put(tmp_path / "a.txt", text)) == [{"id": str(tmp_path / "a.txt"), "text": text}]
-    found = converted(pa.table({"text": ["one two", "three four"], "n": [1, 2], "x": pa.array([None, 2.5])}))
-    assert [float(row["n"]) for row in found] == [1, 2] and [float(row["x"] or 0) for row in found] == [0, 2.5]
 
 
 @every_suffix
