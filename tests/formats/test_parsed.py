@@ -75,12 +75,3 @@ def test_a_kept_text_is_never_lost(folder, tmp_path, monkeypatch):
     assert not (tmp_path / "kept.csv").exists()
     result.write(tmp_path / "kept.parquet")
     assert TEXT in pq.read_table(tmp_path / "kept.parquet")["text"].to_pylist()
-
-
-def test_many_files_are_not_looked_at_before_they_are_parsed(folder, monkeypatch):
-    asked = []
-    monkeypatch.setattr("lookalike.formats.format.find_spec", lambda name: asked.append(name) or name)
-    monkeypatch.setattr("lookalike.formats.sources.read_blocks", lambda place, *_: pytest.fail(str(place)))
-    (folder / "d.txt").unlink()
-    la.dedup(folder)
-    assert asked.count("pypdfium2") == 1
