@@ -5,7 +5,7 @@ import json
 
 import msgspec
 import pytest
-from formats.jobs import put, refused
+from formats.jobs import put
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,12 +20,6 @@ def test_cut_anywhere(text, escaped, chunk):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rows, "CHUNK", chunk)
         assert text_of(msgspec.Raw(line)) == text.encode()
-
-
-def test_what_is_no_text_is_refused():
-    assert text_of(msgspec.Raw(b"null")) is None
-    for line in [b"1", b"[]", b'"\\ud83d"', b'"\\ude00 x"', b'"\xff"', b'"a\\q"', b'"a\x00"']:
-        refused(None, text_of, msgspec.Raw(line), error=(msgspec.DecodeError, UnicodeError))
 
 
 @pytest.mark.parametrize("value", ["null", "5", '"a \\ud83d b"', '"\\ud83d\\ude00 \\\\ud83d é"', '"\xff"'])

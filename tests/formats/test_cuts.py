@@ -5,11 +5,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from formats.format_samples import SAMPLES, TESTED
-from formats.jobs import refused
+from formats.jobs import refused_output
 from formats.test_protocol import ROWS, contents, texts, written
 from samples import one_in
 
-from lookalike.errors import OutputError
 from lookalike.formats.cuts import TextEdits
 from lookalike.formats.format import Selection
 from lookalike.formats.memory import as_sources
@@ -121,4 +120,4 @@ def test_a_format_that_writes_lines_and_cannot_cut_them_says_so(tmp_path):
     (selection,) = selections(open_sources([path]))
     lines = selection.lines(path.read_bytes().splitlines(keepends=True), lambda line, added: line)
     said = r"in\.jsonl: this format cannot leave out a part of a text; write \.jsonl instead"
-    refused(said, list, lines, error=OutputError)
+    refused_output(said, list, lines)

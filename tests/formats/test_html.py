@@ -46,11 +46,3 @@ def test_what_a_page_says_of_its_encoding_late_or_wrongly(tmp_path, text, head, 
     put(tmp_path / "a.html", page(f"<p>{text}</p>"))
     put(tmp_path / "b.html", page(f"<p>{text}</p>", head).encode(encoding) + end)
     assert reasons(tmp_path, threshold=1.0)[1] in ("exact", "near")
-
-
-def test_what_is_no_page_is_left_out_and_named(tmp_path, caplog):
-    put(tmp_path / "a.html", page(f"<p>{POLISH}</p>", "\x0c\x1b"))
-    for content in (bytes(range(256)) * 4, b"\0" * 99, b"\x1f\x9d\x90\1\2\3", b"\xff" * 4 + b"\xa8\0\0\0\x10\0\0\0\1"):
-        put(tmp_path / "b.html", content)
-        assert reasons(tmp_path) == ["kept", "skipped"]
-        assert caplog.records[-1].getMessage().startswith(f"left out: {tmp_path}/b.html is ")

@@ -1,15 +1,14 @@
 """Files whose names say something else than their first bytes: they are read where that is safe, or it is said what they are."""
 
-import bz2
 import gzip
 import json
-import lzma
 import tarfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from document_files import archive
+from formats.format_samples import packed
 from formats.jobs import kept_texts, put, refused
 from samples import one_in
 
@@ -17,9 +16,7 @@ import lookalike as la
 
 A, B = "one two three four five six seven eight", "quite another text of several words, and no more"
 ROWS = "".join(json.dumps({"text": text}) + "\n" for text in (A, B, A)).encode()
-PACKINGS = {
-    "gz": gzip.compress, "zst": lambda data: pa.compress(data, "zstd", asbytes=True), "bz2": bz2.compress, "xz": lzma.compress,
-}  # fmt: skip
+PACKINGS = ["gz", "zst", "bz2", "xz"]
 
 
 @pytest.mark.parametrize(
@@ -27,7 +24,7 @@ PACKINGS = {
 )
 def test_the_first_bytes_tell_how_a_file_is_compressed(tmp_path, name, packing):
     """What is written is compressed as its name says."""
-    result = la.dedup(put(tmp_path / name, PACKINGS.get(packing, bytes)(ROWS)))
+    result = la.dedup(put(tmp_path / name, packed(ROWS, f".{packing}")))
     assert result.keep.tolist() == [True, True, False]
     result.write(tmp_path / "out/")
     first = {"jsonl": b"{", "gz": b"\x1f\x8b", "zst": b"\x28\xb5", "bz2": b"BZh", "xz": b"\xfd7z"}[name.rpartition(".")[2]]
@@ -64,11 +61,11 @@ def test_text_with_a_mark_of_the_order_of_bytes(tmp_path, name, encoding):
 
 def test_a_parquet_file_of_another_name_and_what_holds_columns_packed_as_a_whole(tmp_path):
     for suffix in ("json", "csv", "orc", "arrow", "db", "txt", "zip", "tar", "tgz"):
-        path, packed = tmp_path / f"a.{suffix}", suffix in ("zip", "tar", "tgz")
+        path, whole = tmp_path / f"a.{suffix}", suffix in ("zip", "tar", "tgz")
         pq.write_table(pa.table({"text": [A, B, A]}), path)
-        more = "$" if packed else ", or pass format='parquet'"
+        more = "$" if whole else ", or pass format='parquet'"
         refused(rf"a.{suffix}: is a Parquet file, by its first bytes: name it \.parquet{more}", la.dedup, path)
-        assert packed or la.dedup(path, format="parquet").keep.tolist() == [True, True, False]
+        assert whole or la.dedup(path, format="parquet").keep.tolist() == [True, True, False]
     for name in ("a.parquet", "a.feather", "a.orc"):
         refused(rf"{name}: is gzip data .*decompress it first", la.dedup, put(tmp_path / name, gzip.compress(ROWS)))
 

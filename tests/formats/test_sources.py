@@ -1,34 +1,14 @@
 """Opening inputs: which splits files, folders and globs are."""
 
-import json
 from itertools import chain
 
 import pytest
 from formats.jobs import put
 
-import lookalike as la
 from lookalike.formats import Columns, txt
 from lookalike.formats.sources import open_sources
-from lookalike.values.arrow import to_numpy
 
-A, B = "one two three four five six seven", "quite another text of several words"
-
-
-def test_texts_of_mixed_inputs_are_found_again(tmp_path):
-    """By their positions, also from a saved result: there are several sources of text files."""
-    texts = {
-        "a.txt": A,
-        "b.json": json.dumps([{"text": f"{B} two"}, {"text": A}]),
-        "c.md": f"{B} 3",
-        "d.tsv": f"text\n{A}\n",
-        "e.rst": A,
-    }
-    result = la.dedup([put(tmp_path / name, text) for name, text in texts.items()], threshold=1.0)
-    assert result.removed["duplicate_of"].to_pylist() == [str(tmp_path / "a.txt")] * 3
-    result.save(tmp_path / "saved")
-    for one in (result, la.Result.load(tmp_path / "saved")):
-        found = one.inputs.texts(to_numpy(one.decisions["position"]), one.settings)
-        assert [text.decode() for text in found.values()] == [A, f"{B} two", A, f"{B} 3", A, A]
+A = "one two three four five six seven"
 
 
 def test_batches_end_beyond_so_many_bytes_or_with_so_many_files(tmp_path, monkeypatch):

@@ -1,24 +1,22 @@
 """WARC and WET files: documents are pages and texts of records, and kept records are written as they are."""
 
-import bz2
 import gzip
-import lzma
 import re
 import zlib
-from dataclasses import replace
 from itertools import product
 
 import pyarrow as pa
 import pytest
 import zstandard
 from document_files import OTHER, STORY, record
+from formats.format_samples import packed
 from formats.jobs import kept_texts, put, reasons, refused
 from samples import one_in
 
 import lookalike as la
 from lookalike.files.streams import read_blocks
 from lookalike.formats.sources import open_sources
-from lookalike.formats.split import Columns, Limit
+from lookalike.formats.split import Columns
 
 
 def response(uri, text, kind="text/html; charset=utf-8", coding=""):
@@ -39,14 +37,14 @@ def zstd(data):
 
 
 CHECKED = zstandard.ZstdCompressor(write_checksum=True)
-PACK = {"": bytes, ".gz": gzip.compress, ".zst": zstd, ".bz2": bz2.compress, ".xz": lzma.compress}
+SUFFIXES = ("", ".gz", ".zst", ".bz2", ".xz")
 INFO = record("warcinfo", "", b"software: made\r\n", "application/warc-fields")
 FIRST, LAST = response("http://a/1", page(STORY)), response("http://a/9", page(OTHER))
 
 
 def around(*middle, suffix=""):
     """A page, records, and another page, each compressed by itself."""
-    return [PACK[suffix](one) for one in (FIRST, *middle, LAST)]
+    return [packed(one, suffix) for one in (FIRST, *middle, LAST)]
 
 
 @pytest.fixture
@@ -82,6 +80,8 @@ def left_out(tmp_path, caplog):
 def test_each_record_is_a_member_of_its_own(tmp_path, suffix):
     path = put(tmp_path / f"a.warc{suffix}", around(LAST, suffix=suffix))
     la.dedup(path, threads=2).write(tmp_path / "out/")
+    (split,) = open_sources([path])
+    assert sum(len(batch.texts) for batch in split.batches(Columns())) == 3, "whatever the limit"
     written = (tmp_path / "out" / path.name).read_bytes()
     for one in (FIRST, LAST):
         member = zlib.decompressobj(31) if suffix == ".gz" else zstandard.ZstdDecompressor().decompressobj()
@@ -153,11 +153,6 @@ def test_headers_of_one_page_are_its_own_affair(path, left_out):
     left_out(put(path, around(bad)), (FIRST, LAST), "is damaged: the chunks that its server sent are not whole")
 
 
-def test_a_limit_that_no_machine_has(path):
-    (split,) = open_sources([put(path, around())])
-    assert sum(len(batch.texts) for batch in replace(split, limit=Limit()).batches(Columns())) == 2
-
-
 THIRD = "A third page about the mountains, which are neither rivers nor roads, and none of which is near. " * 9
 ONE = response("http://a/3", page(THIRD))
 HEAD, BODY = ONE[: ONE.index(b"\r\n\r\n") + 4], ONE[ONE.index(b"\r\n\r\n") + 4 : -4]
@@ -168,7 +163,7 @@ def says(length, body=BODY, end=b"\r\n\r\n"):
     return HEAD.replace(b"Content-Length: %d" % SIZE, b"Content-Length: %s" % str(length).encode()) + body + end
 
 
-@pytest.mark.parametrize("suffix", PACK)
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_records_as_crawlers_write_them(tmp_path, suffix):
     """What is kept is written as it was."""
     for one in (
@@ -184,7 +179,7 @@ def test_records_as_crawlers_write_them(tmp_path, suffix):
         assert found["text"].to_pylist() == [STORY, THIRD.strip(), OTHER]
         assert found["uri"].to_pylist() == ["http://a/1", "http://a/3", "http://a/9"]
         assert rewritten(result, path) == b"".join(around(one))
-    put(path, PACK[suffix](ONE.replace(b"WARC-Date", b"WARC-Day")))
+    put(path, packed(ONE.replace(b"WARC-Date", b"WARC-Day"), suffix))
     assert la.dedup(path, id="id").kept["id"].to_pylist() == ["http://a/3"], "without a date, by its address"
 
 
@@ -204,10 +199,10 @@ def test_a_damaged_record_is_left_out_and_named_and_those_after_it_are_read(tmp_
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst", ".bz2"])
 def test_compressed_data_that_is_damaged_costs_one_record(tmp_path, left_out, suffix):
-    packed = CHECKED.compress(ONE) if suffix == ".zst" else PACK[suffix](ONE)
-    changed = [packed[:at] + bytes([packed[at] ^ 0x55]) + packed[at + 1 :] for at in (0, 2, 150, len(packed) - 3)]
+    whole = CHECKED.compress(ONE) if suffix == ".zst" else packed(ONE, suffix)
+    changed = [whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :] for at in (2, 150, len(whole) - 3)]
     first, last = around(suffix=suffix)
-    for member in (packed[:-40], b"not compressed at all", *changed[1:]):
+    for member in (whole[:-40], b"not compressed at all", *changed):
         path = put(tmp_path / f"a.warc{suffix}", [first, member, last])
         left_out(path, (FIRST, LAST), "is damaged: its compressed data cannot be read")
 
