@@ -7,7 +7,6 @@ import tarfile
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from document_files import archive
 from formats.format_samples import packed
 from formats.jobs import kept_texts, put, refused
 from samples import one_in
@@ -68,8 +67,3 @@ def test_a_parquet_file_of_another_name_and_what_holds_columns_packed_as_a_whole
         assert whole or la.dedup(path, format="parquet").keep.tolist() == [True, True, False]
     for name in ("a.parquet", "a.feather", "a.orc"):
         refused(rf"{name}: is gzip data .*decompress it first", la.dedup, put(tmp_path / name, gzip.compress(ROWS)))
-
-
-def test_office_files_and_archives_are_told_apart_by_name(tmp_path):
-    path = put(tmp_path / "a.zip", archive({"b.jsonl": gzip.compress(ROWS)}))
-    assert la.dedup(path).keep.tolist() == [True, True, False]
