@@ -52,20 +52,6 @@ def pdf_of(*objects):
     return out + b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1) + table + end
 
 
-def form(text, *annotations, more="", catalog="", objects=()):
-    """Return a PDF of a page with annotations, objects from number 6 on, all of which are fields; ``more`` is of the form."""
-    refs = " ".join(f"{6 + i} 0 R" for i in range(len(annotations)))
-    fields = f"/AcroForm<</Fields[{refs}]/DR<</Font<</F1 5 0 R>>>>/DA(/F1 10 Tf 0 g){more}>>{catalog}"
-    page = f"/MediaBox[0 0 595 842]/Resources<</Font<</F1 5 0 R>>>>/Contents 4 0 R/Annots[{refs}]"
-    head = (
-        f"<</Type/Catalog/Pages 2 0 R{fields}>>",
-        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        f"<</Type/Page/Parent 2 0 R{page}>>",
-    )
-    annots = (f"<</Type/Annot/P 3 0 R{one}>>".encode() for one in annotations)
-    return pdf_of(*(one.encode() for one in head), stream(drawn(text)), HELVETICA, *annots, *objects)
-
-
 def archive(members):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as stream:
@@ -123,6 +109,13 @@ def epub(*chapters):
         for name, text in zip(names, chapters, strict=True)
     }
     return zipped(**{"META-INF__container_xml": container, "in__book_opf": package, **pages})
+
+
+def record(kind, uri, body, content_type="application/http; msgtype=response", **more):
+    """Return a record of WARC."""
+    head = {"WARC-Type": kind, "WARC-Target-URI": uri, "WARC-Date": "2026-11-01T00:00:00Z", "WARC-Record-ID": f"<urn:{uri}>",
+            "Content-Type": content_type, **more, "Content-Length": len(body)}  # fmt: skip
+    return b"WARC/1.0\r\n" + "".join(f"{k}: {v}\r\n" for k, v in head.items()).encode() + b"\r\n" + body + b"\r\n\r\n"
 
 
 def eml(text, kind="text/plain; charset=utf-8", subject="A subject"):

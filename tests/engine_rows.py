@@ -82,6 +82,16 @@ def count_rows(table, engine):
     return engine.map(table, partial(numbered, schema=schema), schema)
 
 
+def components(pairs, n):
+    """{smallest member: all members} of documents in pairs, which are orders below ``n``."""
+    root = list(range(n))
+    for _ in range(n):
+        for a, b in pairs:
+            root[a] = root[b] = min(root[a], root[b])
+    inside = {order for pair in pairs for order in pair}
+    return {r: [o for o in range(n) if root[o] == r] for r in sorted({root[o] for o in inside})}
+
+
 def wanted_groups(rows, by, sort):
     """What meets, by the definition."""
     found = {}

@@ -5,10 +5,10 @@ import threading
 import time
 from contextlib import contextmanager
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
 import object_store
+from web_server import Handler, running
 
 _KEPT = ("content-length", "transfer-encoding", "connection")
 
@@ -30,13 +30,7 @@ class Faults:
         vars(self).update(given)
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def log_message(self, *given):
-        """Say nothing."""
-
+class _Handler(Handler):
     def _answer(self):
         faults, body = self.faults, self._body()
         with faults.lock:
@@ -51,7 +45,7 @@ class _Handler(BaseHTTPRequestHandler):
             if faults.every and number and number % faults.every == 0 and faults.failed < faults.most:
                 faults.failed += 1
                 said = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
-                self._send(faults.status, {"Content-Type": "application/xml"}, said if self.command != "HEAD" else b"")
+                self.send(faults.status, {"Content-Type": "application/xml"}, said if self.command != "HEAD" else b"")
                 return
             status, headers, said = self._forward(body)
             if self.command == "PUT":
@@ -61,7 +55,7 @@ class _Handler(BaseHTTPRequestHandler):
                 said = _without(said, [one.rpartition("/")[2] for one in faults.written])
             cut = faults.cut and self.command == "GET" and number and gets % faults.cut == 0 and len(said) > 64
             faults.failed += bool(cut)
-            self._send(status, headers, said, len(said) // 2 if cut else None)
+            self.send(status, headers, said, len(said) // 2 if cut else None)
         finally:
             with faults.lock:
                 faults.now -= 1
@@ -92,19 +86,6 @@ class _Handler(BaseHTTPRequestHandler):
         connection.close()
         return found
 
-    def _send(self, status, headers, body, cut=None):
-        self.send_response_only(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        if "Content-Length" not in headers:
-            self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body if cut is None else body[:cut])
-        if cut is not None:
-            self.wfile.flush()
-            self.close_connection = True
-
 
 def _without(listing, names):
     """A listing of S3 without some names."""
@@ -118,13 +99,5 @@ def _without(listing, names):
 def failing(**given):
     """While this lasts, what looks for S3 finds a proxy that fails as it is told."""
     faults = Faults(**given)
-    handler = type("Handler", (_Handler,), {"faults": faults})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    try:
-        with object_store.environment(f"http://127.0.0.1:{server.server_address[1]}"):
-            yield faults
-    finally:
-        server.shutdown()
-        server.server_close()
+    with running(_Handler, faults=faults) as address, object_store.environment(address):
+        yield faults

@@ -1,9 +1,14 @@
 """Jobs as data: ``tests/jobs/*.job`` says facts, files, commands, and what these print and write; README.md there has the language."""
 
+import gc
+import importlib
 import json
 import os
 import shlex
+import shutil
+import sqlite3
 import zlib
+from contextlib import closing
 from itertools import takewhile
 from pathlib import Path
 
@@ -11,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cli import commands
+from document_files import archive, pdf_of, record, stream
 from engine_kinds import WORK, prepare
 from row_files import read, write
 
@@ -39,6 +45,7 @@ def parse(text):
             names[name] = value
         elif word in STEPS:
             block = [named(some) for _, some in takewhile(lambda one: one[1], lines)] if word in BLOCKS else []
+            block = ["" if some == "\\" else some for some in block]
             (job[2] if job else first).append((number, word, named(rest), block))
         else:
             assert not line, f"line {number}: {word!r} is none of {', '.join(STEPS)}, let, #"
@@ -72,6 +79,17 @@ def hold_lines(wanted, lines):
     assert at == len(lines) or wanted[-1] == "...", lines
 
 
+def unescaped(block):
+    """Lines joined to bytes, of which escapes as those of Python stand for one each."""
+    return "".join(block).encode().decode("unicode_escape").encode("latin-1")
+
+
+def made(name):
+    """The path of a file to write, in a folder that is there."""
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    return Path(name)
+
+
 class Steps:
     """What the steps of a job do, in the current folder."""
 
@@ -80,18 +98,54 @@ class Steps:
 
     def file(self, name, block):
         """Write a file: of rows, if its suffix says so, else of lines."""
-        path = Path(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = made(name)
         if path.suffix == ".parquet":
             pq.write_table(pa.Table.from_pylist([json.loads(line) for line in block]), path)
         else:
             write(path, [f"{line}\n".encode() for line in block])
 
-    def run(self, words, block):
+    def bytes(self, name, block):
+        """Write a file that is these bytes."""
+        write(made(name), [unescaped(block)])
+
+    def equals(self, name, block):
+        """A file is these bytes."""
+        assert read(Path(name)) == unescaped(block)
+
+    def zip(self, name, block):
+        """Write a ZIP file of members, each line a name and, after a colon, its content."""
+        members = (line.split(": ", 1) for line in block)
+        made(name).write_bytes(archive({member: unescaped([content]) for member, content in members}))
+
+    def pdf(self, name, block):
+        """Write a PDF of objects, each in a line, the first of which is the catalog; what follows ``>>stream `` is a stream."""
+        parts = (line.partition(b">>stream ") for line in unescaped(["\\n".join(block)]).split(b"\n"))
+        made(name).write_bytes(pdf_of(*(stream(content, head[2:]) if found else head for head, found, content in parts)))
+
+    def warc(self, name, block):
+        """Write records of WARC, each line a kind, an address, perhaps a type, and, after a colon, content."""
+        lines = (line.split(": ", 1) for line in block)
+        kinds = ((head.split(" ", 2), unescaped([content])) for head, content in lines)
+        write(made(name), [record(kind, uri, content, *more) for (kind, uri, *more), content in kinds])
+
+    def sql(self, name, block):
+        """Run statements in a database, of DuckDB if its suffix says so, else of SQLite."""
+        connect = importlib.import_module("duckdb").connect if name.endswith(".duckdb") else sqlite3.connect
+        with closing(connect(name)) as opened:
+            for statement in block:
+                opened.execute(statement)
+            opened.commit() if connect is sqlite3.connect else None
+
+    def needs(self, names, block):
+        """Skip the job where a package is not installed."""
+        for name in names.split():
+            pytest.importorskip(name, reason=f"needs the package {name}")
+
+    def run(self, words, block, status=0):
         """A command succeeds and prints the lines of the block, if there are any; after ``err:`` are words of standard error."""
         code, out, err = commands.run(self.captured, *shlex.split(words))
-        said = [line for line in block if line.startswith("err: ")]
-        assert code == 0 and all(line.removeprefix("err: ") in err for line in said), err
+        said, texts = [line for line in block if line.startswith(("err: ", "out: "))], {"err": err, "out": out}
+        assert code == status and all(line[5:] in texts[line[:3]] for line in said), texts
         wanted = [line for line in block if line not in said]
         if wanted and wanted[0].startswith("{"):
             hold_rows(wanted, [json.loads(out)] if len(wanted) == 1 else [json.loads(line) for line in out.splitlines()])
@@ -108,6 +162,21 @@ class Steps:
             assert (str(code), out) == (status, "") and all(some in err for text in said for some in text.split(" ... ")), err
             assert commands.contents(Path()) == before
 
+    def ends(self, words, block):
+        """A command ends with the code before its words; the block is that of ``run``."""
+        status, words = words.split(" ", 1)
+        self.run(words, block, int(status))
+        gc.collect()  # as if a process had ended, and with it its locks
+
+    def silent(self, words, block):
+        """A command succeeds and prints nothing."""
+        assert commands.run(self.captured, *shlex.split(words)) == (0, "", "")
+
+    def says(self, name, block):
+        """A file has these words."""
+        text = Path(name).read_text()
+        assert not [words for words in block if words not in text], text
+
     def holds(self, name, block):
         """A file has these lines or rows; a folder these rows in all."""
         path = Path(name)
@@ -116,15 +185,23 @@ class Steps:
         else:
             hold_lines(block, read(path).decode().splitlines())
 
+    def same(self, names, block):
+        """Two files are the same bytes."""
+        one, two = (read(Path(name)) for name in names.split())
+        assert one == two
+
     def absent(self, names, block):
         assert not [name for name in names.split() if os.path.lexists(name)]
 
     def remove(self, name, block):
-        Path(name).unlink()
+        shutil.rmtree(name) if os.path.isdir(name) else os.remove(name)
 
 
-STEPS = ("file", "run", "refused", "holds", "absent", "remove")
-BLOCKS = STEPS[:4]
+STEPS = (
+    "file", "bytes", "sql", "zip", "pdf", "warc", "run", "ends", "refused", "holds", "says", "equals",
+    "silent", "same", "absent", "remove", "needs",
+)  # fmt: skip
+BLOCKS = STEPS[:12]
 
 
 def job_of(kind, steps):

@@ -1,11 +1,12 @@
 """An object store that speaks as S3 does, in this process; it holds what tests put there, and nothing leaves the machine."""
 
 import logging
-import os
 import uuid
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 from lookalike.files import filesystems
 from lookalike.files.urls import as_url
@@ -28,16 +29,14 @@ def server():
 @contextmanager
 def environment(address=None):
     """While this lasts, this process and those that it starts look for S3 there, or at another address."""
-    given = KEYS | {"AWS_ENDPOINT_URL": address or server()}
-    before = {name: os.environ.get(name) for name in given}
-    os.environ.update(given)
-    filesystems.options_of.cache_clear()
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (KEYS | {"AWS_ENDPOINT_URL": address or server()}).items():
+            patch.setenv(name, value)
         filesystems.options_of.cache_clear()
+        try:
+            yield
+        finally:
+            filesystems.options_of.cache_clear()
 
 
 def new_bucket():

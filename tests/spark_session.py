@@ -24,25 +24,27 @@ MOST_BYTES = 16 << 20
 MOST_OF_TASK = 64 << 10
 """Of these from a task: what is said of it, and a small sum."""
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""For many small stages: compile less, and start fewer threads."""
+"""For many small stages, and many JVMs on few cores: compile less, and start fewer threads."""
+LOGGED = {
+    "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "2", "spark.sql.codegen.wholeStage": "false",
+    "spark.eventLog.enabled": "true", "spark.eventLog.compress": "false", "spark.eventLog.rolling.enabled": "false",
+}  # fmt: skip
+"""What each session is given: its events are logged, so that tests see what tasks do, and send to the driver."""
 
 
 def settings(logs):
-    """What a session is given; its events are logged, so that tests see what tasks send to the driver."""
+    """What the session of all tests is given."""
     environment = {
         "PYTHONPATH": os.pathsep.join(map(str, [SOURCES, TESTS.parent, TESTS, TESTS.parent / "tools"])),
         "XDG_CACHE_HOME": os.devnull,
     }
-    return {
-        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
-        "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
+    return LOGGED | {
         "spark.driver.maxResultSize": str(MOST_BYTES), "spark.driver.extraJavaOptions": QUICK,
         "spark.executor.memory": "1g", "spark.executor.extraJavaOptions": QUICK,
-        "spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2", "spark.sql.codegen.wholeStage": "false",
-        "spark.eventLog.enabled": "true", "spark.eventLog.dir": logs.as_uri(), "spark.eventLog.compress": "false",
-        "spark.eventLog.rolling.enabled": "false", "spark.python.worker.faulthandler.enabled": "true",
-        "spark.task.maxFailures": "2",
-        "spark.sql.execution.pyspark.udf.faulthandler.enabled": "true",
+        "spark.default.parallelism": "2", "spark.eventLog.dir": logs.as_uri(), "spark.task.maxFailures": "2",
+        "spark.python.worker.faulthandler.enabled": "true", "spark.sql.execution.pyspark.udf.faulthandler.enabled": "true",
     } | {f"spark.executorEnv.{name}": value for name, value in environment.items() if value}  # fmt: skip
 
 

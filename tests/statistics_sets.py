@@ -8,19 +8,15 @@ import lookalike as la
 def pairs_of_sets(rng, n_pairs, union, resemblance, structured=False):
     """Shingles of n_pairs pairs of sets with a given union and resemblance; rows 2i and 2i + 1 are a pair."""
     common = round(resemblance * union)
-    left_only = (union - common) // 2
-    values, offsets = [], [0]
+    left = common + (union - common) // 2
+    rows = []
     for _ in range(n_pairs):
+        pool = rng.integers(0, 1 << 63, union, dtype=np.uint64)
         if structured:
-            start = int(rng.integers(0, 1 << 40))
-            pool = np.concatenate([np.arange(start, start + common), rng.integers(1 << 50, 1 << 60, union - common)])
-            pool = pool.astype(np.uint64)
-        else:
-            pool = rng.integers(0, 1 << 63, union, dtype=np.uint64)
-        left, right = pool[: common + left_only], np.concatenate([pool[:common], pool[common + left_only :]])
-        values += [left, right]
-        offsets += [offsets[-1] + len(left), offsets[-1] + len(left) + len(right)]
-    return la.sketches.Shingles.from_arrays(np.concatenate(values), offsets), common / union
+            pool[:common] = np.arange(common, dtype=np.uint64) + rng.integers(0, 1 << 40, dtype=np.uint64)
+        rows += [pool[:left], np.concatenate([pool[:common], pool[left:]])]
+    offsets = np.cumsum([0, *map(len, rows)])
+    return la.sketches.Shingles.from_arrays(np.concatenate(rows), offsets), common / union
 
 
 def estimated(signatures, **how):

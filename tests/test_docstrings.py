@@ -1,11 +1,9 @@
 """Public docstrings say everything: parameters, what is returned, errors raised, and of formulas where they come from."""
 
-import ast
 import dataclasses
 import inspect
 import pkgutil
 import re
-import textwrap
 
 import lookalike as la
 
@@ -26,9 +24,7 @@ def described(*texts):
 
 
 def raised(function):
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    calls = [node.exc.func for node in ast.walk(tree) if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)]
-    return {call.id for call in calls if isinstance(call, ast.Name) and call.id.endswith("Error")}
+    return set(re.findall(r"\braise (\w+Error)\(", inspect.getsource(function)))
 
 
 def public():

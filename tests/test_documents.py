@@ -3,7 +3,6 @@
 import contextlib
 import doctest
 import glob
-import gzip
 import importlib
 import io
 import pkgutil
@@ -19,8 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 from cli.commands import status
 from document_files import pdf
-from json_lines import write_lines
 from notebooks import notebook
+from row_files import lines, write
 
 import lookalike as la
 from lookalike.cli.main import program
@@ -58,39 +57,37 @@ ELSEWHERE = ("make ", "pip install ", "python tools/", "python benchmarks/", "cu
 @pytest.fixture(scope="session")
 def stage(tmp_path_factory):
     """A folder with every file that the documents' commands name."""
-    folder = tmp_path_factory.mktemp("stage")
-    rng = random.Random(1)
-    words = [f"w{i}" for i in range(500)]
-    notes = [" ".join(rng.choices(words, k=60)) for _ in range(8)]
-    texts = enumerate([*notes, f"{notes[0]} and more"])
-    rows = [{"id": f"i{n}", "url": f"http://example.org/{n}", "text": text, "lang": "en"} for n, text in texts]
-    table = pa.Table.from_pylist(rows).drop("lang")
+    folder, rng = tmp_path_factory.mktemp("stage"), random.Random(1)
+    notes = [" ".join(rng.choices([f"w{i}" for i in range(500)], k=60)) for _ in range(8)]
+    rows = [
+        {"id": f"i{n}", "url": f"http://example.org/{n}", "text": text, "lang": "en"}
+        for n, text in enumerate([*notes, f"{notes[0]} and more"])
+    ]
     for name in ("pages", "train", "crawl", "code", "logs", "notes", "site", "papers", "corpus/documents", "evals", "books"):
         (folder / name).mkdir(parents=True)
-    for n in range(2):
-        pq.write_table(table.rename_columns(["id", "url", "body"]).slice(5 * n, 5), folder / "pages" / f"{n}.parquet")
-        pq.write_table(table.slice(5 * n, 5), folder / "train" / f"{n}.parquet")
-    pq.write_table(table, folder / "archive.parquet")
+    for name in ("corpus.jsonl", "new.jsonl", "today.jsonl", "evals/easy.jsonl", "pages.jsonl", "corpus.jsonl.gz", "dump.jsonl.gz",
+                 "corpus/documents/0.json.gz", "crawl/2026-11-01.jsonl.zst"):  # fmt: skip
+        write(folder / name, lines(rows))
     pages = [f"<html><head><title>t</title></head><body><article><p>{text}</p></article></body></html>" for text in notes]
+    for name, made in (
+        ("overrides", [{"id": "i8", "action": "keep"}, {"id": "i3", "action": "remove"}]),
+        ("nested", [{"doc": {"text": row["text"], "meta": {"id": row["id"]}}} for row in rows]),
+        ("qa", [{"question": text, "choices": ["w1 w2", "w3"], "answer": "w3"} for text in notes]),
+        ("reviews", [{"text": "a fine hotel", "author": name} for name in "aab"]),
+    ):
+        write(folder / f"{name}.jsonl", lines(made))
+    table = pa.Table.from_pylist(rows).drop("lang")
+    for n in range(2):
+        pq.write_table(table.rename_columns(["id", "url", "body"]).slice(5 * n, 5), folder / f"pages/{n}.parquet")
+        pq.write_table(table.slice(5 * n, 5), folder / f"train/{n}.parquet")
+    pq.write_table(table, folder / "archive.parquet")
     pq.write_table(pa.table({"text": pages}), folder / "crawl.parquet")
-    for name in ("corpus", "new", "eval", "today", "evals/easy"):
-        lines = write_lines(folder / f"{name}.jsonl", rows).read_bytes()
-    for name in ("corpus.jsonl.gz", "dump.jsonl.gz", "corpus/documents/0.json.gz"):
-        (folder / name).write_bytes(gzip.compress(lines))
-    with pa.CompressedOutputStream(folder / "crawl/2026-11-01.jsonl.zst", "zstd") as stream:
-        stream.write(lines)
-    write_lines(folder / "overrides.jsonl", [{"id": "i8", "action": "keep"}, {"id": "i3", "action": "remove"}])
-    write_lines(folder / "questions.jsonl", ({"qid": n, "question": text} for n, text in enumerate(notes)))
-    write_lines(folder / "nested.jsonl", ({"doc": {"text": row["text"], "meta": {"id": row["id"]}}} for row in rows))
-    write_lines(folder / "qa.jsonl", ({"question": text, "choices": ["w1 w2", "w3"], "answer": "w3"} for text in notes))
-    write_lines(folder / "reviews.jsonl", ({"text": "a fine hotel", "author": name} for name in "aab"))
     with contextlib.chdir(folder):
         exec(BLOCK.search((ROOT / "docs/tutorial.md").read_text())[2], {})
-    (folder / "pages.jsonl").write_bytes(lines)
     (folder / "people.csv").write_text("name,country\nAnna Schmidt,de\nAnna Schmitd,de\nAnna Schmidt,at\n")
-    (folder / "site/index.html").write_text(pages[0])
     (folder / "papers/a.pdf").write_bytes(pdf(notes[0]))
-    (folder / "papers/b.html").write_text(pages[1])
+    for name in ("site/index.html", "papers/b.html"):
+        (folder / name).write_text(pages[0])
     for name in ("template.txt", "a.txt", "b.txt", "code/x.py", "logs/x.log", "notes/x.md", "books/x.txt"):
         (folder / name).write_text(notes[0])
     return folder
@@ -181,17 +178,3 @@ def test_the_curves_in_the_documents_are_those_of_the_planner():
         assert (plan.bands, plan.rows) == (int(bands), int(rows_each))
         for value, exact in zip(shown.split(" | "), plan.curve.values(), strict=True):
             assert abs(float(value) - exact) <= 0.6 * 10 ** -len(value.partition(".")[2])
-
-
-@pytest.mark.parametrize(
-    ("term", "page"),
-    [
-        ("install", "install"), ("tsv", "reference/files"), ("hugging face", "how-to/data-in-python"),
-        ("pandas", "how-to/data-in-python"), ("spark", "spark"), ("report", "how-to/review"), ("html", "how-to/choosing-parameters"),
-        ("memory", "how-to/large-corpora"), ("fields", "how-to/data-in-python"), ("json", "reference/files"),
-    ],
-)  # fmt: skip
-def test_what_people_search_for_is_in_a_heading_of_its_page(term, page):
-    """The search of the docs weighs headings most."""
-    headings = re.findall("^#+ .*", (ROOT / "docs" / f"{page}.md").read_text(), re.MULTILINE)
-    assert any(re.search(rf"\b{term}", heading, re.IGNORECASE) for heading in headings), headings

@@ -99,7 +99,7 @@ def told_by(package, folder):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-FIRST = ("", "jinja2", "lxml", "pandas", "uvicorn", "snowballstemmer")  # one of each extra; the others take a minute together
+FIRST = ("", "jinja2", "pandas")  # the others take minutes together
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,12 @@ def deal(table, n):
     return [table.take(pa.array(range(i, len(table), n), pa.int64())) for i in range(n)]
 
 
+def decisions_of(result):
+    """The decisions of a job on such frames, in the order of positions."""
+    made = result._job.decisions
+    return pa.Table.from_batches(made.batches(), made.schema).sort_by("position")
+
+
 class ToyFrame:
     """Rows in parts, made when they are asked for; each part is a table."""
 
@@ -57,13 +63,6 @@ class ToyFrame:
     @property
     def sparkSession(self):  # noqa: N802
         return self.session
-
-    def distinct(self):
-        def make():
-            rows = {repr(row): row for row in self._whole().to_pylist()}
-            return [pa.Table.from_pylist(list(rows.values()), self.schema)]
-
-        return ToyFrame(self.session, self.schema, make)
 
     def select(self, *names):
         assert not any("`" in name.strip("`").replace("``", "") for name in names), "a quote in a name comes twice"

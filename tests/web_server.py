@@ -37,12 +37,41 @@ class Site:
         vars(self).update(given)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
+    """Answers of which some bytes may be missing."""
+
     protocol_version, disable_nagle_algorithm = "HTTP/1.1", True
 
     def log_message(self, *given):
         """Say nothing."""
 
+    def send(self, status, headers, body, n_bytes=None):
+        """Send an answer, or so many bytes of it and nothing more."""
+        self.send_response_only(status)
+        for name, value in {"Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body[:n_bytes])
+        if n_bytes is not None:
+            self.wfile.flush()
+            self.close_connection = True
+
+
+@contextmanager
+def running(handler, **members):
+    """Give the address of a server, while this lasts."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (handler,), members))
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class _Handler(Handler):
     def _answer(self):
         site, body = self.site, self.rfile.read(int(self.headers.get("content-length") or 0))
         raw = urlsplit(self.path).path
@@ -76,26 +105,25 @@ class _Handler(BaseHTTPRequestHandler):
     def _hub(self, found, body):
         held = self.site.data_sets.get((found["name"], unquote(found["revision"])))
         if held is None:
-            known = any(name == found["name"] for name, _ in self.site.data_sets)
+            known = found["name"] in {name for name, _ in self.site.data_sets}
             self._json({}, 404 if known else 401, **{"X-Error-Code": "RevisionNotFound" if known else "RepoNotFound"})
             return
         folders = {path.rsplit("/", n)[0] for path in held for n in range(1, path.count("/") + 1)}
 
         def told(path):
-            if path in held:
-                return {"type": "file", "path": path, "size": len(held[path]), "oid": sha1(held[path]).hexdigest()}
-            return {"type": "directory", "path": path, "oid": sha1(path.encode()).hexdigest()}
+            content = held.get(path, path.encode())
+            kind = {"type": "file", "size": len(content)} if path in held else {"type": "directory"}
+            return kind | {"path": path, "oid": sha1(content).hexdigest()}
 
-        at = unquote(found["path"])
+        at, every = unquote(found["path"]), sorted({*held, *folders})
         if found["what"] == "paths-info":
-            sent = body.decode()
-            asked = json.loads(sent)["paths"] if sent.startswith("{") else parse_qs(sent)["paths"]
-            self._json([told(path) for path in asked if path in held or path in folders])
+            asked = parse_qs(body.decode())["paths"]
+            self._json([told(path) for path in every if path in asked])
         elif at and at not in folders:
             self._json({}, 404, **{"X-Error-Code": "EntryNotFound"})
         else:
             inside, deep = f"{at}/" if at else "", "recursive=true" in self.path.lower()
-            below = [path for path in sorted({*held, *folders}) if path.startswith(inside)]
+            below = [path for path in every if path.startswith(inside)]
             self._json([told(path) for path in below if deep or "/" not in path.removeprefix(inside)])
 
     def _file(self, held):
@@ -106,43 +134,28 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {"ETag": f'"{sha1(held).hexdigest()}"', "Last-Modified": formatdate(1e9, usegmt=True)} if site.tags else {}
         if site.compressed:
             headers["Content-Encoding"] = "gzip"
-        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("range", "")) if site.ranges else None
-        if asked and not held:
-            self._send(416, b"", headers | {"Content-Range": "bytes */0"})
-        elif asked:
-            begin, end = int(asked[1]), min(int(asked[2]) + 1, len(held))
-            of = f"bytes {begin}-{end - 1}/{len(held) if site.total else '*'}"
-            self._send(206, held[begin:end], headers | {"Content-Range": of})
-        else:
+        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("range", ""))
+        if not asked or not site.ranges:
             self._send(200, held, headers)
+        elif not held:
+            self._send(416, b"", headers | {"Content-Range": "bytes */0"})
+        else:
+            part = held[int(asked[1]) : int(asked[2]) + 1]
+            of = f"bytes {asked[1]}-{int(asked[1]) + len(part) - 1}/{len(held) if site.total else '*'}"
+            self._send(206, part, headers | {"Content-Range": of})
 
     def _send(self, status, body, headers=None):
-        site = self.site
-        site.bodies += len(body) > 64
-        cut = site.cut and len(body) > 64 and site.bodies % site.cut == 0 and site.failed < site.most
-        self.send_response_only(status)
-        length = len(body) if site.says is None or len(body) <= 64 else site.says
-        for name, value in {**(headers or {}), "Content-Length": str(length)}.items():
-            self.send_header(name, value)
-        self.end_headers()
+        site, large = self.site, len(body) > 64
+        site.bodies += large
+        cut = site.cut and large and site.bodies % site.cut == 0 and site.failed < site.most
         site.failed += bool(cut)
-        if self.command != "HEAD":
-            self.wfile.write(body[: len(body) // 2] if cut else body)
-        if cut or length != len(body):
-            self.wfile.flush()
-            self.close_connection = True
+        other = {"Content-Length": str(site.says)} if site.says is not None and large else {}
+        self.send(status, {**(headers or {}), **other}, body, len(body) // 2 if cut else len(body) if other else None)
 
 
 @contextmanager
 def serving(**given):
     """Give a site and its address, while this lasts."""
     site = Site(**given)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"site": site}))
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    site.address = f"http://127.0.0.1:{server.server_address[1]}"
-    try:
+    with running(_Handler, site=site) as site.address:
         yield site
-    finally:
-        server.shutdown()
-        server.server_close()

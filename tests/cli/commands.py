@@ -1,5 +1,6 @@
 """Commands, run in the process of the tests."""
 
+import logging
 import shlex
 import sys
 
@@ -12,6 +13,7 @@ def status(*arguments):
     """Run a command; return its exit code."""
     with pytest.raises(SystemExit) as stop:
         main([str(argument) for argument in arguments])
+    logging.getLogger("lookalike").handlers.clear()  # as with a process that ends
     return stop.value.code or 0
 
 

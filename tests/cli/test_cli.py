@@ -1,57 +1,24 @@
-"""The command line: exact outputs, exit codes, defaults equal to the Python parameters."""
+"""Commands held against Python, and what takes a patch or another user; the rest is in tests/jobs."""
 
 import inspect
 import json
 import os
-import subprocess
 import tomllib
+from itertools import product
 from pathlib import Path
 
 import click
 import pytest
-from cli.commands import process
-from json_lines import read_lines, write_lines
-from row_files import A
+from json_lines import write_lines
+from object_store import put_folder
 
 import lookalike as la
 from lookalike.cli.config import PRESETS
+from lookalike.cli.messages import fitted
 from lookalike.cli.plan import plan
+from lookalike.cli.spark import check_options
 
-
-@pytest.fixture(autouse=True)
-def _corpus():
-    texts = {"a": A, "b": "unlike", "c": f"{A} more", "d": A}
-    write_lines("in.jsonl", ({"id": id, "text": text} for id, text in texts.items()))
-
-
-def test_dedup_prints_a_summary_and_writes_nothing(run):
-    code, out, err = run("dedup in.jsonl")
-    assert code == 0 and "nothing was written" in err and os.listdir() == ["in.jsonl"]
-    for said in (
-        "4 documents", "exact duplicates removed             1", "near-duplicates removed              1",
-        "kept                                 2", "least similar removals (removed -> kept):", "in.jsonl:3  ->  in.jsonl:1",
-    ):  # fmt: skip
-        assert said in out
-    write_lines("in.jsonl", [A, *[f"{A} more"] * 5])  # so that more documents are removed than pairs were verified
-    assert "1 candidate pair, 1 verified (identical texts count as one)" in run("dedup in.jsonl")[1]
-
-
-def test_dedup_writes(run):
-    code, out, _ = run("dedup in.jsonl --id id -o out.jsonl")
-    assert code == 0 and "written: out.jsonl" in out
-    assert [row["id"] for row in read_lines("out.jsonl")] == ["a", "b"]
-    assert json.loads(Path("out.jsonl_lookalike.json").read_text())["lookalike"] == la.__version__
-    code, _, err = run("dedup in.jsonl -o out.jsonl")
-    assert code == 1 and "--force" in err
-    assert run("dedup in.jsonl -o out.jsonl --force")[0] == 0
-
-
-def test_json_summary(run):
-    code, out, err = run("dedup in.jsonl --json --quiet")
-    summary = json.loads(out)
-    assert code == 0 and err == ""
-    assert (summary["documents"], summary["kept"], summary["exact_duplicates"], summary["near_duplicates"]) == (4, 2, 1, 1)
-    assert summary["plan"]["bands"] == 16 and summary["peak_memory"] > 1e6 and summary["seconds"]
+PAGE = " ".join(f"word{i}" for i in range(40))
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -62,93 +29,6 @@ def test_presets_decide_what_is_not_given(run, preset):
     assert preset in Path(__file__).parents[2].joinpath("docs/how-to/choosing-parameters.md").read_text()
 
 
-def test_pairs(run):
-    code, out, _ = run("pairs in.jsonl --id id -t 0.7 -o pairs.csv")
-    assert code == 0 and "pairs             3" in out
-    head, *rows = Path("pairs.csv").read_text().splitlines()
-    assert head == "left_id,right_id,resemblance" and [row[:4] for row in rows] == ["a,c,", "a,d,", "c,d,"]
-    assert json.loads(run("pairs in.jsonl --json")[1])["pairs"] == 3
-    assert "recall at the threshold: 1.0000 (all pairs, by" in run("dedup in.jsonl --recall 1")[1]
-    assert "cut by --max-pairs" in run("pairs in.jsonl --max-pairs 1")[1]
-    assert run("pairs in.jsonl -o pairs.txt")[0] == 2
-
-
-def test_compare(run):
-    Path("a.txt").write_text(A)
-    Path("b.txt").write_text(f"{A} more")
-    code, out, _ = run("compare a.txt b.txt --json")
-    found = json.loads(out)
-    assert code == 0
-    assert found["resemblance"] == 56 / 57 and found["containment_left"] == 1.0 and found["hamming_distance"] == 1
-    assert abs(found["estimated_resemblance"] - 56 / 57) < 5 * found["standard_error"]
-    _, text, err = run("compare a.txt b.txt")
-    assert "resemblance                   0.9825" in text and "±" in text and err == ""
-    Path("b.txt").write_text("only these six words of text")
-    assert "b.txt has only 2 shingles of 5 words; use a smaller --width, or --unit char," in run("compare a.txt b.txt")[2]
-    Path("b.txt").write_text("")
-    assert "undefined" in run("compare a.txt b.txt")[1] and run("compare a.txt none.txt")[0] == 1
-
-
-def test_plan(run):
-    code, out, _ = run("plan --threshold 0.8 --recall 0.99 --permutations 256 --documents 1e8")
-    assert code == 0 and "26 bands of 8 rows" in out and "0.9916" in out and "100,000,000 documents" in out
-    for sketch, said in (
-        (
-            "48 --density 0.1",
-            "256 slots, 1 bit of each permutation for 50.0% and 2 bits of each permutation for 50.0%: 48 bytes",
-        ),
-        ("8", "64 slots, 1 bit of 4 permutations each: 8 bytes"),
-    ):
-        assert said in run(f"plan --permutations 256 --sketch-bytes {sketch}")[1]
-    found = json.loads(run("plan --permutations 256 --json")[1])
-    assert (found["bands"], found["rows"]) == (26, 8) and "foresight" not in found
-    assert list(found["candidate_probability"]) == ["0.5", "0.6", "0.7", "0.8", "0.9"]
-
-
-def test_plan_foresees_what_dedup_takes(run):
-    size = "--bytes 1e+9 --memory 1GB --threads 2 --duplicates 0.1 --family 4"
-    code, out, _ = run(f"plan --documents 1e6 {size}")
-    assert code == 0 and "dedup of 1,000,000 documents, 1.00 GB of text, of which 10% have a near-duplicate" in out
-    found = json.loads(run(f"plan --documents 1e6 {size} --json")[1])
-    wanted = la.foresee(documents=1e6, bytes=1e9, memory="1GB", threads=2, duplicates=0.1, family=4)
-    assert found["bands"] == 16 and found["foresight"] == wanted.to_dict()
-    code, out, err = run(f"plan --documents 1e9 {size}")
-    assert code == 2 and out == "" and "1,000,000,000 documents need" in err
-    assert "--bytes needs --documents" in run("plan --bytes 1e9")[2]
-
-
-@pytest.mark.parametrize(
-    ("line", "code", "message"),
-    [
-        ("dedup", 2, "Missing argument"),
-        ("dedup in.jsonl --threshold 1.5", 2, "threshold must be in (0, 1]"),
-        ("dedup in.jsonl --threshold high", 2, "not a valid number"),
-        ("dedup in.jsonl --text body", 1, "field 'body' is missing; fields found: id, text"),
-        ("dedup in.jsonl --id url", 1, "name another with --id"),
-        ("dedup -", 2, "--format"),
-        ("dedup in.jsonl --threads 0", 2, "0 is not in the range"),
-        ("plan --recall 1", 2, "recall must be in (0, 1): it is the probability of finding a pair at the threshold, and no"),
-        ("index create new.idx --recall 1", 2, "dedup and pairs take 1); got 1.0"),
-        ("plan in.jsonl --recall 1", 2, "the cost of recall 1 depends on which shingles"),
-    ],
-)
-def test_errors(run, line, code, message):
-    found, _, err = run(line)
-    assert found == code and message in err
-
-
-def test_no_permission_is_told_before_any_work(run, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    code, _, err = run("dedup in.jsonl -o out.jsonl")
-    assert code == 1 and "no permission" in err
-
-
-def test_standard_input():
-    job = process("dedup - --format jsonl --annotate -o o.jsonl")
-    done = subprocess.run(job, input=Path("in.jsonl").read_bytes(), capture_output=True, check=True)
-    assert b"4 documents" in done.stdout and read_lines("o.jsonl")[0]["cluster"] == "stdin:1"
-
-
 def test_plan_has_the_parameters_of_the_function():
     options = {p.name: p.get_default(click.Context(plan)) for p in plan.params}
     known = inspect.signature(la.foresee).parameters | inspect.signature(la.plan).parameters
@@ -156,5 +36,109 @@ def test_plan_has_the_parameters_of_the_function():
     assert {name: options[name] for name in wanted} == wanted | {"work": None, "format": None}
 
 
+def test_plan_foresees_what_python_does(run):
+    line = "plan --documents 1e6 --bytes 1e+9 --memory 1GB --threads 2 --duplicates 0.1 --family 4 --json"
+    wanted = la.foresee(documents=1e6, bytes=1e9, memory="1GB", threads=2, duplicates=0.1, family=4)
+    assert json.loads(run(line)[1])["foresight"] == wanted.to_dict()
+
+
 def test_version(run):
     assert run("--version")[1].strip() == f"lookalike, version {la.__version__}"
+
+
+def test_no_permission_is_told_before_any_work(run, monkeypatch):
+    write_lines("in.jsonl", [PAGE])
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    code, _, err = run("dedup in.jsonl -o out.jsonl")
+    assert code == 1 and "no permission" in err
+
+
+def test_names_fit():
+    """Those that are too long are cut in the middle, or at their end."""
+    from rich.cells import cell_len
+
+    names = ["a" * 50, "文" * 30, "e\u0301" * 40, "short", "", "\x1b" * 9]
+    for text, most, at_end in product(names, [12, 13, 40], [False, True]):
+        shown, size = fitted(text, most, at_end)
+        assert cell_len(shown) == size <= most and shown.isprintable()
+        whole, width = fitted(text, None)
+        assert width == cell_len(whole) and (shown == whole) == (width <= most)
+    assert fitted("data/part-00017.jsonl:123456", 15) == ("data/pa…:123456", 15)
+    assert fitted("data/part-00017.jsonl:123456", 15, at_end=True) == ("data/part-0001…", 15)
+
+
+def test_a_message_names_the_sources_that_lose_most():
+    """In Python, with the names of its keywords."""
+    for number, copies in enumerate([9, 0, 10, *range(8, -1, -1), 10]):
+        write_lines(f"f{number:02}.jsonl", [f"own text {number} {row}" if row < copies else PAGE for row in range(10)])
+    write_lines("a.jsonl", [PAGE])
+    with pytest.raises(la.errors.TooManyRemovedError) as caught:
+        la.dedup(".", fail_if_removed=0.99)
+    la.dedup([f"text {max(i, 29)}" for i in range(50)], fail_if_removed=0.58)  # of 29: not more
+    said, all_of = str(caught.value), "10 of 10 documents (100.0%)"
+    assert f"nothing would be left of 2 inputs (f01.jsonl: {all_of}, f11.jsonl: {all_of}, f10.jsonl: 9 of" in said
+    assert said.count("of 10 documents") == 10 and ", and 1 more)" in said and "more than" not in said
+    assert "run again without fail_if_removed, with output= to write all, or without output=" in said
+
+
+def test_what_somebody_else_saved_is_read_where_the_user_says(crawl, run, monkeypatch):
+    how = "w0 -t 0.6 --width 1 --id id"
+    assert run(f"dedup {how} --save job --quiet") == (0, "", "")
+    assert run(f"dedup {how} --history history -o out --set history_texts=false --set counts=true --quiet") == (0, "", "")
+    id = next(row["id"] for row in la.Result.load("job").decisions.to_pylist() if row["reason"] == "near")
+    monkeypatch.setenv("XDG_STATE_HOME", str(crawl / "other user"))
+    assert run("show job")[0] == run(f"show job {id} --no-texts")[0] == run("history counts history")[0] == 0
+    code, _, err = run(f"show job {id}")
+    assert code == 1 and "you did not save it on this machine" in err and f"({crawl}/w0/" in err and "--trust PATH" in err
+    code, out, _ = run("history check history")
+    assert code == 1 and out.count("a folder around it: --trust PATH") == 1
+    for line, trust, code in (
+        (f"show job {id}", "w0", 0),
+        (f"show job {id}", "job", 1),
+        ("history check history", ".", 0),
+    ):
+        assert run(f"{line} --trust {trust}")[0] == code
+
+
+def test_weeks_on_a_store(crawl, run, bucket):
+    """Documents and sketches in a bucket; what is not allowed is refused before any work."""
+    lake = str(put_folder(crawl, bucket / "lake"))
+    how = "-t 0.6 --width 1 --json --quiet --set save_sketches"
+    code, out, _ = run(f"dedup {lake}/w0 {how}={lake}/history/w0")
+    found = json.loads(out)
+    assert code == 0 and found["sketches"] == f"{lake}/history/w0"
+    again = f"dedup {lake}/w1 --against {lake}/history {how}={lake}"
+    for where, message in (
+        ("history/w0", "history/w0 exists; pass --force"),
+        (f"history/w0 --force --against {lake}/history/w0", "w0 is, or holds, the sketches that this job is run against"),
+        ("w1/history", "is inside the input folder"),
+        ("history/w0/more", "overlap; choose another name"),
+        (f"out/history --engine spark -o {lake}/out", "overlap; choose another name"),
+        (f"job/history --engine spark --work {lake}/job", "overlap; choose another name"),
+    ):
+        code, _, err = run(f"{again}/{where}")
+        assert code == 1 and message in err, err
+    code, out, _ = run(f"{again}/history/w1")
+    assert code == 0 and json.loads(out)["reference"] == found["kept"]
+
+
+def test_settings_of_spark_are_passed_on():
+    settings = check_options(None, ["spark.executor.memory=4g", "spark.executorEnv.A_B=x=y"])
+    assert settings["spark.executor.memory"] == "4g" and settings["spark.executorEnv.A_B"] == "x=y"
+    assert settings["spark.ui.showConsoleProgress"] == "false"
+    with pytest.raises(la.errors.ParameterError):
+        check_options(None, ["spark=1"])
+
+
+@pytest.mark.parametrize(("version", "said"), [("11.0.2", "is Java 11; Spark needs Java 17"), (None, "no Java was found at")])
+def test_without_java_one_line_says_what_to_install(run, monkeypatch, tmp_path, version, said):
+    pytest.importorskip("pyspark")
+    if version is not None:
+        os.mkdir("bin")
+        Path("bin/java").write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\n")
+        os.chmod("bin/java", 0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    write_lines("in.jsonl", [PAGE])
+    code, _, err = run("dedup in.jsonl --engine spark --set master=local[1]")
+    assert code == 2 and said in err and err.count("\n") == 1

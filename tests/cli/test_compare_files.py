@@ -30,36 +30,40 @@ MAKE = {
 }
 
 
-@pytest.mark.parametrize("suffix", MAKE)
-@pytest.mark.parametrize("options", [{}, {"boilerplate": True}, {"unit": "char", "width": 4}])
-def test_the_figure_is_that_of_dedup(run, suffix, options):
-    for name, extra in (("a", ()), ("b", ("and", "what", "it", "took"))):
-        Path(f"{name}{suffix}").write_bytes(MAKE[suffix](*extra))
-    given = " ".join(f"--set {name}={str(value).lower()}" for name, value in options.items())
-    code, out, _ = run(f"compare a{suffix} b{suffix} {given} --json")
-    (found,) = la.pairs(Path(), threshold=0.05, recall=1, **options).to_pylist()
+def compared(run, suffix, line, **options):
+    """Compare a page with one of some words more: the figure must be that of ``pairs``."""
+    names = [f"{name}{suffix}" for name in "ab"]
+    code, out, _ = run(f"compare {' '.join(names)} {line} --json")
+    (found,) = la.pairs([Path(name) for name in names], threshold=0.05, recall=1, **options).to_pylist()
     assert code == 0 and 0 < json.loads(out)["resemblance"] == found["resemblance"] < 1
+
+
+@pytest.mark.parametrize("options", [{}, {"boilerplate": True}, {"unit": "char", "width": 4}])
+def test_the_figure_is_that_of_dedup(run, options):
+    line = " ".join(f"--set {name}={str(value).lower()}" for name, value in options.items())
+    for suffix, make in MAKE.items():
+        for name, extra in (("a", ()), ("b", ("and", "what", "it", "took"))):
+            Path(f"{name}{suffix}").write_bytes(make(*extra))
+        compared(run, suffix, line, **options)
 
 
 def test_markup_in_texts_is_read_with_html(run):
     for name, extra in (("a.txt", ()), ("b.txt", ("and", "more"))):
         Path(name).write_bytes(page(*extra))
-    code, out, _ = run("compare a.txt b.txt --html --json")
-    (found,) = la.pairs(Path(), threshold=0.05, recall=1, html=True).to_pylist()
-    assert code == 0 and json.loads(out)["resemblance"] == found["resemblance"]
+    compared(run, ".txt", "--html", html=True)
 
 
-@pytest.mark.parametrize("suffix", [".pdf", ".docx", ".eml", ".html.gz"])
-def test_a_file_that_cannot_be_read_is_named_with_the_reason(run, suffix):
+def test_a_file_that_cannot_be_read_is_named_with_the_reason(run):
     Path("a.txt").write_text("one two three")
-    Path(f"b{suffix}").write_bytes(b"" if suffix == ".eml" else b"\x1f\x8b\x08 no such file")
-    code, out, error = run(f"compare a.txt b{suffix}")
-    assert (code, out) == (1, "") and error.startswith(f"error: b{suffix}: ") and "--encoding-errors" not in error
+    for suffix in (".pdf", ".docx", ".eml", ".html.gz"):
+        Path(f"b{suffix}").write_bytes(b"" if suffix == ".eml" else b"\x1f\x8b\x08 no such file")
+        code, out, error = run(f"compare a.txt b{suffix}")
+        assert (code, out) == (1, "") and error.startswith(f"error: b{suffix}: ") and "--encoding-errors" not in error
 
 
-@pytest.mark.parametrize("name", ["x.rtf", "x.PNG", "x.doc", "x.xlsx"])
-def test_what_is_no_text_is_refused_as_dedup_refuses_it(run, name):
-    Path(name).write_bytes(b"{\\rtf1 hello}")
+def test_what_is_no_text_is_refused_as_dedup_refuses_it(run):
     Path("y.txt").write_text("hello")
-    said = [run(f"{command} {name} y.txt") for command in ("compare", "dedup")]
-    assert said[0] == said[1] and said[0][0] == 1 and "--exclude" not in said[0][2]
+    for name in ("x.rtf", "x.PNG", "x.doc", "x.xlsx"):
+        Path(name).write_bytes(b"{\\rtf1 hello}")
+        said = [run(f"{command} {name} y.txt") for command in ("compare", "dedup")]
+        assert said[0] == said[1] and said[0][0] == 1 and "--exclude" not in said[0][2]

@@ -3,7 +3,6 @@
 Errors escape them whatever they are about (``test_wording.py``).
 """
 
-import json
 import os
 import pty
 import subprocess
@@ -66,11 +65,13 @@ def printed(capfd):
     return run
 
 
-@pytest.mark.parametrize(
-    ("code", "line", "said"),
-    [
+def test_nothing_that_is_printed_steers_a_terminal(printed):
+    for code, line, said in (
         (0, "dedup in --id id -t 0.5", f"{SHOWN}1  ->  {SHOWN}0"),
         (0, "dedup in -t 0.5 -o outNASTY.jsonl", f"written: out{SHOWN}.jsonl"),
+        (0, "dedup in --id id -t 0.5 --save saved", "written: saved"),
+        (0, "show saved", SHOWN[:24]),
+        (0, "show saved NASTY1", f"document   {SHOWN}1"),
         (0, "dedup in -t 0.5", f"{SHOWN}.jsonl:2  ->  in/{SHOWN}.jsonl:1"),
         (0, "dedup in", f"of no known text format: in/{SHOWN}.xyz)"),
         (0, "dedup in --id id -t 0.5 --json", r'"least_alike": [["\u001b]0;x'),
@@ -80,13 +81,26 @@ def printed(capfd):
         (2, "compare few.jsonl in moreNASTY", f"Got unexpected extra argument (more{SHOWN})"),
         (0, "pairs in --id id -o NASTY.csv", f"written: {SHOWN}.csv"),
         (0, "pairs in", f"of no known text format: in/{SHOWN}.xyz)"),
-        (0, "decontaminate in --against few.jsonl --id id -o NASTY.jsonl --matches NASTY.csv",
+        (0, "decontaminate in --against few.jsonl --id id -o NASTY.jsonl --matches NASTY.csv --force",
          f"{SHOWN}0, {SHOWN}1\nwritten: {SHOWN}.jsonl\nwritten: {SHOWN}.csv"),
-    ],
-)  # fmt: skip
-def test_nothing_that_is_printed_steers_a_terminal(printed, code, line, said):
-    found, text = printed(line)
-    assert (found, said in text) == (code, True), text
+        (0, "index create I -t 0.5", f"Index {SHOWN}.idx: 0 documents"),
+        (0, "index create J -t 0.5", f"lookalike index add {SHOWN}.jdx FILES"),
+        (0, "index add I in/NASTY.jsonl --id id", "3 documents added"),
+        (2, "index add I in/NASTY.jsonl --id id", SHOWN),
+        (0, "index query I in/NASTY.jsonl --id id", r'{"query": "\u001b]0;x'),
+        (0, "index query I in/NASTY.jsonl -o NASTY.csv --force", f"written: {SHOWN}.csv"),
+        (0, "index export I -o NASTY.parquet", f"3 documents written: {SHOWN}.parquet"),
+        (0, "index info I", "documents"),
+        (0, "index check I", f"{SHOWN}.idx: no damage found"),
+        (0, "index compact I", f"Index {SHOWN}.idx: 3 documents"),
+    ):  # fmt: skip
+        found, text = printed(line.replace(" I", " NASTY.idx").replace(" J", " NASTY.jdx"))
+        assert (found, said in text) == (code, True), text
+    assert pq.read_table(f"{NASTY}.parquet")["id"].to_pylist() == IDS
+    (segment,) = Path(f"{NASTY}.idx").glob("segment-*")
+    segment.write_bytes(segment.read_bytes()[:-1])
+    code, text = printed("index check NASTY.idx")
+    assert code == 1 and f"{SHOWN}.idx/segment-" in text
 
 
 def test_nothing_steers_a_real_terminal():
@@ -97,29 +111,6 @@ def test_nothing_steers_a_real_terminal():
     assert not any(steering in text for steering in ("\x1b]0", "\x9b", "\x07", "\x7f", "\u202e", "\u2066", "\u200b", "\nerror"))
     code, text = terminal("pairs", f"none{NASTY}")
     assert code == 1 and f"error: none{SHOWN}: no file of that name" in checked(text)
-
-
-def test_nothing_of_an_index_steers_a_terminal(printed):
-    for code, line, said in (
-        (0, "create I -t 0.5", f"Index {SHOWN}.idx: 0 documents"),
-        (0, "create J -t 0.5", f"lookalike index add {SHOWN}.jdx FILES"),
-        (0, "add I in/NASTY.jsonl --id id", "3 documents added"),
-        (2, "add I in/NASTY.jsonl --id id", SHOWN),
-        (0, "query I in/NASTY.jsonl -o NASTY.csv", f"written: {SHOWN}.csv"),
-        (0, "export I -o NASTY.parquet", f"3 documents written: {SHOWN}.parquet"),
-        (0, "info I", "documents"),
-        (0, "check I", f"{SHOWN}.idx: no damage found"),
-        (0, "compact I", f"Index {SHOWN}.idx: 3 documents"),
-    ):
-        found, text = printed(f"index {line.replace(' I', ' NASTY.idx').replace(' J', ' NASTY.jdx')}")
-        assert (found, said in text) == (code, True), text
-    rows = [line for line in printed("index query NASTY.idx in/NASTY.jsonl --id id")[1].splitlines() if line[:1] == "{"]
-    assert {json.loads(line)["query"] for line in rows} == {*IDS}
-    assert pq.read_table(f"{NASTY}.parquet")["id"].to_pylist() == IDS
-    (segment,) = Path(f"{NASTY}.idx").glob("segment-*")
-    segment.write_bytes(segment.read_bytes()[:-1])
-    code, text = printed("index check NASTY.idx")
-    assert code == 1 and f"{SHOWN}.idx/segment-" in text
 
 
 def test_summaries_names_and_log_records_are_printable(caplog):

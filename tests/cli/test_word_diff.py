@@ -22,10 +22,7 @@ def test_marks_where_output_is_no_terminal(run):
     assert code == 0 and numbers.startswith("shingles") and "Hamming" in numbers
     assert diff.startswith("One two three [-four-] {+FOUR FIVE+} five.\nThe [-second-] line is here.\nsame ")
     assert " equal words ... " in diff and "\x1b" not in diff
-    code, out, _ = run("compare a.txt b.txt")
-    assert code == 0 and "[-" not in out
-    code, _, err = run("compare a.txt b.txt --diff --json")
-    assert code == 2 and "--diff is for people" in err
+    assert "[-" not in run("compare a.txt b.txt")[1]
 
 
 @pytest.fixture
@@ -79,8 +76,6 @@ def test_without_colours_there_are_marks(terminal, monkeypatch):
     assert "[-four-] {+FOUR FIVE+}" in terminal(80)
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "said"), [("a b", "a b", "a b"), ("", "a", "{+a+}"), ("a", "", "[-a-]"), ("", "", "")]
-)
-def test_equal_and_empty_texts(shown, left, right, said):
-    assert shown(None, left, right) == f"{said}\n"
+def test_equal_and_empty_texts(shown):
+    for left, right, said in (("a b", "a b", "a b"), ("", "a", "{+a+}"), ("a", "", "[-a-]"), ("", "", "")):
+        assert shown(None, left, right) == f"{said}\n"

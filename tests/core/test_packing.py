@@ -1,6 +1,6 @@
 """Packing and counting equal their twins, for all bits and lengths."""
 
-from itertools import product
+from itertools import combinations, product
 from time import process_time
 
 import numpy as np
@@ -33,30 +33,29 @@ def random_signatures(rng, n, permutations):
     return Signatures(values, FastSimilarity(permutations=permutations), "made up")
 
 
+def check(packed, codes):
+    """Hold a sketch to the codes of its documents, of each of which there is a list for each part."""
+    assert [part.tolist() for part in unpack(packed)] == [[*part] for part in zip(*codes, strict=True)]
+    for i, j in combinations(range(len(codes)), 2):
+        equal = [sum(a == b for a, b in zip(*sides, strict=True)) for sides in zip(codes[i], codes[j], strict=True)]
+        assert packed.matches(i, j).tolist() == equal
+
+
 def test_codes_and_matches_equal_twins(rng):
     for permutations, bits in product([1, 63, 64, 65, 130], [1, 2, 3, 4, 7, 8, 16, 32]):
         signatures = random_signatures(rng, 4, permutations)
+        codes = [naive.codes(row, bits, True) for row in signatures.values.tolist()]
         packed = BBit(bits=bits).pack(signatures)
-        codes = [naive.codes(row.tolist(), bits, True) for row in signatures.values]
-        assert unpack(packed)[0].tolist() == codes
-        left, right = np.triu_indices(4, 1)
-        expected = [sum(a == b for a, b in zip(codes[i], codes[j], strict=True)) for i, j in zip(left, right, strict=True)]
-        assert packed.matches(left, right)[:, 0].tolist() == expected
+        check(packed, [[row] for row in codes])
         if bits in (1, 2, 4, 8, 16):
-            assert naive.matches_by_table(codes[0], codes[1], bits) == expected[0]
-        assert packed.matches(0, 2).tolist() == [permutations], "padding does not count"
+            assert naive.matches_by_table(codes[0], codes[1], bits) == packed.matches(0, 1)
 
 
 def test_xored_bits_equal_twin(rng):
     for combined in [1, 2, 3, 5]:
         signatures = random_signatures(rng, 3, 30 * combined)
-        packed = XorBits(combined=combined).pack(signatures)
-        bits = []
-        for row in signatures.values.tolist():
-            single = naive.codes(row, 1, True)
-            bits.append([sum(single[combined * j : combined * (j + 1)]) % 2 for j in range(30)])
-        assert unpack(packed)[0].tolist() == bits
-        assert packed.matches(0, 1).tolist() == [sum(a == b for a, b in zip(bits[0], bits[1], strict=True))]
+        single = np.array([naive.codes(row, 1, True) for row in signatures.values.tolist()])
+        check(XorBits(combined=combined).pack(signatures), (single.reshape(3, 1, 30, combined).sum(3) % 2).tolist())
 
 
 def test_single_bits_have_the_error_of_a_share():
@@ -71,60 +70,43 @@ def test_single_bits_have_the_error_of_a_share():
 def test_fractions_keep_the_order_of_slots(rng):
     signatures = random_signatures(rng, 3, 100)
     packed = Fractional(shares=[(1, 0.7), (5, 0.3)]).pack(signatures)
-    row = signatures.values[1].tolist()
-    first, second = unpack(packed)
-    assert first[1].tolist() == naive.codes(row, 1, True)[:70]
-    assert second[1].tolist() == naive.codes(row, 5, True)[70:]
-    assert packed.matches(0, 2).tolist() == [70, 30]
+    check(packed, [[naive.codes(row, 1, True)[:70], naive.codes(row, 5, True)[70:]] for row in signatures.values.tolist()])
     assert packed.n_bytes == 3 * 8 * (2 + 5)
 
 
+MIXTURES = [[(0.5, 60), (1, 60)], [(1, 40), (1 / 3, 60), (3, 20)], [(0.25, 120)], [(8, 30), (0.5, 30), (1 / 5, 60)]]
+
+
 def test_mixtures_below_one_bit_equal_twin(rng):
-    for counts, remix in product(
-        [
-            [(0.5, 60), (1, 60)],
-            [(1, 40), (1 / 3, 60), (3, 20)],
-            [(0.25, 120)],
-            [(0.5, 120)],
-            [(8, 30), (0.5, 30), (1 / 5, 60)],
-        ],
-        [True, False],
-    ):
+    for counts, remix in product(MIXTURES, [True, False]):
         signatures = random_signatures(rng, 3, 120)
         if not remix:
             scheme = PermutationMinHash(universe=1 << 32, permutations=120)
             signatures = Signatures(signatures.values.astype(np.uint64), scheme, "x", np.zeros(3))
         packed = Fractional(shares=[(bits, n / 120) for bits, n in counts]).pack(signatures)
-        codes = [naive.mixture(row, counts, remix) for row in signatures.values.tolist()]
-        assert [part.tolist() for part in unpack(packed)] == [[*part] for part in zip(*codes, strict=True)]
-        equal = [sum(a == b for a, b in zip(*sides, strict=True)) for sides in zip(codes[0], codes[1], strict=True)]
-        assert packed.matches([0, 0], [1, 2]).tolist() == [equal, [len(part) for part in codes[0]]]
-        stored = [(bits, n) if bits >= 1 else (1, round(n * bits)) for bits, n in counts]
-        assert packed.n_bytes == 3 * 8 * sum(bits * -(-n // 64) for bits, n in stored)
+        check(packed, [naive.mixture(row, counts, remix) for row in signatures.values.tolist()])
+        assert packed.n_bytes == 24 * sum(bits * -(-n // 64) if bits >= 1 else -(-round(n * bits) // 64) for bits, n in counts)
 
 
 def test_shares_are_rounded_to_what_the_slots_allow(rng):
     signatures = random_signatures(rng, 3, 90)
-    half = Fractional(shares=[(1, 0.5), (0.5, 0.5)])
-    assert half.pack(signatures).layout.tolist() == [[0, 46, 1], [1, 22, 1]]
-    with pytest.raises(ParameterError, match="91 slots make no whole numbers"):
-        Fractional(0.5).parts(91)
-    third = Fractional(shares=[(1, 1 / 3), (0.33333333333333331, 2 / 3)])
+    assert Fractional([(1, 0.5), (0.5, 0.5)]).pack(signatures).layout.tolist() == [[0, 46, 1], [1, 22, 1]]
+    third = Fractional([(1, 1 / 3), (0.33333333333333331, 2 / 3)])
     assert third.pack(signatures).layout.tolist() == [[0, 30, 1], [1, 20, 1]]
-    assert third == Fractional(shares=[(1, 1 / 3), (np.float64(1) / 3, 2 / 3)])
+    assert third == Fractional([(1, 1 / 3), (np.float64(1) / 3, 2 / 3)])
     assert Fractional(1.1) == Fractional([(1, 0.9), (2, 0.1)])
 
 
-@pytest.mark.parametrize("k", [128, 256, 512, 1024, 4096, 252_000])
-@pytest.mark.parametrize("f", [*np.arange(0.101, 0.5, 0.01), 0.5, 0.75, 1, 1.001, 1.25, 1.5, 2, 2.999, 64])
-def test_stored_slots_have_f_bits_on_average(f, k):
+def test_stored_slots_have_f_bits_on_average():
     """Equation 13 of the fractional paper, of the two kinds next to f; no slot is left out."""
-    parts = Fractional(f).parts(k)
-    bits = [part.bits / part.combined for part in parts]
-    mean = np.average(bits, weights=[part.slots for part in parts])
-    assert mean == pytest.approx(f, rel=7 / k) and sum(part.slots * part.combined for part in parts) == k
     near = [1 / m for m in range(1, 11)] + list(range(2, 65))
-    assert set(bits) <= {max(b for b in near if b <= f), min(b for b in near if b >= f)}
+    for f in [*np.arange(0.101, 0.5, 0.01), 0.5, 0.75, 1, 1.001, 1.25, 1.5, 2, 2.999, 64]:
+        for k in (128, 256, 512, 1024, 4096, 252_000):
+            parts = Fractional(f).parts(k)
+            bits = [part.bits / part.combined for part in parts]
+            assert np.average(bits, weights=[part.slots for part in parts]) == pytest.approx(f, rel=7 / k)
+            assert sum(part.slots * part.combined for part in parts) == k
+            assert set(bits) <= {max(b for b in near if b <= f), min(b for b in near if b >= f)}
 
 
 def test_bins_of_one_permutation_equal_twin(rng):
@@ -135,39 +117,40 @@ def test_bins_of_one_permutation_equal_twin(rng):
         assert found.tolist() == [naive.one_permutation(row.tolist(), size, seed) for row in rows]
 
 
-@pytest.mark.parametrize("size", [1, 2, 5, 64, 65])
-def test_filling_equals_twins(rng, size):
-    seed = int(derive(3, "densification", 1)[0])
-    bins = rng.integers(0, 1 << 31, (12, size), dtype=np.uint32)
-    bins[rng.random((12, size)) > np.linspace(0, 1, 12)[:, None]] = 0xFFFFFFFF
-    twins = {
-        "rotation": naive.rotate, "optimal": lambda row: naive.fill_optimally(row, seed),
-        "reverse": lambda row: naive.fill_in_reverse(row, seed),
-    }  # fmt: skip
-    for densify, twin in twins.items():
+SEED = int(derive(3, "densification", 1)[0])
+FILLED = {
+    "rotation": naive.rotate,
+    "optimal": lambda row: naive.fill_optimally(row, SEED),
+    "reverse": lambda row: naive.fill_in_reverse(row, SEED),
+}
+
+
+def test_filling_equals_twins(rng):
+    for size, (densify, twin) in product([1, 2, 5, 64, 65], FILLED.items()):
+        bins = rng.integers(0, 1 << 31, (12, size), dtype=np.uint32)
+        bins[rng.random((12, size)) > np.linspace(0, 1, 12)[:, None]] = 0xFFFFFFFF
         found = OnePermutation(permutations=size, seed=3, densify=densify)._filled(bins)
         expected = np.array([twin(row.tolist()) for row in bins], np.uint32) | (bins & np.uint32(1 << 31))  # marks copies
-        assert found.tolist() == expected.tolist(), densify
+        assert found.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("densify", ["rotation", "optimal", "reverse"])
-def test_a_single_filled_bin_fills_all_in_time_in_proportion(densify):
+def test_a_single_filled_bin_fills_all_in_time_in_proportion():
     """Of 65,536 bins; 0.1 looked at all bins in each of t ln t rounds, for more than a minute."""
-    size = 1 << 16
-    bins = np.full((2, size), 0xFFFFFFFF, np.uint32)
+    bins = np.full((2, 1 << 16), 0xFFFFFFFF, np.uint32)
     bins[:, 5] = 7
-    scheme = OnePermutation(permutations=size, densify=densify)
-    scheme._filled(bins[:, :64])  # compiled now
-    begin = process_time()
-    filled = scheme._filled(bins)
-    assert process_time() - begin < 20.0, "some 10 milliseconds are enough"
-    assert not (filled == 0xFFFFFFFF).any() and (filled[0] == filled[1]).all()
-    assert densify == "rotation" or (filled & 0x7FFFFFFF == 7).all()
+    for densify in FILLED:
+        begin = process_time()
+        filled = OnePermutation(permutations=1 << 16, densify=densify)._filled(bins)
+        assert process_time() - begin < 20.0, "some 10 milliseconds are enough"
+        assert not (filled == 0xFFFFFFFF).any() and (filled[0] == filled[1]).all()
+        assert densify == "rotation" or (filled & 0x7FFFFFFF == 7).all()
 
 
 def test_wrong_parameters(rng):
     for call in [
         lambda s: BBit(bits=17),
+        lambda s: Fractional(0.5).parts(91),
+        lambda s: Fractional(2.0**-17),
         lambda s: XorBits(combined=7).pack(s),
         lambda s: OnePermutation(densify="maybe"),
         lambda s: pairs_above(XorBits().pack(s), -0.5),
@@ -179,13 +162,11 @@ def test_wrong_parameters(rng):
             call(random_signatures(rng, 3, 64))
 
 
-@pytest.mark.parametrize("packing", [BBit(bits=2), XorBits(combined=2), Fractional(shares=[(1, 0.5), (0.5, 0.5)])], ids=repr)
-def test_no_pairs_have_no_estimates(packing):
+def test_no_pairs_have_no_estimates():
     shingles = Shingles.from_arrays(list(range(500)), [0, 500])
-    schemes = [FastSimilarity(permutations=64), OnePermutation(permutations=64)][: 1 + isinstance(packing, BBit)]
-    for scheme, likely, shape in product(schemes, [False, True], [(0,), (3, 0)]):
+    slots, bins = (scheme(permutations=64).sign(shingles) for scheme in (FastSimilarity, OnePermutation))
+    sketches = [BBit(bits=2).pack(bins), *(p.pack(slots) for p in (BBit(bits=2), XorBits(combined=2), Fractional(0.75)))]
+    for packed, likely, shape in product(sketches, [False, True], [(0,), (3, 0)]):
         rows = np.zeros(shape, np.int64)
-        found, error = packing.pack(scheme.sign(shingles)).estimated_resemblance(
-            rows, rows, with_error=True, most_likely=likely
-        )
+        found, error = packed.estimated_resemblance(rows, rows, with_error=True, most_likely=likely)
         assert found.shape == error.shape == shape

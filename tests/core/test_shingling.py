@@ -1,6 +1,7 @@
 """Tokenizing and shingling equal their twins on hand-picked and random texts."""
 
 import unicodedata
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -41,11 +42,9 @@ def found(shingling, text):
 
 
 @same_unicode
-@pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
-@pytest.mark.parametrize("width", [1, 2, 5])
-def test_shingles_equal_twin(unit, width):
-    for text in TEXTS:
-        assert found(Shingling(unit=unit, width=width), text) == naive.hashes(text, unit, width), repr(text)
+def test_shingles_equal_twin():
+    for unit, width, text in product(["word", "char", "byte", "line"], [1, 2, 5], TEXTS):
+        assert found(Shingling(unit=unit, width=width), text) == naive.hashes(text, unit, width)
 
 
 @same_unicode
@@ -91,22 +90,18 @@ KINDS = ["abc", "7", "\u00e9", "\u4e2d", "\U00020000", "\u0e01", "\u0301", "\u30
          "\u0130", "\u1100\u1161\u11a8", b"\xff", b"\xe4\xb8"]  # fmt: skip
 
 
-@pytest.mark.parametrize("unit", ["word", "char", "line"])
-def test_hashes_do_not_depend_on_where_a_word_stands(unit):
+def test_hashes_do_not_depend_on_where_a_word_stands():
     """Two characters side by side make the same shingles at every distance from the beginning and the end of a buffer."""
-    shingling = Shingling(unit=unit, width=1)
-    around = range(131)
-    for first in map(in_bytes, KINDS):
-        for second in map(in_bytes, KINDS):
-            core = b"abc" + first + second + b"xyz" + first + b" one"
-            data = [b" " * before + core + b" " * after for before in around for after in (0, 3, 100)]
-            # one buffer for all, and each text at the end of a buffer of its own
-            values, offsets = shingling.hashes(texts_of(data))
-            expected = values[: offsets[1]].tolist()
-            assert values.tolist() == expected * len(data), core
-            for text in data[::17]:
-                alone, _ = shingling.hashes(texts_of([text]))
-                assert alone.tolist() == expected, core
+    for unit, first, second in product(["word", "char", "line"], map(in_bytes, KINDS), map(in_bytes, KINDS)):
+        core = b"abc" + first + second + b"xyz" + first + b" one"
+        data = [b" " * before + core + b" " * after for before in range(131) for after in (0, 3, 100)]
+        # one buffer for all, and each text at the end of a buffer of its own
+        shingling = Shingling(unit=unit, width=1)
+        values, offsets = shingling.hashes(texts_of(data))
+        expected = values[: offsets[1]].tolist()
+        assert values.tolist() == expected * len(data)
+        for text in data[::17]:
+            assert shingling.hashes(texts_of([text]))[0].tolist() == expected
 
 
 DAMAGE = [b"\x80", b"\xc0\x80", b"\xc1\xbf", b"\xc3", b"\xe0\x9f\xbf", b"\xe4\xb8", b"\xed\xa0\x80", b"\xf0\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xf5",
@@ -115,17 +110,12 @@ DAMAGE = [b"\x80", b"\xc0\x80", b"\xc1\xbf", b"\xc3", b"\xe0\x9f\xbf", b"\xe4\xb
 
 def test_invalid_bytes_are_found_beside_characters_of_every_size():
     """At every place of a block, at the end of a text in the middle of a buffer, too."""
-    for around in ["a", "\u044f", "\u4e2d", "\U0001f600"]:
-        for before in range(70):
-            for damage in DAMAGE:
-                text = around.encode() * before + damage
-                with pytest.raises(UnicodeDecodeError) as error:
-                    text.decode()
-                for after in (b"", around.encode() * 70):
-                    assert texts_of([around.encode(), text + after, b"\x80"]).find_invalid() == (1, error.value.start), (
-                        before,
-                        damage,
-                    )
+    for around, before, damage in product(["a", "\u044f", "\u4e2d", "\U0001f600"], range(70), DAMAGE):
+        text, more = around.encode() * before + damage, around.encode() * 70
+        with pytest.raises(UnicodeDecodeError) as error:
+            text.decode()
+        for after in (b"", more):
+            assert texts_of([around.encode(), text + after, b"\x80"]).find_invalid() == (1, error.value.start)
 
 
 def test_values_stay_as_they_are_when_others_are_made():
@@ -146,14 +136,14 @@ def test_characters_that_fold_to_three_have_room():
 
 def test_rules_of_an_earlier_version_name_a_sketch_but_shingle_nothing():
     old = Shingling(rules=1)
-    assert old != Shingling() == Shingling(rules=3)
-    assert old.to_dict()["rules"] == 1 and Shingling().to_dict()["rules"] == 3
+    assert old != Shingling() == Shingling(rules=3) and (old.to_dict()["rules"], Shingling().to_dict()["rules"]) == (1, 3)
     for shingle in (old.hashes, old.normalized):
-        with pytest.raises(IncompatibleSketchError, match=r"rules 1: sketch the texts again with this version"):
+        with pytest.raises(IncompatibleSketchError, match="rules 1: sketch the texts again with this version"):
             shingle(from_strings(["a"]))
     for rules in (0, 4, None, "3"):
-        with pytest.raises(ParameterError, match=r"rules must be in 1\.\.3; got"):
+        with pytest.raises(ParameterError) as error:
             Shingling(rules=rules)
+        assert error.value.name == "rules"
 
 
 @same_unicode

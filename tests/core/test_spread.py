@@ -5,14 +5,12 @@ import sys
 
 import numpy as np
 
-import lookalike as la
-from lookalike.core import table_places
-from lookalike.sketches import Shingles
-from lookalike.sketches.minhash import FastSimilarity
+from lookalike.core import find_values, index_values, table_places
 from lookalike.values import drop_repeats
 
 COUNT = 4096
 SIZE = 4 * COUNT
+ZERO = 0xA0761D6478BD642F  # stands for a 0 in a table
 CRAFTED = {
     "equal low bits": np.arange(1, COUNT + 1, dtype=np.uint64) << np.uint64(40),
     "equal high bits": np.arange(1, COUNT + 1, dtype=np.uint64),
@@ -39,43 +37,27 @@ def test_values_made_to_meet_stand_apart():
         assert longest_run(table_places(CRAFTED[kind], SIZE)) <= COUNT // 16
 
 
-def test_who_knew_the_factor_could_make_them_meet():
-    factor = int(table_places(np.array([1], np.uint64), 1 << 62)[0])  # but for its two lowest bits, of which one is set
-    runs = [
-        longest_run(table_places(CRAFTED["equal high bits"] * np.uint64(pow(4 * factor + low, -1, 1 << 64)), SIZE))
-        for low in (1, 3)
-    ]
-    assert max(runs) == COUNT
-
-
-def everything():
-    """What tables give, as bytes: sets, signatures that look for distinct values, an exact job, an overlap."""
-    texts = ["a b c d e f g", "a b c d e f h", "x " * 300, "u v w x y z u v w x y z", ""]
-    sets = la.shingle(texts, width=2)
-    ready = Shingles.from_arrays(np.arange(60) % 7, [0, 50, 50, 60])
-    repeated = np.tile(np.arange(1, 5, dtype=np.uint64) << np.uint64(60), 40), np.array([0, 160])
-    yield from (sets.values, sets.offsets, ready.values, ready.offsets, *drop_repeats(*repeated))
-    yield FastSimilarity(permutations=16).sign_values(*repeated)
-    yield np.array([str(la.pairs(texts, width=2, threshold=0.3).to_pylist())])
-    yield np.array([str(la.decontaminate(texts, against=texts[1:3], width=2, threshold=0.2).matches.to_pylist())])
+def test_values_that_meet_are_numbered_by_first_appearance_and_found(rng):
+    """The factor being known, values can be made that all begin at one place. Among them 0, and the number that stands for it."""
+    for n in [0, 1, 7, 8, 9, 3000]:
+        factor = index_values(np.empty(0, np.uint64))[0][2]
+        crafted = np.arange(n, dtype=np.uint64) * np.uint64(pow(factor, -1, 1 << 64))
+        values = np.append(rng.permutation(np.repeat(crafted, 2)), np.array([0, ZERO, 5][: 3 * n], np.uint64))
+        index, numbers, count = index_values(values)
+        known = {}
+        assert numbers.tolist() == [known.setdefault(v or ZERO, len(known)) for v in values.tolist()] and count == len(known)
+        places, found = find_values(np.append(values, rng.integers(1, 1 << 63, n, dtype=np.uint64)), index)
+        assert places.tolist() == list(range(len(values))) and found.tolist() == numbers.tolist()
 
 
 def test_zero_is_a_value_like_any_other():
     """A free place of a table holds a zero; no value may stand for it."""
-    values = np.array([0, 0xA0761D6478BD642F, 0, 5, 0xA0761D6478BD642F, 0, 0], np.uint64)
-    found, offsets = drop_repeats(values, np.array([0, 6, 7]))
-    assert (found.tolist(), offsets.tolist()) == ([0, 0xA0761D6478BD642F, 5, 0], [0, 3, 4])
+    found, offsets = drop_repeats(np.array([0, ZERO, 0, 5, ZERO, 0, 0], np.uint64), np.array([0, 6, 7]))
+    assert (found.tolist(), offsets.tolist()) == ([0, ZERO, 5, 0], [0, 3, 4])
 
 
-def test_each_process_draws_a_factor_and_no_result_depends_on_it():
-    code = (
-        f"import sys; sys.path.insert(0, {str(__file__.rpartition('/')[0])!r}); import test_spread as t; "
-        "print(t.table_places(t.CRAFTED['equal high bits'], t.SIZE).tolist()); "
-        "print([part.tobytes() for part in t.everything()])"
-    )
-    drawn, made = zip(
-        *(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout.splitlines() for _ in range(2)),
-        strict=True,
-    )
+def test_each_process_draws_a_factor():
+    """On which no result depends: all twins are held in each process that runs tests."""
+    code = f"import numpy as np; from lookalike.core import table_places; print(table_places(np.arange(9, dtype=np.uint64), {SIZE}))"
+    drawn = [subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout for _ in range(2)]
     assert drawn[0] != drawn[1]
-    assert {*made} == {str([part.tobytes() for part in everything()]).encode()}

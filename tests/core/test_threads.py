@@ -2,6 +2,7 @@
 
 import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import numpy as np
@@ -15,37 +16,30 @@ from lookalike.text.texts import from_strings
 
 
 def test_results_come_in_the_order_of_the_items():
+    """Up to an error, which reaches the caller."""
     for threads, n in product([1, 2, 3], [0, 1, 2, 3, 50]):
         assert list(in_order(lambda i: i * i, iter(range(n)), threads)) == [i * i for i in range(n)]
+        found = []
+        with pytest.raises(ZeroDivisionError):
+            found.extend(in_order(lambda i: 1 // i, iter(range(n, -1, -1)), threads))
+        assert found == [1 // i for i in range(n, 0, -1)]
 
 
-@pytest.mark.parametrize(("n", "threads"), [(1, 4), (5, 1), (2, 2), (9, 3)])
-def test_threads_are_started_for_several_pieces_only(n, threads):
+def test_threads_are_started_for_several_pieces_only():
     """The caller's is one of them: as many work at a time, and no more are started."""
-    together, at_once = min(n, threads), threading.Barrier(min(n, threads), timeout=30)
-
-    def work(i):
-        at_once.wait()
-        return threading.current_thread()
-
-    used = set(in_order(work, range(n), threads))
-    assert len(used) == together and threading.current_thread() in used
+    for n, threads in [(1, 4), (5, 1), (2, 2), (9, 3)]:
+        at_once = threading.Barrier(min(n, threads), timeout=30)
+        used = set(in_order(lambda _, at_once=at_once: (at_once.wait(), threading.current_thread())[1], range(n), threads))
+        assert len(used) == min(n, threads) and threading.current_thread() in used
 
 
-@pytest.mark.parametrize(("threads", "most"), [(1, 1), (2, 4), (3, 6)])
-def test_few_items_are_drawn_ahead(threads, most):
-    drawn = []
-    results = in_order(lambda i: i, (drawn.append(i) or i for i in range(20)), threads)
-    assert next(results) == 0 and len(drawn) <= most
-    results.close()
-    assert len(drawn) <= most
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("n", [1, 10])
-def test_an_error_reaches_the_caller(threads, n):
-    with pytest.raises(ZeroDivisionError):
-        list(in_order(lambda i: 1 // (n - 1 - i), range(n), threads))
+def test_few_items_are_drawn_ahead():
+    for threads, most in [(1, 1), (2, 4), (3, 6)]:
+        drawn = []
+        results = in_order(lambda i: i, (drawn.append(i) or i for i in range(20)), threads)
+        assert next(results) == 0 and len(drawn) <= most
+        results.close()
+        assert len(drawn) <= most
 
 
 def test_an_error_waits_for_its_turn():
@@ -92,17 +86,11 @@ def test_an_item_is_let_go_once_it_is_worked_on():
 
 
 def test_arrays_are_kept_by_name_and_thread_unless_they_are_large():
-    first = scratch("of a test", 100, np.int64)
-    assert len(first) >= 100 and scratch("of a test", 50, np.int64) is first
-    large = scratch("of a test", 1 + KEPT // 8, np.int64)
-    assert len(large) > KEPT // 8 and scratch("of a test", 100, np.int64) is first
-    larger = scratch("of a test", 1000, np.int64)
-    assert scratch("of a test", 1000, np.int64) is larger is not large
-    others = []
-    thread = threading.Thread(target=lambda: others.append(scratch("of a test", 10, np.int64)))
-    thread.start()
-    thread.join()
-    assert others[0] is not larger
+    first, large = scratch("of a test", 100, np.int64), scratch("of a test", 1 + KEPT // 8, np.int64)
+    assert len(first) >= 100 and len(large) > KEPT // 8
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(scratch, "of a test", 10, np.int64).result() is not first
+    assert scratch("of a test", 50, np.int64) is first is not scratch("of a test", 1000, np.int64)
 
 
 def test_threads_get_the_same_from_the_core():

@@ -2,20 +2,36 @@
 
 import ctypes
 import os
-import select
 import shutil
 import signal
+import subprocess
+import sys
+import tempfile
 import time
 import traceback
-from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 from disk import Disk
 
 import lookalike as la
 
+sys.path.append(str(Path(__file__).parents[1]))
 PATIENCE = 600.0  # seconds for a child that nobody kills
 REFUSED, BROKEN, LOST, EXCUSED = 3, 4, 5, 6  # exit codes: an error of ours, any other, and the two below
 LIBRARY = ctypes.CDLL(None)
+
+
+def with_preloaded(main, arguments, program, sources):
+    """Call ``main`` of a program where shared libraries, made of some sources, are preloaded: in this process, or by it in another."""
+    if hasattr(LIBRARY, "power_arm"):
+        return main(*arguments)
+    with tempfile.TemporaryDirectory(prefix="lookalike-preloaded-") as folder:
+        made = [str(Path(folder) / source.with_suffix(".so").name) for source in sources]
+        for source, library in zip(sources, made, strict=True):
+            subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, str(source), "-ldl", "-lpthread"], check=True)
+        command = [sys.executable, "-W", "ignore", str(program), *arguments]
+        sys.exit(subprocess.run(command, env=os.environ | {"LD_PRELOAD": " ".join(made)}, check=False).returncode)
 
 
 class LostError(Exception):
@@ -26,15 +42,14 @@ class RefusedError(Exception):
     """An error says what to do, where nothing that had been acknowledged is at stake."""
 
 
-@dataclass(frozen=True)
-class Ended:
-    """How a child ended: its exit code (-9 if it was killed), what it said on the way, and in the end."""
+class Ended(NamedTuple):
+    """How a child ended: its exit code (below 0 if it was killed), what it said on the way, and in the end."""
 
     code: int
     heard: bytes
-    last: str
-    calls: int
-    seconds: float
+    last: str = ""
+    calls: int = 0
+    seconds: float = 0.0
 
 
 class Arena:
@@ -49,67 +64,50 @@ class Arena:
         for folder in (self.root, self.temporary):
             folder.mkdir(parents=True)
 
-    def run(self, act, kill=None, power=False):
+    def run(self, act, call=0, seconds=None, power=False):
         """Run ``act(say)`` in a child; return how it ended, and the Disk, if the loss of its power is to follow.
 
-        It is killed in its n-th call that changes files in ``root`` (``kill`` is ("call", n)), or after a time ("seconds", x).
-        With ``power``, what is needed to lose the power afterwards is noted.
+        It is killed in its n-th ``call`` that changes files in ``root``, or after some seconds. With ``power``, what is needed to
+        lose the power afterwards is noted.
         """
         disk = None
         if power:
             shutil.rmtree(self.store, ignore_errors=True)
             self.store.mkdir()
             disk = Disk(self.root, self.store)
-        given = {"call": 0, "seconds": PATIENCE} | dict([kill] if kill else [])
-        (heard, say), (told, tell) = os.pipe(), os.pipe()
+        heard, say = os.pipe()
         began, child = time.monotonic(), os.fork()
         if child == 0:
             os.environ["TMPDIR"] = str(self.temporary)
-            armed = str(self.root).encode(), str(self.store).encode() if power else None, given["call"]
-            _live(act, lambda words: os.write(say, words), tell, armed)
+            signal.setitimer(signal.ITIMER_REAL, seconds or PATIENCE)  # which nothing handles: it ends the process
+            _live(act, say, (str(self.root).encode(), str(self.store).encode() if power else None, call))
         os.close(say)
-        os.close(tell)
-        words, hung = _listen(child, heard, began + given["seconds"])
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        with os.fdopen(told, "rb") as stream:
-            count, _, last = stream.read().decode(errors="replace").partition("\n")
-        if hung and given["seconds"] == PATIENCE:
+        with os.fdopen(heard, "rb") as stream:
+            words, _, rest = stream.read().partition(b"\n")
+        count, _, last = rest.decode(errors="replace").partition("\n")
+        if code == -signal.SIGALRM and not seconds:
             raise LostError(f"hangs for {PATIENCE:.0f} s")
-        if code < 0 and (code != -signal.SIGKILL or kill is None):
+        if code < 0 and code != -(signal.SIGALRM if seconds else signal.SIGKILL if call else 0):
             raise LostError(f"ended by signal {-code}")
         if code == BROKEN:
             raise LostError(f"an error that is none of ours: {last}")
         return Ended(code, words, last, int(count or 0), time.monotonic() - began), disk
 
 
-def _listen(child, heard, deadline):
-    """Read what a child says until it ends; kill it when it is time."""
-    words, hung = b"", False
-    while True:
-        left = deadline - time.monotonic()
-        if not hung and (left <= 0 or not select.select([heard], [], [], left)[0]):
-            os.kill(child, signal.SIGKILL)
-            hung = True
-        some = os.read(heard, 1 << 16)
-        if not some:
-            os.close(heard)
-            return words, hung
-        words += some
-
-
-def _live(act, say, tell, armed):
-    """The life of a child: it never returns."""
+def _live(act, say, armed):
+    """The life of a child, which never returns: what it says, a line feed, how often it changed files, and its last words."""
     code, last = 0, ""
     try:
         LIBRARY.power_arm(*armed)
-        last = act(say) or ""
+        last = act(lambda words: os.write(say, words)) or ""
     except (LostError, RefusedError) as error:
         code, last = LOST if isinstance(error, LostError) else EXCUSED, str(error)
     except la.LookalikeError as error:
         code, last = REFUSED, f"{type(error).__name__}: {error}"
     except BaseException:
         code, last = BROKEN, traceback.format_exc()
-    try:
-        os.write(tell, f"{LIBRARY.power_count()}\n{last}".encode()[-60_000:])
+    try:  # less than a pipe holds
+        os.write(say, f"\n{LIBRARY.power_count()}\n{last[-10_000:]}".encode())
     finally:
         os._exit(code)

@@ -14,7 +14,6 @@ WORDS = [f"word{i}" for i in range(400)]
 
 
 def text_of(number):
-    """A text of its own for each number, equal to no other."""
     draw = random.Random(number)
     return " ".join([f"n{number}", *draw.choices(WORDS, k=25)])
 
@@ -51,28 +50,35 @@ class Case:
         """It runs the same each time, unless a kind says how."""
 
 
-class Output(Case):
-    """A result written to a name, perhaps over an older one."""
+def written(result, path, force, **how):
+    result.write(path, force=force, **how)
 
-    def __init__(self, result, older, name, *, annotate=False, save=False):
-        self.result, self.older, self.name, self.annotate, self.save = result, older, name, annotate, save
+
+class Output(Case):
+    """Something written to a name, perhaps over an older one: a result, by whatever writes it; ``read`` is to read all that is there."""
+
+    def __init__(self, result, older, name, write=written, read=None):
+        self.result, self.older, self.name, self.write, self.read = result, older, name, write, read
 
     def _write(self, result, root, force):
-        if self.save:
-            result.save(root / self.name, force=force)
-        else:
-            result.write(root / self.name, annotate=self.annotate, force=force)
+        self.write(result, root / self.name, force=force)
 
     def _state(self, root):
         """The output alone: what is beside it comes after it. Times and sizes that the description tells are no part of it."""
-        return {name: data for name, data in whole(root).items() if not name.endswith(("_lookalike.json", "result.json"))}
+        found = {name: data for name, data in whole(root).items() if name.startswith(self.name)}
+        return {name: data for name, data in found.items() if not name.endswith(("_lookalike.json", "result.json"))}
+
+    def given(self, root):
+        """What else is there: nothing, unless a kind says what."""
 
     def prepare(self, root):
         """Write the older one, and learn what there is to be."""
+        self.given(root)
         self._write(self.result, root, False)
         self.wanted = self._state(root)
         shutil.rmtree(root)
         root.mkdir()
+        self.given(root)
         if self.older is not None:
             self._write(self.older, root, False)
         self.before = self._state(root)
@@ -88,8 +94,8 @@ class Output(Case):
         for path in root.rglob("*_lookalike.json"):
             if not any(part.startswith(".") for part in path.relative_to(root).parts):
                 json.loads(path.read_bytes())
-        if found and self.save:
-            la.Result.load(root / self.name)
+        if found and self.read:
+            self.read(root / self.name)
         if found == self.wanted:
             return 1
         # Between two renamings neither is there; the next run puts the older one back, which `finish` holds against this.
@@ -110,31 +116,10 @@ class Output(Case):
             raise LostError(f"{self.name}: the next run does not mend it, or leaves {remains(root)}")
 
 
-class Sketches(Case):
-    """Signatures saved over older ones."""
-
-    def __init__(self):
-        texts = la.shingle([text_of(i) for i in range(300)])
-        self.wanted, self.before = (la.sketches.FastSimilarity(permutations=64, seed=seed).sign(texts) for seed in (1, 2))
-
-    def prepare(self, root):
-        la.sketches.save(self.before, root / "x.sig")
-
-    def act(self, root, progress, say):
-        la.sketches.save(self.wanted, root / "x.sig", force=True)
-        say(b".")
-
-    def judge(self, root, progress, ended):
-        values = la.sketches.load(root / "x.sig").values
-        new = np.array_equal(values, self.wanted.values)
-        if not new and (ended.heard or not np.array_equal(values, self.before.values)):
-            raise LostError("the signatures are neither the old nor the new ones, or the new ones were acknowledged")
-        return int(new)
-
-    def finish(self, root, progress):
-        self.act(root, progress, len)
-        if remains(root) or not np.array_equal(la.sketches.load(root / "x.sig").values, self.wanted.values):
-            raise LostError("saving again does not mend it")
+def sketches():
+    texts = la.shingle([text_of(i) for i in range(300)])
+    new, old = (la.sketches.FastSimilarity(permutations=64, seed=seed).sign(texts) for seed in (1, 2))
+    return Output(new, old, "x.sig", la.sketches.save, la.sketches.load)
 
 
 class Prints(Case):
@@ -142,10 +127,9 @@ class Prints(Case):
 
     rounds = 3
     strict = False  # a file that was cut off while it was made is refused
-    BATCHES = 12
 
-    def __init__(self, there):
-        self.there = there
+    def __init__(self, there, batches=12):
+        self.there, self.batches = there, batches
 
     def _batch(self, number):
         return np.random.default_rng(number).integers(0, 1 << 64, 40 + 300 * (number % 3), np.uint64)
@@ -167,7 +151,7 @@ class Prints(Case):
         self._append(root, 0, self.there, len)
 
     def act(self, root, progress, say):
-        self._append(root, max(progress, self.there), self.BATCHES, say)
+        self._append(root, max(progress, self.there), self.batches, say)
 
     def judge(self, root, progress, ended):
         """All batches that were acknowledged are there, and perhaps the one after them; nothing else."""
@@ -183,8 +167,8 @@ class Prints(Case):
         return found
 
     def finish(self, root, progress):
-        self._append(root, progress, self.BATCHES, len)
-        if self._found(root) != self.BATCHES:
+        self._append(root, progress, self.batches, len)
+        if self._found(root) != self.batches:
             raise LostError("appending does not go on")
 
 
@@ -195,28 +179,26 @@ class Lasting(Case):
     """
 
     rounds = 4
-    CHANGES = 60
 
-    def __init__(self, kind, keep_text, segments, seed):
-        self.kind, self.keep_text, self.segments, self.seed = kind, keep_text, segments, seed
-        self.changes = [*self._drawn()]
+    def __init__(self, kind, keep_text, segments, seed, changes=60):
+        self.kind, self.keep_text, self.segments = kind, keep_text, segments
+        self.changes = [*self._drawn(random.Random(seed), changes)]
 
-    def _drawn(self):
+    def _drawn(self, draw, changes):
         """The same changes each time: (what, ids, {id that is there then: its version})."""
-        draw, live, number = random.Random(self.seed), {}, 0
-        for i in range(self.CHANGES):
-            lot, ids = draw.random() if i >= self.segments else 0.0, []
+        live, number = {}, 0
+        for i in range(changes):
+            lot, what, ids = draw.random() if i >= self.segments else 0.0, "compact", []
             if lot < 0.55 or len(live) < 5:
-                ids, what = list(range(number, number + draw.choice([1, 2, 25]))), "add"
+                what, ids = "add", list(range(number, number + draw.choice([1, 2, 25])))
                 number += len(ids)
                 live |= dict.fromkeys(ids, 0)
+            elif lot < 0.75:
+                what, ids = "remove", draw.sample(sorted(live), draw.choice([1, 3]))
+                live = {i: version for i, version in live.items() if i not in ids}
             elif lot < 0.9:
-                ids, what = draw.sample(sorted(live), draw.choice([1, 3])), "remove" if lot < 0.75 else "replace"
+                what, ids = "replace", draw.sample(sorted(live), draw.choice([1, 3]))
                 live |= {i: live[i] + 1 for i in ids}
-                if what == "remove":
-                    live = {i: version for i, version in live.items() if i not in ids}
-            else:
-                what = "compact"
             yield what, ids, dict(live)
 
     def _state(self, progress):
@@ -247,7 +229,7 @@ class Lasting(Case):
             self._go_on(root, 0, self.segments, len)
 
     def act(self, root, progress, say):
-        self._go_on(root, max(progress, self.segments), self.CHANGES, say)
+        self._go_on(root, max(progress, self.segments), len(self.changes), say)
 
     @staticmethod
     def _ids(index):
@@ -265,14 +247,12 @@ class Lasting(Case):
         with opened as index:
             if problems := index.check():
                 raise LostError(f"after {least} changes: {problems}")
-            found = self._ids(index)
-            fitting = [i for i in range(least, min(least + 2, self.CHANGES + 1)) if sorted(self._state(i)) == found]
-            if not fitting:
-                missing, more = set(self._state(least)) - set(found), set(found) - set(self._state(least))
-                raise LostError(f"after {least} changes: {len(missing)} documents are missing, {len(more)} too many")
-            right = [i for i in fitting if self._asked(index, self._state(i)) == found]
+            found, states = self._ids(index), [self._state(i) for i in range(least, min(least + 2, len(self.changes) + 1))]
+            right = [least + i for i, state in enumerate(states) if found == sorted(state) == self._asked(index, state)]
             if not right:
-                raise LostError(f"after {least} changes: the documents are not found by their texts")
+                missing, more = {*states[0]} - {*found}, {*found} - {*states[0]}
+                wrong = f"{len(missing)} documents are missing, {len(more)} too many, or they are not found by their texts"
+                raise LostError(f"after {least} changes: {wrong}")
         return right[-1]
 
     def _asked(self, index, state):
@@ -285,9 +265,9 @@ class Lasting(Case):
 
     def finish(self, root, progress):
         """Do what is left; nothing else lies in the folder then."""
-        self._go_on(root, progress, self.CHANGES, len)
+        self._go_on(root, progress, len(self.changes), len)
         with la.Index.open(root / "index") as index:
             found, files = self._ids(index), index._state.manifest.files
         there = {p.name for p in (root / "index").iterdir()} - {"lock", "manifest"}
-        if found != sorted(self._state(self.CHANGES)) or there != files:
+        if found != sorted(self._state(len(self.changes))) or there != files:
             raise LostError(f"the changes do not go on, or files stay: {sorted(there - files)}")

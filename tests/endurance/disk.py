@@ -60,27 +60,23 @@ class Disk:
                 if path in self.files:
                     self.files[path].synced = self.store / ".".join([path, *rest])
                 continue
+            above, name = (self.top, None) if path == str(self.root) else self._folder_and_name(path)
             if what == "syncdir":
-                above, name = self._folder_and_name(path)
-                folder = self.top if path == str(self.root) else above.seen[name]
+                folder = above if name is None else above.seen[name]
                 durable |= {i for i, change in enumerate(changes) if change[0] is folder}
                 sure = len(changes)
-                continue
-            folder, name = self._folder_and_name(path)
-            if what in ("create", "mkdir"):
-                node = folder.seen[name] = Node(rest[0] if what == "create" else None)
+            elif what in ("create", "mkdir"):
+                node = above.seen[name] = Node(rest[0] if what == "create" else None)
                 self.files[node.number] = node
-                changes.append((folder, None, name, node))
+                changes.append((above, None, name, node))
             elif what == "remove":
-                changes.append((folder, name, None, folder.seen.pop(name)))
-            else:
+                changes.append((above, name, None, above.seen.pop(name)))
+            else:  # a file gets another name, or one more
                 onto, new = self._folder_and_name(rest[0])
-                node = folder.seen[name]
-                if what == "rename":
-                    assert onto is folder, "renamed into another folder: what that leaves behind is not known here"
-                    del folder.seen[name]
+                assert onto is above or what == "link", "renamed into another folder: what that leaves behind is not known here"
+                node = above.seen[name] if what == "link" else above.seen.pop(name)
                 onto.seen[new] = node
-                changes.append((onto, name if what == "rename" else None, new, node))
+                changes.append((onto, None if what == "link" else name, new, node))
         return changes, sure, durable
 
     def lose_power(self, rng):

@@ -36,53 +36,48 @@ ROWS = [*(f"killed: {name}" for name in NAMES.values()), *FUZZ.values(), "failin
 
 
 def run(program, *arguments):
-    """Run a program; return what it printed. Lines that say that something is wrong are printed at once."""
-    lines = []
-    with subprocess.Popen([sys.executable, str(program), *map(str, arguments)], stdout=subprocess.PIPE, text=True) as process:
+    """Run a program of the tests; return what it printed. Lines that say that something is wrong are printed at once."""
+    lines, command = [], [sys.executable, str(ROOT / "tests" / program), *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:
             lines.append(line)
-            print(f"{program.name}: {line}", end="", flush=True)
+            print(f"{program}: {line}", end="", flush=True)
     if process.returncode not in (0, 1):
-        raise SystemExit(f"{program.name} ended with {process.returncode}")
+        raise SystemExit(f"{program} ended with {process.returncode}")
     return "".join(lines)
 
 
 def added(pattern, said):
-    return (sum(map(int, some)) for some in zip(*re.findall(pattern, said), strict=True))
+    return sum(map(int, re.findall(pattern, said)))
 
 
 def kills(share, seed):
     with tempfile.NamedTemporaryFile() as out:
-        run(Path(__file__).with_name("kills.py"), "--kills", math.ceil(KILLS * share), "--seed", seed, "--json", out.name)
+        run("endurance/kills.py", "--kills", math.ceil(KILLS * share), "--seed", seed, "--json", out.name)
         kinds = json.load(out)["kinds"]
-    rows = {}
     for kind, counts in kinds.items():
         n, cut, acknowledged, refused = (counts.get(name, 0) for name in ("kills", "power cuts", "acknowledged", "refused"))
-        said = f"{n:,} killed, {cut:,} losses of power, {acknowledged:,} changes acknowledged"
-        said += f", {refused:,} refused" if refused else ""
-        rows[f"killed: {NAMES[kind]}"] = (counts["cases"], said, counts.get("lost", 0))
-    return rows
+        said = (
+            f"{n:,} killed, {cut:,} losses of power, {acknowledged:,} changes acknowledged"
+            + f", {refused:,} refused" * bool(refused)
+        )
+        yield f"killed: {NAMES[kind]}", counts["cases"], said, counts.get("lost", 0)
 
 
 def fuzz(kind, share, seed):
     cases = math.ceil(FUZZED[kind] * share)
-    said = run(ROOT / "tests/fuzz/run.py", "--kind", kind, "--cases", cases, "--minutes", 600, "--seed", seed)
-    n, defects = added(r": (\d+) cases.* (\d+) defects", said)
-    answered, refused = (sum(map(int, re.findall(rf"\b{word} (\d+)", said))) for word in ("result", "refused"))
-    return {FUZZ[kind]: (n, f"{answered:,} answered rightly, {refused:,} refused", defects)}
+    said = run("fuzz/run.py", "--kind", kind, "--cases", cases, "--minutes", 600, "--seed", seed)
+    answers = f"{added('result ([0-9]+)', said):,} answered rightly, {added('refused ([0-9]+)', said):,} refused"
+    yield FUZZ[kind], added(r": (\d+) cases", said), answers, added(r"(\d+) defects", said)
 
 
 def faults(share, seed):
-    said = run(ROOT / "tests/fuzz/faults.py", max(1, math.ceil(FAULTS * share)))
-    n, defects = added(r"(\d+) failures, (\d+) defects", said)
-    return {ROWS[-1]: (n, "the state before or the one wanted, and an error that says why", defects)}
+    said = run("fuzz/faults.py", max(1, math.ceil(FAULTS * share)))
+    promise = "the state before or the one wanted, and an error that says why"
+    yield ROWS[-1], added(r"(\d+) failures", said), promise, added(r"failures, (\d+) defects", said)
 
 
 WORK = {kind: partial(fuzz, kind) for kind in FUZZED} | {"kills": kills, "faults": faults}
-
-
-def told(rows):
-    return {name: f"| {name} | {n:,} | {said} | {lost:,} |" for name, (n, said, lost) in rows.items()}
 
 
 def write(lines, page):
@@ -94,21 +89,20 @@ def write(lines, page):
 
 
 def main():
-    """Run what the command line asks for, some at a time; exit 1 if anything was lost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--share", type=float, default=1.0, help="of the cases")
     parser.add_argument("--only", choices=sorted(WORK), action="append")
     parser.add_argument("--seed", type=int, default=0, help="the first one")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     given = parser.parse_args()
-    began, rows = time.monotonic(), {}
+    began = time.monotonic()
     with ThreadPoolExecutor(given.jobs) as pool:
-        for pending in [pool.submit(WORK[name], given.share, given.seed) for name in given.only or WORK]:
-            rows |= pending.result()
-    lines, lost = told(rows), sum(lost for *_, lost in rows.values())
+        parts = pool.map(lambda name: list(WORK[name](given.share, given.seed)), given.only or WORK)
+        rows = [row for part in parts for row in part]
+    lines = {name: f"| {name} | {n:,} | {said} | {lost:,} |" for name, n, said, lost in rows}
     print("\n".join(lines[name] for name in ROWS if name in lines))
-    n, minutes = sum(n for n, *_ in rows.values()), (time.monotonic() - began) / 60
-    print(f"{n:,} cases in {minutes:.0f} minutes, {lost:,} lost")
+    n, lost = sum(n for _, n, *_ in rows), sum(lost for *_, lost in rows)
+    print(f"{n:,} cases in {(time.monotonic() - began) / 60:.0f} minutes, {lost:,} lost")
     if given.share >= 1:
         write(lines, PAGE)
     sys.exit(1 if lost else 0)

@@ -1,10 +1,12 @@
 """A job with a work folder, killed and resumed until it is through, with limits so small that it takes all ways of a large one."""
 
-import json
 import random
 
+import numpy as np
 from arena import LostError, RefusedError
-from cases import WORDS, Case, remains
+from cases import Case, remains
+from corpora import planted
+from json_lines import write_lines
 
 import lookalike as la
 from lookalike.engines import memory as memory_module
@@ -25,22 +27,14 @@ SETTINGS = (
 
 def write_inputs(folder):
     """Write two files of families of near-duplicates, and one of references; return their names."""
-    draw = random.Random(7)
-    texts = []
-    for _ in range(70):
-        base = draw.choices(WORDS, k=draw.choice([4, 20, 60, 200]))
-        for _ in range(draw.choice([1, 2, 4])):
-            words = list(base)
-            if draw.random() < 0.8:
-                words[draw.randrange(len(words))] = f"changed{draw.randrange(99)}"
-            texts.append(" ".join(words))
+    draw = np.random.default_rng(7)
+    texts = planted(draw, n_families=70, members=3, lengths=(5, 200))
     texts += ["the same words in every page " * 4 + f"and page number {i % 40}" for i in range(60)] + ["", texts[0]]
     draw.shuffle(texts)
     names = []
     for name, some in (("a", texts[::2]), ("b", texts[1::2]), ("old", texts[::9])):
-        rows = [{"id": f"{name}{i}", "text": t, "score": i % 7, "group": i % 3} for i, t in enumerate(some)]
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        names.append(str(folder / f"{name}.jsonl"))
+        rows = ({"id": f"{name}{i}", "text": t, "score": i % 7, "group": i % 3} for i, t in enumerate(some))
+        names.append(str(write_lines(folder / f"{name}.jsonl", rows)))
     return names
 
 
@@ -66,6 +60,7 @@ class Job(Case):
         self.wanted = (folder / "wanted.jsonl").read_bytes()
 
     def prepare(self, root):
+        (root / "out").mkdir()
         self.draw = random.Random(len(self.wanted))
         self.draw_limits(self.draw)
 
@@ -77,9 +72,7 @@ class Job(Case):
 
     def act(self, root, progress, say):
         _limit(**self.limits)
-        (root / "out").mkdir(exist_ok=True)
-        work = root / "work"
-        result = la.dedup(self.inputs, work=work, **self.settings, **self.running)
+        result = la.dedup(self.inputs, work=root / "work", **self.settings, **self.running)
         result.write(root / "out" / "o.jsonl", annotate=self.annotate, force=True)
         say(b".")
         result.close()

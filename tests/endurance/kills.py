@@ -6,9 +6,7 @@
 
 import argparse
 import json
-import os
 import random
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,7 +19,7 @@ import arena
 import jobs
 import sabotage
 from arena import EXCUSED, LOST, REFUSED, Arena, LostError
-from cases import Lasting, Output, Prints, Sketches
+from cases import Lasting, Output, Prints, sketches, written
 from weeks import Weeks
 
 import lookalike as la
@@ -47,7 +45,7 @@ def make_cases(folder, kinds):
         "output": lambda: outputs(inputs),
         "index": lambda: [Lasting(*settings, seed) for seed, settings in enumerate(INDEXES)],
         "fingerprints": lambda: [Prints(there) for there in (0, 1, 5)],
-        "sketches": lambda: [Sketches()],
+        "sketches": lambda: [sketches()],
         "weeks": lambda: [Weeks(folder)],
     }
     return {kind: made[kind]() for kind in kinds}
@@ -56,65 +54,14 @@ def make_cases(folder, kinds):
 def outputs(inputs):
     result = la.dedup(inputs[:2], threads=1, id="id")
     older = la.dedup(inputs[:2], threads=1, id="id", threshold=0.5, keep="last")
-    found = [Output(result, old, name, annotate=a) for name in OUTPUTS for old in (None, older) for a in (False, True)]
-    return found + [Output(result, old, "saved", save=True) for old in (None, older)]
-
-
-class Trial:
-    """One case from its beginning to its end, killed on the way."""
-
-    def __init__(self, case, place, draw, counts):
-        self.case, self.arena, self.draw, self.counts = case, place, draw, counts
-        self.progress = 0
-
-    def _judged(self, act, *given):
-        """Run a check in a child, as what it reads may be damaged beyond what Python survives; None if it was excused."""
-        ended, _ = self.arena.run(lambda say: str(act(self.arena.root, self.progress, *given)))
-        if ended.code == LOST:
-            raise LostError(ended.last)
-        if ended.code == REFUSED:
-            raise LostError(f"cannot be read afterwards: {ended.last}")
-        if ended.code != EXCUSED:
-            return ended.last
-        if self.case.strict and not self.counts["power cuts"]:
-            raise LostError(f"refused after a kill: {ended.last}")
-        self.counts["refused"] += 1
-        self.counts["refused: " + ended.last.replace(str(self.arena.root), "")[-110:]] += 1
-        return None
-
-    def _moment(self, calls, seconds, power):
-        """Draw when to kill; the power may be lost after all was done and acknowledged, too."""
-        lot = self.draw.random()
-        if power and lot < 0.1:
-            return None
-        return ("call", self.draw.randint(1, calls)) if lot < 0.6 else ("seconds", self.draw.uniform(0, seconds * 1.1))
-
-    def run(self, calls, seconds):
-        """Kill it, see what is there, and again; then let it end."""
-        case, place, draw = self.case, self.arena, self.draw
-        place.clear()
-        case.prepare(place.root)
-        for _ in range(draw.randint(1, case.rounds)):
-            case.draw_limits(draw)
-            power = draw.random() < POWER
-            act = partial(case.act, place.root, self.progress)
-            ended, disk = place.run(act, self._moment(calls, seconds, power), power)
-            self.counts["acknowledged"] += ended.heard.count(b".")
-            if power and ended.code != REFUSED:
-                self.counts[disk.lose_power(draw)] += 1
-                self.counts["power cuts"] += 1
-            elif ended.code < 0:
-                self.counts["kills"] += 1
-            progress = self._judged(case.judge, ended)
-            if progress is None:
-                return
-            self.progress = int(progress)
-            if ended.code == 0:
-                break
-        self._judged(case.finish)
+    ways = [partial(written, annotate=annotate) for annotate in (False, True)]
+    found = [Output(result, old, name, way) for name in OUTPUTS for old in (None, older) for way in ways]
+    return found + [Output(result, old, "saved", la.Result.save, la.Result.load) for old in (None, older)]
 
 
 class Killing:
+    """Cases from their beginning to their end, killed on the way."""
+
     def __init__(self, folder, kinds):
         self.kinds, self.made, self.place = kinds, make_cases(folder, kinds), Arena(folder / "arena")
         self.sizes = {}
@@ -130,14 +77,47 @@ class Killing:
             self.sizes[case] = ended.calls, ended.seconds
         return self.sizes[case]
 
+    def _judged(self, counts, strict, act, *given):
+        """Run a check in a child, as what it reads may be damaged beyond what Python survives; None if it was excused."""
+        ended, _ = self.place.run(lambda say: str(act(self.place.root, *given)))
+        if ended.code in (LOST, REFUSED):
+            raise LostError(ended.last if ended.code == LOST else f"cannot be read afterwards: {ended.last}")
+        if ended.code != EXCUSED:
+            return ended.last
+        if strict and not counts["power cuts"]:
+            raise LostError(f"refused after a kill: {ended.last}")
+        counts.update(["refused", "refused: " + ended.last.replace(str(self.place.root), "")[-110:]])
+        return None
+
+    def trial(self, case, draw, counts):
+        (calls, seconds), place, progress = self.size(case), self.place, 0
+        place.clear()
+        case.prepare(place.root)
+        for _ in range(draw.randint(1, case.rounds)):
+            case.draw_limits(draw)
+            power, lot = draw.random() < POWER, draw.random()
+            moment = {"call": draw.randint(1, calls)} if lot < 0.6 else {"seconds": draw.uniform(0.001, seconds * 1.1)}
+            if power and lot < 0.1:  # the power may be lost after all was done and acknowledged, too
+                moment = {}
+            ended, disk = place.run(partial(case.act, place.root, progress), power=power, **moment)
+            counts["acknowledged"] += ended.heard.count(b".")
+            if power and ended.code != REFUSED:
+                counts.update([disk.lose_power(draw), "power cuts"])
+            elif ended.code < 0:
+                counts["kills"] += 1
+            found = self._judged(counts, case.strict, case.judge, progress, ended)
+            if found is None:
+                return
+            progress = int(found)
+            if ended.code == 0:
+                break
+        self._judged(counts, case.strict, case.finish, progress)
+
     def one(self, seed):
-        """Run the case of a seed; return its kind, its counts, and what was lost."""
         draw, counts = random.Random(seed), Counter(cases=1)
         kind = draw.choices(self.kinds, [SHARES[kind] for kind in self.kinds])[0]
-        case = draw.choice(self.made[kind])
-        size = self.size(case)
         try:
-            Trial(case, self.place, draw, counts).run(*size)
+            self.trial(draw.choice(self.made[kind]), draw, counts)
         except LostError as error:
             print(f"LOST: {kind}, --only {seed}: {error}", flush=True)
             counts["lost"] = 1
@@ -170,7 +150,7 @@ def report(by_kind, seconds):
     return {name: total[name] for name in shown} | {"seconds": round(seconds), "kinds": by_kind}
 
 
-def main(arguments):
+def main(*arguments):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="of the first case")
@@ -192,18 +172,5 @@ def main(arguments):
     sys.exit(1 if found["lost"] else 0)
 
 
-def preloaded(arguments):
-    """Run this file with the shared library preloaded; return its exit status."""
-    with tempfile.TemporaryDirectory(prefix="lookalike-power-") as folder:
-        library = Path(folder) / "power.so"
-        source = Path(__file__).with_name("power.c")
-        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl", "-lpthread"], check=True)
-        command = [sys.executable, "-W", "ignore", __file__, *arguments]
-        return subprocess.run(command, env=os.environ | {"LD_PRELOAD": str(library)}, check=False).returncode
-
-
 if __name__ == "__main__":
-    if hasattr(arena.LIBRARY, "power_arm"):
-        main(sys.argv[1:])
-    else:
-        sys.exit(preloaded(sys.argv[1:]))
+    arena.with_preloaded(main, sys.argv[1:], Path(__file__), [Path(__file__).with_name("power.c")])

@@ -39,13 +39,10 @@ def early_acknowledgement():
 
 
 def no_journal():
-    """What appears together is not written down before."""
     publication._write = lambda folder, journal: None
 
 
 class _NoSync:
-    """The module ``os`` without its fsync."""
-
     def __getattr__(self, name):
         return (lambda file: None) if name == "fsync" else getattr(os, name)
 

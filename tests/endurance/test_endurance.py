@@ -15,28 +15,23 @@ pytestmark = pytest.mark.skipif(
 
 
 def kills(*arguments):
-    """Kill so often; return (exit status, what was printed)."""
     command = [sys.executable, str(HERE / "kills.py"), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("n", [16, pytest.param(100, marks=pytest.mark.slow)])
-def test_nothing_is_lost(n):
+@pytest.mark.parametrize(
+    "given", [["--kills", 16], ["--kills", 10, "--kind", "weeks"], pytest.param(["--kills", 100], marks=pytest.mark.slow)]
+)
+def test_nothing_is_lost(given):
     """What was acknowledged is there, all else as a whole or not at all, and what goes on ends as if nothing had happened."""
-    code, said = kills("--kills", n, "--seed", 0)
+    code, said = kills(*given, "--seed", 0)
     assert code == 0, said
     assert "nothing was lost" in said
     cut, killed = (sum(map(int, re.findall(rf"\b{what} (\d+)", said))) for what in ("power cuts", "kills"))
-    assert cut >= n // 5 and killed >= n // 5
-    assert {line.split()[0] for line in said.splitlines()} >= {"index", "job", "output"}
-
-
-def test_weeks_go_on():
-    """Outputs and what was seen appear together, and six weeks end as if nothing had happened."""
-    code, said = kills("--kills", 10, "--seed", 0, "--kind", "weeks")
-    assert code == 0, said
-    assert "nothing was lost" in said
+    assert cut >= given[1] // 5 and killed >= given[1] // 5
+    kinds = {line.split()[0] for line in said.splitlines()}
+    assert kinds >= ({"weeks"} if "weeks" in given else {"index", "job", "output"})
 
 
 @pytest.mark.parametrize(("way", "kinds", "said"), [
@@ -53,17 +48,3 @@ def test_a_program_that_loses_something_does_not_pass(way, kinds, said):
     assert code == 1, found
     lost = [line for line in found.splitlines() if line.startswith("LOST")]
     assert lost and any(re.search(said, line) for line in lost), found
-
-
-def test_figures_take_the_place_of_older_ones(tmp_path, monkeypatch):
-    """Those of one kind leave those of others, and all that stands before, as they are."""
-    monkeypatch.syspath_prepend(str(HERE))
-    import endure
-
-    page = tmp_path / "page.md"
-    page.write_text("# Quality\n\n| a | 1 |\n")
-    for rows in ({endure.ROWS[1]: (3, "well", 0), endure.ROWS[-1]: (2000, "well", 0)}, {endure.ROWS[1]: (4, "better", 1)}):
-        endure.write(endure.told(rows), page)
-    before, said = page.read_text().split(endure.HEADING)
-    assert before == "# Quality\n\n| a | 1 |\n"
-    assert said.splitlines()[-2:] == [f"| {endure.ROWS[1]} | 4 | better | 1 |", f"| {endure.ROWS[-1]} | 2,000 | well | 0 |"]

@@ -1,6 +1,6 @@
 """Rows of equal keys meet in every engine, against the same in plain Python."""
 
-from itertools import groupby
+from itertools import groupby, product
 
 import pyarrow as pa
 from cut_tables import whole
@@ -67,15 +67,22 @@ def test_rows_meet_by_numbers(kind, found, width, large):
             assert [row["right"] for row in group] == [row["right"] for row in wanted[key]] and bag(group) == bag(wanted[key])
 
 
+EDGES = [0, 1, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 33]
+edges = st.integers(0, 3) | st.sampled_from(EDGES)
+
+
 @each_kind
 @quick
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), max_size=60))
+@given(st.lists(st.tuples(edges, edges), max_size=60))
+@example([(1, 5), (3, 2), (1, 4), (1, 1 << 40), (1 << 33, 1), (3, 7), (3, 1), (1, 6), (3, 2)])
+@example([*product(EDGES, range(3))])
 def test_of_equal_rows_one_is_enough(kind, found):
-    """Whether or not repeats are left out, they are beside each other."""
+    """Whether or not repeats are left out, they are beside each other. Numbers of 32 bits are packed in pairs, larger ones not."""
     with running(kind) as engine:
-        table = pa.Table.from_pylist([{"left": left, "right": right} for left, right in found], whole("left", "right"))
-        met = rows_of(engine.group_by(engine.rows(table), "left", "right", once=True))
-        runs = [row for row, _ in groupby((row["left"], row["right"]) for row in met)]
+        table = engine.rows(pa.Table.from_pylist([{"left": a, "right": b} for a, b in found], whole("left", "right")))
+        every, some = (rows_of(engine.group_by(table, "left", "right", once=once)) for once in (False, True))
+        assert bag(every) == bag({"left": a, "right": b} for a, b in found)
+        runs = [row for row, _ in groupby((row["left"], row["right"]) for row in some)]
         assert sorted(runs) == sorted(set(found))
 
 

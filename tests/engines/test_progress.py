@@ -2,7 +2,7 @@
 
 import time
 
-from lookalike.engines.progress import Clock, WorkProgress, share_of
+from lookalike.engines.progress import Clock, WorkProgress
 
 
 def test_pieces_under_way_do_not_count():
@@ -13,13 +13,6 @@ def test_pieces_under_way_do_not_count():
     assert told == [("matches", 0, 15, "bytes")] * 4 + [("matches", 1, 15, "bytes")]
     counted.end()
     assert told[-1] == ("matches", 15, 15, "bytes")
-
-
-def test_who_takes_amounts_only_is_told_no_more():
-    counted = WorkProgress(share_of(print), "matches", 15, "bytes", 2)
-    counted.add(1)
-    counted.end()
-    assert share_of(print) is None and share_of(None) is None
 
 
 def test_a_clock_gives_all_time_to_stages(monkeypatch):

@@ -4,10 +4,12 @@ import random
 from contextlib import closing
 from functools import cache
 from itertools import combinations
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 from engine_kinds import FRAMES, LOCAL, WITH_SPARK, prepare
+from engine_rows import each_kind
 from listing import find_pairs
 from samples import one_in
 from toy_engine import ToyEngine
@@ -24,9 +26,7 @@ CONTAINED = {"measure": "containment", "threshold": 0.6, "width": 1}
 
 CASES = {
     "first": {},
-    "last": {"keep": "last"},
     "longest": {"keep": "longest", "empty": "drop"},
-    "shortest": {"keep": "shortest"},
     "largest": {"keep": "largest:v", "id": "id"},
     "smallest": {"keep": "smallest:v", "within": "g"},
     "keys and lists": {"key": ["g", "v"], "keep": "g:b,a; largest:v; longest", "evidence": "all", "empty": "drop"},
@@ -38,11 +38,9 @@ CASES = {
     },
     "crowds": CROWDS,
     "crowds and all": CROWDS | {"evidence": "all", "id": "name", "keep": "last"},
-    "estimates": {"verify": "sketch", "threshold": 0.6, "evidence": "all"},
-    "simhash": NEAR | {"within": "g"},
+    "estimates": {"verify": "sketch", "threshold": 0.6, "evidence": "all", "keep": "shortest"},
+    "simhash estimates": NEAR | {"within": "g", "verify": "sketch"},
     "simhash crowds": NEAR | {"radius": 9, "max_bucket": 2, "evidence": "all", "empty": "drop"},
-    "simhash estimates": NEAR | {"verify": "sketch", "keep": "longest"},
-    "containment": CONTAINED | {"floor": 0.3, "empty": "drop", "id": "name"},
     "containment crowds": CONTAINED
     | {"threshold": 0.7, "max_bucket": 4, "evidence": "all", "within": "g"}
     | {"overrides": [{"id": i, "action": "remove"} for i in range(0, 120, 7)]},
@@ -52,10 +50,7 @@ CASES = {
     | {"floor": 0.2, "ignore": ["w1"], "across": "v", "within": "g", "evidence": "all", "keep": "first"},
     "ignore": CROWDS | {"threshold": 0.4, "ignore": ["t1 t2 t3 t4 t5", "t9"], "empty": "drop"},
     "counts": {"counts": True, "source": "v", "at_most": 2, "keep": "longest", "id": "name", "threshold": 0.5},
-    "across": CROWDS | {"across": "g", "evidence": "all", "id": "name"},
     "across with nulls": NEAR | {"max_bucket": 2, "across": "v", "within": "g"},
-    "overrides": CROWDS
-    | {"keep": "last", "overrides": [{"id": i, "action": "remove" if i % 3 else "keep"} for i in range(0, 120, 2)]},
     "overrides and references": {"threshold": 0.5, "id": "name", "empty": "drop"}
     | {"overrides": [{"id": f"n{i}", "action": "keep" if i % 3 else "remove"} for i in range(30, 150, 2)]},
     "recall 1": {"recall": 1, "threshold": 0.6},
@@ -147,8 +142,7 @@ MEASURES = {
 }
 
 
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("kind", LOCAL)
+@pytest.mark.parametrize(("measure", "kind"), one_in(2, MEASURES, LOCAL))
 def test_all_pairs_are_listed(kind, measure, monkeypatch):
     settings, name = MEASURES[measure], measure.partition(",")[0]
     ids, values, texts = (corpus()[column].to_pylist() for column in ("id", "g", "text"))
@@ -166,27 +160,17 @@ def test_all_pairs_are_listed(kind, measure, monkeypatch):
     assert found.summary["recall_planned"] == 1 or "recall" not in settings
 
 
-@cache
-def listed(within, references, ignore, kind="local", max_bucket=10**6):
-    """All pairs, and how many were compared; where no bucket is a crowd, all that share one."""
-    with pytest.MonkeyPatch.context() as patch:
-        more = prepare(kind, patch) | ({"ignore": [ignore]} if ignore else {})
-        chosen = {"threshold": 0.6, "width": 1, "bands": 6, "rows": 2, "within": within, "max_bucket": max_bucket}
-        found = find_pairs(**split(references) | chosen | more)
-        return found.table, found.summary["candidate_pairs"]
+@pytest.mark.parametrize(("more", "kind"), one_in(3, [{}, {"within": "g"}, {"ignore": ["t1 t2 t3"]}], LOCAL))
+def test_pairs_of_crowds_are_all_listed(more, kind, monkeypatch):
+    """Though fewer are compared than where no bucket is a crowd."""
+    given = split(30, threshold=0.6, width=1, bands=6, rows=2, **more)
+    wanted = find_pairs(**given, max_bucket=10**6)
+    found = find_pairs(**given, max_bucket=2, **prepare(kind, monkeypatch))
+    assert found.table.equals(wanted.table) and found.table.num_rows > 100
+    assert found.summary["candidate_pairs"] < wanted.summary["candidate_pairs"]
 
 
-@pytest.mark.parametrize(
-    ("within", "references", "ignore", "kind"), one_in(2, [(None, 0, ""), ("g", 30, ""), (None, 0, "t1 t2 t3")], LOCAL)
-)
-def test_pairs_of_crowds_are_all_listed(within, references, ignore, kind):
-    wanted, candidates = listed(within, references, ignore)
-    found, compared = listed(within, references, ignore, kind, 2)
-    assert found.equals(wanted) and found.num_rows > 100 and compared < candidates
-
-
-@pytest.mark.parametrize("verify", ["exact", "none"])
-@pytest.mark.parametrize("kind", LOCAL)
+@pytest.mark.parametrize(("verify", "kind"), one_in(2, ["exact", "none"], LOCAL))
 def test_copies_of_references_of_which_nothing_counts_are_pairs(kind, verify, monkeypatch):
     """As copies of each other are."""
     texts = ["a b", "c d", "a b", "e f g", "a b", "c d", "c d", "...", "..."]
@@ -199,7 +183,7 @@ def test_copies_of_references_of_which_nothing_counts_are_pairs(kind, verify, mo
         assert verify == "none" or all(row["resemblance"] == 1.0 for row in found)
 
 
-@pytest.mark.parametrize("case", ["crowds", "crowds and all"])
+@pytest.mark.parametrize("case", one_in(2, ["crowds", "crowds and all"]))
 def test_documents_with_many_partners_are_compared_with_a_few_at_a_time(case, monkeypatch):
     """Where all texts of a bundle meet."""
     wanted = expected(case, 0)
@@ -214,13 +198,14 @@ def test_tasks_that_hold_a_few_rows(case, kind, monkeypatch):
     for name, size in (("BUCKET_BYTES", 2000), ("RUN_BATCH_BYTES", 500), ("BATCH_BYTES", 700), ("MOST_RUNS", 3)):
         monkeypatch.setattr(spark_sorting, name, size)
     monkeypatch.setattr(spark_packs, "PART_BITS", 3)
+    monkeypatch.setattr(spark_packs, "HELD_BYTES", 2000)
     files, made = [], spark_sorting._own_file
     monkeypatch.setattr(spark_sorting, "_own_file", lambda: files.append(made()) or files[-1])
     same(told(case, 0, **prepare(kind, monkeypatch)), expected(case, 0))
     assert len(files) > 10 and all(file.closed for file in files)
 
 
-@pytest.mark.parametrize("kind", WITH_SPARK)
+@each_kind
 def test_another_threshold(kind, monkeypatch):
     given = split(0, width=1, bands=8, rows=2)
     with closing(la.dedup(**given | {"threshold": 0.6} | prepare(kind, monkeypatch))) as result:
@@ -235,34 +220,18 @@ def test_closing_a_result_closes_its_engine():
     assert engine.closed
 
 
-@pytest.mark.parametrize("kind", WITH_SPARK)
+@each_kind
 def test_refusals(kind, monkeypatch):
     """What is wrong with rows is said alike."""
-    for rows, said in (
-        (
-            {"text": ["a b", "b c", "c d", "d e", "e f"], "id": [3, 1, 2, 1, 3]},
-            r"the id '1' appears twice: .*row 1 and .*row 3;",
-        ),
-        ({"text": [b"a b", b"b\xff"], "id": [1, 2]}, "row 1: invalid UTF-8 at byte 1"),
-    ):
+    twice = {"text": ["a b", "b c", "c d", "d e", "e f"], "id": [3, 1, 2, 1, 3]}
+    damaged = {"text": [b"a b", b"b\xff"], "id": [1, 2]}
+    for rows, said in ((twice, "the id '1' appears twice: .*row 1 and .*row 3;"), (damaged, "row 1: invalid UTF-8 at byte 1")):
         with pytest.raises(la.errors.InputDataError, match=said):
             la.dedup(pa.table(rows), id="id", **prepare(kind, monkeypatch))
 
 
-class Half:
-    """An engine that lacks most operations."""
-
-    joins_keep_order = True
-
-    def source(self):
-        """Nothing."""
-
-    def __repr__(self):
-        return "half"
-
-
 def test_engines_by_name():
     assert la.dedup(["a text"] * 2, engine="local").keep.tolist() == [True, False]
-    for engine, told in (("toy", "'toy'"), (Half(), "half")):
+    for engine, told in (("toy", "'toy'"), (SimpleNamespace(joins_keep_order=True, source=print), "namespace")):
         with pytest.raises(la.errors.ParameterError, match=f"engine must be one of local, spark; got {told}"):
             la.dedup(["a text"], engine=engine)

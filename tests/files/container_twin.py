@@ -1,8 +1,4 @@
-"""A reader of our binary files, written from the description of their layout, and files to read."""
-
-import json
-import struct
-from zlib import crc32
+"""Files of our layout: one that grows, and one of one section."""
 
 import numpy as np
 
@@ -11,35 +7,6 @@ from lookalike.files.arrays import ArrayFile, GrowingFile, write_arrays
 from lookalike.files.layout import FileType, open_regular, read_pieces
 
 GROWING = FileType(magic=b"TESTFILE", version=1, name="tests", error=la.errors.InputDataError, links=True)
-
-
-def twin(data, magic=b"LOOKAARR"):
-    """The sections of a file, read as the description of the layout says."""
-    sections = []
-    at = 0
-    while at < len(data):
-        kind, version, crc, length = struct.unpack("<8sIIQ", data[at : at + 24])
-        header = data[at + 24 : at + 24 + length]
-        assert kind == magic and version == 1 and crc32(header) == crc and (24 + length) % 64 == 0
-        said = json.loads(header.decode())
-        assert said.get("at", 0) == at and ("at" in said) == (at > 0)
-        begin = end = at + 24 + length
-        found = {}
-        for name, dtype, shape, offset, checksum in said["arrays"]:
-            raw = data[begin + offset : begin + offset + np.dtype(dtype).itemsize * int(np.prod(shape, dtype=object))]
-            assert offset % 64 == 0 and begin + offset == end and f"{crc32(raw):08x}" == checksum
-            found[name] = (dtype, shape, raw)
-            padded = -(-len(raw) // 64) * 64
-            assert not any(data[end + len(raw) : end + padded])
-            end += padded
-        sections.append((said["meta"], found))
-        at = end
-    assert at == len(data)
-    return sections
-
-
-def described(found):
-    return {name: (a.dtype.newbyteorder("<").str, list(a.shape), a.tobytes()) for name, a in found.items()}
 
 
 def grown(path):

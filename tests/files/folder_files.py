@@ -1,7 +1,12 @@
-"""Folders of small files, and what is in them."""
+"""Folders of small files, what is in them, calls that are interrupted, and disks that are full."""
 
 import json
+import resource
+import sys
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+import pytest
 
 
 def fill(folder, **texts):
@@ -15,3 +20,35 @@ def fill(folder, **texts):
 
 def names(folder):
     return sorted(str(p.relative_to(folder)) for p in Path(folder).rglob("*") if not p.is_dir())
+
+
+@contextmanager
+def stopped(after, *calls):
+    """Interrupt what is done here at one of some calls, (owner, name), after so many of them were made."""
+    left = iter(range(after))
+
+    def counted(do):
+        def call(*given, **how):
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            return do(*given, **how)
+
+        return call
+
+    with pytest.MonkeyPatch.context() as patch, suppress(KeyboardInterrupt):
+        for owner, name in calls:
+            patch.setattr(owner, name, counted(getattr(owner, name)))
+        yield
+
+
+@contextmanager
+def limited(n_bytes):
+    """While this lasts, no file may grow beyond a size, as on a disk that is full; modules would be cut off, too."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "dont_write_bytecode", True)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -1,6 +1,5 @@
 """An output folder is the old or the new one, never a mix; nothing is deleted that a run of ours did not write."""
 
-import contextlib
 import errno
 import json
 import os
@@ -8,11 +7,12 @@ import shutil
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from cli.commands import contents
-from files.folder_files import fill, names
+from files.folder_files import fill, names, stopped
 from listing import find_pairs
 from raising import assert_raises
 
@@ -23,11 +23,12 @@ from lookalike.files.disk import atomic_directory
 from lookalike.formats.writers import check_apart, check_output
 
 A, B, C = ("one two three four five six", "seven eight nine ten eleven twelve", "else and nothing of the others at all")
+refused = partial(assert_raises, OutputError)
 
 
 @pytest.fixture
 def result(tmp_path):
-    return la.dedup(fill(tmp_path / "in", a=A))
+    return la.dedup(fill("in", a=A))
 
 
 def test_force_leaves_nothing_of_an_earlier_run(tmp_path):
@@ -37,39 +38,38 @@ def test_force_leaves_nothing_of_an_earlier_run(tmp_path):
     shutil.rmtree(source / "deep")
     (source / "b.jsonl").unlink()
     la.dedup(source).write("out", force=True)
-    assert names(tmp_path) == ["in/a.jsonl", "out/_lookalike.json", "out/a.jsonl"] and not (tmp_path / "out/deep").exists()
-    assert json.loads((tmp_path / "out/_lookalike.json").read_text())["files"] == ["a.jsonl"]
+    assert names(tmp_path) == ["in/a.jsonl", "out/_lookalike.json", "out/a.jsonl"] and not Path("out/deep").exists()
+    assert json.loads(Path("out/_lookalike.json").read_text())["files"] == ["a.jsonl"]
 
 
-@pytest.mark.parametrize("foreign", ["mine.txt", "deep/mine.txt", ".mine", "link"])
-def test_files_of_others_are_never_replaced(tmp_path, result, foreign):
+def test_files_of_others_are_never_replaced(tmp_path, result):
+    """Nor is a folder of which no list of ours says what it holds; an empty one is."""
     result.write("out")
-    path = tmp_path / "out" / foreign
-    path.parent.mkdir(exist_ok=True)
-    path.symlink_to(tmp_path / "in") if foreign == "link" else path.write_text("precious")
-    assert_raises(OutputError, rf"1 file that no earlier run wrote \({foreign}\)", result.write, "out", force=True)
-    assert os.path.lexists(path) and (tmp_path / "out/a.jsonl").exists() and (tmp_path / "in/a.jsonl").exists()
-
-
-def test_a_folder_that_is_not_ours_is_refused(tmp_path, result):
+    for foreign in ("mine.txt", "deep/mine.txt", ".mine", "link"):
+        path = tmp_path / "out" / foreign
+        path.parent.mkdir(exist_ok=True)
+        path.symlink_to(tmp_path / "in") if foreign == "link" else path.write_text("precious")
+        refused(rf"1 file that no earlier run wrote \({foreign}\)", result.write, "out", force=True)
+        assert os.path.lexists(path) and Path("out/a.jsonl").exists() and Path("in/a.jsonl").exists()
+        path.unlink()
     fill("photos", a=C, b=C)
-    assert_raises(OutputError, r"2 files but no _lookalike\.json that lists", check_output, tmp_path / "photos", force=True)
-    (tmp_path / "photos/_lookalike.json").write_text('{"files": "all"}')
-    assert_raises(OutputError, "3 files", result.write, "photos", force=True)
-    assert (tmp_path / "photos/a.jsonl").read_text() == (tmp_path / "photos/b.jsonl").read_text()
-    (tmp_path / "empty").mkdir()
+    refused(r"2 files but no _lookalike\.json that lists", check_output, "photos", force=True)
+    Path("photos/_lookalike.json").write_text('{"files": "all"}')
+    refused("3 files", result.write, "photos", force=True)
+    assert len(names("photos")) == 3
+    Path("empty").mkdir()
     result.write("empty", force=True)
     assert names("empty") == ["_lookalike.json", "a.jsonl"]
 
 
 def test_what_appears_while_a_job_runs_stays(tmp_path, result):
     result.write("out")
+    before = contents(Path("out"))
     with pytest.raises(OutputError, match="mine"), atomic_directory(tmp_path / "out", replace=True) as folder:
         with folder.file("a.jsonl") as stream:
             stream.write(b"new")
-        (tmp_path / "out/mine").write_text("precious")
-    assert names("out") == ["_lookalike.json", "a.jsonl", "mine"]
-    assert (tmp_path / "out/a.jsonl").read_bytes() != b"new"
+        Path("out/mine").write_text("precious")
+    assert contents(Path("out")) == before | {Path("mine"): b"precious"}
 
 
 KILLED = """
@@ -97,47 +97,33 @@ with atomic_directory(Path(sys.argv[1]), replace=True) as folder:
 @pytest.mark.parametrize("moment", range(6))
 def test_a_killed_run_leaves_the_old_folder_or_the_new(tmp_path, moment):
     """Killed at each rename, and while the old folder is removed."""
-    source = fill("in", a=A, b=B)
-    out = tmp_path / "out"
-    la.dedup(source).write(out)
+    out, new = tmp_path / "out", ["_lookalike.json", "a.jsonl", "c.jsonl"]
+    la.dedup(fill("in", a=A, b=B)).write(out)
     old = contents(out)
-    new = ["_lookalike.json", "a.jsonl", "c.jsonl"]
-    (source / "b.jsonl").unlink()
-    fill(source, c=C)
-    done = subprocess.run([sys.executable, "-c", KILLED, str(out), str(moment)], check=False)
+    done = subprocess.run([sys.executable, "-c", KILLED, out, str(moment)], check=False)
     assert done.returncode in (-signal.SIGKILL, 0)
-    assert_raises(OutputError, "exists", check_output, out, force=False)  # puts it back, if it was not there
+    refused("exists", check_output, out, force=False)  # puts it back, if it was not there
     assert contents(out) == old or names(out) == new
-    la.dedup(source).write(out, force=True)
-    assert names(out) == new and sorted(p.name for p in tmp_path.iterdir()) == ["in", "out"]
+    la.dedup(fill("other", a=A, c=C)).write(out, force=True)
+    assert names(out) == new and sorted(p.name for p in tmp_path.iterdir()) == ["in", "other", "out"]
 
 
-def test_a_saved_result_that_is_replaced_leaves_nothing(tmp_path, monkeypatch):
+def test_a_saved_result_that_is_replaced_leaves_nothing(tmp_path):
     """Stopped after so many files of the older one are gone: the list of them goes last, and the next run removes the rest."""
     result = la.dedup(fill("in", a=A, b=B))
-    unlink = Path.unlink
     result.save("saved")
     for left in range(6):
-        allowed = iter(range(left))
-
-        def stopping(path, missing_ok=False, allowed=allowed):
-            if next(allowed, None) is None:
-                raise KeyboardInterrupt
-            unlink(path, missing_ok=missing_ok)
-
-        with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
-            patch.setattr(Path, "unlink", stopping)
+        with stopped(left, (Path, "unlink")):
             result.save("saved", force=True)
         assert len(list(tmp_path.glob(".saved.*.old"))) == (left < 5)
         result.save("saved", force=True)
         assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "saved"]
-    assert "_lookalike.json" not in json.loads((tmp_path / "saved/_lookalike.json").read_bytes())["files"]
+    assert "_lookalike.json" not in json.loads(Path("saved/_lookalike.json").read_bytes())["files"]
 
 
 def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path, result, monkeypatch):
     result.write("out")
-    before = contents(tmp_path)
-    rename = os.rename
+    before, rename = contents(tmp_path), os.rename
 
     def failing(source, target):
         if str(source).endswith(".tmp"):
@@ -145,107 +131,87 @@ def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path, result, monkeypa
         rename(source, target)
 
     monkeypatch.setattr(os, "rename", failing)
-    assert_raises(OutputError, "Input/output error", result.write, "out", force=True)
+    refused("Input/output error", result.write, "out", force=True)
     assert contents(tmp_path) == before
 
 
-def test_an_input_named_like_our_description_survives(tmp_path):
-    (tmp_path / "_lookalike.json").write_text(B)
-    (tmp_path / "b.json").write_text(A)
-    result = la.dedup(["_lookalike.json", tmp_path / "b.json"], format="txt")
-    assert_raises(OutputError, r"an input is named _lookalike\.json", result.write, "out")
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_description_takes_no_file_of_others(tmp_path, result):
+    """Nor does an input that is named like one get lost."""
     mine = tmp_path / "out.jsonl_lookalike.json"
     mine.write_text('["precious"]')
     for force in (False, True):
-        assert_raises(
-            OutputError,
-            r"out\.jsonl_lookalike\.json exists, and no earlier run wrote it",
-            result.write,
-            "out.jsonl",
-            force=force,
-        )
-    assert mine.read_text() == '["precious"]' and not (tmp_path / "out.jsonl").exists()
+        said = r"out\.jsonl_lookalike\.json exists, and no earlier run wrote it"
+        refused(said, result.write, "out.jsonl", force=force)
+    assert mine.read_text() == '["precious"]' and not Path("out.jsonl").exists()
     mine.unlink()
-    result.write("out.jsonl")
-    (tmp_path / "out.jsonl").unlink()
-    result.write("out.jsonl")  # the description alone is no output
+    for _ in range(2):  # the description alone is no output
+        result.write("out.jsonl")
+        Path("out.jsonl").unlink()
+    Path("_lookalike.json").write_text(B)
+    Path("b.json").write_text(A)
+    both = la.dedup(["_lookalike.json", tmp_path / "b.json"], format="txt")
+    refused(r"an input is named _lookalike\.json", both.write, "out")
+    assert not Path("out").exists()
 
 
 def test_an_output_is_no_input(tmp_path):
     """By the same name, another name, a link or a hard link; a reference; the description of an output."""
     folder = fill("in", a=A, b=A)
-    first = folder / "a.jsonl"
-    second = folder / "b.jsonl"
+    first, second = folder / "a.jsonl", folder / "b.jsonl"
     for name in ("link", "link.jsonl"):
         (tmp_path / name).symlink_to(first)
     os.link(first, tmp_path / "hard.jsonl")
     before = contents(folder)
     result = la.dedup(second, against=first)
-    found = la.decontaminate(second, against=first)
-    for made, output, said in (
-        *(
-            (result, name, r"would replace the input .*a\.jsonl")
-            for name in ("in/a.jsonl", "in/../in/a.jsonl", "link.jsonl", "hard.jsonl")
-        ),
-        (result, "link", "another suffix"),
-        (found, "in/a.jsonl", "would replace the input"),
-        (find_pairs(folder), "in/b.jsonl", "would replace the input"),
+    refused("another suffix", result.write, "link", force=True)
+    for made, *outputs in (
+        (result, "in/a.jsonl", "in/../in/a.jsonl", "link.jsonl", "hard.jsonl"),
+        (la.decontaminate(second, against=first), "in/a.jsonl"),
+        (find_pairs(folder), "in/b.jsonl"),
     ):
-        assert_raises(OutputError, said, made.write, tmp_path / output, force=True)
+        for output in outputs:
+            refused(r"would replace the input .*\.jsonl", made.write, output, force=True)
     assert contents(folder) == before
 
 
-def test_output_folders_and_inputs_lie_apart(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    folder = fill(tmp_path / "in", a=A, b=B)
+def test_output_folders_and_inputs_lie_apart(tmp_path):
+    folder = fill("in", a=A, b=B)
     result = la.dedup(folder)
-    (tmp_path / "link").symlink_to(folder)
+    Path("link").symlink_to(folder)
     for output in (folder / "clean", tmp_path / "link" / "deep" / "clean", folder):
-        assert_raises(OutputError, r"is inside the input folder|exists|but no _lookalike", result.write, output)
-        assert_raises(OutputError, "is inside the input folder", check_apart, output, result._job.sources)
-    result.write(tmp_path / "out")
-    for given, references, name in (
-        *((given, None, "a") for given in (Path("out/a.jsonl"), tmp_path / "out/a.jsonl", Path("in/../out/a.jsonl"))),
-        (folder / "a.jsonl", tmp_path / "out/b.jsonl", "b"),
-    ):
-        assert_raises(
-            OutputError, rf"contains the input .*{name}\.jsonl", la.dedup(given, against=references).write, "out", force=True
-        )
+        refused(r"is inside the input folder|exists|but no _lookalike", result.write, output)
+        refused("is inside the input folder", check_apart, output, result._job.sources)
+    result.write("out")
+    for given in (Path("out/a.jsonl"), tmp_path / "out/a.jsonl", Path("in/../out/a.jsonl")):
+        refused(r"contains the input .*a\.jsonl", la.dedup(given).write, "out", force=True)
+    against = la.dedup(folder / "a.jsonl", against=tmp_path / "out/b.jsonl")
+    refused(r"contains the input .*b\.jsonl", against.write, "out", force=True)
     assert names(tmp_path) == ["in/a.jsonl", "in/b.jsonl", "out/_lookalike.json", "out/a.jsonl", "out/b.jsonl"]
 
 
 def test_two_inputs_of_one_name_get_two_outputs(tmp_path):
-    """A file and a folder of one name are refused."""
+    """A file and a folder of one name are refused; on a file system that ignores case each file is made anew, or not at all."""
     for name, text in (("a", A), ("b", B), ("C", C)):
-        fill(tmp_path / name, x=text)
-    (tmp_path / "C/x.jsonl").rename(tmp_path / "C/X.jsonl")
+        fill(name, x=text)
+    Path("C/x.jsonl").rename(tmp_path / "C/X.jsonl")
     la.dedup(sorted(tmp_path.glob("*/*.jsonl"))).write("out")
     assert names("out") == ["C/X.jsonl", "_lookalike.json", "a/x.jsonl", "b/x.jsonl"]
-    fill(tmp_path / "two" / "x.jsonl", y=B)
-    assert_raises(OutputError, "another into a folder of that name", la.dedup(["a", tmp_path / "two"]).write, "none")
-    assert not (tmp_path / "none").exists()
-
-
-def test_a_file_system_that_ignores_case_loses_nothing(tmp_path):
-    """Each file of a new folder is made anew, or not at all."""
+    fill("two/x.jsonl", y=B)
+    refused("another into a folder of that name", la.dedup(["a", tmp_path / "two"]).write, "none")
     said = r"two inputs would be written as x\.jsonl"
-    with pytest.raises(OutputError, match=said), atomic_directory(tmp_path / "out", replace=True) as new:
+    with pytest.raises(OutputError, match=said), atomic_directory(tmp_path / "none", replace=True) as new:
         for _ in range(2):
             with new.file("x.jsonl") as stream:
                 stream.write(b"text")
-    assert not list(tmp_path.iterdir())
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["C", "a", "b", "out", "two"]
 
 
 def test_odd_outputs_are_refused_before_any_work(tmp_path):
-    (tmp_path / "file").write_text("mine")
+    Path("file").write_text("mine")
     os.mkfifo("pipe.jsonl")
-    (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    read, write = os.pipe()
-    (tmp_path / "stdout").symlink_to(f"/proc/self/fd/{write}")  # what /dev/stdout is to a pipe: a link to no name
+    Path("loop").symlink_to(tmp_path / "loop")
+    ends = os.pipe()
+    Path("stdout").symlink_to(f"/proc/self/fd/{ends[1]}")  # what /dev/stdout is to a pipe: a link to no name
     for output, words in (
         ("file/out.jsonl", "is not a folder|Not a directory"),
         ("pipe.jsonl", "is a pipe or a device"),
@@ -256,33 +222,23 @@ def test_odd_outputs_are_refused_before_any_work(tmp_path):
         ("loop/x.jsonl", "symbolic links|not a folder"),
     ):
         for force in (False, True):
-            assert_raises(OutputError, words, check_output, tmp_path / output, force=force)
-    os.close(read)
-    os.close(write)
+            refused(words, check_output, output, force=force)
+    for end in ends:
+        os.close(end)
 
 
 def test_links_lead_to_outputs(tmp_path, result):
     """What a link names is replaced, and the link stays. Names may have 255 bytes; a temporary one must not need more."""
-    (tmp_path / "disk").mkdir()
+    Path("disk").mkdir()
     for name in ("out", "out.jsonl"):
         (tmp_path / name).symlink_to(tmp_path / "disk" / name)
         for force in (False, True):
-            result.write(tmp_path / name, force=force)
+            result.write(name, force=force)
         assert (tmp_path / name).is_symlink() and (tmp_path / "disk" / name).exists()
     assert disk.check_folder(tmp_path / "out") is None
     for name in ("ä" * 116 + ".jsonl", "n" * 255):
-        result.write(tmp_path / name)
+        result.write(name)
         assert (tmp_path / name).is_dir() == (name[0] == "n")
-
-
-def test_a_saved_sketch_is_replaced_whatever_its_name(tmp_path):
-    """Sketch files have no suffix of their own: what they are does not depend on it."""
-    signatures = la.sketches.FastSimilarity(permutations=64).sign(la.shingle([A]))
-    for name in ("s", "s.jsonl", "s.txt", "s.sig.gz", "s.GZ", "s.zst"):
-        for force in (False, True):
-            la.sketches.save(signatures, tmp_path / name, force=force)
-        assert (la.sketches.load(tmp_path / name).values == signatures.values).all()
-        assert (tmp_path / name).read_bytes()[:8] == b"LOOKASIG"
 
 
 LISTED = """
@@ -300,7 +256,7 @@ def test_the_list_of_a_folder_is_the_same_in_every_locale(tmp_path):
     listed = ["caf\u00e9.jsonl", os.fsdecode(b"\xe9.jsonl")]
     for name in listed:
         (tmp_path / name).write_text(A)
-    (tmp_path / "_lookalike.json").write_text(json.dumps({"files": disk.as_listed(listed)}))
+    Path("_lookalike.json").write_text(json.dumps({"files": disk.as_listed(listed)}))
     for env in ({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONUTF8": "1"}):
         command = [sys.executable, "-c", LISTED, tmp_path]
         done = subprocess.run(command, cwd="/", env=os.environ | env, capture_output=True, text=True, check=True)

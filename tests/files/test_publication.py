@@ -5,10 +5,11 @@ import os
 from pathlib import Path
 
 import pytest
-from files.folder_files import names
+from files.folder_files import names, stopped
 from raising import assert_raises
 
 import lookalike as la
+from lookalike.errors import OutputError
 from lookalike.files.descriptions import checksum_of
 from lookalike.files.disk import SIDECAR, atomic_directory
 from lookalike.files.publication import JOURNAL, Publication, recover
@@ -41,16 +42,10 @@ def published(place, text, replace=False):
 
 
 def test_all_appear_with_what_is_beside_them(place):
-    published(place, "one")
     wanted = sorted(["a.txt", f"a.txt{SIDECAR}", "b/rows.txt", f"b/{SIDECAR}", "x" * 240 + ".txt"])
-    assert names(place) == wanted
-    assert_raises(
-        la.errors.OutputError,
-        r"a\.txt was written by another process meanwhile, and was left unchanged",
-        published,
-        place,
-        "two",
-    )
+    published(place, "one")
+    said = r"a\.txt was written by another process meanwhile, and was left unchanged"
+    assert_raises(OutputError, said, published, place, "two")
     assert names(place) == wanted and (place / "a.txt").read_text() == "one"
     published(place, "two", replace=True)
     assert names(place) == wanted and (place / "b" / "rows.txt").read_text() == "two"
@@ -71,47 +66,35 @@ def test_what_is_not_published_is_removed(place):
 def test_a_process_that_stops_anywhere(stop, place, monkeypatch):
     """After any renaming or removal: the next process leaves all of the new, or all of the old."""
     published(place, "one")
-    left = iter(range(stop))
-
-    def counted(call):
-        def call_or_stop(*given, **more):
-            if next(left, None) is None:
-                raise KeyboardInterrupt
-            return call(*given, **more)
-
-        return call_or_stop
-
-    finished = True
+    finished = None
     with monkeypatch.context() as broken:
-        for name in ("rename", "replace"):
-            broken.setattr(os, name, counted(getattr(os, name)))
         broken.setattr("lookalike.files.publication._undo", lambda *given: None)
-        try:
+        with stopped(stop, (os, "rename"), (os, "replace")):
             published(place, "two", replace=True)
-        except KeyboardInterrupt:
-            finished = False
-    if not finished:
-        finished = recover(place / "history", ())
+            finished = True
+    finished = finished or recover(place / "history", ())
     text = "two" if finished else "one"
     assert {(place / name).read_text() for name in ("a.txt", "b/rows.txt", "x" * 240 + ".txt")} == {text}
     assert not [path for path in place.rglob(".*") if path.name != SIDECAR]
 
 
-STRANGE = (
-    ("names files that no job writes", {"outputs": [{"place": "/etc/passwd", "hidden": "/tmp/mine", "replace": True}]}),
-    ("names files that no job writes", {"outputs": [{"place": "a", "hidden": ".00000000-a", "replace": True}]}),
-    ("names files that no job writes", {"outputs": [{"place": "{}/a", "hidden": "{}/.0000000g-a", "replace": True}]}),
-    ("names files that no job writes", {"outputs": [{"place": "{}/a", "hidden": "{}/other/.00000000-a", "replace": True}]}),
-    ("another user, or you on another machine", {"outputs": [{"place": "{}/a", "hidden": "{}/.00000000-a", "replace": True}]}),
-    ("damaged", {"removed": ["../other"]}),
-    ("damaged", {"removed": [""]}),
-    ("damaged", {"whole": "yes"}),
-)
+def output(place="{}/a", hidden="{}/.00000000-a"):
+    return {"outputs": [{"place": place, "hidden": hidden, "replace": True}]}
 
 
 def test_journals_of_strangers(place):
     (place / ".00000000-a").write_text("theirs")
-    for said, change in STRANGE:
+    others = "names files that no job writes"
+    for said, change in (
+        (others, output("/etc/passwd", "/tmp/mine")),
+        (others, output("a", ".00000000-a")),
+        (others, output(hidden="{}/.0000000g-a")),
+        (others, output(hidden="{}/other/.00000000-a")),
+        ("another user, or you on another machine", output()),
+        ("damaged", {"removed": ["../other"]}),
+        ("damaged", {"removed": [""]}),
+        ("damaged", {"whole": "yes"}),
+    ):
         held = {"lookalike": "0", "format": 1, "whole": True, "outputs": [], "removed": []} | change
         held = json.loads(json.dumps(held).replace("{}", str(place)))
         (place / "history" / JOURNAL).write_text(json.dumps({"checksum": checksum_of(held), **held}))

@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import os
-import subprocess
 import sys
 import zipfile
 from hashlib import sha256
@@ -18,7 +17,7 @@ from raising import assert_raises
 from web_server import serving
 
 import lookalike as la
-from lookalike.errors import InputDataError, ParameterError
+from lookalike.errors import InputDataError, MissingExtraError, ParameterError
 from lookalike.files import remote
 from lookalike.files.inputs import Skipped, find_places
 from lookalike.files.remote import ATTEMPTS, version_of
@@ -73,39 +72,52 @@ def places(*urls):
 
 
 def test_what_is_read_is_what_is_there():
-    """Also where parts do not say how large the file is, of a file with a long name, and of an empty one."""
-    kept = ["/a.jsonl", "/in/b.parquet?download=true", "/c.jsonl.gz", "/a%20b%25.jsonl?x=1/2.txt"]
-    for name, how in [*product(kept, ({"ranges": True}, {"ranges": False})), ("/a.jsonl", {"total": False})]:
-        with serving(files=FILES, **how) as site:
-            assert texts_of(site.address + name) == TEXTS
-            (place,) = places(site.address + name)
-            assert place.is_temporary == (how != {"ranges": True}) and place.name == site.address + name
-            assert place.relative == {"/in": "b.parquet", "/a%": "a b%.jsonl"}.get(name[:3], name[1:])
-            assert la.dedup(site.address + name).keep.sum() == 50
+    """Also where parts do not say how large the file is, of a file with a long name, of an archive, and of an empty one."""
     long = f"/a.{'b' * 240}.jsonl"
-    with serving(files={long: LINES}, ranges=False) as site:
-        assert texts_of(site.address + long) == TEXTS
-    with serving(files=FILES) as site:
-        assert texts_of(site.address + "/empty.jsonl") == [] and as_url(site.address + "/a.jsonl").read_bytes() == LINES
+    names = {
+        "/a.jsonl": "a.jsonl",
+        "/in/b.parquet?download=true": "b.parquet",
+        "/c.jsonl.gz": "c.jsonl.gz",
+        "/a%20b%25.jsonl?x=1/2.txt": "a b%.jsonl",
+        long: long[1:],
+    }
+    with zipfile.ZipFile(whole := io.BytesIO(), "w") as made:
+        made.writestr("one/a.jsonl", LINES)
+    files = FILES | {long: LINES, "/x.zip": whole.getvalue()}
+    for how in ({}, {"ranges": False}, {"total": False}):
+        with serving(files=files, **how) as site:
+            for name, relative in names.items():
+                (place,) = places(site.address + name)
+                assert texts_of(place.name) == TEXTS and place.name == site.address + name and place.relative == relative
+                assert place.is_temporary == bool(how)
+            assert texts_of(site.address + "/empty.jsonl") == []
+            if not how:
+                assert texts_of(site.address + "/x.zip") == TEXTS
+                assert as_url(site.address + "/a.jsonl").read_bytes() == LINES
 
 
-def test_an_address_names_one_file():
+def test_an_address_names_one_file_to_read(tmp_path):
+    """Texts that look like addresses are texts."""
     with serving(files=FILES) as site:
         for name in ("/", "", "/in/", "/in/*.parquet"):
             refused("a web address names one file, no folder and no glob", site.address + name)
-        for said, url in (
-            *((r"write the address without '\.' and '\.\.'", f"{site.address}/in/{up}/a.jsonl") for up in ("..", "%2e%2e")),
-            (r"^https://\.\.\.@example.org: an address with a password is refused", "https://me:secret@example.org/a.jsonl"),
-            *(
-                ("name a data set of the Hub: hf://datasets/OWNER/NAME", f"hf://{name}")
-                for name in ("o/n", "datasets/o", "spaces/o/n/x.jsonl")
+        for said, *urls in (
+            (
+                r"write the address without '\.' and '\.\.'",
+                f"{site.address}/in/../a.jsonl",
+                f"{site.address}/in/%2e%2e/a.jsonl",
             ),
+            (r"^https://\.\.\.@example.org: an address with a password is refused", "https://me:secret@example.org/a.jsonl"),
+            ("name a data set of the Hub: hf://datasets/OWNER/NAME", "hf://o/n", "hf://datasets/o", "hf://spaces/o/n/x.jsonl"),
         ):
-            assert_raises(ParameterError, said, as_url, url)
+            for url in urls:
+                assert_raises(ParameterError, said, as_url, url)
         assert site.requests == []
-
-
-def test_texts_that_look_like_addresses_are_texts():
+    (tmp_path / "in.jsonl").write_bytes(LINES)
+    result, said = la.dedup("in.jsonl"), "nothing is written there|on the web, where only engine="
+    for name in ("https://example.org/out/", "http://example.org/out.jsonl", "hf://datasets/o/n/out/"):
+        assert_raises(ParameterError, "nothing is written there", result.write, name)
+        assert_raises(ParameterError, said, la.dedup, "in.jsonl", work=name)
     for text in ("https://example.org/one", "http://example.org/x.jsonl and more"):
         assert la.dedup([text, text, "else"]).keep.sum() == 2
 
@@ -130,43 +142,38 @@ def test_refusals_are_named(monkeypatch):
 
 
 def test_what_fails_is_asked_again():
+    """A few times: answers that are not whole are no file."""
     faults = [{"every": 2}, {"every": 2, "status": 429}, {"every": 2, "status": 408}, {"cut": 1}]
     faults += [{"cut": 1, "ranges": False}, {"every": 2, "ranges": False}]
     for name, fault in product(["/a.jsonl", "/in/b.parquet", "/c.jsonl.gz"], faults):
         with serving(files=FILES, most=3, **fault) as site:
             assert texts_of(site.address + name) == TEXTS and site.failed
-
-
-def test_answers_that_are_not_whole():
-    for fault, said in (
-        ({"says": len(LINES) + 9, "ranges": False}, "it was asked"),
-        ({"compressed": True}, "compresses the file differently"),
-        ({"cut": 1, "ranges": True}, "it was asked"),
+    for said, fault in (
+        ("it was asked", {"says": len(LINES) + 9, "ranges": False}),
+        ("it was asked", {"cut": 1}),
+        ("compresses the file differently", {"compressed": True}),
     ):
         with serving(files=FILES, **fault) as site:
             refused(f"a.jsonl: cannot be read: HTTP error: .*{said}", site.address + "/a.jsonl", texts_of)
 
 
-def test_a_file_that_changes_is_noticed():
-    changed = {  # other bytes of the same size, or fewer
-        "/a.jsonl": {True: LINES[::-1], False: LINES[:-83]},
-        "/in/b.parquet": {True: parquet(ROWS[::-1]), False: parquet(ROWS[:2000])},
-    }
-    for name, tags in product(changed, [True, False]):
+def test_a_file_that_changes_is_noticed(hub):
+    """Other bytes of the same size, or fewer where there are no tags."""
+    shorter = {"/a.jsonl": LINES[:-83], "/in/b.parquet": parquet(ROWS[:2000])}
+    said = "the file changed during the run; run again"
+    for tags, changed in ((True, {"/a.jsonl": LINES[::-1], "/in/b.parquet": parquet(ROWS[::-1])}), (False, shorter)):
         with serving(files=dict(FILES), tags=tags) as site:
-            (split,) = open_sources([site.address + name])
-            split.check_unchanged()
-            site.files[name] = changed[name][tags]
-            said = "the file changed during the run; run again"
-            assert_raises(InputDataError, said, split.check_unchanged)
-            assert_raises(InputDataError, f"it changed while it was read; run again|{said}", list, split.batches(COLUMNS))
-
-
-def test_versions():
-    date = "Sun, 09 Sep 2001 01:46:40 GMT"
-    known = version_of(date, '"a"')
-    assert known // 10**9 == 10**9 and known != version_of(date, '"b"')
-    assert version_of(None, None) == version_of("yesterday", None) == 0 < version_of(None, '"a"') < 10**9
+            splits = [open_sources([site.address + name])[0] for name in changed]
+            for split in splits:
+                split.check_unchanged()
+            site.files.update(changed)
+            for split in splits:
+                assert_raises(InputDataError, said, split.check_unchanged)
+                assert_raises(InputDataError, f"it changed while it was read; run again|{said}", list, split.batches(COLUMNS))
+    assert version_of("yesterday", None) == version_of(None, None) == 0
+    (split,) = open_sources(["hf://datasets/o/n/data/x-0.parquet"])
+    hub.data_sets["o/n", "main"]["data/x-0.parquet"] = parquet(ROWS[::-1])
+    assert_raises(InputDataError, said, split.check_unchanged)
 
 
 def test_what_leads_elsewhere(monkeypatch):
@@ -185,24 +192,6 @@ def test_what_leads_elsewhere(monkeypatch):
 
     monkeypatch.setattr(requests.adapters.HTTPAdapter, "send", answer)
     refused("it redirects from https to http://example.org", "https://example.org/a.jsonl")
-
-
-def test_nothing_is_written_there(tmp_path):
-    (tmp_path / "in.jsonl").write_bytes(LINES)
-    result = la.dedup("in.jsonl")
-    for name in ("https://example.org/out/", "http://example.org/out.jsonl", "hf://datasets/o/n/out/"):
-        assert_raises(ParameterError, "nothing is written there", result.write, name)
-        assert_raises(
-            ParameterError, "on the web, where only engine=|nothing is written there", la.dedup, "in.jsonl", work=name
-        )
-
-
-def test_an_archive():
-    whole = io.BytesIO()
-    with zipfile.ZipFile(whole, "w") as made:
-        made.writestr("one/a.jsonl", LINES)
-    with serving(files={"/x.zip": whole.getvalue()}) as site:
-        assert len(texts_of(site.address + "/x.zip")) == len(ROWS)
 
 
 HUB = {
@@ -262,27 +251,20 @@ def test_the_token_goes_to_the_hub_alone_where_it_asks_who_you_are(hub, monkeypa
     assert any(heads.get("authorization") == "Bearer hf_secret" for heads in hub.heads)
 
 
-def test_a_file_of_a_data_set_that_changes(hub):
-    (split,) = open_sources(["hf://datasets/o/n/data/x-0.parquet"])
-    hub.data_sets["o/n", "main"]["data/x-0.parquet"] = parquet(ROWS[::-1])
-    assert_raises(InputDataError, "the file changed during the run; run again", split.check_unchanged)
-
-
-def test_what_is_not_installed_is_named():
+def test_what_is_not_installed_is_named(monkeypatch):
     for package, url in (("requests", "https://example.org/a.jsonl"), ("huggingface_hub", "hf://datasets/o/n")):
-        program = f"import sys; sys.modules[{package!r}] = None; import lookalike as la; la.dedup({url!r})"
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-        assert f"MissingExtraError: {package} is not installed: pip install 'lookalike[remote]'" in done.stderr
+        monkeypatch.setitem(sys.modules, package, None)
+        said = f"{package} is not installed: pip install 'lookalike\\[remote\\]'"
+        assert_raises(MissingExtraError, said, la.dedup, url)
 
 
 def test_no_more_is_asked_for_than_is_read():
     """Of a table the end and the columns that are read, each once; the first byte says how large a file is."""
-    rows = [{**row, "bulk": sha256(str(i).encode()).hexdigest() * 9} for i, row in enumerate(ROWS)]
-    table = parquet(rows)
-    text = pq.ParquetFile(io.BytesIO(table)).metadata
-    wanted = sum(text.row_group(i).column(0).total_compressed_size for i in range(text.num_row_groups))
+    table = parquet([{**row, "bulk": sha256(str(i).encode()).hexdigest() * 9} for i, row in enumerate(ROWS)])
+    groups = pq.read_metadata(io.BytesIO(table)).to_dict()["row_groups"]
+    wanted = sum(group["columns"][0]["total_compressed_size"] for group in groups)
     assert len(table) > 3 * (wanted + TAIL)
     with serving(files={"/t.parquet": table}) as site:
         assert texts_of(site.address + "/t.parquet") == TEXTS
         sent = [one.split("=")[1].split("-") for one in site.requests if "=" in one]
-    assert sum(int(end) + 1 - int(begin) for begin, end in sent) <= 2 + wanted + TAIL + text.num_row_groups * HEADER
+    assert sum(int(end) + 1 - int(begin) for begin, end in sent) <= 2 + wanted + TAIL + len(groups) * HEADER

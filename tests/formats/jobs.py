@@ -1,5 +1,7 @@
 """What tests of formats ask of jobs."""
 
+from functools import partial
+
 import pytest
 
 import lookalike as la
@@ -10,6 +12,10 @@ def refused(words, call, *given, error=la.errors.InputDataError, **more):
     with pytest.raises(error, match=words) as caught:
         call(*given, **more)
     return caught.value
+
+
+refused_option = partial(refused, error=la.errors.ParameterError)
+refused_output = partial(refused, error=la.errors.OutputError)
 
 
 def reasons(data, **given):

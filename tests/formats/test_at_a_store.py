@@ -3,7 +3,6 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cli.commands import run
 from formats.format_samples import packed, sample
 from formats.jobs import put, refused
 from object_store import copied
@@ -99,19 +98,3 @@ def test_a_store_that_stops_answering_is_not_taken_for_damage(both, monkeypatch)
             patch.setattr(Url, "ahead", refuse)
             told = str(refused(f"{name}.*: cannot be read: When reading: AWS Error NETWORK_CONNECTION", all_of, remote))
         assert "damaged" not in told and "not a readable" not in told
-
-
-@pytest.mark.parametrize("option", ["--report", "--save", "--work", "--overrides"])
-def test_what_is_on_disks_only_is_refused_before_work(both, option, monkeypatch, tmp_path, capfd):
-    """No folder named s3: is made in its place."""
-    monkeypatch.chdir(tmp_path)
-    code, _, told = run(capfd, "dedup", both[1] / "a.jsonl", option, "s3://lake/x.html")
-    assert code == 2 and "error: s3://lake/x.html is on an object store" in told and told.count("\n") == 1
-    assert not (tmp_path / "s3:").exists()
-
-
-def test_an_index_is_on_a_disk(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    said = "s3://lake/idx is on an object store, and an index is a folder on this machine"
-    refused(said, la.Index.create, "s3://lake/idx", error=la.errors.ParameterError)
-    assert not list(tmp_path.iterdir())

@@ -1,52 +1,10 @@
-"""Rows and files that cannot be read: the error names file and row; long texts are decoded part by part, to what they are."""
+"""Files that were cut, and documents that cannot be read: what comes before, or stays in a mailbox, is written."""
 
 import gzip
-import json
 
-import msgspec
-import pytest
-from formats.jobs import put, refused
-from hypothesis import given
-from hypothesis import strategies as st
+from formats.jobs import put
 
 import lookalike as la
-from lookalike.formats import jsonl, rows
-from lookalike.formats.rows import text_of
-
-
-def test_a_folder_without_files_of_a_format(tmp_path):
-    put(tmp_path / "data.xyz", "x")
-    refused("no file with a known", la.dedup, tmp_path)
-
-
-@given(st.text(st.sampled_from('ab"\\\n/é中𝄞😀\u2028') | st.characters(codec="utf-8")), st.booleans(), st.integers(1, 20))
-def test_cut_anywhere(text, escaped, chunk):
-    line = json.dumps(text, ensure_ascii=escaped).encode()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "CHUNK", chunk)
-        assert text_of(msgspec.Raw(line)) == text.encode()
-
-
-def test_what_is_no_text_is_refused():
-    assert text_of(msgspec.Raw(b"null")) is None
-    for line in [b"1", b"[]", b'"\\ud83d"', b'"\\ude00 x"', b'"\xff"', b'"a\\q"', b'"a\x00"']:
-        refused(None, text_of, msgspec.Raw(line), error=(msgspec.DecodeError, UnicodeError))
-
-
-@pytest.mark.parametrize("value", ["null", "5", '"a \\ud83d b"', '"\\ud83d\\ude00 \\\\ud83d é"', '"\xff"'])
-@pytest.mark.parametrize("errors", ["strict", "replace"])
-def test_long_lines_are_read_as_short_ones(tmp_path, monkeypatch, value, errors):
-    """The same texts, or the same error."""
-    line = f'{{"id": 7, "text": {value}}}\n'.encode("latin-1" if "\xff" in value else "utf-8")
-    path, found = put(tmp_path / "in.jsonl", line), []
-    for long in (1 << 20, 3):
-        monkeypatch.setattr(jsonl, "LONG", long)
-        try:
-            found.append(la.dedup(path, id="id", encoding_errors=errors).decisions.to_pylist())
-        except la.errors.InputDataError as error:
-            found.append(str(error))
-    assert found[0] == found[1]
-
 
 TEXTS = [" ".join(f"w{number}x{word}" for word in range(400)) for number in range(20)]
 
@@ -67,25 +25,19 @@ def made(name, texts):
     return (head + "".join(row.format(text, size=len(text)) for text in texts)).encode()
 
 
-@pytest.mark.parametrize("name", CUT)
-def test_what_comes_before_a_cut_is_read_and_written(tmp_path, name):
-    path = put(tmp_path / name, gzip.compress(made(name, TEXTS))[:-200])
-    result = la.dedup(path, on_error="skip")
-    assert result.keep.sum() >= 10
-    result.write(tmp_path / "out")
-    written = gzip.decompress((tmp_path / "out" / name).read_bytes()).decode()
-    assert sum(text in written for text in TEXTS) == result.keep.sum()
-
-
-def test_a_warc_file_that_is_cut_is_written_up_to_there(tmp_path):
-    path = put(tmp_path / "a.warc", made("a.warc.gz", TEXTS)[:-100])
-    la.dedup(path, on_error="skip").write(tmp_path / "out")
-    assert (tmp_path / "out" / "a.warc").read_bytes() == made("a.warc.gz", TEXTS[:-1])
-
-
-@pytest.mark.parametrize("n_read", [0, 1, 3])
-def test_messages_at_the_end_that_cannot_be_read_stay_in_the_mailbox(tmp_path, n_read):
+def test_what_comes_before_a_cut_is_read_and_written(tmp_path):
+    """Packed or not; messages at the end that cannot be read stay in their mailbox."""
+    for name in CUT:
+        path = put(tmp_path / name, gzip.compress(made(name, TEXTS))[:-200])
+        result = la.dedup(path, on_error="skip")
+        assert result.keep.sum() >= 10
+        result.write(tmp_path / "out", force=True)
+        written = gzip.decompress((tmp_path / "out" / name).read_bytes()).decode()
+        assert sum(text in written for text in TEXTS) == result.keep.sum()
+    la.dedup(put(tmp_path / "a.warc", made("a.warc.gz", TEXTS)[:-100]), on_error="skip").write(tmp_path / "cut")
+    assert (tmp_path / "cut/a.warc").read_bytes() == made("a.warc.gz", TEXTS[:-1])
     line = b"From a@b Mon Jan  1 00:00:00 2001\nFrom: a\nContent-Type: application/pdf\n\nMIIB\n\n"
-    path = put(tmp_path / "a.mbox", made("a.mbox.gz", TEXTS[:n_read]) + 2 * line)
-    la.dedup(path, on_error="skip" if n_read else None).write(tmp_path / "out")
-    assert (tmp_path / "out" / "a.mbox").read_bytes() == path.read_bytes()
+    for n_read in (0, 1, 3):
+        path = put(tmp_path / f"{n_read}.mbox", made("a.mbox.gz", TEXTS[:n_read]) + 2 * line)
+        la.dedup(path, on_error="skip" if n_read else None).write(tmp_path / "whole", force=True)
+        assert (tmp_path / "whole" / path.name).read_bytes() == path.read_bytes()

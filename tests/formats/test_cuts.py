@@ -5,20 +5,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from formats.format_samples import SAMPLES, TESTED
-from formats.jobs import put, refused
+from formats.jobs import refused_output
 from formats.test_protocol import ROWS, contents, texts, written
-from hypothesis import given
-from hypothesis import strategies as st
-from json_lines import read_lines, write_lines
 from samples import one_in
 
-from lookalike.errors import OutputError
 from lookalike.formats.cuts import TextEdits
 from lookalike.formats.format import Selection
 from lookalike.formats.memory import as_sources
 from lookalike.formats.registry import format_named
 from lookalike.formats.sources import open_sources
-from lookalike.formats.writers import check_shortening, table_of, write_rows
+from lookalike.formats.writers import table_of, write_rows
 
 pytestmark = pytest.mark.usefixtures("toy")
 MASK, ALL = np.arange(len(ROWS)) % 5 != 1, np.ones(len(ROWS), np.bool_)
@@ -87,25 +83,6 @@ def test_and_of_rows_that_are_converted(tmp_path, name, output):
     assert [int(row["double"]) for row in found] == [2 * i for i, _ in WANTED]
 
 
-@pytest.mark.parametrize(
-    ("name", "head", "row", "feed", "tail"),
-    [
-        ("jsonl", "", '{{"text":  "{}", "x": 1e{}}}', "\n", "\n"),
-        ("json", "[\n", '{{"text":  "{}", "x": 1e{}}}', ",\n", "\n]\n"),
-        ("csv", "text,x\r\n", '"{}","{}"', "\r\n", "\r\n"),
-        ("tsv", "text\tx\n", '"{}"\t"{}"', "\n", "\n"),
-    ],
-)
-def test_other_rows_keep_their_bytes(tmp_path, name, head, row, feed, tail):
-    same = [{"text": f"row {i}  words of it {i}"} for i in range(9)]
-    rows = [row.format(one["text"], i) for i, one in enumerate(same)]
-    source, path = put(tmp_path / f"in.{name}", head + feed.join(rows) + tail), tmp_path / f"out.{name}"
-    write_rows(path, selections(open_sources([source]), mask=np.ones(9, np.bool_), rows=same), {})
-    found = path.read_bytes().decode().removeprefix(head).removesuffix(tail).split(feed)
-    assert [line for i, line in enumerate(found) if i % 3] == [line for i, line in enumerate(rows) if i % 3]
-    assert texts(open_sources([path])) == [shortened(i, one["text"], "") for i, one in enumerate(same)]
-
-
 def test_types_of_columns_stay():
     whole = [row["text"] for row in ROWS]
     for kind in [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string()), pa.string_view()]:
@@ -138,37 +115,9 @@ def test_dictionaries_have_room_for_what_is_left_of_texts(tmp_path, suffix, inde
             assert kinds == ((pa.dictionary(pa.int32(), pa.string()), coded.type) if suffix == "parquet" else decoded)
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
-def test_text_inside_another_field(tmp_path, suffix):
-    rows = [{"id": i, "doc": {"lang": "de", "in": {"text": row["text"], "n": i}}} for i, row in enumerate(ROWS)]
-    rows[2]["doc"] = None
-    source, path = tmp_path / f"in.{suffix}", tmp_path / f"out.{suffix}"
-    pq.write_table(pa.Table.from_pylist(rows), source) if suffix == "parquet" else write_lines(source, rows)
-    write_rows(path, selections(open_sources([source]), "doc.in.text", mask=ALL), {})
-    for i, row in enumerate(rows):
-        if row["doc"] is not None and ranges_of(i, ROWS[i]["text"]):
-            row["doc"]["in"]["text"] = shortened(i, ROWS[i]["text"], "")
-    assert (pq.read_table(path).to_pylist() if suffix == "parquet" else read_lines(path)) == rows
-
-
-def test_documents_of_parsers_are_not_cut(tmp_path):
-    put(tmp_path / "page.html", "<p>some text of a page</p>")
-    said = r"page\.html: parts .* cannot be removed in the format html"
-    refused(said, check_shortening, tmp_path / "out/", open_sources([tmp_path]), error=OutputError)
-    check_shortening(tmp_path / "out.jsonl", open_sources([tmp_path]))
-
-
 def test_a_format_that_writes_lines_and_cannot_cut_them_says_so(tmp_path):
     path = written(tmp_path / "in", "jsonl", ".jsonl")
     (selection,) = selections(open_sources([path]))
     lines = selection.lines(path.read_bytes().splitlines(keepends=True), lambda line, added: line)
     said = r"in\.jsonl: this format cannot leave out a part of a text; write \.jsonl instead"
-    refused(said, list, lines, error=OutputError)
-
-
-@given(st.text(max_size=30), st.lists(st.integers(0, 30), max_size=8), st.text(max_size=3))
-def test_cutting_is_what_it_says(text, places, replacement):
-    data = text.encode()
-    bounds = sorted({min(place, len(data)) for place in places})
-    ranges = bounds[: len(bounds) // 2 * 2]
-    assert edits([], replacement=replacement).bytes(data, ranges) == without(data, ranges, replacement)
+    refused_output(said, list, lines)

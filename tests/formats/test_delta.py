@@ -1,6 +1,7 @@
 """Delta tables as other programs write them, and as nobody should."""
 
 import os
+from itertools import product
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -75,39 +76,23 @@ def test_counts_of_rows_are_of_those_that_are_deleted_too(tmp_path):
         )
 
 
-def test_hostile_delta_tables(tmp_path):
-    rows, fields = pa.table({"text": ["a", "b"]}), [column("text", "string")]
-    secret = tmp_path / "secret.parquet"
-    pq.write_table(rows, secret)
-
-    def hostile(name, more=None, fields=fields, features=()):
-        return delta_log(tmp_path / name, [("p.parquet", rows, more or {})], fields, features)
-
-    for i, path in enumerate(["../secret.parquet", str(secret), f"file://{secret}", "x/..%2F..%2Fsecret.parquet"]):
-        refused("names a file outside of its folder", la.dedup, hostile(f"outside{i}", {"path": path}))
-    refused("needs variantType.*is not supported|cannot be read", la.dedup, hostile("unknown", features=["variantType"]))
-    damaged = "deletion vectors of the Delta table are damaged, or take too much memory"
-    for i, (deleted, claims) in enumerate([([1 << 38], None), ([1 << 38], (1 << 38) + 1), ([5], None)]):
-        refused(damaged, la.dedup, mapped_table(tmp_path / f"bomb{i}", deleted, 2, claims))
-    (split,) = open_sources([hostile("typed", fields=[column("text", "long")])])
-    refused("column 'text': values do not fit into int64", list, split.records())
-    (tmp_path / "empty/_delta_log").mkdir(parents=True)
-    secret.rename(tmp_path / "empty/p.parquet")
-    refused("the Delta table cannot be read", la.dedup, tmp_path / "empty")
-
-
 @pytest.fixture
 def strange(tmp_path):
-    """A table whose log can be changed, and a pipe and a file outside of it, neither of which may be opened."""
+    """Return a function that makes tables whose log can be changed; a pipe and a file outside of them must not be opened."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "private.txt").write_text("Private words")
     rows = pa.table({"text": ["public words one", "public words two"]})
-    return delta_log(tmp_path / "t", [("p.parquet", rows, {})], [column("text", "string")], ["deletionVectors", "v2Checkpoint"])
+
+    def made(number=0, more=None, kind="string", features=("deletionVectors", "v2Checkpoint")):
+        return delta_log(tmp_path / f"t{number}", [("p.parquet", rows, more or {})], [column("text", kind)], features)
+
+    return made
 
 
 def commit(folder, *actions, name=f"{1:020}.json"):
     """Add a file to the log of a table."""
-    write_lines(folder / "_delta_log" / name, actions)
+    path = folder / "_delta_log" / name
+    pq.write_table(pa.Table.from_pylist(actions), path) if path.suffix == ".parquet" else write_lines(path, actions)
 
 
 def deleting(kind, place):
@@ -117,54 +102,53 @@ def deleting(kind, place):
     return {"add": added | {"deletionVector": there}}
 
 
-CODED = "ab^-aqEH.-t@S}K{vb[*k^"
+CODED, CHECKPOINT = "ab^-aqEH.-t@S}K{vb[*k^", f"{0:020}.checkpoint.016ae953-37a9-438e-8683-9a9a4a79a395"
+VECTORS = [
+    *(("p", place) for place in ("file://{top}/pipe", "file://{top}/t0/../pipe", "file://{top}/t0/%2e%2e/pipe", "{top}/pipe")),
+    ("p", "s3://bucket/vector.bin"), ("u", f"../{CODED[-20:]}"), ("u", f"/tmp/{CODED[-20:]}"), ("x", "{top}/pipe"),
+]  # fmt: skip
+PARTS = ["file://{top}/pipe", "../../../pipe", "{top}/pipe", "..%2F..%2F..%2Fpipe"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "place"),
-    [
-        ("p", "file://{top}/pipe"), ("p", "file://{top}/t/../pipe"), ("p", "file://{top}/t/%2e%2e/pipe"), ("p", "{top}/pipe"),
-        ("p", "s3://bucket/vector.bin"), ("u", f"../{CODED[-20:]}"), ("u", f"/tmp/{CODED[-20:]}"), ("x", "{top}/pipe"),
-    ],
-)  # fmt: skip
-def test_deletion_vectors_are_in_the_folder(strange, tmp_path, kind, place):
-    commit(strange, deleting(kind, place.replace("{top}", str(tmp_path))))
-    refused("names a file outside of its folder", la.dedup, strange)
+def test_files_outside_of_the_folder_are_not_opened(strange, tmp_path):
+    """Whether they are named as data, as deletion vectors or as parts of checkpoints, or links lead to them; nor are pipes."""
+    outside, there = "names a file outside of its folder", {"top": tmp_path}
+    places = "../private.txt", "{top}/private.txt", "file://{top}/private.txt", "x/..%2F..%2Fprivate.txt"
+    for number, place in enumerate(places):
+        refused(outside, la.dedup, strange(number, {"path": place.format(**there)}))
+    for number, (kind, place) in enumerate(VECTORS, 10):
+        commit(table := strange(number), deleting(kind, place.replace("{top}", str(tmp_path))))
+        refused(outside, la.dedup, table)
+    for number, (place, form) in enumerate(product(PARTS, ("json", "parquet")), 20):
+        part = {"sidecar": {"path": place.format(**there), "sizeInBytes": 4, "modificationTime": 1}}
+        commit(table := strange(number), part, name=f"{CHECKPOINT}.{form}")
+        refused(outside, la.dedup, table)
+    vector = "vector.bin"
+    for number, name in enumerate(("p.parquet", f"_delta_log/{0:020}.json", "_delta_log/_last_checkpoint", vector), 30):
+        path = (table := strange(number)) / name
+        commit(table, deleting("p", path.as_uri())) if name == vector else path.unlink(missing_ok=True)
+        path.symlink_to(tmp_path / "private.txt")
+        refused(outside, la.dedup, table)
+        path.unlink()
+        os.mkfifo(path)
+        refused("lists this as a file, but it is not one", la.dedup, table)
 
 
-def test_a_deletion_vector_that_is_a_pipe(strange, tmp_path):
-    os.mkfifo(strange / "vector.bin")
-    commit(strange, deleting("p", (strange / "vector.bin").as_uri()))
-    refused("lists this as a file, but it is not one", la.dedup, strange)
-    (strange / "vector.bin").unlink()
-    (strange / "vector.bin").symlink_to(tmp_path / "private.txt")
-    refused("names a file outside of its folder", la.dedup, strange)
-
-
-@pytest.mark.parametrize("place", ["file://{top}/pipe", "../../../pipe", "{top}/pipe", "..%2F..%2F..%2Fpipe"])
-@pytest.mark.parametrize("form", ["json", "parquet"])
-def test_parts_of_checkpoints_are_in_the_folder(strange, tmp_path, place, form):
-    part = {"sidecar": {"path": place.format(top=tmp_path), "sizeInBytes": 4, "modificationTime": 1}}
-    name = f"{0:020}.checkpoint.016ae953-37a9-438e-8683-9a9a4a79a395.{form}"
-    if form == "json":
-        commit(strange, part, name=name)
-    else:
-        pq.write_table(pa.Table.from_pylist([part]), strange / "_delta_log" / name)
-    refused("names a file outside of its folder", la.dedup, strange)
-
-
-@pytest.mark.parametrize("name", ["p.parquet", f"_delta_log/{0:020}.json", "_delta_log/_last_checkpoint"])
-def test_links_and_pipes_in_a_table(strange, tmp_path, name):
-    (strange / name).unlink(missing_ok=True)
-    (strange / name).symlink_to(tmp_path / "private.txt")
-    refused("names a file outside of its folder", la.dedup, strange)
-    (strange / name).unlink()
-    os.mkfifo(strange / name)
-    refused("lists this as a file, but it is not one", la.dedup, strange)
+def test_hostile_delta_tables(strange, tmp_path):
+    refused("needs variantType.*is not supported|cannot be read", la.dedup, strange(1, features=["variantType"]))
+    damaged = "deletion vectors of the Delta table are damaged, or take too much memory"
+    for i, (deleted, claims) in enumerate([([1 << 38], None), ([1 << 38], (1 << 38) + 1), ([5], None)]):
+        refused(damaged, la.dedup, mapped_table(tmp_path / f"bomb{i}", deleted, 2, claims))
+    (split,) = open_sources([strange(2, kind="long")])
+    refused("column 'text': values do not fit into int64", list, split.records())
+    (tmp_path / "empty/_delta_log").mkdir(parents=True)
+    (tmp_path / "t2/p.parquet").rename(tmp_path / "empty/p.parquet")
+    refused("the Delta table cannot be read", la.dedup, tmp_path / "empty")
 
 
 def test_a_checkpoint_with_parts(strange, tmp_path):
     """What is in the folder is read, as is a table that a link leads to."""
+    strange = strange()
     log = read_lines(strange / f"_delta_log/{0:020}.json")
     (strange / "_delta_log/_sidecars").mkdir()
     added = {name: value for name, value in log[2]["add"].items() if name != "stats"}
@@ -181,7 +165,7 @@ def test_a_checkpoint_with_parts(strange, tmp_path):
         {"checkpointMetadata": {"version": 0}},
         *log[:2],
         part,
-        name=f"{0:020}.checkpoint.016ae953-37a9-438e-8683-9a9a4a79a395.json",
+        name=f"{CHECKPOINT}.json",
     )
     (tmp_path / "linked").symlink_to(strange)
     for folder in (strange, tmp_path / "linked"):

@@ -1,30 +1,66 @@
-"""Files in, files out: rows stay as they were."""
+"""Files in, files out: kept rows stay as they were, whatever the threads and blocks, and a file that changes is an error."""
 
 import json
 
-from formats.jobs import put, refused
+import pytest
+from formats.jobs import refused
+from formats.test_protocol import ROWS, contents, every_suffix, values, written
 
 import lookalike as la
+from lookalike.formats import row_groups
+from lookalike.formats.registry import format_named
+from lookalike.formats.sources import open_sources
 
-A, B = "one two three four five six seven eight", "nothing that stands in here is in any of the others"
+pytestmark = pytest.mark.usefixtures("toy")
 
 
-def test_lines_are_copied_as_they_are(tmp_path):
-    """With numbers of any length; an empty line is a line, and what is added comes before its end."""
-    digits = "9" * 5_000
-    lines = [f'{{"text":"{A}","x":{digits},  "y":1e999}}\r\n', "\n", f'{{"text":"{A}","x":1,"y":1.0e5}}\n', f'{{"text":"{B}"}}']
-    source = put(tmp_path / "in.jsonl", "".join(lines))
-    result = la.dedup(source)
-    assert result.removed["id"].to_pylist() == [f"{source}:3"]
-    result.write(tmp_path / "out.jsonl")
-    assert (tmp_path / "out.jsonl").read_bytes().decode() == lines[0] + lines[3]
-    result.write(tmp_path / "all.jsonl", annotate=True)
-    first, second, third = (tmp_path / "all.jsonl").read_bytes().decode().split("\n")
-    own = f', "keep": true, "duplicate_of": null, "resemblance": null, "cluster": "{source}:'
-    assert first == f'{lines[0].rstrip()[:-1]}{own}1"}}\r' and third == f'{lines[3][:-1]}{own}4"}}'
-    found = json.loads(second)
-    assert (found["keep"], found["duplicate_of"], found["resemblance"]) == (False, f"{source}:1", 1.0) and found["y"] == 1e5
-    result.write(tmp_path / "out.csv")
-    assert (tmp_path / "out.csv").read_text() == f"text,x,y\n{A},{digits},1e999\n{B},,\n"
-    for asked in ({"id": "x"}, {"within": "x"}, {"keep": "largest:x"}, {"id": "y"}):
-        refused(r"in\.jsonl, row 1: cannot be read: .*out of range", la.dedup, source, **asked)
+@every_suffix
+def test_all_rows_kept_are_written_as_they_were(tmp_path, name, suffix):
+    path = written(tmp_path / "in", name, suffix)
+    result = la.dedup(path, threshold=1.0, threads=1)
+    distinct = [row for i, row in enumerate(ROWS) if row["text"] or not i]
+    assert len(result) == len(ROWS) and result.keep.sum() in (len(ROWS), len(distinct))
+    result.write(tmp_path / "out")
+    outputs = sorted(p for p in (tmp_path / "out").rglob("*") if p.name != "_lookalike.json")
+    kept = [row for row, keep in zip(contents(path), result.keep, strict=True) if keep]
+    assert values(contents(tmp_path / "out")) == values(kept)
+    if format_named(name).rows_are_files:
+        inputs = zip(sorted(path.iterdir()), result.keep, strict=True)
+        assert [p.read_bytes() for p in outputs] == [p.read_bytes() for p, k in inputs if k]
+        return
+    result.write(tmp_path / f"out{suffix}")
+    assert [p.name for p in outputs] == [path.name]
+    assert contents(outputs[0]) == contents(tmp_path / f"out{suffix}") == kept
+    described = tmp_path / f"out{suffix}_lookalike.json"
+    assert described.exists() is not format_named(name).holds_provenance
+    assert not described.exists() or result.provenance["inputs"] == json.loads(described.read_bytes())["inputs"]
+
+
+@every_suffix
+def test_the_same_bytes_for_any_threads_and_blocks(tmp_path, monkeypatch, name, suffix):
+    texts = [f"{i % 9} " + " ".join(f"w{i % 9 * j}" for j in range(30)) + " x" * (i % 2) for i in range(30)]
+    path = written(tmp_path / "in", name, suffix, [{"id": f"i{i}", "text": text} for i, text in enumerate(texts)])
+    outputs = []
+    for threads, block in ((1, 1 << 22), (2, 100), (3, 7)):
+        for module in ("files.streams", "formats.format"):
+            monkeypatch.setattr(f"lookalike.{module}.BLOCK", block)
+        monkeypatch.setattr(row_groups, "BATCH_ROWS", min(block, 4096))
+        result = la.dedup(path, threads=threads)
+        assert 0 < result.keep.sum() < len(texts)
+        result.write(tmp_path / str(block))
+        found = {p.name: p.read_bytes() for p in (tmp_path / str(block)).iterdir() if p.name[0] != "_"}
+        outputs.append((result.decisions["number"].to_pylist(), found))
+    assert outputs[0] == outputs[1] == outputs[2] and found
+
+
+@every_suffix
+def test_a_file_that_changed_is_refused(tmp_path, name, suffix):
+    path = written(tmp_path / "in", name, suffix)
+    (split,) = open_sources([path])
+    split.check_unchanged()
+    changed = split.places[-1].path
+    changed.write_bytes(changed.read_bytes() + b"\n")
+    refused("changed during the run", split.check_unchanged)
+    refused("changed during the run", lambda: list(split.records()))
+    changed.unlink()
+    refused("cannot be read", split.check_unchanged)

@@ -11,7 +11,6 @@ from formats.jobs import put, refused
 from hypothesis import given
 from hypothesis import strategies as st
 from row_files import MOMENT, column_file
-from samples import one_in
 
 import lookalike as la
 from lookalike.formats import merged_parquet
@@ -76,7 +75,6 @@ SHARED = [
     (["{}"], ['{"a": 1}'], ["{}", '{"a": 1}']), (['{"a": 1}'], ['{"a": "x"}'], ['{"a": 1}', '{"a": "x"}']),
     (["[1]"], ['"[1]"'], ["[1]", "[1]"]),
 ]  # fmt: skip
-A, B = "one two three four five six seven eight", "nothing that stands in here is in any of the others"
 
 
 @pytest.mark.parametrize(("one", "two", "expected"), SHARED)
@@ -86,15 +84,6 @@ def test_values_of_one_column_share_a_type_or_are_text(tmp_path, one, two, expec
         chosen = selections(tmp_path, columns)
         found = pa.concat_tables(common_tables(chosen, common_schema(chosen)))["x"].to_pylist()
         assert found == expected and list(map(type, found)) == list(map(type, expected))
-
-
-def test_columns_come_in_the_order_in_which_they_appear(tmp_path):
-    put(tmp_path / "1.jsonl", '{"a": 1}\n{"b": 2, "a": 3}\n')
-    pq.write_table(pa.table({"c": ["x"], "a": [4]}), tmp_path / "2.parquet")
-    splits = open_sources(sorted(tmp_path.iterdir()))
-    chosen = [Selection(split, np.ones(n, np.bool_)) for split, n in zip(splits, (2, 1), strict=True)]
-    found = pa.concat_tables(common_tables(chosen, common_schema(chosen)))
-    assert list(map(list, found.to_pydict().items())) == [["a", [1, 3, 4]], ["b", [None, 2, None]], ["c", [None, None, "x"]]]
 
 
 @pytest.mark.parametrize(
@@ -130,35 +119,14 @@ def test_small_tables_are_joined_into_row_groups(sizes, rows, n_bytes):
     assert len(groups) <= max(1, len(sizes))
 
 
-@pytest.mark.parametrize(
-    ("empty", "form", "first"),
-    one_in(2, ["empty.csv", "empty.jsonl", "empty.parquet", "header.csv"], ["jsonl", "csv", "parquet"], [True, False]),
-)
-def test_an_empty_file_changes_nothing_of_what_is_copied(tmp_path, empty, form, first):
-    """Among the inputs, before or after, in whatever format."""
-    none, path, out = tmp_path / empty, tmp_path / f"in.{form}", tmp_path / f"out.{form}"
-    put(none, "text,z\n" if empty == "header.csv" else "")
-    if empty == "empty.parquet":
-        pq.write_table(pa.schema([("text", pa.string()), ("z", pa.date32())]).empty_table(), none)
-    if form == "parquet":
-        pq.write_table(pa.table({"text": pa.array([A, B], pa.large_string()), "d": [datetime.date(2020, 1, 1)] * 2}), path)
-    else:
-        put(path, f'{{"text": "{A}",  "x":1.10}}\r\n' if form == "jsonl" else f'"text",x\r\n"{A}",1.10\r\n')
-    la.dedup([none, path] if first else [path, none]).write(out)
-    if form == "parquet":
+def test_an_empty_file_changes_nothing_of_what_is_copied(tmp_path):
+    """Schema and types are those of the others."""
+    none, path, out = (tmp_path / f"{name}.parquet" for name in ("none", "in", "out"))
+    pq.write_table(pa.schema([("text", pa.string()), ("z", pa.date32())]).empty_table(), none)
+    pq.write_table(pa.table({"text": pa.array(["a", "b"], pa.large_string()), "d": [datetime.date(2020, 1, 1)] * 2}), path)
+    for inputs in ([none, path], [path, none], [put(tmp_path / "empty.csv", "text,z\n"), path]):
+        la.dedup(inputs).write(out, force=True)
         assert pq.read_table(out).equals(pq.read_table(path))
-    else:
-        assert out.read_bytes() == path.read_bytes()
-
-
-def test_lines_are_copied_beside_files_of_other_formats(tmp_path):
-    """Only what has to be converted is."""
-    one = put(tmp_path / "one.jsonl", f'{{"text": "{A}",  "x":1.10}}')
-    two = put(tmp_path / "two.csv", f'text,x\r\n"{B}",1.10\r\n')
-    la.dedup([one, two]).write(tmp_path / "out.jsonl")
-    assert (tmp_path / "out.jsonl").read_bytes() == one.read_bytes() + f'\n{{"text":"{B}","x":"1.10"}}\n'.encode()
-    la.dedup([two, one]).write(tmp_path / "out.csv")
-    assert (tmp_path / "out.csv").read_bytes() == two.read_bytes() + f"{A},1.10\n".encode()
 
 
 def test_writing_reads_each_row_a_fixed_number_of_times(tmp_path, monkeypatch):

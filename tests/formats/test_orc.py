@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from cli.commands import run
 from formats.columnar_samples import FLIPS, in_a_process
-from formats.jobs import refused
+from formats.jobs import refused_output
 from pyarrow import orc
 from row_files import parquet
 from samples import one_in
@@ -30,25 +30,19 @@ def write(path, codec="uncompressed", table=TABLE):
     return path
 
 
-@pytest.mark.parametrize("codec", ["uncompressed", "snappy", "zlib", "lz4", "zstd"])
-def test_types_and_compression_are_kept(tmp_path, codec):
-    path = write(tmp_path / "a.orc", codec)
-    assert orc.ORCFile(path).nstripes > 1
-    for threads in (1, 2):
-        result = la.dedup(path, id="id", text="doc.text", threads=threads)
+def test_types_and_compression_are_kept(tmp_path):
+    for codec in ("uncompressed", "snappy", "zlib", "lz4", "zstd"):
+        path = write(tmp_path / "a.orc", codec)
+        assert orc.ORCFile(path).nstripes > 1
+        result = la.dedup(path, id="id", text="doc.text")
         assert result.keep.tolist() == 1500 * [True, False]
-    for name in ("out.orc", "folder/a.orc"):
-        result.write(tmp_path / name.partition("/a")[0])
-        file = orc.ORCFile(tmp_path / name)
-        assert file.compression.lower() == codec
-        assert file.read().equals(TABLE.take(list(range(0, 3000, 2))).combine_chunks())
-    result.write(tmp_path / "out.parquet")
-    assert la.dedup(tmp_path / "out.parquet").kept.num_rows == 1500
-
-
-def test_rows_are_numbered_through_all_stripes(tmp_path):
+        for name in ("out.orc", "folder/a.orc"):
+            result.write(tmp_path / name.partition("/a")[0], force=True)
+            file = orc.ORCFile(tmp_path / name)
+            assert file.compression.lower() == codec
+            assert file.read().equals(TABLE.take(list(range(0, 3000, 2))).combine_chunks())
     noted = []
-    (split,) = (replace(split, on_read=noted.append) for split in open_sources([write(tmp_path / "a.orc")]))
+    (split,) = (replace(split, on_read=noted.append) for split in open_sources([path]))
     numbers = [number for batch in split.batches(Columns()) for number in batch.numbers.tolist()]
     assert numbers == list(range(1, 3001)) and split.expected("text")[0] == 3000
     assert 0 < sum(noted) <= split.place.size
@@ -65,7 +59,7 @@ def test_what_orc_has_no_type_for(tmp_path, capsys):
         (pa.array([[1], [2]], pa.list_(pa.uint8())), " cannot be written as ORC"),
     ):
         result = la.dedup(pa.table({"text": TEXTS[:2], "odd": column, "more": ["a", "b"]}))
-        refused(f"column 'odd'{said}", result.write, tmp_path / "b.orc", error=la.errors.OutputError)
+        refused_output(f"column 'odd'{said}", result.write, tmp_path / "b.orc")
     path = parquet(tmp_path / "a.parquet", pa.array([1, 2], pa.uint8()))
     code, out, err = run(capsys, "dedup", path, "-o", tmp_path / "b.orc")
     assert code == 1 and "a.parquet, column 'x': cannot be written as ORC: " in err and "uint8; cast or drop it" in err

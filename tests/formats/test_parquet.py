@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from formats.jobs import put, refused
+from formats.jobs import put, refused, refused_output
 from samples import one_in
 
 import lookalike as la
@@ -20,6 +20,7 @@ WORDS = [f"number {i} of some texts that have hardly a word in common {i * 7919}
 TEXTS = [WORDS[0], WORDS[1], WORDS[0], None, WORDS[2], WORDS[3]]
 KEPT = [0, 1, 3, 4, 5]
 N = len(TEXTS)
+DECIMALS = decimal.Decimal("1.10"), None, decimal.Decimal("-999.9")
 STAMPS = [1_700_000_000_123_456_789, None, -1, 0, 2**62, 5]
 
 
@@ -27,32 +28,23 @@ def nested(kind, *values):
     return pa.array([values[i % len(values)] for i in range(N)], kind)
 
 
+LISTS = pa.list_(pa.int8()), pa.large_list(pa.int8()), pa.list_view(pa.int8())
 KINDS = [
     (pa.bool_(), True, None, False),
-    *((kind, 0, 127, None) for kind in (pa.int8(), pa.int16(), pa.int32(), pa.uint8(), pa.uint16(), pa.uint32())),
-    (pa.int64(), 2**63 - 1, -(2**63), None),
-    (pa.uint64(), 2**64 - 1, 0, None),
-    (pa.float16(), 1.5, None, float("inf")),
-    (pa.float32(), 0.1, None, -0.0),
-    (pa.float64(), 0.1, float("inf"), None, 5e-324),
-    (pa.string(), "", None, "é\0\n", '"'),
-    (pa.large_string(), "", None, "x"),
-    (pa.string_view(), "", None, "longer than twelve bytes"),
-    (pa.binary(), b"\xff\0", None, b""),
-    (pa.large_binary(), b"\xff\0", None, b""),
-    (pa.binary_view(), b"\xff\0", None, b"longer than twelve bytes"),
+    *((getattr(pa, f"int{bits}")(), 2 ** (bits - 1) - 1, None, -(2 ** (bits - 1))) for bits in (8, 16, 32, 64)),
+    *((getattr(pa, f"uint{bits}")(), 2**bits - 1, None, 0) for bits in (8, 16, 32, 64)),
+    *((getattr(pa, f"float{bits}")(), 0.1, None, float("inf"), -0.0, least) for bits, least in ((16, 6e-8), (32, 1e-45), (64, 5e-324))),
+    *((kind, "", None, "é\0\n", "longer than twelve bytes") for kind in (pa.string(), pa.large_string(), pa.string_view())),
+    *((kind, b"", None, b"\xff\0", b"longer than twelve bytes") for kind in (pa.binary(), pa.large_binary(), pa.binary_view())),
     (pa.binary(3), b"abc", None, b"\xff\0\1"),
-    (pa.date32(), datetime.date(1, 1, 1), None, datetime.date(9999, 12, 31)),
-    (pa.date64(), datetime.date(1, 1, 1), None, datetime.date(9999, 12, 31)),
+    *((kind, datetime.date(1, 1, 1), None, datetime.date(9999, 12, 31)) for kind in (pa.date32(), pa.date64())),
     (pa.time32("ms"), 1, None, 86_399_999),
     (pa.time64("ns"), 1, None, 86_399_999_999_999),
     (pa.timestamp("s"), 1, None, -1),
-    (pa.decimal32(5, 2), decimal.Decimal("1.10"), None, decimal.Decimal("-999.99")),
-    (pa.decimal128(38, 10), decimal.Decimal("1.1"), None, decimal.Decimal("12345678901234567890.0000000001")),
-    (pa.decimal256(70, 3), decimal.Decimal("1.100"), None, decimal.Decimal("9" * 60)),
-    (pa.list_(pa.int8()), [1, None], None, []),
-    (pa.large_list(pa.string()), ["a", None], None, []),
-    (pa.list_view(pa.int32()), [1, None], None, []),
+    (pa.decimal32(5, 2), *DECIMALS),
+    (pa.decimal128(38, 10), *DECIMALS, decimal.Decimal("12345678901234567890.0000000001")),
+    (pa.decimal256(70, 3), *DECIMALS, decimal.Decimal("9" * 60)),
+    *((kind, [1, None], None, []) for kind in LISTS),
     (pa.list_(pa.float32(), 2), [1.0, None], None, [0.0, 0.0]),
     (pa.list_(pa.list_(pa.string())), [["a"], [], None], None, []),
     (pa.struct([("x", pa.int64()), ("y", pa.list_(pa.int64()))]), {"x": 1, "y": [2]}, None, {"x": None, "y": []}),
@@ -84,11 +76,10 @@ def shown(column):
     return column.combine_chunks().to_string(window=N)
 
 
-@pytest.mark.parametrize("column", BYSTANDERS, ids=lambda column: str(column.type))
-def test_a_column_of_any_type_survives(tmp_path, column):
+def test_columns_of_any_type_survive(tmp_path):
     """Values and schema stay as Arrow reads them from the input, on both sides of the text."""
-    table = pa.table({"before": column, "text": pa.array(TEXTS), "after": column})
-    pq.write_table(table, tmp_path / "in.parquet", row_group_size=4)
+    before, after = ({f"{side} {place}": column for place, column in enumerate(BYSTANDERS)} for side in ("before", "after"))
+    pq.write_table(pa.table(before | {"text": TEXTS} | after), tmp_path / "in.parquet", row_group_size=4)
     result = la.dedup(tmp_path / "in.parquet", threads=1)
     assert [i for i, kept in enumerate(result.keep) if kept] == KEPT
     result.write(tmp_path / "out.parquet")
@@ -103,13 +94,13 @@ def test_a_column_of_any_type_survives(tmp_path, column):
     assert annotated.column("keep").to_pylist() == result.keep.tolist()
 
 
-@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
-def test_the_output_is_compressed_as_the_input(tmp_path, codec):
+def test_the_output_is_compressed_as_the_input(tmp_path):
     paths = tmp_path / "in.parquet", tmp_path / "out.parquet"
-    pq.write_table(pa.table({"text": TEXTS}), paths[0], compression=codec)
-    la.dedup(paths[0]).write(paths[1])
-    one, two = (pq.read_metadata(path).row_group(0).column(0).compression for path in paths)
-    assert one == two and read(paths[1])["text"].to_pylist() == [TEXTS[i] for i in KEPT]
+    for codec in ("none", "snappy", "gzip", "brotli", "zstd", "lz4"):
+        pq.write_table(pa.table({"text": TEXTS}), paths[0], compression=codec)
+        la.dedup(paths[0]).write(paths[1], force=True)
+        one, two = (pq.read_metadata(path).row_group(0).column(0).compression for path in paths)
+        assert one == two and read(paths[1])["text"].to_pylist() == [TEXTS[i] for i in KEPT]
 
 
 def test_the_bytes_of_a_column_are_found_beside_nested_ones(tmp_path):
@@ -125,16 +116,15 @@ def test_the_bytes_of_a_column_are_found_beside_nested_ones(tmp_path):
     assert {name: source.expected(name) for name in sizes} == {name: (N, size) for name, size in sizes.items()}
 
 
-@pytest.mark.parametrize("groups", [0, 1, 3])
-def test_no_rows(tmp_path, groups):
+def test_no_rows(tmp_path):
     """A file without row groups, or with empty ones, has its schema; beside others it changes nothing."""
     none, some, out = (tmp_path / f"{name}.parquet" for name in ("none", "some", "out"))
     schema = pa.schema([("text", pa.string()), ("n", pa.int8())], metadata={"k": "v"})
-    with pq.ParquetWriter(none, schema, compression="zstd") as writer:
-        for _ in range(groups):
-            writer.write_table(schema.empty_table())
-    result = la.dedup(none)
-    for annotate in (False, True):
+    for groups, annotate in product((0, 1, 3), (False, True)):
+        with pq.ParquetWriter(none, schema, compression="zstd") as writer:
+            for _ in range(groups):
+                writer.write_table(schema.empty_table())
+        result = la.dedup(none)
         result.write(out, annotate=annotate, force=True)
         written = read(out).schema
         assert written.names[:2] == ["text", "n"] and ("keep" in written.names) == annotate
@@ -172,7 +162,7 @@ def test_a_table_that_parquet_cannot_hold_is_refused(tmp_path):
     union = pa.UnionArray.from_dense(pa.array([0] * N, pa.int8()), pa.array(range(N), pa.int32()), [pa.array(range(N))])
     result = la.dedup(pa.table({"text": TEXTS, "u": union}))
     said = r"column 'u': a column of type dense_union.* cannot be written as parquet"
-    refused(said, result.write, tmp_path / "out.parquet", error=la.errors.OutputError)
+    refused_output(said, result.write, tmp_path / "out.parquet")
     refused(r"column 'u': values of type dense_union.* cannot be converted", result.write, tmp_path / "out.jsonl")
     assert list(tmp_path.iterdir()) == []
 

@@ -108,13 +108,6 @@ def test_a_dictionary_that_grew_too_large(tmp_path, small, monkeypatch, per_page
     assert sum(map(len, made)) >= 900 and max(texts.n_bytes for texts in made) <= 100_000
 
 
-def test_a_large_page_of_snappy(tmp_path):
-    """Arrow makes one of 1,024 long documents."""
-    pq.write_table(pa.table({"text": ["word " * 40_000] * 100}), tmp_path / "in.parquet", use_dictionary=False)
-    found, later = rows_of(tmp_path / "in.parquet", later=True)
-    assert (found, 0) == rows_of(tmp_path / "in.parquet") and later
-
-
 LONG = ["word " * 1000] * 999
 
 

@@ -27,28 +27,6 @@ def folder(tmp_path):
     return found
 
 
-@pytest.mark.parametrize("how", [{}, {"threads": 2}, {"memory": "400MB"}, {"work": "work"}])
-def test_a_folder_of_all_kinds(folder, tmp_path, how, caplog):
-    how = {name: tmp_path / value if name == "work" else value for name, value in how.items()}
-    result = la.dedup(folder, **how)
-    decisions = [(d["id"].rpartition("/in/")[2], d["reason"]) for d in result.decisions.to_pylist()]
-    assert dict(decisions) == {
-        "a.pdf": "kept", "b.docx": "exact", "c.odt": "exact", "d.txt": "exact", "deeper/f.epub": "exact", "e.eml": "near",
-        "g.pdf": "kept", "h.pdf": "skipped",
-    }  # fmt: skip
-    assert [r.getMessage() for r in caplog.records] == [
-        f"left out: {folder}/h.pdf is not a readable PDF: Failed to load document (PDFium: Data format error)"
-    ]
-    assert result.summary.documents_skipped == 1
-    result.write(tmp_path / "out")
-    written = {p.name: p.read_bytes() for p in (tmp_path / "out").rglob("*.pdf")}
-    assert written == {name: (folder / name).read_bytes() for name in ("a.pdf", "g.pdf")}
-
-
-def test_one_that_cannot_be_read_stops_the_job_if_asked(folder):
-    refused(r"h\.pdf: is not a readable PDF: [^;]*[^.;]; repair.*on_error='skip'", la.dedup, folder, on_error="stop")
-
-
 @pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz"])
 def test_damaged_compression_is_left_out(folder, caplog, suffix):
     """Whether its first bytes are those of another file, or its end is missing."""
@@ -63,13 +41,6 @@ def test_damaged_compression_is_left_out(folder, caplog, suffix):
         refused(said, la.dedup, path, on_error="stop")
 
 
-def test_files_of_the_system_are_no_inputs(folder):
-    for name in ("Thumbs.db", "deeper/ehthumbs.db", ".DS_Store", "~$b.docx"):
-        put(folder / name, b"\xd0\xcf\x11\xe0 no database")
-    summary = la.dedup(folder).summary
-    assert summary.documents == 8 and summary.skipped["by_reason"] == {"marker": 4}
-
-
 def test_texts_are_read_again(folder, tmp_path):
     """Saved sketches, saved results and audits meet the documents, and what was left out, in their places."""
     la.dedup(folder).save_sketches(tmp_path / "sketches")
@@ -80,12 +51,6 @@ def test_texts_are_read_again(folder, tmp_path):
     result.save(tmp_path / "saved")
     opened = la.Result.open(tmp_path / "saved", trust=folder)
     assert list(opened.texts([1, 5, 7]).values()) == [TEXT.encode(), f"\n\n{TEXT}\n".encode(), b""]
-
-
-def test_too_large_a_file(folder):
-    put(folder / "large.pdf", pdf("x" * 5000))
-    refused(r"large\.pdf: the document has more than the 4,000 bytes", la.dedup, folder, max_document=4000)
-    assert la.dedup(folder, max_document=4000, on_error="skip").summary.documents_skipped == 2
 
 
 def test_what_an_extra_is_missing_for(folder, monkeypatch):
@@ -110,19 +75,3 @@ def test_a_kept_text_is_never_lost(folder, tmp_path, monkeypatch):
     assert not (tmp_path / "kept.csv").exists()
     result.write(tmp_path / "kept.parquet")
     assert TEXT in pq.read_table(tmp_path / "kept.parquet")["text"].to_pylist()
-
-
-def test_many_files_are_not_looked_at_before_they_are_parsed(folder, monkeypatch):
-    asked = []
-    monkeypatch.setattr("lookalike.formats.format.find_spec", lambda name: asked.append(name) or name)
-    monkeypatch.setattr("lookalike.formats.sources.read_blocks", lambda place, *_: pytest.fail(str(place)))
-    (folder / "d.txt").unlink()
-    la.dedup(folder)
-    assert asked.count("pypdfium2") == 1
-
-
-def test_annotations_need_another_format(folder, tmp_path):
-    result = la.dedup(folder)
-    refused("cannot be annotated", result.write, tmp_path / "out", annotate=True, error=la.errors.ParameterError)
-    result.write(tmp_path / "out.parquet", annotate=True)
-    assert pq.read_table(tmp_path / "out.parquet").num_rows == 7

@@ -1,27 +1,26 @@
 """One body of tests through which every format goes, fed by its samples."""
 
 import dataclasses
-import json
 import os
 import pickle
 import subprocess
 import sys
 import tracemalloc
+from itertools import product
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from formats.format_samples import SAMPLES, TESTED, packed, sample
-from formats.jobs import put, refused
+from formats.jobs import put, refused, refused_option
 from json_lines import parse_lines
 
 import lookalike as la
 from lookalike.errors import ParameterError
 from lookalike.files import streams
-from lookalike.formats import Columns, Limit, row_groups
+from lookalike.formats import Columns, Limit
 from lookalike.formats.database import Database
 from lookalike.formats.lake import TableFormat
-from lookalike.formats.registry import format_named, known_suffixes, names, names_by_suffix
+from lookalike.formats.registry import format_named, names, names_by_suffix
 from lookalike.formats.sources import open_sources
 
 pytestmark = pytest.mark.usefixtures("toy")
@@ -30,7 +29,6 @@ ROWS = [
     {"id": f"i{i}", "text": f"row {i} of {i * 7919} words and {i * 104729} more, é 中 𝄞" if i % 7 else None}
     for i in range(40)
 ]  # fmt: skip
-HOSTILE = [(name, case) for name in SAMPLES for case in sample(name).HOSTILE]
 CASES = {"empty", "byte order mark", "carriage returns", "NUL", "invalid UTF-8"}
 
 
@@ -131,28 +129,6 @@ def test_another_process_reads_pickled_splits(tmp_path, toy):
 
 
 @every_suffix
-def test_all_rows_kept_are_written_as_they_were(tmp_path, name, suffix):
-    path = written(tmp_path / "in", name, suffix)
-    result = la.dedup(path, threshold=1.0, threads=1)
-    distinct = [row for i, row in enumerate(ROWS) if row["text"] or not i]
-    assert len(result) == len(ROWS) and result.keep.sum() in (len(ROWS), len(distinct))
-    result.write(tmp_path / "out")
-    outputs = sorted(p for p in (tmp_path / "out").rglob("*") if p.name != "_lookalike.json")
-    kept = [row for row, keep in zip(contents(path), result.keep, strict=True) if keep]
-    assert values(contents(tmp_path / "out")) == values(kept)
-    if format_named(name).rows_are_files:
-        inputs = zip(sorted(path.iterdir()), result.keep, strict=True)
-        assert [p.read_bytes() for p in outputs] == [p.read_bytes() for p, k in inputs if k]
-        return
-    result.write(tmp_path / f"out{suffix}")
-    assert [p.name for p in outputs] == [path.name]
-    assert contents(outputs[0]) == contents(tmp_path / f"out{suffix}") == kept
-    described = tmp_path / f"out{suffix}_lookalike.json"
-    assert described.exists() is not format_named(name).holds_provenance
-    assert not described.exists() or result.provenance["inputs"] == json.loads(described.read_bytes())["inputs"]
-
-
-@every_suffix
 def test_annotation_adds_columns(tmp_path, name, suffix):
     path = written(tmp_path / "in", name, suffix, [*ROWS[1:4], ROWS[1]])
     result = la.dedup(path, threads=1, annotate=True)
@@ -170,73 +146,26 @@ def test_annotation_adds_columns(tmp_path, name, suffix):
         refused("cannot be annotated", result.write, tmp_path / "out", annotate=True, error=ParameterError)
 
 
-@pytest.mark.parametrize("name", [name for name in SAMPLES if name != "txt"])
-def test_rows_of_other_formats_can_be_written(tmp_path, name):
-    """From lines of JSON with numbers, truth and lists, from a table, and from text files."""
-    suffix = known_suffixes()[name][0]
-
-    def converted(data):
-        la.dedup(data).write(tmp_path / f"out{suffix}", force=True)
-        return contents(tmp_path / f"out{suffix}")
-
-    lines = '{"text": "one two", "n": 1.50, "b": true, "x": [1, 2], "no": null}\n'
-    (row,) = converted(put(tmp_path / "in.jsonl", lines))
-    assert list(row) == ["text", "n", "b", "x", "no"] and row["text"] == "one two" and not row["no"]
-    assert [json.loads(value) if isinstance(value, str) else value for value in list(row.values())[1:4]] == [1.5, True, [1, 2]]
-    text = 'a "quoted", line\r\nand\rothers\x01 \ufeff of words\n' if name != "ssv" else "one two"
-    assert converted(put(tmp_path / "a.txt", text)) == [{"id": str(tmp_path / "a.txt"), "text": text}]
-    found = converted(pa.table({"text": ["one two", "three four"], "n": [1, 2], "x": pa.array([None, 2.5])}))
-    assert [float(row["n"]) for row in found] == [1, 2] and [float(row["x"] or 0) for row in found] == [0, 2.5]
-
-
-@every_suffix
-def test_the_same_bytes_for_any_threads_and_blocks(tmp_path, monkeypatch, name, suffix):
-    texts = [f"{i % 9} " + " ".join(f"w{i % 9 * j}" for j in range(30)) + " x" * (i % 2) for i in range(30)]
-    path = written(tmp_path / "in", name, suffix, [{"id": f"i{i}", "text": text} for i, text in enumerate(texts)])
-    outputs = []
-    for threads, block in ((1, 1 << 22), (2, 100), (3, 7)):
-        for module in ("files.streams", "formats.format"):
-            monkeypatch.setattr(f"lookalike.{module}.BLOCK", block)
-        monkeypatch.setattr(row_groups, "BATCH_ROWS", min(block, 4096))
-        result = la.dedup(path, threads=threads)
-        assert 0 < result.keep.sum() < len(texts)
-        result.write(tmp_path / str(block))
-        found = {p.name: p.read_bytes() for p in (tmp_path / str(block)).iterdir() if p.name[0] != "_"}
-        outputs.append((result.decisions["number"].to_pylist(), found))
-    assert outputs[0] == outputs[1] == outputs[2] and found
-
-
-@pytest.mark.parametrize(("name", "case"), HOSTILE)
-def test_hostile_bytes(tmp_path, name, case):
-    """They come to texts that are known, or to an error that names the file, in all suffixes of the format alike."""
-    data, expected = sample(name).HOSTILE[case]
-    for suffix in TESTED[name]:
+@every_format
+def test_hostile_bytes(tmp_path, name):
+    """Texts that are known, or an error that names the file, in all suffixes alike; the same where bytes may be replaced, or columns are added."""
+    ways = [{}, {"reserved": ("keep",)}, *[{"encoding_errors": "replace"}] * (name in ("json", "jsonl"))]
+    for suffix, (case, (data, expected)) in product(TESTED[name], sample(name).HOSTILE.items()):
         path = put(tmp_path / f"in{suffix}", packed(data, suffix))
         if isinstance(expected, list):
-            assert texts_at(path) == expected
+            assert texts_at(path) == expected, case
         else:
-            refused_of(path, expected, texts_at, path)
-
-
-@every_suffix
-def test_invalid_utf8_can_be_replaced(tmp_path, name, suffix):
-    path = put(tmp_path / f"in{suffix}", packed(sample(name).HOSTILE["invalid UTF-8"][0], suffix))
-    found = texts_at(path, encoding_errors="replace")
-    assert any("\ufffd" in text or "\udcff" in text for text in found)
-
-
-@every_suffix
-def test_a_line_of_any_length(tmp_path, monkeypatch, name, suffix):
-    rows = [{"id": "a", "text": "word " * 200_000 + "end"}, {"id": "b", "text": "short"}]
-    path = written(tmp_path / "in", name, suffix, rows)
-    monkeypatch.setattr(streams, "BLOCK", 1000)
-    assert texts_at(path) == values(rows)
+            for how in ways if case != "invalid UTF-8" else ways[:1]:
+                refused_of(path, expected, texts_at, path, **how)
+        if case == "invalid UTF-8":
+            found = texts_at(path, encoding_errors="replace")
+            assert any("\ufffd" in text or "\udcff" in text for text in found)
 
 
 @pytest.mark.parametrize(("name", "suffix"), [(n, s) for n, s in suffixes() if s.count(".") > 1])
 def test_damaged_compression_is_an_error(tmp_path, name, suffix):
     path = written(tmp_path / "in", name, suffix)
-    path = path if path.is_file() else sorted(path.iterdir())[-1]
+    path = path if path.is_file() else max(path.iterdir())
     data = path.read_bytes()
     for damaged in (data[: len(data) // 2], data[:20] + b"\xff" * 20 + data[40:], b"\0no"):
         refused_of(path, "damaged or cut short", texts_at, put(path, damaged))
@@ -246,7 +175,7 @@ def test_damaged_compression_is_an_error(tmp_path, name, suffix):
 def test_a_column_that_is_missing_is_named(tmp_path, name, suffix):
     source = open_sources([written(tmp_path / "in", name, suffix)])
     if not format_named(name).has_columns:
-        refused("have no columns; url was asked for", texts, source, id="url", error=ParameterError)
+        refused_option("have no columns; url was asked for", texts, source, id="url")
         return
     ways_out = {"texts": "; name another with text=", "id": "; name another with id=", "others": ""}
     for asked, column in (("texts", "body"), ("id", "url"), ("others", ("when",))):
@@ -256,36 +185,25 @@ def test_a_column_that_is_missing_is_named(tmp_path, name, suffix):
         assert said.endswith("found: id, text" + ways_out[asked])
 
 
-@every_suffix
-def test_a_file_that_changed_is_refused(tmp_path, name, suffix):
-    path = written(tmp_path / "in", name, suffix)
-    (split,) = open_sources([path])
-    split.check_unchanged()
-    changed = split.places[-1].path
-    changed.write_bytes(changed.read_bytes() + b"\n")
-    refused("changed during the run", split.check_unchanged)
-    refused("changed during the run", lambda: list(split.records()))
-    changed.unlink()
-    refused("cannot be read", split.check_unchanged)
-
-
 def limited(path, most, skip=False):
     """What to read, no document of which may have more bytes."""
     return [dataclasses.replace(split, limit=Limit(most, skip)) for split in open_sources([path])]
 
 
+LONG = [{"id": "a", "text": "word " * 200_000 + "end"}, {"id": "b", "text": "short"}]
 LARGE = [{"id": "a", "text": "a text"}, {"id": "b", "text": "word " * 400}, {"id": "c", "text": "one that\tfollows it"}]
 
 
 @every_suffix
-@pytest.mark.parametrize("block", [1 << 22, 100])
-def test_a_document_that_is_too_large_is_refused_by_name(tmp_path, monkeypatch, name, suffix, block):
-    """Up to the limit it is read as any other; what needs its columns alone need not be as large."""
-    path = written(tmp_path / "in", name, suffix, LARGE)
-    monkeypatch.setattr(streams, "BLOCK", block)
-    assert texts(limited(path, 2100)) == values(LARGE)
+def test_a_document_that_is_too_large_is_refused_by_name(tmp_path, monkeypatch, name, suffix):
+    """Up to the limit it is read as any other, whatever the blocks; what needs its columns alone need not be as large."""
+    path, long = (written(tmp_path / folder, name, suffix, rows) for folder, rows in (("in", LARGE), ("long", LONG)))
     said = r"(row|line) [23]: the document has .*more than the 1,000.*raise memory=|00001[.a-z]*: the document has"
-    refused_of(path, said, texts, limited(path, 1000))
+    for block in (1 << 22, 1000, 100):
+        monkeypatch.setattr(streams, "BLOCK", block)
+        assert texts(limited(path, 2100)) == values(LARGE)
+        refused_of(path, said, texts, limited(path, 1000))
+        assert block == 100 or texts_at(long) == values(LONG)
 
 
 @every_suffix

@@ -82,24 +82,3 @@ def test_a_file_that_changes_is_an_error(folder):
     assert next(lines) == b"a\n"
     put(path, '{"i":0}\n{"i":12}\n')
     refused("the file changed during the run", list, lines)
-    path.unlink()
-    refused(r"changing\.jsonl: cannot be read: No such file", split.check_unchanged)
-
-
-@given(st.integers(1, 7), st.lists(st.integers(0, 9), max_size=9))
-def test_additions_are_made_for_many_rows_at_once(window, sizes):
-    """Each window once, whatever tables ask for them."""
-    n, asked = sum(sizes), []
-
-    def added(first, last):
-        asked.append((first, last))
-        return pa.table({"x": list(range(first, last))})
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(format_module, "_ADDED", window)
-        some, row = Selection(None, np.ones(n, np.bool_), added).additions(), 0
-        for size in sizes:
-            assert some(row, row + size)["x"].to_pylist() == list(range(row, row + size))
-            row += size
-    assert sorted(set(asked)) == asked or not n
-    assert [pair for pair in asked if pair[0] < pair[1]] == [(i, min(n, i + window)) for i in range(0, n, window)]

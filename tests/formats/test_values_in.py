@@ -7,11 +7,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from formats.jobs import refused
+from formats.jobs import refused_option
 from row_files import A
 
 import lookalike as la
-from lookalike.errors import ParameterError
 
 TEXTS = [A, "completely different words stand here", A + " more"]
 TABLE = pa.table({"text": TEXTS, "n": [10, 11, 12]})
@@ -73,8 +72,8 @@ def test_what_comes_in_comes_out():
             (iter(TEXTS), "a data set of Hugging Face; got list_iterator: clean"),
             ([], "has 0"),
         ):
-            refused(said, result.clean, wrong, error=ParameterError)
-        refused("annotate is for clean", result.clean, data, annotate=True, error=ParameterError)
+            refused_option(said, result.clean, wrong)
+        refused_option("annotate is for clean", result.clean, data, annotate=True)
     plain = pa.array(MORE, pa.string_view())
     table, own = (
         pa.table({"text": plain}),
@@ -114,11 +113,3 @@ def test_a_column_of_more_than_two_gigabytes():
     text = "x" * (1 << 20)
     column = pa.chunked_array([pa.array([text + str(i % 3)] * 1, pa.large_string()) for i in range(2100)])
     assert la.dedup(column.combine_chunks(), width=1).summary.kept == 3
-
-
-def test_frames_that_are_no_tables_are_refused():
-    """Because of a column beside the text, of values that share no type, or of two of one name."""
-    for column in ([1, "two"], [2**70, 1], ["\ud800", "b"]):
-        frame = pd.DataFrame({"text": ["a b c", "d e f"], "x": pd.Series(column, dtype=object)})
-        refused("columns of one type each", la.dedup, frame)
-    refused("the column 'n' appears 2 times", la.dedup, pd.DataFrame([["a b c", 1, 2]], columns=["text", "n", "n"]))

@@ -8,6 +8,7 @@ import shutil
 from random import Random
 
 import click
+from json_lines import write_lines
 from judging import expect
 
 from lookalike.cli.main import main, program
@@ -25,8 +26,9 @@ def corpus(folder):
     rows = [{"id": f"d{i}", "text": f"one two three four five six seven {i % 3}", "n": i} for i in range(6)]
     for name in ("notes", "empty"):
         (folder / name).mkdir()
+    write_lines(folder / "a.jsonl", rows)
     files = {
-        "a.jsonl": "".join(json.dumps(row) + "\n" for row in rows), "empty.jsonl": "", "broken.jsonl": '{"text": "one two\n',
+        "empty.jsonl": "", "broken.jsonl": '{"text": "one two\n',
         "b.csv": "id,text,n\n" + "".join(f"{r['id']},{r['text']},{r['n']}\n" for r in rows),
         "overrides.jsonl": '{"id": "d1", "action": "keep"}\n', "notes/image.png": "\x89PNG\r\n\x1a\n\x00\x00", "binary.txt": "".join(map(chr, range(256))),
     }  # fmt: skip
@@ -105,7 +107,6 @@ def commands():
 
 
 def call(line):
-    """Run a command line; return (exit status, standard output, standard error)."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
@@ -131,9 +132,7 @@ class Commands:
                 call(line.split())
 
     def judge(self, seed, folder):
-        """Run one command line; return the command and how it ended."""
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(self.folder, folder, symlinks=True)
+        shutil.copytree(self.folder, folder, symlinks=True, dirs_exist_ok=True)
         r = Random(seed)
         words, command = r.choice(self.commands)
         line = arguments(r, words, command)

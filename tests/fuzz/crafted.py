@@ -6,7 +6,6 @@ import os
 import shutil
 from contextlib import closing
 from hashlib import blake2b
-from random import Random
 from zlib import crc32
 
 import numpy as np
@@ -16,10 +15,11 @@ import pyarrow.parquet as pq
 from commands import call
 from json_lines import write_lines
 from judging import expect
-from stores import left_by_a_dead
+from stores import Folders, left_by_a_dead
 
 import lookalike as la
 from lookalike.files.descriptions import encoded
+from lookalike.serve.desk_job import Desk, Wanted
 
 BASE = " ".join(f"w{i}" for i in range(30))
 ROWS = [{"id": f"d{i}", "text": f"{BASE}{' x' * (i % 4)} y{i % 5}", "n": i} for i in range(12)]
@@ -31,7 +31,6 @@ JOBS = {
     "keepers": {"id": "id", "empty": "drop"}, "all": {"id": "id", "evidence": "all", "overrides": [{"id": "d2", "action": "keep"}]},
     "sketch": {"verify": "sketch"}, "simhash": {"method": "simhash", "radius": 12, "threshold": 0.6},
 }  # fmt: skip
-KINDS = (*JOBS, *JOBS, "week", "history", "history", "history", "history texts", "history texts", "work", "index")
 
 
 def places_in(value, path=()):
@@ -114,14 +113,17 @@ def redone(said, own):
     return encoded(said if own else {**said, "seal": "0" * 32}, own)
 
 
-class Crafted:
-    """Sound folders of every kind, made once; a case changes one value of a copy, and whatever reads such folders reads it."""
+class Crafted(Folders):
+    """Folders of which one value is another."""
+
+    kinds = (*JOBS, *JOBS, "week", "history", "history", "history", "history texts", "history texts", "work", "made index")
 
     def __init__(self, folder):
+        super().__init__(folder)
         os.environ["XDG_STATE_HOME"] = str(folder / "state")
-        self.folder, self.new = folder, folder / "new.jsonl"
+        self.new = folder / "new.jsonl"
         for name in ("in", "notes"):
-            (folder / name).mkdir(parents=True)
+            (folder / name).mkdir()
         write_lines(folder / "in/a.jsonl", ROWS)
         write_lines(self.new, (row | {"id": f"n{row['id']}"} for row in ROWS[::2]))
         for i, row in enumerate(ROWS[:5]):
@@ -132,62 +134,44 @@ class Crafted:
         la.dedup([folder / "in", folder / "notes"], threads=1, counts=True).save_sketches(folder / "history")
         la.dedup(pa.Table.from_pylist(ROWS), id="id", threads=1).save_sketches(folder / "history texts")
         la.dedup(self.new, against=folder / "history", threads=1).save(folder / "week")
-        with la.Index.create(folder / "index", threshold=0.7) as index:
+        with la.Index.create(folder / "made index", threshold=0.7) as index:
             index.add([row["id"] for row in ROWS], [row["text"] for row in ROWS])
         left_by_a_dead(lambda: la.dedup(folder / "in", threads=1, work=folder / "work"))
 
-    def judge(self, seed, folder):
-        """Change and read one folder; return its kind and how that ended."""
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        r = Random(seed)
-        kind = r.choice(KINDS)
-        target = shutil.copytree(self.folder / kind, folder / kind)
-        craft = {"index": self._craft_index, "work": self._craft_work}.get(kind, self._craft)
-        craft(r, target)
-        read = {"index": self._index, "work": self._work}.get(kind, self._history if kind[:7] == "history" else self._result)
-        try:
-            read(r, target, folder)
-        except la.LookalikeError as error:
-            expect(str(error).strip(), "an error without a message")
-            return kind, f"refused: {type(error).__name__}"
-        return kind, "result"
-
-    @staticmethod
-    def _craft(r, target):
-        """Change the description or a table of a saved result or saved sketches."""
-        description = next(target / name for name in ("result.json", "sketches.json") if (target / name).exists())
-        said = json.loads(description.read_bytes())
-        tables = sorted(path for path in target.iterdir() if path.suffix == ".parquet")
-        if r.random() < 0.5:
-            said = other_json(r, said)
+    def change(self, r, kind, target):
+        """Change a value of a description, or of a table of a saved result or saved sketches; checksums fit."""
+        path = target / {"made index": "manifest", "work": "job.json"}.get(kind, "result.json")
+        path = path if path.exists() else target / "sketches.json"
+        data = path.read_bytes()
+        said = json.loads(data[9:] if kind == "made index" else data)
+        if kind == "made index":
+            body = json.dumps(other_json(r, said)).encode()
+            path.write_bytes(b"%08x\n" % crc32(body) + body)
+        elif kind == "work":
+            said = other_json(r, {name: said[name] for name in ("job", "token")})
+            checked = json.dumps([said.get(name) for name in ("job", "token")], sort_keys=True).encode()
+            path.write_text(json.dumps(said | {"crc32": crc32(checked)}))
         else:
-            path = r.choice(tables)
-            try:
-                pq.write_table(other_table(r, pq.read_table(path)), path)
-            except (pa.ArrowException, OverflowError, ValueError):  # what cannot be written, nobody can send
-                return
-            if "files" in said and description.name == "result.json":
-                said["files"][path.name]["blake2b"] = blake2b(path.read_bytes()).hexdigest()
-            elif path.name.endswith("counts.parquet"):
-                said["counts"]["of"][-1]["rows"] = pq.read_metadata(path).num_rows
-            elif r.random() < 0.9:
-                n_before, n = said["files"][0]["rows"], pq.read_metadata(path).num_rows
-                said["files"][0] |= {"bytes": path.stat().st_size, "rows": n}
-                said["inputs"][-1]["rows"] += n - n_before
-        description.write_bytes(redone(said, r.random() < 0.7))
+            said = other_json(r, said) if r.random() < 0.5 else self._change_table(r, target, said)
+            path.write_bytes(redone(said, r.random() < 0.7))
+        return True
 
     @staticmethod
-    def _craft_index(r, target):
-        body = json.dumps(other_json(r, json.loads((target / "manifest").read_bytes()[9:]))).encode()
-        (target / "manifest").write_bytes(b"%08x\n" % crc32(body) + body)
-
-    @staticmethod
-    def _craft_work(r, target):
-        held = json.loads((target / "job.json").read_bytes())
-        held = other_json(r, {name: held[name] for name in ("job", "token")})
-        checked = json.dumps([held.get(name) for name in ("job", "token")], sort_keys=True).encode()
-        (target / "job.json").write_text(json.dumps(held | {"crc32": crc32(checked)}))
+    def _change_table(r, target, said):
+        path = r.choice(sorted(path for path in target.iterdir() if path.suffix == ".parquet"))
+        try:
+            pq.write_table(other_table(r, pq.read_table(path)), path)
+        except (pa.ArrowException, OverflowError, ValueError):  # what cannot be written, nobody can send
+            return said
+        n = pq.read_metadata(path).num_rows
+        if (target / "result.json").exists():
+            said["files"][path.name]["blake2b"] = blake2b(path.read_bytes()).hexdigest()
+        elif path.name.endswith("counts.parquet"):
+            said["counts"]["of"][-1]["rows"] = n
+        elif r.random() < 0.9:
+            said["inputs"][-1]["rows"] += n - said["files"][0]["rows"]
+            said["files"][0] |= {"bytes": path.stat().st_size, "rows": n}
+        return said
 
     def _command(self, *line):
         """Run a command, which ends with 0, 1 or 2, and says why if not with 0."""
@@ -197,9 +181,8 @@ class Crafted:
             expect(err.strip(), "a failure without a message", line)
             raise la.errors.InputDataError(err)
 
-    def _result(self, r, target, folder):
-        from lookalike.serve.desk_job import Desk, Wanted
-
+    def _result(self, r, target, *_):
+        folder = target.parent
         match r.randrange(6):
             case 0:
                 self._command("show", target, *r.choice([[], ["--json"]]))
@@ -226,7 +209,10 @@ class Crafted:
                 result.save(folder / "again")
                 la.Result.load(folder / "again", trust=self.folder)
 
-    def _history(self, r, target, folder):
+    _keepers = _all = _sketch = _simhash = _week = _result
+
+    def _history(self, r, target, *_):
+        folder = target.parent
         ids = ["--id", "id"] if target.name == "history texts" else []
         job = [self.new, "--against", target, "--set", f"trust={self.folder}", "--quiet", "--threads", "1", *ids]
         if r.random() < 0.3:
@@ -240,10 +226,10 @@ class Crafted:
             counts, out = r.choice([[], ["--set", "counts=true"]]), folder / "out.jsonl"
             self._command("dedup", *job, *counts, "--annotate", "-o", out, "--set", f"save_sketches={folder / 'next'}")
 
-    def _work(self, r, target, folder):
+    def _work(self, r, target, *_):
         self._command("dedup", self.folder / "in", "--threads", "1", "--work", target, "--quiet")
 
-    def _index(self, r, target, folder):
+    def _made(self, r, target, *_):
         with la.Index.open(target, r.choice(["read", "write"])) as index:
             index.query([ROWS[0]["text"]])
             list(index.export())

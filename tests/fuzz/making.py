@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -37,7 +38,7 @@ def text(r):
     if r.random() < 0.15:
         return r.choice(["", " \t\n", "…", "\u00a0"])
     joint = r.choice([" ", " ", "  ", "\n", ", ", "\r\n", "\u3000"])
-    return joint.join(r.choice(WORDS) for _ in range(r.choice([1, 2, 4, 5, 6, 20, 60])))
+    return joint.join(r.choices(WORDS, k=r.choice([1, 2, 4, 5, 6, 20, 60])))
 
 
 def rows(r, n, first=0):
@@ -72,26 +73,26 @@ def damage(r, data):
     """Cut, flip, insert, remove, repeat, recode, or put in what readers stumble over, once or twice."""
     for _ in range(r.choice([1, 1, 1, 2])):
         at = r.randrange(len(data) + 1)
+        before, after = data[:at], data[at:]
         match r.randrange(13):
             case 0:
-                data = data[:at]
-            case 1 if data:
-                at = r.randrange(len(data))
-                data = data[:at] + bytes([data[at] ^ (1 << r.randrange(8))]) + data[at + 1 :]
+                data = before
+            case 1 if after:
+                data = before + bytes([after[0] ^ (1 << r.randrange(8))]) + after[1:]
             case 2:
-                data = data[:at] + r.randbytes(r.choice([1, 2, 8])) + data[at:]
+                data = before + r.randbytes(r.choice([1, 2, 8])) + after
             case 3:
-                data = data[:at] + data[at + r.choice([1, 4, 50]) :]
+                data = before + after[r.choice([1, 4, 50]) :]
             case 4:
-                data = data[:at] + data
+                data = before + data
             case 5:
                 data = r.choice(STARTS) + data
             case 6:
                 data = data.replace(b"\n", r.choice(BREAKS))
             case 7:
-                data = data[:at] + r.choice(NASTY) + data[at:]
-            case 8 | 9 | 10 as kind:
-                old, new = REPLACED[kind - 8]
+                data = before + r.choice(NASTY) + after
+            case 8 | 9 | 10:
+                old, new = r.choice(REPLACED)
                 data = data.replace(old, r.choice(new), r.choice([1, -1]))
             case 11 if r.random() < 0.3:
                 data = data.decode("utf-8", "replace").encode(r.choice(["utf-16", "utf-16-le", "latin-1", "utf-32"]), "replace")
@@ -107,7 +108,6 @@ def as_jsonl(r, records):
 
 
 def as_csv(r, records):
-    """Records with the columns in any order."""
     names, out = r.sample(["id", "text", "n"], 3), io.StringIO()
     how = {"lineterminator": r.choice(["\n", "\r\n"]), "quoting": r.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])}
     writer = csv.DictWriter(out, names, **how)
@@ -118,37 +118,40 @@ def as_csv(r, records):
 
 
 TEXT_TYPES = (
-    pa.string(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.dictionary(pa.int32(), pa.string()),
-)  # fmt: skip
+    pa.string(),
+    pa.string(),
+    pa.large_string(),
+    pa.string_view(),
+    pa.binary(),
+    pa.dictionary(pa.int32(), pa.string()),
+)
 
 
 def write_parquet(r, records, path):
     """The same as parquet, the text in any type that holds text, beside columns of other types."""
-    texts = pa.array([record["text"] for record in records], pa.string())
-    kind = r.choice(TEXT_TYPES)
-    columns = {"id": pa.array([record["id"] for record in records], pa.string())}
-    nested = [{"x": i, "y": [i, None]} for i in range(len(records))]
+    ids, texts, numbers = ([record[name] for record in records] for name in ("id", "text", "n"))
+    texts, kind, columns = pa.array(texts, pa.string()), r.choice(TEXT_TYPES), {"id": pa.array(ids, pa.string())}
     if r.random() < 0.3:  # before the text: the leaves of a nested column shift those after it
-        columns["nested"] = pa.array(nested, pa.struct([("x", pa.int64()), ("y", pa.list_(pa.int64()))]))
+        nested = pa.struct([("x", pa.int64()), ("y", pa.list_(pa.int64()))])
+        columns["nested"] = pa.array([{"x": i, "y": [i, None]} for i in range(len(records))], nested)
     columns["text"] = texts.dictionary_encode() if pa.types.is_dictionary(kind) else texts.cast(kind)
-    numbers = [record["n"] for record in records]
-    if all(v is None or (type(v) in (int, float) and abs(v) < 2**53) for v in numbers):
-        columns["n"] = pa.array([None if v is None else float(v) for v in numbers], pa.float64())
-    else:
-        columns["n"] = pa.array([None if v is None else json.dumps(v) for v in numbers], pa.string())
-    table = pa.table(columns)
-    codec = r.choice(["snappy", "none", "zstd", "gzip", "brotli", "lz4"])
-    pq.write_table(table, path, row_group_size=r.choice([1, 2, 100]), compression=codec, use_dictionary=r.random() < 0.5,
-                   data_page_version=r.choice(["1.0", "2.0"]))  # fmt: skip
+    small = all(v is None or (type(v) in (int, float) and abs(v) < 2**53) for v in numbers)
+    numbers = [None if v is None else float(v) if small else json.dumps(v) for v in numbers]
+    columns["n"] = pa.array(numbers, pa.float64() if small else pa.string())
+    how = {
+        "row_group_size": (1, 2, 100),
+        "compression": ("snappy", "none", "zstd", "gzip", "brotli", "lz4"),
+        "use_dictionary": (False, True),
+        "data_page_version": ("1.0", "2.0"),
+    }
+    pq.write_table(pa.table(columns), path, **{name: r.choice(values) for name, values in how.items()})
 
 
 def compressed(r, kind, data):
     """Compressed by the suffix, in one member or two."""
     at = r.randrange(len(data) + 1) if r.random() < 0.5 else 0
-    if not kind.endswith((".gz", ".zst")):
-        return data
-    pack = gzip.compress if kind.endswith(".gz") else (lambda part: pa.Codec("zstd").compress(part, asbytes=True))
-    return (pack(data[:at]) if at else b"") + pack(data[at:])
+    pack = {"gz": gzip.compress, "zst": partial(pa.Codec("zstd").compress, asbytes=True)}.get(kind.rpartition(".")[2])
+    return data if pack is None else (pack(data[:at]) if at else b"") + pack(data[at:])
 
 
 def settings(r, kind):
@@ -180,20 +183,19 @@ def ignored(r, records):
 
 
 def write_file(r, kind, records, path, damaged):
-    """Write records in a format, then damage the bytes, before or after they are compressed."""
     if kind == "parquet":
         write_parquet(r, records, path)
-        if damaged:
-            path.write_bytes(damage(r, path.read_bytes()))
-        return
-    plain = as_csv(r, records) if kind == "csv" else as_jsonl(r, records)
-    inside = damaged and (kind in ("csv", "jsonl") or r.random() < 0.6)
-    data = compressed(r, kind, damage(r, plain) if inside else plain)
-    path.write_bytes(damage(r, data) if damaged and not inside else data)
+        data = path.read_bytes()
+    elif kind == "txt":
+        data = records[0]["text"].replace("\x00", "").encode("utf-8", "surrogatepass")
+    else:
+        plain = as_csv(r, records) if kind == "csv" else as_jsonl(r, records)
+        inside = damaged and (kind in ("csv", "jsonl") or r.random() < 0.6)
+        data, damaged = compressed(r, kind, damage(r, plain) if inside else plain), damaged and not inside
+    path.write_bytes(damage(r, data) if damaged else data)
 
 
 def make(seed, folder):
-    """Write the files of a case below a folder; the same ones for the same seed."""
     r = Random(seed)
     kind = r.choice(KINDS)
     case = Case(seed, kind, folder, [], [], settings(r, kind), damaged=r.random() < (0.2 if kind == "parquet" else 0.5))
@@ -201,23 +203,16 @@ def make(seed, folder):
     if made and r.random() < 0.2:
         case.settings["ignore"] = ignored(r, made)
     places = [("in", made, case.inputs)]
-    if r.random() < 0.3:
-        again = [dict(record, id=f"r{i}") for i, record in enumerate(made) if r.random() < 0.4]
+    if r.random() < 0.4:
+        again = [dict(record, id=f"r{i}") for i, record in enumerate(made) if r.random() < 0.15]
         places.append(("reference", rows(r, r.choice([0, 1, 4]), 1000) + again, case.against))
     for name, records, paths in places:
         (folder / name).mkdir()
-        if kind == "txt":
-            for i, record in enumerate(records[:6]):
-                path = folder / name / f"{i}.txt"
-                data = record["text"].replace("\x00", "").encode("utf-8", "surrogatepass")
-                path.write_bytes(damage(r, data) if case.damaged and i == 0 else data)
-                paths.append(path)
-            continue
-        n_files = r.choice([1, 1, 2]) if name == "in" else 1
-        share = -(-len(records) // n_files)
+        n_files = min(6, len(records)) if kind == "txt" else r.choice([1, 1, 2]) if name == "in" else 1
+        share = 1 if kind == "txt" else -(-len(records) // n_files)
         for i in range(n_files):
-            path = folder / name / f"{i}.{kind}"
-            write_file(r, kind, records[i * share : (i + 1) * share], path, case.damaged and i == 0 and name == "in")
+            path, damaged = folder / name / f"{i}.{kind}", case.damaged and i == 0 and (name == "in" or kind == "txt")
+            write_file(r, kind, records[i * share : (i + 1) * share], path, damaged)
             paths.append(path)
     if not case.inputs:
         (folder / "in" / "0.txt").write_text("one lonely document")

@@ -1,71 +1,89 @@
 """Fuzzes the program: ``run.py --minutes 10``, or ``--cases 300``. Prints the defects, each with its seed, and what was covered.
 
-A case runs in a worker process, so that a crash or a hang is a result like any other. The same seed makes the same case.
+Cases run in a child process, so that a crash or a hang is a result like any other. The same seed makes the same case.
 """
 
 import argparse
 import json
-import subprocess
+import os
+import shutil
+import signal
 import sys
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
+
+sys.path[:0] = [str(Path(__file__).parents[1])]
 KINDS = ("core", "inputs", "stores", "commands", "crafted")
-PATIENCE = 300.0  # seconds without a line from a worker: it hangs
+PATIENCE = 300  # seconds for a case: it hangs
 
 
-class Supervisor:
-    """Runs workers of one kind and collects how their cases ended."""
+def judge_of(kind, folder):
+    """What runs a case of a kind: it is told the seed and an empty folder, and returns what the case was and how it ended."""
+    import commands
+    import core
+    import crafted
+    import judging
+    import stores
 
-    def __init__(self, kind, folder):
-        self.kind, self.out, self.ended = kind, folder / f"{kind}.jsonl", {}
-        self.out.touch()
+    if kind in ("core", "inputs"):
+        return {"core": core, "inputs": judging}[kind].judge
+    return {"stores": stores.Stores, "commands": commands.Commands, "crafted": crafted.Crafted}[kind](folder).judge
 
-    def _collect(self):
-        for case in map(json.loads, self.out.read_text().splitlines()):
-            if case["ended"] != "crashed" or case["seed"] not in self.ended:  # a hang that was noted stays one
-                self.ended[case["seed"]] = case
 
-    def run(self, start, stop, deadline):
-        """Run cases until all are through or the time is; a worker that crashes or hangs is replaced by another."""
-        while start < stop and time.monotonic() < deadline:
-            program, given = Path(__file__).with_name("worker.py"), map(str, (self.kind, start, stop, self.out))
-            process = subprocess.Popen([sys.executable, str(program), *given])
-            seen, heard, hung = 0, time.monotonic(), False
-            while process.poll() is None and time.monotonic() < deadline and not hung:
-                time.sleep(0.1)
-                if (size := self.out.stat().st_size) != seen:
-                    seen, heard = size, time.monotonic()
-                hung = time.monotonic() - heard > PATIENCE
-            process.kill()
-            code, in_time = process.wait(), time.monotonic() < deadline
-            self._collect()
-            last = max(self.ended, default=start - 1)
-            if code and last < start:
-                raise SystemExit(f"a worker ended with {code} before its first case")
-            if hung or (code and in_time):
-                self.ended[last]["ended"] = f"HANG after {PATIENCE:.0f} s" if hung else f"CRASH: exit status {code}"
-            elif code and self.ended[last]["ended"] == "crashed":
-                del self.ended[last]  # out of time in the middle of a case
-            start = last + 1
+def run_case(judge, seed, folder):
+    from judging import WrongAnswerError, place
 
-    def report(self):
-        """Print the defects and the coverage; return the number of defects."""
-        cases = [case for _, case in sorted(self.ended.items())]
-        bad = [case for case in cases if not case["ended"].startswith(("result", "refused"))]
-        for case in bad:
-            print(f"{self.kind} {case['seed']}: {case['ended']}")
-        seeds = f"seeds {cases[0]['seed']} to {cases[-1]['seed']}" if cases else "no seed"
-        slowest = max((case.get("seconds", 0.0) for case in cases), default=0.0)
-        print(f"{self.kind}: {len(cases)} cases, {seeds}, {len(bad)} defects; the slowest took {slowest:.1f} s")
-        counts = {}
-        for case in cases:
-            counts.setdefault(case.get("what", "?"), Counter())[case["ended"].partition(":")[0]] += 1
-        for what, ended in sorted(counts.items()):
-            print(f"  {what:14} " + ", ".join(f"{how} {n}" for how, n in sorted(ended.items())))
-        return len(bad)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    begun, what = time.perf_counter(), "?"
+    try:
+        what, ended = judge(seed, folder)
+    except WrongAnswerError as error:
+        ended = f"WRONG: {error} @ {place(error)}"
+    except Exception as error:
+        ended = f"TRACEBACK: {type(error).__name__}: {error!s:.300} @ {place(error)}"
+    return what, ended, time.perf_counter() - begun
+
+
+def run(judge, seeds, deadline, folder):
+    """Run cases until all are through or the time is: {seed: (what, how it ended, seconds)}; after a crash or a hang go on."""
+    found, seed = {}, seeds.start
+    while seed < seeds.stop and time.monotonic() < deadline:
+        reader, writer = os.pipe()
+        if (child := os.fork()) == 0:
+            while seed < seeds.stop and time.monotonic() < deadline:
+                signal.alarm(PATIENCE)  # which nothing handles: it ends the process
+                os.write(writer, json.dumps(run_case(judge, seed, folder)).encode() + b"\n")
+                seed += 1
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader) as stream:
+            for line in stream:
+                found[seed] = json.loads(line)
+                seed += 1
+        if code := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+            hung = code == -signal.SIGALRM
+            found[seed] = "?", f"HANG after {PATIENCE} s" if hung else f"CRASH: exit status {code}", PATIENCE * hung
+            seed += 1
+    return found
+
+
+def report(kind, found):
+    """Print the defects and the coverage; return the number of defects."""
+    bad = {seed: ended for seed, (_, ended, _) in found.items() if not ended.startswith(("result", "refused"))}
+    for seed, ended in bad.items():
+        print(f"{kind} {seed}: {ended}")
+    seeds = f"seeds {min(found)} to {max(found)}" if found else "no seed"
+    slowest = max((seconds for *_, seconds in found.values()), default=0.0)
+    print(f"{kind}: {len(found)} cases, {seeds}, {len(bad)} defects; the slowest took {slowest:.1f} s")
+    counts = Counter((what, ended.partition(":")[0]) for what, ended, _ in found.values())
+    for (what, ended), n in sorted(counts.items()):
+        print(f"  {what:14} {ended} {n}")
+    return len(bad)
 
 
 def main(arguments=None):
@@ -75,13 +93,12 @@ def main(arguments=None):
     parser.add_argument("--seed", type=int, default=0, help="the first one")
     parser.add_argument("--kind", choices=KINDS, default=None)
     given = parser.parse_args(arguments)
-    kinds = [given.kind] if given.kind else list(KINDS)
-    defects = 0
-    with tempfile.TemporaryDirectory(prefix="lookalike-fuzz-") as folder:
-        for kind in kinds:
-            supervisor = Supervisor(kind, Path(folder))
-            supervisor.run(given.seed, given.seed + given.cases, time.monotonic() + 60 * given.minutes / len(kinds))
-            defects += supervisor.report()
+    np.seterr(over="ignore")
+    kinds, defects = [given.kind] if given.kind else list(KINDS), 0
+    for kind in kinds:
+        with tempfile.TemporaryDirectory(prefix="lookalike-fuzz-") as name:
+            judge, seeds = judge_of(kind, Path(name) / "sound"), range(given.seed, given.seed + given.cases)
+            defects += report(kind, run(judge, seeds, time.monotonic() + 60 * given.minutes / len(kinds), Path(name) / "case"))
     sys.exit(1 if defects else 0)
 
 

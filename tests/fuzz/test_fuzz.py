@@ -12,7 +12,6 @@ HERE = Path(__file__).parent
 
 
 def run(program, *arguments):
-    """Run one of the programs of this folder; return (exit status, what it printed)."""
     command = [sys.executable, str(HERE / program), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
     return done.returncode, done.stdout + done.stderr
@@ -60,8 +59,9 @@ def test_a_defect_is_seen(tmp_path, monkeypatch):
     monkeypatch.setattr(la, "dedup", wrong)
     seen = 0
     for seed in range(80):
+        (tmp_path / str(seed)).mkdir()
         try:
-            judging.judge(seed, tmp_path / "case")
+            judging.judge(seed, tmp_path / str(seed))
         except judging.WrongAnswerError:
             seen += 1
         except Exception:

@@ -69,6 +69,9 @@ def test_plans():
     asked = [(0.6, 0.95), (0.7, 0.99), (0.8, 0.99), (0.9, 0.95), (0.99, 0.99)]
     plans = [la.plan(threshold=threshold, recall=recall) for threshold, recall in asked]
     assert [(plan.bands, plan.rows) for plan in plans] == [(63, 6), (37, 6), (16, 6), (5, 7), (3, 19)]
+    asked = [(0.3, 0.999, None), (0.95, 0.9, None), (0.7, 0.95, 128), (0.9, 0.99, 128), (0.8, 0.99, 256), (1.0, 0.5, 1)]
+    plans = [la.plan(threshold=threshold, recall=recall, permutations=n) for threshold, recall, n in asked]
+    assert [(plan.bands, plan.rows) for plan in plans] == [(253, 3), (3, 12), (17, 5), (11, 10), (26, 8), (1, 1)]
 
 
 def test_from_arrays():

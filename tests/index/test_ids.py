@@ -1,5 +1,7 @@
 """Ids: what is refused is named, and leaves the index as it was; documents by their ids."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas
 import pyarrow as pa
@@ -10,11 +12,11 @@ import lookalike as la
 from lookalike.errors import ParameterError
 
 
-def test_what_is_refused(tmp_path):
+def test_what_is_refused():
     texts = ["one text", "another text", "a third text"]
     with la.Index.create("x") as index:
         index.add(["there"], ["a text that is there"])
-        files = sorted(p.name for p in (tmp_path / "x").iterdir())
+        files = sorted(Path("x").iterdir())
         for message, ids in {
             "the id 'a' is given twice": ["a", "b", "a"],
             "the id 'there' is already in the index; pass replace=True": ["x", "y", "there"],
@@ -28,78 +30,59 @@ def test_what_is_refused(tmp_path):
             "got a single bytes": b"abc",
             "NoneType": None,
             "a single int": 7,
+            "ids must be a list or a column; got dict": {"a": 1, "b": 2, "c": 3},
+            "there are 2 ids and 3 texts": iter("ab"),
+            "must fit 64 bits.*in row 1": [0, 1 << 63, 1],
+            "must fit 64 bits.*in row 0": [-(1 << 63) - 1, 0, 1],
         }.items():
             assert_raises(ParameterError, message, index.add, ids, texts)
-        assert len(index) == 1 and sorted(p.name for p in (tmp_path / "x").iterdir()) == files
-        assert index.query(texts).num_rows == 0
-
-
-def test_integers_fit_64_bits_or_are_refused():
-    ends = [-(1 << 63), (1 << 63) - 1, 0]
-    with la.Index.create("x") as index:
-        index.add(ends, ["one two three", "four five six", "seven eight nine"])
-        assert sorted(i for t in index.export() for i in t["id"].to_pylist()) == sorted(ends)
-        for beyond in (1 << 63, -(1 << 63) - 1, 10**4999):
-            assert_raises(ParameterError, "must fit 64 bits.*in row 0", index.add, [beyond], ["ten"])
-        assert_raises(ParameterError, "are of type int; got '0' of type str", index.remove, ["0"])
-        assert index.remove(ends) == 3
+        assert len(index) == 1 and sorted(Path("x").iterdir()) == files and index.query(texts).num_rows == 0
 
 
 def test_odd_ids_come_back_as_they_were():
-    ids = ["", " ", "a\nb", "a\r", "\u2028", "\0", "x" * 100_000, "\U0010ffff", "1", "01"]
+    """They and their texts may come from generators; columns of numbers are ids."""
+    odd = ["", " ", "a\nb", "a\r", "\u2028", "\0", "x" * 100_000, "\U0010ffff", "1", "01"]
+    ends = [-(1 << 63), (1 << 63) - 1, 0]
+    for name, ids, given in (("texts", odd, iter(odd)), ("ints", ends, np.array(ends)), ("series", ends, pandas.Series(ends))):
+        texts = ["one \ufffd two", *(f"text number {i} of these" for i in range(1, len(ids)))]
+        with la.Index.create(name, keep_text=True) as index:
+            index.add([], [])
+            index.add(given, iter([b"one \xff two", *texts[1:]]))
+            index.compact()
+            exported = pa.concat_tables(index.export()).to_pydict()
+            assert exported == {"id": ids, "text": texts}, "U+FFFD for what was no UTF-8"
+            assert index.query(iter(texts), top=1)["id"].to_pylist() == ids == index.get(iter(ids))["id"].to_pylist()
+            assert index.remove(iter(ids[::2])) == (len(ids) + 1) // 2 and index.remove(ids) == len(ids) // 2
+            wrong, said = ([0], "are of type str; got '0' of type int") if name == "texts" else (["0"], "of type int; got '0'")
+            assert_raises(ParameterError, said, index.remove, wrong)
+
+
+def test_an_index_without_any():
     with la.Index.create("x", keep_text=True) as index:
-        index.add(ids, [b"one \xff two", *(f"text number {i} of these" for i in range(1, len(ids)))])
         index.compact()
-        exported = pa.concat_tables(index.export())
-        assert exported["id"].to_pylist() == ids and exported["text"][0].as_py() == "one \ufffd two", "which was no UTF-8"
-        assert index.remove(ids[::2]) == 5 and index.remove(ids) == 5
-
-
-def test_columns_of_numbers_are_ids():
-    with la.Index.create("x") as index:
-        index.add(pandas.Series([4, 5]), pandas.Series(["one two three", "four five six"]))
-        index.add(np.array([-3]), ["seven eight nine"])
-        assert index.query(["four five six", "seven eight nine"])["id"].to_pylist() == [5, -3]
+        assert index.contains([1]).tolist() == index.contains(["1"]).tolist() == [False]
+        assert index.get(["1"]).num_rows == index.query(["text"]).num_rows == index.remove(["x"]) == 0
 
 
 TEXTS = {"a": "one two three", "b": "", "c": "four five six", "é": "seven"}
 
 
-@pytest.fixture(params=[True, False], ids=["texts", "no texts"])
-def index(request, tmp_path):
-    """An index of three segments, in which a document was replaced and another one removed."""
-    with la.Index.create(tmp_path / "x", keep_text=request.param) as made:
-        made.add(["a", "b"], ["old", ""])
-        made.add(["c", "d"], ["four five six", "gone"])
-        made.add(["a", "é"], ["one two three", "seven"], replace=True)
-        made.remove(["d"])
-        yield made
-
-
-def test_documents_are_returned_in_the_order_of_their_ids(index):
-    found = index.get(["é", "nothing", "a", "d", "b", "c", "a"])
-    assert found["id"].to_pylist() == ["é", "a", "b", "c", "a"]
-    assert index.query(["old", "gone", "one two three"])["id"].to_pylist() == ["a"] and len(index) == 4
-    assert found.column_names == (["id", "text"] if index.info["keep_text"] else ["id"])
-    assert "text" not in found.column_names or found["text"].to_pylist() == [TEXTS[id] for id in found["id"].to_pylist()]
-
-
-def test_which_ids_are_there(index):
-    assert index.contains(["a", "d", "é", "", "b"]).tolist() == [True, False, True, False, True]
-    assert index.contains([]).tolist() == [] and len(index.get([])) == len(index.get(["nothing"])) == 0
-
-
-def test_ids_of_another_type(index):
-    for ask in (index.get, index.contains):
-        for said, ids in (("of type str", [1]), ("must be a list", "a")):
-            assert_raises(ParameterError, said, ask, ids)
-
-
-def test_ids_that_are_numbers_and_an_index_without_any():
-    with la.Index.create("x", keep_text=True) as index:
-        index.compact()
-        assert index.contains([1]).tolist() == index.contains(["1"]).tolist() == [False]
-        assert index.get(["1"]).num_rows == index.query(["text"]).num_rows == index.remove(["x"]) == 0
-        index.add([], [])
-        index.add([1, -(1 << 63)], ["one", "least"])
-        assert index.get([-(1 << 63), 1, 2]).to_pylist() == [{"id": -(1 << 63), "text": "least"}, {"id": 1, "text": "one"}]
+@pytest.mark.parametrize("keep_text", [True, False])
+def test_documents_are_returned_in_the_order_of_their_ids(keep_text, monkeypatch):
+    """Of three segments, in which a document was replaced and another one removed, and of these merged, a row at a time."""
+    monkeypatch.setattr("lookalike.index.state.TOGETHER", 1)
+    with la.Index.create("x", keep_text=keep_text) as index:
+        index.add(["a", "b"], ["old", ""])
+        index.add(["c", "d"], ["four five six", "gone"])
+        index.add(["a", "é"], ["one two three", "seven"], replace=True)
+        index.remove(["d"])
+        for change in (len, la.Index.compact):
+            change(index)
+            found = index.get(["é", "nothing", "a", "d", "b", "c", "a"]).to_pylist()
+            assert found == [{"id": id, "text": TEXTS[id]} if keep_text else {"id": id} for id in "éabca"]
+        assert index.query(["old", "gone", "one two three"])["id"].to_pylist() == ["a"] and len(index) == 4
+        assert index.contains(["a", "d", "é", "", "b"]).tolist() == [True, False, True, False, True]
+        assert index.contains([]).tolist() == [] and len(index.get([])) == len(index.get(["nothing"])) == 0
+        for ask in (index.get, index.contains):
+            for said, ids in (("of type str", [1]), ("must be a list", "a")):
+                assert_raises(ParameterError, said, ask, ids)

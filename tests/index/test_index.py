@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from corpora import planted
-from index.writer import answers
+from index.look_ups import answers
 from raising import assert_raises
+from samples import one_in
 
 import lookalike as la
 from lookalike.errors import IncompatibleSketchError, IndexFormatError, OutputError, ParameterError
@@ -23,15 +24,11 @@ KINDS = {
 }
 
 
-@pytest.fixture
-def texts():
-    return planted(np.random.default_rng(4), n_families=60)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("batches", [[1] * 40 + [3, 1000], [100, 7, 50, 1000]])
-def test_any_way_of_adding_gives_the_same_answers(tmp_path, texts, kind, batches):
-    """As all documents added at once, whose answers are those of a twin (test_answers.py)."""
+@pytest.mark.parametrize("kind, batches", one_in(2, list(KINDS), [[1] * 40 + [3, 1000], [100, 7, 50, 1000]]))
+def test_any_way_of_adding_gives_the_same_answers(kind, batches, monkeypatch):
+    """As all documents added at once, whose answers are those of a twin (test_answers.py), and whatever is merged at a time."""
+    monkeypatch.setattr("lookalike.index.state.TOGETHER", 7)
+    texts = planted(np.random.default_rng(4), n_families=60)
     with la.Index.create("whole", **KINDS[kind]) as index:
         index.add(range(len(texts)), texts)
         expected = answers(index, texts[:80])
@@ -42,19 +39,16 @@ def test_any_way_of_adding_gives_the_same_answers(tmp_path, texts, kind, batches
             some = texts[begin : begin + size]
             index.add(range(begin, begin + len(some)), some)
             begin += size
-        assert len(index) == len(texts)
-        assert 1 < index.info["segments"] <= 10
-        assert answers(index, texts[:80]) == expected
-        assert answers(index, texts[:80], threads=3) == expected
-        assert answers(index, index.sketch(texts[:80])) == expected
+        assert len(index) == len(texts) and 1 < index.info["segments"] <= 10
+        for asked, how in ((texts[:80], {}), (texts[:80], {"threads": 3}), (index.sketch(texts[:80]), {})):
+            assert answers(index, asked, **how) == expected
         index.compact()
-        (segment,) = (tmp_path / "x").glob("segment-*")
-        size = segment.stat().st_size
-        assert (index.info["segments"], index.info["bytes"], index.info["bytes_per_document"]) == (1, size, size / len(texts))
+        (segment,) = Path("x").glob("segment-*")
+        size, info = segment.stat().st_size, index.info
+        assert (info["segments"], info["bytes"], info["bytes_per_document"]) == (1, size, size / len(texts))
         assert answers(index, texts[:80]) == expected
     with la.Index.open("x", "read") as again:
-        assert answers(again, texts[:80]) == expected
-        assert again.check() == []
+        assert answers(again, texts[:80]) == expected and again.check() == []
 
 
 REFUSED = (
@@ -82,24 +76,21 @@ REFUSED = (
 )
 
 
-def test_parameters(tmp_path):
+def test_parameters():
     for message, parameters in REFUSED:
         assert_raises(ParameterError, message, la.Index.create, "x", **parameters)
-    assert not (tmp_path / "x").exists()
-    with la.Index.create("a") as one, la.Index.create("b", seed=np.int64(2)) as other:
-        assert_raises(IncompatibleSketchError, "seed=1", one.query, other.sketch(["text"]))
-        for error, message, use in (
-            (OutputError, "is not an empty folder", lambda: la.Index.create("a")),
-            (ParameterError, "mode must be one of append, read", lambda: la.Index.open("a", "write")),
-            (
-                ParameterError,
-                "sketches alone cannot be added",
-                lambda: la.Index.create("c", keep_text=True).add(["z"], one.sketch(["z"])),
-            ),
-            (ParameterError, "threads must be at least 1", lambda: one.query(["a"], threads=0)),
-            (ParameterError, "1 ids and 2 texts", lambda: one.add(["d"], ["x", "y"])),
+    assert not Path("x").exists()
+    with la.Index.create("a") as one, la.Index.create("b", seed=np.int64(2), keep_text=True) as other:
+        for error, message, use, *given in (
+            (IncompatibleSketchError, "seed=1", one.query, other.sketch(["text"])),
+            (OutputError, "is not an empty folder", la.Index.create, "a"),
+            (ParameterError, "mode must be one of append, read", la.Index.open, "a", "write"),
+            (ParameterError, "sketches alone cannot be added", other.add, ["z"], other.sketch(["z"])),
+            (ParameterError, "1 ids and 2 texts", one.add, ["d"], ["x", "y"]),
         ):
-            assert_raises(error, message, use)
+            assert_raises(error, message, use, *given)
+        assert_raises(ParameterError, "threads must be at least 1", one.query, ["a"], threads=0)
+        assert_raises(ParameterError, "top must be an integer; got '3'", one.answers, ["a"], top="3")
 
 
 def test_parameters_are_written_out(monkeypatch):
@@ -117,90 +108,71 @@ def test_parameters_are_written_out(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_edges(tmp_path, kind):
-    """Nothing, empty texts alone, one row, a thousand equal ones, and ids and texts beyond ASCII."""
-    with la.Index.create(tmp_path / "x", keep_text=True, **KINDS[kind]) as index:
-        assert index.query([]).num_rows == index.query(["text"]).num_rows == index.remove(["x"]) == 0
+def test_edges(kind):
+    """Nothing, empty texts alone, and a thousand equal ones."""
+    same, names = ["the very same text in all of these"], [f"same {i}" for i in range(1000)]
+    with la.Index.create("x", **KINDS[kind]) as index:
         index.compact()
         index.add(["e1", "e2"], ["", "!?"])
-        assert index.query(["", "text"]).num_rows == 0 and len(index) == 2
-        index.add(["ключ", "鍵"], ["слова за словами одно за другим", "近似重複文書を見つける道具"])
-        assert index.query(["СЛОВА за словами: одно за другим"])["id"].to_pylist() == ["ключ"]
         index.compact()
-        assert index.query(["近似重複文書を見つける道具。"])["id"].to_pylist() == ["鍵"]
-        index.add([f"same {i}" for i in range(1000)], ["the very same text in all of these"] * 1000)
-        assert index.query(["the very same text in all of these"], top=None, threads=2).num_rows == 1000
-        assert index.first(["the very same text in all of these"] * 300, threads=2).num_rows == 300
-        assert index.remove([f"same {i}" for i in range(1000)]) == 1000 and len(index) == 4
+        assert index.query(["", "text"]).num_rows == index.query([]).num_rows == 0 and len(index) == 2
+        index.add(names, same * 1000)
+        assert index.query(same, top=None, threads=2).num_rows == index.remove(names) == 1000 and len(index) == 2
 
 
-@pytest.mark.parametrize(("threshold", "changed"), [(0.5, 62), (0.8, 18), (0.9, 7)])
-@pytest.mark.parametrize("how", [{}, {"bits": 1, "slots": 512}, {"sketch_bytes": 32}])
-def test_a_document_at_the_threshold_is_found_with_the_promised_probability(tmp_path, rng, threshold, changed, how):
-    """Texts of 200 words, of which some in a row are others: at the threshold, or a little below it."""
-    n, words = 1500, rng.integers(0, 1 << 60, (1500, 200)).astype(str)
-    others = words.copy()
-    others[:, 50 : 50 + changed] = rng.integers(0, 1 << 60, (n, changed)).astype(str)
-    kept, lost = 196 - changed - 4, changed + 4
-    assert threshold - 0.01 < kept / (196 + lost) <= threshold
-    with la.Index.create(tmp_path / "x", threshold=threshold, recall=0.95, **how) as index:
-        index.add(range(n), [" ".join(row) for row in words])
-        found = index.query([" ".join(row) for row in others])
-        stated = index.info["recall_at_threshold"]
-    share = sum(q == i for q, i in zip(found["query"].to_pylist(), found["id"].to_pylist(), strict=True)) / n
-    assert stated >= 0.95 and share > 0.95 - 4 * (0.05 * 0.95 / n) ** 0.5
+@pytest.mark.parametrize(
+    "how", [{}, {"bits": 1, "slots": 512}, {"bits": 4, "slots": 100}, {"sketch_bytes": 32}, {"recall": 0.5}]
+)
+def test_a_document_at_the_threshold_is_found_with_the_promised_probability(rng, how):
+    """Texts of some words, of which so many are others: the resemblance is the threshold, to a word."""
+    n = 1500
+    for threshold, size, changed in ((0.5, 180, 60), (0.8, 180, 20), (0.9, 190, 10)):
+        words = rng.integers(0, 1 << 60, (n, size)).astype(str)
+        assert size - changed == threshold * (size + changed)
+        with la.Index.create(f"{threshold}", threshold=threshold, width=1, **{"recall": 0.95} | how) as index:
+            index.add(range(n), [" ".join(row) for row in words])
+            words[:, :changed] = rng.integers(0, 1 << 60, (n, changed)).astype(str)
+            found = index.query([" ".join(row) for row in words])
+            stated = index.info["recall_at_threshold"]
+        share = sum(q == i for q, i in zip(found["query"].to_pylist(), found["id"].to_pylist(), strict=True)) / n
+        assert stated >= how.get("recall", 0.95) and share > stated - 4 * (stated * (1 - stated) / n) ** 0.5
 
 
-def test_golden_index(tmp_path):
+def test_golden_index():
     """The format is a contract: an index answers as it did when it was written, and is compacted and thinned out as ever."""
     golden = Path(__file__).parents[1] / "golden" / "index"
-    with la.Index.open(golden, "read") as index:
-        assert index.check() == [] and len(index) == 4
-        asked = ["The quick brown fox jumps over the lazy dog!", "pack my box with five dozen liquor jugs"]
-        rows = index.query(asked).to_pylist()
-        exported = pa.concat_tables(index.export()).to_pydict()
-    assert [(r["query"], r["id"], r["estimated_resemblance"], r["resemblance"]) for r in rows] == [
-        (0, "fox", 1.0, 1.0), (0, "fox again", 0.7812466620889601, 0.8), (1, "box", 1.0, 1.0),
-    ]  # fmt: skip
-    assert exported["id"] == ["fox", "box", "fox again", "none"]
-    assert ArrayFile(golden / "segment-00000000")["codes"][0, :4].tolist() == [20783, 29169, 55534, 33613]
-    shutil.copytree(golden, tmp_path / "x")
+    shutil.copytree(golden, "x")
+    asked = ["The quick brown fox jumps over the lazy dog!", "pack my box with five dozen liquor jugs"]
     with la.Index.open("x") as index:
-        index.compact()
-        assert pa.concat_tables(index.export()).to_pydict() == exported
+        exported = pa.concat_tables(index.export()).to_pydict()
+        assert index.check() == [] and exported["id"] == ["fox", "box", "fox again", "none"]
+        assert ArrayFile(golden / "segment-00000000")["codes"][0, :4].tolist() == [20783, 29169, 55534, 33613]
+        for change in (len, la.Index.compact):
+            change(index)
+            rows = [(*tuple(row.values())[:3], row["resemblance"]) for row in index.query(asked).to_pylist()]
+            assert rows == [(0, "fox", 1.0, 1.0), (0, "fox again", 0.7812466620889601, 0.8), (1, "box", 1.0, 1.0)]
+            assert pa.concat_tables(index.export()).to_pydict() == exported
         assert index.remove(["box"]) == 1 and len(index) == 3 and index.check() == []
 
 
 @pytest.mark.parametrize("keep_text", [True, False])
-def test_an_index_of_older_rules_takes_and_looks_up_no_texts(tmp_path, monkeypatch, keep_text):
+def test_an_index_of_older_rules_takes_and_looks_up_no_texts(monkeypatch, keep_text):
     """Its texts became other shingles: the error names the commands that make it anew."""
-    path = tmp_path / "x"
-    with la.Index.create(path, keep_text=keep_text) as index:
+    with la.Index.create("x", keep_text=keep_text) as index:
         index.add(["a", "b"], ["one two three", "four five six"])
         sketches = index.sketch(["one two three"])
     stated = la.Shingling.to_dict
     newer = stated(la.Shingling()).get("rules", 1) + 1
     monkeypatch.setattr(la.Shingling, "to_dict", lambda self: stated(self) | {"rules": newer})
-    with la.Index.open(path) as index:
-        for use in (
-            lambda: index.add(["c"], ["seven"]),
-            lambda: index.query(["x"]),
-            lambda: index.first(["x"]),
-            lambda: index.sketch(["x"]),
-            *([lambda: index.query(sketches)] if not keep_text else []),
-        ):
-            with pytest.raises(IncompatibleSketchError, match=r"lookalike index create NEW.*lookalike index add NEW") as error:
-                use()
-            assert (f"lookalike index export {path} -o texts.parquet" in str(error.value)) == keep_text
+    said = "lookalike index export x -o texts.parquet.*" * keep_text + "lookalike index create NEW.*lookalike index add NEW"
+    with la.Index.open("x") as index:
+        texts = [(use, ["x"]) for use in (index.query, index.first, index.sketch)]
+        for use, *given in ((index.add, ["c"], ["seven"]), *texts, *([] if keep_text else [(index.query, sketches)])):
+            assert_raises(IncompatibleSketchError, said, use, *given)
         assert index.info["parameters"]["shingling"].get("rules", 1) == newer - 1
         assert index.remove(["a"]) == 1 and index.check() == []
         index.compact()
         assert [i for t in index.export() for i in t["id"].to_pylist()] == ["b"]
-    with la.Index.create(tmp_path / "new", keep_text=keep_text) as index:
-        index.add(["b"], ["four five six"])
-        assert index.info["parameters"]["shingling"]["rules"] == newer
-    monkeypatch.undo()
-    assert_raises(IndexFormatError, "its shingles are", la.Index.open, tmp_path / "new")
 
 
 def test_measured_resemblance_is_not_fooled_by_hashes_that_were_foreseen():

@@ -1,38 +1,31 @@
 """An index lasts: damage is found, crashes and full disks lose nothing, writers and readers do not meet."""
 
 import os
-import shutil
-import signal
 import subprocess
 import sys
-import threading
-import time
-from itertools import islice
-from pathlib import Path
+from itertools import chain, repeat
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from corpora import planted
-from index.writer import KINDS, answers, apply, operations, text_of
+from endurance.test_endurance import kills
+from endurance.test_endurance import pytestmark as needs_a_compiler
+from index.look_ups import answers
 from raising import assert_raises
-from waiting import until
 
 import lookalike as la
 from lookalike.errors import IndexFormatError, OutputError
-from lookalike.index.manifest import read_manifest
+
+TEXTS = planted(np.random.default_rng(4), n_families=60)
 
 
 @pytest.fixture
-def texts():
-    return planted(np.random.default_rng(4), n_families=60)
-
-
-@pytest.fixture
-def three_segments(tmp_path, texts):
+def three_segments(tmp_path):
     path = tmp_path / "x"
     with la.Index.create(path, keep_text=True) as index:
         for i in range(3):
-            index.add(range(100 * i, 100 * i + 20), texts[20 * i : 20 * i + 20])
+            index.add(range(100 * i, 100 * i + 20), TEXTS[20 * i : 20 * i + 20])
         index.remove([0, 100])
     return path
 
@@ -53,151 +46,85 @@ def test_every_flipped_bit_and_every_cut_is_found(three_segments, rng):
             except IndexFormatError as error:
                 messages = [str(error)]
             assert len(messages) == 1 and path.name in messages[0], (path.name, messages)
-            if path.name.startswith("segment"):
-                with la.Index.open(three_segments, "read", salvage=True) as rest:
-                    assert len(rest.damaged) == 1 and rest.info["segments"] == 2 and len(rest) in (38, 39)
         path.write_bytes(whole)
     with la.Index.open(three_segments) as index:
         assert index.check() == []
 
 
-def test_one_writer_many_readers(three_segments, texts):
+def test_one_writer_many_readers(three_segments):
     with la.Index.open(three_segments) as writer, la.Index.open(three_segments, "read") as reader:
         assert_raises(OutputError, "already open for changes", la.Index.open, three_segments)
         assert_raises(OutputError, "opened for reading", reader.add, [1000], ["text"])
-        before = answers(reader, texts)
+        before = answers(reader, TEXTS)
         writer.compact()
         writer.remove(range(20))
-        assert answers(reader, texts) == before, "a reader sees the state that it opened"
+        assert answers(reader, TEXTS) == before, "a reader sees the state that it opened"
         reader.refresh()
-        assert answers(reader, texts) == answers(writer, texts) != before
+        assert answers(reader, TEXTS) == answers(writer, TEXTS) != before
 
 
-def test_a_writer_waits(three_segments):
-    first = la.Index.open(three_segments)
-    opened = []
-    thread = threading.Thread(target=lambda: opened.append(la.Index.open(three_segments, wait=True)))
-    thread.start()
-    thread.join(0.1)
-    assert not opened
-    first.close()
-    thread.join()
-    opened[0].close()
+ADDING = """
+import sys, lookalike as la
+for i in range(6):
+    with la.Index.open(sys.argv[1], wait=True) as index:
+        index.add([f'{sys.argv[2]}-{i}'], [f'text number {i} of {sys.argv[2]} and more'])
+"""
 
 
 def test_two_processes_add_at_once(tmp_path):
+    """Each waits for the other."""
     path = tmp_path / "x"
     la.Index.create(path).close()
-    code = (
-        "import sys, lookalike as la\n"
-        "for i in range(6):\n"
-        "    with la.Index.open(sys.argv[1], wait=True) as index:\n"
-        "        index.add([f'{sys.argv[2]}-{i}'], [f'text number {i} of {sys.argv[2]} and more'])\n"
-    )
-    processes = [subprocess.Popen([sys.executable, "-c", code, str(path), name]) for name in "ab"]
+    processes = [subprocess.Popen([sys.executable, "-c", ADDING, path, name]) for name in "ab"]
     seen = []
     while any(p.poll() is None for p in processes):
         with la.Index.open(path, "read") as reader:
             seen.append(len(reader))
-    assert [p.returncode for p in processes] == [0, 0]
-    assert seen == sorted(seen)
+    assert [p.returncode for p in processes] == [0, 0] and seen == sorted(seen)
     with la.Index.open(path) as index:
         assert len(index) == 12 and index.check() == []
 
 
-@pytest.fixture(scope="module", params=list(KINDS))
-def writer(request, tmp_path_factory):
-    command = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("writer.py"))]
-    command += [str(tmp_path_factory.mktemp("warm")), request.param]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def run(path, seed, seconds):
-        process.stdin.write(f"{path} {seed}\n")
-        process.stdin.flush()
-        child = int(process.stdout.readline())
-        if seed % 2:  # on a busy machine the others may be killed before their first change
-            until(lambda: (log := Path(f"{path}.log")).exists() and log.stat().st_size)
-        time.sleep(seconds)
-        os.kill(child, signal.SIGKILL)
-        assert process.stdout.readline() == "gone\n"
-
-    run.kind = request.param
-    yield run
-    process.stdin.close()
-    process.wait()
-    process.stdout.close()
+@needs_a_compiler
+@pytest.mark.parametrize("n", [16, pytest.param(600, marks=pytest.mark.slow)])
+def test_killed_at_random_moments(n):
+    """Or cut off from power: what was acknowledged is there, the next change wholly or not at all, by a model of the changes."""
+    code, said = kills("--kills", n, "--seed", 9, "--kind", "index")
+    assert code == 0 and "nothing was lost" in said, said
 
 
-@pytest.mark.parametrize("times", [12, pytest.param(300, marks=pytest.mark.slow)])
-def test_killed_at_random_moments(writer, tmp_path, times):
-    rng = np.random.default_rng(9)
-    counts = []
-    for i in range(times):
-        path = tmp_path / f"{i}"
-        la.Index.create(path, **KINDS[writer.kind]).close()
-        writer(path, i, float(rng.uniform(0.0, 0.25)))
-        log = Path(f"{path}.log")
-        done = log.stat().st_size if log.exists() else 0
-        with la.Index.open(path) as index:
-            assert index.check() == []
-            assert sorted(p.name for p in path.iterdir()) == sorted([*read_manifest(path).files, "manifest", "lock"])
-            live = {id for table in index.export() for id in table["id"].to_pylist()}
-            states = [set()]
-            for what, ids in islice(operations(i), done + 1):
-                states.append(states[-1] | set(ids) if what == "add" else states[-1] - set(ids))
-            assert live in states[done:], "every acknowledged change is there, and the last one wholly or not at all"
-            some = sorted(live)[:5]
-            assert [index.query([text_of(n)])["id"].to_pylist()[0] for n in some] == some
-            apply(index, "add", [10**6])
-        counts.append(done)
-        shutil.rmtree(path)
-    assert max(counts) > 0
-
-
-@pytest.mark.parametrize("change", [
-    lambda index: index.add([7000], ["x"]), lambda index: index.remove([1, 101]), lambda index: index.compact(),
-    lambda index: index.add([1], ["other"], replace=True),
+@pytest.mark.parametrize("what, given, how", [
+    ("add", [[7000], ["x"]], {}), ("remove", [[1, 101]], {}), ("compact", [], {}), ("add", [[1], ["other"]], {"replace": True}),
 ])  # fmt: skip
-def test_a_full_disk_changes_nothing(three_segments, texts, monkeypatch, change):
+def test_a_full_disk_changes_nothing(three_segments, monkeypatch, what, given, how):
     """Each of the writes of a change may be the one that fails; it has then happened wholly or not at all."""
+    full = OSError(28, "No space left on device")
     for synced in range(4):
         with la.Index.open(three_segments) as index:
-            before = answers(index, texts)
-            left = iter(range(synced))
-            fsync = os.fsync
-
-            def failing(file, left=left, fsync=fsync):
-                if next(left, None) is None:
-                    raise OSError(28, "No space left on device")
-                fsync(file)
-
+            before = answers(index, TEXTS)
             with monkeypatch.context() as patch:
-                patch.setattr(os, "fsync", failing)
+                patch.setattr(os, "fsync", Mock(side_effect=chain([None] * synced, repeat(full))))
                 try:
-                    change(index)
+                    getattr(index, what)(*given, **how)
                     break
                 except OSError:
                     pass
-            assert answers(index, texts) == before and index.check() == []
+            assert answers(index, TEXTS) == before and index.check() == []
             index.add([9000 + synced], [f"one more document entirely {synced}"])
-            state = answers(index, texts)
+            state = answers(index, TEXTS)
         with la.Index.open(three_segments, "read") as again:
-            assert answers(again, texts) == state and [a for a in state if a[1] != 9000 + synced] == before
+            assert answers(again, TEXTS) == state and [a for a in state if a[1] != 9000 + synced] == before
     assert synced > 1
 
 
 def test_an_addition_holds_where_merging_finds_no_room(tmp_path, monkeypatch):
     """What was added has been added, though the segments become more than they should."""
-
-    def full(*arguments):
-        raise OutputError("No space left on device")
-
+    full = Mock(side_effect=OutputError("No space left on device"))
     with la.Index.create(tmp_path / "x") as index:
         monkeypatch.setattr("lookalike.index.state.merge_segments", full)
         for i in range(13):
-            index.add([i], [text_of(i)])
+            index.add([i], [TEXTS[i]])
         assert index.info["segments"] == 13
         monkeypatch.undo()
-        index.add([13], [text_of(13)])
-        assert index.info["segments"] <= 10 and len(index) == 14
-        assert index.query([text_of(5)])["id"].to_pylist() == [5]
+        index.add([13], [TEXTS[13]])
+        assert index.info["segments"] <= 10 and len(index) == 14 and 5 in index.query([TEXTS[5]])["id"].to_pylist()

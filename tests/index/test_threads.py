@@ -1,9 +1,9 @@
 """Threads share an index and processes its folder: what was acknowledged is there, and nobody sees half a change."""
 
-import os
 import threading
+from contextlib import contextmanager
+from multiprocessing import get_context
 
-import pyarrow as pa
 from raising import assert_raises
 from waiting import at_once
 
@@ -21,37 +21,28 @@ def ids_in(path):
         return sorted(i for table in index.export() for i in table["id"].to_pylist())
 
 
-def together(*works):
-    """Run functions in threads that begin at once; raise what one of them raised."""
-    at_once(len(works), lambda number: works[number]())
-
-
 def test_threads_that_add_to_one_index_lose_nothing():
+    """Of equal ids added at once, one is in."""
+
     def add(number):
         for i in range(15):
             name = f"{'abc'[number]}{i}"
             index.add([name], [text_of(f"{name}x")])
             if i % 5 == 4:
                 assert index.remove([name]) == 1
-
-    with la.Index.create("x", width=2) as index:
-        at_once(3, add)
-    assert ids_in("x") == sorted(f"{name}{i}" for name in "abc" for i in range(15) if i % 5 != 4)
-
-
-def test_of_equal_ids_added_at_once_one_is_in():
-    def add(_):
         try:
             return index.add(["same"], ["one two three four five six"])
         except ParameterError:
             return "refused"
 
-    with la.Index.create("x") as index:
-        assert at_once(4, add).count("refused") == 3 and ids_in("x") == ["same"]
+    with la.Index.create("x", width=2) as index:
+        assert at_once(3, add).count("refused") == 2
+    assert ids_in("x") == sorted(["same", *(f"{name}{i}" for name in "abc" for i in range(15) if i % 5 != 4)])
 
 
 def test_queries_see_whole_states_while_the_index_changes():
-    """Ten documents are always there; others come in pairs. A query finds the ten, and of each pair both or none."""
+    """Ten documents are always there; others come in pairs. A query finds the ten, and of each pair both or none; nor does
+    another reader find damage."""
     names = [f"s{i}" for i in range(10)]
     done = threading.Event()
     stay = [text_of(f"{name}x") for name in names]
@@ -71,9 +62,14 @@ def test_queries_see_whole_states_while_the_index_changes():
             assert sorted(i[1:] for i in ids if i[0] == "p") == sorted(i[1:] for i in ids if i[0] == "q")
             assert sum(map(len, index.export())) >= 10 and len(index) >= 10
 
+    def look():
+        while not done.is_set():
+            with la.Index.open("x", "read", salvage=True) as reader:
+                assert reader.damaged == [] == reader.check()
+
     with la.Index.create("x", width=2) as index:
         index.add(names, stay)
-        together(change, ask, ask)
+        at_once(4, lambda number: (change, ask, ask, look)[number]())
 
 
 def test_a_closed_index_says_so_once_its_change_has_ended():
@@ -86,95 +82,59 @@ def test_a_closed_index_says_so_once_its_change_has_ended():
     closing.join()
     index.close()
     assert "closed" in repr(index)
-    for use in (
-        index.compact,
-        index.export,
-        index.check,
-        index.refresh,
-        lambda: len(index),
-        lambda: index.info,
-        lambda: index.id_type,
-        lambda: index.query(["a"]),
-        lambda: index.first(["a"]),
-        lambda: index.sketch(["a"]),
-        lambda: index.get(["a"]),
-        lambda: index.add(["x"], ["y"]),
-        lambda: index.remove(["x"]),
-    ):
-        assert_raises(ParameterError, "has been closed", use)
+    uses = ["compact", "export", "check", "refresh", "__len__", "query", "first", "sketch", "get", "add", "remove"]
+    given = [()] * 5 + [(["a"],)] * 4 + [(["x"], ["y"]), (["x"],)]
+    for name, some in zip(uses, given, strict=True):
+        assert_raises(ParameterError, "has been closed", getattr(index, name), *some)
+    for name in ("info", "id_type"):
+        assert_raises(ParameterError, "has been closed", getattr, index, name)
 
 
-def in_child(work):
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        said = "nothing"
+@contextmanager
+def forked(work):
+    """Fork a child; give what it says of some work, and let it live for as long as this lasts."""
+    fork = get_context("fork")
+    said, over = fork.SimpleQueue(), fork.Event()
+
+    def do():
         try:
-            said = str(work())
+            said.put(str(work()))
         except BaseException as error:
-            said = f"{type(error).__name__}: {error}"
-        finally:
-            os.write(write, said.encode()[:4000])
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as stream:
-        said = stream.read()
-    assert os.waitpid(child, 0)[1] == 0
-    return said
+            said.put(f"{type(error).__name__}: {error}")
+        over.wait()
+
+    child = fork.Process(target=do)
+    child.start()
+    try:
+        yield said.get()
+    finally:
+        over.set()
+        child.join()
+    assert child.exitcode == 0
 
 
 def test_a_forked_process_neither_changes_nor_releases_the_index():
-    with la.Index.create("x") as index:
-        index.add(["a"], ["one two three"])
-        for use in (lambda: index.add(["b"], ["four"]), lambda: index.query(["one two three"]), lambda: len(index)):
-            assert in_child(use).startswith("ParameterError") and "another process opened this index" in in_child(use)
-        in_child(index.close)
-        assert_raises(OutputError, "already open for changes", la.Index.open, "x")
-        index.add(["b"], ["four five six"])
-    assert ids_in("x") == ["a", "b"]
-
-
-def test_closing_releases_the_index_though_a_forked_process_lives():
+    """Nor does it hold it; one that was opened for reading it may ask."""
     index = la.Index.create("x")
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(write)
-        os.read(read, 1)  # until the parent is done
-        os._exit(0)
-    index.close()
-    la.Index.open("x").close()
-    os.close(write)
-    os.close(read)
-    os.waitpid(child, 0)
-
-
-def test_a_forked_process_may_ask_an_index_opened_for_reading():
-    with la.Index.create("x") as index:
-        index.add(["a"], ["one two three"])
+    index.add(["a"], ["one two three"])
+    for use in (lambda: index.add(["b"], ["four"]), lambda: index.query(["one two three"]), lambda: len(index)):
+        with forked(use) as said:
+            assert said.startswith("ParameterError") and "another process opened this index" in said
+    with forked(index.close):
+        assert_raises(OutputError, "already open for changes", la.Index.open, "x")
+    index.add(["b"], ["four five six"])
+    assert ids_in("x") == ["a", "b"]
+    with forked(str):
+        index.close()
+        la.Index.open("x").close()
     with la.Index.open("x", "read") as reader:
 
         def ask():
             reader.refresh()
             return reader.query(["one two three"])["id"].to_pylist()
 
-        assert in_child(ask) == "['a']" == str(ask())
-
-
-def test_iterators_are_gone_through_once():
-    """Ids and texts from generators end up together, in the index and in what it keeps."""
-    texts = {f"d{i}": text_of(f"d{i}x") for i in range(5)}
-    with la.Index.create("x", keep_text=True, width=2) as index:
-        index.add(iter(texts), iter(texts.values()))
-        assert pa.concat_tables(index.export()).to_pydict() == {"id": list(texts), "text": list(texts.values())}
-        found = index.query(iter(texts.values()))
-        assert found["id"].to_pylist() == list(texts) and found["resemblance"].to_pylist() == [1.0] * 5
-        assert index.first(iter([texts["d3"]]))["id"].to_pylist() == ["d3"]
-        assert index.remove(iter(["d0", "d1"])) == 2
-        for ids, some in ((["e"], iter("xy")), (iter("ef"), ["x"]), (iter("ef"), iter("x"))):
-            assert_raises(ParameterError, r"there are [12] ids and [12] texts", index.add, ids, some)
-        assert_raises(ParameterError, "ids must be a list or a column; got set", index.add, {"e", "f"}, ["x", "y"])
-        assert len(index) == 3 and index.check() == []
+        with forked(ask) as said:
+            assert said == "['a']" == str(ask())
 
 
 def test_a_reader_does_not_take_what_was_merged_for_damage():
@@ -186,22 +146,3 @@ def test_a_reader_does_not_take_what_was_merged_for_damage():
             writer.compact()
             assert reader.check() == [] and len(reader) == 3
             assert reader.query([text_of(1)])["id"].to_pylist() == ["1"]
-
-
-def test_checking_while_others_write_finds_no_damage():
-    done = threading.Event()
-
-    def write():
-        try:
-            for i in range(30):
-                writer.add([f"{i}"], [text_of(i)])
-        finally:
-            done.set()
-
-    def look():
-        while not done.is_set():
-            with la.Index.open("x", "read", salvage=True) as reader:
-                assert reader.damaged == [] and reader.check() == []
-
-    with la.Index.create("x") as writer:
-        together(write, look, look)

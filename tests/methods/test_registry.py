@@ -19,12 +19,11 @@ def test_built_in_methods_follow_the_settings():
     assert (made.radius, made.seed, made.exact, made.bits) == (5, 9, False, 64)
 
 
-@pytest.mark.parametrize("given", [{"bands": 4, "rows": 2}, {"permutations": 128}])
-def test_simhash_has_no_bands(given):
-    with pytest.raises(ParameterError, match="permutations, bands and rows are for minhash; simhash has radius"):
-        make_method("simhash", MethodSettings(**given))
-
-
-def test_a_method_that_is_not_there_is_refused():
-    with pytest.raises(ParameterError, match="^method must be one of minhash, simhash; got 'toy'$"):
-        make_method("toy", MethodSettings())
+def test_what_a_method_does_not_have_is_refused():
+    for name, given, said in (
+        ("simhash", {"bands": 4, "rows": 2}, "permutations, bands and rows are for minhash; simhash has radius"),
+        ("simhash", {"permutations": 128}, "permutations, bands and rows are for minhash; simhash has radius"),
+        ("toy", {}, "^method must be one of minhash, simhash; got 'toy'$"),
+    ):
+        with pytest.raises(ParameterError, match=said):
+            make_method(name, MethodSettings(**given))

@@ -12,16 +12,21 @@ from naive.hamming import simhash
 from naive.hashing import K0, derive, fmix64, fold_multiply
 from naive.sketches import band_keys, fast_similarity
 from naive.text import decoded, hashes
+from naive.values import untyped, value_key
 
 SIMHASH_BITS, ESTIMATION_SLOTS = 64, 256
+
+
+class UnorderedError(Exception):
+    """Documents are to be ordered by a column whose values have no order."""
 
 
 class Decision(NamedTuple):
     """What becomes of a document: why, the document that stands for it (None: none does), and the score of the two."""
 
     reason: str
-    keeper: int | None
-    score: float | None
+    keeper: int | None = None
+    score: float | None = None
 
 
 def least_codes(threshold, bands, rows, recall=None):
@@ -39,59 +44,56 @@ def least_codes(threshold, bands, rows, recall=None):
 
 def group_of(value):
     """The first 64 bits of the digest of a value of ``within``: a number, a text or None."""
-    if value is None or value != value:
-        key = b""
-    elif isinstance(value, bool):
-        key = b"b\x01" if value else b"b\x00"
-    elif isinstance(value, str):
-        key = b"s" + value.encode()
-    else:
-        assert value == int(value) > 0, "the twin knows whole numbers only"
-        key = b"n\x03" + (len(str(int(value))) + (1 << 62)).to_bytes(8) + str(int(value)).rstrip("0").encode()
-    return int.from_bytes(blake2b(key, digest_size=16).digest()[:8], "little")
+    kind, value = value_key(value) or ("null", "")
+    assert kind == "text" or not value or value == int(value) > 0, "the twin knows whole numbers only"
+    whole = str(int(value)) if kind == "number" else ""
+    key = b"n\x03" + (len(whole) + (1 << 62)).to_bytes(8) + whole.rstrip("0").encode() if whole else value.encode()
+    return int.from_bytes(blake2b(b"s" * (kind == "text") + key, digest_size=16).digest()[:8], "little")
 
 
 def code_of(slot, i, group):
-    """16 bits of the value of slot ``i`` and of the group."""
     return fold_multiply(slot ^ group, K0 + i) >> 48
 
 
 @cache
 def shingles(text, unit, width, normalization="NFC"):
-    """Shingle hashes of a text, repeats included."""
     return tuple(hashes(decoded(text), unit, width, normalization))
+
+
+def shingled(texts, ignore, *how):
+    """The shingles of each text, and those that count: of the texts ``ignore`` none do."""
+    ignored = {shingle for text in ignore for shingle in shingles(text, *how)}
+    whole = [shingles(text, *how) for text in texts]
+    return whole, [tuple(shingle for shingle in some if shingle not in ignored) for some in whole]
 
 
 @cache
 def slots_of(values, k, seed):
-    """Slots of shingle hashes."""
     return fast_similarity(sorted(set(values)), k, seed)
 
 
 @cache
 def print_of(values, seed):
-    """Fingerprint of shingle hashes, each weighing as often as it occurs."""
     counts = Counter(values)
     return simhash(counts, counts.values(), SIMHASH_BITS, seed)[0]
 
 
-@cache
-def members_of(values):
-    """A set of shingles, by which resemblance is measured."""
-    return frozenset(values)
+members_of = cache(frozenset)
+
+
+def common(a, b):
+    """Common shingles."""
+    return len(members_of(a) & members_of(b))
 
 
 def resemblance(a, b):
     """Common shingles / all shingles."""
-    a, b = members_of(a), members_of(b)
-    common = len(a & b)
-    return common / (len(a) + len(b) - common)
+    return common(a, b) / (len(members_of(a)) + len(members_of(b)) - common(a, b))
 
 
 def containment(a, b):
     """Common shingles / shingles of the second document."""
-    a, b = members_of(a), members_of(b)
-    return len(a & b) / len(b)
+    return common(a, b) / len(members_of(b))
 
 
 def mixed(values, seed):
@@ -115,20 +117,6 @@ def cosine(a, b):
     return min(1.0, dot / sqrt(p * q))
 
 
-def is_null(value):
-    """Whether a value is null; NaN is."""
-    return value is None or value != value
-
-
-def reads_as(text, value):
-    """Whether a value that a policy lists stands for one of a column: the text, or the number or truth value it reads as."""
-    if isinstance(value, str):
-        return text == value
-    if isinstance(value, bool):
-        return text == ("true" if value else "false")
-    return text.replace(".", "").lstrip("-").isdigit() and float(text) == value
-
-
 def ranks(texts, policy, columns):
     """What a policy sorts documents by: nulls and NaN last."""
     name, _, column = policy.partition(":")
@@ -136,14 +124,18 @@ def ranks(texts, policy, columns):
         return [0 if name == "first" else -d for d in range(len(texts))]
     if name in ("longest", "shortest"):
         return [len(text) * (1 if name == "shortest" else -1) for text in texts]
-    if name in ("largest", "smallest"):
-        present = {v for v in columns[column] if not is_null(v)}
-        levels = sorted(present, key=lambda v: v.encode() if isinstance(v, str) else v)
-        places = {v: levels.index(v) * (1 if name == "smallest" else -1) for v in levels}
-        return [(1, 0) if is_null(v) else (0, places[v]) for v in columns[column]]
-    listed = [text.strip() for text in column.split(",")]
-    places = [next((i for i, text in enumerate(listed) if reads_as(text, v)), len(listed)) for v in columns[name]]
-    return [(1, 0) if is_null(v) else (0, place) for v, place in zip(columns[name], places, strict=True)]
+    by_size = {"smallest": 1, "largest": -1}.get(name)
+    keys = list(map(value_key, columns[column if by_size else name]))
+    present = sorted({*keys} - {None})
+    if by_size:
+        kinds = {kind for kind, _ in present}
+        if len(kinds) > 1 or "other" in kinds:
+            raise UnorderedError(policy)
+        places = {key: by_size * place for place, key in enumerate(present)}
+    else:
+        listed = [{("text", text.strip()), value_key(untyped(text.strip()))} for text in column.split(",")]
+        places = {key: next((i for i, some in enumerate(listed) if key in some), len(listed)) for key in present}
+    return [(1, 0) if key is None else (0, places[key]) for key in keys]
 
 
 def keep_order(texts, references, keep, columns):
@@ -153,10 +145,9 @@ def keep_order(texts, references, keep, columns):
 
 
 def key_of(values):
-    """What tells keys apart: the kind and the value of each part; None if one is null."""
-    if any(map(is_null, values)):
-        return None
-    return tuple(("truth" if isinstance(v, bool) else "text" if isinstance(v, str) else "number", v) for v in values)
+    """What tells keys apart; None if a part is null."""
+    parts = tuple(map(value_key, values))
+    return None if None in parts else parts
 
 
 def differ(a, b):
@@ -186,25 +177,22 @@ def dedup(
 ):  # fmt: skip
     """Decide about each text (bytes; the references come first): a list of ``Decision``.
 
-    With ``recall`` 1 all live documents are candidates. With ``measure="containment"`` ``least`` is that of ``least_sampled``, and ``floor`` the least resemblance.
-    ``columns`` are values by the names in ``keep``, ``key`` tuples of values, ``within`` the values of that column; ``least``
-    comes of ``least_codes``; ``overrides`` say of some
-    documents that are no references whether they are to be kept ("keep") or removed ("remove"); shingles of the texts ``ignore`` do not count. ``across`` are values of that column.
+    With ``recall`` 1 all live documents are candidates; ``least`` comes of ``least_codes``, or of ``least_sampled``.
+    ``columns`` are values by the names in ``keep``, ``key`` tuples of values, ``within`` and ``across`` values of such columns.
+    ``overrides`` say of some documents that are no references whether they are to be kept ("keep") or removed ("remove").
     """
     rule, overrides = rule or Rule(), overrides or {}
-    ignored = {shingle for text in ignore for shingle in shingles(text, unit, width, normalization)}
-    whole = [shingles(text, unit, width, normalization) for text in texts]
-    sets = [tuple(shingle for shingle in some if shingle not in ignored) for some in whole]
-    groups = [0 if within is None else group_of(value) for value in within or texts]
-    apart = [None if value is None or value != value else group_of(value) for value in across or ()]
+    whole, sets = shingled(texts, ignore, unit, width, normalization)
+    groups, apart = ([*map(value_key, values or [None] * len(texts))] for values in (within, across))
     order = keep_order(texts, references, keep, columns)
     place = {d: i for i, d in enumerate(order)}
+    by_hand = {d for d, action in overrides.items() if action == "remove"}
+    empty_ones = {d for d in range(references, len(texts)) if not sets[d] and empty == "drop"}
 
     # Keys: who represents each document that is removed by its key.
     represents, of_key = {}, {}
     for d in order if key else ():
-        dropped = d >= references and (overrides.get(d) == "remove" or (not sets[d] and empty == "drop"))
-        if not dropped and key_of(key[d]) is not None:
+        if d not in by_hand | empty_ones and key_of(key[d]) is not None:
             first = represents.setdefault(key_of(key[d]), d)
             if first != d and d >= references:
                 of_key[d] = first
@@ -212,9 +200,9 @@ def dedup(
     # Copies, empty documents and those removed by hand; others are live, and go by their place in keep order from here on.
     leader, first = {}, {}
     for d in order:
-        alone = across is not None or not whole[d] or overrides.get(d) == "remove" or d in of_key
+        alone = across is not None or not whole[d] or d in by_hand or d in of_key
         leader[d] = d if alone else first.setdefault((texts[d], groups[d]), d)
-    live = [place[d] for d in order if sets[d] and leader[d] == d and overrides.get(d) != "remove" and d not in of_key]
+    live = [place[d] for d in order if sets[d] and leader[d] == d and d not in by_hand and d not in of_key]
     text_of, group = {i: sets[order[i]] for i in live}, {i: groups[order[i]] for i in live}
 
     # Candidates.
@@ -231,12 +219,12 @@ def dedup(
         candidates = set(combinations(live, 2))
     elif method == "minhash":
         slots = {i: slots_of(text_of[i], k, seed) for i in live}
-        codes = {i: [code_of(s, j, group[i]) for j, s in enumerate(slots[i][: bands * rows])] for i in live}
-        keys = {i: band_keys(slots[i], group[i], bands, rows) for i in live}
+        salt = {i: group_of(within[order[i]]) if within else 0 for i in live}
+        codes = {i: [code_of(s, j, salt[i]) for j, s in enumerate(slots[i][: bands * rows])] for i in live}
+        keys = {i: band_keys(slots[i], salt[i], bands, rows) for i in live}
         candidates = by_buckets(keys, codes, references, rule)
-        candidates = {
-            (a, b) for a, b in candidates if sum(x % 16 == y % 16 for x, y in zip(codes[a], codes[b], strict=True)) >= least
-        }
+        equal = {(a, b): (x % 16 == y % 16 for x, y in zip(codes[a], codes[b], strict=True)) for a, b in candidates}
+        candidates = {pair for pair, some in equal.items() if sum(some) >= least}
     else:
         prints = {i: print_of(text_of[i], seed) for i in live}
         candidates = by_fingerprints(prints, group, radius, references, rule)
@@ -267,29 +255,54 @@ def dedup(
         kept = [a for a in matches[b] if keeper[a] == a]
         keeper[b] = max(kept, key=lambda a: (score(a, b), -a)) if kept and b >= references else b
 
-    # Everybody's decision.
-    def named(d):
+    def stands_for(d):
         """The kept document that stands for one which is in no way dropped: itself, its set's first, or that one's keeper."""
         i = place[leader[d]]
         return d if d < references else order[keeper.get(i, i)]
 
-    decisions = []
-    for d in range(len(texts)):
+    def decision(d):
         i = place[leader[d]]
         if d < references:
-            decisions.append(Decision("reference", d, None))
-        elif overrides.get(d) == "remove":
-            decisions.append(Decision("override", None, None))
-        elif overrides.get(d) == "keep":
-            decisions.append(Decision("kept", d, None))
-        elif d in of_key:
-            decisions.append(Decision("key", named(of_key[d]), None))
-        elif not sets[d] and empty == "drop":
-            decisions.append(Decision("empty", None, None))
-        elif keeper.get(i, i) != i:
-            decisions.append(Decision("near", order[keeper[i]], score(keeper[i], i)))
-        elif leader[d] != d:
-            decisions.append(Decision("exact", leader[d], 1.0))
-        else:
-            decisions.append(Decision("kept", d, None))
-    return decisions
+            return Decision("reference", d)
+        if d in overrides:
+            return Decision("override") if d in by_hand else Decision("kept", d)
+        if d in of_key:
+            return Decision("key", stands_for(of_key[d]))
+        if d in empty_ones:
+            return Decision("empty")
+        if keeper.get(i, i) != i:
+            return Decision("near", order[keeper[i]], score(keeper[i], i))
+        return Decision("kept", d) if leader[d] == d else Decision("exact", leader[d], 1.0)
+
+    return list(map(decision, range(len(texts))))
+
+
+def all_scores(
+    texts,
+    *,
+    references=0,
+    within=None,
+    across=None,
+    ignore=(),
+    unit="word",
+    width=5,
+    normalization="NFC",
+    threshold=0.8,
+    measure="resemblance",
+    floor=0,
+):
+    """The scores of all pairs that reach the threshold, but for pairs of references; copies have one, whatever counts of them."""
+    whole, sets = shingled(texts, ignore, unit, width, normalization)
+    groups, apart = ([*map(value_key, values or [None] * len(texts))] for values in (within, across))
+
+    def score(a, b):
+        if across is None and whole[a] and texts[a] == texts[b]:
+            return 1.0
+        if not sets[a] or not sets[b] or resemblance(sets[a], sets[b]) < floor:
+            return -1
+        either = containment(sets[a], sets[b]), containment(sets[b], sets[a])
+        return max(either) if measure == "containment" else resemblance(sets[a], sets[b])
+
+    pairs = [(a, b) for b in range(references, len(texts)) for a in range(b) if groups[a] == groups[b]]
+    found = [score(a, b) for a, b in pairs if differ(apart[a], apart[b])]
+    return sorted(one for one in found if one >= threshold)

@@ -1,25 +1,23 @@
 """Twins of hash families, permutations and packing, in Python integers."""
 
 import math
+from itertools import count
 
 from naive.hashing import EMPTY, GOLDEN, MASK, derive, fmix64
 
 
 def multiply_shift(key, seed):
-    """2-universal."""
     a, b = derive(seed, "multiply-shift", 2)
     return ((a * (key & 0xFFFFFFFF) + b) & MASK) >> 32
 
 
 def four_universal(key, seed):
-    """Three tables."""
     t = derive(seed, "four-universal", 1 << 18)
     x, y = key & 0xFFFF, (key >> 16) & 0xFFFF
     return t[x] ^ t[(1 << 16) + y] ^ t[(1 << 17) + x + y]
 
 
 def mixed_tabulation(key, seed):
-    """Eight characters, eight derived ones."""
     t = derive(seed, "mixed tabulation", 3 * 2048)
     value = derived = 0
     for c in range(8):
@@ -32,7 +30,6 @@ def mixed_tabulation(key, seed):
 
 
 def permute(key, universe, round_keys):
-    """Feistel network, walked until inside."""
     half = max(1, ((universe - 1).bit_length() + 1) // 2)
     mask = (1 << half) - 1
     while True:
@@ -44,22 +41,22 @@ def permute(key, universe, round_keys):
             return key
 
 
+def remixed(slots):
+    return [fmix64(s ^ fmix64(j + 1)) for j, s in enumerate(slots)]
+
+
 def codes(slots, bits, remix):
-    """The bits kept of each slot."""
-    return [(fmix64(s ^ fmix64(j + 1)) if remix else s) & ((1 << bits) - 1) for j, s in enumerate(slots)]
+    return [s % 2**bits for s in (remixed(slots) if remix else slots)]
 
 
 def mixture(slots, shares, remix):
     """The codes of each part of a mixture: ``shares`` are (bits, number of slots), bits below 1 being 1 / m for XORs of m."""
-    parts, begin = [], 0
-    for bits, count in shares:
-        mixed = [fmix64(s ^ fmix64(j + 1)) if remix else s for j, s in enumerate(slots)][begin : begin + count]
-        if bits >= 1:
-            parts.append([value % 2**bits for value in mixed])
-        else:
-            m = round(1 / bits)
-            parts.append([sum(value % 2 for value in mixed[at : at + m]) % 2 for at in range(0, count, m)])
-        begin += count
+    parts, mixed = [], list(codes(slots, 64, remix))
+    for bits, n in shares:
+        some, mixed, m = mixed[:n], mixed[n:], max(1, round(1 / bits))
+        parts.append(
+            [sum(value % 2 for value in some[at : at + m]) % 2 if m > 1 else some[at] % 2**bits for at in range(0, n, m)]
+        )
     return parts
 
 
@@ -116,39 +113,35 @@ def darts(weighted, slots, seed):
 
 
 def rotate(slots):
-    """Densification by rotation."""
     out, t = list(slots), len(slots)
     for j in range(t):
-        d = 0
-        while d < t and slots[(j + d) % t] == EMPTY:
-            d += 1
-        if 0 < d < t:
+        d = next((d for d in range(t) if slots[(j + d) % t] != EMPTY), 0)
+        if d:
             out[j] = fmix64(slots[(j + d) % t] | (d << 32)) >> 32
     return out
 
 
 def try_bins(j, attempt, bins, seed):
     """The bin that bin j draws at some attempt."""
-    key = fmix64((seed + (attempt << 32) + j * GOLDEN) & MASK)
-    return (key >> 32) * bins >> 32
+    return (fmix64((seed + (attempt << 32) + j * GOLDEN) & MASK) >> 32) * bins >> 32
 
 
 def fill_optimally(bins, seed):
     """Empty bins draw until they meet a filled one."""
-    out = list(bins)
-    for j, value in enumerate(bins):
-        attempt = 0
-        while value == EMPTY and set(bins) != {EMPTY}:
-            attempt += 1
-            value = bins[try_bins(j, attempt, len(bins), seed)]
-        out[j] = value
-    return out
+    if {*bins} == {EMPTY}:
+        return list(bins)
+
+    def drawn(j):
+        found = (bins[try_bins(j, attempt, len(bins), seed)] for attempt in count(1))
+        return next(value for value in found if value != EMPTY)
+
+    return [drawn(j) if value == EMPTY else value for j, value in enumerate(bins)]
 
 
 def fill_in_reverse(bins, seed):
     """Filled bins draw bins to write into, in rounds, until none is empty."""
     out, attempt = list(bins), 0
-    while EMPTY in out and set(bins) != {EMPTY}:
+    while EMPTY in out and {*bins} != {EMPTY}:
         attempt += 1
         for j, value in enumerate(bins):
             target = try_bins(j, attempt, len(bins), seed)

@@ -15,30 +15,24 @@ def fmix64(x):
 
 
 def fold_multiply(a, b):
-    """Lower and upper half of the product, XORed."""
     product = (a & MASK) * (b & MASK)
     return (product & MASK) ^ (product >> 64)
 
 
 def digest(data):
-    """128-bit digest."""
     a, b = K0 ^ len(data), K3 ^ len(data)
-    at = 0
-    while at + 16 <= len(data):
-        left, right = (int.from_bytes(data[at + i : at + i + 8], "little") for i in (0, 8))
+    words = [int.from_bytes(data[at : at + 8], "little") for at in range(0, len(data), 8)]
+    paired = len(data) // 16 * 2
+    for left, right in zip(words[:paired:2], words[1:paired:2], strict=True):
         a = fold_multiply(a ^ left, right ^ K1)
         b = (fold_multiply(b ^ right, left ^ K2) + left) & MASK
-        at += 16
-    while at < len(data):
-        word = int.from_bytes(data[at : at + 8], "little")
+    for word in words[paired:]:
         a = fold_multiply(a ^ word, K1)
         b = (fold_multiply(b ^ word, K2) + word) & MASK
-        at += 8
     return fmix64(a ^ K2), fmix64(b ^ K1)
 
 
 def token_hash(token):
-    """Hash of a token's bytes."""
     state, full = K0, len(token) // 8 * 8
     for at in range(0, full, 8):
         state = fold_multiply(state ^ int.from_bytes(token[at : at + 8], "little"), K2)
@@ -46,7 +40,6 @@ def token_hash(token):
 
 
 def shingle_hashes(tokens, width):
-    """Hashes of all shingles of token hashes."""
     if not tokens:
         return []
     width = min(width, len(tokens))
@@ -60,7 +53,6 @@ def shingle_hashes(tokens, width):
 
 
 def derive(seed, purpose, count):
-    """Numbers derived from a seed."""
     stream = shake_128(seed.to_bytes(8, "little") + purpose.encode()).digest(8 * count)
     return [int.from_bytes(stream[8 * i : 8 * i + 8], "little") for i in range(count)]
 

@@ -9,13 +9,11 @@ P = PRIME
 
 
 def secret_words(key, purpose, count):
-    """Numbers of a key and a purpose."""
     stream = shake_256(bytes([len(key)]) + key + purpose.encode()).digest(8 * count)
     return [int.from_bytes(stream[8 * i : 8 * i + 8], "little") for i in range(count)]
 
 
 def value_at(point, coefficients):
-    """Value of the polynomial that begins with a one."""
     value = 1
     for coefficient in coefficients:
         value = (value * point + coefficient) % P
@@ -44,7 +42,6 @@ def tokens(text, unit, fold_case):
 
 
 def hashes(text, unit, width, key, fold_case=True):
-    """Shingle hashes of a text, repeats included."""
     secret = secret_words(key, "tokens of shingles", 40)
     point, word = secret_words(key, "shingles", 2)
     found = [t if isinstance(t, int) else token_words(t, secret) for t in tokens(text, unit, fold_case)]
@@ -52,7 +49,6 @@ def hashes(text, unit, width, key, fold_case=True):
 
 
 def shingles(found, width, point, word):
-    """Shingle hashes of tokens."""
     width = min(width, len(found))
     runs = [found[i : i + width] for i in range(len(found) - width + 1)] if found else []
     return [fmix64(value_at(point, [c for token in run for c in thirds(token)]) ^ word) for run in runs]

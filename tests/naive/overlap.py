@@ -1,6 +1,7 @@
 """Which documents contain which items, by sets and loops over lists of words, as the documents of the program define it."""
 
 import re
+from collections import Counter
 
 from naive.repeats import merged
 
@@ -18,14 +19,10 @@ def shingles(tokens, width):
 
 def cut(item, passage):
     """Return (start, shingles) of the passages of an item."""
-    if not passage:
+    if not item or not passage:
         return [(0, item)] if item else []
     last = max(0, len(item) - passage)
-    return (
-        [(start, item[start : start + passage]) for start in sorted({*range(0, last, max(1, passage // 2)), last})]
-        if item
-        else []
-    )
+    return [(start, item[start : start + passage]) for start in sorted({*range(0, last, max(1, passage // 2)), last})]
 
 
 class Document:
@@ -35,26 +32,31 @@ class Document:
         tokens = words(text)
         names = [word for word, *_ in tokens]
         self.n, self.shingles = len(names), set(shingles(names, width))
-        self.hits = []
-        for length in {width, *lengths, min(width, max(1, len(names)))}:
-            for i in range(len(names) - length + 1):
-                self.hits.append((i, tuple(names[i : i + length]), tokens[i][1], tokens[i + length - 1][2]))
-        self.hits.sort()
+        runs = ((i, i + n) for n in {width, *lengths, min(width, max(1, self.n))} for i in range(self.n - n + 1))
+        self.hits = sorted((i, tuple(names[i:j]), tokens[i][1], tokens[j - 1][2]) for i, j in runs)
         self.has = {shingle for _, shingle, *_ in self.hits}
 
+    def share(self, shingled):
+        """The share of some shingles that it has; 0 of none."""
+        return len(self.has & shingled) / len(shingled) if shingled else 0
 
-def pieces(document, chosen, common, width):
-    """Return the pieces of a document that some shingles are, but those of common ones alone."""
-    found, last = [], None
-    for i, shingle, begin, end in document.hits:
-        if shingle not in chosen:
-            continue
-        if last is None or i - last > 2 * width - 1:
-            found.append([begin, end, False])
-        found[-1][1] = max(found[-1][1], end)
-        found[-1][2] = found[-1][2] or shingle not in common
-        last = i
-    return [(begin, end) for begin, end, counts in found if counts]
+    def resemblance(self, shingled, short):
+        """Common shingles / all; of an item of fewer words than a shingle only a document of as many words has any."""
+        if short and self.n != len(next(iter(shingled))):
+            return 0.0
+        return len(self.shingles & shingled) / len(self.shingles | shingled)
+
+    def pieces(self, chosen, common, width):
+        """The pieces that some shingles are, but those of common ones alone."""
+        found, last = [], None
+        for i, shingle, begin, end in self.hits:
+            if shingle not in chosen:
+                continue
+            if last is None or i - last > 2 * width - 1:
+                found.append([begin, end, False])
+            found[-1][1:] = max(found[-1][1], end), found[-1][2] or shingle not in common
+            last = i
+        return [(begin, end) for begin, end, counts in found if counts]
 
 
 def overlap(data, against, *, measure="containment", threshold=0.8, width=5, passage=None, min_tokens=1, common=None):
@@ -72,57 +74,47 @@ def overlap(data, against, *, measure="containment", threshold=0.8, width=5, pas
     passages = {j: [] if j in reasons else cut(shingles(t, width), passage) for j, t in enumerate(split)}
     documents = [Document(text, width, lengths) for text in data]
 
-    def scores(document, shingled, short):
-        both = len(document.has & shingled)
-        own = len(document.shingles & shingled)
-        resemblance = own / len(document.shingles | shingled) if not short or document.n == len(next(iter(shingled))) else 0.0
-        return both / len(shingled), resemblance
+    def reaches(share, resemblance):
+        return share > 0 if kind == "ngram" else (resemblance if kind == "resemblance" else share) >= threshold
 
-    def reaches(containment, resemblance):
-        return containment > 0 if kind == "ngram" else (resemblance if kind == "resemblance" else containment) >= threshold
-
-    matches, counts = {}, {}
+    matches, counts = [], Counter()
     for i, document in enumerate(documents):
-        covered = set()
+        covered, listed_by_any = set(), set()
         for j, some in passages.items():
             for start, listed in some:
                 shingled = set(listed)
-                found = scores(document, shingled, len(split[j]) < width)
-                if reaches(*found):
-                    matches[i, j, start] = shingled, *found
+                listed_by_any |= shingled
+                share, resemblance = document.share(shingled), document.resemblance(shingled, len(split[j]) < width)
+                if reaches(share, resemblance):
+                    matches.append((i, j, start, shingled, resemblance, share))
                     if kind == "containment" and len(document.has & shingled) >= max(2, 10 - width):
                         covered |= shingled
-        for shingle in document.has & {s for some in passages.values() for _, listed in some for s in listed}:
-            counts[shingle] = counts.get(shingle, 0) + (shingle not in covered)
+        counts.update((document.has & listed_by_any) - covered)
     limit = common or max(10, len(data) // 1000)
     common = {shingle for shingle, n in counts.items() if n > limit} if kind != "resemblance" else set()
-    for j, some in passages.items():
-        if some and all(set(listed) <= common for _, listed in some):
-            reasons[j] = "common"
+    reasons |= {j: "common" for j, some in passages.items() if some and all(set(listed) <= common for _, listed in some)}
     best, masked, shares = {}, {i: [] for i in range(len(data))}, {}
-    for (i, j, start), (shingled, containment, resemblance) in matches.items():
-        rare = shingled - common
-        share = len(documents[i].has & rare) / len(rare) if rare else 0
+    for i, j, start, shingled, resemblance, containment in matches:
+        share = documents[i].share(shingled - common)
         if not (share > 0 and (kind != "containment" or share >= threshold)):
             continue
-        own = pieces(documents[i], shingled, common, width)
+        own = documents[i].pieces(shingled, common, width)
         masked[i] += own
         begin, end = max(own, key=lambda piece: (piece[1] - piece[0], -piece[0]))
         order = (resemblance, containment) if kind == "resemblance" else (containment, resemblance)
-        if (i, j) not in best or (*order, -start) > best[i, j][0]:
-            best[i, j] = (*order, -start), (start, resemblance, containment, begin, end)
-        for field in items[j][1:]:
-            texts = [t for t in ([w for w, *_ in words(x)] for x in ([field] if isinstance(field, str) else field)) if t]
-            got = [field_found(data[i], t, width, threshold, kind) for t in texts]
-            shares.setdefault((i, j), {})[id(field)] = sum(got) / len(got) if got else None
+        best[i, j] = max(best.get((i, j), ((),)), ((*order, -start), (start, resemblance, containment, begin, end)))
+        shares[i, j] = [field_found(data[i], field, width, threshold, kind) for field in items[j][1:]]
     return (
         {pair: value for pair, (_, value) in best.items()}, {i: merged(some) for i, some in masked.items()}, reasons,
-        {pair: [*some.values()] for pair, some in shares.items()},
+        {pair: some for pair, some in shares.items() if some},
     )  # fmt: skip
 
 
-def field_found(text, tokens, width, threshold, kind):
-    """Tell whether a document has the text of a field."""
-    document, shingled = Document(text, width, {min(width, len(tokens))}), set(shingles(tokens, width))
-    both = len(document.has & shingled)
-    return both > 0 if kind == "ngram" else both / len(shingled) >= threshold
+def field_found(text, field, width, threshold, kind):
+    """The share of the texts of a field that a document has; None if none has a word."""
+    found = []
+    for one in [field] if isinstance(field, str) else field:
+        if tokens := [word for word, *_ in words(one)]:
+            share = Document(text, width, {min(width, len(tokens))}).share(set(shingles(tokens, width)))
+            found.append(share > 0 if kind == "ngram" else share >= threshold)
+    return sum(found) / len(found) if found else None

@@ -59,7 +59,6 @@ def repeated_lines(documents, unit="line", min_words=5, drop_over=None):
 
 
 def cut(data, ranges):
-    """What is left of a text."""
     end = 0
     for begin, after in merged(ranges):
         yield data[end:begin]
@@ -81,12 +80,8 @@ def pieces(data, form):
     for c in decoded(data):
         size = 1 if c == "\ufffd" and data[position : position + 3] != b"\xef\xbf\xbd" else len(c.encode())
         first = unicodedata.normalize("NFD", c)[0]
-        combines = (
-            unicodedata.combining(first) != 0
-            or hidden(c)
-            or first in SECONDS
-            or (part(c) == "mark" and c != unicodedata.normalize("NFC", c))
-        )
+        combines = unicodedata.combining(first) != 0 or hidden(c) or first in SECONDS
+        combines = combines or (part(c) == "mark" and c != unicodedata.normalize("NFC", c))
         if not out or not combines:
             out.append([position, position, ""])
         out[-1][1:] = position + size, out[-1][2] + c
@@ -95,7 +90,6 @@ def pieces(data, form):
 
 
 def normal(text, form):
-    """What words are made of."""
     return shown(text) if form == "none" else unicodedata.normalize(form, shown(text))
 
 

@@ -31,7 +31,6 @@ def minhash(values, k, seed):
 
 
 def band_keys(slots, group, bands, rows):
-    """A key of each band."""
     out = []
     for band in range(bands):
         state = K0 ^ group

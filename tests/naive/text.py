@@ -19,7 +19,6 @@ BREAKS = "\n\v\f\r\x85\u2028\u2029"
 
 
 def is_space(c):
-    """White space."""
     return c in "\t\x85" or c in BREAKS or unicodedata.category(c) in ("Zs", "Zl", "Zp")
 
 
@@ -51,7 +50,6 @@ def decoded(data):
 
 
 def fold(text, fold_case):
-    """Case folding, a character at a time."""
     return text.casefold() if fold_case else text
 
 
@@ -98,7 +96,6 @@ def pieces(text, unit, fold_case=True):
 
 
 def tokens(text, unit, fold_case=True):
-    """Token hashes of a text."""
     found = pieces(text, unit, fold_case)
     if unit == "byte":
         return [fold_multiply(b ^ K2, K3) for b in found]

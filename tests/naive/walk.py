@@ -4,7 +4,6 @@ from itertools import combinations
 
 
 def resemblance(a, b):
-    """Common members / all members."""
     return len(a & b) / len(a | b) if a | b else 0.0
 
 

@@ -97,13 +97,11 @@ REAL = ("licences", "policies", "poems_zh")
 
 
 def shuffled(name, rng):
-    """The texts of a made corpus in any order."""
     texts = MADE[name](rng)
     return [texts[i] for i in rng.permutation(len(texts))]
 
 
 def corpus(name):
-    """A corpus by name; None where the real ones are absent."""
     if name in MADE:
         rng = np.random.default_rng(sorted(MADE).index(name) + 1)
         return table(shuffled(name, rng), rng)

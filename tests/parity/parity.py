@@ -1,8 +1,7 @@
 """What every row was decided to be, over corpora and settings, as digests: a change of structure must change none of them.
 
 ``parity.py check [NAME ...]`` compares with the record and names the blocks of rows that differ; ``parity.py record`` writes it anew;
-``parity.py rows NAME FILE`` writes the decisions of one entry as a table, so that two versions of the program can be compared:
-``parity.py differ FILE FILE`` prints the rows in which two such tables differ.
+``parity.py rows NAME`` prints the decisions of one entry, so that those of two versions of the program can be compared.
 """
 
 import gzip
@@ -11,9 +10,9 @@ import sys
 import tempfile
 from contextlib import closing
 from hashlib import blake2b
+from itertools import zip_longest
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
@@ -61,7 +60,6 @@ def entries():
 
 
 def there():
-    """The names of those whose corpora are here."""
     return [name for name, (which, _) in entries().items() if corpus(which) is not None]
 
 
@@ -88,27 +86,26 @@ def decide(name, threads=1):
     data, settings, reference = corpus(which), dict(given), None
     if settings.pop("against", False):
         reference, data = data.slice(0, len(data) // 4), data.slice(len(data) // 4)
+    form = settings.pop("file", "parquet" if "work" in settings else None)
     with tempfile.TemporaryDirectory(prefix="lookalike-parity-") as folder:
-        form, on_disk, source = settings.pop("file", None), settings.pop("work", False), data
-        if form or on_disk:
-            source = write(data, form or "parquet", Path(folder))
-        if on_disk:
+        if "work" in settings:
             settings["work"] = Path(folder) / "work"
-        with closing(
-            la.dedup(source, against=reference, id=None if form == "txt" else "id", threads=threads, **settings)
-        ) as result:
+        settings |= {"threads": threads, "id": None if form == "txt" else "id"}
+        source = write(data, form, Path(folder)) if form else data
+        with closing(la.dedup(source, against=reference, **settings)) as result:
             removed, keep = result.removed, result.keep
     ids, names = data["id"].to_pylist(), removed["duplicate_of"].to_pylist()
     if form == "txt":
         names = [ids[int(Path(name).stem)] for name in names]
     score = next(c for c in ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine") if c in removed.column_names)
-    gone, of, scores = np.flatnonzero(~keep), np.full(len(ids), None, object), np.full(len(ids), np.nan)
-    of[gone], scores[gone] = names, removed[score].to_numpy(zero_copy_only=False)
-    return pa.table({"id": ids, "keep": keep, "duplicate_of": pa.array(of, pa.string()), "score": scores})
+    of_removed = zip(names, removed[score].to_pylist(), strict=True)
+    of, scores = zip(*((None, float("nan")) if stays else next(of_removed) for stays in keep.tolist()), strict=True)
+    return pa.table(
+        {"id": ids, "keep": keep, "duplicate_of": pa.array(of, pa.string()), "score": pa.array(scores, pa.float64())}
+    )
 
 
 def digests(decisions):
-    """A digest of each block of rows."""
     lines = [f"{r['id']}\t{r['keep']}\t{r['duplicate_of']}\t{r['score'].hex()}\n" for r in decisions.to_pylist()]
     blocks = ("".join(lines[first : first + BLOCK]) for first in range(0, len(lines), BLOCK))
     return [blake2b(block.encode(), digest_size=6).hexdigest() for block in blocks]
@@ -116,15 +113,12 @@ def digests(decisions):
 
 def differences(name, threads=1):
     """Say in which blocks of rows an entry differs from the record."""
-    wanted, found = json.loads(RECORD.read_text())[name], digests(decide(name, threads))
-    if len(found) != len(wanted):
-        return [f"{name}: {len(found)} blocks of rows, {len(wanted)} in the record"]
-    places = [f"{i * BLOCK}-{(i + 1) * BLOCK - 1}" for i in range(len(wanted)) if found[i] != wanted[i]]
+    pairs = enumerate(zip_longest(json.loads(RECORD.read_text())[name], digests(decide(name, threads))))
+    places = [f"{i * BLOCK}-{(i + 1) * BLOCK - 1}" for i, (wanted, found) in pairs if found != wanted]
     return [f"{name}: rows {', '.join(places)} differ"] if places else []
 
 
 def main(arguments):
-    """Do what the command line asks for."""
     match arguments:
         case ["record"]:
             record = {name: digests(decide(name)) for name in there()}
@@ -134,13 +128,8 @@ def main(arguments):
             found = [line for name in names for line in differences(name)]
             print("\n".join(found) or f"{len(names)} entries, no row differs")
             return bool(found)
-        case ["rows", name, path]:
-            pq.write_table(decide(name), path)
-        case ["differ", left, right]:
-            a, b = (pq.read_table(path).to_pylist() for path in (left, right))
-            rows = [f"{x}\n  {y}" for x, y in zip(a, b, strict=True) if str(x) != str(y)]
-            print("\n".join(rows) or "no row differs")
-            return bool(rows)
+        case ["rows", name]:
+            print(*decide(name).to_pylist(), sep="\n")
         case _:
             print(__doc__)
             return 2

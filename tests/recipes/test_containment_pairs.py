@@ -35,7 +35,7 @@ def ends(table):
 
 @pytest.mark.parametrize(
     ("common", "own", "blocks", "threshold"),
-    one_in(2, [(160, 40, 1, 0.9), (150, 50, 3, 0.8), (100, 100, 1, 0.6), (16, 6, 1, 0.8)]),
+    one_in(4, [(150, 50, 3, 0.8), (16, 6, 1, 0.8), (100, 100, 1, 0.6)]),
 )
 def test_boilerplate_makes_no_candidates_and_loses_no_pair(rng, common, own, blocks, threshold):
     texts = pages(rng, 600, common, own, blocks)

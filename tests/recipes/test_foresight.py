@@ -10,55 +10,23 @@ import pytest
 import lookalike as la
 from lookalike.engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM, Memory
 from lookalike.recipes import foresight
-from lookalike.recipes.foresight import Estimate, Speeds, stored_width
+from lookalike.recipes.foresight import Estimate, Speeds
 from lookalike.settings.settings import Settings
-from lookalike.values.tables import PAIRS
 
 SIZE = {"documents": 10**6, "bytes": 10**9, "memory": "2GB", "threads": 1}
 
 
 def test_a_foresight_is_plain_values():
-    found = la.foresee(**SIZE)
+    found = la.foresee(**SIZE | {"documents": 1e6, "bytes": np.float64(1e9)})  # whole, though floats
     plain = json.loads(json.dumps(found.to_dict()))
-    assert plain == found.to_dict()
+    assert plain == found.to_dict() and found == la.foresee(**SIZE)
     assert (plain["documents"], plain["bytes"], plain["memory"], plain["duplicates"]) == (10**6, 10**9, 2 * 10**9, 0.3)
     assert plain["cpu_seconds"] == pytest.approx(sum(found.seconds.values()))
     assert plain["least_memory"] == FLOOR + LEAST_ROOM + BYTES_PER_DOCUMENT * 10**6
-
-
-def test_a_foresight_says_where_everything_lies():
-    some = str(la.foresee(**SIZE))
-    assert (
-        "1,000,000 documents, 1.00 GB of text, of which 30% have a near-duplicate, with 2.00 GB of memory and 1 thread" in some
-    )
-    assert "GB in the work folder" in some and "on a reference core" in some
-    assert str(la.foresee(documents=1000, bytes=1_600_000)).startswith("1,000 documents, 1.6 MB of text, of which")
-    assert "disk: none: all is held in memory" in str(la.foresee(**SIZE | {"memory": "20GB"}))
-
-
-def test_numbers_may_be_whole_floats():
-    assert la.foresee(**SIZE | {"documents": 1e6, "bytes": np.float64(1e9)}) == la.foresee(**SIZE)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"documents": -1}, "documents must be in 0"),
-        ({"documents": 1.5}, "documents must be a whole number; got 1.5"),
-        ({"bytes": float("inf")}, "bytes must be a whole number; got inf"),
-        ({"bytes": "1GB"}, "bytes must be a number >= 0; got '1GB'"),
-        ({"duplicates": 1.1}, "duplicates must be at least 0 and at most 1; got 1.1"),
-        ({"family": 1}, "family must be at least 2; got 1"),
-        ({"format": "csv"}, "format must be one of parquet, jsonl; got 'csv'"),
-        ({"verify": "none"}, "verify must be one of exact, sketch; got 'none'"),
-        ({"threads": 0}, "threads must be at least 1"),
-        ({"keep": "best"}, "keep must be one of"),
-        ({"threshold": 0}, "threshold must be in"),
-    ],
-)
-def test_what_cannot_be_foreseen_is_refused(wrong, message):
-    with pytest.raises(la.errors.ParameterError, match=message.replace("(", r"\(")):
-        la.foresee(**SIZE | wrong)
+    for wrong in ({"bytes": float("inf")}, {"bytes": "1GB"}, {"documents": 1.5}, {"duplicates": 1.1}, {"family": 1}):
+        (name,) = wrong
+        with pytest.raises(la.errors.ParameterError, match=f"{name} must be"):
+            la.foresee(**SIZE | wrong)
 
 
 def test_a_cap_that_a_job_refuses_is_refused_with_the_least_that_would_do():
@@ -68,11 +36,6 @@ def test_a_cap_that_a_job_refuses_is_refused_with_the_least_that_would_do():
         la.foresee(**SIZE | {"memory": least - 1})
     with pytest.raises(la.errors.ParameterError, match="memory must be at least"):
         la.foresee(**SIZE | {"memory": FLOOR})
-
-
-def test_longer_signatures_take_longer_to_make():
-    usual, more = (la.foresee(**SIZE, permutations=n).seconds["sketching"] for n in (None, 384))
-    assert more > 2 * usual
 
 
 def test_the_disk_space_of_a_real_job_was_foreseen(tmp_path):
@@ -107,12 +70,6 @@ ROW = 8 + 8 + 8 + 16 + 1 + 1 + (16 * 8 + 1) + 96 * 2
 def estimate(n=10**6, text=10**9, duplicates=0.3, family=3.0, room=900, **settings):
     """The estimate where there are so many megabytes beyond the floor."""
     return Estimate(n, text, duplicates, family, Memory(FLOOR + room * 10**6), Settings(**{"threads": 1} | settings))
-
-
-def test_widths_are_those_of_stored_columns():
-    assert stored_width(PAIRS) == 16
-    kinds = {"a": pa.bool_(), "b": pa.binary(5), "c": pa.list_(pa.int64(), 3), "d": pa.float64()}
-    assert stored_width(pa.schema(list(kinds.items()))) == 1 + 5 + 25 + 8
 
 
 def test_sizes_worked_out_by_hand():
@@ -155,26 +112,6 @@ def test_held_memory_worked_out_by_hand():
     own = foresight.LOADED + foresight.PIECES
     assert not found.on_disk
     assert found.peak == own + 10**8 + (ROW + BYTES_PER_DOCUMENT) * 1000 + int(16 * found.links)
-
-
-@pytest.mark.parametrize("room", [170, 900, 20_000])
-def test_more_takes_more(room):
-    least = estimate(room=room)
-    for larger in ({"n": 2 * 10**6, "text": 2 * 10**9}, {"text": 2 * 10**9}, {"duplicates": 0.6}, {"family": 60.0}):
-        more = estimate(room=room, **larger)
-        assert more.peak >= least.peak and more.disk >= least.disk
-        assert sum(more.seconds(Speeds()).values()) > sum(least.seconds(Speeds()).values())
-    assert estimate(room=room, threads=2).peak > least.peak
-
-
-def test_a_smaller_cap_takes_the_disk():
-    found = [estimate(room=room) for room in (170, 370, 900, 20_000)]
-    assert [one.peak for one in found] == sorted({one.peak for one in found})
-    assert [one.disk > 0 for one in found] == ["disk" in one.seconds(Speeds()) for one in found] == [True, True, True, False]
-
-
-def test_pairs_that_do_not_fit_go_to_the_disk_later():
-    assert estimate(10**5, 10**8, 1.0, 200.0).disk > 10**8 and estimate(10**5, 10**8, 1.0, 3.0).disk == 0
 
 
 def test_processor_time_worked_out_by_hand():

@@ -18,21 +18,17 @@ ARTICLE = "<article><h1>On rivers</h1>" + "".join(
 ) + "</article>"  # fmt: skip
 
 
-def page(nonce, menu="Home About", article=ARTICLE):
-    return (
-        f"<html><head><title>t</title><style>p {{x: y}}</style><script nonce='{nonce}'>var a = '{nonce}' < 3;</script></head>"
-        f"<body><nav><ul><li>{menu}</li></ul></nav><main>{article}</main><footer>Imprint {nonce}</footer><!-- {nonce} --></body></html>"
-    )
+def page(nonce, article=ARTICLE):
+    return f"<html><body><nav><ul><li>Home</li></ul></nav><main>{article}</main><footer>Imprint {nonce}</footer></body></html>"
 
 
 def test_pages_that_differ_in_their_frame_are_equal():
-    pages = [page("a1"), page("b2", "Other menu"), page("c3", article=ARTICLE.replace("river", "road"))]
+    """tests/jobs/html.job has pairs of them."""
+    pages, broken = [page("a1"), page("b2"), page("c3", ARTICLE.replace("river", "road"))], b"<p>\xff</p>"
     assert la.dedup(pages, html=True).keep.tolist() == [True, False, True]
-    assert la.pairs(pages, html=True, threshold=0.99)["resemblance"].to_pylist() == [1.0]
-    assert la.pairs(pages, html=True, method="simhash", width=1)["distance"].to_pylist() == [0]
     with pytest.raises(InputDataError, match=r"row 1: invalid UTF-8"):
-        la.dedup([page("a"), b"<p>\xff</p>"], html=True)
-    assert la.dedup([page("a"), b"<p>\xff</p>"], html=True, encoding_errors="replace").keep.all()
+        la.dedup([pages[0], broken], html=True)
+    assert la.dedup([pages[0], broken], html=True, encoding_errors="replace").keep.all()
 
 
 WORDS = "These words are the text of the page, and none of them may be lost. "
@@ -72,31 +68,16 @@ MANY = 100_000
 
 
 def test_time_is_in_proportion_to_the_size():
-    for page in [
-        "<div>" * MANY + "words",
-        "<nav>x" * MANY + "</nav>" * MANY + "words",
-        "<div><nav>x" * MANY + "</nav>" * MANY + "words",
-        "<main>x" * MANY + "words",
-        "<p " + " ".join(f"a{i}" for i in range(MANY)) + ">words",
-        '<p ="' * MANY + ">words",
-        "<" + "a" * MANY + "<" * MANY + "<p>words",
-        "<a " * MANY + "words",
-        "<!--" * MANY + "words",
-        "<![CDATA[" * MANY + "words",
-        "<script>x" * MANY + "<p>words",
-        "<style>a<b" * MANY + "<p>words",
-        "<noscript>" * MANY + "words",
-        "&" * MANY + "<p>words",
-        f"&#{'1' * MANY};<p>words",
-        "<!doctype [" * MANY + "words",
-        "<script><title><textarea>" * MANY + "<p>words",
-        "<div class" + " " * MANY + ">words",
-        "<div a=" + "b" * MANY + "/>words",
-        "<div " + "a=" * MANY + "/>words",
-    ]:
-        begin = time.process_time()
-        assert "words" in la.html_to_text(page)
-        assert time.process_time() - begin < 30  # a second, at most; if it grew as the square, minutes
+    for begin, each, end in (
+        ("", "<div>", ""), ("", "<nav>x", "</nav>" * MANY), ("", "<div><nav>x", "</nav>" * MANY), ("", "<main>x", ""),
+        ("<p", " a1 b", ">"), ("", '<p ="', ">"), ("<" + "a" * MANY, "<", "<p>"), ("", "<a ", ""), ("", "<!--", ""),
+        ("", "<![CDATA[", ""), ("", "<script>x", "<p>"), ("", "<style>a<b", "<p>"), ("", "<noscript>", ""), ("", "&", "<p>"),
+        ("&#", "1", ";<p>"), ("", "<!doctype [", ""), ("", "<script><title><textarea>", "<p>"), ("<div class", " ", ">"),
+        ("<div a=", "b", "/>"), ("<div ", "a=", "/>"),
+    ):  # fmt: skip
+        started = time.process_time()
+        assert "words" in la.html_to_text(begin + each * MANY + end + "words")
+        assert time.process_time() - started < 30  # a second, at most; if it grew as the square, minutes
 
 
 def test_a_page_without_text_has_none():

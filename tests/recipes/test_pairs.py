@@ -1,76 +1,13 @@
 """The list of all pairs, made some at a time and written without being held; and one that is cut, which says so."""
 
-from itertools import product
-
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 from corpora import planted
 from listing import find_pairs
 
 import lookalike as la
 from lookalike.recipes import pairs as pairs_module
 from lookalike.steps import exact
-
-BASE = [f"word{i}" for i in range(100)]
-A = " ".join(BASE)
-NEAR = [" ".join([*BASE, f"own{i}"]) for i in range(6)]
-B = " ".join(f"other{i}" for i in range(50))
-
-
-@pytest.fixture
-def searched(monkeypatch):
-    """Collects what jobs searched."""
-    found = []
-    search = pairs_module.search
-    monkeypatch.setattr(pairs_module, "search", lambda *a, **k: found.append(search(*a, **k)) or found[-1])
-    return found
-
-
-def test_a_list_is_cut_where_it_is_longer():
-    """Of the corpora each pair of documents, one after the other left out, is a near-duplicate."""
-    for settings, texts in product(
-        [{}, {"verify": "sketch"}, {"verify": "none"}, {"method": "simhash", "radius": 8}],
-        [NEAR, [A] * 6, [A, A, *NEAR, B, ""]],
-    ):
-        whole = find_pairs(texts, **settings)
-        n = len(whole.table)
-        alike = len([text for text in texts if text not in (B, "")])
-        assert n == alike * (alike - 1) // 2 and not whole.summary["cut_by_max_pairs"]
-        rows = whole.table.to_pylist()
-        for most in (1, n - 1, n, n + 1, 10**6):
-            cut = find_pairs(texts, max_pairs=most, **settings)
-            assert len(cut.table) == cut.summary["pairs"] == min(most, n)
-            assert cut.summary["cut_by_max_pairs"] is (most < n), most
-            assert all(row in rows for row in cut.table.to_pylist())
-            if cut.summary["candidate_pairs"] == whole.summary["candidate_pairs"]:
-                assert cut.table.equals(whole.table.slice(0, most)), "the first, in the order of the input"
-            assert cut.summary["candidate_pairs"] <= most
-            assert cut.provenance["parameters"]["max_pairs"] == most
-
-
-def test_what_is_cut_before_it_is_compared_is_told_too(searched):
-    """Candidates beyond the limit are not compared, and links of a band beyond it are not made: what is listed may be short."""
-    rng = np.random.default_rng(3)
-    texts = []
-    for family in range(30):
-        base = [f"f{family}w{i}" for i in range(60)]
-        for _ in range(4):
-            places = rng.choice(60, 12, replace=False)
-            texts.append(" ".join(f"n{rng.integers(10**9)}" if i in places else word for i, word in enumerate(base)))
-    settings = {"threshold": 0.5, "recall": 0.9999, "width": 1}
-    whole = find_pairs(texts, max_pairs=10**6, **settings)
-    n, candidates, links = len(whole.table), whole.summary["candidate_pairs"], searched.pop().n_links
-    assert n < candidates < links and not whole.summary["cut_by_max_pairs"]
-    for most in (1, n - 1, n, n + 1, candidates - 1, candidates, candidates + 1, links - 1, links, links + 1):
-        cut = find_pairs(texts, max_pairs=most, **settings)
-        found = searched.pop()
-        assert cut.summary["candidate_pairs"] <= most and len(cut.table) <= most
-        if not cut.summary["cut_by_max_pairs"]:
-            assert most >= links == found.n_links and cut.table.equals(whole.table)
-        if most >= links:
-            assert not cut.summary["cut_by_max_pairs"]
 
 
 def test_with_recall_1_the_first_of_all_pairs_are_listed():
@@ -88,21 +25,37 @@ def test_with_recall_1_the_first_of_all_pairs_are_listed():
         assert cut.summary["cut_by_max_pairs"] is (most < n)
 
 
-COPIES = [A, f"{A} x", A, "else", A, f"{A} x", f"{A} y z", "", f"{A} x"]
+BASE = [f"word{i}" for i in range(100)]
+A = " ".join(BASE)
+NEAR = [" ".join([*BASE, f"own{i}"]) for i in range(6)]
+COPIES = [A, f"{A} x", A, "else", A, f"{A} x", f"{A} y z", "", f"{A} x", *NEAR]
 
 
 def test_the_same_pairs_however_many_are_made_at_a_time(rng, monkeypatch):
-    for settings, listed in product([{}, {"verify": "sketch"}, {"verify": "none"}, {"against": COPIES[3:]}], [1, 3, 1 << 17]):
-        texts = [*COPIES, *planted(rng, n_families=20), *COPIES[:4]]
+    """In order, each once; and cut after as many as are asked for, which is told where there are more."""
+    texts = [*COPIES, *planted(rng, n_families=20), *COPIES[:4]]
+    for settings in ({}, {"verify": "sketch"}, {"verify": "none"}, {"against": COPIES[3:]}, {"method": "simhash", "radius": 4}):
         whole = find_pairs(texts, **settings)
-        monkeypatch.setattr(pairs_module, "LISTED", listed)
-        monkeypatch.setattr(exact, "MADE", listed)
-        found = find_pairs(texts, **settings)
-        assert found.table == whole.table and found.summary["pairs"] == len(whole.table) > 30
-        ends = list(zip(*(found.table[name].to_pylist() for name in ("left_id", "right_id")), strict=True))
+        ends = list(zip(*(whole.table[name].to_pylist() for name in ("left_id", "right_id")), strict=True))
+        n, candidates = len(ends), whole.summary["candidate_pairs"]
+        assert n > 30 and not whole.summary["cut_by_max_pairs"]
         if "against" not in settings:
             assert ends == sorted(set(ends)) and all(left < right for left, right in ends)
             assert {(0, 2), (0, 4), (1, 5)} <= set(ends)
+        for listed in (1, 3):
+            with monkeypatch.context() as patch:
+                patch.setattr(pairs_module, "LISTED", listed)
+                patch.setattr(exact, "MADE", listed)
+                found = find_pairs(texts, **settings)
+            assert found.table == whole.table and found.summary["pairs"] == n
+        for most in (1, n - 1, n, n + 1, 10**6):
+            cut = find_pairs(texts, max_pairs=most, **settings)
+            assert len(cut.table) == cut.summary["pairs"] <= min(most, n) and cut.summary["candidate_pairs"] <= most
+            assert cut.summary["cut_by_max_pairs"] or cut.table == whole.table
+            assert cut.provenance["parameters"]["max_pairs"] == most
+            if cut.summary["candidate_pairs"] == candidates:
+                assert cut.table == whole.table.slice(0, most), "the first, in the order of the input"
+                assert cut.summary["cut_by_max_pairs"] is (most < n)
 
 
 def test_pairs_are_written_as_they_are_made(tmp_path, monkeypatch):
@@ -124,10 +77,3 @@ def test_a_bucket_is_large_beyond_a_quarter_of_the_limit():
     for more in ({"max_pairs": 10**6}, {"verify": "sketch"}, {"verify": "none"}):
         assert find_pairs(texts, max_bucket=2, **more).summary["crowded"] == 0
     assert len(la.pairs(texts, max_bucket=2)) == len(la.pairs(texts)) == 36
-
-
-def test_no_pairs(tmp_path):
-    found = find_pairs(["a", "b"])
-    found.write(tmp_path / "out.parquet")
-    assert pq.read_table(tmp_path / "out.parquet").schema.remove_metadata() == found.table.schema
-    assert found.table.schema == pa.schema([("left_id", pa.int64()), ("right_id", pa.int64()), ("resemblance", pa.float64())])

@@ -3,8 +3,6 @@
 import json
 import re
 
-import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from samples import one_in
 
@@ -31,21 +29,3 @@ def test_licences_equal_the_exact_join(data, threshold, exact, recall):
         data / "licences.parquet", threshold=threshold, recall=recall, width=3, tokenizer=re.compile(r"\w+").findall
     )
     assert len(table) == exact
-
-
-def test_policies_keep_nothing_alike_and_remove_nothing_unlike(data):
-    path = data / "policies.parquet"
-    result = la.dedup(path, id="id")
-    shingles = la.shingle(pq.read_table(path, columns=["text"])["text"])
-    rows = {value: row for row, value in enumerate(pq.read_table(path, columns=["id"])["id"].to_pylist())}
-    for removed in result.removed.to_pylist()[::200]:
-        exact = shingles.resemblance(rows[removed["id"]], rows[removed["duplicate_of"]])
-        assert removed["resemblance"] == exact >= 0.8
-        assert result.keep[rows[removed["duplicate_of"]]]
-    kept = np.flatnonzero(result.keep)
-    subset = la.sketches.Shingles(
-        np.concatenate([shingles.row(i) for i in kept]), np.concatenate([[0], np.cumsum(shingles.sizes[kept])])
-    )
-    left, right = np.triu_indices(len(kept), 1)
-    alike = len(la.verify(la.search.Pairs(left, right, len(kept)), subset, threshold=0.8))
-    assert alike <= 0.01 * len(result.removed), "kept documents that resemble each other are missed pairs"

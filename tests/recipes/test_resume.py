@@ -94,27 +94,3 @@ def test_killed_again_and_again(runner, inputs, expected, places):
         runs += 1
     assert 4 < runs < 100
     check_clean(output, work, expected)
-
-
-def test_a_full_disk_leaves_the_output_alone(inputs, expected, places):
-    """Files may not grow beyond a limit: a clear error; with the limit gone the job goes on."""
-    output, work = places
-    code = (
-        "import resource, signal, sys, json, lookalike as la\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))\n"
-        "from lookalike.cli.main import main\n"
-        "main(sys.argv[1:])\n"
-    )
-    arguments = [*inputs, "--work", str(work), "-o", str(output), "--id", "id", "--keep", "largest:score", "--annotate"]
-    done = subprocess.run([sys.executable, "-c", code, "dedup", *arguments], capture_output=True, text=True)
-    assert done.returncode == 1, done.stderr
-    assert "cannot be written: File too large" in done.stderr
-    assert not output.exists() and not [p for p in work.iterdir() if p.name.endswith(".tmp")]
-    from click.testing import CliRunner
-
-    from lookalike.cli.main import program
-
-    again = CliRunner().invoke(program, ["dedup", *arguments, "--quiet"])
-    assert again.exit_code == 0, again.output
-    check_clean(output, work, expected)

@@ -5,7 +5,6 @@ from functools import partial
 
 import pyarrow as pa
 import pytest
-from engine_kinds import FRAMES
 from engine_rows import rows_of, running
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,7 +61,6 @@ def by_definition(scores, boundary):
     return sorted(matches)
 
 
-CHAIN = {(i, i + 1): 0.75 for i in range(11)}
 FAMILY = {(a, b): 1.0 for b in range(12) for a in range(b)}
 
 
@@ -82,14 +80,6 @@ def test_rounds_come_to_what_the_definition_says(scores, boundary, most, enough)
     check("toy", scores, boundary, most, enough)
 
 
-@pytest.mark.parametrize("kind", [FRAMES])
-@pytest.mark.parametrize("boundary", [0, 3])
-@pytest.mark.parametrize("scores", [{}, CHAIN, FAMILY], ids=["nothing", "chain", "family"])
-def test_chains_and_families_by_rounds(kind, scores, boundary):
-    for most in (2, 6):
-        check(kind, scores, boundary, most, 10)
-
-
 def test_rounds_compare_only_what_matters():
     """A family whose first member matches all; two stars that share a leaf; a chain, without a round for each link."""
     chain = {(i, i + 1): 0.9 for i in range(60)}
@@ -98,12 +88,3 @@ def test_rounds_compare_only_what_matters():
         with running("toy") as engine:
             decided(engine, scores, 0, seen)
         assert len(seen) == len(set(seen)) == least
-
-
-@pytest.mark.parametrize("boundary", [0, 4])
-def test_few_pairs_are_verified_at_once(monkeypatch, boundary):
-    monkeypatch.setattr(module, "FEW", len(CHAIN))
-    seen = []
-    with running("toy") as engine:
-        assert decided(engine, CHAIN, boundary, seen) == by_definition(CHAIN, boundary)
-    assert sorted(seen) == sorted(CHAIN)

@@ -51,15 +51,23 @@ def kept_of(folder):
 
 @pytest.mark.parametrize("variant", [*VARIANTS, "ignore"])
 def test_two_generations_are_as_good_as_their_documents(variant, files, tmp_path):
+    """Also at another threshold, and where references of other kinds come before and after them."""
     given = VARIANTS.get(variant, {"ignore": ["w1 w2", "w30"]})
     seen, clean = two_weeks(files, tmp_path, **given)
     found, wanted = run(files[2], against=seen, **given), run(files[2], against=clean, **given)
     assert found == wanted
     assert variant != "crowds" or wanted[2]["crowded"]
     assert wanted[2]["kept"] < wanted[2]["documents"] and any(row["duplicate_is_reference"] for row in wanted[0])
+    if variant == "first":
+        between = [[files[1][0], some, files[1][1]] for some in (seen / "w0", clean[0])]
+        assert run(files[2], against=between[0]) == run(files[2], against=[between[1][1], *files[1]])
+        with job(files[2], against=seen) as one, job(files[2], against=clean) as other:
+            assert said(one.rethreshold(0.9)) == said(other.rethreshold(0.9)) != found
+        found, wanted = (la.pairs(files[2], against=some, **HOW, **THREAD) for some in (seen, clean))
+        assert found.equals(wanted) and found["left_is_reference"].to_pylist().count(True) > 5
 
 
-@pytest.mark.parametrize(("variant", "kind"), one_in(3, ["within", "crowds", "keys"], KINDS[1:]))
+@pytest.mark.parametrize(("variant", "kind"), one_in(4, ["within", "crowds", "keys"], KINDS[1:]))
 def test_every_engine_says_the_same(kind, variant, files, tmp_path, monkeypatch):
     """And saves the same, with what it counts for documents of earlier weeks."""
     given = VARIANTS[variant] | {"counts": True}
@@ -68,122 +76,40 @@ def test_every_engine_says_the_same(kind, variant, files, tmp_path, monkeypatch)
     assert run(files[2], against=seen, save=tmp_path / "local", **given) == wanted
     assert run(files[2], against=seen, save=tmp_path / "other", kind=kind, monkeypatch=monkeypatch, **given) == wanted
     monkeypatch.undo()
-    assert kept_of(tmp_path / "other") == kept_of(tmp_path / "local")
-    assert len(kept_of(tmp_path / "other")) == wanted[2]["kept"]
-    local, other = ((tmp_path / name / "sketches-counts.parquet").read_bytes() for name in ("local", "other"))
-    assert local == other
+    local, other = (tmp_path / name for name in ("local", "other"))
+    assert kept_of(other) == kept_of(local) and len(kept_of(other)) == wanted[2]["kept"]
+    assert (local / "sketches-counts.parquet").read_bytes() == (other / "sketches-counts.parquet").read_bytes()
 
 
 def test_names_of_inputs_in_memory_are_kept(tmp_path):
-    """Two generations later too."""
-    texts = {"train": "a text", "test": "other words", "new": "something else"}
-    tables = {name: pa.table({"text": [text]}) for name, text in texts.items()}
-    run({name: tables[name] for name in ("train", "test")}, save=tmp_path / "history/w0", id=None)
-    run({"new": tables["new"]}, against=tmp_path / "history", save=tmp_path / "history/w1", id=None)
-    for against in (tables, tmp_path / "history"):
-        removed = la.dedup([*texts.values()], against=against, **HOW | {"id": None}, **THREAD).removed.to_pylist()
-        assert [(row["duplicate_of"], row["duplicate_source"]) for row in removed] == [(f"{name}:0", name) for name in texts]
-
-
-def test_whether_an_input_is_named_is_checked(tmp_path):
-    run({"train": pa.table({"text": ["a b c"]})}, save=tmp_path / "history", id=None)
-    forge(tmp_path / "history", lambda held: held["inputs"][0].update(named="yes"))
+    """Two generations later too; whether one is named is checked, and before names were kept none was."""
+    tables = {name: pa.table({"text": [name * 9]}) for name in ("train", "test", "new")}
+    new, history, old = {"new": tables.pop("new")}, tmp_path / "history", tmp_path / "old"
+    run(tables, save=history / "w0", id=None)
+    run(new, against=history, save=history / "w1", id=None)
+    for against in (tables | new, history):
+        removed = la.dedup([name * 9 for name in (*tables, *new)], against=against, **HOW | {"id": None}, **THREAD).removed
+        assert removed["duplicate_of"].to_pylist() == [f"{name}:0" for name in (*tables, *new)]
+        assert removed["duplicate_source"].to_pylist() == [*tables, *new]
+    run(new, save=old, id=None)
+    forge(old, lambda held: held["inputs"][0].update(named="yes"))
     with pytest.raises(InputDataError, match="named"):
-        run(["a b c"], against=tmp_path / "history", id=None)
-    forge(tmp_path / "history", lambda held: held["inputs"][0].pop("named"))  # as it was before names were kept
-    assert run(["a b c"], against=tmp_path / "history", id=None)[0][-1]["duplicate_of"] == 0
-
-
-def test_only_candidates_are_read_again(files, tmp_path, monkeypatch):
-    """Row groups without a candidate are not read; of a job that finds none nothing is."""
-    run(files[0], save=tmp_path / "history")
-    opened, pieces = [], input_texts.TextReader._read
-    monkeypatch.setattr(input_texts.TextReader, "_read", lambda self, row: opened.append(row) or pieces(self, row))
-    assert run(pa.table({"text": ["nothing of all this here"], "id": ["x"]}), against=tmp_path / "history")[2]["kept"] == 1
-    assert not opened
-    run(files[1], against=tmp_path / "history")
-    assert opened
-
-
-def test_references_of_other_kinds_come_after_saved_ones(files, tmp_path):
-    run(files[0], save=tmp_path / "history", write=tmp_path / "clean")
-    found = run(files[2], against=[files[1][0], tmp_path / "history", files[1][1]])
-    assert found == run(files[2], against=[tmp_path / "clean", *files[1]])
-
-
-def test_other_jobs_and_thresholds(files, tmp_path):
-    seen, clean = two_weeks(files, tmp_path)
-    found, wanted = (la.pairs(files[2], against=some, **HOW, **THREAD) for some in (seen, clean))
-    assert found.equals(wanted) and found["left_is_reference"].to_pylist().count(True) > 5
-    results = [la.dedup(files[2], against=some, **HOW, **THREAD) for some in (seen, clean)]
-    higher = [said(result.rethreshold(0.9)) for result in results]
-    assert higher[0] == higher[1] != said(results[0])
-    for result in results:
-        result.close()
-
-
-def test_results_say_where_a_saved_document_lies(files, tmp_path):
-    run(files[0], save=tmp_path / "history", id=None)
-    with job(files[1], against=tmp_path / "history", id=None) as result:
-        found = [row for row in result.removed.to_pylist() if row["duplicate_is_reference"]]
-    texts = {f"{path}:{i + 1}": text for path in files[0] for i, text in enumerate(pq.read_table(path)["text"].to_pylist())}
-    assert found and all(
-        row["duplicate_of"] in texts and row["duplicate_of"].startswith(row["duplicate_source"]) for row in found
-    )
+        run(["new" * 9], against=old, id=None)
+    forge(old, lambda held: held["inputs"][0].pop("named"))
+    assert run(["new" * 9], against=old, id=None)[0][-1]["duplicate_of"] == 0
 
 
 def test_a_plan_that_finds_enough_is_taken_over(files, tmp_path):
-    run(files[0], save=tmp_path / "history", write=tmp_path / "clean")
-    held = json.loads((tmp_path / "history/sketches.json").read_bytes())["settings"]
+    history, clean = tmp_path / "history", tmp_path / "clean"
+    run(files[0], save=history, write=clean)
+    held = json.loads((history / "sketches.json").read_bytes())["settings"]
     plan = {name: held[name] for name in ("permutations", "bands", "rows")}
-    found, wanted = (run(files[1], against=tmp_path / name, threshold=0.8) for name in ("history", "clean"))
+    found, wanted = (run(files[1], against=some, threshold=0.8) for some in (history, clean))
     assert found != wanted and found[2]["recall_planned"] >= 0.99
-    assert found == run(files[1], against=tmp_path / "clean", threshold=0.8, **plan)
-    with pytest.raises(
-        ParameterError, match=f"have {held['bands']} bands of {held['rows']} rows, .* 0.4 with probability 0.*recall"
-    ):
-        run(files[1], against=tmp_path / "history", threshold=0.4)
-
-
-OTHER = {
-    "seed": 2, "width": 2, "fold_case": False, "normalization": "NFKC", "within": "site", "verify": "sketch",
-    "encoding_errors": "replace", "key": "url", "bands": 3, "rows": 2, "method": "simhash", "ignore": ["w1"],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", OTHER)
-def test_settings_that_must_agree(name, files, tmp_path):
-    run(files[0], save=tmp_path / "history")
-    given = {name: OTHER[name]} if name not in ("bands", "rows") else {"bands": 3, "rows": 2}
-    with pytest.raises(ParameterError, match=rf"history holds sketches that were made with other settings: .*{name}"):
-        run(files[1], against=tmp_path / "history", **given)
-
-
-def test_folders_that_cannot_be_used_together(files, tmp_path):
-    run(files[0], save=tmp_path / "history/a")
-    run(files[1], save=tmp_path / "history/b")
-    with pytest.raises(ParameterError, match="b and .*a were saved by independent jobs"):
-        run(files[2], against=tmp_path / "history")
-    run(files[1], save=tmp_path / "c", id=None)
-    with pytest.raises(ParameterError, match="sketches of documents without ids: run without id="):
-        run(files[2], against=tmp_path / "c")
-
-
-@pytest.mark.parametrize("how", ["gone", "changed", "touched"])
-def test_inputs_that_changed_are_named_before_any_work(how, files, tmp_path):
-    mine = [shutil.copy2(path, tmp_path) for path in files[0]]
-    run(mine, save=tmp_path / "history")
-    if how == "gone":
-        os.remove(mine[1])
-    elif how == "changed":
-        pq.write_table(pq.read_table(mine[1]).slice(1), mine[1])
-    else:
-        os.utime(mine[1])
-    with pytest.raises(
-        InputDataError, match=r"week0-1\.parquet: .*history needs this file: restore it, save .*, or forget them"
-    ):
-        run(files[1], against=tmp_path / "history", save=tmp_path / "next")
-    assert not (tmp_path / "next").exists()
+    assert found == run(files[1], against=clean, threshold=0.8, **plan)
+    wrong = f"have {held['bands']} bands of {held['rows']} rows, .* 0.4 with probability 0.*recall"
+    with pytest.raises(ParameterError, match=wrong):
+        run(files[1], against=history, threshold=0.4)
 
 
 def test_texts_that_changed_behind_its_back(files, tmp_path):
@@ -198,16 +124,9 @@ def test_texts_that_changed_behind_its_back(files, tmp_path):
         run(files[1], against=tmp_path / "history", trust=tmp_path)
 
 
-def test_where_sketches_may_go(files, tmp_path):
+def test_sketches_are_replaced_and_are_no_part_of_a_loaded_result(files, tmp_path):
     seen = tmp_path / "history/w0"
     run(files[0], save=seen)
-    (tmp_path / "history/notes.txt").write_text("mine")
-    for data, against, wrong in (
-        (files[1], seen.parent, r"holds saved sketches \(w0\) and something else \(notes.txt\)"),
-        (files[0], seen, "is both an input and a reference"),
-    ):
-        with pytest.raises(InputDataError, match=wrong):
-            run(data, against=against)
     with job(files[1]) as result:
         result.save_sketches(seen, force=True)
         result.save(tmp_path / "result")
@@ -216,40 +135,42 @@ def test_where_sketches_may_go(files, tmp_path):
     assert run(files[0], against=seen)[2]["reference"] > 0
 
 
-def test_a_job_that_was_killed_goes_on(files, tmp_path, monkeypatch):
-    """With a work folder, saved documents too are passed over once they are kept."""
-    seen, clean = two_weeks(files, tmp_path)
-    work = {"work": tmp_path / "job"}
-    prepare("spilled", monkeypatch)
-    with pytest.raises(RuntimeError), monkeypatch.context() as broken:
-        broken.setattr(input_texts.TextReader, "_read", lambda self, row: (_ for _ in ()).throw(RuntimeError))
-        run(files[2], against=seen, **work)
-    assert run(files[2], against=seen, **work) == run(files[2], against=clean)
-
-
-def test_web_pages(tmp_path):
-    """Their texts are extracted again from files; from anywhere else they cannot be."""
-    pytest.importorskip("resiliparse", reason="the extra html is not installed")
-    article = "<article>" + "".join(f"<p>The river number {i} falls into the sea after {7 * i} miles.</p>" for i in range(30))
-    page = f"<html><body><nav>menu</nav>{article}</body></html>"
-    pq.write_table(pa.table({"text": [page], "id": ["p"]}), tmp_path / "0.parquet")
-    given = {"html": True, "threshold": 0.98}
-    run(tmp_path / "0.parquet", save=tmp_path / "history", **given)
-    near = pa.table({"text": [page.replace("number 3 ", "number 4 ")], "id": ["n"]})
-    assert run(near, against=tmp_path / "history", **given)[2]["near_duplicates"] == 1
-    with pytest.raises(ParameterError, match="web pages can be saved only if the pages are in files"):
-        run(near, against=tmp_path / "history", save=tmp_path / "next", **given)
+def test_web_pages_are_extracted_again_and_so_must_be_in_files(tmp_path):
+    """tests/recipes/test_history_texts.py has those that are."""
+    page = "<html><body><nav>menu</nav><p>The river falls into the sea after seven miles.</p></body></html>"
+    with (
+        job([{"text": page, "id": "p"}], html=True) as result,
+        pytest.raises(ParameterError, match="web pages can be saved only if the pages are in files"),
+    ):
+        result.save_sketches(tmp_path / "history")
 
 
 def test_sketches_of_a_stranger_read_texts_only_where_the_user_says(files, tmp_path, monkeypatch):
-    run(files[0], save=tmp_path / "history")
-    run(pq.read_table(files[0][0]), save=tmp_path / "with texts", id="id")
-    mine = run(files[1], against=tmp_path / "history")
+    history, folder = tmp_path / "history", files[0][0].parent
+    run(files[0], save=history)
+    run(pq.read_table(files[0][0]), save=tmp_path / "with texts")
+    mine = run(files[1], against=history)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    with pytest.raises(InputDataError, match=r"history: you did not save it on this machine.*trust="):
-        run(files[1], against=tmp_path / "history")
-    assert run(files[1], against=tmp_path / "history", trust=[files[0][0].parent]) == mine
-    assert la.pairs(files[1], against=tmp_path / "history", trust=files[0][0].parent, **HOW).num_rows
-    run(files[1], against=tmp_path / "with texts", id="id")  # what lies in the folder itself may be read
-    with pytest.raises(ParameterError, match="trust must be a path or a list of paths"):
-        run(files[1], against=tmp_path / "history", trust=5)
+    for error, trust, wrong in (
+        (InputDataError, (), r"history: you did not save it on this machine.*trust="),
+        (ParameterError, 5, "trust must be a path or a list of paths"),
+    ):
+        with pytest.raises(error, match=wrong):
+            run(files[1], against=history, trust=trust)
+    assert run(files[1], against=history, trust=[folder]) == mine
+    assert la.pairs(files[1], against=history, trust=folder, **HOW).num_rows
+    run(files[1], against=tmp_path / "with texts")  # what lies in the folder itself may be read
+
+
+def test_only_candidates_are_read_again_and_a_job_that_was_killed_goes_on(files, tmp_path, monkeypatch):
+    """Of a job that finds none no text is read; with a work folder, saved documents too are passed over once they are kept."""
+    seen, clean = two_weeks(files, tmp_path)
+    opened, read, work = [], input_texts.TextReader._read, {"work": tmp_path / "job"}
+    monkeypatch.setattr(input_texts.TextReader, "_read", lambda self, row: opened.append(row) or read(self, row))
+    assert run(pa.table({"text": ["nothing of all this here"], "id": ["x"]}), against=seen)[2]["kept"] == 1
+    assert not opened
+    prepare("spilled", monkeypatch)
+    with pytest.raises(ZeroDivisionError), monkeypatch.context() as broken:
+        broken.setattr(input_texts.TextReader, "_read", lambda self, row: 1 / 0)
+        run(files[2], against=seen, **work)
+    assert run(files[2], against=seen, **work) == run(files[2], against=clean) and opened

@@ -1,7 +1,5 @@
 """Sketches on an object store are as good as those on a disk; what is no whole folder of them is passed over, or refused."""
 
-import shutil
-
 import pytest
 import weekly
 from object_store import held, put_folder
@@ -49,30 +47,34 @@ def against(data, folder):
 
 
 def test_two_generations(files, bucket, tmp_path, monkeypatch):
+    """With counts, of which the bytes are those on a disk; copies are as good, there and here."""
+    counts = {"counts": True, "source": "site"}
     for week, some in enumerate(files[:2]):
         for seen in (bucket / "history", tmp_path / "history"):
-            found = saved(some, f"{seen}/w{week}", seen if week else None)
-        with job(some, [tmp_path / f"clean{i}" for i in range(week)] or None) as result:
+            with job(some, seen if week else None, **counts) as result:
+                result.save_sketches(f"{seen}/w{week}")
+                found = said(result)
+        with job(some, [tmp_path / f"clean{i}" for i in range(week)] or None, **counts) as result:
             assert said(result) == found
             result.write(tmp_path / f"clean{week}")
+        same = tmp_path / f"history/w{week}/sketches-counts.parquet"
+        assert (bucket / f"history/w{week}/{ROWS}/counts.parquet").read_bytes() == same.read_bytes()
     wanted = against(files[2], [tmp_path / f"clean{i}" for i in range(2)])
     assert any(row["duplicate_is_reference"] for row in wanted[0])
-    assert against(files[2], tmp_path / "history") == wanted
-    copied = put_folder(tmp_path / "history", bucket / "copied")
-    for listed, seen in ((1, "history"), (1000, "history"), (1000, copied.name)):  # the files asked for together, or one by one
-        monkeypatch.setattr(folders_of_sketches, "_LISTED", listed)
-        assert against(files[2], bucket / seen) == wanted
-
-
-def test_counts_are_saved_beside_them(files, bucket, tmp_path):
-    """The same bytes as on a disk, and a later job counts for what is on the store."""
-    for seen in (bucket / "history", tmp_path / "history"):
-        for week, some in enumerate(files[:2]):
-            with job(some, seen if week else None, counts=True, source="site") as result:
-                result.save_sketches(f"{seen}/w{week}")
-    first, second = ((bucket / f"history/w{week}/{ROWS}/counts.parquet").read_bytes() for week in range(2))
-    assert first == (tmp_path / "history/w0/sketches-counts.parquet").read_bytes()
-    assert second == (tmp_path / "history/w1/sketches-counts.parquet").read_bytes() != first
+    for name, data in held(bucket / "history").items():
+        (tmp_path / "copied" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "copied" / name).write_bytes(data)
+    for seen in (
+        tmp_path / "history",
+        tmp_path / "copied",
+        bucket / "history",
+        put_folder(tmp_path / "history", bucket / "copied"),
+    ):
+        for listed in (1, 1000):  # the files asked for together, or one by one
+            monkeypatch.setattr(folders_of_sketches, "_LISTED", listed)
+            assert against(files[2], seen) == wanted
+    saved(files[0], tmp_path / "copied/w0", force=True)
+    assert not (tmp_path / "copied/w0" / ROWS).exists()
 
 
 def turned(data):
@@ -80,32 +82,34 @@ def turned(data):
     return data[:place] + bytes([data[place] ^ 255]) + data[place + 1 :]
 
 
-DAMAGE = {
-    "description": (DESCRIPTION, lambda data: data.replace(b'"bands": ', b'"bands": 1'), "damaged or changed: the checksum"),
-    "version": (DESCRIPTION, lambda data: data.replace(b'"format": 1', b'"format": 2'), "saved by .*, which this version .* cannot read: upgrade"),
-    "short": (f"{ROWS}/00000.parquet", lambda data: data[:-9], "damaged: .* bytes were written, .* are there"),
-    "bytes": (f"{ROWS}/00000.parquet", turned, "damaged: .*; save the"),
-    "missing": (f"{ROWS}/00000.parquet", None, ".*cannot be read: no such object"),
-    "no secret": ("secret", None, "missing, damaged, unreadable, or of another job"),
-    "other secret": ("secret", lambda data: bytes_of(b"?" * 16), "missing, damaged, unreadable, or of another job"),
-}  # fmt: skip
+SECRETLESS = "missing, damaged, unreadable, or of another job"
+DAMAGE = [
+    (DESCRIPTION, lambda data: data.replace(b'"bands": ', b'"bands": 1'), "damaged or changed: the checksum"),
+    (
+        DESCRIPTION,
+        lambda data: data.replace(b'"format": 1', b'"format": 2'),
+        "saved by .*, which this version .* cannot read: upgrade",
+    ),
+    (f"{ROWS}/00000.parquet", lambda data: data[:-9], "damaged: .* bytes were written, .* are there"),
+    (f"{ROWS}/00000.parquet", turned, "damaged: .*; save the"),
+    (f"{ROWS}/00000.parquet", None, ".*cannot be read: no such object"),
+    ("secret", None, SECRETLESS),
+    ("secret", lambda data: bytes_of(b"?" * 16), SECRETLESS),
+]
 
 
-@pytest.mark.parametrize("what", DAMAGE)
-def test_damaged_folders(what, files, bucket):
+def test_damaged_folders(files, bucket, monkeypatch):
+    """And a store that stops answering, which is no damage."""
     folder = bucket / "history"
     saved(files[0], folder)
-    name, change, wrong = DAMAGE[what]
-    data = (folder / name).read_bytes()
-    (folder / name).unlink()
-    if change is not None:
-        (folder / name).write_bytes(change(data))
-    with pytest.raises(InputDataError, match=f"history.*: {wrong}"):
-        against(files[1], folder)
-
-
-def test_a_store_that_stops_answering_is_no_damage(files, bucket, monkeypatch):
-    saved(files[0], bucket / "history")
+    for name, change, wrong in DAMAGE:
+        data = (folder / name).read_bytes()
+        (folder / name).unlink()
+        if change is not None:
+            (folder / name).write_bytes(change(data))
+        with pytest.raises(InputDataError, match=f"history.*: {wrong}"):
+            against(files[1], folder)
+        (folder / name).write_bytes(data)
     opened = Url.open_anywhere
 
     def refusing(url, *args):
@@ -115,33 +119,30 @@ def test_a_store_that_stops_answering_is_no_damage(files, bucket, monkeypatch):
 
     monkeypatch.setattr(Url, "open_anywhere", refusing)
     with pytest.raises(InputDataError, match=r"00000\.parquet: cannot be read: AWS Error NETWORK_CONNECTION[^;]*$"):
-        against(files[1], bucket / "history")
+        against(files[1], folder)
+    with pytest.raises(InputDataError, match="history holds saved sketches, which have no texts"):
+        against(str(folder / f"{ROWS}/00000.parquet"), None)
 
 
-@pytest.mark.parametrize("how", ["gone", "changed"])
 @pytest.mark.parametrize("listed", [1, 1000])
-def test_inputs_that_changed_are_named_before_any_work(how, listed, files, bucket, monkeypatch):
+def test_inputs_that_changed_are_named_before_any_work(listed, files, bucket, monkeypatch):
     monkeypatch.setattr(folders_of_sketches, "_LISTED", listed)
     saved(files[0], bucket / "history")
     url = bucket / "in/week0-00-0.parquet"
-    data = url.read_bytes()
-    url.unlink()
-    if how == "changed":
-        url.write_bytes(data + b" ")
-    wanted = {"gone": "cannot be read: no such object", "changed": "has changed since it was sketched"}[how]
-    with pytest.raises(InputDataError, match=rf"week0-00-0\.parquet: {wanted}; .*/history needs this file: restore it"):
-        against(files[1], bucket / "history")
+    url.write_bytes(url.read_bytes() + b" ")
+    for wrong in ("has changed since it was sketched", "cannot be read: no such object"):
+        with pytest.raises(InputDataError, match=rf"week0-00-0\.parquet: {wrong}; .*/history needs this file: restore it"):
+            against(files[1], bucket / "history")
+        url.unlink(missing_ok=True)
 
 
 def test_a_folder_of_folders_with_something_else_in_it(files, bucket):
+    """What is hidden or was never finished is passed over."""
     seen = bucket / "history"
     saved(files[0], seen / "w0")
     wanted = against(files[1], seen / "w0")
-    (seen / ".hidden/a").write_bytes(b"")
-    (seen / "w1" / PLANNED).write_bytes(b"{}")
-    (seen / "w1" / ROWS / "x.parquet").write_bytes(b"")
-    (seen / "w1/secret").write_bytes(b"")
-    assert against(files[1], seen) == wanted
+    for name in (".hidden/a", f"w1/{PLANNED}", f"w1/{ROWS}/x.parquet", "w1/secret"):
+        (seen / name).write_bytes(b"{}")
     for other in ("notes.txt", "w1/a.parquet", "documents/a.parquet", "w1-clean/_lookalike.json"):
         (seen / other).write_bytes(b"{}")
         with pytest.raises(InputDataError, match=rf"holds saved sketches \(w0\) and something else \({other.split('/')[0]}\)"):
@@ -151,15 +152,6 @@ def test_a_folder_of_folders_with_something_else_in_it(files, bucket):
     (seen / "w1" / PLANNED).unlink()
     with pytest.raises(InputDataError, match=r"something else \(w1\)"):
         against(files[1], seen)
-
-
-def test_sketches_are_no_documents(files, bucket, tmp_path):
-    saved(files[0], bucket / "history")
-    saved(files[0], tmp_path / "history")
-    put_folder(tmp_path / "history", bucket / "copied")
-    for name in (f"history/{ROWS}/00000.parquet", "copied/sketches-00000.parquet"):
-        with pytest.raises(InputDataError, match=r"(history|copied) holds saved sketches, which have no texts"):
-            against(str(bucket / name), None)
 
 
 def stopped(*args):
@@ -222,15 +214,3 @@ def test_a_save_that_is_killed_while_it_removes_the_old_one(files, bucket, monke
         assert removed[:2] == [DESCRIPTION, SIDECAR] and set(held(folder)) == {PLANNED, "secret", f"{ROWS}/00000.parquet"}
         result.save_sketches(str(folder))
     assert PLANNED not in held(folder) and against(files[2], folder)[2]["reference"]
-
-
-def test_a_copy_on_the_disk_is_as_good(files, bucket, tmp_path):
-    saved(files[0], bucket / "history")
-    for name, data in held(bucket / "history").items():
-        (tmp_path / "copied" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "copied" / name).write_bytes(data)
-    wanted = against(files[1], bucket / "history")
-    assert against(files[1], tmp_path / "copied") == wanted
-    saved(files[0], tmp_path / "copied", force=True)
-    assert not (tmp_path / "copied" / ROWS).exists()
-    shutil.rmtree(tmp_path / "copied")

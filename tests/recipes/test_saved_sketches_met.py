@@ -4,6 +4,7 @@ import os
 
 import pytest
 from engine_kinds import FRAMES, prepare
+from samples import one_in
 from weekly import HOW, job, said, weeks, written
 
 import lookalike as la
@@ -43,8 +44,7 @@ def by_hand(result):
     return [{"id": id, "action": "keep"} for id in removed] + [{"id": id, "action": "remove"} for id in kept]
 
 
-@pytest.mark.parametrize("evidence", ["keepers", "all"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "evidence"), one_in(2, KINDS, ["keepers", "all"]))
 def test_overrides_of_a_job_against_saved_sketches(kind, evidence, files, history, monkeypatch):
     given = {"evidence": evidence}
     with job(files[2], against=history[1], **given) as result:
@@ -59,35 +59,30 @@ def test_overrides_of_a_job_against_saved_sketches(kind, evidence, files, histor
 
 @pytest.mark.parametrize("within", [None, "site"])
 def test_an_audit_reads_the_texts_of_saved_references(within, files, tmp_path):
-    """Two bands of six rows miss many pairs, also such of references."""
-    given = {"within": within, "bands": 2, "rows": 6}
+    """Two bands of six rows miss many pairs, also such of references. Groups of values in memory are not saved."""
+    given, audits = {"within": within, "bands": 2, "rows": 6}, []
     with job(files[0], **given) as result:
         result.save_sketches(tmp_path / "sketches")
         result.write(tmp_path / "clean")
-    audits = []
     for against in ("sketches", "clean"):
         with job(files[1], against=tmp_path / against, **given) as result:
             audits.append(result.audit(1000))
-            n_references = result.summary.reference
+            assert any(other < result.summary.reference for _, other, _ in audits[-1]["examples"])
     assert audits[0] == audits[1]
-    assert any(other < n_references for _, other, _ in audits[0]["examples"])
+    with job(weeks(1)[0], **given) as result:
+        result.save_sketches(tmp_path / "in memory")
+    with job(files[1], against=tmp_path / "in memory", **given) as result:
+        if within is None:
+            assert result.audit(10)["audited"] == 10
+        else:
+            with pytest.raises(ParameterError, match="came from no file"):
+                result.audit(10)
 
 
-def test_groups_that_were_not_saved_are_not_audited(files, tmp_path):
-    with job(weeks(1)[0], within="site") as result:
-        result.save_sketches(tmp_path / "sketches")
-    with (
-        job(files[1], against=tmp_path / "sketches", within="site") as result,
-        pytest.raises(ParameterError, match="came from no file"),
-    ):
-        result.audit(10)
-
-
-@pytest.mark.parametrize("saved", ["of files", "of values in memory"])
-def test_texts_of_saved_references_of_a_saved_result(saved, files, history, tmp_path):
-    against = history[0]
-    if saved == "of values in memory":
-        against = tmp_path / "sketches"
+@pytest.mark.parametrize("of_files", [True, False])
+def test_texts_of_saved_references_of_a_saved_result(of_files, files, history, tmp_path):
+    against = history[0] if of_files else tmp_path / "sketches"
+    if not of_files:
         with job(weeks(1)[0]) as result:
             result.save_sketches(against)
     text_of = {row["id"]: row["text"] or "" for table in weeks(1) for row in table.to_pylist()}
@@ -106,42 +101,20 @@ def test_sketches_of_a_saved_result_that_changed(files, tmp_path):
             result.save_sketches(tmp_path / name)
     with job(files[2], against=tmp_path / "sketches") as result:
         result.save(tmp_path / "job")
-    (tmp_path / "sketches").rename(tmp_path / "old")
-    with pytest.raises(InputDataError, match=r"sketches\.json: the input no longer exists"):
-        la.Result.open(tmp_path / "job").texts([0])
-    (tmp_path / "others").rename(tmp_path / "sketches")
-    with pytest.raises(InputDataError, match=r"sketches\.json: the file has changed since the result was made"):
-        la.Result.open(tmp_path / "job").texts([0])
-
-
-def test_saved_sketches_are_no_documents(files, history):
-    """What they are good for is said, in place of the columns that they lack."""
-    for call in (
-        lambda: la.decontaminate(files[2], id="id", against=history[0]),
-        lambda: la.decontaminate(history[0], id="id", against=files[2]),
-        lambda: la.dedup(history[0] / "w0"),
-        lambda: la.pairs(history[0] / "w0"),
+    for moved, to, wrong in (
+        ("sketches", "old", "the input no longer exists"),
+        ("others", "sketches", "the file has changed since the result was made"),
     ):
-        with pytest.raises(InputDataError, match="w0 holds saved sketches, which have no texts: name the documents"):
-            call()
-    with pytest.raises(InputDataError, match=r"week1-0.* \(its sketches are in .*w1\): .*; leave out one of them"):
-        la.dedup(files[1], against=history[0], **HOW)
-
-
-def test_saved_documents_that_are_too_large_for_a_later_job(files, history):
-    """They are not left out: a line of JSON or a page can be too large whose text, of which the size is known, is not."""
-    for on_error in ("stop", "skip"):
-        with pytest.raises(InputDataError, match=r"more than the 36 .*; its sketch is in .*w0, and cannot be left out: raise"):
-            la.dedup(files[2], against=history[0], **HOW, max_document=36, on_error=on_error)
+        (tmp_path / moved).rename(tmp_path / to)
+        with pytest.raises(InputDataError, match=rf"sketches\.json: {wrong}"):
+            la.Result.open(tmp_path / "job").texts([0])
 
 
 def test_a_page_names_the_folders_of_saved_references(files, history, tmp_path):
     with job(files[2], against=history[0]) as result:
         result.report(tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text()
-    assert (
-        f"--against {history[0] / 'w0'} --against {history[0] / 'w1'} " in page and "--against " + str(files[0][0]) not in page
-    )
+    page, folders = (tmp_path / "page.html").read_text(), [f"--against {history[0] / name} " for name in ("w0", "w1")]
+    assert "".join(folders) in page and f"--against {files[0][0]}" not in page
 
 
 def test_a_folder_that_a_killed_run_was_about_to_replace(files, tmp_path):
@@ -158,17 +131,3 @@ def test_a_folder_that_a_killed_run_was_about_to_replace(files, tmp_path):
     with job(files[0]) as result, pytest.raises(OutputError, match="w0 exists"):
         result.save_sketches(tmp_path / "history/w0")
     la.dedup(files[2], against=tmp_path / "history", **HOW).close()
-
-
-def test_progress_is_that_of_the_inputs(files, history):
-    """The files that saved documents came from are not read, so the share of all that is read does not begin near its end."""
-    told = []
-
-    def progress(stage, amount):
-        """What is done is asked for."""
-
-    progress.of = lambda stage, *share: told.append(share) if stage == "sketching" else None
-    la.dedup(files[2], against=history[0], **HOW, threads=1, progress=progress).close()
-    total = sum(path.stat().st_size for path in files[2])
-    assert {found[1:] for found in told} == {(total, "bytes")}
-    assert told[0][0] == 0 and told[-1][0] > 0.5 * total

@@ -11,7 +11,6 @@ from naive.weekly import weekly
 from weekly import weeks
 
 import lookalike as la
-from lookalike.errors import ParameterError
 from lookalike.recipes import counts as counting
 
 HOW = {"threshold": 0.6, "width": 1, "id": "id", "threads": 1, "counts": True}
@@ -53,90 +52,44 @@ def added(folder="history"):
         return {row["id"]: tuple(row[name] for name in COUNTS) for row in history.counts().to_pylist()}
 
 
-def in_one_job(tables, **given):
-    with closing(la.dedup(pa.concat_tables(tables), **HOW | {"source": "score"} | given)) as result:
-        return {row["id"]: tuple(row[name] for name in COUNTS) for row in result.kept.to_pylist()}
-
-
-def told(counts):
-    """Counts of the twin as the table has them."""
-    return {name: (exact, n, len(some)) for name, (exact, n, some) in counts.items()}
-
-
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_counts_of_weeks_are_those_of_the_twin(here, variant):
+def test_counts_of_weeks_are_those_of_the_twin(here, variant, monkeypatch):
+    """However small the row groups and the parts that are merged at a time; also merged, and where jobs come again."""
     given, tables = VARIANTS[variant], weeks(3)
-    add(tables, **given)
+    monkeypatch.setattr(counting, "GROUP_ROWS", 3)
+    monkeypatch.setattr(counting, "MERGED_ROWS", 2)
+    add(tables[:2], **given)
+    if variant in ("first", "key"):
+        with la.History("history") as history:
+            assert history.compact() == 2
+    add(tables, first=2, **given)
     plan = {"threshold": 0.6, "width": 1} if variant == "fingerprints" else NAIVE
     counts, _ = weekly(list(map(documents, tables)), **plan | given)
-    assert added() == told(counts)
-    assert sum(n for _, n, *_ in added().values()) > 40 and max(some[2] for some in added().values()) > 2
-
-
-def test_a_source_comes_with_its_first_document(here):
-    """One that is removed by its key is no document of a group, whichever week it comes in."""
-    text = "one two three four five six"
-    rows = [("a", text, "u", "x"), ("b", "else", "u", "y"), ("c", text, None, "z"), ("d", text, None, "y")]
-    columns = zip(("id", "text", "url", "score"), zip(*rows, strict=True), strict=True)
-    table = pa.table({name: list(values) for name, values in columns})
-    assert in_one_job([table], key="url") == {"a": (2, 3, 3)}
-    for cuts in [(4,), (2, 4), (3, 4), (2, 3, 4)]:
-        folder = "-".join(map(str, cuts))
-        add([table.slice(begin, end - begin) for begin, end in zip((0, *cuts), cuts, strict=False)], folder, key="url")
-        assert added(folder) == {"a": (2, 3, 3)}
-        with la.History(folder) as history:
-            history.compact()
-        assert added(folder) == {"a": (2, 3, 3)}
-
-
-def test_merged_generations_have_the_same_counts_and_later_weeks_go_on(here):
-    tables = weeks(2)
-    add(tables)
-    add(tables[:2], "merged")
-    with la.History("merged") as history:
-        assert history.compact() == 2
-    before = added("merged")
-    add(tables[:2], "parts")
-    assert added("parts") == before
-    add(tables, "merged", first=2)
-    with la.History("merged") as history:
-        assert not history.check()
-    assert added("merged") == added() != before
-    with la.History("merged") as history:
-        history.compact()
-    assert added("merged") == added()
+    wanted = {name: (exact, n, len(some)) for name, (exact, n, some) in counts.items()}
+    assert added() == wanted
+    assert sum(n for _, n, *_ in wanted.values()) > 40 and max(some[2] for some in wanted.values()) > 2
+    with la.History("history") as history:
+        again = history.add(["in-history/2.parquet"], "out-history/2", la.Settings(**HOW | {"source": "score"} | given))
+        assert again is None and history.compact() and not history.check()
+    assert added() == wanted
 
 
 def test_what_is_forgotten_is_gone(here):
-    """The documents of that week, and what its job counted for others."""
+    """The documents of that week, and what its job counted for others, of which then nothing is merged."""
     tables = weeks(2)
     add(tables[:2])
     two = added()
     add(tables, "all")
-    ids = [set(table["id"].to_pylist()) for table in tables]
+    second = set(tables[1]["id"].to_pylist())
+    for name, wanted in (("000003", two), ("000001", {name: some for name, some in two.items() if name in second})):
+        with la.History("all") as history:
+            history.forget(name)
+        assert added("all") == wanted and wanted
     with la.History("all") as history:
-        history.forget("000003")
-    assert added("all") == two
-    with la.History("all") as history:
-        history.forget("000001")
-    left = added("all")
-    assert left and set(left) <= ids[1]
-    assert left == {name: some for name, some in two.items() if name in ids[1]}
-    with la.History("all") as history:  # of what it counted for others nothing is merged
         history.add(["in-all/0.parquet"], "again", la.Settings(**HOW, source="score"), force=True).close()
         before = added("all")
         assert history.compact() == 2
-    assert added("all") == before and len(before) > len(left)
-
-
-def test_a_job_that_comes_again_counts_once(here):
-    add(weeks(2))
-    wanted = added()
-    with la.History("history") as history:
-        for week in range(3):
-            again = history.add([f"in-history/{week}.parquet"], f"out-history/{week}", la.Settings(**HOW, source="score"))
-            assert again is None
-    assert added() == wanted
+    assert added("all") == before and len(before) > len(second & set(two))
 
 
 def test_weeks_of_as_many_bytes_are_told_apart(here):
@@ -153,58 +106,29 @@ def test_weeks_of_as_many_bytes_are_told_apart(here):
 
 def test_other_references_do_not_count(here):
     """A week is compared with texts, too, that nothing was saved of."""
-    tables = weeks(1)
+    tables = weeks(1)[:2]
     some = tables[0].slice(0, 30)
     some = some.set_column(1, "id", pa.array([f"text {name}" for name in some["id"].to_pylist()]))
     pq.write_table(some, "texts.parquet")
-    add(tables[:2], against="texts.parquet")
-    counts = added()
-    with closing(la.dedup(pa.concat_tables(tables[:2]), against=some, **HOW, source="score")) as result:
-        rows = {row["id"]: row["n_duplicates"] for row in result.decisions.to_pylist() if row["reason"] == "kept"}
-    assert set(rows) == set(counts) and sum(rows.values()) == sum(n for _, n, *_ in counts.values()) > 0
+    add(tables, against="texts.parquet")
+    with closing(la.dedup(pa.concat_tables(tables), against=some, **HOW, source="score")) as result:
+        wanted = {row["id"]: row["n_duplicates"] for row in result.decisions.to_pylist() if row["reason"] == "kept"}
+    counts = {name: n for name, (_, n, _) in added().items()}
+    assert set(wanted) == set(counts) and sum(wanted.values()) == sum(counts.values()) > 0
 
 
 def test_weeks_that_were_not_counted(here):
     """Their documents have what later jobs counted; those that are merged stay known."""
     tables = weeks(1)
     add(tables[:2], "all")
-    whole = added("all")
     add(tables[:1], counts=False, source=None)
     add(tables[:2], first=1)
-    part = added()
+    whole, part = added("all"), added()
     with la.History("history") as history:
         assert [one.counts is None for one in history.generations] == [True, False]
         for compact in (history.compact, list):
             assert counting.without(history.generations) == ["000001"] and added() == part
             compact()
     old = {name for name in part if name.startswith("0-")}
-    assert {name: some for name, some in part.items() if name not in old}.items() <= whole.items() and set(part) == set(whole)
+    assert all(part[name] == some for name, some in whole.items() if name not in old) and set(part) == set(whole)
     assert 0 < sum(part[name][1] for name in old) < sum(whole[name][1] for name in old)
-
-
-def test_sources_of_one_kind(here):
-    tables = weeks(1)
-    add(tables[:1])
-    with pytest.raises(ParameterError, match="000001 counted sources by the column 'score', and this job would by input file"):
-        add(tables[:2], source=None, first=1)
-    with closing(la.dedup(tables[1], **HOW, against=here / "history")) as result:
-        result.save_sketches("history/other")
-    with la.History("history") as history:
-        for adds in (history.counts, history.compact):
-            with pytest.raises(ParameterError, match="000001 by the column 'score'; other by input file"):
-                adds()
-
-
-def test_rows_are_added_up_some_at_a_time(here, monkeypatch):
-    """However small the row groups and the parts that are merged at a time."""
-    tables = weeks(4)
-    add(tables)
-    wanted = added()
-    monkeypatch.setattr(counting, "GROUP_ROWS", 3)
-    monkeypatch.setattr(counting, "MERGED_ROWS", 2)
-    add(tables, "small")
-    assert pq.read_metadata("small/000002/sketches-counts.parquet").num_row_groups > 9
-    assert added("small") == wanted
-    with la.History("small") as history:
-        history.compact()
-    assert added("small") == wanted

@@ -23,14 +23,24 @@ def test_other_parameters_or_inputs_are_refused(inputs, tmp_path):
     path.write_bytes(Path(inputs[0]).read_bytes())
     given = [path, inputs[1]]
     la.dedup(given, work=work)
-    for data, more, said in ((given, {"threshold": 0.9}, r"inputs: threshold was 0.8, is 0.9"), (path, {}, "inputs was")):
+    for data, more, said in (
+        (given, {"threshold": 0.9}, r"inputs: threshold was 0.8, is 0.9"),
+        (given, {"overrides": [{"id": f"{path}:1", "action": "keep"}]}, "inputs: overrides"),
+        (path, {}, "inputs was"),
+        (path, {"against": inputs[1]}, r"reference was 0, is 1"),
+    ):
         with pytest.raises(ParameterError, match=said):
             la.dedup(data, work=work, **more)
-    assert la.dedup(given, work=work).keep.tolist() == la.dedup(given).keep.tolist()
+    more = {"threads": 3, "memory": "2GB"}  # which decide nothing
+    assert la.dedup(given, work=work, **more).keep.tolist() == la.dedup(given).keep.tolist()
     with path.open("a") as stream:
         stream.write('{"text": "one more", "id": "more", "score": 1}\n')
     with pytest.raises(ParameterError, match=r"inputs\[0\]"):
         la.dedup(given, work=work)
+    for data in (["text of words"], iter(["some text"])):
+        with pytest.raises(ParameterError, match="a work folder is for inputs that can be read again"):
+            la.dedup(data, work=tmp_path / "other")
+    assert not (tmp_path / "other").exists()
 
 
 def test_a_result_that_is_dropped_leaves_its_folder_to_others(inputs, tmp_path):

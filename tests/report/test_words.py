@@ -4,8 +4,7 @@ import unicodedata
 from itertools import pairwise
 
 import numpy as np
-import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import lookalike as la
@@ -16,35 +15,36 @@ TEXTS = [
     "", "one", "One two, three.", "e\u0301a b\u0301", "\u0301abc", "ไทยภาษา abc", "日本語テスト ab中c", "a\u200db c", "ÀÉ x's 1.5",
     "a  b\t\tc\n\n d ", "no\u00a0break", "한국어 조사", "\U0001f600 smile", "x" * 300 + " y", "\n \n", "a\nb\n\n  c d\n",
 ]  # fmt: skip
-UNITS = ["word", "char", "byte", "line"]
 
 
-@pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("text", TEXTS)
-def test_there_are_as_many_tokens_as_shingles_of_one(text, unit):
-    n = len(la.shingle([text], unit=unit, width=1, normalization="none").values)
-    found = tokens_of(text, shingling := Shingling(unit=unit, width=1, normalization="none"))
-    values = shingles_of(text, shingling)
-    if values is None:
-        assert n == 0 == len(found)
-    else:
-        assert len(set(values[0].tolist())) == n and len(values[0]) == len(found)
+def many(texts):
+    """Try these texts, too."""
+
+    def decorated(test):
+        for text in texts:
+            test = example(text)(test)
+        return test
+
+    return decorated
 
 
-# A carriage return within a line ends it where places are looked for, and not where lines are counted.
-@given(st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=40), st.sampled_from(UNITS))
-def test_places_are_known_of_any_text_as_it_is(text, unit):
-    n = len(la.shingle([text], unit=unit, normalization="none").values)
-    assert (shingles_of(text, Shingling(unit=unit, normalization="none")) is None) == (n == 0)
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_pieces_and_white_space_are_the_whole_text(text):
+# Line ends other than a line feed end lines where these are counted, and not where places are looked for.
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\r\v\f\x85\u2028\u2029"), max_size=40))
+@many(TEXTS)
+def test_places_are_known_of_any_text_as_it_is(text):
+    """There are as many tokens as shingles of one. Pieces and white space are the whole text."""
+    for unit in ("word", "char", "byte", "line"):
+        how = {"unit": unit, "width": 1, "normalization": "none", "fold_case": False}
+        shingling, n = Shingling(**how), len(la.shingle([text], **how).values)
+        values = shingles_of(text, shingling) or [np.empty(0)]
+        assert len({*values[0].tolist()}) == n and len(values[0]) == len(tokens_of(text, shingling))
     spans, rest = pieces_of(text).tolist(), list(text)
     for a, b in spans:
         rest[a:b] = [" "] * (b - a)
     assert not "".join(rest).strip()
     assert all(a < b for a, b in spans) and all(x[1] <= y[0] for x, y in pairwise(spans))
+    masks = shared(text, text + " z", Shingling(width=1))
+    assert masks is None or (masks[0].any() and [len(mask) for mask in masks] == [len(text), len(text) + 2])
 
 
 def test_a_token_of_the_text_is_where_it_is_said_to_be():
@@ -69,13 +69,6 @@ def test_it_is_said_where_shingles_have_no_places():
     assert shared("a b", "a b", Shingling(tokenizer=str.split)) is None
     assert shared("", "a b", Shingling()) is None
     assert shared("\u01c4 b c d e f", "a b c d e f g", Shingling(unit="char", normalization="NFKC")) is None
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_masks_have_a_place_for_each_character(text):
-    masks = shared(text, text + " z", Shingling(width=1))
-    if masks is not None:
-        assert [len(mask) for mask in masks] == [len(text), len(text) + 2] and masks[0].dtype == np.bool_ and masks[0].any()
 
 
 def test_what_cannot_be_seen_becomes_a_symbol():

@@ -1,73 +1,35 @@
 """``Result.report``: every kind of result has a page, its samples are true, it is small, and texts stay out where they must."""
 
-import json
 import re
-import shlex
 from hashlib import sha256
 
 import pyarrow as pa
 import pytest
-from cli.commands import run as run_command
 from engine_kinds import KINDS, prepare
 from json_lines import write_lines
+from listing import find_pairs
+from raising import assert_raises
 
 import lookalike as la
+from lookalike.errors import InputDataError, OutputError, ParameterError
 from lookalike.report import page as page_module
 from lookalike.report.samples import near_misses
 
+ONE = "one two three four five six"
 
-def test_the_pairs_of_a_page_are_removals_of_the_result(run, page_of, texts):
-    """With their texts, also of references, and where rows are read from several files."""
+
+def test_the_verdict_and_its_recall(run, corpus, page_of):
+    """An audit is told beside the recall at the threshold; warnings come first."""
     result = run()
-    _, data = page_of(result)
-    removed = {row["id"]: row for row in result.removed.to_pylist()}
-    for pair in data["pairs"]:
-        left, right = (data["documents"][pair[side]]["id"] for side in ("left", "right"))
-        row = removed[right]
-        assert not pair["kept"] and (row["duplicate_of"], row["resemblance"]) == (left, pair["score"])
-        for place, id in ((0, left), (-1, right)):
-            shown = ["".join(row[place][1::2]).split() for row in pair["compared"]["rows"] if not isinstance(row, int)]
-            whole = " ".join(texts[id].split())
-            assert shown and all(" ".join(part) in whole for part in shown)
-    assert {pair["section"] for pair in data["pairs"]} == {"The least similar", "The largest groups", "The sample to judge"}
-    assert [p["score"] for p in data["pairs"][:20]] == result.least_alike(20)["resemblance"].to_pylist()
-
-
-def test_verdict_and_settings(run, corpus, page_of):
-    result = run()
+    s, digest = result.summary, sha256((corpus / "b.jsonl").read_bytes()).hexdigest()
     page, _ = page_of(result)
-    s = result.summary
     for said in (
-        f"{s.documents - s.kept:,} of {s.documents:,} documents", sha256((corpus / "b.jsonl").read_bytes()).hexdigest(),
-        f"{s.recall_vouched:.4f}", "Every document of",
-    ):  # fmt: skip
-        assert said in page
-
-
-def test_the_verdict_says_which_removals_name_nobody(page_of):
-    texts = ["one two three four five six", "one two three four five six", "", "far too large " * 40]
-    table = pa.table({"text": texts, "id": range(4)})
-    by_hand = {"id": "id", "max_document": 200, "on_error": "skip", "overrides": [{"id": 0, "action": "remove"}]}
-    for settings, said in (
-        ({}, "each because it matches a kept document. Resemblances are exact"),
-        ({"empty": "drop"}, "matches a kept document, except those that have no token. Resemblances"),
-        ({"empty": "drop"} | by_hand, "except those that have no token or that overrides remove. 1 document was left out, neither compared"),
-    ):  # fmt: skip
-        assert said in page_of(la.dedup(table, **settings))[0]
-
-
-def test_warnings_come_first(run, page_of):
-    top = page_of(run(verify="sketch"))[0].split("<main>")[0]
-    warnings = top.split('<section class="alarm" id="warnings"')[1].split("</section>")[0]
-    assert top.index("</h1>") < top.index('id="warnings"') < top.index("<nav")
-    assert "Every document of" in warnings and "Removals rest on estimates" in warnings
-    few = la.dedup(["one two three four five six", "four five six seven eight nine"])
-    assert "There are no warnings." in page_of(few)[0]
-
-
-def test_recalls_that_differ_are_explained(run, page_of):
-    result = run()
-    assert "Recall measured" not in page_of(result)[0]
+        f"{s.documents - s.kept:,} of {s.documents:,} documents",
+        digest,
+        f"{s.recall_vouched:.4f}",
+        "Every document of",
+    ):
+        assert said in page and "Recall measured" not in page
     found = result.audit(10)
     page, _ = page_of(result)
     for said in (
@@ -75,96 +37,84 @@ def test_recalls_that_differ_are_explained(run, page_of):
         f"whose resemblance is exactly {result.threshold:g}, the hardest",
         "all near-duplicates of 10 kept documents, drawn at random. Most of these are more similar",
     ):
-        assert said in page
-    assert "not measured" not in page and "vouched" not in page
+        assert said in page and "vouched" not in page
+    top = page_of(run(verify="sketch"))[0].split("<main>")[0]
+    warnings = top.split('<section class="alarm" id="warnings"')[1].split("</section>")[0]
+    assert top.index("</h1>") < top.index('id="warnings"') < top.index("<nav")
+    assert "Every document of" in warnings and "Removals rest on estimates" in warnings
 
 
-def test_lists_show_how_texts_begin(run, page_of, texts):
-    name, soft = r'<bdi class="mono">(\w+)</bdi>', r'<span class="soft">\(<bdi>[^<]*</bdi>\)</span>'
-    shown = re.findall(rf'{name} {soft} <bdi class="begins">“(.*?)…”', page_of(run())[0])
-    assert len(shown) >= 20 and all(begun and texts[name].startswith(begun) for name, begun in shown)
-    assert '"begins"' not in page_of(run(), texts="none")[0].split("</style>")[1]
+BY_HAND = {"id": "id", "max_document": 200, "on_error": "skip", "overrides": [{"id": 0, "action": "remove"}]}
+SAID = (
+    ({}, "each because it matches a kept document. Resemblances are exact"),
+    ({"empty": "drop"}, "matches a kept document, except those that have no token. Resemblances"),
+    (
+        {"empty": "drop"} | BY_HAND,
+        "except those that have no token or that overrides remove. 1 document was left out, neither compared",
+    ),
+    ({"tokenizer": str.split, "threshold": 0.5}, "lookalike.dedup(data, threshold=0.5, tokenizer=split"),
+    ({}, "lookalike.dedup(data, threshold=0.8"),
+    ({}, "All are exact duplicates of the kept document."),
+)
 
 
-def test_the_command_repeats_the_job(run, page_of, capsys):
-    settings = {"threshold": 0.75, "keep": "longest", "fold_case": False, "within": "w", "seed": 3}
-    result = run(**settings)
-    command = shlex.split(re.search(r"<pre>(.*?)</pre>", page_of(result)[0], re.DOTALL)[1].replace("&#39;", "'"))
-    assert command[:2] == ["lookalike", "dedup"]
-    code, out, _ = run_command(capsys, *command[1:], "--json")
-    told, again = json.loads(out), result.summary.to_dict()
-    assert code == 0
-    assert all(told[key] == again[key] for key in ("kept", "near_duplicates", "exact_duplicates", "reference", "plan"))
-
-
-def test_what_no_command_can_say_is_python(page_of):
-    page, _ = page_of(la.dedup(["a b c", "a b c"], tokenizer=str.split, threshold=0.5))
-    assert "lookalike.dedup(data, threshold=0.5, tokenizer=split" in page
-    one = pa.table({"text": ["a b c"]})
-    assert "lookalike.dedup(data, threshold=0.8" in page_of(la.dedup({"one": one, "two": one}))[0]
+def test_what_a_page_says(page_of):
+    table = pa.table({"text": [ONE, ONE, "", "far too large " * 40], "id": range(4)})
+    for settings, said in SAID:
+        page, _ = page_of(la.dedup(table, **settings))
+        assert said in page and "0 of 0" not in page.split('id="groups"')[1].split("</section>")[0]
+    page, _ = page_of(la.dedup([ONE, "four five six seven eight nine"]))
+    assert "There is none." in page and "There are no warnings." in page
 
 
 @pytest.mark.parametrize("texts", ["none", "hash"])
-def test_texts_stay_out(run, page_of, texts):
-    page, data = page_of(run(), texts=texts)
-    assert not re.search(r"\b(word|new)\d+\b", page)
-    assert ("This report has no texts." in page.split('<script type="application/json"')[0]) == (texts == "none")
-    assert all((pair["compared"] is None) == (texts == "none") for pair in data["pairs"])
+def test_texts_stay_out(run, corpus, page_of, texts):
+    files, against = [corpus / f"{name}.jsonl" for name in "abc"], corpus / "ref.jsonl"
+    for result in (run(), find_pairs(files, against), la.decontaminate(files, against=against, threshold=0.6)):
+        page, data = page_of(result, texts=texts)
+        assert not re.search(r"\b(word|new)\d+\b", page) and len(data["pairs"]) >= 20
+        assert ("This report has no texts." in page.split('<script type="application/json"')[0]) == (texts == "none")
+        assert all((pair["compared"] is None) == (texts == "none") for pair in data["pairs"])
+        assert texts == "hash" or '"begins"' not in page.split("</style>")[1]
 
 
-SETTINGS = [
-    {"verify": "sketch"}, {"method": "simhash", "radius": 8}, {"evidence": "all"}, {"threshold": 1.0}, {"threshold": 0.02},
-    {"empty": "drop"}, {"within": "w"}, {"unit": "char", "width": 7}, {"unit": "line"}, {"tokenizer": str.split},
-    {"max_document": 300, "on_error": "skip", "references": False}, {"references": False, "id": None},
-]  # fmt: skip
+def test_every_kind_of_result_has_a_page(run, page_of):
+    for settings in (
+        {"method": "simhash", "radius": 8}, {"threshold": 1.0, "within": "w"}, {"threshold": 0.02}, {"unit": "char", "width": 7},
+        {"unit": "line", "empty": "drop"}, {"tokenizer": str.split, "evidence": "all"},
+        {"max_document": 300, "on_error": "skip", "references": False, "id": None},
+    ):  # fmt: skip
+        result = run(**settings)
+        page, _ = page_of(result)
+        assert page.count("<h2>") == 9 and f"{result.summary.near_duplicates:,}" in page
+    for evidence in ("keepers", "all"):
+        assert "threshold 0.9" in page_of(run(evidence=evidence, threshold=0.6).rethreshold(0.9))[0]
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=lambda value: "-".join(map(str, value)))
-def test_every_kind_of_result_has_a_page(run, page_of, settings):
-    result = run(**settings)
-    page, _ = page_of(result)
-    assert page.count("<h2>") == 9 and f"{result.summary.near_duplicates:,}" in page
-
-
-def test_other_inputs(tmp_path, page_of):
-    texts = ["one two three four five six seven"] * 2 + ["one two three four five six eight", ""]
-    table = pa.table({"text": texts, "id": [2**60, 2, 3, 4]})
-    for rows, settings in ((table, {}), (table[:1], {}), (table[:0], {}), (table, {"id": "id"})):
-        page, data = page_of(la.dedup(rows, threshold=0.4, **settings))
+def test_what_is_in_memory_has_a_page(page_of):
+    table = pa.table({"text": [f"{ONE} seven"] * 2 + [f"{ONE} eight", ""], "id": [2**60, 2, 3, 4]})
+    for rows in (table[:0], table[:1], table):
+        page, data = page_of(la.dedup(rows, threshold=0.4, id="id"))
         assert page.count("<h2>") == 9 and "not known" in page, "there is no digest of what is in memory"
     assert {document["id"] for document in data["documents"]} == {str(2**60), 3}
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    for i, text in enumerate(texts):
-        (notes / f"{i}.txt").write_text(text)
-    page, _ = page_of(la.dedup(notes, threshold=0.4))
-    lines = "".join(f"{sha256(text.encode()).hexdigest()}  {notes}/{i}.txt\n" for i, text in enumerate(texts))
-    assert sha256(lines.encode()).hexdigest() in page and "(4 files)" in page
-
-
-def test_a_group_of_copies_says_so(page_of):
-    page, _ = page_of(la.dedup(["one two three four five"] * 3))
-    assert "All are exact duplicates of the kept document." in page
-    assert "0 of 0" not in page.split('id="groups"')[1].split("</section>")[0]
-    assert "There is none." in page_of(la.dedup(["one", "two"]))[0]
 
 
 def test_a_loaded_result_has_the_texts_of_files_that_are_as_they_were(tmp_path, page_of):
     file, texts = tmp_path / "a.jsonl", [f"one two three four five word{i}" for i in range(4)]
-    la.dedup(write_lines(file, texts), threshold=0.3).save(tmp_path / "saved")
-    result = la.Result.load(tmp_path / "saved")
+    for name, data in (("saved", write_lines(file, texts)), ("memory", texts)):
+        la.dedup(data, threshold=0.3).save(tmp_path / name)
+    result, of_memory = (la.Result.load(tmp_path / name) for name in ("saved", "memory"))
     page, _ = page_of(result)
     assert "word3" in page and "missing" not in page and "only a job that is open" in page
     assert page.count(sha256(file.read_bytes()).hexdigest()) > 1, "for the reader, and for overrides"
-    file.write_text("other")
-    page, _ = page_of(result)
-    assert "missing: " in page and "a.jsonl: the file has changed" in page and "word3" not in page
-    file.unlink()
-    assert "a.jsonl: the input no longer exists" in page_of(result)[0]
-    la.dedup(texts, threshold=0.3).save(tmp_path / "memory")
-    page, _ = page_of(la.Result.load(tmp_path / "memory"))
-    assert "only a job that is open" in page and "values in memory, a pipe or part of an archive" in page
-    assert not re.search(r"\bword\d+\b", page)
+    for change, one, said in (
+        (lambda: file.write_text("other"), result, "a.jsonl: the file has changed"),
+        (file.unlink, result, "a.jsonl: the input no longer exists"),
+        (str, of_memory, "values in memory, a pipe or part of an archive"),
+    ):
+        change()
+        page, _ = page_of(one)
+        assert "missing: " in page and said in page and not re.search(r"\bword\d+\b", page)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "local"])
@@ -177,22 +127,15 @@ def test_every_engine_gives_the_same_page(run, page_of, kind, monkeypatch):
     assert told[0] == told[1] and "pairs of kept documents that were compared" in page
 
 
-def test_rethresholded_results_have_pages(run, page_of):
-    for evidence in ("keepers", "all"):
-        assert "threshold 0.9" in page_of(run(evidence=evidence, threshold=0.6).rethreshold(0.9))[0]
-
-
 def test_near_misses_are_shown_and_counted(page_of):
     words = [f"w{i}" for i in range(100)]
-    texts = [" ".join(words), " ".join([*words[:45], "x", *words[46:]]), " ".join([*words[:90], *(f"y{i}" for i in range(10))])]
-    result = la.dedup(texts, threshold=0.93)
-    assert result.keep.all()
+    edited = [words, [*words[:45], "x", *words[46:]], [*words[:90], *(f"y{i}" for i in range(10))]]
+    result = la.dedup([" ".join(some) for some in edited], threshold=0.93)
     near = near_misses(result.near_misses, 0.93, 0.88, 5, result.settings.finder.recall)
     assert near.total == 1 and near.score.tolist() == [91 / 101] and near.expected == pytest.approx(1, abs=0.05)
     page, data = page_of(result)
     assert "1 pair of kept documents that were compared" in page
-    (pair,) = data["pairs"]
-    assert pair["kept"] and pair["section"] == "Near misses, both kept"
+    assert [(pair["kept"], pair["section"]) for pair in data["pairs"]] == [(True, "Near misses, both kept")]
 
 
 def test_a_page_is_made_smaller_until_it_fits(run, page_of, monkeypatch):
@@ -203,43 +146,24 @@ def test_a_page_is_made_smaller_until_it_fits(run, page_of, monkeypatch):
 
 def test_the_worst_page_fits(page_of, monkeypatch):
     """Long ids and texts of characters that take most room, and many pairs of every kind."""
-    rows = []
-    for i in range(150):
-        words = [f"<&'{i}x{j}>" * 3 for j in range(500)]
-        rows += [" ".join(words), " ".join(word if j % 10 else f"<<'&{j}" for j, word in enumerate(words))]
-    ids = [f"{i}" + "<&'" * 3000 for i in range(len(rows))]
-    result = la.dedup(pa.table({"text": rows, "id": ids}), id="id", threshold=0.4)
-    assert result.summary.near_duplicates == 150
+    words = [[f"<&'{i}x{j}>" * 3 for j in range(500)] for i in range(150)]
+    near = [[word if j % 10 else f"<<'&{j}" for j, word in enumerate(some)] for some in words]
+    ids = [f"{i}" + "<&'" * 3000 for i in range(300)]
+    table = pa.table({"text": [" ".join(some) for some in words + near], "id": ids})
     monkeypatch.setattr(page_module, "PAIR_BYTES", page_module.PAIR_BYTES[:1])  # none smaller is needed
+    result = la.dedup(table, id="id", threshold=0.4)
     page, data = page_of(result)
-    assert len(page.encode()) > 1_000_000
+    assert len(page.encode()) > 1_000_000 and result.summary.near_duplicates == 150
     assert {document["id"] for document in data["documents"]} == {None}, "too long to be named"
 
 
-def test_outputs_are_guarded(run, corpus, tmp_path):
-    result, there = run(), tmp_path / "there.html"
-    there.write_text("mine")
-    for path, how, error, said in (
-        (there, {}, la.errors.OutputError, "exists; pass force=True"),
-        (corpus / "a.jsonl", {"force": True}, la.errors.OutputError, "would replace the input"),
-        (
-            tmp_path / "page.html",
-            {"texts": "some"},
-            la.errors.ParameterError,
-            "texts must be one of full, none, hash; got 'some'",
-        ),
-    ):
-        with pytest.raises(error, match=said):
-            result.report(path, **how)
-    result.close()
-    with pytest.raises(la.errors.ParameterError, match="this result is closed"):
-        result.report(tmp_path / "page.html")
-
-
-def test_an_input_that_changed_is_an_error_and_leaves_nothing(tmp_path):
-    path = write_lines(tmp_path / "in.jsonl", ["one two three four five", "one two three four five!"])
+def test_what_is_refused_leaves_nothing(tmp_path):
+    """Outputs are guarded, and an input that changed is an error."""
+    path, page = write_lines(tmp_path / "in.jsonl", [ONE, f"{ONE}!"]), tmp_path / "page.html"
     result = la.dedup(path)
+    assert_raises(OutputError, "would replace the input", result.report, path, force=True)
     write_lines(path, ["one"])
-    with pytest.raises(la.errors.InputDataError, match="changed during the run"):
-        result.report(tmp_path / "page.html")
-    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+    assert_raises(InputDataError, "changed during the run", result.report, page)
+    result.close()
+    assert_raises(ParameterError, "this result is closed", result.report, page)
+    assert list(tmp_path.iterdir()) == [path]

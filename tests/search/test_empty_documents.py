@@ -1,10 +1,11 @@
 """An empty document matches nothing, whatever the sketch and the search; empty bins match nothing either."""
 
+from itertools import combinations, product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-import lookalike as la
 from lookalike.errors import ParameterError
 from lookalike.search import BandingIndex, ExhaustiveHammingIndex, HammingIndex, TableIndex, nearest, pairs_above
 from lookalike.sketches import (
@@ -41,59 +42,54 @@ SIGNED = {
 }
 
 
-@pytest.mark.parametrize("signatures", SIGNED.values(), ids=SIGNED)
-def test_empty_documents_share_no_bucket(signatures):
-    assert np.flatnonzero(signatures.empty).tolist() == EMPTY
-    for bands, rows in ((4, 4), (16, 1)):
-        index = BandingIndex(bands=bands, rows=rows).add(signatures)
-        found = index.pairs()
-        assert (found.left.tolist(), found.right.tolist()) == ([0], [3])
-        asked, stored = index.query(signatures)
-        assert list(zip(asked.tolist(), stored.tolist(), strict=True)) == [(0, 0), (0, 3), (3, 0), (3, 3)]
+def test_empty_documents_share_no_bucket(tmp_path):
+    """Nor those of files."""
+    for name, signatures in SIGNED.items():
+        if name != "DartMinHash":  # which no file holds
+            save(signatures, tmp_path / "sketches", force=True)
+            signatures = load(tmp_path / "sketches")
+        assert np.flatnonzero(signatures.empty).tolist() == EMPTY
+        for bands, rows in ((4, 4), (16, 1)):
+            index = BandingIndex(bands=bands, rows=rows).add(signatures)
+            found = index.pairs()
+            assert (found.left.tolist(), found.right.tolist()) == ([0], [3])
+            asked, stored = index.query(signatures)
+            assert list(zip(asked.tolist(), stored.tolist(), strict=True)) == [(0, 0), (0, 3), (3, 0), (3, 3)]
+            found = index.add(signatures).pairs()  # numbered on
+            assert sorted(zip(found.left.tolist(), found.right.tolist(), strict=True)) == [*combinations((0, 3, 5, 8), 2)]
 
 
-@pytest.mark.parametrize("signatures", [*SIGNED.values(), RAW], ids=[*SIGNED, "raw"])
-def test_resemblance_of_empty_documents_is_unknown_and_with_others_0(signatures):
+def test_resemblance_of_empty_documents_is_unknown_and_with_others_0():
+    """No other estimate claims to be free of error, though all slots match, or none."""
     rows = np.arange(5)
-    found, error = signatures.estimated_resemblance(rows[:, None], rows, with_error=True)
     empty = np.isin(rows, EMPTY)
     both, one = empty[:, None] & empty, empty[:, None] ^ empty
-    assert np.isnan(found[both]).all() and np.isnan(error[both]).all()
-    assert (found[one] == 0.0).all() and (found[~both & ~one] == 1.0).all()
-    assert np.isfinite(error[~both]).all()
-    assert np.isnan(signatures.estimated_resemblance(1, 2)) and signatures.estimated_resemblance(0, 3) == 1.0
+    for signatures in (*SIGNED.values(), RAW):
+        found, error = signatures.estimated_resemblance(rows[:, None], rows, with_error=True)
+        assert np.isnan(found[both]).all() and np.isnan(error[both]).all() and (error[~both] > 0.005).all()
+        assert (found[one] == 0.0).all() and (found[~both & ~one] == 1.0).all()
+        assert np.isnan(signatures.estimated_resemblance(1, 2)) and signatures.estimated_resemblance(0, 3) == 1.0
 
 
-@pytest.mark.parametrize(
-    ("slots", "dtype", "scheme"),
-    [([0xFFFFFFFF, 7], np.uint32, MinHash(permutations=2)), ([0xFFFFFFFF] * 2, np.uint64, DartMinHash(permutations=2))],
-)
-def test_some_slots_of_the_highest_value_are_not_an_empty_document(slots, dtype, scheme):
+def test_some_slots_of_the_highest_value_are_not_an_empty_document():
     """Nor are slots of 64 bits that look like empty ones of 32."""
-    signatures = Signatures(np.array([slots, slots], dtype), scheme, "made up")
-    assert not signatures.empty.any() and signatures.estimated_resemblance(0, 1) == 1.0
-    assert len(BandingIndex(bands=2, rows=1).add(signatures).pairs()) == 1
-
-
-@pytest.mark.parametrize("name", [name for name in SIGNED if name != "DartMinHash"])
-def test_files_remember_which_documents_are_empty(tmp_path, name):
-    save(SIGNED[name], tmp_path / "sketches")
-    assert np.flatnonzero(load(tmp_path / "sketches").empty).tolist() == EMPTY
+    for slots, dtype, scheme in (([0xFFFFFFFF, 7], np.uint32, MinHash), ([0xFFFFFFFF] * 2, np.uint64, DartMinHash)):
+        signatures = Signatures(np.array([slots, slots], dtype), scheme(permutations=2), "made up")
+        assert not signatures.empty.any() and signatures.estimated_resemblance(0, 1) == 1.0
+        assert len(BandingIndex(bands=2, rows=1).add(signatures).pairs()) == 1
 
 
 def test_raw_bins_are_refused_where_empty_ones_would_match(rng):
     """0.1 found 59 of 400 equal pairs, and 5,228 of documents with nothing in common."""
     sizes, n = 20, 50
     keys = rng.integers(0, 1 << 60, n * sizes)
-    shingles = Shingles.from_arrays(np.concatenate([keys, keys]), np.arange(0, 2 * n * sizes + 1, sizes))
-    raw = OnePermutation(permutations=128)
-    index = BandingIndex(bands=16, rows=8)
-    with pytest.raises(ParameterError, match='densify="reverse"'):
-        index.add(raw.sign(shingles))
-    with pytest.raises(ParameterError, match="empty bins"):
-        index.query(raw.sign(shingles))
+    scheme, index = OnePermutation(permutations=128), BandingIndex(bands=16, rows=8)
+    raw = scheme.sign(Shingles.from_arrays(np.concatenate([keys, keys]), np.arange(0, 2 * n * sizes + 1, sizes)))
+    for call, said in ((index.add, 'densify="reverse"'), (index.query, "empty bins")):
+        with pytest.raises(ParameterError, match=said):
+            call(raw)
     assert len(index) == 0
-    found = index.add(raw.fill(raw.sign(shingles), "optimal")).pairs()
+    found = index.add(scheme.fill(raw, "optimal")).pairs()
     assert (found.left.tolist(), found.right.tolist()) == (list(range(n)), list(range(n, 2 * n)))
 
 
@@ -104,33 +100,32 @@ def test_packed_raw_bins_of_empty_documents_match_nothing():
         assert_array_equal(found, [1.0, 0.0, np.nan, 0.0])
         assert (np.isnan(error) == np.isnan(found)).all()
     rows, values = nearest(packed, packed, top=5)
-    assert rows[0, :2].tolist() == [0, 3] and values[0, :2].tolist() == [1.0, 1.0]
-    assert not (values[EMPTY] > 0).any()
-    assert not {*pairs_above(packed, 0.5).left.tolist(), *pairs_above(packed, 0.5).right.tolist()} & {*EMPTY}
+    assert rows[0, :2].tolist() == [0, 3] and values[0, :2].tolist() == [1.0, 1.0] and not (values[EMPTY] > 0).any()
+    pairs = pairs_above(packed, 0.5)
+    assert (pairs.left.tolist(), pairs.right.tolist()) == ([0], [3])
 
 
-@pytest.mark.parametrize("packing", [BBit(), XorBits(), Fractional(shares=[(1, 0.5), (2, 0.5)])])
-@pytest.mark.parametrize("scheme", ["MinHash", "rotation", "DartMinHash", "PermutationMinHash"])
-def test_bits_of_empty_documents_are_refused(packing, scheme):
-    with pytest.raises(ParameterError, match="document 1 is empty, and 2 more"):
-        packing.pack(SIGNED[scheme])
+def test_bits_of_empty_documents_are_refused():
+    for packing, scheme in product(
+        [BBit(), XorBits(), Fractional(1.5)], ["MinHash", "rotation", "DartMinHash", "PermutationMinHash"]
+    ):
+        with pytest.raises(ParameterError, match="document 1 is empty, and 2 more"):
+            packing.pack(SIGNED[scheme])
 
 
-@pytest.mark.parametrize("bits", [32, 64, 96, 256])
-@pytest.mark.parametrize("features", [SHINGLES, WEIGHTED], ids=["sets", "weights"])
-def test_fingerprints_of_empty_documents_are_found_by_no_index(bits, features):
-    prints = SimHash(bits=bits, seed=7).sign(features)
-    assert np.flatnonzero(prints.empty).tolist() == EMPTY
-    assert_array_equal(prints.estimated_cosine([0, 0, 1], [3, 1, 2]), [1.0, np.nan, np.nan])
-    for index in (HammingIndex(radius=3), ExhaustiveHammingIndex(radius=3), TableIndex(radius=3)):
-        for call in (index.add, index.query, index.first):
-            with pytest.raises(ParameterError, match="document 1 is empty, and 2 more"):
-                call(prints)
-        assert len(index) == 0
+def test_fingerprints_of_empty_documents_are_found_by_no_index():
+    for bits, features in product([32, 64, 96, 256], [SHINGLES, WEIGHTED]):
+        prints = SimHash(bits=bits, seed=6).sign(features)  # a tie word whose bits are set where 96 end
+        assert np.flatnonzero(prints.empty).tolist() == EMPTY
+        assert_array_equal(prints.estimated_cosine([0, 0, 1], [3, 1, 2]), [1.0, np.nan, np.nan])
+        for index in (HammingIndex(radius=3), ExhaustiveHammingIndex(radius=3), TableIndex(radius=3)):
+            for call in (index.add, index.query, index.first):
+                with pytest.raises(ParameterError, match="document 1 is empty, and 2 more"):
+                    call(prints)
+            assert len(index) == 0
 
 
 def test_what_has_no_slots_cannot_be_cut_into_bands():
-    shingles = la.shingle(["a b c d e f", "g h i j k l"], width=1)
-    for other in (shingles, None):
+    for other in (SHINGLES, None):
         with pytest.raises(ParameterError, match="bands are cut from Signatures"):
             BandingIndex(bands=4, rows=4).add(other)

@@ -2,6 +2,7 @@
 
 import tracemalloc
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from packed_codes import unpack
 
 import lookalike as la
 from lookalike.errors import IncompatibleSketchError, ParameterError
-from lookalike.search import BandingIndex, exhaustive, nearest, pairs_above
+from lookalike.search import BandingIndex, nearest, pairs_above
 from lookalike.sketches import (
     BBit,
     FastSimilarity,
@@ -66,7 +67,7 @@ def check_pairs(packed):
     """Hold pairs at several thresholds to the estimates of all pairs."""
     left, right = np.triu_indices(len(packed), 1)
     every = packed.estimated_resemblance(left, right)
-    for threshold in (0, 0.45, 0.7, 1.0, float(np.nanquantile(every, 0.999))):
+    for threshold in (0, 0.45, 0.7, 1.0, max(0.0, float(np.nanquantile(every, 0.999)))):
         found = pairs_above(packed, threshold, threads=2)
         reached = every >= threshold - 1e-12
         assert found.left.tolist() == left[reached].tolist() and found.right.tolist() == right[reached].tolist()
@@ -88,103 +89,72 @@ def test_pairs_are_those_of_all_estimates(rng, packing):
     check_pairs(packed.with_quantized_densities(4))
 
 
-@pytest.mark.parametrize("slots", [1, 63, 64, 65, 600])
-@pytest.mark.parametrize("n", [0, 1, 2, 255, 256, 257])
-def test_sizes_of_blocks_and_words(rng, n, slots):
+def test_sizes_of_blocks_and_words(rng):
     """Rows about as many as a block has, slots about as many as a word; rows that are equal, and that have nothing in common."""
-    signatures = planted(rng, n // 2, slots, 0.8, n % 2)
-    signatures.values[: n // 3] = signatures.values[:1]
-    packed = BBit(bits=1 + n % 2).pack(signatures)
-    if n > 1:
-        check_pairs(packed)
-    assert n > 1 or not len(pairs_above(packed, 0.0))
+    for n, slots in product([0, 1, 2, 255, 256, 257], [1, 63, 64, 65, 600]):
+        signatures = planted(rng, n // 2, slots, 0.8, n % 2)
+        signatures.values[: n // 3] = signatures.values[:1]
+        packed = BBit(bits=1 + n % 2).pack(signatures)
+        if n > 1:
+            check_pairs(packed)
+        else:
+            assert not len(pairs_above(packed, 0.0))
 
 
-@pytest.mark.parametrize("bits", [1, 2, 7])
-def test_pairs_of_raw_bins_are_those_of_all_estimates(rng, bits):
+def test_pairs_of_raw_bins_are_those_of_all_estimates(rng):
     """Also of sets with fewer members than bins, and of an empty one, with which all is nan or 0."""
     values, offsets = sets(rng, 120, 1 << 40, 150)
-    shingles = Shingles.from_arrays(values, [0, 0, *offsets[:-1], offsets[-1]][1:])
-    check_pairs(BBit(bits=bits).pack(OnePermutation(permutations=130).sign(shingles)))
-    empty = OnePermutation(permutations=130).sign(Shingles.from_arrays(values[:100], [0, 0, 0, 100]))
-    assert np.isnan(check_pairs(BBit(bits=bits).pack(empty))).sum() == 1
+    scheme = OnePermutation(permutations=130)
+    some, empty = (scheme.sign(Shingles.from_arrays(values, [0, *bounds])) for bounds in (offsets, [0, 0, len(values)]))
+    for bits in (1, 2, 7):
+        check_pairs(BBit(bits=bits).pack(some))
+        assert np.isnan(check_pairs(BBit(bits=bits).pack(empty))).sum() == 1
 
 
-@pytest.mark.parametrize("packing", [*PACKINGS[1:4:2], PACKINGS[6]], ids=repr)
-def test_nearest_are_the_highest_estimates(rng, packing):
+def test_nearest_are_the_highest_estimates(rng):
     """Best first, ties by row; what could stand for two resemblances comes last."""
-    for signatures in (sparse(rng, 16), dense(rng, 16)):
+    for packing, signatures in [(BBit(bits=3), sparse(rng, 16)), (PACKINGS[6], dense(rng, 8))]:
         packed = packing.pack(signatures)
-        rows, values = nearest(packed, packed, top=16)
+        rows, values = nearest(packed, packed, top=len(packed))
         for all_of, first in zip((rows, values), nearest(packed, packed, top=1), strict=True):
             assert_array_equal(first, all_of[:, :1])
-        estimates = packed.estimated_resemblance(*np.indices((16, 16)))
+        estimates = packed.estimated_resemblance(*np.indices((len(packed), len(packed))))
         order = np.argsort(-estimates, axis=1, kind="stable")
         assert rows.tolist() == order.tolist()
         assert_array_equal(values, np.take_along_axis(estimates, order, 1))
 
 
-@pytest.mark.parametrize(
-    ("packing", "bands", "rows"),
-    [
+def test_candidates_share_a_band(rng):
+    """Exactly those; bands may be of 85 bits, and of slots of two parts."""
+    for packing, bands, rows in (
         (BBit(bits=1), 17, 11),
         (BBit(bits=5), 11, 17),
         (BBit(bits=32), 64, 3),
         (PACKINGS[2], 12, 8),
         (PACKINGS[7], 7, 9),
-    ],
-    ids=repr,
-)
-def test_candidates_share_a_band(rng, packing, bands, rows):
-    """Exactly those; bands may be of 85 bits, and of slots of two parts."""
-    packed = packing.pack(planted(rng, 60, 192, 0.85))
-    codes = np.concatenate(unpack(packed), axis=1).tolist()
-    cut = [[row[i * rows : (i + 1) * rows] for i in range(bands)] for row in codes]
-    expected = [
-        (i, j) for i in range(120) for j in range(i + 1, 120) if any(a == b for a, b in zip(cut[i], cut[j], strict=True))
-    ]
-    index = BandingIndex(bands=bands, rows=rows).add(packed)
-    found = index.pairs()
-    assert listed(found.left, found.right) == expected and len(expected) > 20
-    asked, stored = index.query(packed)
-    assert [(i, j) for i, j in listed(asked, stored) if i < j] == expected
-
-
-@pytest.mark.parametrize(
-    "packing",
-    [BBit(bits=1), BBit(bits=2), BBit(bits=8), *PACKINGS[2:4], *PACKINGS[5:]],
-    ids=repr,
-)
-@pytest.mark.parametrize(("threshold", "recall"), [(0.8, 0.9), (0.9, 0.5)])
-def test_recall_is_as_planned(rng, packing, threshold, recall):
-    """Pairs at the threshold become candidates as often as planned, and other ones as often by chance, to standard errors."""
-    parts, n_pairs = packing.parts(192), 1500
-    bands, rows = packed_banding.choose_bands(threshold, recall, parts, 1e5)
-    planned = packed_banding.candidate_probability(threshold, bands, rows, parts)
-    fewer = packed_banding.candidate_probability(threshold, bands - 1, rows, parts) if bands > 1 else 0.0
-    assert fewer < recall <= planned, "no band too many"
-    found = BandingIndex(bands=bands, rows=rows).add(packing.pack(planted(rng, n_pairs, 192, threshold))).pairs()
-    mates = (found.left % 2 == 0) & (found.right == found.left + 1)
-    assert abs(mates.sum() / n_pairs - planned) < 5 * (planned * (1 - planned) / n_pairs) ** 0.5
-    chance, others = packed_banding.candidate_probability(0.0, bands, rows, parts), 2 * n_pairs * (n_pairs - 1)
-    assert abs((~mates).sum() - others * chance) < 5 * (others * chance) ** 0.5 + 1
+    ):
+        packed = packing.pack(planted(rng, 60, 192, 0.85))
+        codes = np.concatenate(unpack(packed), axis=1)[:, : bands * rows].reshape(120, bands, rows)
+        share = (codes[:, None] == codes).all(3).any(2)
+        expected = [(i, j) for i, j in np.argwhere(share).tolist() if i < j]
+        index = BandingIndex(bands=bands, rows=rows).add(packed)
+        found = index.pairs()
+        assert listed(found.left, found.right) == expected and len(expected) > 20
+        assert [(i, j) for i, j in listed(*index.query(packed)) if i < j] == expected
 
 
 def test_a_recall_finds_pairs_above_the_threshold(rng, monkeypatch):
     """By bands: those candidates whose estimate reaches the threshold; of few documents all pairs are compared."""
     packed = BBit(bits=2).pack(planted(rng, 300, 256, 0.85, 400))
     everything = pairs_above(packed, 0.8)
-    assert exhaustive._bands(packed, 0.8, 0.95) is None
-    few = pairs_above(packed, 0.8, recall=0.95)
-    assert few.left.tolist() == everything.left.tolist()
+    assert pairs_above(packed, 0.8, recall=0.95).left.tolist() == everything.left.tolist()
     monkeypatch.setattr(packed_banding, "WORD_COST", 1e6)
-    bands, rows = exhaustive._bands(packed, 0.8, 0.5)
-    found = pairs_above(packed, 0.8, recall=0.5)
-    candidates = BandingIndex(bands=bands, rows=rows).add(packed).pairs()
-    shared = {*listed(candidates.left, candidates.right)}
+    bands, rows = packed_banding.choose_bands(0.8, 0.5, packed.packing.parts(256), len(packed))
+    candidates, found = BandingIndex(bands=bands, rows=rows).add(packed).pairs(), pairs_above(packed, 0.8, recall=0.5)
     estimates = dict(zip(listed(everything.left, everything.right), everything.resemblance, strict=True))
-    pairs = zip(listed(found.left, found.right), found.resemblance, strict=True)
-    assert dict(pairs) == {pair: estimate for pair, estimate in estimates.items() if pair in shared}
+    shared = {*listed(candidates.left, candidates.right)} & {*estimates}
+    assert {*listed(found.left, found.right)} == shared
+    assert found.resemblance.tolist() == [estimates[pair] for pair in listed(found.left, found.right)]
     assert 0.5 * len(everything) < len(found) < len(everything)
 
 
@@ -209,43 +179,31 @@ def test_what_bands_cannot_do_is_refused(rng):
     assert len(pairs_above(dense, 0.1, recall=0.9)) == 1, "below what combined bits tell apart all pairs are compared"
 
 
-def test_all_pairs_are_compared_where_no_bands_reach_the_recall():
-    shingles = Shingles.from_arrays(list(range(40)), [0, 20, 40])
-    packed = BBit(bits=8).pack(MinHash(permutations=4).sign(shingles))
-    with pytest.raises(ParameterError, match="do not reach"):
-        la.theory.packed_banding.choose_bands(0.1, 0.99, packed.packing.parts(4), 2)
-    for threshold in (0.0, 0.1):
-        banded, every = pairs_above(packed, threshold, recall=0.99), pairs_above(packed, threshold)
-        assert_array_equal(banded.left, every.left)
-
-
-@pytest.mark.parametrize("densify", ["rotation", "optimal", "reverse"])
-def test_filled_bins_of_small_sets_are_all_compared(rng, monkeypatch, densify):
+def test_filled_bins_of_small_sets_are_all_compared(rng, monkeypatch):
     """Copies agree together: bands planned for .95 find .4 to .94 of pairs that have one of four members in common."""
     monkeypatch.setattr(packed_banding, "WORD_COST", 1e6)
-    n, k = 400, 64
-    values = rng.integers(0, 1 << 63, (n, 4))
+    n, values = 400, rng.integers(0, 1 << 63, (400, 4))
     sets = np.concatenate([values[:, :3], values[:, [0, 3]]], 1)  # of 3 and 2 members, one in common
     shingles = Shingles.from_arrays(sets.ravel(), np.concatenate([[0], np.cumsum(np.tile([3, 2], n))]))
-    filled = OnePermutation(permutations=k, densify=densify).sign(shingles)
-    packed = BBit(bits=16).pack(filled)
-    banded, every = pairs_above(packed, 0.25, recall=0.95), pairs_above(packed, 0.25)
-    assert banded.left.tolist() == every.left.tolist() and len(every) > n / 4
+    for densify in ("rotation", "optimal", "reverse"):
+        packed = BBit(bits=16).pack(OnePermutation(permutations=64, densify=densify).sign(shingles))
+        banded, every = pairs_above(packed, 0.25, recall=0.95), pairs_above(packed, 0.25)
+        assert banded.left.tolist() == every.left.tolist() and len(every) > n / 4
+    few = BBit(bits=8).pack(MinHash(permutations=4).sign(shingles))  # no bands reach the recall
+    for threshold in (0.0, 0.1):
+        assert_array_equal(pairs_above(few, threshold, recall=0.99).left, pairs_above(few, threshold).left)
 
 
-@pytest.mark.parametrize("bits", [1, 4, 16])
-def test_bands_are_planned_for_the_densest_set_that_is_rounded_to_a_density(rng, monkeypatch, bits):
+def test_bands_are_planned_for_the_densest_set_that_is_rounded_to_a_density(rng, monkeypatch):
     """Slots of denser sets match by chance less often: rounded down, a density promised more than there is."""
-    universe, k = 400, 128
-    shares = [universe * 0.437, universe * 0.4, universe * 0.3]
-    sets = [rng.permutation(universe)[: int(share)] for share in shares]
-    offsets = np.concatenate([[0], np.cumsum([len(each) for each in sets])])
-    packed = BBit(bits=1).pack(PermutationMinHash(universe=universe, permutations=k).sign_sets(np.concatenate(sets), offsets))
-    planned = []
+    sizes, planned = [175, 160, 120], []
+    some = np.concatenate([rng.permutation(400)[:size] for size in sizes])
+    scheme = PermutationMinHash(universe=400, permutations=128)
+    packed = BBit(bits=1).pack(scheme.sign_sets(some, np.cumsum([0, *sizes])))
     monkeypatch.setattr(packed_banding, "choose_bands", lambda *given: planned.append(given[-1]) or (1, 1))
-    for each in (packed, packed.with_quantized_densities(bits)):
-        exhaustive._bands(each, 0.7, 0.9)
-    assert planned[0] == packed.densities.max() <= planned[1] <= planned[0] + 2.0**-bits
+    for bits in (None, 1, 4, 16):
+        pairs_above(packed if bits is None else packed.with_quantized_densities(bits), 0.7, recall=0.9)
+        assert planned[0] == 175 / 400 <= planned[-1] <= planned[0] + (2.0**-bits if bits else 0.0)
 
 
 def test_queries_of_equal_rows_name_each_pair_once(rng):

@@ -17,8 +17,17 @@ HOSTILE = [
 ]
 
 
-def write(path, rows):
-    write_lines(path, rows)
+def hostile_rows(ends=("", " x")):
+    """Hostile documents, and near-duplicates of them, under hostile ids."""
+    texts = [text + end for text in HOSTILE for end in ends]
+    return [{"id": f"</script><script>window.hit = 4</script>\u202e\n<b>{i}", "text": text} for i, text in enumerate(texts)]
+
+
+def assert_harmless(tab, where, elements):
+    """Check that a page has no elements of documents, and symbols for what would turn the direction of text."""
+    assert "⟨U+202E⟩" in tab.locator(where).inner_text()
+    assert tab.evaluate(f"document.querySelectorAll('{elements}').length") == 0
+    assert tab.evaluate("/[\\u202a-\\u202e\\u2066-\\u2069\\u2028\\u2029]/.test(document.body.innerText)") is False
 
 
 def changed(rng, text, n):
@@ -28,26 +37,26 @@ def changed(rng, text, n):
     return " ".join(words)
 
 
+def saved(folder, inputs, **settings):
+    """Write {name: rows} as files and save their result, of a threshold of 0.5; return its folder."""
+    files = [write_lines(folder / f"{name}.jsonl", rows) for name, rows in inputs.items()]
+    la.dedup(files, **{"id": "id", "threshold": 0.5} | settings).save(folder / "job")
+    return folder / "job"
+
+
 def plain(folder, n=60, **settings):
     """Save the result of n originals in a.jsonl, one near-duplicate of each in b.jsonl, and copies; return its folder."""
     rng = random.Random(4)
-    words = [f"word{i}" for i in range(400)]
-    originals = [" ".join(rng.choices(words, k=100)) for _ in range(n)]
+    originals = [" ".join(f"word{i}" for i in rng.choices(range(400), k=100)) for _ in range(n)]
     near = [changed(rng, text, 1 + i % 5) for i, text in enumerate(originals)]
-    write(folder / "a.jsonl", [{"id": f"a{i}", "text": text} for i, text in enumerate(originals)])
-    write(folder / "b.jsonl", [{"id": f"b{i}", "text": text} for i, text in enumerate([*near, *originals[:7]])])
-    given = {"id": "id", "threshold": 0.5} | settings
-    la.dedup([folder / "a.jsonl", folder / "b.jsonl"], **given).save(folder / "job")
-    return folder / "job"
+    texts = {"a": originals, "b": [*near, *originals[:7]]}
+    rows = {name: [{"id": f"{name}{i}", "text": text} for i, text in enumerate(some)] for name, some in texts.items()}
+    return saved(folder, rows, **settings)
 
 
 def hostile(folder):
     """Save the result of hostile documents under hostile ids; return its folder."""
-    texts = [text + end for text in HOSTILE for end in ("", " x")]
-    ids = [f"</script><script>window.hit = 4</script>\u202e\n<b>{i}" for i in range(len(texts))]
-    write(folder / "<img src=x>.jsonl", [{"id": i, "text": text} for i, text in zip(ids, texts, strict=True)])
-    la.dedup(folder / "<img src=x>.jsonl", id="id", threshold=0.5).save(folder / "job")
-    return folder / "job"
+    return saved(folder, {"<img src=x>": hostile_rows()})
 
 
 @contextmanager

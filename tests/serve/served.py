@@ -5,11 +5,11 @@ import json
 import os
 import select
 import signal
-import socket
 import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from http.client import HTTPConnection
 from pathlib import Path
 
 import httpx
@@ -76,38 +76,19 @@ def ask(app, method="GET", path="/healthz", base="http://127.0.0.1:8077", **more
     return asyncio.run(asking())
 
 
-def connect(server):
-    made = socket.create_connection(("127.0.0.1", server.port))
-    made.settimeout(MINUTES)
+def begun(server, length=None, path="/v1/query", **headers):
+    """Begin a request, of whose body so many bytes are to come; return its connection."""
+    made = HTTPConnection("127.0.0.1", server.port, timeout=MINUTES)
+    made.putrequest("GET" if length is None else "POST", path)
+    sizes = {} if length is None else {"content-type": "application/json", "content-length": str(length)}
+    for name, value in (sizes | headers).items():
+        made.putheader(name.replace("_", "-"), value)
+    made.endheaders()
     return made
-
-
-def head(server, length, extra=b""):
-    return (f"POST /v1/query HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: application/json\r\n".encode()
-            + extra + (b"" if length is None else b"Content-Length: %d\r\n" % length) + b"\r\n")  # fmt: skip
 
 
 def status_of(connection):
     """Read one answer; return its status."""
-    out = b""
-    while b"\r\n\r\n" not in out:
-        got = connection.recv(1 << 16)
-        assert got, out
-        out += got
-    top, _, body = out.partition(b"\r\n\r\n")
-    length = int(top.partition(b"content-length: ")[2].partition(b"\r")[0])
-    while len(body) < length:
-        body += connection.recv(1 << 16)
-    return int(top[9:12])
-
-
-def answer(connection):
-    """Return what comes until the connection ends, and how long that took."""
-    begun = time.monotonic()
-    out = b""
-    try:
-        while got := connection.recv(1 << 16):
-            out += got
-    except ConnectionResetError:
-        pass
-    return out, time.monotonic() - begun
+    answer = connection.getresponse()
+    answer.read()
+    return answer.status

@@ -1,6 +1,7 @@
 """What each route answers, and that it is what the index answers when it is asked directly."""
 
 from functools import partial
+from unittest.mock import Mock
 
 from serve import served
 from serve.served import JSON, TEXTS, make_index
@@ -13,18 +14,12 @@ from lookalike.serve.log import Metrics
 from lookalike.serve.store import BatchedIndex
 
 
-def direct(server, texts, top=10):
-    with la.Index.open(server.folder, "read") as index:
-        return index.query(texts, top=top)
-
-
 def test_a_query_is_answered_as_the_index_does(server, client):
     texts = [TEXTS["a"], "nothing", TEXTS["b"].upper() + "!", ""]
     found = client.post("/v1/query", json={"texts": texts, "top": 5}).raise_for_status().json()["results"]
-    expected = [[] for _ in texts]
-    for row in direct(server, texts, 5).to_pylist():
-        expected[row.pop("query")].append(row)
-    assert found == expected
+    with la.Index.open(server.folder, "read") as index:
+        expected = index.query(texts, top=5).to_pylist()
+    assert [{"query": query} | match for query, matches in enumerate(found) for match in matches] == expected
     assert [len(one) for one in found] == [2, 0, 2, 0] and (found[0][0]["id"], found[0][0]["resemblance"]) == ("a", 1.0)
     assert client.post("/v1/query", json={"texts": [TEXTS["b"]], "top": 1}).json()["results"] == [found[2][:1]]
 
@@ -32,6 +27,8 @@ def test_a_query_is_answered_as_the_index_does(server, client):
 def test_documents_are_added_replaced_returned_and_removed(server, client):
     given = [{"id": "new/1 é", "text": "quite another text than those"}, {"id": "new2", "text": "short"}]
     assert client.post("/v1/documents", json={"documents": given}).json() == {"added": 2, "replaced": 0}
+    (found,) = client.post("/v1/query", json={"texts": ["quite another text than those"]}).json()["results"]
+    assert [match["id"] for match in found] == ["new/1 é"]
     with la.Index.open(server.folder, "read") as index:  # on disk by now
         assert index.contains(["new/1 é", "new2", "new3"]).tolist() == [True, True, False]
     assert client.get("/v1/documents/new%2F1%20%C3%A9").json() == given[0]
@@ -45,20 +42,28 @@ def test_documents_are_added_replaced_returned_and_removed(server, client):
 
 
 def test_compare_says_what_python_says(client):
-    left = "one two three four"
-    right = "one two three five"
-    told = client.post("/v1/compare", json={"left": left, "right": right}).json()
-    assert told == compare_texts(left, right, width=2)
-    nothing = client.post("/v1/compare", json={"left": "", "right": ""}).json()
-    assert nothing["resemblance"] is None and nothing["shingles_left"] == 0
+    for left, right in (("one two three four", "one two three five"), ("", "")):
+        told = client.post("/v1/compare", json={"left": left, "right": right}).json()
+        assert told == compare_texts(left, right, width=2)
+
+
+GROWN = {  # by what is asked in between
+    'requests_total{method="POST",route="/v1/query",status="200"}': 1,
+    'request_seconds_count{route="/v1/query"}': 1,
+    'request_seconds_bucket{le="+Inf",route="/v1/query"}': 1,
+    "texts_queried_total": 2,
+    "documents_added_total": 2,
+    "documents_replaced_total": 1,
+    "documents_removed_total": 1,
+    "commit_seconds_count": 2,
+    "query_group_requests_count": 1,
+}
 
 
 def test_the_server_says_how_it_is(client):
     assert client.get("/healthz").json() == {"status": "alive"} and client.get("/readyz").json() == {"status": "ready"}
     assert client.head("/healthz").status_code == 200 and client.head("/healthz").content == b""
 
-
-def test_metrics_count(server, client):
     def read():
         lines = client.get("/metrics").raise_for_status().text.splitlines()
         return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))}
@@ -69,19 +74,7 @@ def test_metrics_count(server, client):
     client.request("DELETE", "/v1/documents", json={"ids": ["m"]})
     client.get("/v1/documents/not-to-be-seen")
     after = read()
-    query = 'route="/v1/query"'
-    for name, grown in {
-        f'requests_total{{method="POST",{query},status="200"}}': 1,
-        f"request_seconds_count{{{query}}}": 1,
-        f'request_seconds_bucket{{le="+Inf",{query}}}': 1,
-        "texts_queried_total": 2,
-        "documents_added_total": 2,
-        "documents_replaced_total": 1,
-        "documents_removed_total": 1,
-        "commit_seconds_count": 2,
-        "query_group_requests_count": 1,
-    }.items():
-        assert after[f"lookalike_{name}"] - before.get(f"lookalike_{name}", 0) == grown
+    assert {name: after[f"lookalike_{name}"] - before.get(f"lookalike_{name}", 0) for name in GROWN} == GROWN
     assert after["lookalike_documents"] == 3 and after["lookalike_open_requests"] == 1
     assert "not-to-be-seen" not in str(after) and "_created" not in str(after)
 
@@ -141,24 +134,17 @@ def test_documents_that_are_refused(client):
 def test_ids_that_are_numbers(tmp_path, monkeypatch):
     """And a damaged index is a failure, no missing document."""
     store = BatchedIndex(la.Index.open(make_index(tmp_path / "numbers.idx", None)), Limits(), Metrics())
-    ask = partial(served.ask, make_app(store))
-    documents = "/v1/documents"
-    most = (1 << 63) - 1
+    ask, documents, most = partial(served.ask, make_app(store)), "/v1/documents", (1 << 63) - 1
     assert ask("GET", f"{documents}/-5").status_code == 404
-    given = [{"id": -5, "text": "one two three"}, {"id": 1 << 60, "text": "four five six"}, {"id": most, "text": "x"}]
-    assert ask("POST", documents, json={"documents": given[:2]}).json() == {"added": 2, "replaced": 0}
-    for other in ("5", "x", "1e3", "²", "9" * 19, "9" * 30, str(most), "--5", "-"):
+    ids = [-5, 1 << 60, most]
+    given = [{"id": id, "text": text} for id, text in zip(ids, ("one two three", "four five six", "x"), strict=True)]
+    assert ask("POST", documents, json={"documents": given}).json() == {"added": 3, "replaced": 0}
+    for other in ("5", "x", "1e3", "²", "9" * 19, "9" * 30, str(most - 1), "--5", "-"):
         assert ask("GET", f"{documents}/{other}").status_code == 404
-    assert ask("POST", documents, json={"documents": given[2:]}).status_code == 200
-    for one in given:
-        assert ask("GET", f"{documents}/{one['id']}").json() == {"id": one["id"], "text": None}
+    assert [ask("GET", f"{documents}/{id}").json() for id in ids] == [{"id": id, "text": None} for id in ids]
     (found,) = ask("POST", "/v1/query", json={"texts": ["four five six"]}).json()["results"]
-    assert found[0]["id"] == 1 << 60 and found[0]["resemblance"] is None
+    assert [(match["id"], match["resemblance"]) for match in found] == [(1 << 60, None)]
     assert ask("DELETE", documents, json={"ids": ["-5"]}).status_code == 422
-
-    def damaged(ids):
-        raise la.errors.IndexFormatError("segment-00000001: damaged")
-
-    monkeypatch.setattr(store.index, "get", damaged)
+    monkeypatch.setattr(store.index, "get", Mock(side_effect=la.errors.IndexFormatError("segment-00000001: damaged")))
     assert ask("GET", f"{documents}/-5").status_code == 500
     assert store.close(10)

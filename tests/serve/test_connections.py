@@ -1,37 +1,29 @@
 """Clients that are slow, or send half of a request: the server answers the others."""
 
 import resource
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
+from http.client import HTTPConnection
+from socket import create_connection
 
 import httpx
 import pytest
-from serve.served import TEXTS, Server, answer, connect, head, make_index, status_of
+from serve.served import JSON, TEXTS, Server, begun, make_index, status_of
 from waiting import MINUTES, until
-
-SECONDS = 1.0
-
-
-def serving(folder, seconds):
-    """Run a server that waits for so many seconds."""
-    options = ("--seconds", str(seconds), "--max-body", "100000", "--quiet")
-    made = Server(make_index(folder / "seen.idx", TEXTS, keep_text=True), options).start()
-    yield made
-    assert made.stop()[0] == 0
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """A server that waits for longer than any test: what it ends, it does not end for slowness."""
-    yield from serving(tmp_path_factory.mktemp("serve"), 6 * MINUTES)
-
-
-@pytest.fixture(scope="module")
-def hasty(tmp_path_factory):
-    yield from serving(tmp_path_factory.mktemp("serve"), SECONDS)
+    """A server that waits for longer than any test: what it ends, it does not end for slowness. After all, no request is open."""
+    folder = make_index(tmp_path_factory.mktemp("serve") / "seen.idx", keep_text=True)
+    made = Server(folder, ("--seconds", f"{6 * MINUTES}", "--max-body", "100000", "--quiet")).start()
+    yield made
+    with made.client() as client:
+        until(lambda: "\nlookalike_open_requests 1.0\n" in client.get("/metrics").text)
+    assert made.stop()[0] == 0
 
 
 def is_well(server):
-    """Check that the server answers; one that is hasty, or is full for a moment, may have to be asked again."""
+    """Check that the server answers; one that is full for a moment may have to be asked again."""
 
     def answers():
         with suppress(httpx.TransportError), server.client() as client:
@@ -41,54 +33,48 @@ def is_well(server):
     until(answers)
 
 
-def test_a_body_that_does_not_arrive_in_time(hasty):
-    with connect(hasty) as connection:
-        connection.sendall(head(hasty, 50) + b"{")
-        out, _ = answer(connection)
-    assert out[9:12] == b"408" and b"application/problem+json" in out
-    is_well(hasty)
-
-
 def test_a_large_body_is_refused(server):
     """Before it is read, or in chunks on the way; after one that was refused the connection goes on."""
-    for top in (head(server, 10**12), head(server, 10**9, b"Expect: 100-continue\r\n")):
-        with connect(server) as connection:
-            connection.sendall(top)
+    for length, expect in ((10**12, ""), (10**9, "100-continue")):
+        with closing(begun(server, length, expect=expect)) as connection:
             assert status_of(connection) == 413
-    with connect(server) as connection:
-        connection.sendall(head(server, None, b"Transfer-Encoding: chunked\r\n"))
-        for _ in range(11):
-            connection.sendall(b"2710\r\n" + b"x" * 10_000 + b"\r\n")
+    with closing(HTTPConnection("127.0.0.1", server.port)) as connection:
+        connection.request("POST", "/v1/query", (b"x" * 10_000 for _ in range(11)), JSON, encode_chunked=True)
         assert status_of(connection) == 413
-    with connect(server) as connection:
         for body, status in ((b" " * 100_001, 413), (b'{"texts": []}', 200)):
-            connection.sendall(head(server, len(body)) + body)
+            connection.request("POST", "/v1/query", body, JSON)
             assert status_of(connection) == status
     is_well(server)
 
 
-@pytest.mark.parametrize("what", [b"websocket", b"h2c"])
+@pytest.mark.parametrize("what", ["websocket", "h2c"])
 def test_other_protocols_are_not_spoken(server, what):
     """The parser does not read on after such a request: it is answered, and the connection ends."""
-    wish = b"Connection: Upgrade\r\nUpgrade: " + what + b"\r\n"
-    with connect(server) as connection:
-        connection.sendall(f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n".encode() + wish + b"\r\n")
-        assert answer(connection)[0][9:12] == b"200"
-    body = b'{"texts": []}'
-    with connect(server) as connection:
-        connection.sendall(head(server, len(body), wish) + body)
-        out, _ = answer(connection)
-        assert out[9:12] == b"400" and b"let the client use HTTP/1.1" in out
+    wish, body = {"connection": "Upgrade", "upgrade": what}, b'{"texts": []}'
+    for length, path, status, said in (
+        (None, "/healthz", 200, b"alive"),
+        (len(body), "/v1/query", 400, b"let the client use HTTP/1.1"),
+    ):
+        with closing(begun(server, length, path, **wish)) as connection:
+            connection.send(body if length else b"")
+            answer = connection.getresponse()
+            assert answer.status == status and said in answer.read() and answer.will_close
     assert not [line for line in server.lines() if "pip install" in line.get("message", "")]
 
 
-def test_connections_are_limited(tmp_path):
-    server = Server(make_index(tmp_path / "seen.idx", TEXTS), ("--max-connections", "5", "--quiet")).start()
+def test_connections_and_the_time_of_a_body_are_limited(tmp_path):
+    options = ("--max-connections", "5", "--seconds", "1", "--quiet")
+    server = Server(make_index(tmp_path / "seen.idx"), options).start()
     with ExitStack() as stack:
         for _ in range(5):
-            stack.enter_context(connect(server))
+            stack.enter_context(create_connection(("127.0.0.1", server.port)))
         with server.client() as sixth:
             assert sixth.get("/healthz").status_code == 503
+    is_well(server)
+    with closing(begun(server, 50)) as connection:
+        connection.send(b"{")
+        answer = connection.getresponse()
+        assert answer.status == 408 and b'"status":408' in answer.read()
     is_well(server)
     assert server.stop()[0] == 0
 
@@ -101,21 +87,14 @@ def test_many_connections(server, n):
         pytest.skip(f"the system allows {hard:,} open files")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, n + 100), hard))
     body = b'{"texts": ["one two three four five six seven"]}'
-    whole = head(server, len(body)) + body
     with server.client() as client, ExitStack() as stack:
-        connections = [stack.enter_context(connect(server)) for _ in range(n)]
-        for i, connection in enumerate(connections):
-            connection.sendall(whole[: len(whole) // 2] if i % 2 else b"")
-        assert client.get("/readyz").status_code == 200
-        for i, connection in enumerate(connections):
-            connection.sendall(whole[len(whole) // 2 :] if i % 2 else whole)
+        connections = [stack.enter_context(closing(begun(server, len(body)))) for _ in range(n)]
+        for part in (body[:20], body[20:]):
+            for connection in connections[::2]:
+                connection.send(part)
+            assert client.get("/readyz").status_code == 200
+        for connection in connections[1::2]:
+            connection.send(body)
         statuses = [status_of(connection) for connection in connections]
         assert set(statuses) <= {200, 429} and statuses.count(200) >= min(n, 1000)
         assert client.get("/readyz").status_code == 200
-
-
-def test_no_request_is_left_open(server, hasty):
-    """After all that came before."""
-    for one in (server, hasty):
-        with one.client() as client:
-            until(lambda client=client: "\nlookalike_open_requests 1.0\n" in client.get("/metrics").text)

@@ -1,6 +1,9 @@
 """A review on the disk: judgements survive restarts and torn lines, overrides follow, and others' lines stay."""
 
 import os
+import random
+from contextlib import ExitStack
+from unittest.mock import Mock
 
 import pytest
 from json_lines import read_lines
@@ -21,19 +24,16 @@ def removed(row):
 
 @pytest.fixture
 def open_review(tmp_path):
-    opened = []
+    """Opens the review of a folder, and closes the one before."""
+    with ExitStack() as stack:
 
-    def open_it(source_of=lambda row: {"input": "a.jsonl", "sha256": "ab"}):
-        close()
-        opened.append(Review(tmp_path, removed, source_of))
-        return opened[-1]
+        def opened(source_of=lambda row: {"input": "a.jsonl", "sha256": "ab"}):
+            stack.close()
+            review = Review(tmp_path, removed, source_of)
+            stack.callback(review.close)
+            return review
 
-    def close():
-        for review in opened:
-            review.close()
-
-    yield open_it
-    close()
+        yield opened
 
 
 def kept(folder):
@@ -55,56 +55,43 @@ def test_what_is_kept_is_written_as_the_report_exports_it(open_review, tmp_path)
     review.judge([1], Judgement("duplicate", "clear"))
     assert read_lines(tmp_path / "overrides.jsonl") == [{"id": "id3", "action": "keep", "input": "a.jsonl", "sha256": "ab"}]
     first, second = read_lines(tmp_path / "review.jsonl")
-    assert first["judgement"] == "keep"
-    assert second == {"row": 1, "id": "id1", "duplicate_of": "id1001", "note": "clear",
-        "judgement": "duplicate", "undo": False, "more": False}  # fmt: skip
+    said = {"judgement": "duplicate", "note": "clear", "undo": False, "more": False}
+    assert first["judgement"] == "keep" and second == {"row": 1, "id": "id1", "duplicate_of": "id1001"} | said
 
 
-def test_the_last_line_of_a_pair_wins_and_a_restart_forgets_nothing(open_review, tmp_path):
-    review = open_review()
-    note = Judgement(None, "ask Ann\n\u202e</script>")
-    for row, said in ((3, KEEP), (4, KEEP), (3, DUPLICATE), (5, UNSURE), (4, Judgement("keep", "look")), (7, note)):
-        review.judge([row], said)
-    assert open_review().judged == {3: DUPLICATE, 4: Judgement("keep", "look"), 5: UNSURE, 7: note}
-    assert kept(tmp_path) == ["id4"]
-    (tmp_path / "overrides.jsonl").unlink()  # what a crash left behind is mended at the start
-    open_review()
-    assert kept(tmp_path) == ["id4"]
+TORN = (b'{"row": 5, "id": "id5", "dupl{', b"\xff\xfe", b"{}", b"")  # the last one: what was written last is torn
+SAID = (KEEP, KEEP, DUPLICATE, UNSURE, Judgement("keep", "look"), Judgement(None, "ask Ann\n\u202e</script>"), Judgement())
 
 
-def test_undo_goes_back_over_restarts(open_review, tmp_path):
-    """A new judgement after it is the next to be taken back."""
-    review = open_review()
-    for row, said in ((3, KEEP), (3, DUPLICATE), (4, KEEP)):
-        review.judge([row], said)
-    assert review.undo() == [4] and kept(tmp_path) == []
-    review.judge([5], UNSURE)
-    for rows, judged, ids in (([5], {3: DUPLICATE}, []), ([3], {3: KEEP}, ["id3"]), ([3], {}, []), ([], {}, [])):
-        again = open_review()
-        assert again.undo() == rows and again.judged == judged and kept(tmp_path) == ids
-
-
-def test_what_was_judged_together_is_taken_back_together(open_review, tmp_path):
-    review = open_review()
-    review.judge([4], UNSURE)
-    review.judge([3, 4, 5], KEEP)
-    review.judge([5, 3], KEEP)  # nothing new
-    assert kept(tmp_path) == ["id3", "id4", "id5"]
-    review.judge([6], KEEP)
-    assert open_review().undo() == [6] and open_review().undo() == [3, 4, 5]
-    assert open_review().judged == {4: UNSURE} and kept(tmp_path) == []
-    log = tmp_path / "review.jsonl"
-    log.write_bytes(log.read_bytes()[:-1])  # a torn action
-    assert open_review().undo() == [3, 4, 5]
-
-
-@pytest.mark.parametrize("torn", [b'{"row": 5, "id": "id5", "dup', b"\xff\xfe", b"{}"])
-def test_a_torn_last_line_does_not_count_and_is_written_over(open_review, tmp_path, torn):
-    log = tmp_path / "review.jsonl"
-    open_review().judge([3], KEEP)
-    log.write_bytes(log.read_bytes() + torn)
-    open_review().judge([4], KEEP)
-    assert sorted(open_review().judged) == [3, 4] and (torn == b"{}" or torn not in log.read_bytes())
+@pytest.mark.parametrize("seed", range(3))
+def test_reviews_are_as_a_model_of_them_over_restarts_and_crashes(open_review, tmp_path, seed):
+    """The last judgement of a removal wins; what was judged together is taken back together, the last first; a torn line does not
+    count, and is written over; overrides follow, also those that a crash left behind."""
+    rng, log = random.Random(seed), tmp_path / "review.jsonl"
+    history, review = [[{}]], open_review()  # after each action: the states that can be gone back to, the last one holds
+    for _ in range(60):
+        states = history[-1]
+        match rng.randrange(6):
+            case 0:
+                undone = {row for row in range(6) if len(states) > 1 and states[-1].get(row) != states[-2].get(row)}
+                assert set(review.undo()) == undone
+                history += [states[:-1]] if undone else []
+            case 1:
+                torn = rng.choice(TORN) if len(history) > 1 else None
+                if torn is not None:
+                    log.write_bytes(log.read_bytes() + torn if torn else log.read_bytes()[:-1])
+                    history = history if torn else history[:-1]
+                (tmp_path / "overrides.jsonl").unlink(missing_ok=True)
+                review = open_review()
+            case _:
+                rows, said = rng.sample(range(6), rng.choice([1, 1, 2, 3])), rng.choice(SAID)
+                review.judge(rows, said)
+                after = {row: one for row, one in (states[-1] | dict.fromkeys(rows, said)).items() if one != Judgement()}
+                history += [[*states, after]] if after != states[-1] else []
+        now = history[-1][-1]
+        assert review.judged == now
+        assert kept(tmp_path) == [f"id{row}" for row, said in sorted(now.items()) if said.judgement == "keep"]
+        assert not log.exists() or not any(torn in log.read_bytes() for torn in TORN[:2])
 
 
 def test_lines_of_others_in_the_overrides_stay_as_they_are(open_review, tmp_path):
@@ -112,26 +99,19 @@ def test_lines_of_others_in_the_overrides_stay_as_they_are(open_review, tmp_path
     others = b'{"id": "x",   "action": "remove"}\nnot JSON\n[]\n'
     path.write_bytes(others + b'{"id": "id3", "action": "keep"}\n')
     review = open_review()
-    review.judge([3], KEEP)
-    review.judge([5], KEEP)
+    review.judge([3, 5], KEEP)
     assert path.read_bytes().startswith(others) and path.read_bytes().count(b"\n") == 5
-    review.judge([5], DUPLICATE)
     review.undo()
-    assert path.read_bytes().startswith(others)
+    assert path.read_bytes() == others
 
 
 def test_what_the_input_was_is_held_in_the_log_for_when_it_is_gone(open_review, tmp_path):
     open_review().judge([3], KEEP)
     before = read_lines(tmp_path / "overrides.jsonl")
-
-    def gone(row):
-        raise InputDataError("a.jsonl: cannot be read")
-
-    review = open_review(gone)
+    review = open_review(Mock(side_effect=InputDataError("a.jsonl: cannot be read")))
     assert_raises(InputDataError, "cannot be read", review.judge, [4], KEEP)
     assert sorted(review.judged) == [3], "nothing of it was written"
-    review.judge([4], DUPLICATE)
-    review.judge([3], DUPLICATE)
+    review.judge([3, 4], DUPLICATE)
     review.undo()
     assert read_lines(tmp_path / "overrides.jsonl") == before
 
@@ -166,35 +146,25 @@ def test_a_log_that_is_damaged_or_foreign_is_refused(open_review, tmp_path):
         assert_raises(InputDataError, said, open_review)
 
 
-def test_a_log_that_cannot_grow_is_cut_back(open_review, tmp_path, monkeypatch):
-    review = open_review()
+def test_what_cannot_be_written_is_not_judged(open_review, tmp_path, monkeypatch):
+    """Overrides that could not be written follow with the next try, in which nothing is new."""
+    review, overrides = open_review(), tmp_path / "overrides.jsonl"
+    overrides.mkdir()
+    for _ in range(2):
+        assert_raises(OutputError, "", review.judge, [3], KEEP)
+    overrides.rmdir()
     review.judge([3], KEEP)
     before = (tmp_path / "review.jsonl").read_bytes()
-
-    def fail(file):
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("lookalike.serve.desk_review.os.fsync", fail)
-        assert_raises(OutputError, "No space left", review.judge, [4], KEEP)
+    assert kept(tmp_path) == ["id3"] and before.count(b"\n") == 1
+    monkeypatch.setattr("lookalike.serve.desk_review.os.fsync", Mock(side_effect=OSError(28, "No space left on device")))
+    assert_raises(OutputError, "No space left", review.judge, [4], KEEP)
     assert (tmp_path / "review.jsonl").read_bytes() == before and sorted(review.judged) == [3]
-
-
-def test_overrides_that_could_not_be_written_follow_with_the_next_try(open_review, tmp_path):
-    review = open_review()
-    (tmp_path / "overrides.jsonl").mkdir()
-    for _ in range(2):  # the second time nothing is new, and it is still not on the disk
-        assert_raises(OutputError, "", review.judge, [3], KEEP)
-    (tmp_path / "overrides.jsonl").rmdir()
-    review.judge([3], KEEP)
-    assert kept(tmp_path) == ["id3"] and len((tmp_path / "review.jsonl").read_text().splitlines()) == 1
 
 
 @pytest.mark.parametrize("name", ["review.jsonl", "overrides.jsonl"])
 def test_links_and_pipes_of_a_strangers_folder_are_not_followed(open_review, tmp_path, name):
     """A link would have a file of whoever reviews cut off, or copied into the folder."""
-    mine = tmp_path / "mine.txt"
-    path = tmp_path / name
+    mine, path = tmp_path / "mine.txt", tmp_path / name
     mine.write_text("no line of ours")
     for make in (lambda: path.symlink_to(mine), lambda: path.symlink_to("nowhere"), lambda: os.mkfifo(path)):
         make()

@@ -1,40 +1,24 @@
 """Lines of the log, and pages of metrics."""
 
-import json
 import logging
+import os
 
 from json_lines import read_lines
 
 from lookalike.serve.log import FLUSH_LINES, Handler, Log
 
 
-def test_lines_are_gathered_and_all_written(tmp_path):
-    path = tmp_path / "log"
-    asked = ("127.0.0.1", "GET", "/healthz", 200, 0.1, 0, 18)
+def test_lines_are_gathered_and_all_written(tmp_path, monkeypatch):
+    """Also where a pipe takes a part at a time."""
+    path, write = tmp_path / "log", os.write
+    monkeypatch.setattr("lookalike.serve.log.os.write", lambda to, data: write(to, bytes(data[:700])))
     with open(path, "wb") as file:
-        log = Log(file.fileno())
-        quiet = Log(file.fileno(), requests=False)
-        for i in range(FLUSH_LINES - 1):
-            log.request(f"r{i}", *asked)
-        assert path.read_bytes() == b""
-        log.request("last", *asked)
-        assert len(read_lines(path)) == FLUSH_LINES and read_lines(path)[-1]["id"] == "last"
-        log.event("ended")
-        quiet.request("none", *asked)
-        quiet.flush()
-        assert read_lines(path)[-1]["event"] == "ended" and len(read_lines(path)) == FLUSH_LINES + 1
-
-
-def test_lines_are_whole_where_a_pipe_takes_a_part(monkeypatch):
-    written = []
-
-    def some(_, data):
-        written.append(bytes(data[:7]))
-        return min(7, len(data))
-
-    monkeypatch.setattr("lookalike.serve.log.os.write", some)
-    Log(99).event("event", detail="more than seven bytes")
-    assert json.loads(b"".join(written))["detail"] == "more than seven bytes"
+        for n, log in enumerate((Log(file.fileno(), requests=False), Log(file.fileno()))):
+            for i in range(FLUSH_LINES):
+                log.request(f"r{i}", "127.0.0.1", "GET", "/healthz", 200, 0.1, 0, 18)
+            assert len(read_lines(path)) == n * FLUSH_LINES + n
+            log.event("ended")
+    assert read_lines(path)[-2]["id"] == f"r{FLUSH_LINES - 1}" and read_lines(path)[-1]["event"] == "ended"
 
 
 def test_messages_of_libraries_are_not_quoted(tmp_path):

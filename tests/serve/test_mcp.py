@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from cli.commands import run
+from cli.commands import process, run
 
 import lookalike as la
 
@@ -35,20 +35,21 @@ def ask(*paths, questions=(), errors=None):
     return asyncio.run(asyncio.wait_for(asked(), 120))
 
 
-@pytest.fixture
-def corpus(tmp_path):
-    folder = tmp_path / "corpus"
-    folder.mkdir()
-    for name, text in {"a.txt": STORY, "b.txt": NEAR, "c.txt": OTHER}.items():
-        (folder / name).write_text(text)
-    return folder
+WRONG = (
+    ("a text must have at most 1,048,576 bytes; this one has 3,000,000", "find_near_duplicates", {"text": "x" * 3_000_000}),
+    ("limit must be from 1 to 100; got 0", "find_near_duplicates", {"text": "x", "limit": 0}),
+    ("valid string", "find_near_duplicates", {"text": 5}),
+    ("Field required", "compare_texts", {"a": "x"}),
+    ("matches", "find_near_duplicates", {"text": "\0 \x1b[2J"}),
+    ("no document has the id", "explain_removal", {"id": "d"}),
+)
 
 
 def test_texts_alone_can_be_compared():
     pairs = [(STORY, NEAR), (STORY, STORY.upper()), ("", ""), (STORY, "\x1b[31m\u202e" + OTHER)]
-    tools, answers = ask("--threshold", "0.4", questions=[("compare_texts", {"a": a, "b": b}) for a, b in pairs])
-    answer, alike, empty, odd = answers
-    assert tools == ["compare_texts"]
+    questions = [*(("compare_texts", {"a": a, "b": b}) for a, b in pairs), ("explain_removal", {"id": "x"})]
+    tools, (answer, alike, empty, odd, unknown) = ask("--threshold", "0.4", questions=questions)
+    assert tools == ["compare_texts"] and "nknown tool" in unknown
     row = la.pairs([STORY, NEAR], threshold=0.1).to_pylist()[0]
     assert answer["resemblance"] == row["resemblance"] == pytest.approx(8 / 18)
     assert answer["near_duplicates"] and answer["threshold"] == 0.4 and answer["shingles"] == [13, 13]
@@ -58,58 +59,37 @@ def test_texts_alone_can_be_compared():
     assert odd["resemblance"] == 0.0 and "\x1b" not in str(odd) and "\u202e" not in str(odd)
 
 
-def test_a_folder_is_looked_into(corpus):
-    before = sorted(corpus.rglob("*"))
-    given = [{"text": NEAR}, {"text": NEAR, "limit": 1}, {"text": "nothing that is like it in any way at all"}]
-    tools, (found, one, none) = ask(corpus, "-t", "0.4", questions=[("find_near_duplicates", one) for one in given])
-    assert tools == ["compare_texts", "find_near_duplicates"]
-    assert [(row["id"], row["resemblance"]) for row in found["matches"]] == [
-        (f"{corpus}/b.txt", 1.0), (f"{corpus}/a.txt", pytest.approx(8 / 18)),
-    ]  # fmt: skip
-    assert found["matches"][0]["begins"].startswith(NEAR[:60]) and one["matches"] == found["matches"][:1]
-    assert found["documents"] == 3 and none["matches"] == [] and sorted(corpus.rglob("*")) == before
-
-
-@pytest.mark.parametrize("keep_text", [True, False])
-def test_indexes_answer_beside_each_other(tmp_path, keep_text):
-    with la.Index.create(tmp_path / "one", threshold=0.4, keep_text=keep_text) as index:
-        index.add(["x", "y"], [STORY, OTHER])
-    with la.Index.create(tmp_path / "two", threshold=0.4, keep_text=True) as index:
-        index.add([1, 2], [NEAR, OTHER])
-    with la.Index.open(tmp_path / "one"):  # one that is being written
-        _, (found,) = ask(tmp_path / "one", tmp_path / "two", questions=[("find_near_duplicates", {"text": STORY})])
-    assert {row["id"] for row in found["matches"]} == {"x", 1} and found["matches"][0]["id"] == "x"
-    x = found["matches"][0]
-    assert x["resemblance"] == (1.0 if keep_text else None) and (x["begins"] or "")[:60] == (STORY[:60] if keep_text else "")
-    assert x["estimated_resemblance"] == 1.0 and x["in"] == str(tmp_path / "one")
-
-
-def test_a_result_is_explained(tmp_path, corpus):
+def test_folders_indexes_and_results_are_looked_into(tmp_path):
+    """What is read stays as it is, also an index that is being written; what is wrong is said in one line."""
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for name, text in {"a": STORY, "b": NEAR, "c": OTHER}.items():
+        (corpus / f"{name}.txt").write_text(text)
     la.dedup(corpus, threshold=0.4).save(tmp_path / "judged")
-    asked = [("explain_removal", {"id": f"{corpus}/{name}.txt"}) for name in "bad"]
-    tools, (removed, kept, missing) = ask(tmp_path / "judged", questions=asked)
-    assert tools == ["compare_texts", "explain_removal"]
+    for name, ids, text in (("one", ["x", "y"], STORY), ("two", [1, 2], NEAR)):
+        with la.Index.create(tmp_path / name, threshold=0.4, keep_text=name == "one") as index:
+            index.add(ids, [text, OTHER])
+    before = sorted(corpus.rglob("*"))
+    given = [{"text": STORY}, {"text": STORY, "limit": 1}, {"text": "nothing that is like it in any way at all"}]
+    questions = [*(("find_near_duplicates", one) for one in given), *(question for _, *question in WRONG)]
+    questions.append(("explain_removal", {"id": f"{corpus}/b.txt"}))
+    paths = [corpus, *(tmp_path / name for name in ("one", "two", "judged"))]
+    with la.Index.open(paths[1]):
+        tools, (found, first, none, *refused, removed) = ask(*paths, "-t", "0.4", questions=questions, errors=tmp_path / "log")
+    assert tools == ["compare_texts", "find_near_duplicates", "explain_removal"] and sorted(corpus.rglob("*")) == before
+    near = pytest.approx(8 / 18)
+    told = [(row["in"], row["id"], row["resemblance"]) for row in found["matches"]]
+    assert sorted(told[:2]) == sorted([(f"{corpus}", f"{corpus}/a.txt", 1.0), (f"{paths[1]}", "x", 1.0)])
+    assert sorted(told[2:], key=str) == [(f"{corpus}", f"{corpus}/b.txt", near), (f"{paths[2]}", 1, None)]
+    assert [row["estimated_resemblance"] for row in found["matches"][:2]] == [1.0, 1.0]
+    assert [row["begins"][:60] for row in found["matches"] if row["begins"]] == [STORY[:60]] * 2 + [NEAR[:60]]
+    assert first["matches"] == found["matches"][:1] and found["documents"] == 7 and none["matches"] == []
+    for (said, *_), answer in zip(WRONG, refused, strict=True):
+        assert said in answer
+    assert f"similar ids: {corpus}/" in refused[-1] and "Traceback" not in (tmp_path / "log").read_text()
     (told,) = removed["documents"]
     assert (told["kept"], told["reason"], told["keeper"]["id"]) == (False, "near", f"{corpus}/a.txt")
-    assert told["resemblance"] == pytest.approx(8 / 18) and told["threshold"] == 0.4
-    (told,) = kept["documents"]
-    assert told["kept"] and told["least_alike"] == [{"id": f"{corpus}/b.txt", "resemblance": pytest.approx(8 / 18)}]
-    assert "no document has the id" in missing and f"similar ids: {corpus}/" in missing
-
-
-def test_what_is_wrong_is_said_in_one_line(tmp_path, corpus):
-    wrong = (
-        ("a text must have at most 1,048,576 bytes; this one has 3,000,000", "find_near_duplicates", {"text": "x" * 3_000_000}),
-        ("limit must be from 1 to 100; got 0", "find_near_duplicates", {"text": "x", "limit": 0}),
-        ("valid string", "find_near_duplicates", {"text": 5}),
-        ("Field required", "compare_texts", {"a": "x"}),
-        ("nknown tool", "explain_removal", {"id": "x"}),
-        ("matches", "find_near_duplicates", {"text": "\0 \x1b[2J"}),
-    )
-    _, answers = ask(corpus, errors=tmp_path / "log", questions=[question for _, *question in wrong])
-    for (said, *_), answer in zip(wrong, answers, strict=True):
-        assert said in answer
-    assert "Traceback" not in (tmp_path / "log").read_text()
+    assert told["resemblance"] == near and told["threshold"] == 0.4
 
 
 def test_options_of_the_other_way_to_serve_are_refused(tmp_path, capfd):
@@ -160,12 +140,13 @@ def test_every_request_is_answered():
     lines = ['{"jsonrpc": "2.0", "method": "notifications/initialized"}', *ANSWERED]
     expected = [one for some in ANSWERED.values() for one in some]
     answers = []
-    command = [sys.executable, "-m", "lookalike", "serve", "--mcp"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        process("serve --mcp"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as mcp:
         for some, n in (([first], 1), (lines, len(expected))):
-            process.stdin.write("".join(f"{line}\n" for line in some).encode())
-            process.stdin.flush()
-            answers += [json.loads(process.stdout.readline()) for _ in range(n)]
-        process.stdin.close()
-        assert process.stdout.read() == b""
+            mcp.stdin.write("".join(f"{line}\n" for line in some).encode())
+            mcp.stdin.flush()
+            answers += [json.loads(mcp.stdout.readline()) for _ in range(n)]
+        mcp.stdin.close()
+        assert mcp.stdout.read() == b""
     assert sorted(((one["id"], "result" in one) for one in answers), key=str) == sorted([(1, True), *expected], key=str)

@@ -1,19 +1,16 @@
 """The command: what it refuses to do, how it ends, and what it logs."""
 
 import json
-import os
 import signal
 import socket
-import subprocess
-import sys
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 from cli.commands import fails
 from serve.desk_jobs import plain
-from serve.served import JSON, TEXTS, Server, connect, head, make_index, status_of
+from serve.served import JSON, TEXTS, Server, begun, make_index, status_of
 from waiting import until
 
 import lookalike as la
@@ -40,38 +37,24 @@ def test_what_cannot_be_served(tmp_path, capsys):
     ):
         status, said = fails(capsys, "serve", tmp_path, *options)
         assert status == code and words in said and KEY not in said
-
-
-def test_what_can_be_served():
     for host in ("127.0.0.1", "127.1.2.3", "::1", "localhost"):
         check_keys(host, 8077, None)
     check_names(["seen.example.org", "localhost", "seen_2.example:443", "[::1]:8077", "10.0.0.1"])
 
 
-def test_an_index_that_is_open_already_and_a_port_that_is_taken(tmp_path, capsys):
-    with la.Index.create(tmp_path / "seen.idx"):
-        status, said = fails(capsys, "serve", tmp_path / "seen.idx", "--port", 0)
-    assert status == 1 and "already open for changes" in said
+def test_a_port_that_is_taken(tmp_path, capsys):
+    la.Index.create(tmp_path / "seen.idx").close()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         status, said = fails(capsys, "serve", tmp_path / "seen.idx", "--port", taken.getsockname()[1])
     assert status == 1 and "Address already in use" in said
 
 
-def test_without_the_extra(tmp_path):
-    code = "import sys; sys.modules['uvicorn'] = None; from lookalike.cli import main; main(['serve', 'x'])"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"HOME": str(tmp_path)}
-    )
-    assert done.returncode == 1 and "pip install 'lookalike[serve]'" in done.stderr
-
-
 def test_connections_fit_open_files(monkeypatch):
     limits = [(256, 1000)]
-    calls = []
     monkeypatch.setattr("lookalike.serve.server.resource.getrlimit", lambda _: limits[-1])
-    monkeypatch.setattr("lookalike.serve.server.resource.setrlimit", lambda _, pair: (calls.append(pair), limits.append(pair)))
-    assert _within_files(Limits()).connections == 1000 - 256 and calls == [(1000, 1000)]
-    assert _within_files(Limits(connections=100)).connections == 100 and len(calls) == 1
+    monkeypatch.setattr("lookalike.serve.server.resource.setrlimit", lambda _, pair: limits.append(pair))
+    assert _within_files(Limits()).connections == 1000 - 256 and limits[1:] == [(1000, 1000)]
+    assert _within_files(Limits(connections=100)).connections == 100 and len(limits) == 2
 
 
 PATIENT = """
@@ -83,39 +66,23 @@ main(sys.argv[1:])
 """
 
 
-def serving(folder):
-    """Run a server with a key, on all addresses, which waits for open requests for as long as it takes."""
-    (folder / "keys.toml").write_text(f'write = ["{KEY}"]\n')
-    (folder / "keys.toml").chmod(0o600)
-    options = ("--keys", str(folder / "keys.toml"), "--host", "0.0.0.0", "--allow-host", "seen.example")
-    made = Server(make_index(folder / "seen.idx", TEXTS, keep_text=True), options, program=("-c", PATIENT)).start()
+@pytest.fixture
+def server(tmp_path):
+    """A server with a key, on all addresses, which waits for open requests for as long as it takes."""
+    (tmp_path / "keys.toml").write_text(f'write = ["{KEY}"]\n')
+    (tmp_path / "keys.toml").chmod(0o600)
+    options = ("--keys", str(tmp_path / "keys.toml"), "--host", "0.0.0.0", "--allow-host", "seen.example")
+    made = Server(make_index(tmp_path / "seen.idx", keep_text=True), options, program=("-c", PATIENT)).start()
     yield made
     if made.process.poll() is None:
         made.stop(signal.SIGKILL)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    yield from serving(tmp_path_factory.mktemp("serve"))
-
-
-@pytest.fixture
-def ending(tmp_path):
-    yield from serving(tmp_path)
-
-
-def test_names_and_keys_of_a_server_for_others(server):
-    assert server.said == f"{server.folder}: 3 documents, at http://0.0.0.0:{server.port}/\n"
-    with server.client() as client:
-        assert client.get("/v1/documents/a").status_code == 401
-        assert client.get("/v1/documents/a", headers={"authorization": f"Bearer {KEY}"}).json()["text"] == TEXTS["a"]
-        for host, status in (("seen.example", 200), (f"0.0.0.0:{server.port}", 421), ("evil.example", 421)):
-            assert client.get("/readyz", headers={"host": host}).status_code == status
-
-
 def test_logs_have_no_texts_ids_or_keys(server):
     allowed = {"authorization": f"Bearer {KEY}", "x-request-id": "from-a-test"}
+    assert server.said == f"{server.folder}: 3 documents, at http://0.0.0.0:{server.port}/\n"
     with server.client(headers=allowed) as client:
+        assert client.get("/readyz", headers={"host": "seen.example", "x-request-id": "another"}).status_code == 200
         client.post("/v1/documents", json={"documents": [{"id": f"id-{SECRET}", "text": f"text {SECRET}"}]})
         client.post("/v1/query", json={"texts": [SECRET]})
         client.post("/v1/query", content=b'{"texts": "' + SECRET.encode(), headers=JSON)
@@ -141,41 +108,23 @@ def test_logs_have_no_texts_ids_or_keys(server):
     assert all(set(line) == names and line["ms"] >= 0 and line["client"] == "127.0.0.1" for line in lines)
 
 
-def test_a_signal_lets_open_requests_end(ending):
+def test_a_signal_lets_open_requests_end(server):
     """One request is half sent when the signal comes."""
-    allowed = f"Authorization: Bearer {KEY}\r\n".encode()
+    allowed = {"authorization": f"Bearer {KEY}"}
     body = json.dumps({"texts": [TEXTS["a"]]}).encode()
-    ended = []
-    with connect(ending) as half, ending.client() as client:
-        half.sendall(head(ending, len(body), allowed) + body[:10])
-        until(
-            lambda: "\nlookalike_open_requests 2.0\n" in client.get("/metrics", headers={"authorization": f"Bearer {KEY}"}).text
-        )
-        stopping = threading.Thread(target=lambda: ended.append(ending.stop()))
-        stopping.start()
+    with closing(begun(server, len(body), **allowed)) as half, server.client() as client, ThreadPoolExecutor(1) as pool:
+        half.send(body[:10])
+        until(lambda: "\nlookalike_open_requests 2.0\n" in client.get("/metrics", headers=allowed).text)
+        stopping = pool.submit(server.stop)
         until(lambda: client.get("/readyz").status_code == 503)
         answers = [client.get(path) for path in ("/readyz", "/healthz", "/v1/documents/a")]
         time.sleep(0.7)
-        half.sendall(body[10:])
-        assert status_of(half) == 200
-        stopping.join()
+        half.send(body[10:])
+        assert status_of(half) == 200 and stopping.result()[0] == 0
     statuses = [(answer.status_code, answer.headers.get("connection")) for answer in answers]
-    assert statuses == [(503, "close"), (200, None), (503, "close")] and ended[0][0] == 0
-    last = ending.lines()[-1]
+    assert statuses == [(503, "close"), (200, None), (503, "close")]
+    last = server.lines()[-1]
     assert last == {"time": last["time"], "event": "ended", "all_requests_answered": True}
-
-
-@pytest.mark.slow
-def test_requests_that_never_end_are_cut_off(tmp_path):
-    server = Server(make_index(tmp_path / "seen.idx", None), ("--quiet",)).start()
-    with connect(server) as half, server.client() as client:
-        half.sendall(head(server, 100) + b"{")
-        until(lambda: "\nlookalike_open_requests 2.0\n" in client.get("/metrics").text)
-        status, seconds = server.stop()
-    assert status == 0 and seconds > 5
-    assert [line["event"] for line in server.lines()][-1] == "ended"
-    with la.Index.open(server.folder) as index:  # the lock is free
-        assert index.check() == []
 
 
 SLOW = """

@@ -13,11 +13,10 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from spark_session import QUICK
 from waiting import until
 
 TESTS = Path(__file__).parents[1]
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Many JVMs on few cores: compile less, and start fewer threads."""
 _MASTER = re.compile(r"Starting Spark master at (spark://\S+)")
 _LIBRARY = ctypes.CDLL(None)
 _MARK = "LOOKALIKE_TEST_CLUSTER"
@@ -140,10 +139,8 @@ class Cluster:
         until(lambda: all(map(self._executors, self.workers.values())))
 
     def kill(self, worker):
-        """Kill a worker with its executor and their Pythons; return how many processes these were."""
-        gone = descendants(self.workers.pop(worker))
-        kill_all(gone)
-        return len(gone)
+        """Kill a worker with its executor and their Pythons."""
+        kill_all(descendants(self.workers.pop(worker)))
 
     def processes(self):
         mark = f"{_MARK}={self._token}".encode()

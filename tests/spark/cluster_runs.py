@@ -14,19 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from spark import cluster_job
 from spark.cluster import descendants, die_with_parent, kill_all
+from spark_session import LOGGED
 from waiting import until
 
 import lookalike as la
 
 PATIENCE = 400
 COLUMNS = ("position", "id", "kept", "reason", "duplicate_of", "resemblance", "cluster", "n_exact", "n_duplicates")
-SESSION = {
-    "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
-    "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "512m",
-    "spark.driver.maxResultSize": "16m", "spark.executor.memory": "512m", "spark.executor.cores": "1",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.codegen.wholeStage": "false", "spark.eventLog.enabled": "true", "spark.eventLog.compress": "false",
-    "spark.eventLog.rolling.enabled": "false",
+SESSION = LOGGED | {
+    "spark.driver.memory": "512m", "spark.driver.maxResultSize": "16m", "spark.executor.memory": "512m", "spark.executor.cores": "1",
 }  # fmt: skip
 
 
@@ -54,18 +50,13 @@ def write_corpus(folder, texts=None):
     return paths
 
 
-def expected(paths, **settings):
+def local(paths, frame=False, **settings):
+    """What one machine decides about files, or a frame, whose rows are in the order of their ids."""
+    data = pa.concat_tables(map(pq.read_table, paths)).sort_by("key") if frame else paths
     if "tokenizer" in settings:
         settings["tokenizer"] = cluster_job.TOKENIZERS[settings["tokenizer"]]
-    with closing(la.dedup(paths, threads=1, **settings)) as result:
+    with closing(la.dedup(data, threads=1, id="key" if frame else None, **settings)) as result:
         return result.decisions.select(COLUMNS), result.pairs
-
-
-def local(paths, frame, **settings):
-    """What one machine decides about files, or a frame, whose rows are in the order of their ids."""
-    if not frame:
-        return expected(paths, **settings)
-    return expected(pa.concat_tables(map(pq.read_table, paths)).sort_by("key"), id="key", **settings)
 
 
 class Run:
@@ -174,11 +165,3 @@ class Run:
 
     def stored(self):
         return {path.stem for path in (self.work / "tables").glob("*.done")}
-
-
-def kill_worker(cluster):
-    """Kill a worker and all below it, and start another one."""
-    worker = next(iter(cluster.workers))
-    n = cluster.kill(worker)
-    cluster.start_worker(waits=False)
-    return n

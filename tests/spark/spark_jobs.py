@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.json as pj
 import pyarrow.parquet as pq
 import pytest
+import row_files
 from engine_kinds import WORK, spark_engine
 from parity.made import DATA, MADE, REAL, shuffled, table
 from row_files import lines
@@ -68,6 +70,15 @@ def files(rows, folder, form, n=1):
     ends = np.linspace(0, 1, n + 1) ** 1.5 * len(rows)
     cuts = zip(ends.astype(int).tolist(), ends[1:].astype(int).tolist(), strict=False)
     return [write(rows.slice(a, b - a), folder / f"part{i}.{form}") for i, (a, b) in enumerate(cuts)]
+
+
+def write_mixed(folder, texts):
+    """Write files of four formats, one of them without rows, and one compressed in a folder below."""
+    (folder / "sub").mkdir(parents=True)
+    pq.write_table(pa.table({"text": texts[::3], "n": range(len(texts[::3]))}), folder / "a.parquet")
+    row_files.write(folder / "sub/b.jsonl.gz", lines({"text": text} for text in texts[1::3]))
+    (folder / "c.csv").write_text("n,text\n" + "".join(f'{i},"{text}"\n' for i, text in enumerate(texts[2::3])))
+    (folder / "d.jsonl").touch()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,34 +1,20 @@
 """The command line on a cluster writes the files that it writes on one machine."""
 
-import gzip
 import json
 import os
 import shlex
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from cli.commands import contents, run
 from corpora import planted
 from json_lines import write_lines
+from spark.spark_jobs import write_mixed
 
 import lookalike as la
 
 pytestmark = pytest.mark.spark
 OWN = ("output", "report", "saved", "audit", "seconds", "peak_memory", "verified_pairs")
-
-
-def corpus(rng):
-    """Files of three formats, one of them without rows, and references."""
-    texts = [*planted(rng, n_families=12, lengths=(5, 100)), ""]
-    os.makedirs("in/sub")
-    pq.write_table(pa.table({"text": texts[::3]}), "in/a.parquet")
-    with gzip.open("in/sub/b.jsonl.gz", "wt") as stream:
-        stream.writelines(json.dumps({"text": text}) + "\n" for text in texts[1::3])
-    Path("in/c.csv").write_text("n,text\n" + "".join(f'{i},"{text}"\n' for i, text in enumerate(texts[2::3])))
-    write_lines("in/d.jsonl", [])
-    write_lines("ref.jsonl", texts[::7])
 
 
 @pytest.mark.parametrize(
@@ -37,7 +23,9 @@ def corpus(rng):
 def test_the_command_writes_the_same_files(annotated, cluster, tmp_path, rng, monkeypatch, capfd):
     """Inputs are named as they are from the current folder, which workers do not share; an output is replaced."""
     monkeypatch.chdir(tmp_path)
-    corpus(rng)
+    texts = [*planted(rng, n_families=12, lengths=(5, 100)), ""]
+    write_mixed(Path("in"), texts)
+    write_lines("ref.jsonl", texts[::7])
 
     def dedup(line):
         code, out, err = run(capfd, "dedup", *shlex.split(line))

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 from spark.cluster import Cluster
-from spark.cluster_runs import Run, expected, local, write_corpus
+from spark.cluster_runs import Run, local, write_corpus
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -33,43 +33,32 @@ def small_disk(folder, size):
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def ended(run):
-    """How a run ended: "" if well, else its error, after which nothing is half published."""
-    last = run.wait()
+def holds_once_there_is_space(cluster, folder, paths, make_larger, must_fail, **how):
+    """A job ends well or says that there is no space, and nothing is half published; it goes on once there is some."""
+    run = Run(cluster, folder, paths, **how)
+    last, stored, lost = run.wait(), run.stored(), run.lost()
     assert not run.decisions.exists() or last.get("done")
-    return "" if last.get("done") else last.get("refused") or last["failed"]
+    said = "" if last.get("done") else last.get("refused") or last["failed"]
+    assert lost or must_fail
+    if said or must_fail:
+        assert "o space left on" in said
+        make_larger("500m")
+        run = Run(cluster, folder, paths, **how)
+        run.finished()
+        assert not stored & set(run.made)
+    assert run.same_as(local(paths, how.get("frame", False)))
 
 
 def test_a_disk_of_one_worker_is_full(cluster, tmp_path):
-    """Either the job ends well by the other worker, or it says why not; it goes on once there is space."""
-    paths = write_corpus(tmp_path)
+    """Either the job ends well by the other worker, or it says why not."""
     with small_disk(tmp_path / "disk", "64k") as make_larger:
         cluster.start_worker(tmp_path / "disk")
-        run = Run(cluster, tmp_path, paths)
-        said, stored = ended(run), run.stored()
-        print(f"ended {said!r:.600} after {sorted(stored)}; tasks lost: {run.lost()}")
-        assert run.lost()
-        if said:
-            assert "o space left on" in said
-            make_larger("500m")
-            run = Run(cluster, tmp_path, paths)
-            run.finished()
-            assert not stored & set(run.made)
-        assert run.same_as(expected(paths))
+        holds_once_there_is_space(cluster, tmp_path, write_corpus(tmp_path), make_larger, must_fail=False)
         cluster.kill(list(cluster.workers)[-1])
 
 
-@pytest.mark.parametrize("frame", [False, True], ids=["files", "frame"])
-def test_the_disk_of_the_work_folder_is_full(cluster, tmp_path, frame):
-    paths, how = write_corpus(tmp_path), {"frame": True, "id": "key"} if frame else {}
+@pytest.mark.parametrize("how", [{}, {"frame": True, "id": "key"}], ids=["files", "frame"])
+def test_the_disk_of_the_work_folder_is_full(cluster, tmp_path, how):
     with small_disk(tmp_path / "disk", "200k") as make_larger:
-        how["work"] = str(tmp_path / "disk/work")
-        run = Run(cluster, tmp_path, paths, **how)
-        said, stored = ended(run), run.stored()
-        print(f"ended {said!r:.600} after {sorted(stored)}; tasks lost: {run.lost()}")
-        assert "o space left on" in said
-        make_larger("500m")
-        run = Run(cluster, tmp_path, paths, **how)
-        run.finished()
-        assert not stored & set(run.made)
-        assert run.same_as(local(paths, frame))
+        work = str(tmp_path / "disk/work")
+        holds_once_there_is_space(cluster, tmp_path, write_corpus(tmp_path), make_larger, must_fail=True, work=work, **how)

@@ -65,7 +65,7 @@ def test_from_bucket_to_bucket(tmp_path, bucket, paths):
     assert "_lookalike.json" not in held(clean)
     finished(line, log)
     assert not held(job)
-    decisions, _ = local(paths, frame=False)
+    decisions, _ = local(paths)
     kept = decisions.filter(decisions["kept"])["position"].to_pylist()
     written = held(clean)
     assert json.loads(written.pop("_lookalike.json"))["files"] == sorted(written) == ["0.parquet", "1.parquet"]

@@ -1,6 +1,6 @@
 """Hardly any documents, and the same documents in other files, on a cluster."""
 
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import pyarrow as pa
 import pytest
@@ -17,27 +17,30 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 SAID = ["id", "reason", "duplicate_of", "resemblance"]
 
 
-@pytest.mark.parametrize("texts", [[], ["", "", "!"], ["a b"], ["a b", "a b"], ["", "a b c", "a b d"]], ids=str)
+@contextmanager
+def both(folder, data, on_cluster=None, **given):
+    """The results of one machine and of a cluster, which may get the same documents in other files."""
+    given |= {"threads": 1}
+    engine = spark_engine(folder)
+    with closing(la.dedup(data, **given)) as wanted, closing(la.dedup(on_cluster or data, engine=engine, **given)) as found:
+        yield wanted, found
+
+
 @pytest.mark.parametrize("keep", ["first", "longest"])
-def test_hardly_any_documents(texts, keep, cluster, tmp_path):
-    given = {"keep": keep, "threshold": 0.5, "width": 1, "threads": 1}
-    with closing(la.dedup(texts, **given)) as wanted, closing(la.dedup(texts, engine=spark_engine(tmp_path), **given)) as found:
-        same_job(found, wanted)
-
-
-def test_nothing_but_references(cluster, tmp_path):
-    given = {"against": ["a b", "b c"], "threads": 1}
-    with closing(la.dedup([], **given)) as wanted, closing(la.dedup([], engine=spark_engine(tmp_path), **given)) as found:
-        same_job(found, wanted)
+def test_hardly_any_documents(keep, cluster, tmp_path):
+    """And nothing but references."""
+    for n, few in enumerate([[], ["", "", "!"], ["a b"], ["a b", "a b"], ["", "a b c", "a b d"], None]):
+        more = {"against": ["a b", "b c"]} if few is None else {}
+        with both(tmp_path / str(n), few or [], keep=keep, threshold=0.5, width=1, **more) as (wanted, found):
+            same_job(found, wanted)
 
 
 def test_the_same_documents_in_more_files(cluster, tmp_path):
     rows = corpus("mixed", 1200)
     for name in ("one", "many"):
         (tmp_path / name).mkdir()
-    given = {"id": "id", "threshold": 0.7, "keep": "smallest:score", "threads": 1}
     one, many = files(rows, tmp_path / "one", "jsonl"), files(rows, tmp_path / "many", "parquet", 7)
-    with closing(la.dedup(one, **given)) as wanted, closing(la.dedup(many, engine=spark_engine(tmp_path), **given)) as found:
+    with both(tmp_path, one, many, id="id", threshold=0.7, keep="smallest:score") as (wanted, found):
         assert found.decisions.select(SAID).equals(wanted.decisions.select(SAID))
         assert found.keep.tolist() == wanted.keep.tolist() and not all(wanted.keep)
 
@@ -51,13 +54,9 @@ def test_tables_and_pieces_of_arrow_files(cluster, tmp_path, monkeypatch):
     deltalake.DeltaTable(tmp_path / "table").delete("id like '%3'")
     with pa.ipc.new_file(tmp_path / "b.arrow", rows.schema) as out:
         out.write_table(rows.slice(700), max_chunksize=50)
-    given = {"id": "id", "threshold": 0.7, "threads": 1}
     inputs = [tmp_path / "table", tmp_path / "b.arrow"]
     assert len(units_of(open_sources(inputs))) > 4
-    with (
-        closing(la.dedup(inputs, **given)) as wanted,
-        closing(la.dedup(inputs, engine=spark_engine(tmp_path), **given)) as found,
-    ):
+    with both(tmp_path, inputs, id="id", threshold=0.7) as (wanted, found):
         same_job(found, wanted)
         found.write(tmp_path / "out/")
         wanted.write(tmp_path / "wanted/")

@@ -58,7 +58,11 @@ def test_what_a_cluster_cannot_do_is_said(corpus, tmp_path):
     with on_spark(corpus, tmp_path) as result:
         with pytest.raises(la.errors.ParameterError, match="is that of a data frame: write the frame to files"):
             result.audit(5)
+        with pytest.raises(la.errors.ParameterError, match=r"result\.clean\(frame\)\.write\.parquet"):
+            result.write("out")
         with pytest.raises(la.errors.ParameterError, match="needs all verified pairs: run dedup with evidence='all'"):
             result.rethreshold(0.9)
     with pytest.raises(la.errors.ParameterError, match="write, or cache, its data frames before close"):
         result.save(tmp_path / "late")
+    with pytest.raises(la.errors.ParameterError, match="is closed"):
+        result.write("out")

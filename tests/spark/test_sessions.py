@@ -74,3 +74,16 @@ def test_workers_of_another_version_are_refused(tmp_path, monkeypatch):
     said = f"one of Spark's workers has lookalike {la.__version__}, the driver 9.9: install the same"
     with pytest.raises(la.errors.LookalikeError, match=re.escape(said)):
         check_workers(frames_engine(tmp_path))
+
+
+def test_a_failed_job_can_be_resumed_while_its_error_is_kept(tmp_path, monkeypatch):
+    """Notebooks keep the last error, and with it all that its traceback names."""
+    from toy_frames import ToySession
+
+    monkeypatch.setattr(job_module, "check_workers", lambda *_: 1 // 0)
+    (tmp_path / "a.txt").write_text("a text")
+    errors = []
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError) as caught:
+            la.dedup([str(tmp_path / "a.txt")], work=tmp_path / "work", engine=ToySession())
+        errors.append(caught)

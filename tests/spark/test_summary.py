@@ -1,67 +1,33 @@
 """What the result of a job on Spark says without a cluster."""
 
-import json
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 from types import SimpleNamespace
 
 import pyarrow as pa
-import pytest
 
 import lookalike as la
-from lookalike.formats.sources import open_sources
-from lookalike.formats.split import Columns
 from lookalike.recipes.spark.finished import SparkJob
-from lookalike.recipes.spark.job import _anywhere, _of_driver
+from lookalike.recipes.spark.job import _of_driver
 from lookalike.recipes.spark.result import SparkResult
 
 summary = la.dedup(["one two three four five six"] * 2).summary
 
 
-def finished(**given):
-    """A job of which there are no tables."""
-    none = SimpleNamespace(schema=pa.schema({"id": pa.string()}))
-    known = {"engine": None, "decisions": none, "pairs": none, "settings": la.Settings(), "summary": summary, "provenance": {},
-             "splits": [], "n_references": 0, "id_type": None, "finish": lambda: None, "appearing": None, "found": None, "key": b"",
-             "shares": None}  # fmt: skip
-    return SparkJob(**known | given)
-
-
 def test_the_peak_memory_is_that_of_the_driver():
     mine = _of_driver(summary, {"candidates": 2.0})
-    assert "; peak memory of the driver " in str(mine) and "2.00 s (candidates 2.00)" in str(mine)
-    assert "; peak memory " in str(summary) and "driver" not in str(summary)
-    assert replace(mine, kept=7).peak_of == mine.peak_of
-    known, given = mine.to_dict(), summary.to_dict()
-    assert list(known) == list(given) and json.dumps(known)
-    assert {name for name in known if known[name] != given[name]} == {"seconds"}
-
-
-def test_files_are_found_from_any_folder_and_are_called_as_before(tmp_path, monkeypatch):
-    (tmp_path / "in.jsonl").write_text('{"text": "a"}\n')
-    monkeypatch.chdir(tmp_path)
-    (split,) = open_sources(["in.jsonl"])
-    found = _anywhere(split)
-    assert found.place.path == tmp_path / "in.jsonl" and not split.place.path.is_absolute()
-    assert found.name == "in.jsonl" and found.label(1) == "in.jsonl:1" and found.identity() == split.identity()
-    monkeypatch.chdir("/")
-    assert [len(batch.texts) for batch in found.batches(Columns())] == [1]
+    assert "; peak memory of the driver " in str(mine) and "driver" not in str(summary)
+    assert replace(mine, kept=7).peak_of == mine.peak_of and mine.to_dict() == summary.to_dict() | {"seconds": mine.seconds}
 
 
 def test_what_is_written_counts_in_the_summary(monkeypatch):
     monkeypatch.setattr(SparkJob, "write", lambda *_, **__: None)
-    result = SparkResult(finished(summary=replace(summary, seconds={"summary": 1.0})))
+    none = SimpleNamespace(schema=pa.schema({"id": pa.string()}))
+    known = dict.fromkeys(field.name for field in fields(SparkJob))
+    known |= {"decisions": none, "pairs": none, "settings": la.Settings(), "n_references": 0}
+    result = SparkResult(SparkJob(**known | {"summary": replace(summary, seconds={"summary": 1.0})}))
     ticks = iter((10.0, 13.0, 20.0, 24.0))
     monkeypatch.setattr(time, "perf_counter", lambda: next(ticks))
     result.write("out")
     result.write("again")
     assert result.summary.seconds == {"summary": 1.0, "writing": 7.0} and "8.00 s (" in str(result.summary)
-
-
-def test_the_result_of_a_data_frame_says_what_writes_it():
-    result = SparkResult(finished(id_type="bigint"))
-    with pytest.raises(la.errors.ParameterError, match=r"result\.clean\(frame\)\.write\.parquet"):
-        result.write("out")
-    result.close()
-    with pytest.raises(la.errors.ParameterError, match="is closed"):
-        result.write("out")

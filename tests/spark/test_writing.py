@@ -1,16 +1,14 @@
 """Files that tasks write: each attempt under names of its own, and what is published is what one machine writes."""
 
-import gzip
-import json
 import tempfile
 from contextlib import closing
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from cli.commands import contents
 from json_lines import write_lines
 from object_store import held, put_folder
+from spark.spark_jobs import write_mixed
 
 import lookalike as la
 from lookalike.errors import OutputError, ParameterError
@@ -28,13 +26,7 @@ TEXTS = [LONG, "one of a kind", LONG, f"{LONG} more", "", "another, unlike it"]
 
 @pytest.fixture
 def data(tmp_path):
-    """A folder of files of four formats, one without rows, one in a folder below."""
-    (tmp_path / "in/sub").mkdir(parents=True)
-    pq.write_table(pa.table({"text": TEXTS, "n": range(6)}), tmp_path / "in/a.parquet")
-    with gzip.open(tmp_path / "in/sub/b.jsonl.gz", "wt") as stream:
-        stream.writelines(json.dumps({"text": f"{text} again", "n": 1}) + "\n" for text in TEXTS)
-    (tmp_path / "in/c.csv").write_text("n,text\n" + "".join(f'{i},"{text}"\n' for i, text in enumerate(TEXTS)))
-    write_lines(tmp_path / "in/d.jsonl", [])
+    write_mixed(tmp_path / "in", [f"{text}{more}" for text in TEXTS for more in ("", " again", "")])
     return str(tmp_path / "in")
 
 
@@ -109,27 +101,21 @@ def test_workers_that_do_not_see_the_output_say_so(tmp_path):
     assert not (tmp_path / "elsewhere").exists()
 
 
-@pytest.mark.parametrize("annotate", [False, True], ids=["kept", "annotated"])
-def test_on_a_store_tasks_write_the_same_files(tmp_path, data, bucket, annotate, monkeypatch):
+def test_on_a_store_tasks_write_the_same_files(tmp_path, data, bucket, monkeypatch):
     """Nothing else is left, there or on the disk."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     put_folder(data, bucket / "in")
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))  # one that no neighbour uses
-    wanted = both_ways(str(bucket / "in"), tmp_path, bucket / "clean", annotate)
+    wanted = both_ways(str(bucket / "in"), tmp_path, bucket / "clean", annotate=True)
     assert list(temporary.iterdir()) == [] and held(bucket / "clean") == wanted
 
 
-def test_rows_of_tasks_that_are_lost_are_missed(tmp_path):
+def test_what_is_refused(tmp_path):
     with pytest.raises(OutputError, match="of 1 inputs, 0 were written"):
         take_files(iter([]), OutputFolder(tmp_path), 1)
-
-
-@pytest.mark.parametrize(
-    ("output", "such"), [("/lake/out.jsonl.gz", "/lake/out/"), ("-", "clean/"), ("s3://lake/out.parquet", "s3://lake/out/")]
-)
-def test_a_single_file_is_refused_with_a_hint(output, such):
-    with pytest.raises(ParameterError, match=rf"one file, but the tasks .* such as {such}"):
-        check_where(output, False)
+    for output, such in (("/lake/out.jsonl.gz", "/lake/out/"), ("-", "clean/"), ("s3://lake/out.parquet", "s3://lake/out/")):
+        with pytest.raises(ParameterError, match=rf"one file, but the tasks .* such as {such}"):
+            check_where(output, False)
     for folder in ("/lake/out", "out.parquet/"):
         check_where(folder, False)

@@ -27,8 +27,7 @@ def binary_column(rows, width, kind="fixed"):
     return plain.dictionary_encode() if kind.startswith("numbered") else plain
 
 
-KINDS = ["fixed", "small", "large", "numbered", "numbered small"]
-kinds = st.sampled_from(KINDS)
+kinds = st.sampled_from(["fixed", "small", "large", "numbered", "numbered small"])
 
 
 def code_column(codes, slots, kind="fixed"):
@@ -49,6 +48,14 @@ def links_of_bucket(members, max_bucket, boundary, heads):
     found = [(a, b) for a, b in bucket_pairs(members, boundary, rule) if b >= boundary]
     found += [(a, a) for a in members if len(members) > rule.max_bucket]
     return sorted(found, key=lambda link: link[::-1])
+
+
+def counted(fold, batches):
+    """What a fold adds up."""
+    total = fold.start()
+    for batch in batches:
+        fold.add(total, batch)
+    return total
 
 
 def as_shingles(sets):

@@ -2,16 +2,12 @@
 
 from itertools import chain, groupby
 
-import numpy as np
-import pyarrow as pa
 import pytest
 from cut_tables import cut_rows, cuts, whole
 from hypothesis import given
 from hypothesis import strategies as st
-from steps.made import KINDS, binary_column
 
 from lookalike.steps import batches as pieces
-from lookalike.steps.batches import as_words, row_starts
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 30)), max_size=30), cuts, st.integers(1, 60), st.booleans())
@@ -31,28 +27,3 @@ def test_pieces_hold_all_rows_and_whole_groups(raw, cut, limit, grouped):
     if grouped:
         keys = [{row[0] for row in piece} for piece in found]
         assert sum(map(len, keys)) == len(set().union(*keys))
-
-
-WIDTH = 4
-cells = st.lists(st.binary(min_size=WIDTH, max_size=WIDTH), max_size=9)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@given(rows=cells, before=cells, cut=st.tuples(st.integers(0, 9), st.integers(0, 9)))
-def test_rows_begin_where_they_begin(kind, rows, before, cut):
-    """Also those of a slice, and of a slice of a slice."""
-    begin, end = sorted(cut)
-    column = binary_column(before + rows, WIDTH, kind).slice(len(before))
-    for some, wanted in ((column, rows), (column.slice(begin, max(0, end - begin)), rows[begin:end])):
-        data, starts = row_starts(some, WIDTH)
-        assert [bytes(data[start : start + WIDTH]) for start in starts.tolist()] == wanted
-        assert as_words(some, WIDTH, np.uint16).tolist() == [np.frombuffer(row, "<u2").tolist() for row in wanted]
-
-
-def test_no_byte_is_copied():
-    rows = pa.array([b"abcd", b"efgh", b"ijkl"], pa.binary(WIDTH))
-    encoded = pa.DictionaryArray.from_arrays(pa.array([2, 0, 2]), rows)
-    for column, wanted in ((rows.slice(1), [4, 8]), (encoded, [8, 0, 8])):
-        data, starts = row_starts(column, WIDTH)
-        assert data.ctypes.data == rows.buffers()[1].address and starts.tolist() == wanted
-    assert as_words(rows, WIDTH, np.uint32).ctypes.data == rows.buffers()[1].address

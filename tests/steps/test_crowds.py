@@ -1,6 +1,6 @@
-"""Links of crowded documents by rare codes, and what is vouched for them, against the rule in plain Python."""
+"""Links of crowded documents by rare codes against the rule in plain Python; ``tests/recipes/test_vouching.py`` holds their recall."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -8,43 +8,22 @@ from cut_tables import cut_at, cut_rows, cuts, run
 from hypothesis import example, given
 from hypothesis import strategies as st
 from naive.crowds import Rule, rare_pairs
-from steps.made import code_column, columns, grouped, kinds, links_of_bucket, rows_of
+from steps.made import code_column, columns, counted, grouped, kinds, links_of_bucket, rows_of
 
 from lookalike.steps import crowds as module
 from lookalike.steps import pairs as linking
 from lookalike.steps.crowds import (
-    MARKS,
-    VOUCHED,
     choose_rare_codes,
     code_counts,
-    estimate_recalls,
     link_rare_codes,
     marks,
     pair_codes,
-    recall_sums,
-    sum_of_recalls,
 )
 from lookalike.steps.pairs import bucket
-from lookalike.theory.banding import crowded_recall
 from lookalike.values.tables import CODE_PAIRS, LINKS, RARE_CODE_POSTINGS
 
 SLOTS = 5
 CHOSEN, CODE_HEADS = 3, 2
-
-
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=30), cuts)
-def test_marks_are_links_of_a_document_with_itself(links, cut):
-    assert run(marks, cut_rows(links, LINKS, cut)) == [(a,) for a, b in links if a == b]
-    assert next(marks(cut_rows([], LINKS))).schema == MARKS
-
-
-def counted(batches, slots):
-    """The table of counts of some documents."""
-    fold = code_counts(slots)
-    total = fold.start()
-    for batch in batches:
-        fold.add(total, batch)
-    return total
 
 
 documents = st.lists(
@@ -90,9 +69,9 @@ def test_any_cut_gives_the_links_of_the_rule(documents, boundary, most, budget, 
 def linked(buckets, codes, boundary, most, budget, heads, kind, cut):
     """The links of all steps, and the orders of crowded documents."""
     found = run(bucket, iter(cut_at(grouped(buckets), cut)), max_bucket=most, boundary=boundary, heads=heads)
-    crowded = sorted({a for a, b in found if a == b})
+    crowded = sorted({order for (order,) in run(marks, cut_rows(found, LINKS, cut))})
     rows = cut_at(columns(order=crowded, code=code_column([codes[order] for order in crowded], SLOTS, kind)), cut)
-    how = {"counts": counted(rows, SLOTS), "chosen": CHOSEN, "budget": budget}
+    how = {"counts": counted(code_counts(SLOTS), rows), "chosen": CHOSEN, "budget": budget}
     held = cut_rows(sorted(run(choose_rare_codes, iter(rows), **how)), RARE_CODE_POSTINGS, cut)
     found += rows_of(link_rare_codes(held, boundary, CODE_HEADS, budget), LINKS)
     coupled = cut_rows(sorted(run(pair_codes, iter(rows), **how)), CODE_PAIRS, cut)
@@ -106,44 +85,3 @@ def test_counts_beyond_sixteen_bits_are_in_order():
     batch = columns(order=[0], code=code_column([[7, 7, 7]], 3))
     found = rows_of(choose_rare_codes(iter([batch]), counts, budget=70_000 + 2**20), RARE_CODE_POSTINGS)
     assert found == [(1 << 16 | 7, 0, 70_000, True), (2 << 16 | 7, 0, 2**20, True), (7, 0, 2**31 - 1, False)]
-
-
-def within_budget(code, count, chosen, budget):
-    """The slots of the codes within the budget of a document."""
-    shared = sorted((count[held], held[0]) for held in enumerate(code) if count[held] > 1)[:chosen]
-    return {slot for i, (_, slot) in enumerate(shared) if sum(n for n, _ in shared[: i + 1]) <= budget}
-
-
-@given(
-    st.lists(st.lists(st.integers(0, 4), min_size=6, max_size=6), max_size=20),
-    cuts, st.integers(0, 20), st.integers(1, 6), st.integers(1, 4),
-)  # fmt: skip
-def test_any_cut_gives_the_formula(codes, cut, budget, most, chosen):
-    rows = cut_at(columns(order=2 * np.arange(len(codes)), code=code_column(codes, 6)), cut)
-    how = {"bands": 3, "threshold": 0.8, "max_bucket": most, "chosen": chosen, "budget": budget}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "VOUCHED_AT_A_TIME", 7)
-        found = rows_of(estimate_recalls(iter(rows), counted(rows, 6), **how), VOUCHED)
-    count = Counter(held for code in codes for held in enumerate(code))
-    assert [order for order, _ in found] == [2 * i for i in range(len(codes))]
-    for code, (_, recall) in zip(codes, found, strict=True):
-        within = within_budget(code, count, chosen, budget)
-        own = np.array([slot in within or count[slot, c] == 1 for slot, c in enumerate(code)]).reshape(1, 3, 2)
-        crowded = np.array([[all(count[slot, code[slot]] > most for slot in (2 * band, 2 * band + 1)) for band in range(3)]])
-        assert recall == pytest.approx(crowded_recall(own, crowded, 0.8, chosen)[0], abs=1e-12)
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.floats(0, 1)), max_size=30), st.integers(0, 9), st.floats(0.5, 1), cuts,
-       st.randoms(use_true_random=False))  # fmt: skip
-def test_recalls_are_added_up_the_same_in_any_order(rows, boundary, most, cut, chance):
-    """Bit for bit; references are left out, and no recall counts for more than the plan's."""
-    sums, fold = set(), recall_sums(most, boundary)
-    for _ in range(3):
-        chance.shuffle(rows)
-        total = fold.start()
-        for batch in cut_rows(rows, VOUCHED, cut):
-            fold.add(total, batch)
-        sums.add((int(total[0]), sum_of_recalls(total)))
-    ((n, found),) = sums
-    own = [min(recall, most) for order, recall in rows if order >= boundary]
-    assert n == len(own) and found == pytest.approx(sum(own), abs=1e-12)

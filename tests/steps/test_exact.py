@@ -1,11 +1,11 @@
-"""Copies, and documents of equal keys, against dictionaries; ``tests/recipes`` holds pairs of copies against the definition."""
+"""Copies against a dictionary; ``tests/recipes/test_twin.py`` holds documents of equal keys against the definition."""
 
 import pyarrow as pa
 from cut_tables import cut_rows, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.steps.exact import by_key, exact, without_keys
+from lookalike.steps.exact import exact
 
 DIGESTS = pa.schema([("digest", pa.binary(16)), ("order", pa.int64()), ("empty", pa.bool_())])
 # Digests that differ in one half only, too.
@@ -25,17 +25,3 @@ def test_copies_follow_the_first_of_their_text(documents, boundary, apart, cut):
             if leader != order and not empty:
                 expected.append((order, leader))
         assert run(exact, cut_rows(rows, schema, cut), boundary=boundary, apart=apart) == expected
-
-
-@given(st.lists(st.tuples(digests, st.booleans()), max_size=30), st.integers(0, 12), st.booleans(), cuts)
-def test_documents_follow_the_first_of_their_key(documents, boundary, drop, cut):
-    """Zeros are no key; references follow nobody, and those that are empty have keys all the same."""
-    rows = [(key, order, empty) for order, (key, empty) in enumerate(documents)]
-    schema = pa.schema([("document_key", pa.binary(16)), ("order", pa.int64()), ("empty", pa.bool_())])
-    none = [o for key, o, empty in rows if not any(key) or (drop and empty and o >= boundary)]
-    assert run(without_keys, cut_rows(rows, schema, cut), boundary=boundary, drop=drop) == [(order,) for order in none]
-    some, first, expected = sorted(row[:2] for row in rows if row[1] not in none), {}, []
-    for key, order in some:
-        if first.setdefault(key, order) != order and order >= boundary:
-            expected.append((order, first[key]))
-    assert run(by_key, cut_rows(some, schema.remove(2), cut), boundary=boundary) == expected

@@ -1,12 +1,10 @@
-"""All pairs of sets: none is missed, whatever the sets are."""
-
-from itertools import combinations
+"""``la.exact_pairs``, ``la.verify`` and ``la.decide`` on their own, against set arithmetic and the naive walk."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
+from naive import walk as naive
 from steps.made import as_shingles
 
 import lookalike as la
@@ -21,43 +19,49 @@ near = st.builds(  # parts of one set, with members of their own
 
 
 def told(pairs):
-    return list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.resemblance.tolist(), strict=True))
+    """{pair: resemblance}, in the order in which pairs come."""
+    return dict(zip(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True), pairs.resemblance.tolist(), strict=True))
 
 
 @settings(max_examples=150)
 @given(few | near, thresholds, st.integers(1, 40))
-def test_all_pairs_are_found(sets, threshold, room):
-    members = [set(some) for some in sets]
-    wanted = [(i, j, len(a & b) / len(a | b)) for (i, a), (j, b) in combinations(enumerate(members), 2)
-              if a | b and len(a & b) / len(a | b) >= threshold]  # fmt: skip
+def test_all_pairs_are_found_and_verified(sets, threshold, room):
+    wanted, shingles = naive.all_pairs(list(map(set, sets)), threshold), as_shingles(sets)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "VALUES", room)
-        assert told(la.exact_pairs(as_shingles(sets), threshold=threshold)) == wanted
+        assert list(told(la.exact_pairs(shingles, threshold=threshold)).items()) == sorted(wanted.items())
+    every = la.search.Pairs(*np.triu_indices(len(sets), 1), len(sets))
+    assert told(la.verify(every, shingles, threshold=threshold)) == wanted
 
 
-@pytest.mark.parametrize("size", [40, 2000])  # with bits, and without
-@pytest.mark.parametrize("threshold", [0.5, 0.8])
-def test_all_pairs_of_many_sets_are_those_of_the_product_of_the_matrix_with_itself(rng, size, threshold):
-    """Members as unequally frequent as words, and edited copies."""
-    n, vocabulary = 800, 4000
-    sets = [np.unique(np.minimum(rng.zipf(1.3, size), vocabulary)) for _ in range(n // 2)]
-    sets += [
-        np.union1d(rng.permutation(some)[rng.integers(0, 3) :], rng.integers(0, vocabulary, rng.integers(0, 3)))
-        for some in sets
-    ]
-    matrix = sparse.csr_matrix(
-        (np.ones(sum(map(len, sets)), np.int64), np.concatenate(sets), np.cumsum([0, *map(len, sets)])), (n, vocabulary + 1)
-    )
-    common, sizes = (matrix @ matrix.T).toarray(), np.array([len(some) for some in sets])
-    resemblance = common / (sizes[:, None] + sizes - common)
-    left, right = np.nonzero(np.triu(resemblance >= threshold, 1))
-    assert told(la.exact_pairs(as_shingles(sets), threshold=threshold)) == list(
-        zip(left.tolist(), right.tolist(), resemblance[left, right].tolist(), strict=True)
-    )
-    assert len(left) > 200
+def test_a_pair_at_the_threshold_counts():
+    """The boundary: intersection / union in float64 equals the threshold to the last bit."""
+    for common in range(1, 11):
+        shingles, threshold = as_shingles([range(10), range(10 - common, 20 - common)]), common / (20 - common)
+        pair = la.search.Pairs([0], [1], 2)
+        assert told(la.verify(pair, shingles, threshold=threshold)) == {(0, 1): threshold}
+        assert threshold == 1 or not told(la.verify(pair, shingles, threshold=float(np.nextafter(threshold, 2))))
 
 
-def test_a_threshold_that_all_pairs_reach_is_refused():
+@settings(max_examples=200)
+@given(st.integers(0, 12), st.dictionaries(st.tuples(st.integers(0, 11), st.integers(0, 11)),
+                                           st.sampled_from([0.0, 0.5, 0.75, 0.75, 1.0]), max_size=30))  # fmt: skip
+def test_keep_equals_twin(n, raw):
+    pairs = {(min(p), max(p)): r for p, r in raw.items() if p[0] != p[1] and max(p) < n}
+    left, right = (np.array([p[i] for p in pairs], np.int64) for i in (0, 1))
+    kept = la.decide(la.search.Pairs(left, right, n, np.array(list(pairs.values()), np.float64)))
+    assert kept.keeper.tolist() == naive.keep(n, pairs)
+    assert kept.resemblance.tolist() == [1.0 if k == d else pairs[k, d] for d, k in enumerate(kept.keeper.tolist())]
+    assert kept.mask.tolist() == [k == d for d, k in enumerate(kept.keeper.tolist())]
+
+
+def test_refusals():
+    one = as_shingles([[1], []])
+    for scores in (None, [1.5], [-0.5], [float("nan")]):
+        with pytest.raises(la.errors.ParameterError, match="verify"):
+            la.decide(la.search.Pairs([0], [1], 2, None if scores is None else np.array(scores)))
+    with pytest.raises(la.errors.ParameterError, match="3 documents"):
+        la.verify(la.search.Pairs([0], [1], 3), one, threshold=0.5)
     for threshold in (0, 1.1, float("nan")):
         with pytest.raises(la.errors.ParameterError, match="threshold must be"):
-            la.exact_pairs(as_shingles([[1]]), threshold=threshold)
+            la.exact_pairs(one, threshold=threshold)

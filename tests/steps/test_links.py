@@ -6,30 +6,15 @@ from itertools import combinations, product
 import numpy as np
 import pyarrow as pa
 import pytest
-from cut_tables import cut_at, cut_rows, cuts, run
+from cut_tables import cut_at, cuts
 from hypothesis import example, given
 from hypothesis import strategies as st
-from naive import dedup
 from naive.crowds import heads_of
-from steps.made import code_column, columns, grouped, links_of_bucket, rows_of
+from steps.made import columns, grouped, links_of_bucket, rows_of
 
 from lookalike.steps import pairs as linking
-from lookalike.steps.pairs import at_most, bucket, near, nibbles_by_order, same_texts
+from lookalike.steps.pairs import bucket, near
 from lookalike.values.tables import LINKS
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=25), cuts, st.none() | st.integers(0, 12))
-def test_links_end_with_the_last_that_is_wanted(links, cut, limit):
-    """Marks of crowds, links of a document with itself, do not count; nothing is asked for beyond the end."""
-    given_rows = [batch for batch in cut_rows(links, LINKS, cut) if len(batch)]
-    left = iter(given_rows)
-    found = rows_of(at_most(left, limit))
-    ends = [place for place, (a, b) in enumerate(links) if a != b]
-    last = 0 if limit == 0 else ends[limit - 1] + 1 if limit is not None and len(ends) >= limit else len(links)
-    assert found == links[:last]
-    asked = given_rows[: len(given_rows) - len(list(left))]
-    assert sum(map(len, asked[:-1])) < max(1, last) and (limit != 0 or not asked)
-
 
 bucket_groups = st.dictionaries(
     st.integers(-(2**63), 2**63 - 1), st.sets(st.integers(0, 40), min_size=1, max_size=20).map(sorted), max_size=6
@@ -47,8 +32,6 @@ def expected(groups, rule):
 @given(bucket_groups, bucket_rules, cuts, st.integers(1, 30))
 @example({1: [0, 1], 2: list(range(20))}, {"max_bucket": 4, "boundary": 3, "heads": 2}, [4, 7, 9], 1)
 @example({1: list(range(20))}, {"max_bucket": 4, "boundary": 9, "heads": 2}, [1, 2, 3, 7, 8, 12], 3)
-@example({1: list(range(20))}, {"max_bucket": 4, "boundary": 0, "heads": 0}, [6, 6, 19], 3)
-@example({1: [0, 1, 2], 2: [5], 3: [6, 7]}, {"max_bucket": 2, "boundary": 0, "heads": 0}, [3, 4], 5)
 @example({1: list(range(20))}, {"max_bucket": None, "boundary": 9, "heads": 8}, [6, 6, 19], 5)
 def test_any_cut_gives_the_links_of_buckets(groups, rule, cut, room):
     """A limit takes the first of them."""
@@ -58,19 +41,6 @@ def test_any_cut_gives_the_links_of_buckets(groups, rule, cut, room):
         assert rows_of(bucket(iter(rows), **rule), LINKS) == wanted
         some = rows_of(bucket(iter(rows), **rule, limit=room), LINKS)
     assert some == wanted[: len(some)] and sum(a < b for a, b in some) == min(room, sum(a < b for a, b in wanted))
-
-
-@given(bucket_groups, bucket_rules, cuts, st.integers(0, 18), st.integers(1, 18), st.integers(0, 1 << 32))
-def test_links_can_be_cut_while_they_are_made(groups, rule, cut, least, slots, seed):
-    least = min(least, slots)
-    codes = np.random.default_rng(seed).integers(0, 2, (41, slots), np.uint16)
-    by_order = nibbles_by_order(slots, 41)
-    total = by_order.start()
-    for row in cut_at(columns(order=np.arange(41), code=code_column(codes, slots)), range(0, 41, 5)):
-        by_order.add(total, row)
-    found = bucket(iter(cut_at(grouped(groups), cut)), **rule, nibbles=(total.reshape(-1), slots, least))
-    agree = [(a, b) for a, b in expected(groups, rule) if (codes[a] == codes[b]).sum() >= least]
-    assert rows_of(found, LINKS) == agree
 
 
 def test_a_crowd_larger_than_a_batch_of_links_comes_in_pieces():
@@ -95,26 +65,17 @@ def test_a_limit_reads_no_more_than_it_needs():
     assert found == [(a, b) for b in range(46) for a in range(b)][:1000]
 
 
-# few fingerprints, some within a radius of 1 or 2 of each other, often repeated
-prints = st.lists(st.sampled_from([0, 1, 3, 0xFF, 0xFE, 2**63, 2**64 - 1]), max_size=40)
-near_rules = st.fixed_dictionaries({
-    "radius": st.integers(0, 3), "bits": st.just(64), "max_bucket": st.none() | st.integers(1, 6),
-    "boundary": st.sampled_from([0, 0, 10, 99]), "heads": st.integers(0, 3),
-})  # fmt: skip
+# few fingerprints, some within a radius of 1 or 2 of each other, often repeated, of two groups
+fingerprints = st.lists(
+    st.tuples(st.sampled_from([0, 1, 3, 0xFF, 0xFE, 2**63, 2**64 - 1]), st.sampled_from([b"a" * 16, b"b" * 16])), max_size=40
+)
+CROWDED = [(number, b"a" * 16) for number in [0] * 9 + [1] * 9]
 
 
-def fingerprinted(prints, groups=None):
-    """A batch of documents, each other order left out."""
-    keys = pa.array(np.asarray(prints, np.uint64).view(np.int64))
-    lists = pa.LargeListArray.from_arrays(np.arange(len(prints) + 1), keys)
-    named = {} if groups is None else {"within": pa.array(groups, pa.binary(16))}
-    return columns(order=2 * np.arange(len(prints)), keys=lists, **named)
-
-
-def near_links(prints, groups, radius, bits, **rule):
+def near_links(documents, radius, **rule):
     """All links: those of equal documents by the rule of buckets, and those of the members that speak for two fingerprints."""
     same = defaultdict(list)
-    for row, key in enumerate(zip(prints, groups, strict=True)):
+    for row, key in enumerate(documents):
         same[key].append(2 * row)
     found, speak = expected(same, rule), dict(same)
     for key, members in same.items():
@@ -127,41 +88,18 @@ def near_links(prints, groups, radius, bits, **rule):
     return sorted(found)
 
 
-@given(prints, near_rules, cuts, st.booleans(), st.integers(1, 30), st.randoms())
-@example([0] * 9 + [1] * 9, {"radius": 1, "bits": 64, "max_bucket": 4, "boundary": 10, "heads": 2}, [3, 3], False, 7, None)
-@example([0] * 9 + [1] * 9, {"radius": 1, "bits": 64, "max_bucket": None, "boundary": 10, "heads": 8}, [3, 3], False, 7, None)
-def test_any_cut_gives_the_links_within_a_radius(prints, rule, cut, grouped, room, random):
+@given(fingerprints, st.integers(0, 3), bucket_rules, cuts, st.integers(1, 30))
+@example(CROWDED, 1, {"max_bucket": 4, "boundary": 10, "heads": 2}, [3, 3], 7)
+@example(CROWDED, 1, {"max_bucket": None, "boundary": 10, "heads": 8}, [3, 3], 7)
+def test_any_cut_gives_the_links_within_a_radius(documents, radius, rule, cut, room):
     """A limit takes some of them."""
-    groups = [random.choice([b"a" * 16, b"b" * 16]) if grouped and random else b"a" * 16 for _ in prints]
-    rows = cut_at(fingerprinted(prints, groups if grouped else None), cut)
+    keys = pa.array(np.array([number for number, _ in documents], np.uint64).view(np.int64))
+    lists = pa.LargeListArray.from_arrays(np.arange(len(documents) + 1), keys)
+    within = pa.array([group for _, group in documents], pa.binary(16))
+    rows = cut_at(columns(order=2 * np.arange(len(documents)), keys=lists, within=within), cut)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(linking, "AT_A_TIME", room)
-        found, some = (rows_of(near(iter(rows), **rule, limit=limit), LINKS) for limit in (None, room))
-    wanted = near_links(prints, groups, **rule)
+        found, some = (rows_of(near(iter(rows), radius=radius, bits=64, limit=n, **rule), LINKS) for n in (None, room))
+    wanted = near_links(documents, radius, **rule)
     assert sorted(found) == wanted and set(some) <= set(wanted) and len(set(some)) == len(some)
     assert sum(a < b for a, b in some) == min(room, sum(a < b for a, b in wanted))
-
-
-def test_fingerprints_of_two_words_and_of_threads(rng):
-    words = rng.integers(0, 1 << 64, (60, 2), dtype=np.uint64)
-    words[30:] = words[:30]
-    words[30:, 1] ^= np.uint64(1) << rng.integers(0, 64, 30, dtype=np.uint64)
-    lists = pa.LargeListArray.from_arrays(2 * np.arange(61), pa.array(words.ravel().view(np.int64)))
-    rows = cut_at(columns(order=np.arange(60), keys=lists), [7])
-    rule = {"radius": 1, "bits": 128, "max_bucket": 4, "boundary": 0, "threads": 2}
-    assert sorted(rows_of(near(iter(rows), **rule))) == [(i, i + 30) for i in range(30)]
-
-
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.booleans()), max_size=30), cuts)
-def test_any_cut_links_equal_texts_with_the_first_of_two_values(documents, cut):
-    """Value 0 is none; of the texts, some are empty."""
-    documents = sorted(documents, key=lambda document: document[0])  # equal digests come together
-    schema = pa.schema([("digest", pa.binary(16)), ("order", pa.int64()), ("empty", pa.bool_()), ("across", pa.binary(16))])
-    given_rows = [(bytes([text]) * 16, 3 * i, empty, bytes([value]) * 16) for i, (text, value, empty) in enumerate(documents)]
-    rows = [(3 * i, text, value or None) for i, (text, value, empty) in enumerate(documents) if not empty]
-    assert set(run(same_texts, cut_rows(given_rows, schema, cut))) == dedup.same_texts(rows)
-
-
-def test_no_rows_give_no_links():
-    rule = {"max_bucket": 2, "boundary": 0}
-    assert run(bucket, iter([]), **rule) == run(near, iter([]), radius=3, bits=64, **rule) == []

@@ -1,19 +1,18 @@
-"""Overrides are looked up by id, whatever the batches; the fold says which documents they name."""
+"""Overrides are looked up by id, whatever the batches; ``tests/recipes/test_overrides.py`` holds which documents they name."""
 
 import pickle
 
 import numpy as np
 import pyarrow as pa
-from cut_tables import cut_at, cut_rows, cuts, folded
+from cut_tables import cut_at, cuts
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.inputs.overrides import read_overrides
-from lookalike.steps.override import Overriding, named_documents
+from lookalike.steps.override import Overriding
 
 KEY = bytes(range(16))
 IDS = ["", "a", "aa", "é", "1", "17", "a\0", "x" * 300]
-NAMED = pa.schema([("position", pa.int64()), ("override", pa.int32())])
 actions = st.dictionaries(st.sampled_from([*IDS, "\ud800", "nobody"]), st.sampled_from(["keep", "remove"]))
 
 
@@ -33,11 +32,3 @@ def test_documents_are_looked_up_by_their_ids(said, rows, boundary, cut):
     found = np.concatenate([overriding.look_up(part, KEY) for part in cut_at(batch, cut)])
     assert found.tolist() == [wanted(said, name) if position >= boundary else 0 for name, position in rows]
     assert found.dtype == np.int32 and not overriding.look_up(batch, bytes(16)).any(), "digests are keyed"
-
-
-@given(st.lists(st.tuples(st.integers(0, 20), st.integers(-4, 4)), max_size=15), cuts)
-def test_first_and_last_of_those_named(rows, cut):
-    last, first = folded(named_documents(4), cut_rows(rows, NAMED, cut))
-    for number in range(4):
-        positions = [p for p, o in rows if abs(o) == number + 1]
-        assert (last[number], -first[number]) == (max(positions), min(positions)) if positions else last[number] < 0

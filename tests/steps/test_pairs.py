@@ -2,27 +2,15 @@
 
 import tracemalloc
 
-import numpy as np
 import pytest
-from cut_tables import batches, cut_at, cut_rows, cuts, run
+from cut_tables import cut_at, cuts
 from hypothesis import example, given
 from hypothesis import strategies as st
-from steps.made import binary_column, code_column, columns, kinds, nibble_column, rows_of
+from steps.made import binary_column, columns, kinds, nibble_column, rows_of
 
 from lookalike.steps import pairs as module
-from lookalike.steps.pairs import MEMBERS, across, between, cut, distinct, each_once, nibbles_schema, pack_codes, sides
-from lookalike.values.tables import LINKS, PAIRS
-
-
-@given(st.data(), st.sampled_from([1, 15, 16, 17, 35]), kinds, cuts)
-def test_any_cut_packs_the_lowest_four_bits_of_each_code(data, slots, kind, places):
-    """In whole words."""
-    code = st.lists(st.sampled_from([0, 1, 15, 16, 0x8421, 0xFFF0, 0xFFFF]), min_size=slots, max_size=slots)
-    codes = data.draw(st.lists(code, max_size=8))
-    batch = columns(order=np.arange(len(codes)) + 7, code=code_column(codes, slots, kind))
-    rows = rows_of(pack_codes(iter(cut_at(batch, places)), slots), nibbles_schema(batch.schema, slots))
-    assert rows == list(zip(batch["order"].to_pylist(), nibble_column(codes, slots).to_pylist(), strict=True))
-
+from lookalike.steps.pairs import cut
+from lookalike.values.tables import PAIRS
 
 some_pairs = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=50)
 sorted_links = some_pairs.map(lambda found: sorted((min(pair), max(pair)) for pair in found))
@@ -38,22 +26,20 @@ def with_sides(links, **columns_of):
     return columns(left=[a for a, _ in links], right=[b for _, b in links], **named)
 
 
-@given(sorted_links, kinds, cuts, st.randoms())
-def test_any_cut_drops_pairs_of_an_equal_value_across(links, kind, places, random):
-    """Zeros are no value."""
-    values = [bytes(8) + bytes([random.randrange(3)]) * 8 for _ in range(10)]
-    batch = with_sides(links, across=(values, lambda rows: binary_column(rows, 16, kind)))
-    found = [row[:2] for row in run(across, iter(cut_at(batch, places)))]
-    assert found == [(a, b) for a, b in links if values[a] != values[b] or not any(values[a])]
-
-
 def agreeing(left, right):
     """Slots whose codes agree in the lowest four bits."""
     return sum(a % 16 == b % 16 for a, b in zip(left, right, strict=True))
 
 
 @given(
-    sorted_links, st.integers(0, 11), st.integers(0, 9), st.sampled_from([0, 0, 4]), kinds, st.booleans(), cuts, st.randoms()
+    sorted_links,
+    st.integers(0, 11) | st.sampled_from([64, 65, 300]),
+    st.integers(0, 9) | st.integers(60, 300),
+    st.sampled_from([0, 0, 4]),
+    kinds,
+    st.booleans(),
+    cuts,
+    st.randoms(),
 )
 @example([(0, 1)] * 5, 4, 0, 0, "fixed", False, [1, 2, 2], None)
 def test_any_cut_gives_the_pairs_of_the_definition(links, slots, least, boundary, kind, grouped, places, random):
@@ -75,19 +61,6 @@ def test_any_cut_gives_the_pairs_of_the_definition(links, slots, least, boundary
     ]
 
 
-@pytest.mark.parametrize("slots", [1, 3, 4, 5, 63, 64, 65, 300])
-def test_the_number_of_agreeing_codes_is_exact(rng, slots):
-    left, right = rng.integers(0, 1 << 16, (2, 40, slots))
-    same = rng.random((40, slots)) < rng.random((40, 1))
-    right = np.where(same, right & 0xFFF0 | left & 15, right)
-    counts = [agreeing(a, b) for a, b in zip(left.tolist(), right.tolist(), strict=True)]
-    links = [(i, i + 40) for i in range(40)]
-    batch = with_sides(links, code=([*left, *right], lambda rows: nibble_column(rows, slots)))
-    for least in (1, slots // 2, max(counts), slots):
-        found = rows_of(cut(iter([batch]), slots=slots, least=least, boundary=0))
-        assert found == [link for link, n in zip(links, counts, strict=True) if n >= least]
-
-
 def test_few_pairs_that_stay_hold_little():
     """Not the arrays of all links of their batch, of which they would be views."""
     rows = columns(left=[0] * 2000, right=range(1, 2001))
@@ -96,20 +69,3 @@ def test_few_pairs_that_stay_hold_little():
     size, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert sum(map(len, held)) == 200 and size < 100 * 2000 * 8
-
-
-@given(some_pairs, cuts)
-def test_both_documents_of_a_pair_come_and_of_repeats_one(found, cut):
-    """Repeats lie beside each other, perhaps in several batches."""
-    orders = sorted(order for pair in found for order in pair)
-    made = run(sides, cut_rows(found, PAIRS, cut))
-    assert sorted(made) == [(order,) for order in orders]
-    assert run(distinct, batches({"order": orders}, MEMBERS, cut)) == [(order,) for order in sorted(set(orders))]
-    assert run(each_once, cut_rows(sorted(found), LINKS, cut)) == sorted(set(found))
-
-
-@given(some_pairs, st.integers(0, 10), st.integers(0, 10), cuts)
-def test_pairs_between_two_orders(pairs, begin, end, cut):
-    """Those whose later document is in the part."""
-    found = run(between, cut_rows(pairs, PAIRS, cut), begin=begin, end=end)
-    assert found == [pair for pair in pairs if begin <= pair[1] < end]

@@ -1,37 +1,28 @@
 """The sketch step: the same rows for any cut of the documents, equal to twins in plain Python; errors that name the row."""
 
 import pickle
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from cut_tables import cut_at, cuts
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from naive import sketches as naive
 from naive.hashing import K0, fold_multiply, keyed_digest
 from naive.text import hashes
 
 from lookalike.errors import RowError
 from lookalike.hashing import digest_secret
-from lookalike.inputs.overrides import read_overrides
 from lookalike.methods.registry import MethodSettings, make_method
-from lookalike.steps.override import Overriding
 from lookalike.steps.sketch import sketch, sketches_schema
 from lookalike.text.shingle import Shingling
-from lookalike.values.tables import SKETCHES, WITHIN_BYTES
+from lookalike.values.tables import WITHIN_BYTES
 
 TEXTS = ["one two three four", "", "One, two: three, four!", "...", "ä ö ü ß", "天地玄黃", "one " * 300, "e\u0301 a b c", "x"]
 
 
 BANDS, ROWS = 3, 2
 KEYS = bytes(16), bytes(range(16))
-METHODS = {
-    "minhash": make_method("minhash", MethodSettings(bands=BANDS, rows=ROWS, seed=5)),
-    "estimates": make_method("minhash", MethodSettings(bands=BANDS, rows=ROWS, seed=5, verify="sketch")),
-    "simhash": make_method("simhash", MethodSettings(seed=5, verify="sketch")),
-}
+TWO_WORDS = Shingling(width=2)
+METHOD = make_method("minhash", MethodSettings(bands=BANDS, rows=ROWS, seed=5))
 
 
 def documents(texts, **more):
@@ -42,16 +33,10 @@ def documents(texts, **more):
     return pa.table({"position": pa.array(n + (3 << 40)), "number": pa.array(2 * n + 1), "text": column} | more)
 
 
-def settings_of(method="minhash", **more):
-    """Shingles of two words."""
-    return {"shingling": Shingling(width=2), "method": METHODS[method], **more}
-
-
-def run(table, chosen, **more):
-    """All sketches, in one table; the schema is the one that was announced."""
-    schema = sketches_schema(table.schema, chosen["method"], "overriding" in chosen)
-    more = {"key": KEYS[0]} | chosen | more
-    return pa.Table.from_batches(sketch(iter(table.to_batches()), **more), schema).combine_chunks()
+def run(table, shingling=TWO_WORDS, key=KEYS[0], **more):
+    """All sketches, in one table; the schema is the one that was announced. A text is a piece."""
+    made = sketch(iter(table.to_batches()), shingling=shingling, method=METHOD, key=key, piece_bytes=1, **more)
+    return pa.Table.from_batches(made, sketches_schema(table.schema, METHOD, False)).combine_chunks()
 
 
 def grouped(texts):
@@ -70,8 +55,8 @@ def keyed(data, key, purpose, within=()):
 @pytest.mark.parametrize("key", KEYS)
 def test_sketches_equal_their_twins(key):
     """Digests depend on a secret and on what texts are compared within, and nothing else depends on the secret."""
-    table, plain = grouped(TEXTS), run(documents(TEXTS), settings_of(), key=key)
-    found = run(table, settings_of(), key=key)
+    table, plain = grouped(TEXTS), run(documents(TEXTS), key=key)
+    found = run(table, key=key)
     assert plain["digest"].to_pylist() == [keyed(text.encode(), key, "documents") for text in TEXTS]
     for row, (text, document) in enumerate(zip(TEXTS, table.to_pylist(), strict=True)):
         group = document["within"]
@@ -87,46 +72,6 @@ def test_sketches_equal_their_twins(key):
         }]  # fmt: skip
 
 
-def test_what_is_compared_across_enters_no_other_column():
-    codes = [b"a" * WITHIN_BYTES, bytes(WITHIN_BYTES), b"a" * WITHIN_BYTES]
-    found = run(documents(["same"] * 3, across=pa.array(codes, pa.binary(WITHIN_BYTES))), settings_of())
-    digest = keyed(b"a" * WITHIN_BYTES, KEYS[0], "across")
-    assert found["across"].to_pylist() == [digest, bytes(16), digest]
-    assert found.drop_columns(["across"]) == run(documents(["same"] * 3), settings_of())
-
-
-@settings(max_examples=80)
-@given(
-    st.lists(st.sampled_from(TEXTS) | st.text(max_size=12), max_size=12),
-    st.sampled_from(sorted(METHODS)),
-    cuts,
-    st.integers(1, 50),
-)
-def test_any_cut_gives_the_same_rows(texts, method, cut, piece_bytes):
-    table, n = grouped(texts), range(len(texts))
-    table = table.append_column("id", [[f"d{i}" for i in n]]).append_column("priority", [[bytes([255 - i]) for i in n]])
-    expected = run(table, settings_of(method))
-    step = pickle.loads(pickle.dumps(partial(sketch, key=KEYS[0], **settings_of(method, piece_bytes=piece_bytes))))
-    rows = (batch for part in cut_at(table, cut) for batch in part.to_batches())
-    found = pa.Table.from_batches(step(rows), expected.schema).combine_chunks()
-    found.validate(full=True)
-    assert found == expected and len(found) == len(texts)
-
-
-@pytest.mark.parametrize(
-    ("method", "columns"), [("minhash", ["code"]), ("estimates", ["code", "estimate"]), ("simhash", ["estimate"])]
-)
-def test_columns_are_there_if_the_method_has_them(method, columns):
-    ids = pa.array(range(len(TEXTS)))
-    found = run(documents(TEXTS, id=ids), settings_of(method))
-    assert found.schema.names == [*SKETCHES.names, *columns, "id", "short"]
-    keys = pa.list_(pa.int64(), METHODS[method].n_keys)
-    assert [found.schema.field(field.name) for field in SKETCHES] == [
-        field.with_type(keys) if field.name == "keys" else field for field in SKETCHES
-    ]
-    assert found["id"].combine_chunks() == ids
-
-
 def failing(text):
     """A tokenizer that has no luck with one text."""
     if text == "bad":
@@ -140,27 +85,13 @@ def failing(text):
      ("surrogate", r"the tokenizer yielded '\ud800': surrogates not allowed"), (b"bad \xff", "invalid UTF-8 at byte 4 of the text")],
 )  # fmt: skip
 def test_errors_name_the_row(text, what):
-    chosen = settings_of() | ({} if isinstance(text, bytes) else {"shingling": Shingling(tokenizer=failing)})
+    shingling = TWO_WORDS if isinstance(text, bytes) else Shingling(tokenizer=failing)
     table = documents(["fine", "good one", text, "fine"])
     with pytest.raises(RowError) as caught:
-        run(table.slice(1), chosen)
+        run(table.slice(1), shingling)
     for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
         reason = error.reason.partition("; convert")[0]
         assert (error.position, error.row, reason) == ((3 << 40) + 2, 5, what)
     assert isinstance(caught.value.__cause__, KeyError) == (text == "bad")
     if isinstance(text, bytes):
-        assert len(run(table, settings_of(encoding_errors="replace"))) == 4
-
-
-def test_a_document_that_is_removed_by_hand_has_no_keys():
-    """So that it meets nobody; all else is known of it. One that is kept by hand has them."""
-    ids = pa.array(["a", "b", "c", "d"], pa.large_string())
-    table = documents(["one two three"] * 3 + [""], id=ids)
-    lines = [{"id": "b", "action": "remove"}, {"id": "c", "action": "keep"}, {"id": "d", "action": "keep"}]
-    overriding = Overriding.of(read_overrides(lines), KEYS[0], 0, None)
-    plain, found = run(table, settings_of()), run(table, settings_of(overriding=overriding))
-    assert found["override"].to_pylist() == [0, -1, 2, 3]
-    assert found["empty"].to_pylist() == [False, True, False, True]
-    assert [keys is None for keys in found["keys"].to_pylist()] == [False, True, False, True]
-    for name in ("position", "digest", "bytes", "code"):
-        assert found[name].equals(plain[name])
+        assert len(run(table, encoding_errors="replace")) == 4

@@ -1,51 +1,15 @@
 """What is added up over rows is the same in any order."""
 
 import pickle
+from collections import Counter
 
-import numpy as np
 import pyarrow as pa
-from cut_tables import cut_rows, cuts, folded, whole
+from cut_tables import cut_rows, cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.steps.decide import REASONS
-from lookalike.steps.totals import LEAST_ALIKE, OUTCOMES, add_outcomes, documents, kinds, of_inputs
-
-
-@given(st.lists(st.tuples(st.integers(0, 50), *[st.booleans()] * 3, st.integers(0, 9)), max_size=30), st.integers(0, 50), cuts)
-def test_documents_are_counted(rows, boundary, cut):
-    """References apart; with and without columns of what is left out and of ids."""
-    flags = [(name, pa.bool_()) for name in ("empty", "skipped", "id_is_text")]
-    schema = pa.schema([("position", pa.int64()), *flags, ("bytes", pa.int64())])
-    own = [row for row in rows if row[0] >= boundary]
-    n_bytes, left = sum(row[4] for row in rows), sum(row[2] for row in own)
-    named = [len(rows), len(rows) - len(own), sum(row[1] and not row[2] for row in own), n_bytes, sum(row[3] for row in rows)]
-    named += [0, 0, 0, left, sum(row[2] for row in rows) - left]
-    plain = [*named[:2], sum(row[1] for row in own), n_bytes, *[0] * 6]
-    assert folded(documents(boundary), cut_rows(rows, schema, cut)).tolist() == named
-    rows, schema = [(*row[:2], row[4]) for row in rows], schema.remove(3).remove(2)
-    assert folded(documents(boundary), cut_rows(rows, schema, cut)).tolist() == plain
-
-
-@given(st.lists(st.sampled_from([None, b"", b"\1", b"\1ab", b"\2", b"\xff"]), max_size=30), cuts)
-def test_the_first_of_each_kind_of_priority(priorities, cut):
-    schema = pa.schema([("position", pa.int64()), ("priority_1", pa.large_binary())])
-    rows = [(100 + place, priority) for place, priority in enumerate(priorities)]
-    expected = np.full(256, np.iinfo(np.int64).max)
-    for place, priority in reversed(rows):
-        if priority:
-            expected[priority[0]] = place
-    assert folded(kinds("priority_1"), cut_rows(rows, schema, cut)).tolist() == expected.tolist()
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=15), cuts)
-def test_documents_by_source(found, cut):
-    schema = pa.schema([("position", pa.int64()), ("kept", pa.bool_())])
-    rows = [((source << 40) + i, kept) for i, (source, kept) in enumerate(found)]
-    wanted = [[sum(source == i for source, _ in found) for i in range(4)], [found.count((i, True)) for i in range(4)]]
-    assert folded(of_inputs(4, kept=True), cut_rows(rows, schema, cut)).tolist() == wanted
-    assert folded(of_inputs(4), cut_rows(rows, whole("position"), cut)).tolist() == wanted[:1]
-
+from lookalike.steps.decide import REASONS, count_by_value
+from lookalike.steps.totals import LEAST_ALIKE, OUTCOMES
 
 DECIDED = pa.schema([("reason", pa.string()), ("resemblance", pa.float64()), ("position", pa.int64())])
 decided = st.lists(st.tuples(st.sampled_from(REASONS) | st.just("near"), st.sampled_from([0.8, 0.85, 0.9, 1.0])), max_size=25)
@@ -67,9 +31,11 @@ def test_reasons_are_counted_and_the_lowest_scores_found(found, cut, chance):
     assert total.dtype == fold.start().dtype and total.shape == fold.start().shape
 
 
-def test_places_may_be_given():
-    """Where decisions have no positions."""
-    total = OUTCOMES.start()
-    (batch,) = cut_rows([("near", 0.9), ("kept", None)], DECIDED.remove(2))
-    add_outcomes(total, batch, np.array([7, 8]))
-    assert total["place"][0][0] == 7 and total["score"][0][0] == 0.9
+@given(st.lists(st.tuples(st.sampled_from(REASONS), st.sampled_from(["de", "en", None]), st.booleans()), max_size=30), cuts)
+def test_documents_are_counted_by_value(found, cut):
+    """But for references, and those left out."""
+    schema = pa.schema([("reason", pa.string()), ("column_l", pa.large_string()), ("kept", pa.bool_())])
+    told = Counter()
+    for _, value, n, removed in run(count_by_value, cut_rows(found, schema, cut), columns=["column_l"]):
+        told += Counter({(value, True): n - removed, (value, False): removed})
+    assert told == Counter((value, kept) for reason, value, kept in found if reason not in ("reference", "skipped"))

@@ -1,58 +1,27 @@
-"""Bundles, and short hashes of texts, against twins."""
+"""Short hashes of texts, by which large components are sifted, against a twin."""
 
 import random
-from itertools import groupby
 
 import numpy as np
 import pytest
-from cut_tables import cut_rows, cuts, run
-from hypothesis import given
-from hypothesis import strategies as st
 
-from lookalike.steps.verify import bundle, halves
+from lookalike.steps.verify import halves
 from lookalike.text.hashes import KeyedHashes
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings
-from lookalike.values.tables import PAIRS, SOURCE_BITS
-
-
-@given(st.sets(st.tuples(st.integers(0, 8), st.integers(0, 8)).filter(lambda p: p[0] < p[1])),
-       st.none() | st.integers(1, 4), cuts)  # fmt: skip
-def test_a_bundle_is_a_pivot_and_its_partners(pairs, most, cut):
-    """One with many partners has several bundles."""
-    ordered = sorted(pairs)
-    expected = []
-    for left, group in groupby(ordered, key=lambda pair: pair[0]):
-        partners = [right for _, right in group]
-        for number, begin in enumerate(range(0, len(partners), most or 99)):
-            own = left + (number << SOURCE_BITS)
-            expected += [(own, left), *((own, right) for right in partners[begin : begin + (most or 99)])]
-    assert run(bundle, cut_rows(ordered, PAIRS, cut), most=most) == expected
-
 
 KEY = bytes(range(16))
 
 
-@pytest.fixture(scope="module")
-def near_texts():
-    rng = random.Random(1)
-    base = [f"w{i}" for i in range(90)]
-    out = ["", "one", "one one one one one one one", "long " * 400]
-    for _ in range(60):
-        words = list(base)
-        for _ in range(rng.randrange(12)):
-            words[rng.randrange(90)] = f"n{rng.randrange(10**6)}"
-        out.append(" ".join(words))
-    return out
-
-
 @pytest.mark.parametrize("shingling", [{}, {"width": 2}, {"unit": "char", "width": 4}])
-def test_halves_are_those_of_distinct_hashes(near_texts, shingling):
+def test_halves_are_those_of_distinct_hashes(shingling):
     """Under a key."""
-    how, texts = Shingling(**shingling), from_strings(near_texts)
+    rng = random.Random(1)
+    near = [" ".join(f"w{i}" if rng.random() < 0.9 else f"n{rng.randrange(10**6)}" for i in range(90)) for _ in range(60)]
+    how, texts = Shingling(**shingling), from_strings(["", "one", "one one one one one one one", "long " * 400, *near])
     found, other = (halves(texts, how, key) for key in (KEY, bytes(16)))
     values, offsets = KeyedHashes(how, KEY).hashes(texts)
-    for row in range(len(near_texts)):
+    for row in range(len(texts)):
         wanted = sorted(value >> 32 for value in set(values[offsets[row] : offsets[row + 1]].tolist()))
         assert found.values[found.offsets[row] : found.offsets[row + 1]].tolist() == wanted
         assert found.repeats[row] == offsets[row + 1] - offsets[row] - len(wanted)

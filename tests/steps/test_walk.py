@@ -1,68 +1,27 @@
-"""The steps that compare, against sets of words and the naive walk."""
+"""The steps that compare, against sets of words and the naive walk; ``tests/recipes/test_twin.py`` holds other scores."""
 
-from collections import Counter
-from contextlib import contextmanager
-from itertools import groupby
-
-import numpy as np
-import pyarrow as pa
 import pytest
-from cut_tables import batches, cut_rows, cuts, run
+from cut_tables import batches, cuts, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import walk as naive
 
-from lookalike.methods.method import COSINE, fingerprints_of_words, rows_of_pieces, rows_of_signatures
+from lookalike.methods.method import rows_of_pieces
 from lookalike.steps import batches as pieces
-from lookalike.steps.verify import choose_survivors, verify, walk
+from lookalike.steps.verify import verify, walk
 from lookalike.text.shingle import Shingling
-from lookalike.theory import simhash
-from lookalike.values.tables import BUNDLES, MATCHES
+from lookalike.values.tables import BUNDLES
 
-ESTIMATED = pa.schema([*BUNDLES.remove(2).remove(2), ("estimate", pa.binary()), ("partners", BUNDLES.field("partners").type)])
 KEYS = (bytes(16), bytes(range(16)), b"\xff" * 16)
 
 
 class Sets:
-    """Resemblance of shingle sets, or of slots."""
+    """Resemblance of shingle sets."""
 
     n_estimates = 2
 
     def comparable(self, pieces):
         return rows_of_pieces(pieces)
-
-    def estimable(self, estimates):
-        return rows_of_signatures(estimates)
-
-    def score(self, a, b):
-        return naive.resemblance(set(a), set(b)) if a else -1.0
-
-    def estimate(self, a, b):
-        return float(np.mean(a == b))
-
-
-class Vectors:
-    """Cosine of counts, or by fingerprints."""
-
-    n_estimates = 2
-
-    def comparable(self, pieces):
-        return rows_of_pieces(pieces, COSINE)
-
-    def estimable(self, estimates):
-        return fingerprints_of_words(estimates.view(np.uint64), 64)
-
-    def score(self, a, b):
-        a, b = Counter(a), Counter(b)
-        squares = [sum(c * c for c in side.values()) for side in (a, b)]
-        return sum(a[x] * b[x] for x in a) / (squares[0] * squares[1]) ** 0.5 if a and b else -1.0
-
-    def estimate(self, a, b):
-        return float(simhash.cosine(int(np.bitwise_count(a ^ b).sum()), 64))
-
-
-each_method = pytest.mark.parametrize("method", [Sets(), Vectors()])
-weights = st.sampled_from([1, 300, 1 << 21])
 
 
 @st.composite
@@ -77,86 +36,50 @@ def bundled(draw):
     return sorted(documents, key=lambda d: d[:2])
 
 
-def twin(documents, score, threshold, boundary, every=False):
+def twin(documents, score, threshold, boundary, every):
     """Walk by the definition: the matches, in the order in which they are found."""
-    by_order, removed, found = {d[1]: d[2] for d in documents}, set(), []
-    for _, order, words, partners in documents:
+    removed, found = set(), []
+    for _, order, _, partners in documents:
         for other in partners:
-            if order >= boundary and (every or other not in removed) and score(by_order[other], words) >= threshold:
-                found.append((other, order, score(by_order[other], words)))
+            if order >= boundary and (every or other not in removed) and score(other, order) >= threshold:
+                found.append((other, order, score(other, order)))
                 if other not in removed:
                     removed.add(order)
     return found
 
 
-def rows_of(documents, schema, cut):
-    columns = {
-        "bundle": [d[0] for d in documents], "order": [d[1] for d in documents],
-        "text": [" ".join(d[2]).encode() for d in documents], "partners": [d[3] for d in documents],
-    }  # fmt: skip
-    return batches(columns, schema, cut)
+def of_pivots(documents):
+    """The rows of bundles of a pivot and its later partners, and the pairs."""
+    rows, pairs = [], []
+    for bundle, pivot, words, _ in documents:
+        partners = [d for d in documents if d[0] == bundle and pivot in d[3]]
+        rows += [(pivot, *d[1:]) for d in ([(bundle, pivot, words, []), *partners] if partners else [])]
+        pairs += [(pivot, d[1]) for d in partners]
+    return rows, pairs
 
 
-@contextmanager
-def piece_weight(weight):
-    """Few rows are compared at one go."""
+@settings(max_examples=200)
+@given(
+    st.sampled_from([1, 300, 1 << 21]), bundled(), st.sampled_from([0.3, 0.5, 0.8, 1.0]), st.integers(0, 12), cuts,
+    st.sampled_from(KEYS), st.booleans(),
+)  # fmt: skip
+def test_what_is_found_is_that_of_the_twin(weight, documents, threshold, boundary, cut, key, every):
+    """By walks, and by pivots and their partners; few rows are compared at one go."""
+    words = {d[1]: set(d[2]) for d in documents}
+
+    def score(a, b):
+        return naive.resemblance(words[a], words[b]) if words[a] else -1.0
+
+    def found(step, rows, schema, **how):
+        texts = [(bundle, order, " ".join(words).encode(), partners) for bundle, order, words, partners in rows]
+        made = batches(dict(zip(BUNDLES.names, zip(*texts, strict=True), strict=True)), schema, cut)
+        how |= {"method": Sets(), "shingling": Shingling(width=1), "key": key, "threshold": threshold, "boundary": boundary}
+        return run(step, made, **how)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pieces, "PIECE_WEIGHT", weight)
-        yield
-
-
-def compared(step, rows, method, key=KEYS[1], **how):
-    """What a step says of single words."""
-    return run(step, rows, method=method, shingling=Shingling(width=1), key=key, **how)
-
-
-@each_method
-@settings(max_examples=150)
-@given(
-    weights, bundled(), st.sampled_from([0.3, 0.5, 0.8, 1.0]), st.integers(0, 12), cuts, st.sampled_from(KEYS), st.booleans()
-)
-def test_walk_equals_twin(method, weight, documents, threshold, boundary, cut, key, every):
-    how = {"threshold": threshold, "boundary": boundary, "all_pairs": every}
-    with piece_weight(weight):
-        found = compared(walk, rows_of(documents, BUNDLES, cut), method, key, **how)
-    assert found == twin(documents, method.score, threshold, boundary, every)
-
-
-@each_method
-@settings(max_examples=150)
-@given(weights, bundled(), st.sampled_from([0.3, 0.8]), st.integers(0, 12), cuts, st.sampled_from(KEYS))
-def test_verify_compares_each_pivot_with_its_partners(method, weight, documents, threshold, boundary, cut, key):
-    words = {d[1]: d[2] for d in documents}
-    rows, expected = [], []
-    for _, pivot, _, _ in documents:
-        partners = [d[1] for d in documents if d[1] > pivot and pivot in d[3]]
-        rows += [(pivot, order, words[order], []) for order in ([pivot, *partners] if partners else [])]
-        for order in partners:
-            score = method.score(words[pivot], words[order])
-            expected += [(pivot, order, score)] * (score >= threshold and order >= boundary)
-    given_rows = rows_of(rows, BUNDLES.remove(BUNDLES.get_field_index("partners")), cut)
-    with piece_weight(weight):
-        assert compared(verify, given_rows, method, key, threshold=threshold, boundary=boundary) == expected
-
-
-@each_method
-@pytest.mark.parametrize("cut", [[], [1, 1, 4]])
-def test_estimates_are_compared_where_there_is_no_text(rng, method, cut):
-    slots = rng.integers(0, 2, (8, 2), dtype=np.uint32)
-    documents = [(0, order, slots[order], list(range(order))) for order in range(8)]
-    rows = [(bundle, order, words.tobytes(), partners) for bundle, order, words, partners in documents]
-    found = compared(walk, cut_rows(rows, ESTIMATED, cut), method, threshold=0.99, boundary=1)
-    assert found == twin(documents, method.estimate, 0.99, 1) and found
-
-
-scores = st.sampled_from([0.5, 0.75, 0.8, 1.0])
-
-
-@given(st.dictionaries(st.tuples(st.integers(0, 8), st.integers(0, 8)).filter(lambda p: p[0] < p[1]), scores), cuts)
-def test_the_best_match_is_named_the_first_of_equal_ones(matches, cut):
-    rows = sorted(((left, right, score) for (left, right), score in matches.items()), key=lambda row: (row[1], row[0]))
-    expected = []
-    for right, group in groupby(rows, key=lambda row: row[1]):
-        best = min(group, key=lambda row: (-row[2], row[0]))
-        expected.append((right, best[0], best[2]))
-    assert run(choose_survivors, cut_rows(rows, MATCHES, cut)) == expected
+        assert found(walk, documents, BUNDLES, all_pairs=every) == twin(documents, score, threshold, boundary, every)
+        rows, pairs = of_pivots(documents)
+        if rows:
+            wanted = [(a, b, score(a, b)) for a, b in pairs if score(a, b) >= threshold and b >= boundary]
+            assert found(verify, rows, BUNDLES.remove(BUNDLES.get_field_index("partners"))) == wanted

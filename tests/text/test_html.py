@@ -3,8 +3,8 @@
 import html
 import random
 from html.parser import HTMLParser
+from itertools import product
 
-import pytest
 from document_files import epub
 from json_lines import read_lines
 
@@ -39,14 +39,11 @@ class Naive(HTMLParser):
         self.text += data
 
 
-@pytest.mark.parametrize("around", ["<html><body><article>{}</article></body></html>", "<body>{}", "<main>{}</main>", "{}"])
-@pytest.mark.parametrize("tag", INLINE + BLOCKS)
-def test_single_characters_are_kept_in_any_element(tag, around):
-    for character in CHARACTERS:
-        page = around.format(
-            f"<p>東京</p><{tag}>{character}</{tag}><p>良い</p><{tag.upper()} title='a>b'>{character}</{tag.upper()}>"
-        )
-        assert bare(la.html_to_text(page)) == f"東京{character}良い{character}", page
+def test_single_characters_are_kept_in_any_element():
+    wholes = "<html><body><article>{}</article></body></html>", "<body>{}", "<main>{}</main>", "{}"
+    for around, tag, character in product(wholes, INLINE + BLOCKS, CHARACTERS):
+        inside = f"<p>東京</p><{tag}>{character}</{tag}><p>良い</p><{tag.upper()} title='a>b'>{character}</{tag.upper()}>"
+        assert bare(la.html_to_text(around.format(inside))) == f"東京{character}良い{character}"
 
 
 def test_inline_tags_neither_add_nor_remove_characters_and_blocks_part_words():
@@ -59,67 +56,68 @@ def test_inline_tags_neither_add_nor_remove_characters_and_blocks_part_words():
     assert la.html_to_text("<select><option>a<option>b</select><button>c</button>d") == "a\nb c d"
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_the_characters_are_those_of_another_parser(seed):
-    rng = random.Random(seed)
+ATOMS = [*CHARACTERS, "two words", "&amp;", "&eacute;", "&#x27;", "a &lt; b", "&nbsp;", "\n", "<br/>", "<!-- no -->"]
 
-    def some(depth):
-        if depth == 0 or rng.random() < 0.4:
-            return rng.choice(
-                [*CHARACTERS, "two words", "&amp;", "&eacute;", "&#x27;", "a &lt; b", "&nbsp;", "\n", "<br/>", "<!-- no -->"]
-            )
-        tag = rng.choice(INLINE + BLOCKS[:-4])
-        return f"<{tag} class='c' title=\"a>b\">{''.join(some(depth - 1) for _ in range(rng.randrange(5)))}</{tag}>"
 
-    page = "".join(some(5) for _ in range(20))
-    assert bare(la.html_to_text(page)) == bare(la.html_to_text(page, boilerplate=True)) == bare(Naive(page).text)
+def elements(rng, depth):
+    """Atoms in elements, in each other so deep."""
+    if depth == 0 or rng.random() < 0.4:
+        return rng.choice(ATOMS)
+    tag = rng.choice(INLINE + BLOCKS[:-4])
+    inside = "".join(elements(rng, depth - 1) for _ in range(rng.randrange(5)))
+    return f"<{tag} class='c' title=\"a>b\">{inside}</{tag}>"
+
+
+def test_the_characters_are_those_of_another_parser():
+    for seed in range(40):
+        rng = random.Random(seed)
+        page = "".join(elements(rng, 5) for _ in range(20))
+        assert bare(la.html_to_text(page)) == bare(la.html_to_text(page, boilerplate=True)) == bare(Naive(page).text)
 
 
 XHTML = '<html xmlns="http://www.w3.org/1999/xhtml">'
 
 
-@pytest.mark.parametrize(
-    "begin", ["", "<!DOCTYPE html>", '<?xml version="1.0"?>' + XHTML, XHTML, "<!doctype html [<!ENTITY e 'x'>]>"]
-)
-@pytest.mark.parametrize(
-    "left",
-    [
-        "<script/>", '<script src="a.js"/>', "<script src='a.js' >", "<SCRIPT SRC=a.js />", "<Script type='module' defer />", "<title/>",
-        "<TITLE />", "<title>Of a page", "<style/>", "<style type=text/css />", "<style>p { x: y }", "<textarea/>", "<textarea>",
-        "<noscript/>", "<noscript>", "<noscript><iframe src='x'/></noscript>", "<noscript><style/></noscript>",
-        "<noscript><p><script></noscript>", "<NoScript><img src=x></NOSCRIPT>", "<iframe src='x'/>", "<IFRAME src=x>", "<iframe/>",
-        "<template/>", "<template>", "<template><p>inert</p><script></template>", "<svg/>", "<svg><title/><style/></svg>",
-        "<svg><script/>", "<object/>", "<select/>", "<nav/>", "<nav>", "<aside/>", "<footer>", "<div class='menu'/>", "<xmp/>",
-        "<noframes/>", "<!-- left open >", "<!---->", "<!-->", "<![CDATA[", "<![endif]>", "<?php echo ?>", "</>", "<h:script/>", "<p/>",
-        "<script>x = 1;", "<script>if (a < b) { f('</p>') }</script>", "<script>d.write('<script src=x><\\/script>')</script>",
-    ],
-)  # fmt: skip
-def test_what_is_left_open_or_closes_itself_swallows_nothing(left, begin):
-    for page in (
-        f"{begin}<head>{left}</head><body><p>{TEXT}</p></body></html>",
-        f"{begin}<body><p>{TEXT}</p><div>{left}<p>{TEXT}</p>",
-    ):
-        found = la.html_to_text(page).split()
-        assert len(found) >= page.count(TEXT) * len(TEXT.split()) and " ".join(found).count(TEXT) == page.count(TEXT), page
-        assert not {"inert", "Of", "{", "(a", "1;"} & set(found), found
-    again = f"{begin}<head>{left}<title>t</title></head><body><p>{TEXT}</p><script>x()</script><textarea></textarea></body>"
-    assert TEXT in " ".join(la.html_to_text(again).split()) and "x()" not in la.html_to_text(again)
+BEGINS = ["", "<!DOCTYPE html>", '<?xml version="1.0"?>' + XHTML, XHTML, "<!doctype html [<!ENTITY e 'x'>]>"]
+LEFT = [
+    "<script/>", '<script src="a.js"/>', "<script src='a.js' >", "<SCRIPT SRC=a.js />", "<Script type='module' defer />", "<title/>",
+    "<TITLE />", "<title>Of a page", "<style/>", "<style type=text/css />", "<style>p { x: y }", "<textarea/>", "<textarea>",
+    "<noscript/>", "<noscript>", "<noscript><iframe src='x'/></noscript>", "<noscript><style/></noscript>",
+    "<noscript><p><script></noscript>", "<NoScript><img src=x></NOSCRIPT>", "<iframe src='x'/>", "<IFRAME src=x>", "<iframe/>",
+    "<template/>", "<template>", "<template><p>inert</p><script></template>", "<svg/>", "<svg><title/><style/></svg>",
+    "<svg><script/>", "<object/>", "<select/>", "<nav/>", "<nav>", "<aside/>", "<footer>", "<div class='menu'/>", "<xmp/>",
+    "<noframes/>", "<!-- left open >", "<!---->", "<!-->", "<![CDATA[", "<![endif]>", "<?php echo ?>", "</>", "<h:script/>", "<p/>",
+    "<script>x = 1;", "<script>if (a < b) { f('</p>') }</script>", "<script>d.write('<script src=x><\\/script>')</script>",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("page", "text"),
-    [
-        ("It&#x27;s &quot;so&quot; &amp; not &lt;so&gt;", "It's \"so\" & not <so>"), ("caf&eacute; cr&egrave;me", "café crème"),
-        ("&copy 2020 &AMP; caf&eacute", "© 2020 & café"), ("R&D, AT&T &unknown; &", "R&D, AT&T &unknown; &"), ("&#8212;&#X2014;&#151;", "———"),
-        ("two\n\nlines  & <p>", "two lines &"), ("two\n\nlines  stay", "two\n\nlines  stay"), ("a < b & c > d", "a < b & c > d"),
-        ("<p>&am<b>p;</b></p>", "&amp;"), ("<p>&amp;lt;b&amp;gt;</p>", "&lt;b&gt;"), (f"<p>&#{'9' * 5000};x", "\ufffdx"),
-        ("<p><![CDATA[a < b & <c>]]> d", "a < b & <c> d"), ("a<!-- <!-- --> b", "a b"), ("a<!-- > --> b <!-- - -- -->c", "a b c"),
-        ("<textarea>&eacute;<b></textarea>", "é<b>"), ("<template shadowrootmode=open><p>shown</p></template>", "shown"),
-        ("<a title='<p>'>x</a><img alt='>'>y<a b=c/>z", "xyz"), ("<noscript>enable it</noscript>x", "x"),
-    ],
-)  # fmt: skip
-def test_characters_are_decoded_where_html_has_them(page, text):
-    assert la.html_to_text(page) == text
+def test_what_is_left_open_or_closes_itself_swallows_nothing():
+    for left, begin in product(LEFT, BEGINS):
+        for page in (
+            f"{begin}<head>{left}</head><body><p>{TEXT}</p></body></html>",
+            f"{begin}<body><p>{TEXT}</p><div>{left}<p>{TEXT}</p>",
+        ):
+            found = la.html_to_text(page).split()
+            assert len(found) >= page.count(TEXT) * len(TEXT.split()) and " ".join(found).count(TEXT) == page.count(TEXT)
+            assert not {"inert", "Of", "{", "(a", "1;"} & set(found)
+        again = f"{begin}<head>{left}<title>t</title></head><body><p>{TEXT}</p><script>x()</script><textarea></textarea></body>"
+        assert TEXT in " ".join(la.html_to_text(again).split()) and "x()" not in la.html_to_text(again)
+
+
+DECODED = [
+    ("It&#x27;s &quot;so&quot; &amp; not &lt;so&gt;", "It's \"so\" & not <so>"), ("caf&eacute; cr&egrave;me", "café crème"),
+    ("&copy 2020 &AMP; caf&eacute", "© 2020 & café"), ("R&D, AT&T &unknown; &", "R&D, AT&T &unknown; &"), ("&#8212;&#X2014;&#151;", "———"),
+    ("two\n\nlines  & <p>", "two lines &"), ("two\n\nlines  stay", "two\n\nlines  stay"), ("a < b & c > d", "a < b & c > d"),
+    ("<p>&am<b>p;</b></p>", "&amp;"), ("<p>&amp;lt;b&amp;gt;</p>", "&lt;b&gt;"), (f"<p>&#{'9' * 5000};x", "\ufffdx"),
+    ("<p><![CDATA[a < b & <c>]]> d", "a < b & <c> d"), ("a<!-- <!-- --> b", "a b"), ("a<!-- > --> b <!-- - -- -->c", "a b c"),
+    ("<textarea>&eacute;<b></textarea>", "é<b>"), ("<template shadowrootmode=open><p>shown</p></template>", "shown"),
+    ("<a title='<p>'>x</a><img alt='>'>y<a b=c/>z", "xyz"), ("<noscript>enable it</noscript>x", "x"),
+]  # fmt: skip
+
+
+def test_characters_are_decoded_where_html_has_them():
+    for page, text in DECODED:
+        assert la.html_to_text(page) == text
 
 
 def test_texts_without_tags_are_html_too():
@@ -139,42 +137,41 @@ MENU = f"<ul>{MENU}</ul>"
 BODY = f"<h1>Tides</h1><p>{TEXT}</p><ul><li>の</li><li><a href='x'>は</a></li></ul>"
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        f"<html class='sidebar-visible'><body><nav id='sidebar' class='sidebar'>{MENU}</nav><div id='page-wrapper'><div class='page'>"
-        f"<div id='menu-bar'><button>x</button>Book</div><main>{BODY}</main><nav class='nav-wrapper'><a href='n'>next</a></nav></div></div>",
-        f"<body><div class='related' role='navigation'>{MENU}</div><div class='document'><div class='body' role='main'>{BODY}</div></div>"
-        f"<div class='sphinxsidebar' role='navigation'>{MENU}</div><div class='footer' role='contentinfo'>2020</div>",
-        f"<body><div class='related'>{MENU}</div><div class='document'><div class='body'>{BODY}</div></div>"
-        f"<div class='sphinxsidebar'><div class='sphinxsidebarwrapper'><h3>Contents</h3>{MENU}</div></div>",
-        f"<section data-toggle='wy-nav-shift' class='wy-nav-content-wrap'><nav class='wy-nav-top'>{MENU}</nav><div class='rst-content'>"
-        f"<div role='navigation'>{MENU}</div><div role='main' class='document'>{BODY}</div><footer>2020</footer></div></section>",
-        f"<div id='__docusaurus'><nav class='navbar'>{MENU}</nav><aside class='theme-doc-sidebar-container'>{MENU}</aside><main><nav "
-        f"aria-label='Breadcrumbs'>{MENU}</nav><article>{BODY}</article><div class='theme-doc-toc-desktop'>{MENU}</div></main></div>",
-        f"<div class='md-sidebar'><nav class='md-nav'>{MENU}</nav></div><article class='md-content'>{BODY}</article><footer>2020</footer>",
-        f"<div class='layout with-sidebar'><div id='toc'>{MENU}</div><div>{BODY}</div></div>",
-        f"<DIV CLASS=page><NAV>{MENU}</NAV><DIV ROLE=main>{BODY}</DIV></DIV>",
-    ],
-    ids=range(8),
-)  # fmt: skip
-def test_menus_of_documentation_are_no_main_text(page):
-    assert bare(la.html_to_text(page)) == bare(f"Tides{TEXT}のは")
-    assert "Entry 39" in la.html_to_text(page, boilerplate=True)
+MENUS = [
+    f"<html class='sidebar-visible'><body><nav id='sidebar' class='sidebar'>{MENU}</nav><div id='page-wrapper'><div class='page'>"
+    f"<div id='menu-bar'><button>x</button>Book</div><main>{BODY}</main><nav class='nav-wrapper'><a href='n'>next</a></nav></div></div>",
+    f"<body><div class='related' role='navigation'>{MENU}</div><div class='document'><div class='body' role='main'>{BODY}</div></div>"
+    f"<div class='sphinxsidebar' role='navigation'>{MENU}</div><div class='footer' role='contentinfo'>2020</div>",
+    f"<body><div class='related'>{MENU}</div><div class='document'><div class='body'>{BODY}</div></div>"
+    f"<div class='sphinxsidebar'><div class='sphinxsidebarwrapper'><h3>Contents</h3>{MENU}</div></div>",
+    f"<section data-toggle='wy-nav-shift' class='wy-nav-content-wrap'><nav class='wy-nav-top'>{MENU}</nav><div class='rst-content'>"
+    f"<div role='navigation'>{MENU}</div><div role='main' class='document'>{BODY}</div><footer>2020</footer></div></section>",
+    f"<div id='__docusaurus'><nav class='navbar'>{MENU}</nav><aside class='theme-doc-sidebar-container'>{MENU}</aside><main><nav "
+    f"aria-label='Breadcrumbs'>{MENU}</nav><article>{BODY}</article><div class='theme-doc-toc-desktop'>{MENU}</div></main></div>",
+    f"<div class='md-sidebar'><nav class='md-nav'>{MENU}</nav></div><article class='md-content'>{BODY}</article><footer>2020</footer>",
+    f"<div class='layout with-sidebar'><div id='toc'>{MENU}</div><div>{BODY}</div></div>",
+    f"<DIV CLASS=page><NAV>{MENU}</NAV><DIV ROLE=main>{BODY}</DIV></DIV>",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        f"<div class='menu'><h2>Dishes</h2><p>{TEXT}</p></div>", f"<aside>{TEXT} <a href='x'>y</a></aside><p>z</p>",
-        f"<article><p>x</p><footer>{TEXT}</footer></article>", f"<blockquote>x<footer>{TEXT}</footer></blockquote><p>y</p>",
-        f"<nav><main>{TEXT}</main></nav>", f"<div class='with sidebar'><p>{TEXT}</p><ul>{MENU[:300]}</ul></div>", f"<nav>menu<p>{TEXT}</p>",
-        f"<div><nav>menu</div><p>{TEXT}</p>", f"<p class='nav'>{TEXT}</p>", f"<p hidden>{TEXT}</p><p>x</p>",
-        f"<figure><pre>{TEXT}</pre><figcaption>x</figcaption></figure>",
-    ],
-)  # fmt: skip
-def test_what_only_looks_like_a_menu_is_main_text(page):
-    assert TEXT in la.html_to_text(page)
+def test_menus_of_documentation_are_no_main_text():
+    for page in MENUS:
+        assert bare(la.html_to_text(page)) == bare(f"Tides{TEXT}のは")
+        assert "Entry 39" in la.html_to_text(page, boilerplate=True)
+
+
+NO_MENUS = [
+    f"<div class='menu'><h2>Dishes</h2><p>{TEXT}</p></div>", f"<aside>{TEXT} <a href='x'>y</a></aside><p>z</p>",
+    f"<article><p>x</p><footer>{TEXT}</footer></article>", f"<blockquote>x<footer>{TEXT}</footer></blockquote><p>y</p>",
+    f"<nav><main>{TEXT}</main></nav>", f"<div class='with sidebar'><p>{TEXT}</p><ul>{MENU[:300]}</ul></div>", f"<nav>menu<p>{TEXT}</p>",
+    f"<div><nav>menu</div><p>{TEXT}</p>", f"<p class='nav'>{TEXT}</p>", f"<p hidden>{TEXT}</p><p>x</p>",
+    f"<figure><pre>{TEXT}</pre><figcaption>x</figcaption></figure>",
+]  # fmt: skip
+
+
+def test_what_only_looks_like_a_menu_is_main_text():
+    for page in NO_MENUS:
+        assert TEXT in la.html_to_text(page)
 
 
 LITTLE = {

@@ -2,21 +2,16 @@
 
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive.hashing import keyed_digest
-from naive.text import pieces
+from naive.text import decoded, pieces
 
 import lookalike as la
-from lookalike.errors import InputDataError
-from lookalike.hashing import digest_secret
 from lookalike.methods.method import COSINE, JACCARD, rows_of_pieces
-from lookalike.text import hashes
 from lookalike.text import numbering as room
 from lookalike.text.numbering import KnownText, Vocabulary, numbering
 from lookalike.text.shingle import Shingling
@@ -60,18 +55,6 @@ def test_numbers_are_those_of_the_shingles_themselves(unit, texts, width, fold_c
     check(texts, Shingling(unit=unit, width=width, fold_case=fold_case), key, cuts)
 
 
-@pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
-def test_growing_changes_no_number(unit, monkeypatch, rng):
-    """In a thread that has no room from before, so that tables grow, and with rows that do not fit in what is read at a time."""
-    monkeypatch.setattr(hashes, "AT_A_TIME", 8)
-    names = np.array([f"{'w' * int(n % 20)}{n}" for n in range(400)])
-    texts = [" ".join(rng.choice(names, int(rng.integers(0, 60)))) for _ in range(40)]
-    texts += ["\n".join(texts[:3]), *texts[:5]]
-    with ThreadPoolExecutor(1) as thread:
-        for width in (1, 3, 50):
-            thread.submit(check, texts, Shingling(unit=unit, width=width), KEYS[1], [3, 4]).result()
-
-
 EDITS = [
     "",
     " ",
@@ -86,78 +69,61 @@ EDITS = [
     "日",
     "本語 ",
     "y" * 70,
-    " " + "z" * 16 + " ",
+    f" {'z' * 16} ",
     "\0",
     " the of ",
+    b"\xff",
+    b"\xe6\x97",
 ]
+EDITS = [edit if isinstance(edit, bytes) else edit.encode() for edit in EDITS]
 
 
 def spliced(rng, texts):
-    """A text made of stretches of earlier ones, with something small between them."""
+    """Bytes made of stretches of earlier texts, cut within characters too, with something small between them."""
     parts = []
     for _ in range(int(rng.integers(1, 6))):
         text = texts[int(rng.integers(len(texts)))]
         begin, size = int(rng.integers(len(text) + 1)), int(rng.choice([1, 5, 30, 200, 2000]))
         parts += [text[begin : begin + size], EDITS[int(rng.integers(len(EDITS)))]]
-    return "".join(parts)
+    return b"".join(parts)
 
 
 @pytest.mark.parametrize(("unit", "width"), [("word", 1), ("word", 2), ("word", 5), ("word", 40), ("line", 1), ("line", 3)])
 def test_walking_gives_the_numbers_that_tokens_have(unit, width, rng):
     """Texts made of each other: runs that begin and end anywhere, in segments that are being written, repeats, short rows."""
     names = ["a", "of", "The", "straße", "日本", "x" * 16, "y" * 70, "é", "word", "sentence", "\n", "same", "same"]
-    shingling = Shingling(unit=unit, width=width)
-    for _ in range(60):
-        texts = [" ".join(rng.choice(names, int(rng.integers(1, 80)))) for _ in range(3)] + ["b " * int(rng.integers(1, 300))]
+    shingling = Shingling(unit=unit, width=width, normalization="none")
+    for turn in range(60):
+        texts = [" ".join(rng.choice(names, int(rng.integers(1, 80)))).encode() for _ in range(3)] + [
+            b"b " * int(rng.integers(1, 300))
+        ]
         for _ in range(20):
             texts.append(spliced(rng, texts))
-        by_token, by_walk = Vocabulary(shingling, KEYS[1]), KnownText(shingling, KEYS[1])
-        for piece in (texts[:10], texts[10:]):
-            data = from_strings(piece)
-            numbers, offsets = by_token.number(data)
-            walked, ends = by_walk.number(data)
-            assert ends.tolist() == offsets.tolist() and walked.tolist() == numbers.tolist()
-        packed, left = [texts[:10], texts[10:]], np.arange(len(texts)).repeat(len(texts))
+        packed = [from_strings(piece) for piece in (texts[:10], texts[10:])]
+        by_token, by_walk, numbers = Vocabulary(shingling, KEYS[1]), KnownText(shingling, KEYS[1]), []
+        for data in packed:
+            wanted, offsets = by_token.number(data)
+            assert [part.tolist() for part in by_walk.number(data)] == [wanted.tolist(), offsets.tolist()]
+            numbers += wanted.tolist()
+        assert turn or numbers == numbered_twin(map(decoded, texts), shingling)[0]
+        left, right = (side.ravel() for side in np.indices((len(texts), len(texts))))
         for kind in (JACCARD, COSINE):
             of_numbers, of_texts = (
-                rows_of_pieces((known.piece(from_strings(piece)) for piece in packed), kind)
-                for known in (Vocabulary(shingling, KEYS[1]), KnownText(shingling, KEYS[1]))
+                rows_of_pieces(map(known(shingling, KEYS[1]).piece, packed), kind).compare(left, right, 0.0)
+                for known in (Vocabulary, KnownText)
             )
-            right = np.tile(np.arange(len(texts)), len(texts))
-            assert of_texts.compare(left, right, 0.0).tolist() == of_numbers.compare(left, right, 0.0).tolist()
-
-
-def test_bytes_that_are_no_text_and_marks_are_walked_alike(rng):
-    shingling = Shingling(normalization="none")
-    for _ in range(100):
-        rows = [rng.choice([32, 97, 65, 0xE9, 0xCC, 0x81, 0xFF, 0xFE, 0, 0xE6, 0x97, 0xA5], int(rng.integers(1, 300)),
-                           p=[0.3, 0.3] + [0.04] * 10).astype(np.uint8).tobytes() for _ in range(4)]  # fmt: skip
-        rows += [rows[0][:150] + rows[1], rows[1][3:] + rows[0], rows[2] * 2]
-        data = from_strings(rows)
-        numbers, walked = Vocabulary(shingling, KEYS[0]).number(data)[0].tolist(), KnownText(shingling, KEYS[0]).number(data)[0]
-        assert walked.tolist() == numbers
-
-
-def test_a_tokenizer_is_numbered_by_its_tokens():
-    shingling = Shingling(width=2, tokenizer=lambda text: text.split("|"), fold_case=False)
-    texts = ["a|b|a|b", "|", "", "a|b" + "c" * 30, "a|b" + "c" * 30 + "|", "A|b"]
-    known = {}
-    rows = [[known.setdefault(s, len(known)) for s in zip(t.split("|"), t.split("|")[1:], strict=False)] or
-            [known.setdefault((t,), len(known))] for t in texts]  # fmt: skip
-    numbers, offsets = Vocabulary(shingling, KEYS[2]).number(from_strings(texts))
-    assert numbers.tolist() == [n for row in rows for n in row] and np.diff(offsets).tolist() == list(map(len, rows))
-    with pytest.raises(InputDataError, match="row 0: the tokenizer failed"):
-        Vocabulary(Shingling(tokenizer=lambda text: 1 / 0), KEYS[0]).number(from_strings(["a"]))
+            assert of_texts.tolist() == of_numbers.tolist()
 
 
 def test_texts_with_one_public_hash_have_numbers_of_their_own():
     """Found by a search of minutes: five words whose shingle has the hash of four others, for whoever knows the program."""
-    forged, victim = "ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor"
-    assert la.shingle([forged, victim]).resemblance(0, 1) == 1.0
-    for numbers in (Vocabulary(Shingling(), KEYS[1]), KnownText(Shingling(), KEYS[1])):
-        assert numbers.number(from_strings([forged, victim]))[0].tolist() == [0, 1]
-    assert la.dedup([victim, forged]).keep.all()
-    assert len(la.pairs([victim, forged], threshold=0.1)) == 0
+    forged = ["ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor"]
+    assert la.shingle(forged).resemblance(0, 1) == 1.0
+    for key in KEYS[:2]:
+        assert la.shingle(forged, key=key).resemblance(0, 1) == 0.0
+    for known in (Vocabulary, KnownText):
+        assert known(Shingling(), KEYS[1]).number(from_strings(forged))[0].tolist() == [0, 1]
+    assert la.dedup(forged).keep.all() and len(la.pairs(forged, threshold=0.1)) == 0
 
 
 def test_comparing_decides_whatever_the_hash(monkeypatch, rng):
@@ -166,12 +132,11 @@ def test_comparing_decides_whatever_the_hash(monkeypatch, rng):
     for high in (1, 2 << 56):
         monkeypatch.setattr(room, "secret_words", lambda *_, high=high: np.array([0, high, 0, 7], np.uint64))
         texts = [" ".join(rng.choice(["ab", "ba", "aa", "cd", "abc"], 40)) for _ in range(12)]
-        for unit in ("word", "byte"):
-            for width in (1, 3, 4):
-                shingling = Shingling(unit=unit, width=width)
-                check(texts + texts[:4], shingling, KEYS[1], [5])
-                numbers, _ = Vocabulary(shingling, KEYS[1]).number(from_strings(texts))
-                assert numbers.tolist() == numbered_twin(texts, shingling)[0]
+        for unit, width in product(("word", "byte"), (1, 3, 4)):
+            shingling = Shingling(unit=unit, width=width)
+            check(texts + texts[:4], shingling, KEYS[1], [5])
+            numbers, _ = Vocabulary(shingling, KEYS[1]).number(from_strings(texts))
+            assert numbers.tolist() == numbered_twin(texts, shingling)[0]
 
 
 NUMBERING = """
@@ -188,37 +153,8 @@ print(numbers.max(), peak_memory() - before)
 """
 
 
-@pytest.mark.parametrize("unit", ["word", "char"])
-def test_short_texts_take_little_memory_whatever_the_width(unit):
-    done = subprocess.run([sys.executable, "-c", NUMBERING, unit], capture_output=True, text=True, check=True)
-    known, taken = map(int, done.stdout.split())
-    assert known == 9_999
-    assert taken < 30_000_000
-
-
-@pytest.mark.parametrize("unit", ["word", "char", "byte", "line"])
-@pytest.mark.parametrize("most", [1, 7, 1 << 16])
-def test_keys_of_tokens_at_every_size(unit, most, monkeypatch):
-    """Texts and tokens that end around the blocks of 64 bytes, by their keys; batches of rows change nothing."""
-    monkeypatch.setattr(hashes, "AT_A_TIME", most)
-    sizes = [0, 1, 7, 8, 15, 16, 61, 62, 63, 64, 65, 127, 128, 129]
-    around = product(("", "a "), ("", "\nb", " " * 64), enumerate(sizes))
-    texts = ["\n", "a b\nc", *(start + "xyé"[i % 3] * n + end for start, end, (i, n) in around)]
-    points = digest_secret(KEYS[1], "tokens")
-    found = [[list(map(tuple, keys[begin:end].tolist())) for begin, end in pairwise(offsets.tolist())]
-             for offsets, keys in hashes.token_rows(Shingling(unit=unit), points, from_strings(texts))]  # fmt: skip
-    assert all(sum(map(len, rows[:-1])) < most for rows in found)
-    expected = [[key_twin(piece, unit, points.tolist()) for piece in pieces(text, unit)] for text in texts]
-    assert [row for rows in found for row in rows] == expected
-
-
-def key_twin(piece, unit, secret):
-    """The key of a token: of a character or byte its number and a one, of others their bytes and their number, or a digest."""
-    if unit in ("char", "byte"):
-        return (ord(piece) if unit == "char" else piece, 1)
-    token = piece.encode()
-    if len(token) > 15:
-        a, b = keyed_digest(token, secret)
-        return a, b | 1 << 63
-    key = int.from_bytes(token, "little") | len(token) << 120
-    return key % (1 << 64), key >> 64
+def test_short_texts_take_little_memory_whatever_the_width():
+    for unit in ("word", "char"):
+        done = subprocess.run([sys.executable, "-c", NUMBERING, unit], capture_output=True, text=True, check=True)
+        known, taken = map(int, done.stdout.split())
+        assert known == 9_999 and taken < 30_000_000

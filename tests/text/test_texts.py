@@ -8,73 +8,66 @@ import pytest
 import lookalike as la
 from lookalike.errors import InputDataError, ParameterError
 
+MISSING = ["a", None, "b c"]
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ["a", None, "b c"],
+
+def test_missing_texts_are_empty():
+    for texts in (
+        MISSING,
         ("a", None, b"b c"),
-        iter(["a", None, "b c"]),
-        np.array(["a", None, "b c"], object),
+        iter(MISSING),
+        np.array(MISSING, object),
         np.array(["a", "", "b c"]),
         np.array([b"a", b"", b"b c"]),
-        pd.Series(["a", None, "b c"]),
+        pd.Series(MISSING),
         pd.Series(["a", float("nan"), b"b c"], dtype=object),
         pd.Series(["a", pd.NA, "b c"], dtype="string"),
-        pd.Series(["a", None, "b c"], dtype="category"),
-        pa.array(["a", None, "b c"]),
-        pa.array(["x", "a", None, "b c"])[1:],
-        pa.array(["a", None, "b c"]).dictionary_encode(),
-    ],
-    ids=range(13),
-)
-def test_missing_texts_are_empty(texts):
-    assert la.shingle(texts, width=1).sizes.tolist() == [1, 0, 2]
+        pd.Series(MISSING, dtype="category"),
+        pa.array(MISSING),
+        pa.array(["x", *MISSING])[1:],
+        pa.array(MISSING).dictionary_encode(),
+        pa.chunked_array([MISSING[:2], MISSING[2:]]),
+    ):
+        found = la.shingle(texts, width=1)
+        assert found.sizes.tolist() == [1, 0, 2] and found.values.tolist() == la.shingle(["a", "b c"], width=1).values.tolist()
 
 
-def test_texts_in_several_chunks_have_the_shingles_of_all():
-    found, wanted = (la.shingle(texts, width=1) for texts in (pa.chunked_array([["a b", "c d"], ["e"]]), ["a b", "c d", "e"]))
-    assert found.sizes.tolist() == [2, 2, 1] and found.values.tolist() == wanted.values.tolist()
-
-
-@pytest.mark.parametrize(
-    ("texts", "message"),
-    [
+def test_what_is_not_a_text_is_refused_by_row():
+    for texts, message in (
         (["a", 3], "row 1: a text must be a str; this one is int: 3"),
         (["fine", "ab\ud800cd"], "row 1: .*lone surrogate at character 2"),
-        (["a", float("nan")], "row 1: a text must be a str; this one is float: nan"),
-        (["a", pd.NA], "row 1: a text must be a str; this one is NAType"),
-        (np.array(["a", "b", float("nan")], object), "row 2: a text must be a str; this one is float: nan"),
-        (np.array(["a", 3], object), "row 1: a text must be a str; this one is int: 3"),
+        (["a", float("nan")], "row 1: .* float: nan"),
+        (["a", pd.NA], "row 1: .* NAType"),
+        (np.array(["a", "b", float("nan")], object), "row 2: .* float: nan"),
+        (np.array(["a", 3], object), "row 1: .* int: 3"),
         (np.arange(2), "row 0: a text must be a str"),
         (np.array([["a"], ["b"]]), r"got an array of shape \(2, 1\)"),
         (np.array("a b"), r"got an array of shape \(\)"),
-        (np.array(["a", "\ud800"], object), r"row 1: .*lone surrogate at character 0.*encoding_errors='replace'"),
-        (pd.Series(["a", None, 3], dtype=object), "row 2: a text must be a str; this one is int: 3"),
+        (np.array(["a", "\ud800"], object), "row 1: .*lone surrogate at character 0.*encoding_errors='replace'"),
+        (pd.Series(["a", None, 3], dtype=object), "row 2: .* int: 3"),
         (pd.Series(["a", "\ud800"], dtype=object), "row 1: .*lone surrogate"),
-        ({"a": "b"}, "a list of str or a column; got dict"),
-        ({"a", "b"}, "a list of str or a column; got a set"),
+        ({"a": "b"}, "got dict"),
+        ({"a", "b"}, "got a set"),
         (b"a b", "put it into a list"),
         (None, "got NoneType"),
-    ],
-    ids=range(16),
-)
-def test_what_is_not_a_text_is_refused_by_row(texts, message):
-    with pytest.raises(InputDataError, match=message):
-        la.shingle(texts, width=1)
+    ):
+        with pytest.raises(InputDataError, match=message):
+            la.shingle(texts, width=1)
 
 
-@pytest.mark.parametrize("make", [list, lambda x: np.array(x, object), lambda x: pd.Series(x, dtype=object)])
-def test_lone_surrogates_separate_words_where_asked_for(make):
-    assert la.shingle(make(["a", "x\ud800b"]), width=1, encoding_errors="replace").sizes.tolist() == [1, 2]
+def test_lone_surrogates_separate_words_where_asked_for():
+    some = ["a", "x\ud800b"]
+    for texts in (some, np.array(some, object), pd.Series(some, dtype=object)):
+        assert la.shingle(texts, width=1, encoding_errors="replace").sizes.tolist() == [1, 2]
 
 
 FAILED, YIELDS = "the tokenizer failed: ", "the tokenizer must yield "
 
 
-@pytest.mark.parametrize(
-    ("tokenizer", "message"),
-    [
+def test_failures_of_a_tokenizer_name_the_row():
+    """Also in a column of several chunks, and beside rows of no tokens and of many."""
+    texts = pa.chunked_array([["a", "b"], ["c", "d", "", "e"]])
+    for tokenizer, message in (
         (lambda t: [t, str(1 // len(t))], FAILED + "ZeroDivisionError"),
         (lambda t: (x for x in [t, str(1 // len(t))]), FAILED + "ZeroDivisionError"),
         (lambda t: [t] if t else None, FAILED + "TypeError"),
@@ -83,14 +76,9 @@ FAILED, YIELDS = "the tokenizer failed: ", "the tokenizer must yield "
         (lambda t: [t] if t else ["a", None], YIELDS + "str; it yielded None"),
         (lambda t: [t] if t else ["a", b"a"], YIELDS + "str; it yielded b'a'"),
         (lambda t: [t] if t else ["a", "b\ud800"], r"the tokenizer yielded 'b\\ud800': surrogates"),
-    ],
-    ids=range(8),
-)
-def test_failures_of_a_tokenizer_name_the_row(tokenizer, message):
-    """Also in a column of several chunks, and beside rows of no tokens and of many."""
-    texts = pa.chunked_array([["a", "b"], ["c", "d", "", "e"]])
-    with pytest.raises(InputDataError, match=f"row 4: {message}"):
-        la.shingle(texts, tokenizer=tokenizer)
+    ):
+        with pytest.raises(InputDataError, match=f"row 4: {message}"):
+            la.shingle(texts, tokenizer=tokenizer)
 
 
 def test_failures_of_a_tokenizer_name_the_row_of_a_job():
@@ -105,12 +93,11 @@ def test_tokens_may_come_from_a_generator():
     assert lazy.values.tolist() == la.shingle(["a b", "c", ""], tokenizer=str.split, width=1).values.tolist()
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"width": "5"}, {"width": 2.5}, {"fold_case": "no"}, {"tokenizer": "words"}, {"encoding_errors": "ignore"}]
-)
-def test_parameters_of_the_wrong_type_are_refused(wrong):
-    with pytest.raises(ParameterError, match=next(iter(wrong))):
-        la.shingle(["a"], **wrong)
+def test_parameters_of_the_wrong_type_are_refused():
+    wrong = ("width", "5"), ("width", 2.5), ("fold_case", "no"), ("tokenizer", "words"), ("encoding_errors", "ignore")
+    for name, value in wrong:
+        with pytest.raises(ParameterError, match=name):
+            la.shingle(["a"], **{name: value})
 
 
 def test_numbers_of_numpy_are_numbers():

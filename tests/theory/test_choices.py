@@ -1,7 +1,7 @@
 """The choice of a sketch for a budget where the number of permutations is fixed: fractions use it up, and err as is said."""
 
 import json
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from theory.test_likelihood import match, matches
 
 import lookalike as la
 from lookalike.errors import ParameterError
-from lookalike.sketches import BBit, FastSimilarity, Fractional, PermutationMinHash, Signatures, XorBits
+from lookalike.sketches import FastSimilarity, Fractional, PermutationMinHash, Signatures, XorBits
 from lookalike.theory import choose, mixture, xor_bits
 from lookalike.theory.mixture import Part
 
@@ -32,124 +32,95 @@ def test_half_a_bit_more_is_used():
     assert two.standard_error < plan.sketch.standard_error < whole.standard_error
 
 
-@pytest.mark.parametrize(
-    ("sketch_bytes", "packing"),
-    [(32, BBit(bits=1)), (64, BBit(bits=2)), (16, XorBits(combined=2))],
-)
-def test_budgets_of_whole_kinds_are_those(sketch_bytes, packing):
-    plan = la.plan(threshold=0.5 if sketch_bytes > 16 else 0.9, permutations=256, sketch_bytes=sketch_bytes)
-    assert plan.packing == packing and plan.sketch.permutations == 256
-    assert packed_bytes(packing, 256) == sketch_bytes
-
-
-@pytest.mark.parametrize("resemblance", [0.2, 0.5, 0.8, 0.95])
-def test_with_free_permutations_no_mixture_is_better(resemblance):
-    """By theory a mixture never uses a bit better than its better part."""
-    for bits in (64, 320, 384, 1000):
-        free = choose.for_memory(resemblance, bits)
-        assert free.scheme in ("bbit", "xor_bits") and len(free.shares) == 1
-        assert free.permutations == free.slots * free.combined
-        for k in (64, 256):
-            try:
-                fixed = choose.for_memory(resemblance, bits, permutations=k)
-            except ParameterError:
-                continue
-            assert free.standard_error <= fixed.standard_error * (1 + 1e-9) or free.scheme == "xor_bits"
-
-
-@pytest.mark.parametrize(("resemblance", "density", "k"), [(0.3, 0.0, 150), (0.7, 0.4, 150), (0.3, 0.4, 192), (0.7, 0.0, 192)])
-def test_no_mixture_of_whole_bits_would_be_better(resemblance, density, k):
+def test_no_mixture_of_whole_bits_would_be_better():
     """Every pair of numbers of bits and every number of slots, against the one that is chosen."""
-    words, best = 7, np.inf
-    for low, high, slots in product(choose.BITS, choose.BITS, range(1, k)):
-        parts = [Part(slots=k - slots, bits=low), Part(slots=slots, bits=high)]
-        if sum(-(-p.slots // 64) * p.bits for p in parts) <= words:
-            best = min(best, float(mixture.variance(resemblance, parts, density, density)))
-    found = choose.for_memory(resemblance, 64 * words, density, permutations=k)
-    assert found.standard_error <= best**0.5 * (1 + 1e-9)
-    for few in range(3, 12):
-        found = choose.for_memory(resemblance, 64 * few, density, permutations=k)
-        assert packed_bytes(Fractional(shares=found.shares), k) <= 8 * few
+    words = 7
+    for r, density, k in [(0.3, 0.0, 150), (0.7, 0.4, 150), (0.3, 0.4, 192), (0.7, 0.0, 192)]:
+        mixed = (
+            [Part(slots=k - slots, bits=low), Part(slots=slots, bits=high)]
+            for (low, high), slots in product(combinations(choose.BITS, 2), range(1, k))
+        )
+        fit = (parts for parts in mixed if sum(-(-p.slots // 64) * p.bits for p in parts) <= words)
+        best = min(float(mixture.variance(r, parts, density, density)) for parts in fit)
+        assert choose.for_memory(r, 64 * words, density, permutations=k).standard_error <= best**0.5 * (1 + 1e-9)
+        for few in range(3, 12):
+            found = choose.for_memory(r, 64 * few, density, permutations=k)
+            assert packed_bytes(Fractional(shares=found.shares), k) <= 8 * few
 
 
-@pytest.mark.parametrize(("resemblance", "density", "k", "bits"), [
-    (0.8, 1e-6, 256, 384), (0.8, 1e-6, 256, 320), (0.9, 1e-6, 384, 256), (0.85, 0.5, 256, 320), (0.3, 0.3, 256, 640), (0.6, 1e-6, 512, 192),
-])  # fmt: skip
-def test_a_chosen_mixture_has_the_error_that_is_stated(rng, resemblance, density, k, bits):
+def test_a_chosen_mixture_has_the_error_that_is_stated(rng):
     """Sketches of true minima, packed and compared: the mean squared error within five standard errors and 2 %."""
     n = 4000
-    chosen = choose.for_memory(resemblance, bits, density, permutations=k)
-    assert len(chosen.shares) == 2 and chosen.total_bits <= bits
-    slots = np.stack(minima(rng, resemblance, density, density, (n, k)), axis=1).reshape(2 * n, k).astype(np.uint64)
-    scheme = PermutationMinHash(universe=1 << 40, permutations=k)
-    packed = Fractional(shares=chosen.shares).pack(Signatures(slots, scheme, "minima", np.full(2 * n, density)))
-    assert packed.n_bytes <= 2 * n * bits / 8
-    squares = (estimated(packed) - resemblance) ** 2
-    assert abs(squares.mean() - chosen.standard_error**2) < 5 * squares.std() / n**0.5 + 0.02 * chosen.standard_error**2
+    for resemblance, density, k, bits in [
+        (0.8, 1e-6, 256, 320),
+        (0.9, 1e-6, 384, 256),
+        (0.85, 0.5, 256, 320),
+        (0.3, 0.3, 256, 640),
+    ]:
+        chosen = choose.for_memory(resemblance, bits, density, permutations=k)
+        assert len(chosen.shares) == 2 and chosen.total_bits <= bits
+        slots = np.stack(minima(rng, resemblance, density, density, (n, k)), axis=1).reshape(2 * n, k).astype(np.uint64)
+        scheme = PermutationMinHash(universe=1 << 40, permutations=k)
+        packed = Fractional(shares=chosen.shares).pack(Signatures(slots, scheme, "minima", np.full(2 * n, density)))
+        assert packed.n_bytes <= 2 * n * bits / 8
+        squares, stated = (estimated(packed) - resemblance) ** 2, chosen.standard_error**2
+        assert abs(squares.mean() - stated) < 5 * squares.std() / n**0.5 + 0.02 * stated
 
 
 def test_densities_reach_the_choice():
     free, dense = (la.plan(threshold=0.8, standard_error=0.02, density=d).sketch for d in (0.0, 0.6))
     assert free == choose.for_error(0.8, 0.02) and dense == choose.for_error(0.8, 0.02, 0.6) != free
-    assert la.plan(threshold=0.3, sketch_bytes=16, density=0.6).sketch == choose.for_memory(0.3, 128, 0.6)
-    assert la.plan(threshold=0.3, sketch_bytes=16, density=0.6).sketch.scheme == "bbit"
-    fixed = la.plan(threshold=0.3, sketch_bytes=80, density=0.6, permutations=256)
-    assert fixed.sketch == choose.for_memory(0.3, 640, 0.6, permutations=256)
+    for bits, permutations, scheme in ((128, None, "bbit"), (640, 256, "fractional")):
+        found = la.plan(threshold=0.3, sketch_bytes=bits // 8, density=0.6, permutations=permutations)
+        assert found.sketch == choose.for_memory(0.3, bits, 0.6, permutations=permutations) and found.sketch.scheme == scheme
     assert la.plan().packing is None and la.plan(sketch_bytes=48).packing == XorBits(combined=3)
-    assert json.loads(json.dumps(fixed.to_dict()))["sketch"]["shares"] == [list(share) for share in fixed.sketch.shares]
+    assert json.loads(json.dumps(found.to_dict()))["sketch"]["shares"] == [list(share) for share in found.sketch.shares]
 
 
-@pytest.mark.parametrize("r", [0.2, 0.4, 0.6])
-@pytest.mark.parametrize("error", np.geomspace(0.05, 0.2, 12))
-def test_a_slot_fewer_would_err_more(r, error):
+def test_a_slot_fewer_would_err_more():
     """By the error over all counts, and by the delta method."""
+    for r, error in product([0.2, 0.4, 0.6], np.geomspace(0.05, 0.2, 12)):
+        slots = choose.for_error(r, error, bits=(), combined=(2,)).slots
+        of_slots, of_fewer = (
+            max(xor_bits.mean_squared_error(r, 2, n), xor_bits.variance(r, 2, n)) ** 0.5 for n in (slots, slots - 1)
+        )
+        assert of_slots <= error * (1 + 1e-8) and of_fewer > error
 
-    def error_of(n):
-        return max(xor_bits.mean_squared_error(r, 2, n), xor_bits.variance(r, 2, n)) ** 0.5
 
-    slots = choose.for_error(r, error, bits=(), combined=(2,)).slots
-    assert error_of(slots) <= error * (1 + 1e-8) and error_of(slots - 1) > error
-
-
-@pytest.mark.parametrize(("singles", "pairs"), [(64, 64), (20, 200), (60, 40)])
-@pytest.mark.parametrize("r", [0.02, 0.1, 0.2, 0.4, 0.7])
-def test_errors_of_mixtures_are_those_over_all_counts(singles, pairs, r):
+def test_errors_of_mixtures_are_those_over_all_counts():
     """Of the estimate whose expected share is the one found, or 0 if lower; a normal share errs by a few per cent.
 
     Never less is stated than the slope tells: where estimates are cut off, they err less.
     """
-    parts = [Part(slots=singles), Part(slots=pairs, combined=2)]
-    grid = np.linspace(-singles / pairs / 2, 1, 100_001)  # the expected share falls before
-    expected = matches(parts, grid, 0.0, 0.0)
-    counts = np.arange(singles + pairs + 1)
-    chances = np.convolve(*(binom.pmf(np.arange(p.slots + 1), p.slots, match(p, r, 0.0, 0.0)) for p in parts))
-    exact = (chances * (np.interp(counts, expected, grid) - r) ** 2).sum()
-    slope = singles / 2 + pairs * r
-    by_slope = sum(p.slots * match(p, r, 0.0, 0.0) * (1 - match(p, r, 0.0, 0.0)) for p in parts) / slope**2
-    assert choose._pooled_error(r, parts, 0.0) == pytest.approx(max(exact, by_slope) ** 0.5, rel=0.03)
+    for (singles, pairs), r in product([(64, 64), (20, 200), (60, 40)], [0.02, 0.1, 0.2, 0.4, 0.7]):
+        parts = [Part(slots=singles), Part(slots=pairs, combined=2)]
+        grid = np.linspace(-singles / pairs / 2, 1, 100_001)  # the expected share falls before
+        chances = np.convolve(*(binom.pmf(np.arange(p.slots + 1), p.slots, match(p, r, 0.0, 0.0)) for p in parts))
+        found = np.interp(np.arange(singles + pairs + 1), matches(parts, grid, 0.0, 0.0), grid)
+        spread = sum(p.slots * match(p, r, 0.0, 0.0) * (1 - match(p, r, 0.0, 0.0)) for p in parts)
+        exact, by_slope = (chances * (found - r) ** 2).sum(), spread / (singles / 2 + pairs * r) ** 2
+        assert choose._pooled_error(r, parts, 0.0) == pytest.approx(max(exact, by_slope) ** 0.5, rel=0.03)
 
 
-@pytest.mark.parametrize("density", [0.0, 0.3, 0.5])
-def test_combined_bits_are_offered_where_they_tell_resemblances_apart(density):
+def test_combined_bits_are_offered_where_they_tell_resemblances_apart():
     """Single bits match in half of the slots or more; fewer would look like more."""
-    for r in np.linspace(0.01, 0.99, 50):
+    for density, r in product([0.0, 0.3, 0.5], np.linspace(0.01, 0.99, 50)):
         offered = "xor_bits" in {scheme for scheme, *_ in choose.candidates(r, density)}
         assert offered == (match(Part(slots=1), r, density, density) >= 0.5)
 
 
-@pytest.mark.parametrize(("resemblance", "slots"), [(0.6, 64), (0.9, 64), (0.7, 128)])
-def test_two_slots_together_are_named_so_and_err_as_all_counts_say(resemblance, slots):
-    found = choose.for_memory(resemblance, slots, permutations=2 * slots)
-    assert (found.scheme, found.combined, found.slots, found.shares) == ("xor_bits", 2, slots, ((0.5, 1.0),))
-    assert found.standard_error == pytest.approx(xor_bits.mean_squared_error(resemblance, 2, slots) ** 0.5, rel=1e-9)
-    assert choose.for_memory(resemblance, 3 * slots, permutations=2 * slots).scheme == "fractional"
+def test_two_slots_together_are_named_so_and_err_as_all_counts_say():
+    for r, slots in [(0.6, 64), (0.9, 64), (0.7, 128)]:
+        found = choose.for_memory(r, slots, permutations=2 * slots)
+        assert (found.scheme, found.combined, found.slots, found.shares) == ("xor_bits", 2, slots, ((0.5, 1.0),))
+        assert found.standard_error == pytest.approx(xor_bits.mean_squared_error(r, 2, slots) ** 0.5, rel=1e-9)
+        assert choose.for_memory(r, 3 * slots, permutations=2 * slots).scheme == "fractional"
 
 
-@pytest.mark.parametrize("k", [192, 200, 330])
-def test_mixtures_leave_no_slot_out(k):
-    found = list(choose.mixtures(k, 4 * k))
-    assert len(found) > 10
-    assert all(sum(part.slots * part.combined for part in parts) == k for parts in found)
+def test_mixtures_leave_no_slot_out():
+    for k in (192, 200, 330):
+        found = [sum(part.slots * part.combined for part in parts) for parts in choose.mixtures(k, 4 * k)]
+        assert len(found) > 10 and {*found} == {k}
 
 
 def test_the_least_error_that_can_be_asked_for():

@@ -11,55 +11,37 @@ from lookalike.theory.banding import binomial
 CASES = [(t, r) for t in (0.1, 0.3, 0.5, 0.8, 0.9, 0.97, 1.0) for r in (0.5, 0.9, 0.99, 0.999)]
 
 
-@pytest.mark.parametrize(("n", "p"), [(0, 0.3), (1, 0.5), (32, 0.9), (127, 0.01), (32, 0.0), (32, 1.0)])
-def test_binomial(n, p):
-    assert binomial(n, p) == pytest.approx(stats.binom.pmf(np.arange(n + 1), n, p), rel=1e-9)
+def test_binomial():
+    for n, p in [(0, 0.3), (1, 0.5), (32, 0.9), (127, 0.01), (32, 0.0), (32, 1.0)]:
+        assert binomial(n, p) == pytest.approx(stats.binom.pmf(np.arange(n + 1), n, p), rel=1e-9)
 
 
-@pytest.mark.parametrize(("threshold", "recall"), CASES)
-def test_as_many_of_a_sample_are_asked_for_as_the_recall_allows(threshold, recall):
-    sample, least = theory.plan_sample(threshold, recall)
-    assert theory.sample_recall(threshold, sample, least) == pytest.approx(
-        stats.binom.sf(least - 1, sample, threshold), rel=1e-9
-    )
-    assert theory.sample_recall(threshold, sample, least) >= recall
-    assert least + 1 > sample * threshold or theory.sample_recall(threshold, sample, least + 1) < recall
-    assert sample == 32 or stats.binom.sf(0, sample - 1, threshold) < recall
+def test_as_many_of_a_sample_are_asked_for_as_the_recall_allows():
+    """Of short documents, which are their own sample, the threshold itself."""
+    for threshold, recall in [*CASES, (0.28, 0.9), (0.56, 0.9)]:  # 25 times these is rounded up
+        sample, least = theory.plan_sample(threshold, recall)
+        reached = [stats.binom.sf(some - 1, sample, threshold) for some in (least, least + 1)]
+        assert theory.sample_recall(threshold, sample, least) == pytest.approx(reached[0], rel=1e-9)
+        assert theory.sample_recall(threshold, sample, least) >= recall
+        assert least + 1 > sample * threshold or reached[1] < recall
+        assert sample == 32 or stats.binom.sf(0, sample - 1, threshold) < recall
+        needed, sizes = theory.least_shared(threshold, sample, least), np.arange(1, sample)
+        assert needed.shape == (sample + 1,) and needed[sample] == least
+        assert (needed[1:-1] / sizes >= threshold - 1e-12).all() and (threshold > (needed[1:-1] - 1) / sizes - 1e-12).all()
 
 
-@pytest.mark.parametrize(("threshold", "recall"), CASES)
-def test_no_document_is_found_less_often_than_stated(threshold, recall):
-    """A sample is drawn without replacement."""
-    sample, least = theory.plan_sample(threshold, recall)
-    sizes = np.r_[np.arange(sample, 1500), 10**4, 10**6]
-    common = np.ceil(threshold * sizes - 1e-9)
-    exact = stats.hypergeom.sf(least - 1, sizes, common, sample)
-    assert (exact >= theory.sample_recall(threshold, sample, least) - 1e-9).all()
-
-
-@pytest.mark.parametrize(("threshold", "recall"), [*CASES, (0.28, 0.9), (0.56, 0.9)])  # 25 times these is rounded up
-def test_short_documents_need_the_threshold_itself(threshold, recall):
-    sample, least = theory.plan_sample(threshold, recall)
-    needed = theory.least_shared(threshold, sample, least)
-    assert needed[sample] == least
-    assert needed.shape == (sample + 1,)
-    for size in range(1, sample):
-        assert needed[size] / size >= threshold - 1e-12 > (needed[size] - 1) / size - 1e-12
-
-
-@pytest.mark.parametrize(("threshold", "recall"), [(0.5, 0.9), (0.8, 0.99), (0.9, 0.99)])
-def test_shingles_that_tell_nothing_cost_no_more_than_stated(rng, threshold, recall):
+def test_shingles_that_tell_nothing_cost_no_more_than_stated(rng):
     """Whichever they are: here, those that are shared come first among them."""
-    sample, least = theory.plan_sample(threshold, recall)
-    known, needed = theory.crowded_recall(threshold, sample, least), theory.least_shared(threshold, sample, least)
-    shared = rng.random((20_000, sample)) < threshold
-    for nothing in (0, 1, least - 1, least, least + 1, sample):
-        left = shared.sum(1) - np.minimum(shared.sum(1), nothing)
-        found = (left >= max(1, least - nothing)).mean()
-        p = known[sample, nothing]
-        assert abs(found - p) <= 5 * (p * (1 - p) / len(shared)) ** 0.5
-    for size in range(1, sample):
-        assert known[size].tolist() == [1.0 if u < needed[size] else 0.0 for u in range(sample + 1)]
+    for threshold, recall in [(0.5, 0.9), (0.8, 0.99), (0.9, 0.99)]:
+        sample, least = theory.plan_sample(threshold, recall)
+        known, needed = theory.crowded_recall(threshold, sample, least), theory.least_shared(threshold, sample, least)
+        shared = (rng.random((20_000, sample)) < threshold).sum(1)
+        for nothing in (0, 1, least - 1, least, least + 1, sample):
+            found = (shared - np.minimum(shared, nothing) >= max(1, least - nothing)).mean()
+            p = known[sample, nothing]
+            assert abs(found - p) <= 5 * (p * (1 - p) / len(shared)) ** 0.5
+        for size in range(1, sample):
+            assert known[size].tolist() == [1.0 if u < needed[size] else 0.0 for u in range(sample + 1)]
 
 
 def test_a_recall_that_is_just_reached_is_enough():
@@ -70,24 +52,23 @@ def test_a_recall_that_is_just_reached_is_enough():
     for t in (0.5, 0.7, 0.9):
         for least in range(int(32 * t) - 6, int(32 * t) + 1):
             assert theory.plan_sample(t, float(stats.binom.sf(least - 1, 32, t))) == (32, least)
-
-
-def test_a_sample_cannot_be_too_large():
     assert theory.plan_sample(0.036, 0.99) == (126, 1)
     with pytest.raises(ParameterError, match="recall 0.99 by 127 sampled shingles of a document: 152 are needed; raise"):
         theory.plan_sample(0.03, 0.99)
 
 
-@pytest.mark.parametrize(("threshold", "recall"), CASES)
-def test_rare_shingles_find_a_crowded_document_as_often_as_its_sample_would(threshold, recall):
+def test_rare_shingles_find_a_crowded_document_as_often_as_its_sample_would():
     """The chance that all that are looked for are lacking, hypergeometric, where as many as may be lack, all of them rare."""
-    sample, least = theory.plan_sample(threshold, recall)
-    sizes, shares = np.meshgrid([1, 2, 10, sample, sample + 1, 200, 3000], [0, 0.05, 0.2, 0.5, 1])
-    sizes, few = sizes.ravel(), (sizes * shares).astype(np.int64).ravel()
-    rare, drawn = theory.looked_for(threshold, sample, least, sizes, few)
-    lacking = sizes - np.maximum(1, np.ceil(threshold * sizes - 1e-9).astype(np.int64))
-    assert (drawn >= 1).all() and (drawn <= rare).all() and (rare <= sizes).all()
-    assert (rare[few > lacking] == few[few > lacking]).all()
-    missed = stats.hypergeom.pmf(0, rare, rare - lacking, drawn)
-    assert (missed <= 1 - theory.sample_recall(threshold, sample, least) + 1e-12).all()
-    assert (missed[sizes <= sample] == 0).all()
+    for threshold, recall in CASES:
+        sample, least = theory.plan_sample(threshold, recall)
+        sizes, shares = (
+            part.ravel() for part in np.meshgrid([1, 2, 10, sample, sample + 1, 200, 3000], [0, 0.05, 0.2, 0.5, 1])
+        )
+        few = (sizes * shares).astype(np.int64)
+        rare, drawn = theory.looked_for(threshold, sample, least, sizes, few)
+        lacking = sizes - np.maximum(1, np.ceil(threshold * sizes - 1e-9).astype(np.int64))
+        assert (drawn >= 1).all() and (drawn <= rare).all() and (rare <= sizes).all()
+        assert (rare[few > lacking] == few[few > lacking]).all()
+        missed = stats.hypergeom.pmf(0, rare, rare - lacking, drawn)
+        assert (missed <= 1 - theory.sample_recall(threshold, sample, least) + 1e-12).all()
+        assert (missed[sizes <= sample] == 0).all()

@@ -65,21 +65,31 @@ def call(function, **changed):
     return list(found) if inspect.isgenerator(found) else found
 
 
-def test_what_is_outside_a_stated_range_is_refused():
-    for function, parameter, outside, _ in cases():
+def test_what_is_outside_a_stated_range_is_refused_and_its_ends_are_in_it():
+    """An end is refused for another reason only: sets that there are not, an estimate without an error."""
+    for function, parameter, outside, ends in cases():
         if outside:
             call(function)  # what is inside is not refused
         for value in outside:
             with pytest.raises(ParameterError):
                 call(function, **{parameter: value})
-
-
-def test_the_ends_of_a_stated_range_are_in_it():
-    """What is refused there is refused for another reason: sets that there are not, an estimate without an error."""
-    for function, parameter, _, ends in cases():
         for value in ends:
             with np.errstate(all="ignore"):
                 try:
                     call(function, **{parameter: int(value) if isinstance(INSIDE[parameter], int) else value})
                 except ParameterError as error:
                     assert error.name != parameter or not error.reason.startswith("must be "), error
+
+
+def test_what_no_sets_have_is_refused():
+    for formula, *given in (
+        (theory.bbit.match_probability, 0.9, 1, 0.1, 0.5), (theory.bbit.match_probability, 0.1, 1, 0.9, 0.9),
+        (theory.bbit.match_probability, 0.5, 65), (theory.minhash.resemblance, 5, 3, 9), (theory.minhash.exact_interval, 3, 2),
+        (theory.minhash.containment, 0.5 * (1 + 1e-6), 4, 8), (theory.minhash.containment, 1 / 3 * (1 + 1e-6), 1, 3),
+        (theory.minhash.exact_interval, 1, 2, 1.0), (theory.minhash.variance, 2, 1), (theory.simhash.cosine_error, 65, 64),
+        (theory.shares.share_error, -1, 5), (theory.shares.share_error, 6, 5), (theory.shares.share_error, 1, -1),
+        (theory.one_permutation.occupancy, 9, 4, 8), (theory.one_permutation.expected_inverse_filled, 9, 4, 8),
+        (theory.one_permutation.expected_empty, 9, 4, 8),
+    ):  # fmt: skip
+        with pytest.raises(ParameterError):
+            formula(*given)

@@ -1,6 +1,6 @@
 """Counted shares, and estimates computed from them: the laws of the binomial, summed."""
 
-from functools import reduce
+from functools import partial, reduce
 from itertools import product
 from math import lgamma
 
@@ -8,16 +8,43 @@ import numpy as np
 import pytest
 from scipy import stats
 from theory.sampler import mean_and_variance
+from theory.test_likelihood import match
 
-from lookalike.theory import banding, bbit, set_distance, shares, simhash
+from lookalike.theory import banding, bbit, set_distance, shares, simhash, xor_bits
+from lookalike.theory.mixture import Part
 
 
-@pytest.mark.parametrize("slots", [1, 2, 7, 256])
-def test_a_threshold_is_reached_by_shares_of_at_least_it(slots):
-    share = np.arange(slots + 1) / slots
-    for r, threshold in product((0.0, 0.3, 0.8, 1.0), (0.0, 0.01, 1 / 7, 0.3, 0.5, 4 / 7, 0.801, 0.9, 1.0)):
-        expected = stats.binom.pmf(np.arange(slots + 1), slots, r)[share >= threshold - 1e-9].sum()
+def test_a_threshold_is_reached_by_shares_of_at_least_it():
+    thresholds = (0.0, 0.01, 1 / 7, 0.3, 0.5, 4 / 7, 0.801, 0.9, 1.0)
+    for slots, r, threshold in product((1, 2, 7, 256), (0.0, 0.3, 0.8, 1.0), thresholds):
+        matches = np.arange(slots + 1)
+        expected = stats.binom.pmf(matches, slots, r)[matches / slots >= threshold - 1e-9].sum()
         assert shares.reach_probability(r, threshold, slots) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_estimates_from_slots_have_the_mean_and_variance_of_their_law():
+    """Of n slots that match with a probability: exactly where they are linear, else to first order, with n so large that what
+    is left out is far below a hundredth."""
+    rows = []  # (estimates by the share of matches, n, probability, mean, variance, precision)
+    for r, sizes in product([0.2, 0.5, 0.9], [(300, 500), (40, 40)]):
+        n, total, spread = 20_000, sum(sizes), r * (1 - r) / 20_000
+        mean = (1 - r) / (1 + r) * total, set_distance.bias(r, spread, total)
+        rows.append((partial(distance_of, sizes), n, r, mean, set_distance.variance(r, spread, total), 2e-3))
+    for bits, some in product([1, 2, 8], [(0.0, 0.0), (0.4, 0.3)]):
+        found, p = partial(bbit.resemblance, bits=bits, density_left=some[0], density_right=some[1]), bbit.match_probability
+        rows.append((found, 300, p(0.6, bits, *some), (0.6, 0.0), bbit.variance(0.6, bits, 300, *some), 1e-6))
+    for (r, m), some in product([(0.6, 2), (0.7, 3), (0.45, 1)], [(0.0, 0.0), (0.6, 0.45), (0.3, 0.4)]):
+        n, t = 50_000, xor_bits.match_probability(r, m, *some)
+        assert t == pytest.approx(match(Part(slots=1, combined=m), r, *some), rel=1e-12)
+        found = partial(xor_bits.resemblance, combined=m, density_left=some[0], density_right=some[1])
+        rows.append((found, n, t, (r, xor_bits.bias(r, m, n, *some)), xor_bits.variance(r, m, n, *some), 5e-3))
+    for estimates, n, p, (true, bias), variance, precision in rows:
+        mean, spread = mean_and_variance(estimates(np.arange(n + 1) / n), n, float(p))
+        assert mean - true == pytest.approx(bias, rel=precision, abs=1e-12) and spread == pytest.approx(variance, rel=precision)
+
+
+def distance_of(sizes, share):
+    return set_distance.distance(share, *sizes)
 
 
 def test_tails_and_their_inverse_are_those_of_scipy():
@@ -42,16 +69,6 @@ def test_upper_tail_of_a_sum_is_that_of_the_convolution():
             assert shares.upper_tail_of_sum(least, *zip(*parts, strict=True)) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-def test_bias_and_variance_of_a_distance_from_slots():
-    """H(X / k) with X binomial, to first order in 1 / k: at k = 20,000 what is left out is far below a thousandth."""
-    for r, sizes in product([0.2, 0.5, 0.9], [(300, 500), (40, 40)]):
-        k, total = 20_000, sum(sizes)
-        mean, variance = mean_and_variance(set_distance.distance(np.arange(k + 1) / k, *sizes), k, r)
-        spread = r * (1 - r) / k
-        assert mean - (1 - r) / (1 + r) * total == pytest.approx(set_distance.bias(r, spread, total), rel=2e-3)
-        assert variance == pytest.approx(set_distance.variance(r, spread, total), rel=2e-3)
-
-
 def test_distances_of_fingerprints_are_binomial():
     """A random plane parts two directions with probability angle / pi; the cosine of a share of bits, to first order."""
     for cosine in [-0.6, 0.0, 0.5, 0.9]:
@@ -64,33 +81,16 @@ def test_distances_of_fingerprints_are_binomial():
         _, variance = mean_and_variance(simhash.cosine(np.arange(bits + 1), bits), bits, p)
         assert variance == pytest.approx(simhash.cosine_variance(cosine, bits), rel=2e-3)
         assert simhash.cosine_error(bits * p, bits) ** 2 == pytest.approx(variance, rel=2e-3)
+    for formula, given in ((simhash.expected_distance, 0.3), (simhash.cosine, 7), (simhash.cosine_variance, 0.3)):
+        assert formula(given) == formula(given, 64), "where none are given"
 
 
-def test_fingerprints_have_64_bits_where_none_are_given():
-    for formula, *given in [
-        (simhash.expected_distance, 0.3),
-        (simhash.cosine, 7),
-        (simhash.cosine_variance, 0.3),
-        (simhash.cosine_error, 7),
-        (simhash.within_radius, 0.9, 3),
-    ]:
-        assert formula(*given) == formula(*given, 64)
-
-
-def test_variance_of_b_bit_estimates_is_that_of_their_law():
-    for bits, densities in product([1, 2, 8], [(0.0, 0.0), (0.4, 0.3)]):
-        k, r = 300, 0.6
-        values = bbit.resemblance(np.arange(k + 1) / k, bits, *densities)
-        mean, variance = mean_and_variance(values, k, float(bbit.match_probability(r, bits, *densities)))
-        assert mean == pytest.approx(r)
-        assert variance == pytest.approx(bbit.variance(r, bits, k, *densities))
-
-
-@pytest.mark.parametrize(("matches", "trials"), [(0, 1), (0, 40), (3, 7), (40, 40), (200, 256)])
-def test_error_of_a_share_is_that_of_four_trials_more(matches, trials):
+def test_error_of_a_share_is_that_of_four_trials_more():
     """Zeros and ones, two of each added: their spread over the root of their number."""
-    counted = [1] * (matches + 2) + [0] * (trials - matches + 2)
-    assert shares.share_error(matches, trials) == pytest.approx(np.std(counted) / len(counted) ** 0.5, rel=1e-12)
+    for matches, trials in [(0, 1), (0, 40), (3, 7), (40, 40), (200, 256)]:
+        counted = [1] * (matches + 2) + [0] * (trials - matches + 2)
+        assert shares.share_error(matches, trials) == pytest.approx(np.std(counted) / len(counted) ** 0.5, rel=1e-12)
+    assert np.isnan(shares.share_error(0, 0))
 
 
 def test_as_many_bands_as_reach_a_recall_exactly():

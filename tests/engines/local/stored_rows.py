@@ -11,13 +11,13 @@ from lookalike.files.workspace import Workspace
 
 
 def stored(rows, schema, cuts=(), **more):
-    """Rows, which are dictionaries, in some parts; ``order`` is no column of these."""
+    """Rows, which are dictionaries, in some parts, ranked as they come; ``order`` is no column of these."""
     space, starts = Workspace(), [0]
     kept = pa.schema([field for field in schema if field.name != "order"])
     for part in cut_at(rows, cuts):
         space.append("rows", streamed([arrays_of(pa.RecordBatch.from_pylist(part, kept))]))
         starts.append(starts[-1] + len(part))
-    return Stored(space, space.numbered_names("rows"), np.array(starts), schema, 1, **more)
+    return Stored(space, space.numbered_names("rows"), np.array(starts), schema, 1, ranked=True, **more)
 
 
 def rows_of(batches):

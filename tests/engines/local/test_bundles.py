@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from cut_tables import cut_rows, cuts
+from engine_rows import components
 from engines.local.stored_rows import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,45 +28,8 @@ def table(found, cut=()):
     return SimpleNamespace(batches=lambda: cut_rows(found, PAIRS, cut))
 
 
-def components(found):
-    """{smallest member: all members} of documents in pairs."""
-    root = list(range(N))
-    for _ in range(N):
-        for a, b in found:
-            root[a] = root[b] = min(root[a], root[b])
-    inside = {order for pair in found for order in pair}
-    return {r: [o for o in range(N) if root[o] == r] for r in sorted({root[o] for o in inside})}
-
-
-def divided(found, cut, sizes, most, whole):
-    """Partitions of the components of some pairs."""
-    connected = connected_documents(find_roots(table(found, cut), N))
-    return ComponentPartitions(*connected, N, sizes.__getitem__, most, whole)
-
-
 def arrays(found):
     return [np.array([pair[side] for pair in found], np.int64) for side in (0, 1)]
-
-
-@given(pairs, cuts, sizes, st.integers(1, 80), st.integers(1, 90))
-def test_partitions_are_whole_components_that_fit(found, cut, sizes, most, whole):
-    """A component fits if it is neither larger than a partition nor than what is compared at one go."""
-    known, division = components(found), divided(found, cut, sizes, most, whole)
-    weight = {root: sizes[members].sum() for root, members in known.items()}
-    assert division.largest == max(weight.values(), default=0)
-    parts = [division.members(number) for number in range(division.n_closed)]
-    closed = {order: root for root in known if weight[root] <= min(most, whole) for order in known[root]}
-    together = [(root, order) for orders, roots in parts for order, root in zip(orders.tolist(), roots.tolist(), strict=True)]
-    assert sorted(together) == sorted((root, order) for order, root in closed.items())
-    for orders, roots in parts:
-        inside = sorted(set(roots.tolist()))
-        assert orders.tolist() == [o for root in inside for o in known[root]], "whole, by root and order"
-        assert inside and sum(weight[root] for root in inside[:-1]) < most, "a partition ends once it is full"
-    assert division.present.tolist() == [order in closed for order in range(N)]
-    outside = {int(division.of_order[o]) for root in known for o in known[root] if o not in closed}
-    assert len(outside) == len(known) - len({*closed.values()}) and all(number >= division.n_closed for number in outside)
-    alone = set(range(N)) - {order for members in known.values() for order in members}
-    assert {int(division.of_order[order]) for order in alone} <= {-1}
 
 
 @given(pairs, st.sampled_from([0, 1 << 31, 1 << 32, 1 << 33]))
@@ -79,10 +43,23 @@ def test_partners_are_those_before(found, shift):
         assert partners.of(begin, end).to_pylist() == wanted[begin:end]
 
 
-@given(pairs, cuts, sizes, st.integers(1, 80), st.booleans(), st.data())
-def test_bundles_have_all_earlier_partners(found, cut, sizes, most, on_disk, data):
-    """In memory or by the parts of a workspace, the largest of a partition first; a job goes on with those after its mark."""
-    known, division, space, told = components(found), divided(found, cut, sizes, most, most), Workspace(), []
+@given(pairs, cuts, sizes, st.integers(1, 80), st.integers(1, 90), st.booleans(), st.data())
+def test_bundles_are_whole_components_that_fit_with_all_earlier_partners(found, cut, sizes, most, whole, on_disk, data):
+    """One fits that is neither larger than a partition nor than what is compared at one go. In memory or by the parts of a
+    workspace, the largest of a partition first; a job goes on with those after its mark."""
+    known, space, told = components(found, N), Workspace(), []
+    weight = {root: sizes[members].sum() for root, members in known.items()}
+    closed = {order: root for root in known if weight[root] <= min(most, whole) for order in known[root]}
+    division = ComponentPartitions(*connected_documents(find_roots(table(found, cut), N)), N, sizes.__getitem__, most, whole)
+    assert division.largest == max(weight.values(), default=0)
+    assert division.present.tolist() == [order in closed for order in range(N)]
+    outside = {int(division.of_order[order]) for root in known for order in known[root] if order not in closed}
+    assert len(outside) == len(known) - len({*closed.values()}) and all(number >= division.n_closed for number in outside)
+    alone = set(range(N)) - {order for members in known.values() for order in members}
+    assert {int(division.of_order[order]) for order in alone} <= {-1}
+    for number in range(division.n_closed):
+        inside = sorted({*division.members(number)[1].tolist()})
+        assert inside and sum(weight[root] for root in inside[:-1]) < most, "a partition ends once it is full"
     batches = list(table(found, cut).batches())
     stopped = batches[: data.draw(st.integers(0, len(batches)))]
     for some in (stopped, batches):
@@ -93,8 +70,7 @@ def test_bundles_have_all_earlier_partners(found, cut, sizes, most, on_disk, dat
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_bundles, "GROUP_BYTES", 25)
         pieces = list(division.pieces(read, sizes.__getitem__, counting, 0))
-        closed = [root for root, members in known.items() if sizes[members].sum() <= most]
-        assert division.n_bytes == sum(sizes[known[root]].sum() for root in closed)
+        assert division.n_bytes == sum(weight[root] for root in {*closed.values()})
         assert told == sorted(told) and told[-1] == (division.n_bytes, division.n_bytes)
         mark = data.draw(st.integers(0, len(pieces)))
         after = list(division.pieces(read, sizes.__getitem__, counting, mark))
@@ -102,8 +78,7 @@ def test_bundles_have_all_earlier_partners(found, cut, sizes, most, on_disk, dat
     made = [rows_of(piece.make()) for piece in pieces]
     assert [rows_of(piece.make()) for piece in after] == made[mark:]
     assert all(batch.schema == CLOSED for piece in pieces for batch in piece.make())
-    assert sorted(row for rows in made for row in rows) == [
-        (root, order, sorted(a for a, b in found if b == order)) for root in closed for order in known[root]
-    ]
+    wanted = [(root, order, sorted(a for a, b in found if b == order)) for order, root in closed.items()]
+    assert sorted(row for rows in made for row in rows) == sorted(wanted)
     weights = [[division.of_order[rows[0][1]], -sizes[[row[1] for row in rows]].sum()] for rows in made]
     assert weights == sorted(weights) and all(rows == sorted(rows) for rows in made), "by bundle, then by order"

@@ -50,42 +50,24 @@ cuts = st.tuples(st.sampled_from([40, 200, 1 << 20]), st.sampled_from([1, 30, 1 
 
 
 @given(cuts, st.integers(0, sum(ROWS)))
-def test_documents_go_on_after_a_mark(folder, cut, row):
+def test_documents_go_on_after_a_mark_and_are_read_again_from_any_row_on(folder, cut, row):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(streams, "BLOCK", cut[0])
         patch.setattr(local_documents, "PIECE_BYTES", cut[1])
-        whole, _ = opened(folder)
+        (whole, _), (resumed, _), (again, seen) = (opened(folder) for _ in range(3))
         pieces = [(piece.mark, texts_in(piece.make())) for piece in whole.pieces(0)]
         assert [text for _, texts in pieces for text in texts] == TEXTS and whole.rows_of.tolist() == ROWS
         assert [mark for mark, _ in pieces] == np.cumsum([len(texts) for _, texts in pieces]).tolist(), "marks count rows"
         positions = [p for batch in whole.batches() for p in batch["position"].to_pylist()]
         assert positions == [number << SOURCE_BITS | row for number, n in enumerate(ROWS) for row in range(n)]
         mark = max(mark for mark in (0, *(mark for mark, _ in pieces)) if mark <= row)
-        again, _ = opened(folder)
-        again.rows_of = np.clip(mark - np.cumsum([0, *ROWS[:-1]]), 0, ROWS)
-        assert [text for piece in again.pieces(mark) for text in texts_in(piece.make())] == TEXTS[mark:]
-
-
-@given(cuts, st.integers(0, sum(ROWS)))
-def test_texts_are_read_again_from_any_row_on(folder, cut, begin):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "BLOCK", cut[0])
-        documents, seen = opened(folder)
-        list(documents.batches())
-        documents.release_texts()
-        assert documents.held is None
-        found = [(first + i, text) for first, some in documents.read_again(begin, ALL) for i, text in enumerate(listed(some))]
-    assert found == list(enumerate(TEXTS))[begin:]
-    assert all(name == "reading candidates again" for name, _ in seen) and sum(n for _, n in seen) == len(TEXTS) - begin
-
-
-def test_texts_are_held_until_they_are_let_go(folder, monkeypatch):
-    documents, _ = opened(folder)
-    list(documents.batches())
-    rows = np.array([5, 0, 12, 5])
-    assert listed(documents.held.take(rows)) == [TEXTS[row] for row in rows]
-    monkeypatch.setattr(Workspace, "on_disk", True)
-    assert opened(folder)[0].held is None
+        resumed.rows_of = np.clip(mark - np.cumsum([0, *ROWS[:-1]]), 0, ROWS)
+        assert [text for piece in resumed.pieces(mark) for text in texts_in(piece.make())] == TEXTS[mark:]
+        list(again.batches())
+        again.release_texts()
+        found = [(first + i, text) for first, some in again.read_again(row, ALL) for i, text in enumerate(listed(some))]
+    assert found == list(enumerate(TEXTS))[row:]
+    assert all(name == "reading candidates again" for name, _ in seen) and sum(n for _, n in seen) == len(TEXTS) - row
 
 
 @pytest.mark.parametrize("on_disk", [False, True])

@@ -60,22 +60,16 @@ def test_a_crash_while_parts_are_discarded_leaves_the_old_limit(tmp_path, monkey
     assert opened(tmp_path, 8)._limits()[0] == 8 << 20 and parts(tmp_path) == {*LASTING, LIMITS}
 
 
-def test_in_memory_there_are_no_limits():
-    engine = local_engine()
-    assert engine._limits()[0] == 1 << 60 and LIMITS not in engine.workspace
-
-
 @pytest.fixture
 def files(tmp_path):
     """Families of near-duplicates, the largest of which does not fit every limit."""
-    rng = np.random.default_rng(4)
-    lines = []
+    rng, lines = np.random.default_rng(4), []
     for family, members in enumerate([40, 12, 5, 3, 3, 2]):
-        words = [f"f{family}w{i}" for i in range(80)]
         for member in range(members):
-            place = 79 if member % 2 else int(rng.integers(79))  # one word of the last shingle, or of up to five
-            lines.append(" ".join([*words[:place], f"n{rng.integers(10**6)}", *words[place + 1 :]]))
-    (tmp_path / "in.csv").write_text("text\n" + "\n".join(lines[i] for i in rng.permutation(len(lines))) + "\n")
+            words = [f"f{family}w{i}" for i in range(80)]
+            words[79 if member % 2 else rng.integers(79)] = f"n{rng.integers(10**6)}"  # of the last shingle, or of up to five
+            lines.append(" ".join(words))
+    (tmp_path / "in.csv").write_text("\n".join(["text", *rng.permutation(lines), ""]))
     return tmp_path / "in.csv"
 
 

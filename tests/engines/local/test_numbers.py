@@ -1,4 +1,4 @@
-"""Rows of equal numbers meet in the local engine; of repeats one is enough where the caller says so."""
+"""How rows of equal numbers meet in the local engine: in little memory and time, and from any mark on."""
 
 import itertools
 from types import SimpleNamespace
@@ -9,50 +9,16 @@ import pytest
 from cut_tables import cut_at, cut_rows
 from engine_kinds import make
 from engines.local.stored_rows import rows_of
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 
 from lookalike.engines.local import sort as local_sort
 from lookalike.files.workspace import Workspace
 from lookalike.values.tables import LINKS
-
-EDGES = [0, 1, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 33]
-number = st.integers(0, 4) | st.sampled_from(EDGES)
-LARGE = [(1, 5), (3, 2), (1, 4), (1, 1 << 40), (1 << 33, 1), (3, 7), (3, 1), (1, 6)]
 
 
 def meeting(engine, found, cut, once):
     """Batches of rows that meet; they are given some at a time."""
     batches = list(cut_rows(found, LINKS, range(cut, len(found), cut)))
     return engine.group_by(engine.rows(pa.Table.from_batches(batches, LINKS)), "left", "right", once=once).batches()
-
-
-@pytest.mark.parametrize("kind", ["local", "threads", "spilled"])
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(
-    st.sampled_from([1, 1 << 20]),
-    st.sampled_from([2, 20]),
-    st.lists(st.tuples(number, number), max_size=60),
-    st.integers(1, 20),
-)
-@example(1, 20, LARGE, 2)
-@example(1, 2, list(itertools.product(EDGES[:5], range(3))), 4)
-@example(1, 2, list(itertools.product(EDGES[:4], range(3))), 4)
-@example(1, 2, list(itertools.product(EDGES, range(3))), 4)
-def test_repeats_go_and_nothing_else_does(kind, tmp_path_factory, few, members, found, cut):
-    """Numbers of 32 bits are packed in pairs; batches of them are taken apart where others have larger ones."""
-    with pytest.MonkeyPatch.context() as patch:
-        engine = make(kind, tmp_path_factory.mktemp("work"), patch)
-        patch.setattr(local_sort, "DISTINCT_BYTES", few)
-        patch.setattr(local_sort, "MEMBERS", members)
-        every, some = (rows_of(meeting(engine, found, cut, once)) for once in (False, True))
-        engine.close()
-    assert sorted(every) == sorted(found) and set(some) == set(found)
-    assert len(some) == len(set(found)) or any(max(row) >> 32 for row in found), "only what is packed is known to repeat"
-    for rows in (every, some):
-        groups = [left for left, _ in itertools.groupby(rows, key=lambda row: row[0])]
-        assert len(groups) == len(set(groups))
-        assert all(a[0] != b[0] or a[1] <= b[1] for a, b in itertools.pairwise(rows))
 
 
 def test_a_table_without_repeats_is_not_sorted_again_and_again(monkeypatch, tmp_path):

@@ -10,7 +10,6 @@ import lookalike as la
 from lookalike.engines.local import slices as local_slices
 from lookalike.engines.local.engine import LocalEngine
 from lookalike.engines.memory import Memory
-from lookalike.files.workspace import Workspace
 from lookalike.recipes import preparation
 
 
@@ -61,41 +60,8 @@ def test_sifting_changes_no_decision(texts, monkeypatch, tmp_path, keep, threads
     found = la.dedup(texts, keep=keep, threads=threads, work=tmp_path / "work", **SETTINGS)
     assert any(name.startswith("sifted") for name in stored)
     assert found.decisions.equals(whole.decisions) and found.pairs.equals(whole.pairs)
+    assert not list((tmp_path / "work").glob(f"{local_slices.BLOCKS}*")), "they are gone once all is sifted"
     strict = found.rethreshold(0.85)
     assert strict.decisions.equals(whole.rethreshold(0.85).decisions)
     found.close()
     assert la.pairs(texts, threads=threads, **SETTINGS).equals(listed) and "sifted" in stored, "all pairs, too"
-
-
-BASE = [f"w{i}" for i in range(80)]
-FAMILY = [" ".join([*BASE[:70], f"n{i}", *BASE[71:]]) for i in range(120)]
-
-
-@pytest.mark.parametrize(
-    ("family", "more"),
-    [(True, {}), (False, {"verify": "sketch"}), (False, {"method": "simhash", "radius": 8, "bands": None, "rows": None})],
-)
-def test_where_there_is_nothing_to_be_gained_nothing_is_sifted(texts, monkeypatch, family, more):
-    """Of a family most go with the first slice; and resemblance alone is measured by what sifting knows."""
-    data, settings = FAMILY if family else texts, SETTINGS | more
-    whole = la.dedup(data, **settings)
-    stored = sieved(monkeypatch)
-    assert la.dedup(data, threads=1, **settings).decisions.equals(whole.decisions)
-    assert sum(name.startswith("matches-slice") for name in stored) > 3 * family
-    assert not any(name.startswith("sifted") for name in stored)
-
-
-def test_each_block_is_read_once_for_a_right_block(texts, monkeypatch, tmp_path):
-    """Not once for every batch of pairs; and the blocks are gone at the end."""
-    stored = sieved(monkeypatch, 4000)
-    monkeypatch.setattr(Memory, "sort_budget", property(lambda self: 1 << 30))
-    reads, put = [], []
-    read, append = local_slices.HashPrefilter._read, Workspace.append
-    monkeypatch.setattr(local_slices.HashPrefilter, "_read", lambda self, block: reads.append(block) or read(self, block))
-    monkeypatch.setattr(Workspace, "append", lambda self, stem, arrays: put.append(stem) or append(self, stem, arrays))
-    result = la.dedup(texts, threads=1, work=tmp_path / "work", **SETTINGS)
-    blocks = put.count(local_slices.BLOCKS)
-    assert any(name.startswith("sifted") for name in stored) and blocks >= 3
-    assert len(reads) <= blocks + blocks * (blocks - 1)
-    assert not list((tmp_path / "work").glob(f"{local_slices.BLOCKS}*"))
-    result.close()

@@ -1,45 +1,14 @@
-"""Rows of equal keys meet by sorting, in whole groups and portions of about so many rows; and documents get their places."""
-
-import itertools
-from collections import Counter
+"""Rows of equal bytes meet by sorting, in whole groups and portions of about so many rows."""
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from cut_tables import cuts, whole
 from engines.local.stored_rows import rows_of, stored
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.engines.local import sort as local_sort
-from lookalike.engines.local.sort import all_together, by_bytes, by_list, places, portions
-from lookalike.engines.local.tables import LazyTable, one_piece
-
-integer = pa.int64()
-members = st.sampled_from([1, 4, 1 << 20])
-
-
-def ranked(rows, schema, cut, data):
-    """Rows ranked, perhaps in another order than they came and with some left out; (table, {order: row})."""
-    n = len(rows)
-    place = np.array(data.draw(st.permutations(range(n))), np.int64) if data.draw(st.booleans()) else None
-    mask = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)), np.bool_) if data.draw(st.booleans()) else None
-    table = stored(rows, schema, cut, place=place, mask=mask, ranked=True)
-    there = [row for row in range(n) if mask is None or mask[row]]
-    return table, {int(row if place is None else place[row]): rows[row] for row in there}
-
-
-def met(table, most, mark=0):
-    """The rows of each piece of a table after a mark, some at a time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_sort, "MEMBERS", most)
-        return {piece.mark if piece.mark > 0 else -i: rows_of(piece.make()) for i, piece in enumerate(table.pieces(mark))}
-
-
-def whole_groups(rows):
-    """Whether the rows of each key, their first value, are beside each other and ascend."""
-    runs = [key for key, _ in itertools.groupby(rows, key=lambda row: row[0])]
-    return len(runs) == len(set(runs))
+from lookalike.engines.local.sort import by_bytes, portions
 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 20))
@@ -53,82 +22,26 @@ def test_portions_are_runs_of_whole_groups(sizes, most):
     assert len(found) <= sum(sizes) // most + 1
 
 
-KEYED = pa.schema([("keys", pa.list_(integer, 3)), ("order", integer)])
-key = st.integers(-2, 2) | st.sampled_from([-(2**63), 2**63 - 1])
+def keyed(kind):
+    return pa.schema([("digest", kind), ("order", pa.int64())])
 
 
-@given(st.lists(st.none() | st.lists(key, min_size=3, max_size=3), max_size=20), cuts, members, st.integers(0, 3), st.data())
-def test_documents_meet_band_by_band(keys, cut, most, mark, data):
-    """Null keys not at all; a job that goes on begins with the band after its mark."""
-    table, at = ranked([{"keys": some} for some in keys], KEYED, cut, data)
-    found = met(by_list(table, "keys", 1), most, mark)
-    there = sorted(order for order, row in at.items() if row["keys"] is not None)
-    assert list(found) == (list(range(mark + 1, 4)) if len(there) > 1 else [])
-    for band, rows in found.items():
-        key_of = {order: at[order]["keys"][band - 1] for order in there}
-        count = Counter(key_of.values())
-        assert sorted(rows) == sorted((k, o) for o, k in key_of.items() if count[k] > 1)
-        assert whole_groups(rows) and all(a[1] < b[1] for a, b in itertools.pairwise(rows) if a[0] == b[0])
+def passes_of(rows, kind, memory):
+    """The orders that come in each pass of a sort by bytes."""
+    table = stored([{"digest": digest} for digest in rows], keyed(kind))
+    return [[order for _, order in rows_of(piece.make())] for piece in by_bytes(table, "digest", "order", memory, 1).pieces(0)]
 
 
-DIGESTS = pa.schema([("digest", pa.binary(16)), ("x", integer), ("order", integer)])
-IDS = pa.schema([("digest", pa.large_string()), ("x", integer), ("order", integer)])
-FIXED = st.sampled_from([bytes(16), bytes(15) + b"\1", b"\1" + bytes(15), b"\xff" * 16, bytes(8) + b"\xff" * 8])
-each_kind = pytest.mark.parametrize("schema", [DIGESTS, IDS], ids=["fixed", "text"])
-
-
-@each_kind
-@given(
-    data=st.data(), cut=cuts, most=members, memory=st.sampled_from([1, 64, 300, 1 << 30]), sort=st.sampled_from(["order", "x"])
-)
-def test_rows_meet_by_their_bytes(schema, data, cut, most, memory, sort):
-    """In as many passes as fit the memory; most of those that are alone are left out."""
-    value = FIXED if schema is DIGESTS else st.sampled_from(["", "a", "é", "a" * 40, "a" * 39 + "b"])
-    rows = [{"digest": one, "x": number} for number, one in enumerate(data.draw(st.lists(value, max_size=25)))]
-    table, at = ranked(rows, schema, cut, data)
-    passes = met(by_bytes(table, "digest", sort, memory, 1), most)
-    assert len(passes) == max(1, -(-64 * len(rows) // memory))
-    found = list(itertools.chain(*passes.values()))
-    count = Counter(row["digest"] for row in at.values())
-    every = {(row["digest"], row["x"], order) for order, row in at.items()}
-    assert len(found) == len(set(found)) and {row for row in every if count[row[0]] > 1} <= set(found) <= every
-    by = 2 if sort == "order" else 1
-    assert whole_groups(found) and all(a[by] < b[by] for a, b in itertools.pairwise(found) if a[0] == b[0])
-
-
-@each_kind
-def test_passes_are_of_about_one_size(schema, rng):
+@pytest.mark.parametrize("kind", [pa.binary(16), pa.large_string()], ids=str)
+def test_passes_are_of_about_one_size(kind, rng):
     """Digests are numbers below 2^61 - 1: their highest bits distinguish nothing."""
     words = np.repeat(rng.integers(0, (1 << 61) - 1, (1000, 2), np.uint64), 2, 0)
-    rows = [{"digest": word.tobytes() if schema is DIGESTS else str(word[0]), "x": 0} for word in words]
-    passes = met(by_bytes(stored(rows, schema, ranked=True), "digest", "order", 64 * len(rows) // 8, 1), 1 << 20)
-    sizes = list(map(len, passes.values()))
+    rows = [word.tobytes() if kind == pa.binary(16) else str(word[0]) for word in words]
+    sizes = list(map(len, passes_of(rows, kind, 64 * len(rows) // 8)))
     assert len(sizes) == 8 and sum(sizes) == 2000 and min(sizes) > 150 and max(sizes) < 350
 
 
 def test_texts_meet_by_digests_of_a_secret_of_their_own():
     """Nobody can know which ids would have one digest: groups come in another order each time."""
-    table = stored([{"digest": f"id {number // 2}", "x": 0} for number in range(200)], IDS, ranked=True)
-    found = [[row[2] for row in rows_of(by_bytes(table, "digest", "order", 1 << 30, 1).batches())] for _ in range(2)]
-    assert found[0] != found[1] and [sorted(some) for some in found] == [list(range(200))] * 2
-
-
-@given(st.lists(st.integers(0, 9), max_size=20), cuts, st.data())
-def test_all_rows_come_in_their_order_as_one_piece(values, cut, data):
-    table, at = ranked([{"x": x} for x in values], whole("x", "order"), cut, data)
-    together = all_together(table)
-    assert met(together, 1) == {1: [(at[order]["x"], order) for order in sorted(at)]} and not met(together, 1, 1)
-
-
-def test_a_stream_is_one_piece_to_a_step():
-    """A step that counts the batches runs once."""
-    batches = pa.table({"x": [1, 2, 3]}).to_batches(max_chunksize=1)
-    table = LazyTable(batches[0].schema, lambda mark: (local_sort.Piece(lambda one=one: iter([one])) for one in batches), 2)
-    for rows, wanted in ((table, 3), (one_piece(table.schema, table.batches), 1)):
-        calls = []
-        made = rows.mapped(lambda some, calls=calls: calls.append(1) or some, table.schema)
-        assert sum(1 for _ in made.batches()) == 3 and len(calls) == wanted
-
-
-def test_in_the_order_of_positions_nothing_is_kept():
-    assert places(stored([{"position": 3}], whole("position")), ["position"], 0) is None
+    (one,), (other,) = (passes_of([f"id {n // 2}" for n in range(200)], pa.large_string(), 1 << 30) for _ in range(2))
+    assert one != other and sorted(one) == sorted(other) == list(range(200))

@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from engines.local.stored_rows import local_engine, rows_of
@@ -44,9 +43,9 @@ class Made:
             yield pa.RecordBatch.from_pylist(made, SCHEMA)
             first += size
 
-    def kept_in(self, engine, name="rows"):
+    def kept_in(self, engine):
         """What an engine keeps of them."""
-        return engine.materialize(LazyTable(SCHEMA, self.pieces, 1), name)
+        return engine.materialize(LazyTable(SCHEMA, self.pieces, 1), "rows")
 
 
 def marks_in(engine):
@@ -72,37 +71,3 @@ def test_rows_that_no_part_has_are_made_again(tmp_path_factory, sizes, first, se
             running.workspace._unlock()
         again = Made(sizes)
         assert rows_of(again.kept_in(local_engine(folder)).batches()) == wanted and not again.begun
-
-
-@given(pieces, part_sizes)
-def test_in_memory_too_parts_end_with_pieces(sizes, part_bytes):
-    n = sum(map(sum, sizes))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_tables, "PART_BYTES", part_bytes)
-        stored = Made(sizes).kept_in(local_engine())
-    assert rows_of(stored.batches()) == rows(0, n)
-    assert set(stored.starts.tolist()) <= {0, *np.cumsum([0, *map(sum, sizes)]).tolist()}
-    assert stored.in_one or (part_bytes < 1000 and n)
-    assert stored.schema == SCHEMA and stored.column("keys-00").dtype == np.int64
-
-
-def test_a_piece_larger_than_a_part_is_cut_on_the_disk_only(tmp_path, monkeypatch):
-    """The rest of it comes with its mark; a run that was stopped inside of it makes all of it again."""
-    monkeypatch.setattr(local_tables, "PART_BYTES", 100)
-    running = local_engine(tmp_path / "work")
-    with pytest.raises(StoppedError):
-        Made([[3], [4] * 6], stop=6).kept_in(running)
-    marks = marks_in(running)
-    assert marks[0] == 1 and set(marks[1:]) == {-1} and len(marks) > 2
-    running.workspace._unlock()
-    made = Made([[3], [4] * 6])
-    assert rows_of(made.kept_in(local_engine(tmp_path / "work")).batches()) == rows(0, 27) and made.begun == [1]
-    assert len(Made([[3], [4] * 6]).kept_in(local_engine()).parts) == 2
-
-
-def test_names_do_not_meet(tmp_path):
-    """Tables of which one name begins with another; a name stands for the same rows."""
-    running = local_engine(tmp_path / "work")
-    one, other = Made([[2]]).kept_in(running), Made([[5]]).kept_in(running, "rows-at-0.9")
-    assert len(one) == 2 and len(other) == 5 and running.materialize(one, "other") is one
-    assert rows_of(Made([[9]]).kept_in(running).batches()) == rows(0, 2)

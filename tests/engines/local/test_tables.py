@@ -1,4 +1,4 @@
-"""Tables of the local engine: marks from which rows go on, and stored rows that are masked, placed and cut."""
+"""Tables of the local engine: marks from which rows go on, and parts that are read once."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ from lookalike.engines.local.tables import UNFINISHED, LazyTable, Piece, Stored,
 from lookalike.files.arrays import ArrayFile
 from lookalike.files.workspace import Workspace
 
-SCHEMA, ORDERED = whole("x"), whole("x", "order")
+SCHEMA = whole("x")
 
 
 def batch(values):
@@ -71,30 +71,25 @@ def test_one_thread_makes_rows_as_they_are_wanted():
         lazy([], 1).slice(0, 1)
 
 
-@given(st.lists(st.integers(0, 99), min_size=1, max_size=20), cuts, st.integers(1, 8), st.data())
+@given(st.lists(st.tuples(st.integers(0, 99), st.booleans()), min_size=1, max_size=20), cuts, st.integers(1, 8), st.data())
 def test_stored_rows(found, cut, at_a_time, data):
-    n = len(found)
-    place = np.array(data.draw(st.permutations(range(n)))) if data.draw(st.booleans()) else None
-    mask = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n))) if data.draw(st.booleans()) else None
+    """Some of which a mask leaves out, in places of their own; marks count rows."""
+    n, mask = len(found), np.array([there for _, there in found])
+    place = np.array(data.draw(st.permutations(range(n))))
     begin, end, mark = (data.draw(st.integers(0, n)) for _ in range(3))
-    table = stored([{"x": x} for x in found], ORDERED, cut, place=place, mask=mask, ranked=True)
-    orders = list(range(n)) if place is None else place.tolist()
+    table = stored([{"x": x} for x, _ in found], whole("x", "order"), cut, place=place, mask=mask)
 
     def there(first, last):
-        return [(found[row], orders[row]) for row in range(first, last) if mask is None or mask[row]]
+        return [(found[row][0], place[row]) for row in range(first, last) if mask[row]]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_tables, "ROWS", at_a_time)
         pieces = list(table.pieces())
-        assert all(sum(map(len, piece.make())) <= at_a_time for piece in pieces)
-        assert rows_of(table.batches()) == there(0, n) and pieces[-1].mark == n, "marks count rows"
-        assert rows_of(table.slice(begin, end).batches()) == there(begin, end)
+        assert all(sum(map(len, piece.make())) <= at_a_time for piece in pieces) and pieces[-1].mark == n
+        assert rows_of(table.batches()) == there(0, n) and rows_of(table.slice(begin, end).batches()) == there(begin, end)
         assert [row for piece in table.pieces(mark) for row in rows_of(piece.make())] == there(mark, n)
-    assert len(table) == n and table.in_one == (len(table.parts) == 1) and table.column("x").tolist() == found
-    assert [orders[row] for row in table.rows_in_order()] == sorted(order for _, order in there(0, n))
-    some = data.draw(st.lists(st.integers(0, n - 1), max_size=6))
-    assert table.at(np.array(some, np.int64), "x").to_pylist() == [found[orders.index(order)] for order in some]
-    assert table.select(["order"]).schema.names == ["order"] and table.having(mask=None).mask is None
+    assert [place[row] for row in table.rows_in_order()] == sorted(order for _, order in there(0, n))
+    assert table.at(place, "x").to_pylist() == [x for x, _ in found] and len(rows_of(table.having(mask=None).batches())) == n
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.engines.local import documents as local_documents
-from lookalike.engines.local.documents import MemoryTexts, PartitionedTexts, Spilling, TextLog
+from lookalike.engines.local.documents import PartitionedTexts, Spilling, TextLog
 from lookalike.files.workspace import Workspace
 from lookalike.text.texts import Texts
 
@@ -46,18 +46,6 @@ def spilled(rows, cuts, partition, limit):
 
 
 @given(texts, cuts, st.data())
-def test_held_texts(rows, cut, data):
-    held = MemoryTexts()
-    for _, some in chunks(rows, cut):
-        held.append(some)
-    assert held.n_bytes == sum(map(len, rows))
-    chosen = data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=12))
-    assert taken(held, *chosen) == [rows[i] for i in chosen]
-    held.append(made([b"more"]))
-    assert taken(held, len(rows)) == [b"more"], "also after some were taken"
-
-
-@given(texts, cuts, st.data())
 def test_kept_texts_come_in_their_order_from_any_row_on(rows, cut, data):
     """Also where a run was stopped after it wrote some that come again."""
     kept = TextLog(Workspace())
@@ -86,13 +74,6 @@ def test_spilled_texts(rows, cut, limit, n_held, data):
     assert begin == 0 or space.numbered_names(Spilling.STEM)
     spilling.take_all(((begin + first, some) for first, some in chunks(rows[begin:], cut)), lambda: None)
     assert spilling.until == n
-    for name in space.numbered_names(Spilling.STEM):
-        part = space.get(name)
-        for number in range(4):
-            if f"rows-{number}" in part:
-                at = part[f"rows-{number}"].tolist()
-                assert at == sorted(at) and {int(partition[row]) for row in at} == {number}
-                assert bytes(part[f"data-{number}"]) == b"".join(rows[row] for row in at)
     texts, wanted = PartitionedTexts(space, partition, n_held), np.flatnonzero(partition >= 0).tolist()
     for _ in range(3 if wanted else 0):
         chosen = data.draw(st.lists(st.sampled_from(wanted), min_size=1, max_size=8))
@@ -112,31 +93,3 @@ def test_two_partitions_are_held_at_a_time(monkeypatch):
     for row in (0, 1, 0, 2, 0, 1):
         assert taken(texts, row) == [rows[row]]
     assert made_again == [0, 1, 2, 1], "the one that was used last stays"
-
-
-def test_a_part_that_was_removed_is_missed():
-    partition = np.zeros(3, np.int32)
-    space = spilled([b"a", b"b", b"c"], [1, 2], partition, 0)
-    assert len(space.numbered_names(Spilling.STEM)) == 3
-    space.discard("texts-000002")
-    with pytest.raises(la.errors.IndexFormatError, match="parts of the job are missing; empty the folder and start again"):
-        taken(PartitionedTexts(space, partition, 1), 2)
-    assert taken(PartitionedTexts(space, partition, 1), 1) == [b"b"]
-
-
-def test_small_partitions_are_read_once_and_others_as_they_come(monkeypatch):
-    partition, read = np.array([0, 1, 0, 1], np.int32), []
-    space = spilled([b"a", b"b", b"c", b"d"], [], partition, 100)
-
-    class Watched(dict):
-        def __getitem__(self, name):
-            read.append(name)
-            return super().__getitem__(name)
-
-    get = space.get
-    monkeypatch.setattr(space, "get", lambda name: Watched(get(name)))
-    texts = PartitionedTexts(space, partition, 1)
-    for _ in range(3):
-        assert taken(texts, 2, 0) == [b"c", b"a"]
-    assert taken(texts, 3, 0, 1) == [b"d", b"a", b"b"]
-    assert read.count("data-0") == 1 and read.count("data-1") == 1

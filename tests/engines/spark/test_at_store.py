@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 from object_store import held, put_folder
-from toy_frames import ToySession
+from toy_frames import ToySession, decisions_of
 
 import lookalike as la
 from lookalike.engines.spark import engine as engine_module
@@ -42,29 +42,9 @@ def decisions(table):
     return [{name: str(value).rpartition("/")[2] for name, value in row.items()} for row in rows]
 
 
-def told(result):
-    made = result._job.decisions
-    return decisions(pa.Table.from_batches(made.batches(), made.schema))
-
-
 def session():
     """A session of few tasks: each costs some requests, which take longer than all else."""
     return ToySession(n_tasks=2, batch_rows=5, fails_first=True)
-
-
-def test_files(files, bucket):
-    """Ranked by what rows say, with references."""
-    with closing(la.dedup(str(files / "sub"), against=str(files / "a.parquet"), keep="longest")) as local:
-        wanted = decisions(local.decisions)
-        kept = list(zip(*(local.decisions[name].to_pylist() for name in ("position", "kept")), strict=True))
-    put_folder(files, bucket / "in")
-    given = {"against": str(bucket / "in/a.parquet"), "keep": "longest", "engine": session(), "work": str(bucket / "job")}
-    with closing(la.dedup(str(bucket / "in/sub"), **given)) as result:
-        assert told(result) == wanted
-        assert {name.split("/")[0] for name in held(bucket / "job")} == {"job.json", "secret", "tables"}
-        rows = result._job.decisions.frame_in(result._job.engine.session).collect()
-        assert sorted((row.position, row.kept) for row in rows) == sorted(kept)
-    assert set(held(bucket)) == {"in/a.parquet", "in/sub/b.parquet"}
 
 
 def test_a_job_goes_on_where_it_was_stopped(files, bucket, monkeypatch):
@@ -89,8 +69,9 @@ def test_a_job_goes_on_where_it_was_stopped(files, bucket, monkeypatch):
     assert len(done) >= 3
     said = []
     with closing(la.dedup(str(bucket / "in"), progress=lambda stage, n: said.append(stage), **given)) as result:
-        assert told(result) == wanted
+        assert decisions(decisions_of(result)) == wanted
         assert done <= set(held(bucket / "job")) and "sketching" not in said
+        assert {name.split("/")[0] for name in held(bucket / "job")} == {"job.json", "secret", "tables"}
     assert set(held(bucket)) == {"in/a.parquet", "in/sub/b.parquet"}
 
 

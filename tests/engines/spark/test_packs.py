@@ -1,74 +1,17 @@
-"""Rows are cut into packs and put together again, each group whole and sorted, or joined, however they were cut."""
-
-import random
+"""Packs of rows: how evenly they are spread, and how they lie in memory; ``tests/engines/test_meeting.py`` holds what they bring together."""
 
 import numpy as np
 import pyarrow as pa
-import pytest
-from cut_tables import batches, cut_rows, cuts, whole
-from engine_rows import groups_of
-from hypothesis import example, given
-from hypothesis import strategies as st
+from cut_tables import cut_rows, whole
 
-from lookalike.engines.spark import packs as spark_packs
-from lookalike.engines.spark import sorting as spark_sorting
-from lookalike.engines.spark.packs import PACKED, PART_BITS, JoinSettings, Packing, pack_batches, unpacked
+from lookalike.engines.spark.packs import PART_BITS, Packing, pack_batches, unpacked
 from lookalike.values.arrow import to_numpy
 from lookalike.values.tables import LINKS
-
-integer = pa.int64()
-ROWS = pa.schema([("by", integer), ("order", integer), ("flag", pa.bool_()), ("keys", pa.list_(integer, 2))])
-numbers = st.integers(-(1 << 63), (1 << 63) - 1)
-rows = st.lists(
-    st.tuples(st.integers(-3, 3) | numbers, numbers, st.none() | st.booleans(), st.none() | st.tuples(numbers, numbers)),
-    max_size=40,
-)
-
-
-def shuffled(made, cut=()):
-    """What Spark does with packs: any order within a bucket, cut anywhere."""
-    packs = [row for batch in made for row in batch.to_pylist()]
-    random.Random(1).shuffle(packs)
-    packs.sort(key=lambda row: row["bucket"])
-    return batches({name: [pack[name] for pack in packs] for name in PACKED.names}, PACKED, cut)
-
-
-@given(rows, st.integers(1, 70), cuts, cuts, st.integers(1, 300))
-def test_rows_meet(found, n, cut, again, held):
-    """Tasks pack a few rows at a time."""
-    settings = Packing(by="by", cut=n, schema=ROWS)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spark_packs, "HELD_BYTES", held)
-        patch.setattr(spark_sorting, "BATCH_BYTES", held)
-        packs = list(pack_batches(cut_rows(found, ROWS, cut), settings))
-        met = list(unpacked(shuffled(packs, again), settings, ("order",), False))
-    assert all(batch.schema == PACKED for batch in packs) and all(batch.schema == ROWS for batch in met)
-    groups = groups_of([row for batch in met for row in batch.to_pylist()], "by")
-    told = [(row["by"], row["order"], row["flag"], row["keys"] and tuple(row["keys"])) for g in groups.values() for row in g]
-    assert sorted(map(repr, told)) == sorted(map(repr, found))
-    assert all([row["order"] for row in group] == sorted(row["order"] for row in group) for group in groups.values())
-
-
-@given(st.lists(st.integers(0, 50), max_size=30), st.lists(st.integers(0, 60), max_size=6), cuts, cuts)
-@example([5, 5, 7], [5, 5, 7], [], [])
-def test_rows_meet_by_runs_of_integers(found, begins, cut, again):
-    """The rows of all buckets, one after the other, are sorted."""
-    begins.sort()
-    schema = whole("position")
-    settings = Packing(by="position", cut=pa.array(begins, integer).to_numpy(), schema=schema)
-    made = list(pack_batches(batches({"position": found}, schema, cut), settings))
-    for batch in made:
-        for pack in batch.to_pylist():
-            low, high = [-1, *begins][pack["bucket"]], [*begins, 99][pack["bucket"]]
-            places = pa.ipc.read_record_batch(pa.py_buffer(pack["pack"]), schema)["position"].to_pylist()
-            assert all(low <= place < high for place in places)
-    sorted_again = unpacked(shuffled(made, again), settings, (), False)
-    assert [row["position"] for batch in sorted_again for row in batch.to_pylist()] == sorted(found)
 
 
 def buckets_of(by, cut=100, **more):
     """How many rows go to each bucket that gets some."""
-    columns = {"by": pa.array(by, integer)} | more
+    columns = {"by": pa.array(by, pa.int64())} | more
     buckets, n = Packing(by="by", cut=cut, schema=LINKS, parted="parts" if more else None).bucket_of(pa.record_batch(columns))
     assert n == cut
     return [n for n in np.bincount(buckets).tolist() if n]
@@ -90,10 +33,11 @@ def test_integers_that_follow_each_other_are_spread_evenly():
 
 def test_rows_of_packs_lie_where_numbers_may_lie():
     """Kernels read the columns of packs as they lie in what came."""
+    schema = pa.schema([*whole("by", "order"), ("flag", pa.bool_()), ("keys", pa.list_(pa.int64(), 2))])
     rows = [(3, 1, True, None), (4, 2, None, None), (5, 3, False, None)]
-    (made,) = pack_batches(cut_rows(rows, ROWS), Packing(by="by", cut=7, schema=ROWS))
+    (made,) = pack_batches(cut_rows(rows, schema), Packing(by="by", cut=7, schema=schema))
     for pack in made["pack"]:
-        some = pa.ipc.read_record_batch(pack.as_buffer(), ROWS)
+        some = pa.ipc.read_record_batch(pack.as_buffer(), schema)
         assert to_numpy(some["by"]).flags.aligned and to_numpy(some["order"]).flags.aligned
 
 
@@ -102,19 +46,5 @@ def test_a_bucket_of_large_texts_comes_a_few_at_a_time():
     schema = pa.schema([*whole("by", "order"), ("text", pa.large_binary())])
     given_rows = cut_rows([(1, order, b"x" * (1 << 20)) for order in range(64)], schema)
     settings = Packing(by="by", cut=1, schema=schema)
-    found = list(unpacked(shuffled(pack_batches(given_rows, settings)), settings, ("order",), False))
+    found = list(unpacked(pack_batches(given_rows, settings), settings, ("order",), False))
     assert max(batch.nbytes for batch in found) < 20 << 20 and sum(map(len, found)) == 64
-
-
-LEFTS, RIGHTS = whole("on", "x"), whole("order", "keys", "id", "flag")
-
-
-@pytest.mark.parametrize("names", [["on_id"], ["x", "on_keys"], ["on_flag", "on", "on_id"], ["x"]], ids=str)
-@pytest.mark.parametrize("how", ["left", "anti"])
-def test_columns_that_nobody_asks_for_are_not_joined(how, names):
-    added = [field.with_name(f"on_{field.name}") for field in RIGHTS if field.name != "order"] if how == "left" else []
-    names = [name for name in names if how == "left" or name in LEFTS.names]
-    settings = JoinSettings(on="on", how=how, left=LEFTS, right=RIGHTS, schema=pa.schema([*LEFTS, *added])).of(names)
-    assert set(settings.schema.names) == {"on", *names}
-    assert settings.left.names == [name for name in LEFTS.names if name in ("on", *names)]
-    assert settings.right.names == ["order", *(name for name in RIGHTS.names if f"on_{name}" in names)]

@@ -5,13 +5,14 @@ import random
 from contextlib import closing
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 from object_store import held, put_folder
 from samples import one_in
-from toy_frames import ToySession
+from toy_frames import ToySession, decisions_of
 from weekly import COUNTS, HOW, TOLD, VARIANTS, cut_small, weeks, written
 
 import lookalike as la
@@ -22,7 +23,6 @@ from lookalike.inputs.sketch_rows import DESCRIPTION, ROWS
 from lookalike.inputs.sketches import saved_in
 
 SESSION = {"n_tasks": 4, "batch_rows": 5, "fails_first": True}
-PLACES = pytest.mark.parametrize("place", ["disk", pytest.param("store", marks=pytest.mark.slow)], indirect=True)
 
 
 @pytest.fixture(autouse=True)
@@ -57,8 +57,9 @@ def named(where):
     return [named(one) for one in where] if isinstance(where, list) else str(where) if isinstance(where, Url) else where
 
 
-def counts_of(result):
-    return {name: getattr(result.summary, name) for name in COUNTS}
+def said(result, decisions):
+    counts = {name: getattr(result.summary, name) for name in COUNTS}
+    return decisions.select([*TOLD, "resemblance"]).to_pylist(), counts
 
 
 def on_spark(data, place, *, against=None, save=None, session=None, **given):
@@ -68,9 +69,7 @@ def on_spark(data, place, *, against=None, save=None, session=None, **given):
     with closing(la.dedup(data, against=named(against), engine=session, work=named(place / "work"), **HOW | given)) as result:
         if save is not None:
             result.save_sketches(named(save))
-        made = result._job.decisions
-        decisions = pa.Table.from_batches(made.batches(), made.schema).sort_by("position")
-        return decisions.select([*TOLD, "resemblance"]).to_pylist(), counts_of(result)
+        return said(result, decisions_of(result))
 
 
 def locally(data, *, against=None, save=None, write=None, **given):
@@ -79,17 +78,17 @@ def locally(data, *, against=None, save=None, write=None, **given):
             result.save_sketches(named(save))
         if write is not None:
             result.write(write)
-        return result.decisions.select([*TOLD, "resemblance"]).to_pylist(), counts_of(result)
+        return said(result, result.decisions)
 
 
 def by_id(table):
     """The rows in the order that frames have."""
-    return pa.Table.from_pylist(sorted(table.to_pylist(), key=lambda row: row["id"].encode()), table.schema)
+    return table.sort_by("id")
 
 
 def kept_of(found, table):
-    kept = {row["id"] for row in found[0] if row["reason"] == "kept"}
-    return pa.Table.from_pylist([row for row in table.to_pylist() if row["id"] in kept], table.schema)
+    kept = [row["id"] for row in found[0] if row["reason"] == "kept"]
+    return table.filter(pc.is_in(table["id"], pa.array(kept)))
 
 
 def assert_whole(folder):
@@ -136,20 +135,15 @@ def test_frames(variant, place):
     assert locally(by_id(tables[2]), against=seen, **given) == wanted
 
 
-@PLACES
-def test_frames_against_files_and_files_against_frames(files, tables, place):
-    how = {"session": ToySession(n_tasks=2)} if isinstance(place, Url) else {}
-    on_spark(files[0], place, save=place / "files", **how)
-    found = on_spark(tables[1], place, against=place / "files", save=place / "frames", **how)
+def test_frames_against_files_and_files_against_frames(files, tables, tmp_path):
+    on_spark(files[0], tmp_path, save=tmp_path / "files")
+    found = on_spark(tables[1], tmp_path, against=tmp_path / "files", save=tmp_path / "frames")
     clean = kept_of(locally(files[0]), tables[0])
     assert found == locally(by_id(tables[1]), against=clean)
     clean = pa.concat_tables([clean, by_id(kept_of(found, tables[1]))])
-    both = [place / "files", place / "frames"]
-    assert on_spark(tables[2], place, against=both, **how) == locally(by_id(tables[2]), against=clean)
-    if isinstance(place, Url):
-        assert {name.split("/")[0] for name in held(place)} == {"in", "files", "frames"}
-    else:
-        assert on_spark(files[2], place, against=both) == locally(files[2], against=clean)
+    both = [tmp_path / "files", tmp_path / "frames"]
+    for data, same in ((tables[2], by_id(tables[2])), (files[2], files[2])):
+        assert on_spark(data, tmp_path, against=both) == locally(same, against=clean)
 
 
 def test_old_clusters_write_runs_in_any_order(tmp_path):
@@ -162,17 +156,6 @@ def test_old_clusters_write_runs_in_any_order(tmp_path):
         held.append(pa.concat_tables(pq.read_table(file, columns=["position", "id", "text"]) for file in files))
         assert len(files) > 3
     assert held[0].equals(held[1]) and held[0]["position"].to_pylist() == sorted(held[0]["position"].to_pylist())
-
-
-def test_ids_of_saved_documents_are_told_under_their_type(tmp_path):
-    table = pa.table({"text": ["a b c d", "e f g h"], "id": ["x", "y"]})
-    on_spark(table, tmp_path, save=tmp_path / "history")
-    later = pa.table({"text": ["a b c d", "new words here"], "id": pa.array([7, 8], pa.int64())})
-    session = ToySession(**SESSION)
-    result = la.dedup(session.frame(later, 1), against=tmp_path / "history", engine=session, work=tmp_path / "work", **HOW)
-    with closing(result):
-        assert result._job.id_type == "string"
-        assert result.summary.kept == 1 and result.summary.exact_duplicates == 1
 
 
 def test_what_is_refused(files, tables, tmp_path):

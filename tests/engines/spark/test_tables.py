@@ -13,12 +13,10 @@ from lookalike.engines.spark import engine as engine_module
 from lookalike.engines.spark import files as spark_files
 from lookalike.engines.spark import tables as spark_tables
 from lookalike.engines.spark.engine import MOST_TIMES, SparkEngine
-from lookalike.engines.spark.files import rows_of as rows_of_file
-from lookalike.engines.spark.tables import StoredTable, pattern_of
+from lookalike.engines.spark.tables import pattern_of
 from lookalike.formats.sources import open_sources
 from lookalike.inputs.read import ReadOptions
 from lookalike.steps.totals import N_ROWS
-from lookalike.values.tables import SOURCE_BITS
 
 ROWS = whole("order", "position", "x")
 
@@ -49,20 +47,14 @@ def ranked(engine, name="made", **more):
 
 
 def test_only_columns_that_are_asked_for_are_read_to_find_the_order(engine, monkeypatch):
-    read = set()  # tasks may be tried again
-    monkeypatch.setattr(
-        spark_files, "rows_of", lambda path, schema: read.add(tuple(schema.names)) or rows_of_file(path, schema)
-    )
+    read, rows_of = set(), spark_files.rows_of  # tasks may be tried again
+    monkeypatch.setattr(spark_files, "rows_of", lambda path, schema: read.add(tuple(schema.names)) or rows_of(path, schema))
     some = ranked(engine)
     assert read == {("position",)}
-    assert isinstance(some.select(["y"]), StoredTable)
-    for names, needed in ((["order", "x"], ["x", "position"]), (["position", "order"], ["position"])):
+    for names, needed in ((["order", "x"], ("x", "position")), (["position", "order"], ("position",))):
         read.clear()
-        found = engine.materialize(some.select(names), "-".join(names))
-        assert read == {tuple(needed)} and found.schema.names == names
-    read.clear()
-    assert rows_of(some.slice(2, 4).select(["y", "order"])) == [(2, 2), (2, 3)]
-    assert ("y", "position") in read and not any("x" in names for names in read)
+        engine.materialize(some.select(names), "-".join(names))
+        assert read == {needed}
 
 
 def test_fewer_long_texts_meet_in_a_task(engine, monkeypatch):
@@ -86,50 +78,10 @@ def test_steps_that_follow_each_other_run_in_one_task(engine):
     assert rows_of(made) == [(i, i, 8 * i) for i in range(9)]
 
 
-KINDS = {
-    "made": lambda engine, some: some,
-    "stored": lambda engine, some: engine.materialize(some, "some"),
-    "both": lambda engine, some: engine.union(some, engine.materialize(some, "some")),
-    "joined": lambda engine, some: engine.join(
-        engine.rows(table(6, whole("order", "position"))), some.select(["order", "x"]), "order", "left"
-    ),
-    "met": lambda engine, some: engine.group_by(some, "x", "order"),
-}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_columns_are_chosen(kind, engine):
-    made = KINDS[kind](engine, engine.rows(table(6)))
-    for names in (["x"], ["x", "order"], ["order", "position", "x"]):
-        chosen = made.select(names)
-        assert chosen.schema == whole(*names)
-        assert rows_of(chosen) == sorted([(i,) * len(names) for i in range(6)] * (2 if kind == "both" else 1))
-
-
-def test_a_table_without_rows_has_no_files(engine):
-    stored = engine.materialize(engine.rows(table(0)), "none")
-    assert stored.files.names == () and rows_of(stored) == [] and engine.aggregate(stored, N_ROWS).tolist() == [0]
-    assert rows_of(engine.join(stored, stored.select(["order"]), "x", "anti")) == []
-    assert rows_of(engine.by_input(stored)) == [] and rows_of(engine.group_by(stored, None, "order")) == []
-
-
 def test_many_rows_get_more_tasks_and_few_get_fewer(engine):
     engine.n_tasks = 10
     assert [engine.tasks_for(n, 100) for n in (0, 1, 100, 101, 1000, 5000, 16_000, 32_000)] == [1, 1, 1, 2, 10, 10, 10, 20]
     assert engine.tasks_for(None, 100) == 10 and engine.tasks_for(100 * 10 * MOST_TIMES * 7, 100) == 70
-
-
-@pytest.mark.parametrize("sizes", [[4, 0, 3], [0, 0, 5], [1]], ids=str)
-def test_rows_are_cut_by_their_places_in_the_input(sizes, engine, monkeypatch):
-    monkeypatch.setattr(engine_module, "ROWS_OF_A_TASK", 2)
-    positions = [source << SOURCE_BITS | row for source, n in enumerate(sizes) for row in range(n)]
-    ranked = engine.rank(engine.rows(pa.table([positions[::-1]], whole("position"))), ("position",), 0)
-    for begin in range(len(positions) + 2):
-        for end in (begin, begin + 2, len(positions), len(positions) + 3):
-            cut = ranked.slice(begin, end)
-            assert [row[0] for row in rows_of(cut)] == positions[begin : max(begin, end)]
-    stored = engine.materialize(engine.by_input(ranked.select(["position"])), "by-input")
-    assert [row["position"] for batch in stored.batches() for row in batch.to_pylist()] == positions
 
 
 def test_positions_with_gaps_are_ranked_by_sorting(engine):
@@ -172,24 +124,8 @@ def test_small_tables_need_no_tasks(small):
     joined = engine.join(met, some.select(["order", "position"]), "order", "inner")
     both = engine.materialize(engine.union(joined, engine.map(joined, iter, joined.schema)), "both")
     assert rows_of(both) == sorted(2 * [(i, i, i) for i in range(9)]) and engine.aggregate(both, N_ROWS).tolist() == [18]
-    together = engine.group_by(both, None, ("order", "x")).batches()
-    assert [row["order"] for batch in together for row in batch.to_pylist()] == [i // 2 for i in range(18)]
     assert rows_of(engine.rank(some.select(["position"]), ("-position",), 0)) == [(i, 8 - i) for i in range(9)]
     assert not asked
-
-
-def test_what_the_driver_has_made_is_joined_with_what_tasks_make(small):
-    """Sums of widths decide which is which: 9 rows of 24 bytes, or 90."""
-    engine, asked = small
-    engine.few_bytes, some = 9 * 24, [(i, i, i) for i in range(90)]
-    few, many = engine.materialize(engine.rows(table(9)), "few"), engine.materialize(engine.rows(table(90)), "many")
-    assert few.here and not many.here and not many.select(["x"]).here and engine.materialize(few, "few").select(["x"]).here
-    met = engine.group_by(few, "x", "order")
-    orders = met.select(["order"])
-    assert met.here and not asked[1:]
-    assert rows_of(engine.join(orders, many, "order", "inner")) == rows_of(engine.join(many, orders, "x", "semi")) == some[:9]
-    assert rows_of(engine.union(met, many)) == sorted(some[:9] + some)
-    assert len(asked) > 3
 
 
 def test_only_tasks_read_texts(small, tmp_path):
@@ -211,20 +147,15 @@ def pairs_and_components(engine):
     return pairs, SparkEngine.components.__get__(engine)(pairs)
 
 
-@pytest.mark.parametrize("most", [72 * 3 + 32 * 6, 72 * 3 + 32 * 6 - 1])
-def test_pairs_that_are_too_many_for_the_driver_make_no_bundles(engine, most, monkeypatch):
-    monkeypatch.setattr(spark_tables, "DRIVER_BYTES", most)
+def test_components_too_large_for_driver_or_task_are_left_out(engine, monkeypatch):
     pairs, closed = pairs_and_components(engine)
-    if most < 72 * 3 + 32 * 6:
-        assert closed is None
-    else:
-        assert rows_of(closed) == [(0, 0, []), (0, 1, [0]), (0, 2, [1]), (3, 3, []), (3, 4, [3])]
-        assert rows_of(engine.join(pairs, closed, "left", "anti")) == []
-
-
-@pytest.mark.parametrize("most", [300, 299])
-def test_a_component_too_large_for_a_task_is_left_out(engine, most, monkeypatch):
-    monkeypatch.setattr(spark_tables, "COMPONENT_BYTES", most)
-    pairs, closed = pairs_and_components(engine)
-    assert {row[0] for row in rows_of(closed)} == ({0, 3} if most == 300 else {3})
-    assert rows_of(engine.join(pairs, closed, "left", "anti")) == ([] if most == 300 else [(0, 1), (1, 2)])
+    assert rows_of(closed) == [(0, 0, []), (0, 1, [0]), (0, 2, [1]), (3, 3, []), (3, 4, [3])]
+    for most, roots, open_pairs in ((300, {0, 3}, []), (299, {3}, [(0, 1), (1, 2)])):
+        monkeypatch.setattr(spark_tables, "COMPONENT_BYTES", most)
+        closed = SparkEngine.components.__get__(engine)(pairs)
+        assert {row[0] for row in rows_of(closed)} == roots and rows_of(
+            engine.join(pairs, closed, "left", "anti")
+        ) == open_pairs
+    for most in (72 * 3 + 32 * 6, 72 * 3 + 32 * 6 - 1):
+        monkeypatch.setattr(spark_tables, "DRIVER_BYTES", most)
+        assert (SparkEngine.components.__get__(engine)(pairs) is None) == (most < 72 * 3 + 32 * 6)

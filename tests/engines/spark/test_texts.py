@@ -62,13 +62,6 @@ def test_texts_are_found_again(one, other, data, cut):
     assert told == [(order, places[row]) for order, row in enumerate(rows)]
 
 
-def test_a_group_of_rows_holds_as_many_texts_as_fit(tmp_path, monkeypatch):
-    """Not each text a group of its own: also the batch that fills the first."""
-    monkeypatch.setattr(spark_texts, "GROUP_BYTES", 100)
-    ((unit, _), *_) = written(tmp_path, [b"x" * 10] * 40, each=12)
-    assert pq.ParquetFile(TextFiles(tmp_path).path(unit)).metadata.num_row_groups == 4
-
-
 def test_a_text_that_is_wanted_often_is_not_held_as_often(tmp_path, monkeypatch):
     """As that of a document with many partners is."""
     monkeypatch.setattr(spark_texts, "BATCH_BYTES", 1000)
@@ -106,20 +99,15 @@ def places_in(texts, positions, cut=()):
     return [(row["unit"], row["place"]) for batch in made for row in batch.to_pylist()]
 
 
-def test_texts_are_read_from_the_pieces_of_inputs(inputs):
+def test_texts_are_read_from_the_pieces_of_inputs_and_those_that_changed_are_refused(inputs, tmp_path):
+    """What is compared must be what was sketched: where rows are gone, and where the disk says that something changed."""
     texts, known = inputs
     assert len(texts.units) > 3
     for some in (sorted(known), sorted(known)[1::4], [7, 7, 1 << SOURCE_BITS]):
         found = wanted(places_in(texts, some, [2]), texts)
         assert [text.decode() for _, text in found] == [known[place] for place in some]
-
-
-def test_inputs_that_changed_are_refused(inputs, tmp_path):
-    """What is compared must be what was sketched: where rows are gone, and where the disk says that something changed."""
-    texts, known = inputs
-    rows = places_in(texts, sorted(known))
     with pytest.raises(InputDataError, match=r"b\.jsonl, row \d+: the row is no longer there; run again"):
         wanted([(len(texts.units) - 1, texts.units[-1].start + 3)], texts)
     os.utime(tmp_path / "b.jsonl", (1, 1))
     with pytest.raises(InputDataError, match=r"b\.jsonl: the file changed during the run; run again"):
-        wanted(rows, texts)
+        wanted(places_in(texts, sorted(known)), texts)
