@@ -193,13 +193,13 @@ def remove_recorded(folder: Path) -> None:
     """Remove from a folder what a run of ours wrote, the list of it last, and the folder where nothing else is in it."""
     ours = {*(_recorded(folder) or [])} - {SIDECAR}
     inside = [(name, entry.is_dir(follow_symlinks=False)) for name, entry in walk(folder)]
-    folders = [name for name, is_folder in inside if is_folder]
     try:
         for name, is_folder in inside:
             if not is_folder and name in ours:
                 (folder / name).unlink()
-        for name in sorted(folders, reverse=True):
-            (folder / name).rmdir()
+        for name, is_folder in sorted(inside, reverse=True):
+            if is_folder:
+                (folder / name).rmdir()
         if os.listdir(folder) == [SIDECAR]:
             sync_folder(folder)  # a loss of power must not bring back files that nothing lists
             (folder / SIDECAR).unlink()
@@ -216,7 +216,7 @@ def recover(path: Path) -> None:
             os.rename(old, path)
             sync_folder(path.parent)
         else:
-            with suppress(OSError, OutputError):  # the next run removes it
+            with suppress(OSError, OutputError):
                 remove_recorded(old)
 
 

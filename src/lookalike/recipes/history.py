@@ -99,6 +99,8 @@ class History:
             raise ParameterError(f"{show_path(self.folder)} is a file; a history is a folder of its own")
         if read and self._made:
             raise InputDataError("not a folder of generations", self.folder)
+        self._lock = self.folder / LOCK
+        is_new = not os.path.lexists(self._lock)
         self._unlock = self._locked(read)
         try:
             if self._unlock is not None:
@@ -106,17 +108,22 @@ class History:
             if self.recovered is not None:
                 import logging  # here, for what is not needed to start
 
-                how = "completed: its outputs and its generation are there"
-                how = how if self.recovered else "rolled back: its outputs were incomplete"
+                how = (
+                    "completed: its outputs and its generation are there"
+                    if self.recovered
+                    else "rolled back: its outputs were incomplete"
+                )
                 logging.getLogger("lookalike").info(f"{show_path(self.folder)}: an interrupted job was {how}")
             self._look()
         except BaseException:  # whose traceback, which notebooks keep, would keep the folder locked
+            if is_new:
+                self._lock.unlink(missing_ok=True)
             self.close()
             raise
 
     def _locked(self, read: bool) -> weakref.finalize[..., Any] | None:
-        """Lock the folder against other processes; a reader does without while another one adds to it, or if none ever has."""
-        path = self.folder / LOCK
+        """Lock the folder against other processes; a reader does without while another one writes, or if none ever has."""
+        path = self._lock
         if read and not (path.exists() and os.access(path, os.W_OK)):
             return None
         with reporting(path):
@@ -139,10 +146,10 @@ class History:
         self.close()
 
     def close(self) -> None:
-        """Unlock the folder; remove it if it was made, and nothing was added."""
+        """Unlock the folder; remove it if it was made and is empty."""
         if self._unlock is not None and self._unlock.alive:
             if self._made and os.listdir(self.folder) == [LOCK]:
-                (self.folder / LOCK).unlink()
+                self._lock.unlink()
                 self.folder.rmdir()
             self._unlock()
 
@@ -154,11 +161,10 @@ class History:
         self._look()
 
     def _look(self) -> None:
-        """Find the generations, and remember if there is an account of them, which must not be lost without a word."""
+        """Find the generations, and remember if there is an account of them, which must not be lost unnoticed."""
         self.generations: list[Generation] = generations_in(self.folder)
-        lock = self.folder / LOCK
-        if self._unlock is not None and (self.folder / GENERATIONS).exists() and not lock.stat().st_size:
-            lock.write_text(GENERATIONS)
+        if self._unlock is not None and (self.folder / GENERATIONS).exists() and not self._lock.stat().st_size:
+            self._lock.write_text(GENERATIONS)
 
     def _check_locked(self) -> None:
         """Refuse to write what another process may be writing."""

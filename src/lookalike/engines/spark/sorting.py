@@ -61,11 +61,6 @@ class Sorting:
     once: bool = False  # repeats of rows of numbers are left out
     key: bytes = b""  # enters the digests of strings
 
-    @property
-    def drops(self) -> bool:
-        """Whether repeats are left out."""
-        return self.once and all(pa.types.is_primitive(field.type) for field in self.schema)
-
     def words(self, rows: pa.RecordBatch) -> list[Int64Array]:
         """Return what rows are sorted by, as columns of words, the first that counts first."""
         return [words for name in self.names for words in words_of(rows.column(name), self.key)]
@@ -73,7 +68,7 @@ class Sorting:
     def order(self, rows: pa.RecordBatch) -> Int64Array:
         """Return where in some rows the first is, the second, and so on."""
         order = np.lexsort(self.words(rows)[::-1])
-        if self.drops and len(order):
+        if len(order) and self.once and all(pa.types.is_primitive(field.type) for field in self.schema):
             columns = [to_numpy(column)[order] for column in rows.columns]
             same = np.logical_and.reduce([column[1:] == column[:-1] for column in columns])
             order = order[np.concatenate([[True], ~same])]
