@@ -16,6 +16,7 @@ from collections import namedtuple
 from functools import partial
 from pathlib import Path
 
+import document_files
 import pyarrow as pa
 import pytest
 from files.folder_files import names
@@ -62,10 +63,7 @@ def tarred(*members):
 
 def archive(path, files=FILES):
     if path.suffix == ".zip":
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as whole:
-            whole.writestr("deep/", b"")
-            for name, content in contents(files).items():
-                whole.writestr(name, content)
+        path.write_bytes(document_files.archive({"deep/": b"", **contents(files)}))
     else:
         path.write_bytes(PACKED[path.name.partition(".")[2]](tarred(*contents(files).items())))
     return path

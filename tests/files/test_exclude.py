@@ -1,10 +1,10 @@
 """``exclude``: which files of a folder, glob, archive or table are left out, counted and named."""
 
-import zipfile
 from pathlib import Path
 
 import pytest
 from cli.commands import run, status
+from document_files import archive
 from raising import assert_raises
 
 import lookalike as la
@@ -19,9 +19,7 @@ def folder(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"{TEXT} {name}")
     (tmp_path / "in/config.json").write_text('{"debug": true}')
-    with zipfile.ZipFile(tmp_path / "x.zip", "w") as made:
-        for name in ("a.txt", "old/b.txt", "c.json"):
-            made.write(tmp_path / "in/config.json", name)
+    (tmp_path / "x.zip").write_bytes(archive(dict.fromkeys(("a.txt", "old/b.txt", "c.json"), "{}")))
     return tmp_path / "in"
 
 

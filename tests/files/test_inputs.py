@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,8 @@ from lookalike.errors import InputDataError, ParameterError
 from lookalike.formats.sources import open_sources
 
 A, B = "one two three four five six seven", "quite another text of several words"
+refused = partial(assert_raises, InputDataError)
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
-
-
-def refused(said, call, *given, **how):
-    assert_raises(InputDataError, said, call, *given, **how)
 
 
 def fill(folder, *names, text="other"):

@@ -5,7 +5,6 @@ import io
 import json
 import os
 import sys
-import zipfile
 from hashlib import sha256
 from itertools import product
 
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import requests
+from document_files import archive
 from raising import assert_raises
 from web_server import serving
 
@@ -81,9 +81,7 @@ def test_what_is_read_is_what_is_there():
         "/a%20b%25.jsonl?x=1/2.txt": "a b%.jsonl",
         long: long[1:],
     }
-    with zipfile.ZipFile(whole := io.BytesIO(), "w") as made:
-        made.writestr("one/a.jsonl", LINES)
-    files = FILES | {long: LINES, "/x.zip": whole.getvalue()}
+    files = FILES | {long: LINES, "/x.zip": archive({"one/a.jsonl": LINES})}
     for how in ({}, {"ranges": False}, {"total": False}):
         with serving(files=files, **how) as site:
             for name, relative in names.items():

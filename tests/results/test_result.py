@@ -6,7 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from job_inputs import A2, A, B
-from json_lines import read_lines, write_lines
+from json_lines import write_lines
+from raising import assert_raises
 from same_results import TABLES, VARIANTS, corpus, same
 from samples import one_in
 
@@ -103,14 +104,6 @@ def test_the_table_is_what_would_be_written(annotate, tmp_path):
     assert la.dedup(TABLE).clean().schema.equals(TABLE.schema, check_metadata=True)
 
 
-def test_removed_rows_alone_are_written_once(tmp_path):
-    result = la.dedup(TABLE)
-    result.write(tmp_path / "gone.jsonl", removed=True)
-    assert [row["n"] for row in read_lines(tmp_path / "gone.jsonl")] == [3]
-    with pytest.raises(la.errors.OutputError, match="exists; pass force=True to replace it"):
-        result.write(tmp_path / "gone.jsonl", removed=True)
-
-
 @pytest.mark.parametrize(("settings", "against"), one_in(2, VARIANTS, [False, True]))
 def test_a_walk_over_all_pairs_is_a_decision_of_the_open_job(rng, tmp_path, settings, against):
     table = corpus(rng)
@@ -136,14 +129,12 @@ def test_a_walk_over_all_pairs_is_a_decision_of_the_open_job(rng, tmp_path, sett
         seen.add(wanted.summary.kept)
         assert found.rethreshold(1.0).decisions.equals(everything.rethreshold(1.0).decisions)
     assert len(seen) > 1
-    with pytest.raises(la.errors.ParameterError, match="from 0.55 to 1"):
-        loaded.rethreshold(0.5)
+    assert_raises(la.errors.ParameterError, "from 0.55 to 1", loaded.rethreshold, 0.5)
 
 
 def test_rethreshold_says_what_it_needs(tmp_path):
     result = la.dedup([A, A2, B], threshold=0.5)
     result.save(tmp_path / "saved")
     for other in (la.Result.load(tmp_path / "saved"), pickle.loads(pickle.dumps(result))):
-        with pytest.raises(la.errors.ParameterError, match="run dedup with evidence='all'"):
-            other.rethreshold(0.9)
+        assert_raises(la.errors.ParameterError, "run dedup with evidence='all'", other.rethreshold, 0.9)
     assert result.rethreshold(0.9).rethreshold(0.6).threshold == 0.6, "an open job goes back to its own threshold"

@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+from functools import partial
 from hashlib import blake2b
 
 import numpy as np
@@ -11,20 +12,20 @@ import pyarrow.parquet as pq
 import pytest
 from cli.commands import contents
 from job_inputs import A2, A, B
-from same_results import OF_GROUPS, VARIANTS, corpus, same
+from raising import assert_raises
+from same_results import VARIANTS, corpus, same
 
 import lookalike as la
 from lookalike.files.descriptions import checksum_of
 from lookalike.results import saved as saved_result
 
-
-def refused(reason, call, *given, error=la.errors.InputDataError, **how):
-    with pytest.raises(error, match=reason) as caught:
-        call(*given, **how)
-    return caught.value
+refused, closed = (partial(assert_raises, error) for error in (la.errors.InputDataError, la.errors.ParameterError))
 
 
-@pytest.mark.parametrize("settings", VARIANTS + OF_GROUPS, ids=str)
+OF_GROUPS = {"at_most": 2, "counts": True, "source": "site", "slices": "site"}
+
+
+@pytest.mark.parametrize("settings", [*VARIANTS, OF_GROUPS], ids=str)
 def test_saving_and_pickling_keep_everything(rng, tmp_path, settings):
     result = la.dedup(corpus(rng), id="id", threshold=0.6, **settings)
     copied = pickle.loads(pickle.dumps(result))
@@ -43,8 +44,8 @@ def test_only_an_open_job_writes_documents(tmp_path):
     result = la.dedup([A, A2, B])
     result.save(tmp_path / "saved")
     for other in (la.Result.load(tmp_path / "saved"), pickle.loads(pickle.dumps(result))):
-        refused("loaded or unpickled", other.write, tmp_path / "out.jsonl", error=la.errors.ParameterError)
-        refused("does not have the inputs", other.clean, error=la.errors.ParameterError)
+        closed("loaded or unpickled", other.write, tmp_path / "out.jsonl")
+        closed("does not have the inputs", other.clean)
         other.close()
         assert other.removed.num_rows == 1
     la.dedup([A, A2, B], evidence="all", threshold=0.5).rethreshold(0.99).write(tmp_path / "out.jsonl")
@@ -52,7 +53,7 @@ def test_only_an_open_job_writes_documents(tmp_path):
     result.close()
     for ask in (lambda: result.save(tmp_path / "late"), lambda: pickle.dumps(result), lambda: result.decisions,
                 lambda: result.groups, lambda: result.kept):  # fmt: skip
-        refused("this result is closed", ask, error=la.errors.ParameterError)
+        closed("this result is closed", ask)
     assert not (tmp_path / "late").exists()
 
 
