@@ -54,51 +54,8 @@ def test_what_is_left_out_is_counted_and_named(folder):
     assert said["by_suffix"] == {".rtf": 2, "": 1, ".lz": 1}
     listed = "files not read: 12 (2 .rtf, 1 without suffix, 1 .lz: of no known text format; "
     assert listed in str(result.summary) and "1 binary" in str(result.summary)
-    nothing = la.dedup(folder / "a.jsonl").summary
+    nothing = la.dedup([folder / "{a,none}.*"]).summary
     assert nothing.skipped == {"files": 0, "by_reason": {}, "by_suffix": {}, "names": []} and "not read" not in str(nothing)
-
-
-def test_a_folder_of_which_nothing_is_read_says_why(tmp_path):
-    """Also a glob of folders alone, as Spark writes them: the folder itself is named."""
-    fill(tmp_path, "notes.rtf", "spark/a.parquet/x", "spark/b.parquet/x")
-    rtf = r"skipped: 1 \(1 .rtf: of no known text format: .*notes\.rtf\); \.rtf is not read: .*pandoc"
-    folders = r"no file matches; skipped: 2 .*a\.parquet.*; name a folder itself, without"
-    for said, path, glob in (
-        (rf"no file is read; {rtf}", "notes*", None),
-        (r"no file that matches '\*\.x'; skipped: 3 \(3 not matched by the glob", "", "*.x"),
-        ("no file matches$", "spark/a.parquet/*.x*", None),
-        (folders, "spark/*.parquet", None),
-        (folders, "spark/?.parquet", None),
-        (folders, "spark/{a,b}.parquet", None),
-    ):
-        refused(said, open_sources, [f"{tmp_path}/{path}"], glob=glob)
-    Path("x.txt").write_bytes(b"\0")
-    refused(r"all files are binary, such as .*x\.txt", open_sources, [tmp_path], glob="*.txt")
-
-
-def test_globs_and_the_order_of_names(folder):
-    fill(folder, "notes.md", "sub.md/c.md", "_x.md", "__init__.md", ".y.md", "d.rst", "b-c/y.tsv", "b.tsv", "b/x.tsv", "B.tsv")
-    for glob, names in (
-        *((glob, "__init__.md _x.md notes.md sub.md/c.md") for glob in ("*.md", ["*.md"], ("*.m[d]", "c.md"), "{*.md,*.none}")),
-        (".*.md", ".y.md"),
-        *((glob, "__init__.md _x.md d.rst notes.md sub.md/c.md") for glob in ("*.{md,rst}", ["*.md", "*.rst"])),
-        ("*.tsv", "B.tsv b/x.tsv b-c/y.tsv b.tsv"),
-    ):
-        found = [place.relative for split in open_sources([folder], glob=glob) for place in split.places]
-        assert found == names.split()
-    result = la.dedup(str(folder / "*.md"))
-    assert len(result) == 3 and result.summary.skipped["by_reason"] == {"folder": 1}
-    assert len(la.dedup(str(folder / "{*.md,d.*}"))) == len(la.dedup([folder / "{*.md,d.*}"])) == 4
-    for pattern in ("", "/x/*.md", str(folder / "*.md")):
-        assert_raises(ParameterError, "glob must be a pattern of names inside the folder", la.dedup, folder, glob=pattern)
-
-
-def test_a_binary_file_given_by_name_is_an_error(folder, tmp_path):
-    (folder / "nul.txt").write_bytes(b"words\0words")
-    Path("elsewhere/late.txt").write_bytes(b"word " * 5000 + b"\0")
-    refused(r"late\.txt: NUL", la.dedup, tmp_path / "elsewhere")
-    refused(r"nul\.txt: NUL, which no text contains, at byte 5 of the file", la.dedup, folder / "nul.txt")
-    assert len(la.dedup(folder / "nul.txt", encoding_errors="replace")) == 1
 
 
 def test_what_may_not_be_read_is_an_error(tmp_path, monkeypatch):
@@ -131,6 +88,7 @@ def test_modes_that_forbid_to_read_are_an_error(tmp_path):
 
 def test_what_is_no_path(tmp_path):
     fill(tmp_path, "a.jsonl")
+    refused("no file matches$", open_sources, ["a*.x*"])
     Path("loop").symlink_to("loop")
     for given, words in {
         "x" * 5000: "File name too long",

@@ -1,6 +1,7 @@
 """Results: their tables, what annotation adds, other thresholds, and what is left of one that is closed."""
 
 import pickle
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -119,11 +120,8 @@ def test_a_walk_over_all_pairs_is_a_decision_of_the_open_job(rng, tmp_path, sett
             found = result.rethreshold(threshold)
             assert found.decisions.drop("leader").equals(wanted.decisions)
             assert found.removed.equals(wanted.removed) and found.annotations.equals(wanted.annotations)
-            for name in (
-                "documents", "reference", "empty", "kept", "near_duplicates", "exact_duplicates", "empty_dropped", "least_alike",
-                "text_bytes", "candidate_pairs", "crowded", "recall_planned", "threshold", "score", "found_by", "plan",
-            ):  # fmt: skip
-                assert getattr(found.summary, name) == getattr(wanted.summary, name), name
+            counted = (replace(one.summary, verified_pairs=0, seconds={}, peak_memory=0) for one in (found, wanted))
+            assert next(counted) == next(counted)
             assert (found.summary.verified_pairs, wanted.summary.verified_pairs) == (len(found.pairs), len(wanted.pairs))
             assert found.settings.to_dict() | {"evidence": ""} == wanted.settings.to_dict() | {"evidence": ""}
         seen.add(wanted.summary.kept)
