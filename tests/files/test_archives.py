@@ -94,20 +94,6 @@ def test_an_archive_is_read_as_the_folder_it_was_made_of(tmp_path):
         assert Path(f"out-{kind}/{name}/a.txt").read_text() == A
 
 
-def test_globs_choose_in_an_archive_that_is_named_and_archives_in_a_folder(tmp_path):
-    named = archive(Path("x.zip"))
-    archive(Path("y.tar"))
-    Path("z.md").write_text(A)
-    for path, glob, name in ((named, "deep/*.txt", "deep/b.txt"), (tmp_path, "*.md", "z.md")):
-        assert [*read(path, glob=glob)[0]] == [name]
-    found, left = read(tmp_path, glob="*.tar")
-    assert len(found) == 4 and left == {"not_matched": 2, "other_suffix": 1}
-    assert len(read(tmp_path)[0]) == 9
-    archive(named, {"notes": A, "more.log": B})
-    refused(r"x.zip: the archive holds no file with a known suffix .* 1 .log: of no known", read, named)
-    assert read(named, format="txt", glob="*")[0] == {"notes": A, "more.log": B}, "the format is that of what is inside"
-
-
 def header(name, kind):
     info = tarfile.TarInfo(name)
     info.type, info.linkname = kind, "/etc/passwd"

@@ -17,7 +17,7 @@ from raising import assert_raises
 from web_server import serving
 
 import lookalike as la
-from lookalike.errors import InputDataError, MissingExtraError, ParameterError
+from lookalike.errors import InputDataError, MissingExtraError
 from lookalike.files import remote
 from lookalike.files.inputs import Skipped, find_places
 from lookalike.files.remote import ATTEMPTS, version_of
