@@ -79,7 +79,7 @@ def read(path, **options):
     return {name.removeprefix(f"{path}/"): text for name, text in rows.items()}, opened.skipped.counts
 
 
-def test_an_archive_is_read_as_the_folder_it_was_made_of(tmp_path):
+def test_an_archive_is_read_as_the_folder_it_was_made_of():
     for name, content in contents(FILES).items():
         Path("in", name).parent.mkdir(parents=True, exist_ok=True)
         Path("in", name).write_bytes(content)
@@ -124,7 +124,7 @@ def data_set():
     return tarred(*contents(state).items(), ("set/data-0.arrow", out.getvalue()))
 
 
-def test_names_that_lead_out_links_and_what_cannot_be_read_are_counted_and_never_followed(tmp_path):
+def test_names_that_lead_out_links_and_what_cannot_be_read_are_counted_and_never_followed():
     """Of files of one name the last counts."""
     odd = ["../up.txt", "/etc/x.txt", "a/../../b.txt", "./ok.txt", "a//c.txt", ".hidden.txt", "__MACOSX/._ok.txt"]
     kinds = {"l.txt": tarfile.SYMTYPE, "h.txt": tarfile.LNKTYPE, "n.txt": tarfile.CHRTYPE, "d": tarfile.DIRTYPE}
@@ -160,7 +160,7 @@ def test_an_archive_that_is_cut_anywhere_is_an_error(tmp_path):
             refused("cut", open_sources, [cut])
 
 
-def test_damage_is_an_error_that_names_the_archive_or_changes_content_alone(tmp_path):
+def test_damage_is_an_error_that_names_the_archive_or_changes_content_alone():
     rng = random.Random(1)
     for kind in ("zip", "tar", "tgz"):
         path = archive(Path(f"x.{kind}"))
@@ -177,7 +177,7 @@ def test_damage_is_an_error_that_names_the_archive_or_changes_content_alone(tmp_
                 assert opened.skipped.counts.total() + sum(len(split.places) for split in opened) == len(FILES)
 
 
-def test_archives_become_no_larger_than_there_is_reason_and_room_for(tmp_path, monkeypatch):
+def test_archives_become_no_larger_than_there_is_reason_and_room_for(monkeypatch):
     """Nor do headers fill the memory."""
     info = tarfile.TarInfo("a.txt")
     info.type, info.size = tarfile.XHDTYPE, 1 << 30
