@@ -83,18 +83,6 @@ def test_a_save_that_fails_leaves_what_was_there(saved, monkeypatch):
     assert [path.name for path in folder.parent.iterdir() if "saved" in path.name] == ["saved"]
 
 
-def test_folders_that_hold_no_result_are_refused(saved, tmp_path):
-    _, folder = saved
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    for path, what in ((tmp_path / "none", "no such folder"), (empty, "it has no"), (folder / "result.json", "no such")):
-        refused(f"not a saved result: {what}", la.Result.load, path)
-    for content in (b"", b"\xff", b"[]", b"{}", b"null", b"[" * 10**5, b'{"checksum": 1, "format": 1}',
-                    b'{"format": "x", "lookalike": "9"}'):  # fmt: skip
-        (empty / "result.json").write_bytes(content)
-        refused("damaged", la.Result.load, empty)
-
-
 def described(folder, **changes):
     """Change a description, dictionaries in a part of it, and make its checksum right again."""
     said = json.loads((folder / "result.json").read_text())
