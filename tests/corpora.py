@@ -3,10 +3,6 @@
 import numpy as np
 
 
-def vocabulary(n=20000):
-    return np.array([f"w{i}" for i in range(n)])
-
-
 def edited(words, kind, amount, rng, vocab):
     """Return words changed by one of five kinds of edit, about ``amount`` of them."""
     m = max(1, round(amount * len(words)))
@@ -32,7 +28,7 @@ KINDS = ("replace", "front", "middle", "append", "reorder")
 
 def planted(rng, n_families=120, members=4, lengths=(5, 5000)):
     """Families of edited copies of texts of log-uniform lengths, shuffled."""
-    vocab, texts = vocabulary(), []
+    vocab, texts = np.array([f"w{i}" for i in range(20000)]), []
     for _ in range(n_families):
         length = int(np.exp(rng.uniform(*np.log(lengths))))
         base = list(rng.choice(vocab, length))

@@ -20,16 +20,6 @@ def columns_of(rows, schema):
     return {name: [row[i] for row in rows] for i, name in enumerate(schema.names)}
 
 
-def folded(fold, made):
-    """Add batches up in two tasks, with a fold that has been pickled; the same in either order."""
-    fold = pickle.loads(pickle.dumps(fold))
-    totals = [fold.start(), fold.start()]
-    for number, batch in enumerate(made):
-        fold.add(totals[number % 2], batch)
-    assert fold.combine(*totals).tolist() == fold.combine(*totals[::-1]).tolist()
-    return fold.combine(*totals)
-
-
 def cut_at(rows, cuts):
     """Cut a list, a table or an array at some rows; equal cuts make empty pieces."""
     bounds = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]

@@ -32,9 +32,9 @@ def pdf(*pages):
 HELVETICA = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>"
 
 
-def drawn(text, left=40, bottom=780):
+def drawn(text):
     lines = [line.encode("cp1252").hex().encode() for line in text.split("\n")]
-    return b"BT /F1 10 Tf 12 TL %d %d Td " % (left, bottom) + b" ".join(b"<%s> Tj T*" % line for line in lines) + b" ET"
+    return b"BT /F1 10 Tf 12 TL 40 780 Td " + b" ".join(b"<%s> Tj T*" % line for line in lines) + b" ET"
 
 
 def stream(content, more=b""):
@@ -65,27 +65,23 @@ def zipped(**members):
     return archive({name.replace("__", "/").replace("_", "."): content for name, content in members.items()})
 
 
-def docx(
-    *paragraphs, before = "", main = "word/document.xml", space = WORD, links = RELATIONS,
-    related = None, **members,
-):  # fmt: skip
+def docx(*paragraphs, before="", related=None, **members):
     """Return a Word document; ``before`` is XML at its beginning, ``related`` what it refers to: kinds, each with a member."""
 
     def relations(found):
         listed = ""
         for kind, target in found.items():
             mode = "External" if "://" in target else "Internal"
-            listed += f'<Relationship Id="{kind}" Type="{links}/{kind}" Target="{target}" TargetMode="{mode}"/>'
+            listed += f'<Relationship Id="{kind}" Type="{RELATIONS}/{kind}" Target="{target}" TargetMode="{mode}"/>'
         return f'<Relationships xmlns="{PACKAGE}/relationships">{listed}</Relationships>'
 
     body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in paragraphs)
-    folder, _, name = main.rpartition("/")
     defaults = "".join(f'<Default Extension="{suffix}" ContentType="{kind}"/>' for suffix, kind in KINDS.items())
     parts = {
         "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types">{defaults}</Types>',
-        "_rels/.rels": relations({"officeDocument": main}),
-        f"{folder}/_rels/{name}.rels": relations(related or {}),
-        main: f'<w:document xmlns:w="{space}" xmlns:r="{links}"><w:body>{before}{body}</w:body></w:document>',
+        "_rels/.rels": relations({"officeDocument": "word/document.xml"}),
+        "word/_rels/document.xml.rels": relations(related or {}),
+        "word/document.xml": f'<w:document xmlns:w="{WORD}" xmlns:r="{RELATIONS}"><w:body>{before}{body}</w:body></w:document>',
     }
     return archive(parts | members)
 
@@ -94,7 +90,7 @@ def odt(*paragraphs, before=""):
     """Return an OpenDocument text; ``before`` is XML at its beginning."""
     body = "".join(f"<text:p>{text}</text:p>" for text in paragraphs)
     spaces = f'xmlns:office="{OFFICE}" xmlns:text="{TEXT}"'
-    return zipped(content_xml=f"<office:document-content {spaces}>{before}{body}</office:document-content>")
+    return archive({"content.xml": f"<office:document-content {spaces}>{before}{body}</office:document-content>"})
 
 
 def epub(*chapters):
@@ -104,11 +100,8 @@ def epub(*chapters):
     order = "".join(f'<itemref idref="{name}"/>' for name in names)
     package = f'<package xmlns="http://www.idpf.org/2007/opf"><manifest>{items}</manifest><spine>{order}</spine></package>'
     container = '<container><rootfiles><rootfile full-path="in/book.opf"/></rootfiles></container>'
-    pages = {
-        f"in__{name.replace('.', '_')}": f"<html><body><p>{text}</p></body></html>"
-        for name, text in zip(names, chapters, strict=True)
-    }
-    return zipped(**{"META-INF__container_xml": container, "in__book_opf": package, **pages})
+    pages = {f"in/{name}": f"<html><body><p>{text}</p></body></html>" for name, text in zip(names, chapters, strict=True)}
+    return archive({"META-INF/container.xml": container, "in/book.opf": package, **pages})
 
 
 def record(kind, uri, body, content_type="application/http; msgtype=response", **more):

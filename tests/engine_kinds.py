@@ -68,11 +68,11 @@ def spark_engine(folder, partitions=2):
     return engine
 
 
-def frames_engine(folder, kind="frames", **how):
+def frames_engine(folder, kind="frames"):
     """The engine of clusters on data frames in plain Python; each task is run twice, as if it had failed."""
     from toy_frames import ToySession  # here, as it needs pyspark
 
-    engine = SparkEngine(ToySession(**{"fails_first": True, **how}), Path(folder) / WORK)
+    engine = SparkEngine(ToySession(fails_first=True), Path(folder) / WORK)
     engine.few_bytes = FEW[kind]
     if kind == "frames":
         engine.components = None

@@ -1,33 +1,27 @@
 """A proxy before the object store of tests, which fails as real stores do, by counting: nothing in it is random."""
 
 import re
-import threading
 import time
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from urllib.parse import unquote, urlsplit
 
 import object_store
-from web_server import Handler, running
+from web_server import Faults, Handler, running
 
 _KEPT = ("content-length", "transfer-encoding", "connection")
 
 
-class Faults:
-    """What goes wrong, and what was seen."""
+class StoreFaults(Faults):
+    """What goes wrong with a store; only answers to a GET are cut."""
 
-    every = 0  # each such request is refused
-    status = 503  # by this
-    most = 1 << 30  # so many at most
-    cut = 0  # each such answer to a GET with a body of some size ends in its middle
-    delay = 0.0  # seconds before each answer
     only = ""  # requests that are concerned have this in their path
     hidden = 0  # listings that miss what was written since they began to lag
-    failed = most_at_once = now = 0
+    most_at_once = now = 0
 
     def __init__(self, **given):
-        self.requests, self.written, self.lock = [], [], threading.Lock()
-        vars(self).update(given)
+        self.written = []
+        super().__init__(**given)
 
 
 class _Handler(Handler):
@@ -98,6 +92,6 @@ def _without(listing, names):
 @contextmanager
 def failing(**given):
     """While this lasts, what looks for S3 finds a proxy that fails as it is told."""
-    faults = Faults(**given)
+    faults = StoreFaults(**given)
     with running(_Handler, faults=faults) as address, object_store.environment(address):
         yield faults

@@ -1,7 +1,5 @@
 """Inputs of jobs, limits so small that jobs go to the disk, and a saved result."""
 
-import json
-
 import numpy as np
 import pytest
 from corpora import planted
@@ -26,8 +24,7 @@ def inputs(tmp_path_factory):
     files = []
     for i, some in enumerate((texts[: len(texts) // 3], texts[len(texts) // 3 :])):
         files.append(folder / f"{i}.jsonl")
-        rows = [json.dumps({"id": f"{i}-{j}", "text": text, "score": j % 7}) for j, text in enumerate(some)]
-        files[-1].write_text("\n".join(rows) + "\n")
+        write_lines(files[-1], ({"id": f"{i}-{j}", "text": text, "score": j % 7} for j, text in enumerate(some)))
     return [str(file) for file in files]
 
 

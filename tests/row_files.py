@@ -14,8 +14,6 @@ import pyarrow.parquet as pq
 import lookalike as la
 
 A = " ".join(f"word{i}" for i in range(60))
-A2 = A + " more"
-B = "another text altogether, of nine words or so, yes"
 WORDS = [f"text of row {i} and its {i * 7919} {i * 104729} {i * 1299709} words" for i in range(12)]
 MOMENT = 1_700_000_000_123_456_789
 

@@ -13,10 +13,6 @@ VARIANTS = [
     {"keep": "last", "overrides": [{"id": f"d{i}", "action": "keep"} for i in range(30, 80)]},
 ]  # fmt: skip
 """Settings of jobs over such documents."""
-OF_GROUPS = [
-    {"at_most": 2, "counts": True, "source": "site", "slices": "site"},
-]
-"""Others, about whole groups, which known pairs do not decide again."""
 
 
 def corpus(rng, n_families=25):

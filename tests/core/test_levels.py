@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from raising import assert_raises
 
 from lookalike import core
 from lookalike.errors import MissingExtraError, ParameterError
@@ -23,13 +24,11 @@ def test_the_best_level_or_a_lower_one_is_loaded(monkeypatch):
         for name, module in modules.items():
             monkeypatch.setitem(sys.modules, f"lookalike.core.core_{name}", module)
         if level is None:
-            with pytest.raises(ParameterError, match=f"LOOKALIKE_LEVEL is '{asked}'"):
-                core._load()
+            assert_raises(ParameterError, f"LOOKALIKE_LEVEL is '{asked}'", core._load)
             continue
         assert core._load() == (level, modules[level])
         monkeypatch.setitem(sys.modules, f"lookalike.core.core_{level}", None)
-        with pytest.raises(MissingExtraError, match=f"core_{level}.*: install lookalike again"):
-            core._load()
+        assert_raises(MissingExtraError, f"core_{level}.*: install lookalike again", core._load)
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64" or not CPU.exists(), reason="Linux tells what a processor has")

@@ -3,7 +3,7 @@
 from itertools import product
 
 import numpy as np
-import pytest
+from raising import assert_raises
 
 from lookalike.core import Rows
 from lookalike.methods.method import CONTAINMENT, JACCARD, OVERLAP, rows_of_pieces, rows_of_signatures
@@ -42,6 +42,5 @@ def test_signatures_count_equal_slots(rng):
 
 def test_no_number_is_below_0():
     rows = Rows(JACCARD)
-    with pytest.raises(IndexError, match="a number is below 0"):
-        rows.add(np.array([-1], np.int32), np.array([0, 1]))
+    assert_raises(IndexError, "a number is below 0", rows.add, np.array([-1], np.int32), np.array([0, 1]))
     assert len(rows) == 0

@@ -11,12 +11,13 @@ from lookalike.values import drop_repeats
 COUNT = 4096
 SIZE = 4 * COUNT
 ZERO = 0xA0761D6478BD642F  # stands for a 0 in a table
+NUMBERS = np.arange(1, COUNT + 1, dtype=np.uint64)
 CRAFTED = {
-    "equal low bits": np.arange(1, COUNT + 1, dtype=np.uint64) << np.uint64(40),
-    "equal high bits": np.arange(1, COUNT + 1, dtype=np.uint64),
-    "equal outer bits": np.arange(1, COUNT + 1, dtype=np.uint64) << np.uint64(24),
+    "equal low bits": NUMBERS << np.uint64(40),
+    "equal high bits": NUMBERS,
+    "equal outer bits": NUMBERS << np.uint64(24),
     # whose products with a factor, were it this one, are all small
-    "one place by a factor": np.arange(1, COUNT + 1, dtype=np.uint64) * np.uint64(pow(0x51ED270B9F4E5D35, -1, 1 << 64)),
+    "one place by a factor": NUMBERS * np.uint64(pow(0x51ED270B9F4E5D35, -1, 1 << 64)),
 }
 
 

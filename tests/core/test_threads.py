@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import numpy as np
-import pytest
+from raising import assert_raises
 
 from lookalike.core.scratch import KEPT, scratch
 from lookalike.core.threads import in_order
@@ -20,8 +20,7 @@ def test_results_come_in_the_order_of_the_items():
     for threads, n in product([1, 2, 3], [0, 1, 2, 3, 50]):
         assert list(in_order(lambda i: i * i, iter(range(n)), threads)) == [i * i for i in range(n)]
         found = []
-        with pytest.raises(ZeroDivisionError):
-            found.extend(in_order(lambda i: 1 // i, iter(range(n, -1, -1)), threads))
+        assert_raises(ZeroDivisionError, "", found.extend, in_order(lambda i: 1 // i, iter(range(n, -1, -1)), threads))
         assert found == [1 // i for i in range(n, 0, -1)]
 
 
@@ -55,8 +54,7 @@ def test_an_error_waits_for_its_turn():
 
     results = in_order(work, range(8), 2)
     assert next(results) == 0
-    with pytest.raises(ZeroDivisionError):
-        next(results)
+    assert_raises(ZeroDivisionError, "", next, results)
 
 
 def test_an_item_is_let_go_once_it_is_worked_on():

@@ -1,7 +1,7 @@
 """What walks refuse; ``tests/recipes/test_twin.py`` holds what they decide to the definition."""
 
 import numpy as np
-import pytest
+from raising import assert_raises
 
 from lookalike.core import Rows
 from lookalike.methods.method import FINGERPRINTS
@@ -13,5 +13,4 @@ def test_a_partner_that_is_not_there_is_told():
     rows = Rows(FINGERPRINTS, np.ones(5, np.int64), np.arange(6), np.empty(0, np.int32), words, scores)
     for partner in (-1, 1, 2, 5, 7, 9):
         bundles = (np.array(some) for some in ([0, 2, 5], [2, 5, 3, 7, 9], [0, 0, 0, 0, 1, 1], [partner]))
-        with pytest.raises(RuntimeError, match="not in the bundle"):
-            rows.walk(*bundles, 0, 0.5, False)
+        assert_raises(RuntimeError, "not in the bundle", rows.walk, *bundles, 0, 0.5, False)

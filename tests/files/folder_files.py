@@ -1,12 +1,12 @@
 """Folders of small files, what is in them, calls that are interrupted, and disks that are full."""
 
-import json
 import resource
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from json_lines import write_lines
 
 
 def fill(folder, **texts):
@@ -14,7 +14,7 @@ def fill(folder, **texts):
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        (folder / f"{name}.jsonl").write_text(json.dumps({"text": text}) + "\n")
+        write_lines(folder / f"{name}.jsonl", [text])
     return folder
 
 

@@ -16,6 +16,7 @@ from collections import namedtuple
 from functools import partial
 from pathlib import Path
 
+import document_files
 import pyarrow as pa
 import pytest
 from files.folder_files import names
@@ -62,10 +63,7 @@ def tarred(*members):
 
 def archive(path, files=FILES):
     if path.suffix == ".zip":
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as whole:
-            whole.writestr("deep/", b"")
-            for name, content in contents(files).items():
-                whole.writestr(name, content)
+        path.write_bytes(document_files.archive({"deep/": b"", **contents(files)}))
     else:
         path.write_bytes(PACKED[path.name.partition(".")[2]](tarred(*contents(files).items())))
     return path
@@ -81,7 +79,7 @@ def read(path, **options):
     return {name.removeprefix(f"{path}/"): text for name, text in rows.items()}, opened.skipped.counts
 
 
-def test_an_archive_is_read_as_the_folder_it_was_made_of(tmp_path):
+def test_an_archive_is_read_as_the_folder_it_was_made_of():
     for name, content in contents(FILES).items():
         Path("in", name).parent.mkdir(parents=True, exist_ok=True)
         Path("in", name).write_bytes(content)
@@ -94,20 +92,6 @@ def test_an_archive_is_read_as_the_folder_it_was_made_of(tmp_path):
         again.write(f"out-{kind}/")
         assert names(f"out-{kind}/{name}") == ["a.txt", "d.md", "deep/c.jsonl.gz"]
         assert Path(f"out-{kind}/{name}/a.txt").read_text() == A
-
-
-def test_globs_choose_in_an_archive_that_is_named_and_archives_in_a_folder(tmp_path):
-    named = archive(Path("x.zip"))
-    archive(Path("y.tar"))
-    Path("z.md").write_text(A)
-    for path, glob, name in ((named, "deep/*.txt", "deep/b.txt"), (tmp_path, "*.md", "z.md")):
-        assert [*read(path, glob=glob)[0]] == [name]
-    found, left = read(tmp_path, glob="*.tar")
-    assert len(found) == 4 and left == {"not_matched": 2, "other_suffix": 1}
-    assert len(read(tmp_path)[0]) == 9
-    archive(named, {"notes": A, "more.log": B})
-    refused(r"x.zip: the archive holds no file with a known suffix .* 1 .log: of no known", read, named)
-    assert read(named, format="txt", glob="*")[0] == {"notes": A, "more.log": B}, "the format is that of what is inside"
 
 
 def header(name, kind):
@@ -140,7 +124,7 @@ def data_set():
     return tarred(*contents(state).items(), ("set/data-0.arrow", out.getvalue()))
 
 
-def test_names_that_lead_out_links_and_what_cannot_be_read_are_counted_and_never_followed(tmp_path):
+def test_names_that_lead_out_links_and_what_cannot_be_read_are_counted_and_never_followed():
     """Of files of one name the last counts."""
     odd = ["../up.txt", "/etc/x.txt", "a/../../b.txt", "./ok.txt", "a//c.txt", ".hidden.txt", "__MACOSX/._ok.txt"]
     kinds = {"l.txt": tarfile.SYMTYPE, "h.txt": tarfile.LNKTYPE, "n.txt": tarfile.CHRTYPE, "d": tarfile.DIRTYPE}
@@ -176,7 +160,7 @@ def test_an_archive_that_is_cut_anywhere_is_an_error(tmp_path):
             refused("cut", open_sources, [cut])
 
 
-def test_damage_is_an_error_that_names_the_archive_or_changes_content_alone(tmp_path):
+def test_damage_is_an_error_that_names_the_archive_or_changes_content_alone():
     rng = random.Random(1)
     for kind in ("zip", "tar", "tgz"):
         path = archive(Path(f"x.{kind}"))
@@ -193,7 +177,7 @@ def test_damage_is_an_error_that_names_the_archive_or_changes_content_alone(tmp_
                 assert opened.skipped.counts.total() + sum(len(split.places) for split in opened) == len(FILES)
 
 
-def test_archives_become_no_larger_than_there_is_reason_and_room_for(tmp_path, monkeypatch):
+def test_archives_become_no_larger_than_there_is_reason_and_room_for(monkeypatch):
     """Nor do headers fill the memory."""
     info = tarfile.TarInfo("a.txt")
     info.type, info.size = tarfile.XHDTYPE, 1 << 30

@@ -5,7 +5,7 @@ from threading import Barrier, Thread
 
 import numpy as np
 import pytest
-from files.container_twin import GROWING, add, content, grown, three_batches, wanted
+from files.container_twin import GROWING, add, content, grown, wanted
 from files.folder_files import stopped
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,11 +49,6 @@ def test_other_bytes_than_announced_are_no_file(tmp_path):
             {"a": ChunkedArray(np.int64, (7,), (np.arange(n) for n in pieces))},
         )
     assert not any(tmp_path.iterdir())
-
-
-@pytest.fixture
-def path(tmp_path):
-    return three_batches(tmp_path)
 
 
 def test_a_file_grows(path):

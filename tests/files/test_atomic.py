@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from files.folder_files import fill, names
+from raising import assert_raises
 from waiting import at_once
 
 import lookalike as la
@@ -134,8 +135,7 @@ def test_folders_that_cannot_be_synced(tmp_path, monkeypatch):
         sync = lambda file, n=number: failing(n) if os.path.isdir(f"/proc/self/fd/{file}") else fsync(file)  # noqa: E731
         monkeypatch.setattr(os, "fsync", sync)
         if number == errno.EIO:
-            with pytest.raises(OutputError, match="the folder cannot be synced"):
-                write(path, b"")
+            assert_raises(OutputError, "the folder cannot be synced", write, path, b"")
         else:
             write(path, b"%d" % number)
             assert path.read_bytes() == b"%d" % number
@@ -168,8 +168,7 @@ def test_what_another_job_wrote_meanwhile_is_not_replaced(tmp_path, monkeypatch)
             (tmp_path / made).unlink()
         monkeypatch.setattr(os, "link", partial(failing, errno.EPERM))
     monkeypatch.setattr(os, "replace", partial(failing, errno.EIO))
-    with pytest.raises(OutputError, match="Input/output error"):
-        write(tmp_path / "reserved", b"mine", replace=False)
+    assert_raises(OutputError, "Input/output error", write, tmp_path / "reserved", b"mine", replace=False)
     assert contents(tmp_path) == {"out": b"theirs"}
 
 

@@ -8,18 +8,12 @@ from itertools import product
 from pathlib import Path
 from zlib import crc32
 
-import pytest
-from files.container_twin import content, grown, three_batches, wanted, whole_file
+from files.container_twin import content, grown, wanted, whole_file
 from raising import assert_raises
 
 from lookalike.errors import IndexFormatError, InputDataError
 from lookalike.files import layout
 from lookalike.files.layout import open_regular
-
-
-@pytest.fixture
-def path(tmp_path):
-    return three_batches(tmp_path)
 
 
 def test_every_changed_byte_is_found(tmp_path, path):

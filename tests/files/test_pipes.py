@@ -42,7 +42,7 @@ def _corpus():
     Path("in.jsonl").write_bytes(LINES)
 
 
-def test_every_command_reads_all_of_a_pipe(tmp_path, capfd):
+def test_every_command_reads_all_of_a_pipe(capfd):
     Path("in.txt").write_bytes(LINES)
     la.Index.create("empty").close()
     with la.Index.create("full") as index:
@@ -91,7 +91,7 @@ def test_the_copy_is_removed(tmp_path, monkeypatch):
     assert_raises(OutputError, said, open_sources, [fed(Path("other.jsonl"))])
 
 
-def test_what_cannot_be_read_again_is_refused(tmp_path, monkeypatch):
+def test_what_cannot_be_read_again_is_refused(monkeypatch):
     """After a crash, or because its format must be known first, or for a second input; devices without an end, too."""
     os.mkfifo("pipe")
     said = "pipe has no suffix: say with .* what it holds: format= parquet, jsonl, json, csv, tsv, txt, .* or"

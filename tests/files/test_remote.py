@@ -5,7 +5,6 @@ import io
 import json
 import os
 import sys
-import zipfile
 from hashlib import sha256
 from itertools import product
 
@@ -13,11 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import requests
+from document_files import archive
 from raising import assert_raises
 from web_server import serving
 
 import lookalike as la
-from lookalike.errors import InputDataError, MissingExtraError, ParameterError
+from lookalike.errors import InputDataError, MissingExtraError
 from lookalike.files import remote
 from lookalike.files.inputs import Skipped, find_places
 from lookalike.files.remote import ATTEMPTS, version_of
@@ -81,9 +81,7 @@ def test_what_is_read_is_what_is_there():
         "/a%20b%25.jsonl?x=1/2.txt": "a b%.jsonl",
         long: long[1:],
     }
-    with zipfile.ZipFile(whole := io.BytesIO(), "w") as made:
-        made.writestr("one/a.jsonl", LINES)
-    files = FILES | {long: LINES, "/x.zip": whole.getvalue()}
+    files = FILES | {long: LINES, "/x.zip": archive({"one/a.jsonl": LINES})}
     for how in ({}, {"ranges": False}, {"total": False}):
         with serving(files=files, **how) as site:
             for name, relative in names.items():
@@ -96,28 +94,7 @@ def test_what_is_read_is_what_is_there():
                 assert as_url(site.address + "/a.jsonl").read_bytes() == LINES
 
 
-def test_an_address_names_one_file_to_read(tmp_path):
-    """Texts that look like addresses are texts."""
-    with serving(files=FILES) as site:
-        for name in ("/", "", "/in/", "/in/*.parquet"):
-            refused("a web address names one file, no folder and no glob", site.address + name)
-        for said, *urls in (
-            (
-                r"write the address without '\.' and '\.\.'",
-                f"{site.address}/in/../a.jsonl",
-                f"{site.address}/in/%2e%2e/a.jsonl",
-            ),
-            (r"^https://\.\.\.@example.org: an address with a password is refused", "https://me:secret@example.org/a.jsonl"),
-            ("name a data set of the Hub: hf://datasets/OWNER/NAME", "hf://o/n", "hf://datasets/o", "hf://spaces/o/n/x.jsonl"),
-        ):
-            for url in urls:
-                assert_raises(ParameterError, said, as_url, url)
-        assert site.requests == []
-    (tmp_path / "in.jsonl").write_bytes(LINES)
-    result, said = la.dedup("in.jsonl"), "nothing is written there|on the web, where only engine="
-    for name in ("https://example.org/out/", "http://example.org/out.jsonl", "hf://datasets/o/n/out/"):
-        assert_raises(ParameterError, "nothing is written there", result.write, name)
-        assert_raises(ParameterError, said, la.dedup, "in.jsonl", work=name)
+def test_texts_that_look_like_addresses_are_texts():
     for text in ("https://example.org/one", "http://example.org/x.jsonl and more"):
         assert la.dedup([text, text, "else"]).keep.sum() == 2
 

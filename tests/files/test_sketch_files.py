@@ -38,8 +38,7 @@ def values():
 
 def newer_values():
     """What no file of format 2 holds."""
-    fast = values()["fast"]
-    true = values()["true"]
+    fast, true = map(values().get, ("fast", "true"))
     return {
         "below one bit": la.sketches.Fractional(shares=[(1, 0.5), (0.5, 0.25), (1 / 3, 0.25)]).pack(fast),
         "dense, below one bit": la.sketches.Fractional(shares=[(0.5, 0.5), (2, 0.5)]).pack(true),

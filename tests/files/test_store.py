@@ -33,7 +33,7 @@ def clean(bucket):
     return bucket / "clean"
 
 
-def test_a_folder_is_replaced_on_demand_alone_and_files_of_others_stay(bucket, clean):
+def test_a_folder_is_replaced_on_demand_alone_and_files_of_others_stay(clean):
     write(clean, {"a": b"1", "sub/b": b"22"})
     assert json.loads(held(clean)[SIDECAR]) == {"lookalike": "x", "files": ["a", "sub/b"]}
     assert_raises(OutputError, r"clean exists; pass force=True", check_output, clean, force=False)

@@ -186,7 +186,7 @@ def test_odd_files_in_the_place_of_ours(tmp_path):
         assert not Path("created").exists()
 
 
-def test_what_is_no_folder(tmp_path):
+def test_what_is_no_folder():
     Path("file").write_text("mine")
     Path("loop").symlink_to("loop")
     Path("in.jsonl").write_text('{"text": "a"}\n')

@@ -3,11 +3,13 @@
 import json
 import os
 import pickle
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from job_inputs import A2, B2, A, B
+from raising import assert_raises
 from row_files import lines, write
 from same_results import same
 
@@ -18,16 +20,11 @@ from lookalike.results.inputs import INPUTS
 BASE = " ".join(f"word{i}" for i in range(40))
 TEXTS = [BASE, f"{BASE} more", "else", "", "größer 文書"]
 UNSAVED = "you did not save it"
+refused = partial(assert_raises, la.errors.InputDataError)
 
 
 def texts_of(folder, places=range(5)):
     return {place: text.decode() for place, text in la.Result.open(folder).texts(list(places)).items()}
-
-
-def refused(reason, ask, *given):
-    """Ask for texts, which must be refused for a reason."""
-    with pytest.raises(la.errors.InputDataError, match=reason):
-        ask(*given)
 
 
 def as_files(tmp_path, kind="jsonl"):

@@ -1,12 +1,14 @@
 """Results: their tables, what annotation adds, other thresholds, and what is left of one that is closed."""
 
 import pickle
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from job_inputs import A2, A, B
-from json_lines import read_lines, write_lines
+from json_lines import write_lines
+from raising import assert_raises
 from same_results import TABLES, VARIANTS, corpus, same
 from samples import one_in
 
@@ -17,18 +19,11 @@ from lookalike.results import result as result_module
 
 @pytest.mark.parametrize("first", [0, 2])
 def test_the_tables_are_those_of_the_decisions(first):
-    """Of documents of which the first are references, or none."""
+    """Of documents of which the first are references, or none; ``tests/jobs/saved-results.job`` holds decisions."""
     texts = {"r": A, "s": B, "a": A2, "b": A2, "c": B, "d": "else"}
     ids = [*texts]
     old, new = ({id: texts[id] for id in some} for some in (ids[:first], ids[first:]))
     result = la.dedup(new, against=old or None, threshold=0.6)
-    kept = ["reference" if id in old else "kept" for id in "rs"]
-    columns = ["id", "reason", "duplicate_of", "n_exact", "n_duplicates"]
-    rows = result.decisions.select(columns).to_pylist()
-    assert [tuple(row.values()) for row in rows] == [
-        ("r", kept[0], None, 0, 2), ("s", kept[1], None, 1, 1), ("a", "near", "r", 0, 0), ("b", "near", "r", 0, 0),
-        ("c", "exact", "s", 0, 0), ("d", "kept", None, 0, 0),
-    ]  # fmt: skip
     gone = [row for row in result.decisions.to_pylist() if not row["kept"]]
     assert result.removed.to_pylist() == [{name: row[name] for name in result.removed.column_names} for row in gone]
     assert result.annotations["cluster"].to_pylist() == ["r", "s", "r", "r", "s", "d"][first:]
@@ -103,14 +98,6 @@ def test_the_table_is_what_would_be_written(annotate, tmp_path):
     assert la.dedup(TABLE).clean().schema.equals(TABLE.schema, check_metadata=True)
 
 
-def test_removed_rows_alone_are_written_once(tmp_path):
-    result = la.dedup(TABLE)
-    result.write(tmp_path / "gone.jsonl", removed=True)
-    assert [row["n"] for row in read_lines(tmp_path / "gone.jsonl")] == [3]
-    with pytest.raises(la.errors.OutputError, match="exists; pass force=True to replace it"):
-        result.write(tmp_path / "gone.jsonl", removed=True)
-
-
 @pytest.mark.parametrize(("settings", "against"), one_in(2, VARIANTS, [False, True]))
 def test_a_walk_over_all_pairs_is_a_decision_of_the_open_job(rng, tmp_path, settings, against):
     table = corpus(rng)
@@ -126,24 +113,19 @@ def test_a_walk_over_all_pairs_is_a_decision_of_the_open_job(rng, tmp_path, sett
             found = result.rethreshold(threshold)
             assert found.decisions.drop("leader").equals(wanted.decisions)
             assert found.removed.equals(wanted.removed) and found.annotations.equals(wanted.annotations)
-            for name in (
-                "documents", "reference", "empty", "kept", "near_duplicates", "exact_duplicates", "empty_dropped", "least_alike",
-                "text_bytes", "candidate_pairs", "crowded", "recall_planned", "threshold", "score", "found_by", "plan",
-            ):  # fmt: skip
-                assert getattr(found.summary, name) == getattr(wanted.summary, name), name
+            counted = (replace(one.summary, verified_pairs=0, seconds={}, peak_memory=0) for one in (found, wanted))
+            assert next(counted) == next(counted)
             assert (found.summary.verified_pairs, wanted.summary.verified_pairs) == (len(found.pairs), len(wanted.pairs))
             assert found.settings.to_dict() | {"evidence": ""} == wanted.settings.to_dict() | {"evidence": ""}
         seen.add(wanted.summary.kept)
         assert found.rethreshold(1.0).decisions.equals(everything.rethreshold(1.0).decisions)
     assert len(seen) > 1
-    with pytest.raises(la.errors.ParameterError, match="from 0.55 to 1"):
-        loaded.rethreshold(0.5)
+    assert_raises(la.errors.ParameterError, "from 0.55 to 1", loaded.rethreshold, 0.5)
 
 
 def test_rethreshold_says_what_it_needs(tmp_path):
     result = la.dedup([A, A2, B], threshold=0.5)
     result.save(tmp_path / "saved")
     for other in (la.Result.load(tmp_path / "saved"), pickle.loads(pickle.dumps(result))):
-        with pytest.raises(la.errors.ParameterError, match="run dedup with evidence='all'"):
-            other.rethreshold(0.9)
+        assert_raises(la.errors.ParameterError, "run dedup with evidence='all'", other.rethreshold, 0.9)
     assert result.rethreshold(0.9).rethreshold(0.6).threshold == 0.6, "an open job goes back to its own threshold"

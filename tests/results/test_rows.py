@@ -10,6 +10,7 @@ import pytest
 from corpora import planted
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.recipes.decide import Decisions
@@ -128,8 +129,7 @@ def test_samples_and_the_least_alike_are_removals(rng):
 def test_wrong_numbers_are_refused():
     result = la.dedup(["a", "b"])
     for call in (lambda: result.sample(0), lambda: result.least_alike(1.5), lambda: result.sample(1, seed=-1)):
-        with pytest.raises(la.errors.ParameterError):
-            call()
+        assert_raises(la.errors.ParameterError, "", call)
     assert len(result.sample(3)) == 0 == len(result.least_alike(3))
 
 

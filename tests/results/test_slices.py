@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 import pytest
+from raising import assert_raises
 from scipy.stats import beta
 
 import lookalike as la
@@ -60,5 +61,10 @@ def test_every_value_of_a_column_is_guarded(monkeypatch):
     """Those that are not listed, too."""
     monkeypatch.setattr(summary, "LISTED", 3)
     rows = [{"text": f"text {i % 18}", "site": f"s{i // 3}"} for i in range(20)]
-    with pytest.raises(la.errors.TooManyRemovedError, match=r"2 of 2 documents \(100.0%\) with site s6 would be removed"):
-        la.dedup(rows, fail_if_removed="site:0.5")
+    assert_raises(
+        la.errors.TooManyRemovedError,
+        r"2 of 2 documents \(100.0%\) with site s6 would be removed",
+        la.dedup,
+        rows,
+        fail_if_removed="site:0.5",
+    )

@@ -1,6 +1,7 @@
 """The summary of a job: what is counted, how it is said, and what another threshold changes of it."""
 
 from dataclasses import fields, replace
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -8,18 +9,8 @@ from hypothesis import strategies as st
 
 from lookalike.results.summary import Summary
 
-
-class Halves:
-    """A method that finds half of what is at the threshold."""
-
-    def recall(self, threshold):
-        return threshold / 2
-
-    def describe(self):
-        return "by halves"
-
-    def plan_dict(self):
-        return {"halves": 2}
+# A method that finds half of what is at the threshold.
+HALVES = SimpleNamespace(recall=lambda threshold: threshold / 2, describe=lambda: "by halves", plan_dict=lambda: {"halves": 2})
 
 
 def summary(**changed):
@@ -34,13 +25,13 @@ def summary(**changed):
 
 
 def test_a_plan_that_finds_nothing_vouches_for_what_the_other_threshold_promises():
-    assert summary(recall_planned=0.0, recall_vouched=0.0).at(0.8, Halves()).recall_vouched == 0.4
+    assert summary(recall_planned=0.0, recall_vouched=0.0).at(0.8, HALVES).recall_vouched == 0.4
 
 
 @given(st.floats(0.01, 1), st.floats(0, 1), st.floats(0.05, 1))
 def test_another_threshold_keeps_the_share_that_is_vouched_for(planned, share, threshold):
     before = summary(recall_planned=planned, recall_vouched=planned * share)
-    after = before.at(threshold, Halves(), kept=70, seconds={"keeping": 0.5})
+    after = before.at(threshold, HALVES, kept=70, seconds={"keeping": 0.5})
     assert after.recall_planned == threshold / 2
     assert after.recall_vouched == pytest.approx(share * threshold / 2, abs=1e-12)
     assert 0 <= after.recall_vouched <= after.recall_planned
@@ -53,7 +44,7 @@ def test_another_threshold_keeps_the_share_that_is_vouched_for(planned, share, t
 
 def test_no_more_is_vouched_for_than_was_planned():
     """Rounding can put what is vouched for above the plan."""
-    after = summary(recall_planned=0.3, recall_vouched=0.3 + 1e-16 + 2**-54).at(0.7, Halves())
+    after = summary(recall_planned=0.3, recall_vouched=0.3 + 1e-16 + 2**-54).at(0.7, HALVES)
     assert after.recall_vouched == after.recall_planned == 0.35
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from packed_codes import unpack
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.errors import IncompatibleSketchError, ParameterError
@@ -170,11 +171,9 @@ def test_what_bands_cannot_do_is_refused(rng):
         (pairs_above, packed, 1.5, "threshold must be"),
         *((partial(pairs_above, recall=recall), packed, 0.8, "recall must be") for recall in (0.0, 1.0, 1.5, np.nan)),
     ):
-        with pytest.raises(ParameterError, match=message):
-            call(*given)
+        assert_raises(ParameterError, message, call, *given)
     for other in (BBit(bits=2).pack(signatures), signatures):
-        with pytest.raises(IncompatibleSketchError):
-            index.add(other)
+        assert_raises(IncompatibleSketchError, "", index.add, other)
     dense = XorBits().pack(PermutationMinHash(universe=100, permutations=64).sign_sets(np.arange(160) % 80, [0, 80, 160]))
     assert len(pairs_above(dense, 0.1, recall=0.9)) == 1, "below what combined bits tell apart all pairs are compared"
 

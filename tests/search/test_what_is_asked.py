@@ -1,7 +1,7 @@
 """What is asked of an index changes nothing in it, and fixes nothing."""
 
 import numpy as np
-import pytest
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.errors import IncompatibleSketchError, ParameterError
@@ -15,8 +15,7 @@ def test_an_empty_index_takes_what_is_added_whatever_was_asked():
         assert index.query(wide).left.tolist() == index.pairs().left.tolist() == []
         assert index.first(np.zeros((2, 3), np.uint64)).tolist() == [-1, -1]
         assert index.add(np.array([7], np.uint64)).query(np.array([7], np.uint64)).right.tolist() == [0]
-        with pytest.raises(ParameterError, match="fingerprints of 64 bits; got 128 bits"):
-            index.query(wide)
+        assert_raises(ParameterError, "fingerprints of 64 bits; got 128 bits", index.query, wide)
 
 
 def test_an_empty_index_remembers_no_seed_that_was_asked():
@@ -25,5 +24,4 @@ def test_an_empty_index_remembers_no_seed_that_was_asked():
     index = HammingIndex(radius=3)
     assert index.first(one).tolist() == [-1]
     assert index.add(other).first(other).tolist() == [0]
-    with pytest.raises(IncompatibleSketchError):
-        index.query(one)
+    assert_raises(IncompatibleSketchError, "", index.query, one)

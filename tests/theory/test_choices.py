@@ -5,6 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from raising import assert_raises
 from scipy.stats import binom
 from statistics_sets import estimated
 from theory.sampler import minima
@@ -125,5 +126,4 @@ def test_mixtures_leave_no_slot_out():
 
 def test_the_least_error_that_can_be_asked_for():
     assert choose.for_error(0.999, 1e-4).standard_error <= 1e-4
-    with pytest.raises(ParameterError, match="must be a number of at least 0.0001; got 9.9e-05"):
-        choose.for_error(0.999, 0.99e-4)
+    assert_raises(ParameterError, "must be a number of at least 0.0001; got 9.9e-05", choose.for_error, 0.999, 0.99e-4)

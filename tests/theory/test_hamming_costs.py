@@ -23,6 +23,7 @@ from lookalike.theory.hamming_costs import (
     weak_bits_query,
 )
 
+FEW, SOME, MANY = 2.0**10, 2.0**20, 2.0**26
 # Counters in place of times: each cost formula becomes the number of such steps.
 NOTHING = Costs(
     sizes=(2.0**10, 2.0**20, 2.0**30), probe=(0.0,) * 3, lookup=(0.0,) * 3, gather=(0.0,) * 3, compare=0.0, scan=0.0, hit=0.0,
@@ -63,14 +64,14 @@ DEARER, BOTH, LOOKED_UP = counting(probe=(1.0, 2.0, 3.0)), counting(read=1.0, ke
 
 def test_models_count_the_steps_of_the_thesis():
     for found, expected in [
-        (weak_bits_query(2.0**26, 26, 23, 3, counting(flip=1.0)), (26 + 23) * log2(26)),  # 6.16
-        (weak_bits_query(2.0**26, 24, 23, 3, COMPARISONS), 23 * 4),  # 6.21
-        (manku_query(2.0**26, 64, 5, 2, counting(step=1.0), binary=True, tables=4.0), 4 * 26),  # 6.9: until the first match
-        (manku_batch(2.0**26, 2.0**20, 64, 4, 1, counting(read=1.0)), 2**26 * 12),  # the file is read once
-        (manku_batch(2.0**26, 2.0**20, 64, 4, 1, COMPARISONS), 4 * 2.0**30),
-        (manku_batch(2.0**26, 2.0**20, 64, 4, 2, COMPARISONS), 6 * 2.0**14),
-        (weak_bits_batch(2.0**26, 2.0**20, 1, 24, 23, 3, LOOKED_UP, pieces=4), 2**20 * 23 * 4),  # left out of 6.19
-        (weak_bits_batch(2.0**26, 2.0**20, 1, 24, 23, 3, COMPARISONS), 2**20 * 23 * 4),
+        (weak_bits_query(MANY, 26, 23, 3, counting(flip=1.0)), (26 + 23) * log2(26)),  # 6.16
+        (weak_bits_query(MANY, 24, 23, 3, COMPARISONS), 23 * 4),  # 6.21
+        (manku_query(MANY, 64, 5, 2, counting(step=1.0), binary=True, tables=4.0), 4 * 26),  # 6.9: until the first match
+        (manku_batch(MANY, SOME, 64, 4, 1, counting(read=1.0)), 2**26 * 12),  # the file is read once
+        (manku_batch(MANY, SOME, 64, 4, 1, COMPARISONS), 4 * 2.0**30),
+        (manku_batch(MANY, SOME, 64, 4, 2, COMPARISONS), 6 * 2.0**14),
+        (weak_bits_batch(MANY, SOME, 1, 24, 23, 3, LOOKED_UP, pieces=4), 2**20 * 23 * 4),  # left out of 6.19
+        (weak_bits_batch(MANY, SOME, 1, 24, 23, 3, COMPARISONS), 2**20 * 23 * 4),
         (manku_query(3000.0, 16, 4, 2, STEPS), 6 * (5 + 13)),
         *(
             (manku_memory(n, 1, 4, 1), 8 * n + 4 * (12 * n + (4 << bits)))
@@ -96,7 +97,7 @@ def test_parts_of_a_batch():
     for found, expected in [
         (manku_batch(3000.0, 128.0, 16, 4, 2, STEPS), 6 * ((3000 + 128) * 13 + 3000 * 5 + 128 * 7 * 17)),
         (weak_bits_batch(3000.0, 128.0, 1, 10, 5, 3, STEPS), 3000 * 13 + 128 * (15 * 3 * 19 + 5 * 3 + 7 * 17)),
-        (weak_bits_batch(1e6, 2.0**10, 2, 20, 5, 3, counting(read=1.0)), 20e6),
+        (weak_bits_batch(1e6, FEW, 2, 20, 5, 3, counting(read=1.0)), 20e6),
         (weak_bits_batch(2.0**22, 8, 1, 10, 5, 3, DEARER, pieces=4), 8 * 5 * 4 * 2),  # pieces are probed as small tables are
         *((manku_batch(1000, few, 64, 4, 1, counting(sort=1.0)), 4 * few) for few in (1, 2)),  # one step; one is taken for two
         *((manku_query(few, 64, 4, 1, counting(step=1.0), binary=True), 4) for few in (1, 2)),
@@ -107,9 +108,9 @@ def test_parts_of_a_batch():
             for n, b in ((1, 12), (65, 20), (128, 20), (129, 28))
         ),
         # 6.15: the larger of reading and computing, not both
-        (manku_batch(2.0**20, 2.0**10, 64, 4, 1, BOTH), 12 * 2.0**20),
-        (manku_batch(2.0**20, 2.0**10, 64, 4, 1, replace(BOTH, key=5.0)), 4 * 5 * (2.0**20 + 2.0**10)),
-        (weak_bits_batch(2.0**20, 2.0**10, 1, 20, 5, 3, BOTH), 12 * 2.0**20),
+        (manku_batch(SOME, FEW, 64, 4, 1, BOTH), 12 * SOME),
+        (manku_batch(SOME, FEW, 64, 4, 1, replace(BOTH, key=5.0)), 4 * 5 * (SOME + FEW)),
+        (weak_bits_batch(SOME, FEW, 1, 20, 5, 3, BOTH), 12 * SOME),
     ]:
         assert found == pytest.approx(expected, rel=1e-12)
 

@@ -5,8 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from raising import assert_raises
 from theory.sampler import agrees, mean_and_variance, parts_of, sparse_matches
-from theory.test_likelihood import chance, highest, match, matches
+from theory.test_likelihood import DENSITIES, PARTS, chance, highest, match, matches
 
 from lookalike.errors import ParameterError
 from lookalike.sketches import FastSimilarity, Shingles, XorBits
@@ -69,15 +70,12 @@ def test_most_likely_estimate_at_the_edges():
     each = likelihood.most_likely(table[1, 2], parts, 0.3, 0.4)
     assert np.shape(each[0]) == np.shape(each[1]) == () and each == pytest.approx((found[1, 2], error[1, 2]), abs=1e-12)
     for wrong in ({"slots": 0}, {"slots": 1, "bits": 2, "combined": 2}, {"slots": 1, "bits": 0}, {"slots": 1, "bits": 65}):
-        with pytest.raises(ParameterError):
-            Part(**wrong)
+        assert_raises(ParameterError, "", Part, **wrong)
     for found in ([11, 2], [-1, 2], [3]):
-        with pytest.raises(ParameterError, match="matches"):
-            likelihood.most_likely(found, parts)
+        assert_raises(ParameterError, "matches", likelihood.most_likely, found, parts)
     mixture.check_shares([(64, 0.5), (1, 0.5)])
     for shares in ([(65, 1.0)], [(1, 0.5), (2, 0.4)]):
-        with pytest.raises(ParameterError):
-            mixture.check_shares(shares)
+        assert_raises(ParameterError, "", mixture.check_shares, shares)
 
 
 def test_crossovers_with_single_bits():
@@ -101,11 +99,7 @@ def test_dense_sets_below_half_are_refused():
     """E13: at r = .5, R = .1 the probability of matching bits is .4 and the estimate would converge to .4."""
     assert bbit.match_probability(0.1, 1, 0.5, 0.5) == pytest.approx(0.4)
     assert xor_bits.resemblance(xor_bits.match_probability(0.1, 2, 0.5, 0.5), 2, 0.5, 0.5) == pytest.approx(0.4)
-    with pytest.raises(ParameterError, match="store single bits"):
-        xor_bits.variance(0.1, 2, 10, 0.5, 0.5)
-
-
-DENSITIES = [(0.0, 0.0), (0.35, 0.25), (0.5, 0.5)]
+    assert_raises(ParameterError, "store single bits", xor_bits.variance, 0.1, 2, 10, 0.5, 0.5)
 
 
 def test_errors_of_mixtures_are_half_their_intervals():
@@ -152,16 +146,9 @@ def test_the_share_of_matches_rises_from_its_least_value():
     )
 
 
-MIXED = [
-    [Part(slots=40, bits=1), Part(slots=30, bits=3)],
-    [Part(slots=40, bits=2), Part(slots=60, combined=2)],
-    [Part(slots=20, bits=1), Part(slots=50, combined=3), Part(slots=10, bits=8)],
-]
-
-
 def test_pooled_estimates_are_where_so_many_matches_are_expected():
     """Sets of unlike sizes too: the probability of a match by chance is not the one that the slope has."""
-    for parts, densities in product(MIXED, [(0.0, 0.0), (0.35, 0.25), (0.1, 0.5)]):
+    for parts, densities in product(PARTS, [*DENSITIES, (0.1, 0.5)]):
         r = highest(*densities) * np.linspace(0.5, 1.0, 7)
         share = matches(parts, r, *densities) / sum(part.slots for part in parts)
         assert_allclose(mixture.resemblance(share, parts, *densities), r, atol=1e-12)
@@ -191,13 +178,14 @@ def test_low_estimates_of_xored_bits_warn():
         assert packed.estimated_resemblance(0, 0) == 1.0
 
 
-def test_xored_bits(rng):
+def test_xored_bits():
     """Also for numbers that are no power of two; bias and variance as stated."""
-    r, n, k = 0.85, 3000, 1500
-    for combined in [2, 3]:
-        share = (sparse_matches(rng, r, 1, (n, k, combined)).sum(2) % 2 == combined % 2).mean(1)
-        found = xor_bits.resemblance(share, combined)
-        agrees(found, r + xor_bits.bias(r, combined, k), xor_bits.variance(r, combined, k))
+    r, k = 0.85, 1500
+    for combined in (2, 3):
+        estimates = xor_bits.resemblance(np.arange(k + 1) / k, combined)
+        mean, variance = mean_and_variance(estimates, k, (1 + r**combined) / 2)
+        assert mean - r == pytest.approx(xor_bits.bias(r, combined, k), rel=0.02)
+        assert variance == pytest.approx(xor_bits.variance(r, combined, k), rel=0.02)
 
 
 def test_ratio_of_variances_tends_to_the_number_combined():

@@ -6,6 +6,7 @@ from math import prod
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.errors import ParameterError
@@ -73,5 +74,4 @@ def test_what_is_out_of_range_is_refused():
         (packed_banding.candidate_probability, 0.5, 0, 8, [Part(slots=64)], "bands must be"),
         (packed_banding.cost, -1.0, 1, 0.0, "documents must be"),
     ]:
-        with pytest.raises(ParameterError, match=said):
-            call(*given)
+        assert_raises(ParameterError, said, call, *given)

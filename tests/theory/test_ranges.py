@@ -4,7 +4,7 @@ import inspect
 import re
 
 import numpy as np
-import pytest
+from raising import assert_raises
 
 from lookalike import theory
 from lookalike.errors import ParameterError
@@ -12,16 +12,40 @@ from lookalike.errors import ParameterError
 FORMULAS = ("banding", "bbit", "chance", "choose", "likelihood", "minhash", "mixture", "one_permutation", "set_distance", "shares", "simhash",
             "xor_bits")  # fmt: skip
 INSIDE = {
-    "threshold": 0.5, "recall": 0.5, "rows": 2, "bands": 3, "points": 5, "resemblance": 0.5, "bits": 2, "density": 0.2,
-    "density_left": 0.2, "density_right": 0.2, "universe": 20, "size_left": 4, "size_right": 4, "common": 2, "stored": 0.3,
-    "levels": 4, "match_share": 0.8, "slot_variance": 0.1, "slots": 10, "bits_from": 4, "bits_to": 1, "permutations": 10,
-    "standard_error": 0.1, "total_bits": 64,
-    "resemblance_variance": 0.1, "total_size": 10, "distance": 2, "differing": 2, "samples": 10, "index_bits": 64.0,
-    "containment": 0.5, "matches": 3, "trials": 10, "probability": 0.4, "confidence": 0.9, "z": 2.0, "union_size": 6, "bins": 8, "empty": 2,
-    "square_copies": 9.0, "registers": 16, "chunks": 2, "base": 2.0, "rate": 20.0, "register_sums": 3.0, "larger_left": 3,
-    "larger_right": 4, "own": [[[True]]], "crowded": [[False]], "chosen": 2, "plan_recall": 0.6, "positive_weight": 0.5, "share_left": 0.5, "cosine": 0.5, "radius": 1, "combined": 2, "most": 8, "tail": 0.1,
-    "share": 0.5, "filled": 5, "both": 4, "chance": 0.25, "kind": "rotation",
-}  # fmt: skip
+    name: value
+    for value, names in (
+        (0.5, "threshold recall resemblance containment positive_weight share_left cosine share"),
+        (2, "rows bits common distance differing empty chunks chosen combined"),
+        (3, "bands matches larger_left"),
+        (5, "points filled"),
+        (0.2, "density density_left density_right"),
+        (4, "size_left size_right levels bits_from larger_right both"),
+        (0.1, "slot_variance standard_error resemblance_variance tail"),
+        (10, "slots permutations total_size samples trials"),
+        (1, "bits_to radius"),
+        (2.0, "z base"),
+        (8, "bins most"),
+    )
+    for name in names.split()
+} | {
+    "universe": 20,
+    "stored": 0.3,
+    "match_share": 0.8,
+    "total_bits": 64,
+    "index_bits": 64.0,
+    "probability": 0.4,
+    "confidence": 0.9,
+    "union_size": 6,
+    "square_copies": 9.0,
+    "registers": 16,
+    "rate": 20.0,
+    "register_sums": 3.0,
+    "own": [[[True]]],
+    "crowded": [[False]],
+    "plan_recall": 0.6,
+    "chance": 0.25,
+    "kind": "rotation",
+}
 
 
 def described(function):
@@ -71,8 +95,7 @@ def test_what_is_outside_a_stated_range_is_refused_and_its_ends_are_in_it():
         if outside:
             call(function)  # what is inside is not refused
         for value in outside:
-            with pytest.raises(ParameterError):
-                call(function, **{parameter: value})
+            assert_raises(ParameterError, "", call, function, **{parameter: value})
         for value in ends:
             with np.errstate(all="ignore"):
                 try:
@@ -91,5 +114,4 @@ def test_what_no_sets_have_is_refused():
         (theory.one_permutation.occupancy, 9, 4, 8), (theory.one_permutation.expected_inverse_filled, 9, 4, 8),
         (theory.one_permutation.expected_empty, 9, 4, 8),
     ):  # fmt: skip
-        with pytest.raises(ParameterError):
-            formula(*given)
+        assert_raises(ParameterError, "", formula, *given)

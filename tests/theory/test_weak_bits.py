@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from naive import hamming as naive
 from numpy.testing import assert_allclose, assert_array_equal
+from raising import assert_raises
 
 from lookalike.errors import ParameterError
 from lookalike.theory.blocks import combinations_within
@@ -24,8 +25,7 @@ def test_edges_of_the_share():
     by_probes = [probed_share(0.95, 20, k, 3) for k in (1, 5, 23)]
     by_prefix = [probed_share(0.95, p, 5, 3) for p in (1, 16, 64)]
     assert by_probes == sorted(set(by_probes)) and by_prefix == sorted(set(by_prefix), reverse=True)
-    with pytest.raises(ParameterError, match="cosine"):
-        probed_share(0.0, 20, 5, 3)
+    assert_raises(ParameterError, "cosine", probed_share, 0.0, 20, 5, 3)
 
 
 def test_recall_is_summed_over_all_ways_to_differ(rng):
@@ -42,5 +42,6 @@ def test_recall_is_summed_over_all_ways_to_differ(rng):
                 expected = naive.chance_probed(differs, own, prefix, radius, probes)
                 assert (near[row, 0], found[row, 0, probes - 1]) == pytest.approx(expected, rel=1e-9)
         assert_array_equal(found[..., most - 1 :], np.stack([near] * 3, -1))
-    with pytest.raises(ParameterError, match="a prefix of 65 bits needs as many; there are 64"):
-        weak_bit_recall(np.ones((1, 64)), 0.1, 65, 5, 3)
+    assert_raises(
+        ParameterError, "a prefix of 65 bits needs as many; there are 64", weak_bit_recall, np.ones((1, 64)), 0.1, 65, 5, 3
+    )
