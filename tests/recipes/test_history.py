@@ -10,7 +10,7 @@ from cli.commands import contents
 from weekly import HOW, VARIANTS
 
 import lookalike as la
-from lookalike.errors import InputDataError, OutputError, ParameterError, TooManyRemovedError
+from lookalike.errors import InputDataError, OutputError, ParameterError
 from lookalike.files.publication import JOURNAL, Publication
 from lookalike.inputs.generations import next_name
 
@@ -78,20 +78,15 @@ def test_a_job_that_comes_again_adds_nothing(crawl):
     assert contents(crawl) == before
 
 
-def test_a_job_that_wrote_nothing_as_too_much_would_go_goes_on(crawl):
-    given = GIVEN | {"history": "history", "output": "clean.jsonl", "work": "work"}
-    with pytest.raises(TooManyRemovedError, match="without fail_if_removed, to write what the job has found"):
-        la.dedup("w0", **given, fail_if_removed=[0.01, "site:0.9"])
-    la.dedup("w0", **given, fail_if_removed=1, slices="site").close()
-    with pytest.raises(ParameterError, match="fail_if_removed must be"):
-        la.dedup("w0", fail_if_removed=True)
-
-
 def test_what_cannot_come_again_is_refused(crawl):
     for data in (["a text"], pq.read_table(crawl / "w0/p-0.parquet")):
         with pytest.raises(ParameterError, match="is for inputs that can be read again after a crash: files"):
             add(data, "clean/w0", id=None)
     assert not (crawl / "history").exists()
+    with pytest.raises(InputDataError, match="not a folder of generations"):
+        la.History("nope", read=True)
+    with pytest.raises(ParameterError, match="fail_if_removed must be"):
+        la.dedup("w0", fail_if_removed=True)
     with pytest.raises(ParameterError, match="s3://lake/history is on an object store, where files cannot be renamed"):
         la.History("s3://lake/history")
 
@@ -114,21 +109,6 @@ def test_one_process_at_a_time_and_what_is_not_locked_is_not_changed(crawl):
     assert contents(crawl) == before
     with la.History("history") as again:
         assert again.recovered is None and history.generations == again.generations
-
-
-def test_folders_of_others(crawl):
-    (crawl / "notes").mkdir()
-    (crawl / "notes/mine.txt").write_text("mine")
-    with closing(la.dedup("w0", **GIVEN)) as result:
-        result.save_sketches("archive/w0")
-    for folder, said in (
-        ("notes", r"notes contains something other than saved sketches \(mine.txt\)"),
-        ("archive/w0", "holds the sketches of one job: name the folder that it is in"),
-    ):
-        with pytest.raises(InputDataError, match=said):
-            la.History(folder)
-    with pytest.raises(InputDataError, match="not a folder of generations"):
-        la.History("nope", read=True)
 
 
 def test_names():

@@ -136,7 +136,7 @@ def test_sketches_are_replaced_and_are_no_part_of_a_loaded_result(files, tmp_pat
 
 
 def test_web_pages_are_extracted_again_and_so_must_be_in_files(tmp_path):
-    """tests/recipes/test_history_texts.py has those that are."""
+    """tests/jobs/history-texts.job has those that are."""
     page = "<html><body><nav>menu</nav><p>The river falls into the sea after seven miles.</p></body></html>"
     with (
         job([{"text": page, "id": "p"}], html=True) as result,
