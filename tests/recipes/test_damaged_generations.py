@@ -17,12 +17,12 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def add(**given):
+def add():
     """Run jobs that count, for two weeks."""
     for number, table in enumerate(weeks(1)[:2]):
         pq.write_table(table, f"{number}.parquet")
         with la.History("history") as history:
-            history.add([f"{number}.parquet"], f"clean/{number}", la.Settings(**HOW, threads=1, counts=True), **given).close()
+            history.add([f"{number}.parquet"], f"clean/{number}", la.Settings(**HOW, threads=1, counts=True)).close()
 
 
 def flipped(path, place, n=1):
@@ -70,33 +70,9 @@ def test_damage_is_found(here):
                 with pytest.raises(InputDataError, match=r"000002/sketches-counts\.parquet"):
                     history.counts()
         shutil.rmtree("history")
-
-
-def test_changed_inputs_and_accounts_are_found(here):
-    add(texts=False)
-    os.utime("0.parquet")
-    with la.History("history") as history:
-        (problem,) = history.check()
-    assert "0.parquet" in problem
-    flipped(here / "history/generations.json", 200)
+    flipped(here / "whole/generations.json", 200)
     with pytest.raises(InputDataError, match=r"generations\.json"):
-        la.History("history")
-
-
-@pytest.mark.parametrize("merged", [False, True])
-def test_a_list_of_jobs_that_is_gone_is_missed(here, merged):
-    add()
-    if merged:
-        with la.History("history") as history:
-            history.compact()
-    (here / "history/generations.json").unlink()
-    for read in (False, True):
-        with pytest.raises(InputDataError, match=r"history/generations\.json is missing: .* would be added again"):
-            la.History("history", read=read)
-    (here / "history/.lookalike_lock").unlink()
-    with la.History("history") as history:
-        assert [one.name for one in history.generations] == ["000001", "000002"][merged:]
-        assert not any(one.jobs for one in history.generations)
+        la.History("whole")
 
 
 def fewer(path):
