@@ -11,12 +11,6 @@ import lookalike as la
 from lookalike.errors import InputDataError
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def add():
     """Run jobs that count, for two weeks."""
     for number, table in enumerate(weeks(1)[:2]):

@@ -107,9 +107,6 @@ def test_a_plan_that_finds_enough_is_taken_over(files, tmp_path):
     found, wanted = (run(files[1], against=some, threshold=0.8) for some in (history, clean))
     assert found != wanted and found[2]["recall_planned"] >= 0.99
     assert found == run(files[1], against=clean, threshold=0.8, **plan)
-    wrong = f"have {held['bands']} bands of {held['rows']} rows, .* 0.4 with probability 0.*recall"
-    with pytest.raises(ParameterError, match=wrong):
-        run(files[1], against=history, threshold=0.4)
 
 
 def test_texts_that_changed_behind_its_back(files, tmp_path):
@@ -124,15 +121,11 @@ def test_texts_that_changed_behind_its_back(files, tmp_path):
         run(files[1], against=tmp_path / "history", trust=tmp_path)
 
 
-def test_sketches_are_replaced_and_are_no_part_of_a_loaded_result(files, tmp_path):
-    seen = tmp_path / "history/w0"
-    run(files[0], save=seen)
+def test_a_loaded_result_has_no_sketches(files, tmp_path):
     with job(files[1]) as result:
-        result.save_sketches(seen, force=True)
         result.save(tmp_path / "result")
     with pytest.raises(ParameterError, match="was loaded or unpickled, and does not have the sketches"):
         la.Result.load(tmp_path / "result").save_sketches(tmp_path / "other")
-    assert run(files[0], against=seen)[2]["reference"] > 0
 
 
 def test_web_pages_are_extracted_again_and_so_must_be_in_files(tmp_path):

@@ -273,21 +273,15 @@ def test_decisions_of_every_kind():
         assert sum(d.score == 1.0 for d in found if d.reason == "near") > 10
 
 
-def check_rules(texts, others):
-    """Hold the program against the twin on texts of which other rules decide otherwise."""
-    bands, rows = 4, 6
-    found = compare(texts, 60, Rule(6), threshold=0.8, keep="first", seed=1, banding=(bands, rows))
-    plan = {"bands": bands, "rows": rows, "least": least_codes(0.8, bands, rows)}
-    encoded = [text.encode() for text in texts]
-    for other in others:
-        assert dedup(encoded, references=60, threshold=0.8, width=1, **plan, rule=other) != found
-
-
 def test_crowds():
-    """Heads, codes and budget each change what is decided here (the first holders of a code are heads too)."""
-    check_rules(records(400), [Rule(10**6), Rule(6, heads=0), Rule(6, codes=0), Rule(6, budget=0)])
-
-
-def test_couples():
-    """Some matches are found because two codes are equal that many documents have."""
-    check_rules(records(800, values=5, common=24), [Rule(6, coupled=n) for n in (0, 3, 5)] + [Rule(6, code_heads=3)])
+    """Heads, codes, couples of codes and budget each change what is decided here (the first holders of a code are heads too)."""
+    plan = {"bands": 4, "rows": 6, "least": least_codes(0.8, 4, 6)}
+    for texts, others in (
+        (records(400), ({"max_bucket": 10**6}, {"heads": 0}, {"codes": 0}, {"budget": 0})),
+        (records(800, values=5, common=24), ({"coupled": 0}, {"coupled": 3}, {"coupled": 5}, {"code_heads": 3})),
+    ):
+        found = compare(texts, 60, Rule(6), threshold=0.8, keep="first", seed=1, banding=(4, 6))
+        encoded = [text.encode() for text in texts]
+        for other in others:
+            rule = Rule(6)._replace(**other)
+            assert dedup(encoded, references=60, threshold=0.8, width=1, **plan, rule=rule) != found, other

@@ -22,12 +22,6 @@ VARIANTS = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def documents(table):
     """The rows of a week, with the source that they are counted by."""
     rows = table.to_pylist()
