@@ -3,6 +3,7 @@
 import os
 import shutil
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from weekly import HOW, forge, weeks
@@ -96,3 +97,17 @@ def test_what_is_damaged_is_not_merged(damage, here):
     if held is not None:
         os.close(held)
     assert sorted(os.listdir("history")) == [".lookalike_lock", "000001", "000002", "generations.json"]
+
+
+def test_other_texts_are_told(here):
+    """Whose checksums are right; tests/jobs/history-texts.job has jobs that read what was saved."""
+    add()
+    path = here / "history/000002/sketches-00000.parquet"
+    table = pq.read_table(path)
+    other = pa.array([b"x"] * len(table), pa.large_binary())
+    pq.write_table(table.set_column(table.schema.get_field_index("text"), "text", other), path)
+    forge(path.parent, lambda said: said["files"][0].update(bytes=path.stat().st_size))
+    pq.write_table(weeks(1)[2], "2.parquet")
+    with la.History("history") as history, pytest.raises(InputDataError, match="000002/sketches-00000.parquet"):
+        history.add("2.parquet", "clean/2", la.Settings(**HOW, threads=1))
+    assert not (here / "clean/2").exists()

@@ -1,10 +1,10 @@
 """The folder of a job: what is in it, to whom it belongs, and what is refused, such as one that lacks parts."""
 
 import gc
-import json
 import shutil
 
 import pytest
+from json_lines import write_lines
 
 import lookalike as la
 from lookalike.engines.local import tables as local_tables
@@ -54,8 +54,7 @@ def stopped(tmp_path_factory):
     """The input of a job, and its work folder as a crash before the end leaves it."""
     folder = tmp_path_factory.mktemp("stopped")
     texts = [" ".join(f"w{17 * i * i % 9973 + j}" for j in range(40)) for i in range(400)]
-    rows = [json.dumps({"text": text}) for text in [*texts, *(f"{text} more" for text in texts), texts[0]]]
-    (folder / "in.jsonl").write_text("\n".join(rows) + "\n")
+    write_lines(folder / "in.jsonl", [*texts, *(f"{text} more" for text in texts), texts[0]])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_tables, "PART_BYTES", 2000)
         result = la.dedup(folder / "in.jsonl", work=folder / "work")
