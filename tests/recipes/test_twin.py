@@ -133,13 +133,14 @@ def check(
     elif chosen.get("recall") == 1:
         bands["recall"] = plan["recall"] = chosen.pop("recall")
     elif chosen.get("method") != "simhash":
-        banding = chosen.pop("banding")
         planned = la.plan(threshold=chosen["threshold"])
-        bands = {} if banding is None else {"bands": banding[0], "rows": banding[1]}
+        bands = dict(zip(("bands", "rows"), chosen.pop("banding") or (), strict=False))
         plan = dict(bands) or {"bands": planned.bands, "rows": planned.rows}
         plan["least"] = least_codes(chosen["threshold"], **plan, recall=None if bands else 0.99)
+    encoded = [t.encode() for t in texts]
+    by_hand = {row: action for row, action in (overrides or {}).items() if references <= row < len(corpus)}
     expected = dedup(
-        [t.encode() for t in texts],
+        encoded,
         references=references,
         within=groups,
         columns=columns,
@@ -147,12 +148,12 @@ def check(
         across=None if across is None else table["a"].to_pylist(),
         ignore=[text.encode() for text in ignore],
         rule=rule,
-        overrides={row: action for row, action in (overrides or {}).items() if references <= row < len(corpus)},
+        overrides=by_hand,
         **plan,
         **chosen,
     )
     if group is not None:
-        order = keep_order([t.encode() for t in texts], references, chosen["keep"], columns)
+        order = keep_order(encoded, references, chosen["keep"], columns)
         origins = ["null" if g is None else str(g) or "null" for g in table["g"].to_pylist()]
         expected, counts = group_rules(expected, order, origins, **group)
         chosen |= group | {"source": "g", "counts": True}
@@ -160,7 +161,7 @@ def check(
     more |= {} if across is None else {"across": "a"}
     more |= {"ignore": ignore} if ignore else {}
     if overrides is not None:
-        more["overrides"] = [{"id": d, "action": a} for d, a in overrides.items() if references <= d < len(corpus)]
+        more["overrides"] = [{"id": d, "action": a} for d, a in by_hand.items()]
     decisions, kept, removed = decided(table, references, dict(cut), max_bucket=rule.max_bucket, **bands, **more, **chosen)
     assert kept == {d for d, e in enumerate(expected) if e.reason in ("kept", "spared")}
     gone = ("exact", "near", "key", "empty", "override")
