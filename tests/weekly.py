@@ -35,13 +35,19 @@ VARIANTS = {
 
 
 @pytest.fixture
-def crawl(tmp_path, monkeypatch):
-    """Folders ``w0``, ``w1``, ``w2`` of documents, the current folder above them."""
+def here(tmp_path, monkeypatch):
+    """The current folder, which is empty."""
     monkeypatch.chdir(tmp_path)
-    for number, table in enumerate(weeks(1)):
-        (tmp_path / f"w{number}").mkdir()
-        written(table, tmp_path / f"w{number}", "p")
     return tmp_path
+
+
+@pytest.fixture
+def crawl(here):
+    """Folders ``w0``, ``w1``, ``w2`` of documents in the current folder."""
+    for number, table in enumerate(weeks(1)):
+        (here / f"w{number}").mkdir()
+        written(table, here / f"w{number}", "p")
+    return here
 
 
 def cut_small(monkeypatch):

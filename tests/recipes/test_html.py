@@ -85,17 +85,10 @@ def test_a_page_without_text_has_none():
         assert la.html_to_text(page) == ""
 
 
-@pytest.fixture
-def little_time(monkeypatch):
-    """Half a second for each page that is parsed in a process of its own."""
+def test_slow_pages_are_left_out(monkeypatch, tmp_path, caplog):
+    """Other pages are not kept waiting. Half a second is for each page that is parsed in a process of its own."""
     monkeypatch.setattr(parsers, "_idle", [])
     monkeypatch.setattr(parsers, "_Worker", partial(parsers._Worker, seconds=0.5))
-    yield
-    parsers.close_idle()
-
-
-def test_slow_pages_are_left_out(little_time, tmp_path, caplog):
-    """Other pages are not kept waiting."""
     slow = "".join(f"<p>&{i};" for i in range(800_000)) + page("a")
     pages = [page("a"), slow, page("a") + "<!--" + " " * SMALL_PAGE + "-->", page("b", article="<p>Other words</p>")]
     path = write_lines(tmp_path / "pages.jsonl", pages)
@@ -106,6 +99,7 @@ def test_slow_pages_are_left_out(little_time, tmp_path, caplog):
     with pytest.raises(InputDataError, match=r"pages\.jsonl, row 2: takes more than 0\.5 seconds.*on_error='skip'"):
         la.dedup(path, html=True, on_error="stop")
     assert [len(text) > 0 for text in result.inputs.texts(np.arange(4), result.settings).values()] == [True, False, True, True]
+    parsers.close_idle()
 
 
 def test_time_of_a_page_is_by_its_size():

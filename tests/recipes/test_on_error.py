@@ -121,24 +121,21 @@ def test_a_bad_file_ends_no_job(tmp_path, suffix):
 
 
 ALL_BAD = {
-    "a.jsonl": b'{oops\n{"x": 1}\n', "a.csv": b"a,b\n1,2\n", "a.txt": b"\xff\xfe\xff", "a.txt.gz": b"\x1f\x8b\x08 no",
-    "a.json": b'[{"text": 7}, 1]', "a.parquet": b"PAR1", "b.parquet": parquet([{"id": "x", "body": "a b"}]),
-    "a.arrow": arrow([{"text": 1}]), "a.orc": as_orc(ROWS)[:-9],
-    "a.db": sqlite([{"id": "x", "body": "a b"}]), "a.html.gz": b"\x1f\x8b\x08 no", "a.mbox": b"no mailbox", "a.warc": b"no records",
+    "a.txt.gz": b"\x1f\x8b\x08 no", "a.html.gz": b"\x1f\x8b\x08 no", "a.parquet": b"PAR1", "a.arrow": arrow([{"text": 1}]),
+    "a.orc": as_orc(ROWS)[:-9],
 }  # fmt: skip
 
 
 def test_an_input_of_which_nothing_can_be_read_is_an_error(tmp_path):
-    """Whatever its format, and the job; it is no error beside what can be read. A column that all rows lack is not left out."""
+    """Whatever the job; it is no error beside what can be read. A column that all rows lack is not left out."""
     good = tmp_path / "good.jsonl"
     good.write_bytes(jsonl(GOOD))
-    for place, (name, data) in enumerate(ALL_BAD.items()):
+    for name, data in ALL_BAD.items():
         path = tmp_path / name
         path.write_bytes(data)
-        others = [one for one in COMMANDS if one not in ("lines", "passages") or name not in ("a.html.gz", "a.mbox", "a.warc")]
-        for command in ("dedup", others[place % len(others)]):
+        for command in COMMANDS.values() if "html" not in name else (la.dedup, la.pairs):
             with pytest.raises(InputDataError, match="can be read: .* left out; the first: ") as told:
-                COMMANDS[command](path, on_error="skip")
+                command(path, on_error="skip")
             assert str(path) in str(told.value) and "on_error" not in str(told.value)
         summary = la.dedup([path, good], on_error="skip").summary
         assert summary.documents - summary.documents_skipped == 2, name

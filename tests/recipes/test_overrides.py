@@ -1,61 +1,28 @@
 """Documents that people keep or remove by hand, where ids are odd; tests/jobs/overrides.job has what that changes."""
 
-import hashlib
 import os
-from contextlib import closing
 
 import pytest
 from engine_kinds import KINDS, prepare
-from json_lines import write_lines
 
 import lookalike as la
 from lookalike.errors import InputDataError
 
-A, B = " ".join(f"word{i}" for i in range(60)), "nothing like that"
 KEEP = {"action": "keep"}
 
 
-def digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 @pytest.mark.parametrize("kind", KINDS)
-def test_ids_of_files_and_what_they_depend_on(kind, monkeypatch, tmp_path):
-    """With ids made from file and row, the file must be the one that they were given for; with a column of ids none need be."""
-    files = [
-        write_lines(tmp_path / f"{name}.jsonl", [{"text": text, "id": f"{name}{i}"} for i, text in enumerate(some)])
-        for name, some in (("a", [A, B]), ("b", [f"{A} more", f"{A} other"]))
-    ]
-    by_hand = [
-        KEEP | {"id": f"{files[1]}:1", "input": "b.jsonl", "sha256": digest(files[1]).upper()},
-        {"id": f"{files[0]}:2", "action": "remove", "sha256": digest(files[0])},
-    ]
-    with closing(la.dedup(files, overrides=by_hand, **prepare(kind, monkeypatch))) as result:
-        assert result.decisions["reason"].to_pylist() == ["kept", "override", "kept", "near"]
-    said = rf"row 1: '.*b\.jsonl:1' is for an input with the SHA-256 digest {'0' * 64}; .*b\.jsonl has {digest(files[1])}"
-    with pytest.raises(InputDataError, match=said):
-        la.dedup(files, overrides=[by_hand[0] | {"sha256": "0" * 64}], **prepare(kind, monkeypatch))
-    unknown = [KEEP | {"id": id} for id in ("a0", 4, "\ud800")]
+def test_ids_that_no_document_has_are_named(kind, monkeypatch):
+    overrides = [KEEP | {"id": id} for id in ("0", 4, "\ud800")]
     with pytest.raises(InputDataError, match=r"no document has the id '4' \(overrides, row 2\)"):
-        la.dedup(files, id="id", overrides=unknown, **prepare(kind, monkeypatch))
-    stale = KEEP | {"id": "b0", "input": "elsewhere", "sha256": "0" * 64}
-    with closing(la.dedup(files, id="id", overrides=[stale], **prepare(kind, monkeypatch))) as result:
-        assert result.keep.tolist() == [True, True, True, False]
+        la.dedup(["a b c", "d e f"], overrides=overrides, **prepare(kind, monkeypatch))
 
 
-def test_decisions_of_documents_that_are_removed_by_hand():
-    result = la.dedup([A, A, f"{A} more", B], overrides=[{"id": 0, "action": "remove"}])
-    row = result.decisions.to_pylist()[0]
-    assert (row["reason"], row["override"], row["kept"], row["keeper"], row["cluster"]) == (
-        "override",
-        "remove",
-        False,
-        None,
-        None,
-    )
-    assert result.clusters.tolist() == [0, 1, 1, 3]
+def test_texts_that_are_removed_by_hand():
+    """They have clusters of their own, and ids that no digest fits."""
+    assert la.dedup(["a b", "a b", "A b!", "c"], overrides=[{"id": 0, "action": "remove"}]).clusters.tolist() == [0, 1, 1, 3]
     with pytest.raises(InputDataError, match="input has none, because it is not a file"):
-        la.dedup([A, B], overrides=[KEEP | {"id": 0, "sha256": "0" * 64}])
+        la.dedup(["a b", "c"], overrides=[KEEP | {"id": 0, "sha256": "0" * 64}])
 
 
 def test_an_id_that_two_files_share(tmp_path):

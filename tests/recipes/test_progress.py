@@ -4,6 +4,7 @@ import io
 import logging
 import sys
 import time
+from collections import Counter, defaultdict
 from types import ModuleType, SimpleNamespace
 
 import pyarrow as pa
@@ -155,13 +156,13 @@ class Heard:
     """Notes what is reported."""
 
     def __init__(self):
-        self.amounts, self.shares = {}, {}
+        self.amounts, self.shares = Counter(), defaultdict(list)
 
     def __call__(self, stage, amount):
-        self.amounts[stage] = self.amounts.get(stage, 0) + amount
+        self.amounts[stage] += amount
 
-    def of(self, stage, done, total, unit):
-        self.shares.setdefault(stage, []).append((done, total, unit))
+    def of(self, stage, *share):
+        self.shares[stage].append(share)
 
 
 def stored(folder, kind):
@@ -183,12 +184,12 @@ def stored(folder, kind):
 
 def test_reading_reports_bytes_on_the_disk(tmp_path):
     for kind in ("jsonl", "jsonl.gz", "jsonl.zst", "csv", "parquet", "txt"):
-        n_bytes, heard, plain = stored(tmp_path / kind, kind), Heard(), {}
+        n_bytes, heard, plain = stored(tmp_path / kind, kind), Heard(), Heard()
         la.dedup(tmp_path / kind, progress=heard)
-        la.dedup(
-            tmp_path / kind, progress=lambda stage, amount, plain=plain: plain.update({stage: plain.get(stage, 0) + amount})
+        la.dedup(tmp_path / kind, progress=plain.__call__)
+        assert not plain.shares and plain.amounts == heard.amounts and heard.amounts["sketching"] == len(TEXTS), (
+            "who takes amounts is told the same"
         )
-        assert plain == heard.amounts and heard.amounts["sketching"] == len(TEXTS), "who takes amounts is told the same"
         done = [report[0] for report in heard.shares["sketching"]]
         assert done == sorted(done) and {report[1:] for report in heard.shares["sketching"]} == {(n_bytes, "bytes")}
         assert 0.99 * n_bytes - 10 <= done[-1] <= n_bytes, kind

@@ -15,7 +15,7 @@ def test_planted_news_are_found_and_nothing_else(data, n):
     truth = {frozenset(pair) for pair in json.loads((data / f"news_planted/truth_{n}.json").read_text())}
     for settings in ({"threshold": 0.5}, {"threshold": 0.9}, {"threshold": 0.3, "width": 3}):
         table = la.pairs(data / f"news_planted/articles_{n}.jsonl", id="id", **settings)
-        found = {frozenset(pair) for pair in zip(table["left_id"].to_pylist(), table["right_id"].to_pylist(), strict=True)}
+        found = {frozenset((row["left_id"], row["right_id"])) for row in table.to_pylist()}
         assert found == truth
 
 

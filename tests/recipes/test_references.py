@@ -37,8 +37,8 @@ def test_pairs_against_references_are_those_of_brute_force(references, inputs, w
     expected = sorted(expected_pairs(references, inputs, within))
     settings = {"threshold": 0.7, "recall": 0.999999, "within": "g" if within else None, "method": method, "radius": 16}
     found = find_pairs(table(inputs), against=table(references), **settings)
-    columns = [found.table[name].to_pylist() for name in ("left_id", "right_id", "left_is_reference")]
-    assert sorted(zip(*columns, strict=True)) == expected
+    pairs = found.table.select(["left_id", "right_id", "left_is_reference"]).to_pylist()
+    assert sorted(tuple(row.values()) for row in pairs) == expected
     assert (found.summary["documents"], found.summary["reference"]) == (len(inputs), len(references))
     assert found.summary["empty"] == sum(not SETS[i] for i, _ in inputs)
     for limit in (1, 2):

@@ -10,7 +10,7 @@ from naive.repeats import repeated_lines, repeated_passages
 
 import lookalike as la
 from lookalike.engines.memory import Memory
-from lookalike.errors import InputDataError, ParameterError
+from lookalike.errors import ParameterError
 from lookalike.recipes import repeats
 
 WORDS = ["a", "b", "Ab", "é", "e\u0301", "Straße", "日", "日本", "ก", "x" * 20, "_", "-", "0", "\u0301", "\ufeff", "\u2028", "\x00", "\u00a0",
@@ -119,11 +119,11 @@ def test_threads_and_memory_do_not_matter(kind, many, monkeypatch, tmp_path):
         check_passages(documents, tmp_path / "passages.parquet", prepare(kind, monkeypatch), length)
 
 
-BANNER = b"one two three four five six"
+BANNER = "one two three four five six\n"
 
 
 def test_a_large_line_and_a_million_equal_ones():
-    large, many = b"word of a line " * (50_000_000 // 15), BANNER + b"\n"
+    large, many = b"word of a line " * (50_000_000 // 15), BANNER.encode()
     found = la.repeats(as_table([large, many * 1_000_000, b"start\n" + large + b"\nend", many * 3]), memory="1GB")
     assert ranges(found, 4) == [[], [(28, 28_000_000)], [(6, 6 + len(large) + 1)], [(0, 84)]]
     assert found.repeated["count"].to_pylist() == [2, 1_000_003]
@@ -155,28 +155,12 @@ def test_a_text_of_megabytes_is_taken_in_parts_and_nobody_notices(kind, n):
     assert found.removed.to_pylist() == [{"id": 0, "begin": len(period.encode()), "end": end, "words": 5000 * (n // 2500 - 1)}]
 
 
-def test_invalid_utf_8_is_an_error_or_stays(tmp_path):
-    first = b"\xff one two three four five\n"
-    texts = [first + b"\xfe", BANNER + b" \xc3", first + BANNER + b" \xc3\xa9"]
-    (tmp_path / "in").mkdir()
-    for number, text in enumerate(texts):
-        (tmp_path / f"in/{number}.txt").write_bytes(text)
-    for how, left in (
-        ({"unit": "line"}, [texts[1], BANNER + b" \xc3\xa9"]),
-        ({"unit": "passage", "length": 4}, [b" six \xc3", b"\xff  \xc3\xa9"]),
-    ):
-        with pytest.raises(InputDataError, match="invalid UTF-8 at byte 0"):
-            la.repeats(tmp_path / "in", **how)
-        la.repeats(tmp_path / "in", encoding_errors="replace", **how).write(tmp_path / f"{how['unit']}/")
-        assert [path.read_bytes() for path in sorted((tmp_path / how["unit"]).glob("*.txt"))] == [texts[0], *left]
-
-
 def test_what_there_is_no_room_to_mark_is_refused(monkeypatch):
     monkeypatch.setattr(Memory, "free", 64)
     with pytest.raises(ParameterError, match="lines or words may be repeated, and a bit for each takes"):
-        la.repeats([f"{BANNER.decode()}\n" * 2000], memory="1GB", threads=1)
+        la.repeats([BANNER * 2000], memory="1GB", threads=1)
 
 
 def test_the_top_lists_repeated_lines_only(monkeypatch):
     monkeypatch.setattr(repeats, "MANY", 0)
-    assert la.repeats(["one two three four five six"] * 400, threads=1).top(9)["count"].to_pylist() == [400]
+    assert la.repeats([BANNER] * 400, threads=1).top(9)["count"].to_pylist() == [400]

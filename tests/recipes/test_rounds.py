@@ -61,29 +61,22 @@ def by_definition(scores, boundary):
     return sorted(matches)
 
 
-FAMILY = {(a, b): 1.0 for b in range(12) for a in range(b)}
-
-
-def check(kind, scores, boundary, most, enough):
-    """Hold rounds against the definition, also where they end before all is decided."""
+@settings(max_examples=100)
+@given(graphs, st.integers(0, 4), st.integers(1, 6), st.sampled_from([1, 10, 100]))
+def test_rounds_come_to_what_the_definition_says(scores, boundary, most, enough):
+    """Also where they end before all is decided."""
     seen = []
-    with running(kind) as engine, pytest.MonkeyPatch.context() as patch:
+    with running("toy") as engine, pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "ROUNDS", most)
         patch.setattr(module, "ENOUGH", enough)
         assert decided(engine, scores, boundary, seen) == by_definition(scores, boundary)
     assert len(seen) == len(set(seen)), "none is compared twice"
 
 
-@settings(max_examples=100)
-@given(graphs, st.integers(0, 4), st.integers(1, 6), st.sampled_from([1, 10, 100]))
-def test_rounds_come_to_what_the_definition_says(scores, boundary, most, enough):
-    check("toy", scores, boundary, most, enough)
-
-
 def test_rounds_compare_only_what_matters():
     """A family whose first member matches all; two stars that share a leaf; a chain, without a round for each link."""
-    chain = {(i, i + 1): 0.9 for i in range(60)}
-    for scores, least in ((FAMILY, 11), ({(0, 2): 0.9, (1, 2): 0.8, (1, 3): 0.9}, 3), (chain, 59)):
+    family, chain = {(a, b): 1.0 for b in range(12) for a in range(b)}, {(i, i + 1): 0.9 for i in range(60)}
+    for scores, least in ((family, 11), ({(0, 2): 0.9, (1, 2): 0.8, (1, 3): 0.9}, 3), (chain, 59)):
         seen = []
         with running("toy") as engine:
             decided(engine, scores, 0, seen)

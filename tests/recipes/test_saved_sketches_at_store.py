@@ -33,11 +33,10 @@ def job(data, against=None, **given):
     return weekly.job(data, against=str(against) if isinstance(against, Url) else against, **given)
 
 
-def saved(data, folder, against=None, force=False):
-    """Save sketches; return what the job says."""
-    with job(data, against) as result:
+def saved(data, folder, force=False):
+    """Save sketches."""
+    with job(data) as result:
         result.save_sketches(str(folder), force=force)
-        return said(result)
 
 
 def against(data, folder):

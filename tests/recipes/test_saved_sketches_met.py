@@ -95,21 +95,6 @@ def test_texts_of_saved_references_of_a_saved_result(of_files, files, history, t
     assert opened.inputs.places(0) == [] and opened.inputs.places(int(opened.decisions["position"][-1].as_py()) >> 40)
 
 
-def test_sketches_of_a_saved_result_that_changed(files, tmp_path):
-    for name in ("sketches", "others"):
-        with job(files[0]) as result:
-            result.save_sketches(tmp_path / name)
-    with job(files[2], against=tmp_path / "sketches") as result:
-        result.save(tmp_path / "job")
-    for moved, to, wrong in (
-        ("sketches", "old", "the input no longer exists"),
-        ("others", "sketches", "the file has changed since the result was made"),
-    ):
-        (tmp_path / moved).rename(tmp_path / to)
-        with pytest.raises(InputDataError, match=rf"sketches\.json: {wrong}"):
-            la.Result.open(tmp_path / "job").texts([0])
-
-
 def test_a_page_names_the_folders_of_saved_references(files, history, tmp_path):
     with job(files[2], against=history[0]) as result:
         result.report(tmp_path / "page.html")

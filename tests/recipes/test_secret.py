@@ -39,7 +39,7 @@ def test_it_is_in_its_file_and_nowhere_else(inputs, small_parts, tmp_path, caplo
     caplog.set_level("DEBUG")
     work, out = tmp_path / "work", tmp_path / "out"
     out.mkdir()
-    result = la.dedup(inputs, work=work, id="id", evidence="all", method=method, against=None)
+    result = la.dedup(inputs, work=work, id="id", evidence="all", method=method)
     secret = read_secret(work)
     assert len(secret) == 16
     for name in ("a.jsonl", "a.csv", "a.parquet", "folder"):

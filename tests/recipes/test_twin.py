@@ -133,13 +133,14 @@ def check(
     elif chosen.get("recall") == 1:
         bands["recall"] = plan["recall"] = chosen.pop("recall")
     elif chosen.get("method") != "simhash":
-        banding = chosen.pop("banding")
         planned = la.plan(threshold=chosen["threshold"])
-        bands = {} if banding is None else {"bands": banding[0], "rows": banding[1]}
+        bands = dict(zip(("bands", "rows"), chosen.pop("banding") or (), strict=False))
         plan = dict(bands) or {"bands": planned.bands, "rows": planned.rows}
         plan["least"] = least_codes(chosen["threshold"], **plan, recall=None if bands else 0.99)
+    encoded = [t.encode() for t in texts]
+    by_hand = {row: action for row, action in (overrides or {}).items() if references <= row < len(corpus)}
     expected = dedup(
-        [t.encode() for t in texts],
+        encoded,
         references=references,
         within=groups,
         columns=columns,
@@ -147,12 +148,12 @@ def check(
         across=None if across is None else table["a"].to_pylist(),
         ignore=[text.encode() for text in ignore],
         rule=rule,
-        overrides={row: action for row, action in (overrides or {}).items() if references <= row < len(corpus)},
+        overrides=by_hand,
         **plan,
         **chosen,
     )
     if group is not None:
-        order = keep_order([t.encode() for t in texts], references, chosen["keep"], columns)
+        order = keep_order(encoded, references, chosen["keep"], columns)
         origins = ["null" if g is None else str(g) or "null" for g in table["g"].to_pylist()]
         expected, counts = group_rules(expected, order, origins, **group)
         chosen |= group | {"source": "g", "counts": True}
@@ -160,7 +161,7 @@ def check(
     more |= {} if across is None else {"across": "a"}
     more |= {"ignore": ignore} if ignore else {}
     if overrides is not None:
-        more["overrides"] = [{"id": d, "action": a} for d, a in overrides.items() if references <= d < len(corpus)]
+        more["overrides"] = [{"id": d, "action": a} for d, a in by_hand.items()]
     decisions, kept, removed = decided(table, references, dict(cut), max_bucket=rule.max_bucket, **bands, **more, **chosen)
     assert kept == {d for d, e in enumerate(expected) if e.reason in ("kept", "spared")}
     gone = ("exact", "near", "key", "empty", "override")
@@ -273,21 +274,15 @@ def test_decisions_of_every_kind():
         assert sum(d.score == 1.0 for d in found if d.reason == "near") > 10
 
 
-def check_rules(texts, others):
-    """Hold the program against the twin on texts of which other rules decide otherwise."""
-    bands, rows = 4, 6
-    found = compare(texts, 60, Rule(6), threshold=0.8, keep="first", seed=1, banding=(bands, rows))
-    plan = {"bands": bands, "rows": rows, "least": least_codes(0.8, bands, rows)}
-    encoded = [text.encode() for text in texts]
-    for other in others:
-        assert dedup(encoded, references=60, threshold=0.8, width=1, **plan, rule=other) != found
-
-
 def test_crowds():
-    """Heads, codes and budget each change what is decided here (the first holders of a code are heads too)."""
-    check_rules(records(400), [Rule(10**6), Rule(6, heads=0), Rule(6, codes=0), Rule(6, budget=0)])
-
-
-def test_couples():
-    """Some matches are found because two codes are equal that many documents have."""
-    check_rules(records(800, values=5, common=24), [Rule(6, coupled=n) for n in (0, 3, 5)] + [Rule(6, code_heads=3)])
+    """Heads, codes, couples of codes and budget each change what is decided here (the first holders of a code are heads too)."""
+    plan = {"bands": 4, "rows": 6, "least": least_codes(0.8, 4, 6)}
+    for texts, others in (
+        (records(400), ({"max_bucket": 10**6}, {"heads": 0}, {"codes": 0}, {"budget": 0})),
+        (records(800, values=5, common=24), ({"coupled": 0}, {"coupled": 3}, {"coupled": 5}, {"code_heads": 3})),
+    ):
+        found = compare(texts, 60, Rule(6), threshold=0.8, keep="first", seed=1, banding=(4, 6))
+        encoded = [text.encode() for text in texts]
+        for other in others:
+            rule = Rule(6)._replace(**other)
+            assert dedup(encoded, references=60, threshold=0.8, width=1, **plan, rule=rule) != found, other

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from engine_rows import rows_of
 
 import lookalike as la
 from lookalike.recipes import decide
@@ -33,10 +34,6 @@ def watched(monkeypatch):
     return seen
 
 
-def rows_of(table):
-    return [row for batch in table.batches() for row in batch.to_pylist()]
-
-
 def mean(decider, standing, settings, kept):
     """The same in plain Python."""
     method, found = settings.finder, decider.found
@@ -45,8 +42,7 @@ def mean(decider, standing, settings, kept):
     count = Counter((slot, code) for some in codes.values() for slot, code in enumerate(some))
     removed = {row["order"] for row in rows_of(standing)}
     if settings.overrides is not None:
-        sketches = found.sketches.select(["order", "override"])
-        removed -= {row["order"] for row in rows_of(sketches) if row["override"] > 0}
+        removed -= {row["order"] for row in rows_of(found.sketches) if row["override"] > 0}
     most = float(candidate_probability(settings.threshold, bands, rows))
     recalls = []
     for order, code in codes.items():
