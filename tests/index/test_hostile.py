@@ -169,7 +169,7 @@ def test_a_folder_that_is_no_index_is_not_written_to(tmp_path):
         if content is not None:
             (tmp_path / "manifest").write_bytes(content)
         before = everything(tmp_path)
-        for how in ({}, {"mode": "read"}, {"mode": "read", "salvage": True}):
+        for how in MODES:
             assert_raises(IndexFormatError, "", la.Index.open, tmp_path, **how)
         assert everything(tmp_path) == before
     assert_raises(OutputError, "not an empty folder", la.Index.create, tmp_path)

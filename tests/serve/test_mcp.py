@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from cli.commands import process, run
+from cli.commands import process
 
 import lookalike as la
 
@@ -90,19 +90,6 @@ def test_folders_indexes_and_results_are_looked_into(tmp_path):
     (told,) = removed["documents"]
     assert (told["kept"], told["reason"], told["keeper"]["id"]) == (False, "near", f"{corpus}/a.txt")
     assert told["resemblance"] == near and told["threshold"] == 0.4
-
-
-def test_options_of_the_other_way_to_serve_are_refused(tmp_path, capfd):
-    for code, message, *words in (
-        (2, "--port does not go with --mcp", "--mcp", "--port", "1"),
-        (2, "--id needs --mcp", "x", "--id", "id"),
-        (2, "--preset needs --mcp", "x", "--preset", "web"),
-        (2, "got 0"),
-        (2, "one folder, an index or a saved result, unless --mcp is given; got 2", "x", "y"),
-        (1, "no file of that name", "--mcp", tmp_path / "nothing"),
-    ):
-        found, out, err = run(capfd, "serve", *words)
-        assert (found, out) == (code, "") and message in err
 
 
 def call(id, text):
