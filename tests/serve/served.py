@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
@@ -56,6 +57,15 @@ class Server:
         status = self.process.wait(MINUTES)
         self.process.stdout.close()
         return status, time.monotonic() - begun
+
+    @contextmanager
+    def running(self):
+        """Serve until the block ends, and end as users end it."""
+        self.start()
+        try:
+            yield self
+        finally:
+            assert self.stop()[0] == 0
 
     def lines(self):
         return [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]

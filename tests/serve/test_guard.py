@@ -131,17 +131,17 @@ def test_a_client_that_leaves_gets_no_answer():
 
 
 ALLOWED = {  # statuses without a key, with that of a reader, with that of a writer
-    "GET /v1/echo": (401, 200, 200),
-    "POST /v1/echo": (401, 403, 200),
-    "GET /metrics": (401, 200, 200),
-    "GET /": (200, 200, 200),
-    "GET /healthz": (200, 200, 200),
-    "GET /readyz": (200, 200, 200),
-    "GET /openapi.json": (200, 200, 200),
-    "GET /v1/job": (401, 200, 200),
-    "POST /v1/job": (401, 403, 200),
-    "POST /v1/look": (401, 200, 200),
-    "GET /v1/nothing": (401, 404, 404),
+    "GET /v1/echo": "401 200 200",
+    "POST /v1/echo": "401 403 200",
+    "GET /metrics": "401 200 200",
+    "GET /": "200 200 200",
+    "GET /healthz": "200 200 200",
+    "GET /readyz": "200 200 200",
+    "GET /openapi.json": "200 200 200",
+    "GET /v1/job": "401 200 200",
+    "POST /v1/job": "401 403 200",
+    "POST /v1/look": "401 200 200",
+    "GET /v1/nothing": "401 404 404",
 }
 
 
@@ -150,8 +150,8 @@ def test_keys():
     for route, statuses in ALLOWED.items():
         method, path = route.split()
         content = b"{}" if method == "POST" else None
-        for header, status in zip(("", f"Bearer {READER}", f"Bearer {WRITER}"), statuses, strict=True):
-            answer = ask(app, method, path, headers=JSON | {"authorization": header}, content=content)
+        for key, status in zip(("", READER, WRITER), map(int, statuses.split()), strict=True):
+            answer = ask(app, method, path, headers=JSON | {"authorization": f"Bearer {key}"}, content=content)
             assert answer.status_code == status
             assert status != 401 or (problem(answer) == 401 and answer.headers["www-authenticate"] == "Bearer")
     assert ask(app, path="/v1/echo").status_code == 401

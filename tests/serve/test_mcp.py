@@ -97,35 +97,36 @@ def call(id, text):
     return f'{{"jsonrpc": "2.0", "id": {id}, "method": "tools/call", "params": {{"name": "compare_texts", "arguments": {arguments}}}}}'
 
 
-ANSWERED = {  # a line: the ids of what is answered, and whether with a result
-    call(2, r'"a b c \ud800"'): [(2, True)],
-    call(3, r'"\udc00\ud83d"'): [(3, True)],
-    call(4, r'"\ud83d\ude00 \\ud800"'): [(4, True)],
-    call(5, "NaN"): [(5, True)],
-    call(6, "1" + "0" * 5000): [(6, True)],
-    call(7, '"tab\there"'): [(7, True)],
-    call(8, '"a b"').replace(", ", ",\r"): [(8, True)],
-    call("null", '"a"'): [(None, False)],
-    call("1.5", '"a"'): [(None, False)],
-    call(9, "[" * 100_000 + "]" * 100_000): [(None, False)],
-    f"[{call(10, '1')}, {call(11, '2')}]": [(10, False), (11, False)],
-    "[]": [(None, False)],
-    '{"jsonrpc": "2.0", "id": 12,': [(None, False)],
-    '{"jsonrpc": "2.0", "id": 13, "method": "tools/call"}': [(13, False)],
-    '{"jsonrpc": "2.0", "id": 14, "method": "tools/call", "params": [1]}': [(14, False)],
-    r'{"jsonrpc": "2.0", "id": 15, "method": "\ud800"}': [(15, False)],
-    r'{"jsonrpc": "2.0", "id": 16, "method": "tools/call", "params": {"name": "\ud800", "arguments": {}}}': [(16, True)],
-    '{"id": 17, "method": "ping"}': [(17, False)],
+RIGHT = [  # requests that are answered with a result, by ids from 2 on
+    *map(
+        call,
+        range(2, 8),
+        (r'"a b c \ud800"', r'"\udc00\ud83d"', r'"\ud83d\ude00 \\ud800"', "NaN", "1" + "0" * 5000, '"tab\there"'),
+    ),
+    call(8, '"a b"').replace(", ", ",\r"),
+    r'{"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "\ud800", "arguments": {}}}',
+    '{"jsonrpc": "2.0", "id": 10, "method": "ping"}',
+]
+WRONG_REQUESTS = {  # others: the ids of what is answered with an error
+    call("null", '"a"'): [None],
+    call("1.5", '"a"'): [None],
+    call(11, "[" * 100_000 + "]" * 100_000): [None],
+    f"[{call(12, '1')}, {call(13, '2')}]": [12, 13],
+    "[]": [None],
+    '{"jsonrpc": "2.0", "id": 14,': [None],
+    '{"jsonrpc": "2.0", "id": 15, "method": "tools/call"}': [15],
+    '{"jsonrpc": "2.0", "id": 16, "method": "tools/call", "params": [1]}': [16],
+    r'{"jsonrpc": "2.0", "id": 17, "method": "\ud800"}': [17],
+    '{"id": 18, "method": "ping"}': [18],
     "": [],
-    '{"jsonrpc": "2.0", "id": 18, "method": "ping"}': [(18, True)],
 }
 
 
 def test_every_request_is_answered():
     hello = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
     first = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
-    lines = ['{"jsonrpc": "2.0", "method": "notifications/initialized"}', *ANSWERED]
-    expected = [one for some in ANSWERED.values() for one in some]
+    lines = ['{"jsonrpc": "2.0", "method": "notifications/initialized"}', *RIGHT[:-1], *WRONG_REQUESTS, RIGHT[-1]]
+    expected = [*enumerate([True] * len(RIGHT), 2), *((id, False) for ids in WRONG_REQUESTS.values() for id in ids)]
     answers = []
     with subprocess.Popen(
         process("serve --mcp"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

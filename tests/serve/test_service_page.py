@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-import signal
 from argparse import ArgumentParser
 from pathlib import Path
 
@@ -18,9 +17,9 @@ SHOWN = re.findall(r"^\$ curl (.*)\n(\{.*)$", PAGE.replace("\\\n", ""), re.MULTI
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    made = Server(make_index(tmp_path_factory.mktemp("page") / "seen.idx", None, keep_text=True, threshold=0.7)).start()
-    yield made
-    made.stop(signal.SIGKILL)
+    folder = make_index(tmp_path_factory.mktemp("page") / "seen.idx", None, keep_text=True, threshold=0.7)
+    with Server(folder).running() as made:
+        yield made
 
 
 CURL = ArgumentParser()
