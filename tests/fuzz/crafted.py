@@ -116,7 +116,7 @@ def redone(said, own):
 class Crafted(Folders):
     """Folders of which one value is another."""
 
-    kinds = (*JOBS, *JOBS, "week", "history", "history", "history", "history texts", "history texts", "work", "made index")
+    kinds = (*JOBS, *JOBS, *["week", "work", "made index"], *["history"] * 3, *["history texts"] * 2)
 
     def __init__(self, folder):
         super().__init__(folder)

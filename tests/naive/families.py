@@ -41,17 +41,13 @@ def permute(key, universe, round_keys):
             return key
 
 
-def remixed(slots):
-    return [fmix64(s ^ fmix64(j + 1)) for j, s in enumerate(slots)]
-
-
 def codes(slots, bits, remix):
-    return [s % 2**bits for s in (remixed(slots) if remix else slots)]
+    return [(fmix64(s ^ fmix64(j + 1)) if remix else s) % 2**bits for j, s in enumerate(slots)]
 
 
 def mixture(slots, shares, remix):
     """The codes of each part of a mixture: ``shares`` are (bits, number of slots), bits below 1 being 1 / m for XORs of m."""
-    parts, mixed = [], list(codes(slots, 64, remix))
+    parts, mixed = [], codes(slots, 64, remix)
     for bits, n in shares:
         some, mixed, m = mixed[:n], mixed[n:], max(1, round(1 / bits))
         parts.append(
@@ -84,7 +80,7 @@ def one_permutation(values, bins, seed):
 def cut_places(places, bins, universe):
     """The least place of each equal bin, counted from its first place; 2^64 - 1 where it is empty."""
     width = universe // bins
-    return [min([p - b * width for p in places if b * width <= p < (b + 1) * width], default=2**64 - 1) for b in range(bins)]
+    return [min([p % width for p in places if p // width == b], default=2**64 - 1) for b in range(bins)]
 
 
 def uniform(key, turn):
