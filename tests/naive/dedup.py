@@ -88,7 +88,7 @@ def common(a, b):
 
 def resemblance(a, b):
     """Common shingles / all shingles."""
-    return common(a, b) / (len(members_of(a)) + len(members_of(b)) - common(a, b))
+    return common(a, b) / len(members_of(a) | members_of(b))
 
 
 def containment(a, b):

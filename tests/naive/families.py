@@ -56,17 +56,6 @@ def mixture(slots, shares, remix):
     return parts
 
 
-def matches_by_table(left, right, bits):
-    """The papers' way for 1, 2, 4, 8 and 16 bits: lanes in words, an XOR, and a table that counts zero lanes of 16 bits."""
-    lanes = 16 // bits
-    zero_lanes = [sum((v >> (bits * i)) & ((1 << bits) - 1) == 0 for i in range(lanes)) for v in range(1 << 16)]
-    total = 0
-    for at in range(0, len(left), lanes):
-        a, b = (sum(c << (bits * i) for i, c in enumerate(side[at : at + lanes])) for side in (left, right))
-        total += zero_lanes[a ^ b] - (lanes - len(left[at : at + lanes]))
-    return total
-
-
 def one_permutation(values, bins, seed):
     """The least value that falls into each bin: the upper half of a hash tells the bin, its lowest 31 bits the value."""
     out = [EMPTY] * bins
