@@ -50,10 +50,8 @@ def test_texts_alone_can_be_compared():
     questions = [*(("compare_texts", {"a": a, "b": b}) for a, b in pairs), ("explain_removal", {"id": "x"})]
     tools, (answer, alike, empty, odd, unknown) = ask("--threshold", "0.4", questions=questions)
     assert tools == ["compare_texts"] and "nknown tool" in unknown
-    row = la.pairs([STORY, NEAR], threshold=0.1).to_pylist()[0]
-    assert answer["resemblance"] == row["resemblance"] == pytest.approx(8 / 18)
-    assert answer["near_duplicates"] and answer["threshold"] == 0.4 and answer["shingles"] == [13, 13]
-    assert answer["share_of_a_in_b"] == answer["share_of_b_in_a"] == pytest.approx(8 / 13)
+    told = {"near_duplicates": True, "resemblance": 8 / 18, "threshold": 0.4, "shingles": [13, 13]}
+    assert answer.items() >= (told | dict.fromkeys(("share_of_a_in_b", "share_of_b_in_a"), 8 / 13)).items()
     assert {(part["in"], part["text"].strip()) for part in answer["differences"]} == {("a", "nine"), ("b", "ten")}
     assert alike["resemblance"] == 1.0 and empty["resemblance"] is None and not empty["near_duplicates"]
     assert odd["resemblance"] == 0.0 and "\x1b" not in str(odd) and "\u202e" not in str(odd)
@@ -88,8 +86,8 @@ def test_folders_indexes_and_results_are_looked_into(tmp_path):
         assert said in answer
     assert f"similar ids: {corpus}/" in refused[-1] and "Traceback" not in (tmp_path / "log").read_text()
     (told,) = removed["documents"]
-    assert (told["kept"], told["reason"], told["keeper"]["id"]) == (False, "near", f"{corpus}/a.txt")
-    assert told["resemblance"] == near and told["threshold"] == 0.4
+    assert told.items() >= {"kept": False, "reason": "near", "resemblance": near, "threshold": 0.4}.items()
+    assert told["keeper"]["id"] == f"{corpus}/a.txt"
 
 
 def call(id, text):
