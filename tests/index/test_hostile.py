@@ -51,31 +51,34 @@ def put(held, *names, value):
         held[name] = value(held[name]) if callable(value) else value
 
 
-def write_manifest(path, *names, value):
-    held = json.loads((path / "manifest").read_bytes()[9:])
+def refused(path, *names, value, said="", modes=({},)):
+    """Check that an index is refused whose manifest is another, with a checksum that fits; put its manifest back."""
+    manifest = path / "manifest"
+    whole = manifest.read_bytes()
+    held = json.loads(whole[9:])
     put(held, *names, value=value)
     body = json.dumps(held).encode()
-    (path / "manifest").write_bytes(b"%08x\n" % crc32(body) + body)
-
-
-def refused(path, *names, value, said="", modes=({},)):
-    """Check that an index whose manifest was changed is refused; put its manifest back."""
-    whole = (path / "manifest").read_bytes()
-    write_manifest(path, *names, value=value)
+    manifest.write_bytes(b"%08x\n" % crc32(body) + body)
     for how in modes:
         assert_raises(IndexFormatError, said, la.Index.open, path, **how)
-    (path / "manifest").write_bytes(whole)
+    manifest.write_bytes(whole)
+
+
+def parts_of(data):
+    """The head of a file of arrays, its header, and where that ends."""
+    head = HEAD.unpack(data[: HEAD.size])
+    end = HEAD.size + head[3]
+    return head, json.loads(data[HEAD.size : end]), end
 
 
 def write_header(path, *names, value):
     """Change the header of a file of arrays, with a checksum that fits."""
     data = path.read_bytes()
-    magic, version, _, length = HEAD.unpack(data[: HEAD.size])
-    held = json.loads(data[HEAD.size : HEAD.size + length])
+    (magic, version, *_), held, end = parts_of(data)
     put(held, *names, value=value)
     text = json.dumps(held).encode()
     text += b" " * (-(HEAD.size + len(text)) % 64)
-    path.write_bytes(HEAD.pack(magic, version, crc32(text), len(text)) + text + data[HEAD.size + length :])
+    path.write_bytes(HEAD.pack(magic, version, crc32(text), len(text)) + text + data[end:])
 
 
 def everything(path):
@@ -190,9 +193,9 @@ def test_leftovers_are_told_from_the_files_of_others(path):
 
 def flip(path, array, place, mask=1):
     data = bytearray(path.read_bytes())
-    length = HEAD.unpack(data[: HEAD.size])[3]
-    offset = {e[0]: e[3] for e in json.loads(data[HEAD.size : HEAD.size + length])["arrays"]}[array]
-    data[HEAD.size + length + offset + place] ^= mask
+    _, held, end = parts_of(data)
+    (offset,) = (one[3] for one in held["arrays"] if one[0] == array)
+    data[end + offset + place] ^= mask
     path.write_bytes(data)
 
 

@@ -54,7 +54,7 @@ def fold(text, fold_case):
 
 
 def word_runs(text):
-    """The places of the characters of each word: a run of letters, digits and marks, or one of a script without spaces, with marks."""
+    """The places of the characters of each word."""
     out, single = [], None  # single: is the open word one of a script without spaces? None: no word is open
     for place, c in enumerate(text):
         role = part(c)
