@@ -191,7 +191,7 @@ def test_leftovers_are_told_from_the_files_of_others(path):
     assert not any((path / name).exists() for name in ours) and all((path / name).exists() for name in others)
 
 
-def flip(path, array, place, mask=1):
+def flip(path, array, place, mask):
     data = bytearray(path.read_bytes())
     _, held, end = parts_of(data)
     (offset,) = (one[3] for one in held["arrays"] if one[0] == array)

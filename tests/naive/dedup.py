@@ -230,8 +230,8 @@ def dedup(
         candidates = by_fingerprints(prints, group, radius, references, rule)
     if across is not None:
         candidates |= same_texts([(i, (texts[order[i]], group[i]), apart[order[i]]) for i in live])
-        candidates = {(a, b) for a, b in candidates if differ(apart[order[a]], apart[order[b]])}
-    candidates = {(a, b) for a, b in candidates if group[a] == group[b] and b >= references}
+    other = {i: apart[order[i]] for i in live}
+    candidates = {(a, b) for a, b in candidates if group[a] == group[b] and b >= references and differ(other[a], other[b])}
 
     # Scores.
     def score(a, b):

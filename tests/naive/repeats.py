@@ -93,7 +93,7 @@ def normal(text, form):
     return shown(text) if form == "none" else unicodedata.normalize(form, shown(text))
 
 
-def word_places(data, form="none"):
+def word_places(data, form):
     """(begin, end) of each word of a text in its bytes before it is normalized; what changes of a piece is one place."""
     found = []
     for begin, end, old, new in pieces(data, form):

@@ -96,7 +96,7 @@ def pieces(text, unit, fold_case=True):
     return list(folded) if unit == "char" else [line for line in folded.split("\n") if line]
 
 
-def tokens(text, unit, fold_case=True):
+def tokens(text, unit, fold_case):
     found = pieces(text, unit, fold_case)
     if unit == "byte":
         return [fold_multiply(b ^ K2, K3) for b in found]

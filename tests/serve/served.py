@@ -2,14 +2,13 @@
 
 import asyncio
 import json
-import os
 import select
 import signal
 import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -30,16 +29,13 @@ JSON = {"content-type": "application/json"}
 class Server:
     folder: Path
     options: tuple = ()
-    environment: dict = field(default_factory=dict)
     program: tuple = ("-m", "lookalike")
 
     def start(self):
         command = [sys.executable, *self.program, "serve", str(self.folder), "--port", "0", *self.options]
         self.log = self.folder.parent / f"{self.folder.name}.log"
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=log, text=True, env=os.environ | self.environment
-            )
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         ready, _, _ = select.select([self.process.stdout], [], [], MINUTES)
         said = self.process.stdout.readline() if ready else ""
         assert "http://" in said, (said, self.log.read_text())

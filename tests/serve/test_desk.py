@@ -29,9 +29,9 @@ def client_of(routes, store=None, **given):
 
 
 @contextmanager
-def client_of_index(folder, texts, limits=None, keep_text=False, **given):
+def client_of_index(folder, texts, limits, keep_text=False, **given):
     made = make_index(folder / "seen.idx", texts, width=5, keep_text=keep_text)
-    store = BatchedIndex(la.Index.open(made), limits or Limits(), Metrics())
+    store = BatchedIndex(la.Index.open(made), limits, Metrics())
     yield client_of(desk.routes_of_index(store), store, **given)
     store.close(1.0)
 
