@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from argparse import ArgumentParser
+from getopt import gnu_getopt
 from pathlib import Path
 
 import pytest
@@ -22,18 +22,11 @@ def server(tmp_path_factory):
         yield made
 
 
-CURL = ArgumentParser()
-CURL.add_argument("url")
-CURL.add_argument("-s", action="store_true")
-CURL.add_argument("-H", action="append", default=[])
-for option in ("-d", "-X"):
-    CURL.add_argument(option)
-
-
 def send(client, line):
-    given = CURL.parse_args(shlex.split(line))
-    url, headers = given.url.removeprefix("http://127.0.0.1:8077"), dict(head.split(": ") for head in given.H)
-    return client.request(given.X or ("POST" if given.d else "GET"), url, headers=headers, content=given.d)
+    options, (url,) = gnu_getopt(shlex.split(line), "sH:d:X:")
+    headers, given = dict(value.split(": ") for name, value in options if name == "-H"), dict(options)
+    method, path = given.get("-X", "POST" if "-d" in given else "GET"), url.removeprefix("http://127.0.0.1:8077")
+    return client.request(method, path, headers=headers, content=given.get("-d"))
 
 
 def test_what_the_page_shows(server):
