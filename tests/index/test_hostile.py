@@ -12,6 +12,7 @@ from unittest.mock import Mock
 from zlib import crc32
 
 import pytest
+from cli.commands import contents
 from raising import assert_raises
 from samples import one_in
 
@@ -81,10 +82,6 @@ def write_header(path, *names, value):
     path.write_bytes(HEAD.pack(magic, version, crc32(text), len(text)) + text + data[end:])
 
 
-def everything(path):
-    return {p: p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()}
-
-
 MODES = ({}, {"mode": "read"}, {"mode": "read", "salvage": True})
 NAMES = ["../other/segment-00000000", "/dev/zero", ".", "..", "", "a\0b", "manifest", "lock", "segment-1", "segment-00000000 ",
          "segment-٠٠٠٠٠٠٠٠", "removed-00000000", "x/segment-00000000", 5, None, ["segment-00000000"], {"a": 1}]  # fmt: skip
@@ -95,12 +92,12 @@ SHARED = ["kind", "threshold", "recall", "unit", "width", "normalization", "fold
 def test_entries_of_a_manifest_are_held_against_rules(path, tmp_path):
     """Files of others are neither read nor removed, whatever the manifest names."""
     shutil.copytree(path, tmp_path / "other")
-    before = everything(tmp_path)
+    before = contents(tmp_path)
     masks = [name for name in NAMES if name not in (None, "removed-00000000")]
     for name, values in {"file": NAMES, "removed": masks, "rows": WRONG, "n_removed": WRONG, "strange": WRONG}.items():
         for value in values:
             refused(path, "segments", 0, name, value=value, said="manifest", modes=MODES)
-            assert everything(tmp_path) == before
+            assert contents(tmp_path) == before
 
 
 def test_fields_of_a_manifest_are_held_against_rules(path, tmp_path):
@@ -171,12 +168,12 @@ def test_a_folder_that_is_no_index_is_not_written_to(tmp_path):
     for content in (None, b"", b"hello", b"00000000\n{}", b"[" * 100_000):
         if content is not None:
             (tmp_path / "manifest").write_bytes(content)
-        before = everything(tmp_path)
+        before = contents(tmp_path)
         for how in MODES:
             assert_raises(IndexFormatError, "", la.Index.open, tmp_path, **how)
-        assert everything(tmp_path) == before
+        assert contents(tmp_path) == before
     assert_raises(OutputError, "not an empty folder", la.Index.create, tmp_path)
-    assert everything(tmp_path) == before
+    assert contents(tmp_path) == before
 
 
 def test_leftovers_are_told_from_the_files_of_others(path):
@@ -207,9 +204,9 @@ def test_damage_is_never_merged(path):
         assert_raises(IndexFormatError, "segment-00000000", index.compact)
         for k in range(8):
             index.add([f"new{k}-{i}" for i in range(12)], [f"another text number {k} and {i} here" for i in range(12)])
-        files = everything(path)
+        files = contents(path)
         assert_raises(IndexFormatError, "segment-00000000", index.add, ["one more"], ["than there can be without merging"])
-        assert everything(path) == files and len(index) == 115 and index.check() == [before]
+        assert contents(path) == files and len(index) == 115 and index.check() == [before]
     with la.Index.open(path, "read", salvage=True) as rest:
         assert rest.damaged == rest.check() == [before] and len(rest) == 106
 
@@ -265,9 +262,9 @@ def test_what_is_in_doubt_is_not_written_over(path, monkeypatch):
         monkeypatch.setattr("lookalike.files.atomic.sync_folder", sync)
         assert_raises(OutputError, "", index.add, ["in doubt"], ["a text in doubt"])
         monkeypatch.undo()
-        doubt = everything(path)
+        doubt = contents(path)
         index.add(["sure"], ["a text for sure"])
-        now = everything(path)
+        now = contents(path)
         assert all(now[p] == data for p, data in doubt.items() if p.name != "manifest" and p in now)
         assert index.contains(["sure", "in doubt"]).tolist() == [True, False]
     with la.Index.open(path) as index:
