@@ -18,14 +18,14 @@ NEAR = STORY.replace("nine", "ten")
 OTHER = "Quite another text, about roads that leave the town by night and end where nobody lives."
 
 
-def ask(*paths, questions=(), errors=None):
+def ask(*paths, questions=(), errors=os.devnull):
     """Start the program on some paths; return the names of its tools and an answer, or an error's text, to each question."""
 
     async def asked():
         command = mcp.StdioServerParameters(
             command=sys.executable, args=["-m", "lookalike", "serve", "--mcp", *map(str, paths)], env=dict(os.environ)
         )
-        with open(os.devnull if errors is None else errors, "w") as log:
+        with open(errors, "w") as log:
             async with mcp.stdio_client(command, errlog=log) as both, mcp.ClientSession(*both) as session:
                 await session.initialize()
                 tools = [tool.name for tool in (await session.list_tools()).tools]
