@@ -98,11 +98,12 @@ def darts(weighted, slots, seed):
 
 
 def rotate(slots):
-    out, t = list(slots), len(slots)
-    for j in range(t):
-        d = next((d for d in range(t) if slots[(j + d) % t] != EMPTY), 0)
+    out = list(slots)
+    for j in range(len(slots)):
+        ahead = slots[j:] + slots[:j]
+        d = next((d for d, value in enumerate(ahead) if value != EMPTY), 0)
         if d:
-            out[j] = fmix64(slots[(j + d) % t] | (d << 32)) >> 32
+            out[j] = fmix64(ahead[d] | (d << 32)) >> 32
     return out
 
 

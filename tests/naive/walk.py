@@ -9,11 +9,8 @@ def resemblance(a, b):
 
 def all_pairs(sets, threshold):
     """All pairs at or above a threshold: {(left, right): resemblance}."""
-    found = {}
-    for i, j in combinations(range(len(sets)), 2):
-        if sets[i] and sets[j] and resemblance(sets[i], sets[j]) >= threshold:
-            found[i, j] = resemblance(sets[i], sets[j])
-    return found
+    pairs = combinations([i for i, some in enumerate(sets) if some], 2)
+    return {pair: score for pair in pairs if (score := resemblance(*(sets[i] for i in pair))) >= threshold}
 
 
 def keep(n, pairs):

@@ -22,18 +22,14 @@ def server(tmp_path_factory):
         yield made
 
 
-def send(client, line):
-    options, (url,) = gnu_getopt(shlex.split(line), "sH:d:X:")
-    headers, given = dict(value.split(": ") for name, value in options if name == "-H"), dict(options)
-    method, path = given.get("-X", "POST" if "-d" in given else "GET"), url.removeprefix("http://127.0.0.1:8077")
-    return client.request(method, path, headers=headers, content=given.get("-d"))
-
-
 def test_what_the_page_shows(server):
     assert len(SHOWN) == 6
     with server.client() as client:
         for line, shown in SHOWN:
-            got = send(client, line).json()
+            options, (url,) = gnu_getopt(shlex.split(line), "sH:d:X:")
+            headers, given = dict(value.split(": ") for name, value in options if name == "-H"), dict(options)
+            method, path = given.get("-X", "POST" if "-d" in given else "GET"), url.removeprefix("http://127.0.0.1:8077")
+            got = client.request(method, path, headers=headers, content=given.get("-d")).json()
             expected = json.loads(shown)
             for answer in (got, expected):
                 answer.pop("request_id", None)
