@@ -71,16 +71,26 @@ def _products(words, secret):
     return sum(((x + k) & MASK) * ((y + m) & MASK) for x, y, k, m in pairs) % (1 << 128)
 
 
+def value_at(point, coefficients):
+    """The value of a polynomial, whose first coefficient is 1, modulo the prime."""
+    value = 1
+    for coefficient in coefficients:
+        value = (value * point + coefficient) % PRIME
+    return value
+
+
+def thirds(number):
+    """The 56 lowest bits of a number of 128, the next 56, and the rest."""
+    return number & ((1 << 56) - 1), number >> 56 & ((1 << 56) - 1), number >> 112
+
+
 def keyed_digest(data, secret, more=()):
     """Two values below 2^61 - 1: polynomials of 56, 56 and 16 bits of the sum of each block of 256 bytes."""
     found = []
     for point, shift in ((secret[0], 0), (secret[3], 2)):
-        coefficients = [1]
+        coefficients = []
         for begin in range(0, len(data), 256):
             block = data[begin : begin + 256]
-            total = _products(words_of(block + bytes(-len(block) % 16)), secret[6 + shift :])
-            coefficients += [total % (1 << 56), (total >> 56) % (1 << 56), total >> 112]
-        coefficients += [len(data), *more]
-        degree = len(coefficients) - 1
-        found.append(sum(c * pow(point, degree - i, PRIME) for i, c in enumerate(coefficients)) % PRIME)
+            coefficients += thirds(_products(words_of(block + bytes(-len(block) % 16)), secret[6 + shift :]))
+        found.append(value_at(point, [*coefficients, len(data), *more]))
     return tuple(found)

@@ -2,7 +2,7 @@
 
 from hashlib import shake_256
 
-from naive.hashing import PRIME, fmix64, keyed_digest, runs_of, words_of
+from naive.hashing import PRIME, fmix64, keyed_digest, runs_of, thirds, value_at, words_of
 from naive.text import pieces
 
 P = PRIME
@@ -10,18 +10,6 @@ P = PRIME
 
 def secret_words(key, purpose, count):
     return words_of(shake_256(bytes([len(key)]) + key + purpose.encode()).digest(8 * count))
-
-
-def value_at(point, coefficients):
-    value = 1
-    for coefficient in coefficients:
-        value = (value * point + coefficient) % P
-    return value
-
-
-def thirds(number):
-    """The 56 lowest bits of a number of 128, the next 56, and the rest."""
-    return number & ((1 << 56) - 1), number >> 56 & ((1 << 56) - 1), number >> 112
 
 
 def token_words(token, secret):
