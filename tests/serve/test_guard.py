@@ -87,12 +87,10 @@ def test_names_origins_types_paths_and_methods():
 
 def sent(app, messages, path="/v1/echo", **headers):
     """Send messages to an application by hand; return the status of its answer, and how many it took."""
-    taken = []
-    statuses = []
+    left, statuses = [*messages], []
 
     async def receive():
-        taken.append(1)
-        return messages[len(taken) - 1]
+        return left.pop(0)
 
     async def send(message):
         statuses.append(message.get("status"))
@@ -101,7 +99,7 @@ def sent(app, messages, path="/v1/echo", **headers):
     scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "server": ("127.0.0.1", 8077), "client": None,
              "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in named.items()]}  # fmt: skip
     asyncio.run(app(scope, receive, send))
-    return statuses[0] if statuses else None, len(taken)
+    return statuses[0] if statuses else None, len(messages) - len(left)
 
 
 def part(size, more):
