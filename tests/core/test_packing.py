@@ -46,10 +46,7 @@ def test_codes_and_matches_equal_twins(rng):
     for permutations, bits in product([1, 63, 64, 65, 130], [1, 2, 3, 4, 7, 8, 16, 32]):
         signatures = random_signatures(rng, 4, permutations)
         codes = [naive.codes(row, bits, True) for row in signatures.values.tolist()]
-        packed = BBit(bits=bits).pack(signatures)
-        check(packed, [[row] for row in codes])
-        if bits in (1, 2, 4, 8, 16):
-            assert naive.matches_by_table(codes[0], codes[1], bits) == packed.matches(0, 1)
+        check(BBit(bits=bits).pack(signatures), [[row] for row in codes])
 
 
 def test_xored_bits_equal_twin(rng):

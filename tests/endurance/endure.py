@@ -54,7 +54,7 @@ def added(pattern, said):
 def kills(share, seed):
     with tempfile.NamedTemporaryFile() as out:
         run("endurance/kills.py", "--kills", math.ceil(KILLS * share), "--seed", seed, "--json", out.name)
-        kinds = json.load(out)["kinds"]
+        kinds = json.load(out)
     for kind, counts in kinds.items():
         n, cut, acknowledged, refused = (counts.get(name, 0) for name in ("kills", "power cuts", "acknowledged", "refused"))
         said = (

@@ -38,12 +38,6 @@ def write_inputs(folder):
     return names
 
 
-def _limit(part, spill, slice, partition):
-    local_tables.PART_BYTES, local.SPILL_BYTES = part, spill
-    memory_module.Memory.slice = lambda self, threads: slice
-    memory_module.Memory.partition = lambda self, threads: partition
-
-
 class Job(Case):
     """Runs until it is through; how it runs (threads, memory, sizes of parts) is another each time."""
 
@@ -68,10 +62,12 @@ class Job(Case):
         self.draw = draw
         self.running = {"threads": draw.choice([1, 2]), "memory": draw.choice([None, None, "500MB", "2GB"])}
         part, size = draw.choice([(2_000, 1_000), (8_000, 4_000), (40_000, 20_000)]), draw.choice([4_000, 20_000, 1 << 25])
-        self.limits = {"part": part[0], "spill": part[1], "slice": 3 * size, "partition": size}
+        self.limits = *part, 3 * size, size
 
     def act(self, root, progress, say):
-        _limit(**self.limits)
+        local_tables.PART_BYTES, local.SPILL_BYTES, slice, partition = self.limits
+        memory_module.Memory.slice = lambda memory, threads: slice
+        memory_module.Memory.partition = lambda memory, threads: partition
         result = la.dedup(self.inputs, work=root / "work", **self.settings, **self.running)
         result.write(root / "out" / "o.jsonl", annotate=self.annotate, force=True)
         say(b".")

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 from lookalike.files import arrays, atomic, disk, layout, publication
 from lookalike.formats import writers
@@ -35,16 +36,11 @@ def no_folder_sync():
 
 def early_acknowledgement():
     """The head of a section is written before its data have reached the disk."""
-    layout.write_section.__globals__["os"] = _NoSync()
+    layout.write_section.__globals__["os"] = SimpleNamespace(**vars(os) | {"fsync": lambda file: None})
 
 
 def no_journal():
     publication._write = lambda folder, journal: None
-
-
-class _NoSync:
-    def __getattr__(self, name):
-        return (lambda file: None) if name == "fsync" else getattr(os, name)
 
 
 WAYS = {

@@ -36,18 +36,14 @@ def text_of(r):
 
 def shingles(r, rows, texts):
     """Hashes of the shingles of texts."""
-    unit, width, form, fold = (
-        r.choice(("word", "char", "byte", "line")),
-        r.randrange(1, 10),
-        r.choice(("none", "NFC", "NFKC")),
-        r.random() < 0.5,
-    )
-    values, offsets = Shingling(unit=unit, width=width, normalization=form, fold_case=fold).hashes(texts)
+    how = {"unit": r.choice(("word", "char", "byte", "line")), "width": r.randrange(1, 10)}
+    how |= {"normalization": r.choice(("none", "NFC", "NFKC")), "fold_case": r.random() < 0.5}
+    values, offsets = Shingling(**how).hashes(texts)
     found = [some.tolist() for some in np.split(values, offsets[1:-1])]
-    if unit == "byte":
+    if how["unit"] == "byte":
         tokens = ([hashing.fold_multiply(byte ^ hashing.K2, hashing.K3) for byte in data] for data in rows)
-        return found, [hashing.shingle_hashes(some, width) for some in tokens]
-    return found, [naive.hashes(naive.decoded(data), unit, width, form, fold) for data in rows]
+        return found, [hashing.shingle_hashes(some, how["width"]) for some in tokens]
+    return found, [naive.hashes(naive.decoded(data), **how) for data in rows]
 
 
 def numbers(r, rows, texts):
@@ -57,8 +53,7 @@ def numbers(r, rows, texts):
     known, expected = {}, []
     for data in rows:
         some = naive.pieces(unicodedata.normalize("NFC", naive.shown(naive.decoded(data), unit)), unit)
-        runs = zip(*(some[i:] for i in range(min(width, len(some)))), strict=False)
-        expected += [known.setdefault(run, len(known)) for run in runs]
+        expected += [known.setdefault(run, len(known)) for run in hashing.runs_of(some, width)]
     return found.tolist(), expected
 
 

@@ -107,16 +107,10 @@ def other_table(r, table):
     return table.set_column(at, table.schema.names[at], other_column(r, table.column(at).combine_chunks()))
 
 
-def redone(said, own):
-    """The bytes of a description with its checksum, and with the seal of this user or a wrong one."""
-    said = {name: value for name, value in said.items() if name not in ("checksum", "seal")}
-    return encoded(said if own else {**said, "seal": "0" * 32}, own)
-
-
 class Crafted(Folders):
     """Folders of which one value is another."""
 
-    kinds = (*JOBS, *JOBS, "week", "history", "history", "history", "history texts", "history texts", "work", "made index")
+    kinds = (*JOBS, *JOBS, *["week", "work", "made index"], *["history"] * 3, *["history texts"] * 2)
 
     def __init__(self, folder):
         super().__init__(folder)
@@ -153,7 +147,9 @@ class Crafted(Folders):
             path.write_text(json.dumps(said | {"crc32": crc32(checked)}))
         else:
             said = other_json(r, said) if r.random() < 0.5 else self._change_table(r, target, said)
-            path.write_bytes(redone(said, r.random() < 0.7))
+            said = {name: value for name, value in said.items() if name not in ("checksum", "seal")}
+            own = r.random() < 0.7  # the seal of this user, or a wrong one
+            path.write_bytes(encoded(said if own else said | {"seal": "0" * 32}, own))
         return True
 
     @staticmethod

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -23,15 +24,9 @@ PATIENCE = 300  # seconds for a case: it hangs
 
 def judge_of(kind, folder):
     """What runs a case of a kind: it is told the seed and an empty folder, and returns what the case was and how it ended."""
-    import commands
-    import core
-    import crafted
-    import judging
-    import stores
-
-    if kind in ("core", "inputs"):
-        return {"core": core, "inputs": judging}[kind].judge
-    return {"stores": stores.Stores, "commands": commands.Commands, "crafted": crafted.Crafted}[kind](folder).judge
+    module = import_module({"inputs": "judging"}.get(kind, kind))
+    made = getattr(module, kind.capitalize(), None)
+    return (made(folder) if made else module).judge
 
 
 def run_case(judge, seed, folder):

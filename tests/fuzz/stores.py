@@ -67,18 +67,7 @@ def ids_of(path):
 class Stores(Folders):
     """Files with checksums, of which bytes are changed."""
 
-    kinds = (
-        "sketch",
-        "packed",
-        "fingerprints",
-        "frequencies",
-        "index",
-        "index",
-        "index written",
-        "index written",
-        "work",
-        "work",
-    )
+    kinds = ("sketch", "packed", "fingerprints", "frequencies", *["index", "index written", "work"] * 2)
 
     def __init__(self, folder):
         super().__init__(folder)

@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+needs_a_compiler = pytest.mark.skipif(
+    shutil.which("cc") is None or sys.platform != "linux", reason="a C compiler makes a library that calls go through"
+)
 
 
 def run(program, *arguments):
-    command = [sys.executable, str(HERE / program), *arguments]
+    """Run a program of this folder, or beside it; return how it ended and all that it said."""
+    command = [sys.executable, str(HERE / program), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
     return done.returncode, done.stdout + done.stderr
 
@@ -27,7 +31,7 @@ def run(program, *arguments):
 )  # fmt: skip
 def test_no_case_shows_a_defect(kind, cases):
     """Answers equal those of the oracle, or an error of ours says why not; nothing crashes, hangs or ends in a traceback."""
-    code, said = run("run.py", "--kind", kind, "--cases", str(cases), "--minutes", "10")
+    code, said = run("run.py", "--kind", kind, "--cases", cases, "--minutes", 10)
     assert code == 0, said
     assert f"{kind}: {cases} cases" in said
     answered = sum(int(found) for found in re.findall(r"\bresult (\d+)", said))
@@ -35,12 +39,10 @@ def test_no_case_shows_a_defect(kind, cases):
     assert answered >= least, "hardly a case was answered: a fuzzer of refusals proves little"
 
 
-@pytest.mark.skipif(
-    shutil.which("cc") is None or sys.platform != "linux", reason="faults are injected by a library that a C compiler makes"
-)
+@needs_a_compiler
 def test_no_failing_call_loses_anything():
     """The n-th read, write, sync, rename or removal fails: what was there before is there, or what was wanted, never a mix."""
-    code, said = run("faults.py", "2")  # enough to see files that are written in place
+    code, said = run("faults.py", 2)  # enough to see files that are written in place
     assert code == 0, said
 
 

@@ -1,12 +1,11 @@
-"""Which documents of an index contain others: against sets in plain Python, in every kind of index that keeps texts."""
+"""Which documents of an index contain others: against sets in plain Python, in every kind of index that keeps texts. The
+command line is in tests/jobs/index-command.job."""
 
 import random
 from itertools import product
 
 import pytest
-from cli.commands import run
 from corpora import word_sets
-from json_lines import parse_lines, write_lines
 from raising import assert_raises
 
 import lookalike as la
@@ -77,25 +76,3 @@ def test_no_more_matches_are_held_than_are_asked_for(monkeypatch):
         index.add(range(90), texts)
         assert rows_of(index.containing(asked, threshold=0.5, top=2)) == expected(texts, asked, 0.5, 2, 1)
     assert len(held) > 9 and max(held) <= 2 * 5 * 2 + 8 + 5 * 2  # the best, more, and those of the last documents
-
-
-def test_the_command_line(capsys):
-    page = " ".join(f"word{i}" for i in range(50))
-    write_lines("asked.jsonl", [{"id": "part", "text": page[70:230]}])
-    with la.Index.create("ix", keep_text=True) as index:
-        index.add(["a", "b"], [f"{page} a more", f"{page} b more"])
-    for options, ids, told in (
-        ("", "", ""),
-        ("--measure containment", "ab", ""),
-        ("--measure containment -t 1", "", ""),
-        ("-t 0.5", "", "--threshold is for"),
-        ("--measure containment --first", "", "use --top 1"),
-    ):
-        code, out, err = run(capsys, *f"index query ix asked.jsonl --id id {options}".split())
-        rows = parse_lines(out)
-        assert (
-            told in err
-            and code == 2 * bool(told)
-            and [(row["query"], row["id"]) for row in rows] == [("part", id) for id in ids]
-        )
-        assert all(row.keys() == {"query", "id", "containment"} and 0.9 <= row["containment"] < 1 for row in rows)

@@ -3,20 +3,12 @@
 import os
 from functools import partial
 
-import pytest
-
 import lookalike as la
 
 
-@pytest.fixture
-def synced(monkeypatch):
-    paths, fsync = [], os.fsync
-    monkeypatch.setattr(os, "fsync", lambda file: paths.append(os.readlink(f"/proc/self/fd/{file}")) or fsync(file))
-    return paths
-
-
-def test_changes_of_an_index_end_with_the_manifest_on_the_disk(tmp_path, synced):
-    folder = str(tmp_path / "a/b")
+def test_changes_of_an_index_end_with_the_manifest_on_the_disk(tmp_path, monkeypatch):
+    synced, fsync, folder = [], os.fsync, str(tmp_path / "a/b")
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.readlink(f"/proc/self/fd/{file}")) or fsync(file))
     with la.Index.create(folder) as index:
         assert {str(tmp_path), str(tmp_path / "a")} <= set(synced) and synced[-1] == folder, "its manifest has its name"
         for change, *given in (

@@ -1,4 +1,4 @@
-"""An index lasts: damage is found, crashes and full disks lose nothing, writers and readers do not meet."""
+"""An index lasts: damage is found, crashes and full disks lose nothing, writers and readers do not meet. Kills are in endurance."""
 
 import os
 import subprocess
@@ -9,8 +9,6 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 from corpora import planted
-from endurance.test_endurance import kills
-from endurance.test_endurance import pytestmark as needs_a_compiler
 from index.look_ups import answers
 from raising import assert_raises
 
@@ -83,14 +81,6 @@ def test_two_processes_add_at_once(tmp_path):
     assert [p.returncode for p in processes] == [0, 0] and seen == sorted(seen)
     with la.Index.open(path) as index:
         assert len(index) == 12 and index.check() == []
-
-
-@needs_a_compiler
-@pytest.mark.parametrize("n", [16, pytest.param(600, marks=pytest.mark.slow)])
-def test_killed_at_random_moments(n):
-    """Or cut off from power: what was acknowledged is there, the next change wholly or not at all, by a model of the changes."""
-    code, said = kills("--kills", n, "--seed", 9, "--kind", "index")
-    assert code == 0 and "nothing was lost" in said, said
 
 
 @pytest.mark.parametrize("what, given, how", [

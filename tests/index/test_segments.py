@@ -31,6 +31,6 @@ def test_values_that_contradict_each_other_are_found_though_checksums_fit(tmp_pa
         arrays[name][place] = arrays[name][place - 1] if value is None else value
         write_arrays(segment, arrays, file.meta)
         with la.Index.open("x") as index:
-            [said] = index.check()
+            (said,) = index.check()
             assert "segment-00000000" in said and "are not those of a segment" in said
             assert_raises(IndexFormatError, "segment-00000000", index.compact)

@@ -60,11 +60,12 @@ def shingles(text, unit, width, normalization="NFC"):
     return tuple(hashes(decoded(text), unit, width, normalization))
 
 
-def shingled(texts, ignore, *how):
-    """The shingles of each text, and those that count: of the texts ``ignore`` none do."""
+def prepared(texts, ignore, columns, *how):
+    """The shingles of each text, and those that count: of the texts ``ignore`` none do; and keys of columns."""
     ignored = {shingle for text in ignore for shingle in shingles(text, *how)}
     whole = [shingles(text, *how) for text in texts]
-    return whole, [tuple(shingle for shingle in some if shingle not in ignored) for some in whole]
+    counted = [tuple(shingle for shingle in some if shingle not in ignored) for some in whole]
+    return whole, counted, *([*map(value_key, values or [None] * len(texts))] for values in columns)
 
 
 @cache
@@ -88,7 +89,7 @@ def common(a, b):
 
 def resemblance(a, b):
     """Common shingles / all shingles."""
-    return common(a, b) / (len(members_of(a)) + len(members_of(b)) - common(a, b))
+    return common(a, b) / len(members_of(a) | members_of(b))
 
 
 def containment(a, b):
@@ -182,8 +183,7 @@ def dedup(
     ``overrides`` say of some documents that are no references whether they are to be kept ("keep") or removed ("remove").
     """
     rule, overrides = rule or Rule(), overrides or {}
-    whole, sets = shingled(texts, ignore, unit, width, normalization)
-    groups, apart = ([*map(value_key, values or [None] * len(texts))] for values in (within, across))
+    whole, sets, groups, apart = prepared(texts, ignore, (within, across), unit, width, normalization)
     order = keep_order(texts, references, keep, columns)
     place = {d: i for i, d in enumerate(order)}
     by_hand = {d for d, action in overrides.items() if action == "remove"}
@@ -230,8 +230,8 @@ def dedup(
         candidates = by_fingerprints(prints, group, radius, references, rule)
     if across is not None:
         candidates |= same_texts([(i, (texts[order[i]], group[i]), apart[order[i]]) for i in live])
-        candidates = {(a, b) for a, b in candidates if differ(apart[order[a]], apart[order[b]])}
-    candidates = {(a, b) for a, b in candidates if group[a] == group[b] and b >= references}
+    other = {i: apart[order[i]] for i in live}
+    candidates = {(a, b) for a, b in candidates if group[a] == group[b] and b >= references and differ(other[a], other[b])}
 
     # Scores.
     def score(a, b):
@@ -292,8 +292,7 @@ def all_scores(
     floor=0,
 ):
     """The scores of all pairs that reach the threshold, but for pairs of references; copies have one, whatever counts of them."""
-    whole, sets = shingled(texts, ignore, unit, width, normalization)
-    groups, apart = ([*map(value_key, values or [None] * len(texts))] for values in (within, across))
+    whole, sets, groups, apart = prepared(texts, ignore, (within, across), unit, width, normalization)
 
     def score(a, b):
         if across is None and whole[a] and texts[a] == texts[b]:

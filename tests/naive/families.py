@@ -41,34 +41,19 @@ def permute(key, universe, round_keys):
             return key
 
 
-def remixed(slots):
-    return [fmix64(s ^ fmix64(j + 1)) for j, s in enumerate(slots)]
-
-
 def codes(slots, bits, remix):
-    return [s % 2**bits for s in (remixed(slots) if remix else slots)]
+    return [(fmix64(s ^ fmix64(j + 1)) if remix else s) % 2**bits for j, s in enumerate(slots)]
 
 
 def mixture(slots, shares, remix):
     """The codes of each part of a mixture: ``shares`` are (bits, number of slots), bits below 1 being 1 / m for XORs of m."""
-    parts, mixed = [], list(codes(slots, 64, remix))
+    parts, mixed = [], codes(slots, 64, remix)
     for bits, n in shares:
         some, mixed, m = mixed[:n], mixed[n:], max(1, round(1 / bits))
         parts.append(
             [sum(value % 2 for value in some[at : at + m]) % 2 if m > 1 else some[at] % 2**bits for at in range(0, n, m)]
         )
     return parts
-
-
-def matches_by_table(left, right, bits):
-    """The papers' way for 1, 2, 4, 8 and 16 bits: lanes in words, an XOR, and a table that counts zero lanes of 16 bits."""
-    lanes = 16 // bits
-    zero_lanes = [sum((v >> (bits * i)) & ((1 << bits) - 1) == 0 for i in range(lanes)) for v in range(1 << 16)]
-    total = 0
-    for at in range(0, len(left), lanes):
-        a, b = (sum(c << (bits * i) for i, c in enumerate(side[at : at + lanes])) for side in (left, right))
-        total += zero_lanes[a ^ b] - (lanes - len(left[at : at + lanes]))
-    return total
 
 
 def one_permutation(values, bins, seed):
@@ -84,7 +69,7 @@ def one_permutation(values, bins, seed):
 def cut_places(places, bins, universe):
     """The least place of each equal bin, counted from its first place; 2^64 - 1 where it is empty."""
     width = universe // bins
-    return [min([p - b * width for p in places if b * width <= p < (b + 1) * width], default=2**64 - 1) for b in range(bins)]
+    return [min([p % width for p in places if p // width == b], default=2**64 - 1) for b in range(bins)]
 
 
 def uniform(key, turn):
@@ -113,11 +98,12 @@ def darts(weighted, slots, seed):
 
 
 def rotate(slots):
-    out, t = list(slots), len(slots)
-    for j in range(t):
-        d = next((d for d in range(t) if slots[(j + d) % t] != EMPTY), 0)
+    out = list(slots)
+    for j in range(len(slots)):
+        ahead = slots[j:] + slots[:j]
+        d = next((d for d, value in enumerate(ahead) if value != EMPTY), 0)
         if d:
-            out[j] = fmix64(slots[(j + d) % t] | (d << 32)) >> 32
+            out[j] = fmix64(ahead[d] | (d << 32)) >> 32
     return out
 
 

@@ -1,6 +1,7 @@
 """Twins of fingerprints and their search."""
 
 from itertools import combinations
+from math import prod
 
 from naive.hashing import GOLDEN, MASK, derive, fmix64
 
@@ -45,13 +46,9 @@ def sets_probed(margins, prefix, radius, probes):
 
 def within_probed(queries, margins, stored, bits, prefix, radius, probes):
     """{(query, stored): distance} of the pairs within a radius that weak bits lead to; fingerprints are integers."""
-    found = {}
-    for i, query in enumerate(queries):
-        flipped = sets_probed(margins[i], prefix, radius, probes)
-        for j, other in enumerate(stored):
-            if (query ^ other).bit_count() <= radius and (query ^ other) >> bits - prefix << bits - prefix in flipped:
-                found[i, j] = (query ^ other).bit_count()
-    return found
+    flipped, first = [sets_probed(some, prefix, radius, probes) for some in margins], bits - prefix
+    near = within(queries, stored, radius)
+    return {(i, j): near[i, j] for i, j in near if (queries[i] ^ stored[j]) >> first << first in flipped[i]}
 
 
 def chance_probed(differs, margins, prefix, radius, probes):
@@ -61,9 +58,7 @@ def chance_probed(differs, margins, prefix, radius, probes):
     flipped = sets_probed(margins, prefix, radius, probes)
     for difference in range(1, 1 << bits):
         if difference.bit_count() <= radius:
-            chance = 1.0
-            for j, q in enumerate(differs):
-                chance *= q if difference >> j & 1 else 1.0 - q
+            chance = prod(q if difference >> j & 1 else 1.0 - q for j, q in enumerate(differs))
             near += chance
             found += chance * (difference >> bits - prefix << bits - prefix in flipped)
     return near, found

@@ -19,9 +19,13 @@ def fold_multiply(a, b):
     return (product & MASK) ^ (product >> 64)
 
 
+def words_of(data):
+    """The numbers that eight bytes each are, the last perhaps of fewer."""
+    return [int.from_bytes(data[at : at + 8], "little") for at in range(0, len(data), 8)]
+
+
 def digest(data):
-    a, b = K0 ^ len(data), K3 ^ len(data)
-    words = [int.from_bytes(data[at : at + 8], "little") for at in range(0, len(data), 8)]
+    a, b, words = K0 ^ len(data), K3 ^ len(data), words_of(data)
     paired = len(data) // 16 * 2
     for left, right in zip(words[:paired:2], words[1:paired:2], strict=True):
         a = fold_multiply(a ^ left, right ^ K1)
@@ -34,27 +38,28 @@ def digest(data):
 
 def token_hash(token):
     state, full = K0, len(token) // 8 * 8
-    for at in range(0, full, 8):
-        state = fold_multiply(state ^ int.from_bytes(token[at : at + 8], "little"), K2)
+    for word in words_of(token[:full]):
+        state = fold_multiply(state ^ word, K2)
     return fold_multiply(state ^ int.from_bytes(token[full:], "little"), K1 ^ len(token))
 
 
+def runs_of(tokens, width):
+    """All runs of so many tokens; of fewer all together, if there are any."""
+    return [tuple(tokens[i : i + width]) for i in range(max(1, len(tokens) - width + 1))] if tokens else []
+
+
 def shingle_hashes(tokens, width):
-    if not tokens:
-        return []
-    width = min(width, len(tokens))
     out = []
-    for i in range(len(tokens) - width + 1):
+    for run in runs_of(tokens, width):
         state = 0
-        for token in tokens[i : i + width]:
+        for token in run:
             state = (state * MULTIPLIER + token) & MASK
-        out.append(fmix64((state + width * K3) & MASK))
+        out.append(fmix64((state + len(run) * K3) & MASK))
     return out
 
 
 def derive(seed, purpose, count):
-    stream = shake_128(seed.to_bytes(8, "little") + purpose.encode()).digest(8 * count)
-    return [int.from_bytes(stream[8 * i : 8 * i + 8], "little") for i in range(count)]
+    return words_of(shake_128(seed.to_bytes(8, "little") + purpose.encode()).digest(8 * count))
 
 
 PRIME = (1 << 61) - 1
@@ -66,18 +71,26 @@ def _products(words, secret):
     return sum(((x + k) & MASK) * ((y + m) & MASK) for x, y, k, m in pairs) % (1 << 128)
 
 
+def value_at(point, coefficients):
+    """The value of a polynomial, whose first coefficient is 1, modulo the prime."""
+    value = 1
+    for coefficient in coefficients:
+        value = (value * point + coefficient) % PRIME
+    return value
+
+
+def thirds(number):
+    """The 56 lowest bits of a number of 128, the next 56, and the rest."""
+    return number & ((1 << 56) - 1), number >> 56 & ((1 << 56) - 1), number >> 112
+
+
 def keyed_digest(data, secret, more=()):
     """Two values below 2^61 - 1: polynomials of 56, 56 and 16 bits of the sum of each block of 256 bytes."""
     found = []
     for point, shift in ((secret[0], 0), (secret[3], 2)):
-        coefficients = [1]
+        coefficients = []
         for begin in range(0, len(data), 256):
             block = data[begin : begin + 256]
-            block += bytes(-len(block) % 16)
-            words = [int.from_bytes(block[i : i + 8], "little") for i in range(0, len(block), 8)]
-            total = _products(words, secret[6 + shift :])
-            coefficients += [total % (1 << 56), (total >> 56) % (1 << 56), total >> 112]
-        coefficients += [len(data), *more]
-        degree = len(coefficients) - 1
-        found.append(sum(c * pow(point, degree - i, PRIME) for i, c in enumerate(coefficients)) % PRIME)
+            coefficients += thirds(_products(words_of(block + bytes(-len(block) % 16)), secret[6 + shift :]))
+        found.append(value_at(point, [*coefficients, len(data), *more]))
     return tuple(found)

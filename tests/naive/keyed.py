@@ -2,27 +2,14 @@
 
 from hashlib import shake_256
 
-from naive.hashing import PRIME, fmix64, keyed_digest
+from naive.hashing import PRIME, fmix64, keyed_digest, runs_of, thirds, value_at, words_of
 from naive.text import pieces
 
 P = PRIME
 
 
 def secret_words(key, purpose, count):
-    stream = shake_256(bytes([len(key)]) + key + purpose.encode()).digest(8 * count)
-    return [int.from_bytes(stream[8 * i : 8 * i + 8], "little") for i in range(count)]
-
-
-def value_at(point, coefficients):
-    value = 1
-    for coefficient in coefficients:
-        value = (value * point + coefficient) % P
-    return value
-
-
-def thirds(number):
-    """The 56 lowest bits of a number of 128, the next 56, and the rest."""
-    return number & ((1 << 56) - 1), number >> 56 & ((1 << 56) - 1), number >> 112
+    return words_of(shake_256(bytes([len(key)]) + key + purpose.encode()).digest(8 * count))
 
 
 def token_words(token, secret):
@@ -49,6 +36,5 @@ def hashes(text, unit, width, key, fold_case=True):
 
 
 def shingles(found, width, point, word):
-    width = min(width, len(found))
-    runs = [found[i : i + width] for i in range(len(found) - width + 1)] if found else []
-    return [fmix64(value_at(point, [c for token in run for c in thirds(token)]) ^ word) for run in runs]
+    coefficients = ([c for token in run for c in thirds(token)] for run in runs_of(found, width))
+    return [fmix64(value_at(point, some) ^ word) for some in coefficients]

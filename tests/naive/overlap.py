@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 
+from naive.hashing import runs_of
 from naive.repeats import merged
 
 
@@ -10,11 +11,6 @@ def words(text):
     """Return (word, begin, end) of all words, in bytes."""
     at = [len(text[:i].encode()) for i in range(len(text) + 1)]
     return [(m.group().lower(), at[m.start()], at[m.end()]) for m in re.finditer(r"[^\W_]+", text)]
-
-
-def shingles(tokens, width):
-    """Return the shingles of a list of words; of fewer than ``width`` all together, if there are any."""
-    return [tuple(tokens[i : i + width]) for i in range(max(1, len(tokens) - width + 1))] if tokens else []
 
 
 def cut(item, passage):
@@ -31,7 +27,7 @@ class Document:
     def __init__(self, text, width, lengths):
         tokens = words(text)
         names = [word for word, *_ in tokens]
-        self.n, self.shingles = len(names), set(shingles(names, width))
+        self.n, self.shingles = len(names), set(runs_of(names, width))
         runs = ((i, i + n) for n in {width, *lengths, min(width, max(1, self.n))} for i in range(self.n - n + 1))
         self.hits = sorted((i, tuple(names[i:j]), tokens[i][1], tokens[j - 1][2]) for i, j in runs)
         self.has = {shingle for _, shingle, *_ in self.hits}
@@ -71,7 +67,7 @@ def overlap(data, against, *, measure="containment", threshold=0.8, width=5, pas
     split = [[word for word, *_ in words(item[0])] for item in items]
     lengths = {len(tokens) for tokens in split if min_tokens <= len(tokens) < width} if kind != "resemblance" else set()
     reasons = {j: "empty" if not t else "short" for j, t in enumerate(split) if len(t) < max(1, min_tokens)}
-    passages = {j: [] if j in reasons else cut(shingles(t, width), passage) for j, t in enumerate(split)}
+    passages = {j: [] if j in reasons else cut(runs_of(t, width), passage) for j, t in enumerate(split)}
     documents = [Document(text, width, lengths) for text in data]
 
     def reaches(share, resemblance):
@@ -115,6 +111,6 @@ def field_found(text, field, width, threshold, kind):
     found = []
     for one in [field] if isinstance(field, str) else field:
         if tokens := [word for word, *_ in words(one)]:
-            share = Document(text, width, {min(width, len(tokens))}).share(set(shingles(tokens, width)))
+            share = Document(text, width, {min(width, len(tokens))}).share(set(runs_of(tokens, width)))
             found.append(share > 0 if kind == "ngram" else share >= threshold)
     return sum(found) / len(found) if found else None

@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from naive.text import decoded, hidden, part, shown, words
+from naive.text import decoded, hidden, part, shown, word_runs, words
 
 BLANKS = b" \t\n\v\f\r"
 
@@ -93,7 +93,7 @@ def normal(text, form):
     return shown(text) if form == "none" else unicodedata.normalize(form, shown(text))
 
 
-def word_places(data, form="none"):
+def word_places(data, form):
     """(begin, end) of each word of a text in its bytes before it is normalized; what changes of a piece is one place."""
     found = []
     for begin, end, old, new in pieces(data, form):
@@ -103,17 +103,7 @@ def word_places(data, form="none"):
             size = 1 if c == "\ufffd" and data[begin : begin + 3] != b"\xef\xbf\xbd" else len(c.encode())
             found.append((c, begin, begin + size if same else end))
             begin += size if same else 0
-    out, single = [], None
-    for c, position, end in found:
-        role = part(c)
-        if role == "none":
-            single = None
-        elif single is None or (role != "mark" and (single or role == "single")):
-            out.append((position, end))
-            single = role == "single"
-        else:
-            out[-1] = out[-1][0], end
-    return out
+    return [(found[run[0]][1], found[run[-1]][2]) for run in word_runs([c for c, *_ in found])]
 
 
 def repeated_passages(documents, length, fold_case=True, normalization="NFC"):

@@ -1,5 +1,6 @@
 """Twins of tokenizing in plain Python strings, by ``unicodedata``."""
 
+import re
 import unicodedata
 
 from naive.hashing import K0, K1, K2, K3, fold_multiply, shingle_hashes, token_hash
@@ -45,32 +46,32 @@ def shown(text, unit="word"):
 
 def decoded(data):
     """Text of bytes, U+FFFD for each byte that is not part of valid UTF-8."""
-    text = data.decode("utf-8", "surrogateescape")
-    return "".join("\ufffd" if 0xDC80 <= ord(c) < 0xDD00 else c for c in text)
+    return re.sub("[\udc80-\udcff]", "\ufffd", data.decode("utf-8", "surrogateescape"))
 
 
 def fold(text, fold_case):
     return text.casefold() if fold_case else text
 
 
-def words(text, fold_case=True):
-    """Runs of letters, digits and marks; single characters of scripts without spaces, with the marks after them."""
+def word_runs(text):
+    """The places of the characters of each word."""
     out, single = [], None  # single: is the open word one of a script without spaces? None: no word is open
-    for c in shown(text):
+    for place, c in enumerate(text):
         role = part(c)
-        if role == "mark":
-            if single is None:
-                out.append("")
-                single = False
-            out[-1] += fold(c, fold_case)
-        elif role != "none":
-            if single is None or single or role == "single":
-                out.append("")
-            out[-1] += fold(c, fold_case)
+        if role == "none":
+            single = None
+        elif single is None or (role != "mark" and (single or role == "single")):
+            out.append([place])
             single = role == "single"
         else:
-            single = None
+            out[-1].append(place)
     return out
+
+
+def words(text, fold_case=True):
+    """Runs of letters, digits and marks; single characters of scripts without spaces, with the marks after them."""
+    text = shown(text)
+    return ["".join(fold(text[place], fold_case) for place in run) for run in word_runs(text)]
 
 
 def collapsed(text, keep_lines):
@@ -95,7 +96,7 @@ def pieces(text, unit, fold_case=True):
     return list(folded) if unit == "char" else [line for line in folded.split("\n") if line]
 
 
-def tokens(text, unit, fold_case=True):
+def tokens(text, unit, fold_case):
     found = pieces(text, unit, fold_case)
     if unit == "byte":
         return [fold_multiply(b ^ K2, K3) for b in found]

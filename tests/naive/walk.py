@@ -9,20 +9,14 @@ def resemblance(a, b):
 
 def all_pairs(sets, threshold):
     """All pairs at or above a threshold: {(left, right): resemblance}."""
-    found = {}
-    for i, j in combinations(range(len(sets)), 2):
-        if sets[i] and sets[j] and resemblance(sets[i], sets[j]) >= threshold:
-            found[i, j] = resemblance(sets[i], sets[j])
-    return found
+    pairs = combinations([i for i, some in enumerate(sets) if some], 2)
+    return {pair: score for pair in pairs if (score := resemblance(*(sets[i] for i in pair))) >= threshold}
 
 
-def keep(n, pairs, order=None):
+def keep(n, pairs):
     """Return the keeper of each document: itself where kept, else the most similar document kept before it."""
-    order = list(range(n)) if order is None else list(order)
-    keeper, kept = {}, []
-    for d in order:
-        matches = [(-pairs[min(d, e), max(d, e)], order.index(e)) for e in kept if (min(d, e), max(d, e)) in pairs]
-        keeper[d] = order[min(matches)[1]] if matches else d
-        if not matches:
-            kept.append(d)
-    return [keeper[d] for d in range(n)]
+    keeper = []
+    for d in range(n):
+        matches = [(-pairs[e, d], e) for e in range(d) if keeper[e] == e and (e, d) in pairs]
+        keeper.append(min(matches)[1] if matches else d)
+    return keeper

@@ -127,9 +127,9 @@ def test_what_works_without_scripts_and_without_storage(browser, made):
 
 def hostile(name):
     """The result of documents that would do something."""
-    texts = [text + end for text in HOSTILE for end in ("", " x")]
     if name == "dedup":
         return la.dedup(pa.Table.from_pylist(hostile_rows()), id="id", threshold=0.5)
+    texts = [row["text"] for row in hostile_rows()]
     if name == "pairs":
         return find_pairs(texts + ["some words of no other text " * 3] * 5, threshold=0.4)
     return la.decontaminate(texts[1::2], against=HOSTILE, threshold=0.3)

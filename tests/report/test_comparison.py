@@ -13,8 +13,7 @@ LEFT = "One two three four five six seven eight nine ten.\nThe second line is he
 
 def compared(left, right, most=10_000):
     """What is shown of two texts."""
-    left, right = (text.encode() if isinstance(text, str) else text for text in (left, right))
-    return compare(left, right, Shingling(), most)
+    return compare(left.encode(), right.encode(), Shingling(), most)
 
 
 def sides_of(found):
@@ -69,13 +68,13 @@ HOSTILE = [
 def test_no_text_takes_more_room_than_it_is_given():
     """What is cut is said."""
     for most, left, right in product((100, 7_000), HOSTILE, HOSTILE[::5]):
-        found = compared(left, right, most)
+        found = compare(left, right, Shingling(), most)
         inline = sum(len(html.escape(text).encode()) + 12 for _, text in found.inline)
         assert max(len(as_json(found.rows).encode()), inline) <= 2 * most + 1_000
         json.dumps(found.to_dict())
     left, right = (" ".join(f"{letter}{i}" for i in range(5000)) for letter in "ab")
     assert "the view is cut here" in compared(left, right, 500).cut
-    assert compared(b"ab " * 100_000, b"ab " * 100_000, 5_000).cut == "only the first 100,000 characters were compared"
+    assert compared(*["ab " * 100_000] * 2, 5_000).cut == "only the first 100,000 characters were compared"
 
 
 def test_hashes_hide_words_but_not_which_are_equal():

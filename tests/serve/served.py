@@ -2,13 +2,12 @@
 
 import asyncio
 import json
-import os
 import select
 import signal
 import subprocess
 import sys
-import time
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -29,16 +28,13 @@ JSON = {"content-type": "application/json"}
 class Server:
     folder: Path
     options: tuple = ()
-    environment: dict = field(default_factory=dict)
     program: tuple = ("-m", "lookalike")
 
     def start(self):
         command = [sys.executable, *self.program, "serve", str(self.folder), "--port", "0", *self.options]
         self.log = self.folder.parent / f"{self.folder.name}.log"
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=log, text=True, env=os.environ | self.environment
-            )
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         ready, _, _ = select.select([self.process.stdout], [], [], MINUTES)
         said = self.process.stdout.readline() if ready else ""
         assert "http://" in said, (said, self.log.read_text())
@@ -51,11 +47,20 @@ class Server:
         return httpx.Client(base_url=self.url, timeout=MINUTES, trust_env=False, **more)
 
     def stop(self, number=signal.SIGTERM):
-        begun = time.monotonic()
+        """Send a signal; return the exit status."""
         self.process.send_signal(number)
         status = self.process.wait(MINUTES)
         self.process.stdout.close()
-        return status, time.monotonic() - begun
+        return status
+
+    @contextmanager
+    def running(self):
+        """Serve until the block ends, and end as users end it."""
+        self.start()
+        try:
+            yield self
+        finally:
+            assert self.stop() == 0
 
     def lines(self):
         return [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]

@@ -15,11 +15,10 @@ from waiting import MINUTES, until
 def server(tmp_path_factory):
     """A server that waits for longer than any test: what it ends, it does not end for slowness. After all, no request is open."""
     folder = make_index(tmp_path_factory.mktemp("serve") / "seen.idx", keep_text=True)
-    made = Server(folder, ("--seconds", f"{6 * MINUTES}", "--max-body", "100000", "--quiet")).start()
-    yield made
-    with made.client() as client:
-        until(lambda: "\nlookalike_open_requests 1.0\n" in client.get("/metrics").text)
-    assert made.stop()[0] == 0
+    with Server(folder, ("--seconds", f"{6 * MINUTES}", "--max-body", "100000", "--quiet")).running() as made:
+        yield made
+        with made.client() as client:
+            until(lambda: "\nlookalike_open_requests 1.0\n" in client.get("/metrics").text)
 
 
 def is_well(server):
@@ -64,19 +63,18 @@ def test_other_protocols_are_not_spoken(server, what):
 
 def test_connections_and_the_time_of_a_body_are_limited(tmp_path):
     options = ("--max-connections", "5", "--seconds", "1", "--quiet")
-    server = Server(make_index(tmp_path / "seen.idx"), options).start()
-    with ExitStack() as stack:
-        for _ in range(5):
-            stack.enter_context(create_connection(("127.0.0.1", server.port)))
-        with server.client() as sixth:
-            assert sixth.get("/healthz").status_code == 503
-    is_well(server)
-    with closing(begun(server, 50)) as connection:
-        connection.send(b"{")
-        answer = connection.getresponse()
-        assert answer.status == 408 and b'"status":408' in answer.read()
-    is_well(server)
-    assert server.stop()[0] == 0
+    with Server(make_index(tmp_path / "seen.idx"), options).running() as server:
+        with ExitStack() as stack:
+            for _ in range(5):
+                stack.enter_context(create_connection(("127.0.0.1", server.port)))
+            with server.client() as sixth:
+                assert sixth.get("/healthz").status_code == 503
+        is_well(server)
+        with closing(begun(server, 50)) as connection:
+            connection.send(b"{")
+            answer = connection.getresponse()
+            assert answer.status == 408 and b'"status":408' in answer.read()
+        is_well(server)
 
 
 @pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.slow)])

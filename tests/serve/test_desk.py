@@ -8,18 +8,16 @@ from unittest.mock import Mock
 
 import pytest
 from serve.desk_jobs import HOSTILE, plain
-from serve.served import JSON
+from serve.served import JSON, make_index
+from starlette.testclient import TestClient
 
 import lookalike as la
+from lookalike.serve import desk
+from lookalike.serve.app import make_app
+from lookalike.serve.bodies import Limits
 from lookalike.serve.guard import Keys
-
-starlette = pytest.importorskip("starlette.testclient", reason="Starlette is not installed (the extra serve)")
-
-from lookalike.serve import desk  # noqa: E402
-from lookalike.serve.app import make_app  # noqa: E402
-from lookalike.serve.bodies import Limits  # noqa: E402
-from lookalike.serve.log import Metrics  # noqa: E402
-from lookalike.serve.store import BatchedIndex  # noqa: E402
+from lookalike.serve.log import Metrics
+from lookalike.serve.store import BatchedIndex
 
 READER = "reader-reader-reader"
 
@@ -27,14 +25,13 @@ READER = "reader-reader-reader"
 def client_of(routes, store=None, **given):
     """A client of the service at an address that it answers for."""
     app = make_app(store, pages=routes, reading=desk.READING, hosts=frozenset((b"testserver",)), **given)
-    return starlette.TestClient(app)
+    return TestClient(app)
 
 
 @contextmanager
-def client_of_index(folder, texts, limits=None, keep_text=False, **given):
-    with la.Index.create(folder / "seen.idx", threshold=0.5, keep_text=keep_text) as made:
-        made.add(list(texts), list(texts.values()))
-    store = BatchedIndex(la.Index.open(folder / "seen.idx"), limits or Limits(), Metrics())
+def client_of_index(folder, texts, limits, keep_text=False, **given):
+    made = make_index(folder / "seen.idx", texts, width=5, keep_text=keep_text)
+    store = BatchedIndex(la.Index.open(made), limits, Metrics())
     yield client_of(desk.routes_of_index(store), store, **given)
     store.close(1.0)
 

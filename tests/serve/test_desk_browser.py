@@ -8,11 +8,9 @@ import pytest
 from browsers import needed, opened, playwright, violations
 from json_lines import read_lines
 from serve.desk_jobs import HOSTILE, assert_harmless, hostile, hostile_rows, plain, saved, served
-
-import lookalike as la
+from serve.served import make_index
 
 pytestmark = needed
-pytest.importorskip("uvicorn", reason="uvicorn is not installed (the extra serve)")
 expect = playwright.expect
 
 
@@ -177,10 +175,10 @@ def test_hostile_removals_do_nothing(browser, tmp_path):
 @pytest.mark.parametrize("keeps", [True, False], ids=["with texts", "without texts"])
 def test_a_text_is_pasted_or_a_file_chosen_and_its_neighbours_are_shown(browser, tmp_path, keeps):
     """Of hostile documents."""
-    with la.Index.create(tmp_path / "seen.idx", threshold=0.5, keep_text=keeps) as index:
-        index.add([row["id"] for row in hostile_rows([""])], [text[-900_000:] for text in HOSTILE])
+    texts = {row["id"]: row["text"][-900_000:] for row in hostile_rows([""])}
+    folder = make_index(tmp_path / "seen.idx", texts, width=5, keep_text=keeps)
     held, estimated = [], r"0\.\d{3}.*estimated resemblance; 95% interval 0\.\d{3} to"
-    with served(tmp_path / "seen.idx") as address, opened(browser, address) as tab:
+    with served(folder) as address, opened(browser, address) as tab:
         says(tab, "#said", "seen.idx has 5 documents")
         for text in HOSTILE:
             tab.locator("#text").fill(text[-900_000:].replace("\x00", "") + " and more")

@@ -15,7 +15,7 @@ READING = f'read = ["{READER}", "another-key-of-16"]\n'
 
 def written(tmp_path, text, mode=0o600):
     path = tmp_path / "keys.toml"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    path.write_bytes(text.encode("latin-1"))
     path.chmod(mode)
     return path
 
@@ -47,7 +47,7 @@ REFUSED = {
     "read = []": "no keys",
     'read = ["short"]': "key 0 of read",
     "read = [": "not TOML",
-    b'read = ["\xff"]': "not TOML",
+    'read = ["\xff"]': "not TOML",
     'write = ["long-enough-long-enough", 5]': "key 1 of write",
     'write = ["with a space in it it is"]': "key 0 of write",
     'write = ["sha256:0123456789abcdef"]': "key 0 of write",

@@ -49,7 +49,7 @@ def test_nothing_acknowledged_is_lost_by_a_kill(tmp_path):
             for thread in threads:
                 thread.start()
             until(lambda some=some, turn=turn: sum(len(acknowledged) for *_, acknowledged, _ in some) > 3 + 10 * turn)
-            assert server.stop(signal.SIGKILL)[0] == -9
+            assert server.stop(signal.SIGKILL) == -9
             for thread in threads:
                 thread.join()
         with la.Index.open(server.folder) as index:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from cli.commands import process, run
+from cli.commands import process
 
 import lookalike as la
 
@@ -18,14 +18,14 @@ NEAR = STORY.replace("nine", "ten")
 OTHER = "Quite another text, about roads that leave the town by night and end where nobody lives."
 
 
-def ask(*paths, questions=(), errors=None):
+def ask(*paths, questions=(), errors=os.devnull):
     """Start the program on some paths; return the names of its tools and an answer, or an error's text, to each question."""
 
     async def asked():
         command = mcp.StdioServerParameters(
             command=sys.executable, args=["-m", "lookalike", "serve", "--mcp", *map(str, paths)], env=dict(os.environ)
         )
-        with open(os.devnull if errors is None else errors, "w") as log:
+        with open(errors, "w") as log:
             async with mcp.stdio_client(command, errlog=log) as both, mcp.ClientSession(*both) as session:
                 await session.initialize()
                 tools = [tool.name for tool in (await session.list_tools()).tools]
@@ -50,10 +50,8 @@ def test_texts_alone_can_be_compared():
     questions = [*(("compare_texts", {"a": a, "b": b}) for a, b in pairs), ("explain_removal", {"id": "x"})]
     tools, (answer, alike, empty, odd, unknown) = ask("--threshold", "0.4", questions=questions)
     assert tools == ["compare_texts"] and "nknown tool" in unknown
-    row = la.pairs([STORY, NEAR], threshold=0.1).to_pylist()[0]
-    assert answer["resemblance"] == row["resemblance"] == pytest.approx(8 / 18)
-    assert answer["near_duplicates"] and answer["threshold"] == 0.4 and answer["shingles"] == [13, 13]
-    assert answer["share_of_a_in_b"] == answer["share_of_b_in_a"] == pytest.approx(8 / 13)
+    told = {"near_duplicates": True, "resemblance": 8 / 18, "threshold": 0.4, "shingles": [13, 13]}
+    assert answer.items() >= (told | dict.fromkeys(("share_of_a_in_b", "share_of_b_in_a"), 8 / 13)).items()
     assert {(part["in"], part["text"].strip()) for part in answer["differences"]} == {("a", "nine"), ("b", "ten")}
     assert alike["resemblance"] == 1.0 and empty["resemblance"] is None and not empty["near_duplicates"]
     assert odd["resemblance"] == 0.0 and "\x1b" not in str(odd) and "\u202e" not in str(odd)
@@ -88,21 +86,8 @@ def test_folders_indexes_and_results_are_looked_into(tmp_path):
         assert said in answer
     assert f"similar ids: {corpus}/" in refused[-1] and "Traceback" not in (tmp_path / "log").read_text()
     (told,) = removed["documents"]
-    assert (told["kept"], told["reason"], told["keeper"]["id"]) == (False, "near", f"{corpus}/a.txt")
-    assert told["resemblance"] == near and told["threshold"] == 0.4
-
-
-def test_options_of_the_other_way_to_serve_are_refused(tmp_path, capfd):
-    for code, message, *words in (
-        (2, "--port does not go with --mcp", "--mcp", "--port", "1"),
-        (2, "--id needs --mcp", "x", "--id", "id"),
-        (2, "--preset needs --mcp", "x", "--preset", "web"),
-        (2, "got 0"),
-        (2, "one folder, an index or a saved result, unless --mcp is given; got 2", "x", "y"),
-        (1, "no file of that name", "--mcp", tmp_path / "nothing"),
-    ):
-        found, out, err = run(capfd, "serve", *words)
-        assert (found, out) == (code, "") and message in err
+    assert told.items() >= {"kept": False, "reason": "near", "resemblance": near, "threshold": 0.4}.items()
+    assert told["keeper"]["id"] == f"{corpus}/a.txt"
 
 
 def call(id, text):
@@ -110,35 +95,36 @@ def call(id, text):
     return f'{{"jsonrpc": "2.0", "id": {id}, "method": "tools/call", "params": {{"name": "compare_texts", "arguments": {arguments}}}}}'
 
 
-ANSWERED = {  # a line: the ids of what is answered, and whether with a result
-    call(2, r'"a b c \ud800"'): [(2, True)],
-    call(3, r'"\udc00\ud83d"'): [(3, True)],
-    call(4, r'"\ud83d\ude00 \\ud800"'): [(4, True)],
-    call(5, "NaN"): [(5, True)],
-    call(6, "1" + "0" * 5000): [(6, True)],
-    call(7, '"tab\there"'): [(7, True)],
-    call(8, '"a b"').replace(", ", ",\r"): [(8, True)],
-    call("null", '"a"'): [(None, False)],
-    call("1.5", '"a"'): [(None, False)],
-    call(9, "[" * 100_000 + "]" * 100_000): [(None, False)],
-    f"[{call(10, '1')}, {call(11, '2')}]": [(10, False), (11, False)],
-    "[]": [(None, False)],
-    '{"jsonrpc": "2.0", "id": 12,': [(None, False)],
-    '{"jsonrpc": "2.0", "id": 13, "method": "tools/call"}': [(13, False)],
-    '{"jsonrpc": "2.0", "id": 14, "method": "tools/call", "params": [1]}': [(14, False)],
-    r'{"jsonrpc": "2.0", "id": 15, "method": "\ud800"}': [(15, False)],
-    r'{"jsonrpc": "2.0", "id": 16, "method": "tools/call", "params": {"name": "\ud800", "arguments": {}}}': [(16, True)],
-    '{"id": 17, "method": "ping"}': [(17, False)],
+RIGHT = [  # requests that are answered with a result, by ids from 2 on
+    *map(
+        call,
+        range(2, 8),
+        (r'"a b c \ud800"', r'"\udc00\ud83d"', r'"\ud83d\ude00 \\ud800"', "NaN", "1" + "0" * 5000, '"tab\there"'),
+    ),
+    call(8, '"a b"').replace(", ", ",\r"),
+    r'{"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "\ud800", "arguments": {}}}',
+    '{"jsonrpc": "2.0", "id": 10, "method": "ping"}',
+]
+WRONG_REQUESTS = {  # others: the ids of what is answered with an error
+    call("null", '"a"'): [None],
+    call("1.5", '"a"'): [None],
+    call(11, "[" * 100_000 + "]" * 100_000): [None],
+    f"[{call(12, '1')}, {call(13, '2')}]": [12, 13],
+    "[]": [None],
+    '{"jsonrpc": "2.0", "id": 14,': [None],
+    '{"jsonrpc": "2.0", "id": 15, "method": "tools/call"}': [15],
+    '{"jsonrpc": "2.0", "id": 16, "method": "tools/call", "params": [1]}': [16],
+    r'{"jsonrpc": "2.0", "id": 17, "method": "\ud800"}': [17],
+    '{"id": 18, "method": "ping"}': [18],
     "": [],
-    '{"jsonrpc": "2.0", "id": 18, "method": "ping"}': [(18, True)],
 }
 
 
 def test_every_request_is_answered():
     hello = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
     first = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
-    lines = ['{"jsonrpc": "2.0", "method": "notifications/initialized"}', *ANSWERED]
-    expected = [one for some in ANSWERED.values() for one in some]
+    lines = ['{"jsonrpc": "2.0", "method": "notifications/initialized"}', *RIGHT[:-1], *WRONG_REQUESTS, RIGHT[-1]]
+    expected = [*enumerate([True] * len(RIGHT), 2), *((id, False) for ids in WRONG_REQUESTS.values() for id in ids)]
     answers = []
     with subprocess.Popen(
         process("serve --mcp"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

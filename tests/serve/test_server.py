@@ -22,21 +22,12 @@ SECRET = "privateword"
 
 
 def test_what_cannot_be_served(tmp_path, capsys):
-    """An empty name, of a variable that is not set, would let requests for any name in."""
+    """The rest is in tests/jobs/refusals.job."""
     open_keys = tmp_path / "keys.toml"
     open_keys.write_text(f'write = ["{KEY}"]\n')
     open_keys.chmod(0o644)
-    names = ("", ":80", "https://seen.example", "seen.example:", "a b", "seen.example:80:80", "é.example")
-    for code, words, *options in (
-        *((2, "--keys", "--host", host) for host in ("0.0.0.0", "::", "192.0.2.1")),
-        *((2, "--allow-host must be a name", "--allow-host", name) for name in names),
-        (1, "neither an index"),
-        (2, "not an address", "--host", "no-such-name.invalid"),
-        (2, "chmod 600", "--keys", open_keys),
-        (2, "--max-body", "--max-body", "much"),
-    ):
-        status, said = fails(capsys, "serve", tmp_path, *options)
-        assert status == code and words in said and KEY not in said
+    status, said = fails(capsys, "serve", tmp_path, "--keys", open_keys)
+    assert status == 2 and "chmod 600" in said and KEY not in said
     for host in ("127.0.0.1", "127.1.2.3", "::1", "localhost"):
         check_keys(host, 8077, None)
     check_names(["seen.example.org", "localhost", "seen_2.example:443", "[::1]:8077", "10.0.0.1"])
@@ -120,7 +111,7 @@ def test_a_signal_lets_open_requests_end(server):
         answers = [client.get(path) for path in ("/readyz", "/healthz", "/v1/documents/a")]
         time.sleep(0.7)
         half.send(body[10:])
-        assert status_of(half) == 200 and stopping.result()[0] == 0
+        assert status_of(half) == 200 and stopping.result() == 0
     statuses = [(answer.status_code, answer.headers.get("connection")) for answer in answers]
     assert statuses == [(503, "close"), (200, None), (503, "close")]
     last = server.lines()[-1]
@@ -142,5 +133,5 @@ def test_a_page_that_takes_long_does_not_hold_up_the_end(tmp_path):
     with server.client() as client, ThreadPoolExecutor(1) as pool:
         pool.submit(client.get, "/v1/removals")
         until(server.folder.with_name(f"{server.folder.name}.begun").exists)
-        assert server.stop()[0] == 0
+        assert server.stop() == 0
     assert server.lines()[-1]["event"] == "ended" and not server.lines()[-1]["all_requests_answered"]

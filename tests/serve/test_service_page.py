@@ -3,8 +3,7 @@
 import json
 import re
 import shlex
-import signal
-from argparse import ArgumentParser
+from getopt import gnu_getopt
 from pathlib import Path
 
 import pytest
@@ -18,30 +17,19 @@ SHOWN = re.findall(r"^\$ curl (.*)\n(\{.*)$", PAGE.replace("\\\n", ""), re.MULTI
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    made = Server(make_index(tmp_path_factory.mktemp("page") / "seen.idx", None, keep_text=True, threshold=0.7)).start()
-    yield made
-    made.stop(signal.SIGKILL)
-
-
-CURL = ArgumentParser()
-CURL.add_argument("url")
-CURL.add_argument("-s", action="store_true")
-CURL.add_argument("-H", action="append", default=[])
-for option in ("-d", "-X"):
-    CURL.add_argument(option)
-
-
-def send(client, line):
-    given = CURL.parse_args(shlex.split(line))
-    url, headers = given.url.removeprefix("http://127.0.0.1:8077"), dict(head.split(": ") for head in given.H)
-    return client.request(given.X or ("POST" if given.d else "GET"), url, headers=headers, content=given.d)
+    folder = make_index(tmp_path_factory.mktemp("page") / "seen.idx", None, keep_text=True, threshold=0.7)
+    with Server(folder).running() as made:
+        yield made
 
 
 def test_what_the_page_shows(server):
     assert len(SHOWN) == 6
     with server.client() as client:
         for line, shown in SHOWN:
-            got = send(client, line).json()
+            options, (url,) = gnu_getopt(shlex.split(line), "sH:d:X:")
+            headers, given = dict(value.split(": ") for name, value in options if name == "-H"), dict(options)
+            method, path = given.get("-X", "POST" if "-d" in given else "GET"), url.removeprefix("http://127.0.0.1:8077")
+            got = client.request(method, path, headers=headers, content=given.get("-d")).json()
             expected = json.loads(shown)
             for answer in (got, expected):
                 answer.pop("request_id", None)

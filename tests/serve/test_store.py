@@ -139,10 +139,13 @@ def test_full_queues_and_late_requests(store, monkeypatch, blocked):
     def add(ids):
         return [asyncio.ensure_future(store.add([f"{i}"], ["a"], 1)) for i in ids]
 
+    def look_up(n):
+        return [asyncio.ensure_future(store.query(["a"], 10, 1)) for _ in range(n)]
+
     async def ask():
-        queries = [asyncio.ensure_future(store.query(["a"], 10, 1)) for _ in range(2 + 50)]
+        queries = look_up(2 + 50)
         await until(lambda: calls == ["answers"] * 2)
-        queries += [asyncio.ensure_future(store.query(["a"], 10, 1)) for _ in range(3)]
+        queries += look_up(3)
         changes = add([0])
         await until(lambda: calls[2:] == ["add"])
         changes += add(range(1, 54))
@@ -164,8 +167,8 @@ def test_closing_waits_for_a_while_only(store, blocked):
     go, calls = blocked
 
     async def begin():
-        asyncio.ensure_future(store.add(["a"], ["a"], 1)).cancel()
-        waiting = asyncio.ensure_future(store.add(["a"], ["a"], 1))
+        left, waiting = (asyncio.ensure_future(store.add(["a"], ["a"], 1)) for _ in range(2))
+        left.cancel()
         await until(lambda: calls == ["add"])
         closed = store.close(0.05)
         go.set()
