@@ -129,8 +129,8 @@ def test_a_valve_opens_when_the_process_has_grown_by_a_step(monkeypatch):
 
 def test_memory_that_is_free_is_given_back():
     """Also what lies below something that is held."""
-    blocks = [np.ones(100_000, np.uint8) for _ in range(600)]
-    held, before = np.ones(100_000, np.uint8), memory.resident_memory()
+    blocks = [np.ones(100_000, "uint8") for _ in range(600)]
+    held, before = np.ones(100_000, "uint8"), memory.resident_memory()
     del blocks
     memory.give_back()
     assert 0 < memory.resident_memory() < before - 40e6 and held.all()
@@ -138,5 +138,5 @@ def test_memory_that_is_free_is_given_back():
 
 def test_the_peak_counts_what_was_touched():
     before = memory.peak_memory()
-    block = np.ones(before + (32 << 20), np.uint8)
+    block = np.ones(before + (32 << 20), "uint8")
     assert memory.peak_memory() >= len(block)

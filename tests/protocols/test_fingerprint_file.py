@@ -64,7 +64,7 @@ def test_every_method_equals_the_oracle(rng, tmp_path, bits, threads, batches):
 @pytest.mark.parametrize("threads", [1, 3])
 def test_first_reads_no_further_than_the_last_answer(rng, tmp_path, monkeypatch, threads):
     """The answers lie in the first three of thirty batches, the last one at the end of the third."""
-    words = rng.integers(0, 1 << 64, 30 * 1500, dtype=np.uint64)
+    words = rng.integers(0, 1 << 64, 30 * 1500, dtype="uint64")
     file = file_of(tmp_path, *np.split(words, 30))
     rows = [3, 700, 1600, 4499]
     queries = words[rows] ^ np.uint64(1)
@@ -94,8 +94,8 @@ def test_first_reads_no_further_than_the_last_answer(rng, tmp_path, monkeypatch,
 def test_memory_is_bounded_whatever_the_file(rng, tmp_path, bits, threads, share):
     """Room is for ``2 * threads + 1`` pieces; with one thread one of these is under way, and it must keep to its third."""
     words, memory = bits // 64, 12 << 20
-    file = file_of(tmp_path, rng.integers(0, 1 << 64, (500_000, words), dtype=np.uint64), bits=bits)
-    queries = np.arange(100 * words, dtype=np.uint64).reshape(100, words)
+    file = file_of(tmp_path, rng.integers(0, 1 << 64, (500_000, words), dtype="uint64"), bits=bits)
+    queries = np.arange(100 * words, dtype="uint64").reshape(100, words)
     for method in (WeakBitIndex(radius=3, bits=bits), HammingIndex(radius=3, bits=bits)):
         file.first(queries[:1], method, memory=memory, threads=threads)
         tracemalloc.start()
@@ -108,7 +108,7 @@ def test_memory_is_bounded_whatever_the_file(rng, tmp_path, bits, threads, share
 
 
 def test_what_does_not_fit_is_refused(tmp_path):
-    path, zeros = tmp_path / "seen.fps", np.zeros((2, 2), np.uint64)
+    path, zeros = tmp_path / "seen.fps", np.zeros((2, 2), "uint64")
     file = FingerprintFile(path)
     assert len(file) == 0 and file.first(zeros[0], HammingIndex()).tolist() == [-1, -1]
     assert file.append(zeros[:0, 0]) == 0 and file.extend(FingerprintFile(tmp_path / "none")) == 0 and not path.exists()
@@ -130,7 +130,7 @@ def test_what_does_not_fit_is_refused(tmp_path):
         (ParameterError, "memory", lambda: file.query(prints, HammingIndex(), memory=10)),
         (ParameterError, "threads", lambda: file.query(prints, HammingIndex(), threads=0)),
         (ParameterError, "64 bits", lambda: file.query(zeros, HammingIndex())),
-        (ParameterError, "margins", lambda: file.query(prints, WeakBitIndex(), np.zeros((1, 64), np.float32))),
+        (ParameterError, "margins", lambda: file.query(prints, WeakBitIndex(), np.zeros((1, 64), "float32"))),
     ):
         with pytest.raises(error, match=words):
             call()
@@ -163,7 +163,7 @@ def test_one_writer_at_a_time(rng, tmp_path):
 
 def test_the_format_stays(tmp_path):
     """What is appended today has the bytes of a file of old, and those are searched."""
-    words = np.arange(1, 31, dtype=np.uint64)[:, None] * np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)
+    words = np.arange(1, 31, dtype="uint64")[:, None] * np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], "uint64")
     file_of(tmp_path, words[:1], words[1:20], words[20:], bits=128)
     assert (tmp_path / "seen.fps").read_bytes() == (GOLDEN / "arrays.fps").read_bytes()
     shingles = la.shingle(["The quick brown fox jumps over the lazy dog"], width=1)
@@ -181,7 +181,7 @@ def test_margins_of_a_byte_are_those_of_numbers(rng, tmp_path):
     )
     first, *others = (
         triples(found)
-        for some in (sums.astype(np.int8), sums.astype(np.float32))
+        for some in (sums.astype("int8"), sums.astype("float32"))
         for found in (WeakBitIndex(**make).add(words).query(words, some), file.query(words, WeakBitIndex(**make), some))
     )
     assert others == [first] * 3 and len(words) < len(first)
@@ -205,7 +205,7 @@ def test_what_ascends_is_told_from_what_does_not(rng):
     for n_words, n in product([1, 2, 3], [0, 1, 2, 3, 5]):
         seen = set()
         for _ in range(200):
-            words = rng.integers(0, 2, (n, n_words), dtype=np.uint64)
+            words = rng.integers(0, 2, (n, n_words), dtype="uint64")
             numbers = [sum(int(word) << (64 * place) for place, word in enumerate(row)) for row in words]
             seen.add(numbers == sorted(numbers))
             assert _ascend(words, 64 * n_words) == (numbers == sorted(numbers))
@@ -216,7 +216,7 @@ def test_what_ascends_is_told_from_what_does_not(rng):
 def test_bits_that_fingerprints_do_not_have_are_damage(tmp_path):
     """They would stand in no prefix: what ascends as numbers would have prefixes that do not."""
     for bits in (60, 100):
-        words = np.zeros((2, (bits + 63) // 64), np.uint64)
+        words = np.zeros((2, (bits + 63) // 64), "uint64")
         words[:, -1] = (1 << bits % 64) - 1, 1 << bits % 64
         ChunkedFile(tmp_path / str(bits), bits).append(words, "arrays", lambda header: None)
         file = FingerprintFile(tmp_path / str(bits), bits=bits)

@@ -16,9 +16,9 @@ N = 4000
 
 def packed_pairs(rng, resemblance, densities, shares, slots):
     """Sketches of N pairs of sets of given densities, by true minima: rows 2i and 2i + 1 are a pair."""
-    values = np.stack(minima(rng, resemblance, *densities, (N, slots)), axis=1).reshape(2 * N, slots).astype(np.uint64)
+    values = np.stack(minima(rng, resemblance, *densities, (N, slots)), axis=1).reshape(2 * N, slots).astype("uint64")
     scheme = PermutationMinHash(universe=1 << 40, permutations=slots)
-    return Fractional(shares).pack(Signatures(values, scheme, "minima", np.tile(densities, N).astype(np.float64)))
+    return Fractional(shares).pack(Signatures(values, scheme, "minima", np.tile(densities, N).astype("float64")))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from lookalike.steps import pairs as linking
 
 def columns(**named):
     """A batch of columns of integers, or of pyarrow's arrays."""
-    arrays = {name: c if isinstance(c, pa.Array) else pa.array(np.asarray(c, np.int64)) for name, c in named.items()}
+    arrays = {name: c if isinstance(c, pa.Array) else pa.array(np.asarray(c, "int64")) for name, c in named.items()}
     return pa.record_batch(arrays)
 
 

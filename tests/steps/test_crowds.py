@@ -80,7 +80,7 @@ def linked(buckets, codes, boundary, most, budget, heads, kind, cut):
 
 def test_counts_beyond_sixteen_bits_are_in_order():
     """Those of a document add up to its budget, the rarest first."""
-    counts = np.zeros((3, 65536), np.int32)
+    counts = np.zeros((3, 65536), "int32")
     counts[:, 7] = [2**31 - 1, 70_000, 2**20]
     batch = columns(order=[0], code=code_column([[7, 7, 7]], 3))
     found = rows_of(choose_rare_codes(iter([batch]), counts, budget=70_000 + 2**20), RARE_CODE_POSTINGS)

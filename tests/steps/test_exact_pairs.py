@@ -48,8 +48,8 @@ def test_a_pair_at_the_threshold_counts():
                                            st.sampled_from([0.0, 0.5, 0.75, 0.75, 1.0]), max_size=30))  # fmt: skip
 def test_keep_equals_twin(n, raw):
     pairs = {(min(p), max(p)): r for p, r in raw.items() if p[0] != p[1] and max(p) < n}
-    left, right = (np.array([p[i] for p in pairs], np.int64) for i in (0, 1))
-    kept = la.decide(la.search.Pairs(left, right, n, np.array(list(pairs.values()), np.float64)))
+    left, right = (np.array([p[i] for p in pairs], "int64") for i in (0, 1))
+    kept = la.decide(la.search.Pairs(left, right, n, np.array(list(pairs.values()), "float64")))
     assert kept.keeper.tolist() == naive.keep(n, pairs)
     assert kept.resemblance.tolist() == [1.0 if k == d else pairs[k, d] for d, k in enumerate(kept.keeper.tolist())]
     assert kept.mask.tolist() == [k == d for d, k in enumerate(kept.keeper.tolist())]

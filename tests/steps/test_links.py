@@ -93,7 +93,7 @@ def near_links(documents, radius, **rule):
 @example(CROWDED, 1, {"max_bucket": None, "boundary": 10, "heads": 8}, [3, 3], 7)
 def test_any_cut_gives_the_links_within_a_radius(documents, radius, rule, cut, room):
     """A limit takes some of them."""
-    keys = pa.array(np.array([number for number, _ in documents], np.uint64).view(np.int64))
+    keys = pa.array(np.array([number for number, _ in documents], "uint64").view("int64"))
     lists = pa.LargeListArray.from_arrays(np.arange(len(documents) + 1), keys)
     within = pa.array([group for _, group in documents], pa.binary(16))
     rows = cut_at(columns(order=2 * np.arange(len(documents)), keys=lists, within=within), cut)

@@ -38,7 +38,7 @@ thresholds = st.sampled_from([0.1, 0.3, 0.5, 0.6, 2 / 3, 0.75, 0.8, 0.9, 1.0])
 
 def table(texts, groups=None):
     """A batch of documents, given as lists of numbers, with 16 bytes for each group."""
-    text = pa.array([" ".join(map(str, words)).encode() for words in texts], pa.large_binary())
+    text = pa.array([" ".join(map(str, words)).encode() for words in texts], "large_binary")
     codes = None if groups is None else [(int(group) << 56).to_bytes(16, "little") for group in groups]
     named = {} if groups is None else {"within": pa.array(codes, pa.binary(16))}
     return columns(order=np.arange(len(texts)) * 2, text=text, **named)
@@ -72,7 +72,7 @@ def test_no_match_is_left_out_whatever_the_counts_are(texts, threshold, boundary
     batch, first = table(texts, groups if grouped else None), {}
     for i, words in enumerate(texts):
         first.setdefault((frozenset(words), groups[i]), 2 * i)
-    counts = np.full(1 << CELL_BITS, 2, np.int32)
+    counts = np.full(1 << CELL_BITS, 2, "int32")
     for cell in range(0, len(counts), 4096):
         counts[cell : cell + 4096] = random.choice([2, 3, 5, 8, 0, -1, -(2**31)])  # the last of these from 2^31 on
     wanted = {
@@ -95,7 +95,7 @@ def test_small_sets_are_told_apart_by_bits():
 
 def test_roundings_shorten_no_prefix():
     """0.55 * 100 is above 55 in floating point: 55 shared shingles reach the threshold all the same."""
-    counts, values, offsets = np.full(2, 5, np.int32), np.arange(1, 101), np.array([0, 100])
+    counts, values, offsets = np.full(2, 5, "int32"), np.arange(1, 101), np.array([0, 100])
     found = core.Prefixes(values, offsets, np.array([7]), counts, 63, 0.55, False).next(1000)
     assert [len(column) for column in found] == [46] * 7
 

@@ -29,7 +29,7 @@ def documents(texts, **more):
     """A table of documents; bytes stand for texts that are no UTF-8."""
     encoded = [text if isinstance(text, bytes) else text.encode() for text in texts]
     n = np.arange(len(texts))
-    column = pa.array(encoded, pa.large_binary())
+    column = pa.array(encoded, "large_binary")
     return pa.table({"position": pa.array(n + (3 << 40)), "number": pa.array(2 * n + 1), "text": column} | more)
 
 

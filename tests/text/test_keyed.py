@@ -58,9 +58,9 @@ POINTS = st.integers(0, naive.P - 1) | st.sampled_from([0, 1, naive.P - 1])
 def test_any_words_equal_twin(rows, width, point, word):
     """The kernel, over tokens of any two words: numbers come near their limits, and points are of no use for polynomials."""
     flat = [word for row in rows for word in row]
-    keys = np.array([[word & naive_hashing.MASK, word >> 64] for word in flat], np.uint64).reshape(-1, 2)
-    out, secret = np.empty(len(flat), np.uint64), [*(pow(point, power, naive.P) for power in (1, 2, 3)), word]
-    bounds = hash_keys(keys, np.cumsum([0, *map(len, rows)]), width, np.array(secret, np.uint64), out)
+    keys = np.array([[word & naive_hashing.MASK, word >> 64] for word in flat], "uint64").reshape(-1, 2)
+    out, secret = np.empty(len(flat), "uint64"), [*(pow(point, power, naive.P) for power in (1, 2, 3)), word]
+    bounds = hash_keys(keys, np.cumsum([0, *map(len, rows)]), width, np.array(secret, "uint64"), out)
     assert [out[a:b].tolist() for a, b in pairwise(bounds)] == [naive.shingles(row, width, point, word) for row in rows]
 
 

@@ -29,7 +29,7 @@ def table(found, cut=()):
 
 
 def arrays(found):
-    return [np.array([pair[side] for pair in found], np.int64) for side in (0, 1)]
+    return [np.array([pair[side] for pair in found], "int64") for side in (0, 1)]
 
 
 @given(pairs, st.sampled_from([0, 1 << 31, 1 << 32, 1 << 33]))
@@ -37,7 +37,7 @@ def test_partners_are_those_before(found, shift):
     """Of members in any order; also where numbers are too large to be packed into one."""
     left, right = arrays(found)
     members = [19, 3, *(o for o in range(N) if o not in (3, 19))]
-    partners = Partners(np.array(members, np.int64) + shift, left + shift, right + shift)
+    partners = Partners(np.array(members, "int64") + shift, left + shift, right + shift)
     wanted = [sorted(a + shift for a, b in found if b == member) for member in members]
     for begin, end in ((0, 0), (0, N), (1, 2), (2, 7), (N - 1, N)):
         assert partners.of(begin, end).to_pylist() == wanted[begin:end]

@@ -18,7 +18,7 @@ from lookalike.text import html
 from lookalike.values.tables import SOURCE_BITS
 
 ROWS = [3, 0, 9, 1]
-ALL = np.ones(0, np.bool_)  # of documents that are saved there are none
+ALL = np.ones(0, "bool")  # of documents that are saved there are none
 TEXTS = [f"text {number}.{row} " + "é" * (row % 4) for number, n in enumerate(ROWS) for row in range(n)]
 
 

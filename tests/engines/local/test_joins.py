@@ -59,10 +59,10 @@ def test_rows_near_each_other_are_read_together(tmp_path, rng, monkeypatch):
     """Whatever lies between them, and in pieces of a bounded size."""
     sizes, pread = [], os.pread
     monkeypatch.setattr(local_joins.os, "pread", lambda file, size, at: sizes.append(size) or pread(file, size, at))
-    held = rng.integers(0, 1 << 16, (5000, 3)).astype(np.uint16)
+    held = rng.integers(0, 1 << 16, (5000, 3)).astype("uint16")
     rows = FileArray((tmp_path / "f").open("w+b"), (5000, 3), np.uint16)
     rows[np.arange(5000)] = held
-    some = [rng.integers(0, 5000, 700), np.arange(2000, 3000), np.array([4999, 0, 17, 17]), np.empty(0, np.int64)]
+    some = [rng.integers(0, 5000, 700), np.arange(2000, 3000), np.array([4999, 0, 17, 17]), np.empty(0, "int64")]
     for near, together in ((1, 1), (16, 64), (4096, 1 << 20)):
         monkeypatch.setattr(local_joins, "NEAR", near)
         monkeypatch.setattr(local_joins, "TOGETHER", together)

@@ -15,7 +15,7 @@ from lookalike.engines.local.sort import by_bytes, portions
 def test_portions_are_runs_of_whole_groups(sizes, most):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_sort, "MEMBERS", most)
-        found = list(portions(np.array(sizes, np.int64)))
+        found = list(portions(np.array(sizes, "int64")))
     assert [i for begin, end in found for i in range(begin, end)] == list(range(len(sizes)))
     for begin, end in found:
         assert begin < end and sum(sizes[begin : end - 1]) < 2 * most, "a group alone may be larger"
@@ -23,7 +23,7 @@ def test_portions_are_runs_of_whole_groups(sizes, most):
 
 
 def keyed(kind):
-    return pa.schema([("digest", kind), ("order", pa.int64())])
+    return pa.schema([("digest", kind), ("order", "int64")])
 
 
 def passes_of(rows, kind, memory):
@@ -35,7 +35,7 @@ def passes_of(rows, kind, memory):
 @pytest.mark.parametrize("kind", [pa.binary(16), pa.large_string()], ids=str)
 def test_passes_are_of_about_one_size(kind, rng):
     """Digests are numbers below 2^61 - 1: their highest bits distinguish nothing."""
-    words = np.repeat(rng.integers(0, (1 << 61) - 1, (1000, 2), np.uint64), 2, 0)
+    words = np.repeat(rng.integers(0, (1 << 61) - 1, (1000, 2), "uint64"), 2, 0)
     rows = [word.tobytes() if kind == pa.binary(16) else str(word[0]) for word in words]
     sizes = list(map(len, passes_of(rows, kind, 64 * len(rows) // 8)))
     assert len(sizes) == 8 and sum(sizes) == 2000 and min(sizes) > 150 and max(sizes) < 350

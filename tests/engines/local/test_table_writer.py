@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lookalike.engines.local import tables as local_tables
 from lookalike.engines.local.tables import LazyTable, Piece
 
-SCHEMA = pa.schema([("x", pa.int64()), ("keys", pa.list_(pa.int64(), 2)), ("text", pa.large_binary())])
+SCHEMA = pa.schema([("x", "int64"), ("keys", pa.list_(pa.int64(), 2)), ("text", "large_binary")])
 
 
 def rows(begin, end):

@@ -19,7 +19,7 @@ SCHEMA = whole("x")
 
 
 def batch(values):
-    return pa.record_batch({"x": pa.array(values, pa.int64())})
+    return pa.record_batch({"x": pa.array(values, "int64")})
 
 
 def lazy(groups, threads, made=None):

@@ -29,8 +29,8 @@ def documents(n=45, seed=1):
     rng.shuffle(texts)
     ids = rng.sample([*range(-500, 500), -(1 << 63), (1 << 63) - 1], len(texts))
     return pa.table({
-        "text": texts, "id": pa.array(ids, pa.int64()), "name": [f"n{i}" if i % 7 else f"é{i}" * 500 for i in ids],
-        "when": pa.array([rng.choice([None, 1, 2, 3]) for _ in texts], pa.int64()),
+        "text": texts, "id": pa.array(ids, "int64"), "name": [f"n{i}" if i % 7 else f"é{i}" * 500 for i in ids],
+        "when": pa.array([rng.choice([None, 1, 2, 3]) for _ in texts], "int64"),
         "score": [rng.choice([None, float("nan"), 2.5, -1.0, 7.0]) for _ in texts], "site": [rng.choice("abb") for _ in texts],
     })  # fmt: skip
 
@@ -97,7 +97,7 @@ def test_decisions_are_those_of_one_machine(case, tmp_path):
 
 def test_hardly_any_documents(tmp_path):
     for n, texts in enumerate([[], ["a b"], ["", "a b", "a b"]]):
-        table = pa.table({"text": pa.array(texts, pa.string()), "id": pa.array(range(len(texts)), pa.int64())})
+        table = pa.table({"text": pa.array(texts, "string"), "id": pa.array(range(len(texts)), "int64")})
         found = decided(tmp_path / str(n), table, keep="longest", evidence="all")
         with closing(la.dedup(table, id="id", keep="longest", evidence="all", threshold=0.6, width=1)) as wanted:
             equal(found, wanted)
@@ -106,7 +106,7 @@ def test_hardly_any_documents(tmp_path):
 def test_how_rows_lie_in_a_frame_and_tasks_that_fail_change_nothing(tmp_path, monkeypatch):
     """Nor do buckets that share a task: before Spark 4.1 nobody can say which task gets one."""
     table = documents()
-    shuffled = table.take(pa.array(random.Random(3).sample(range(len(table)), len(table)), pa.int64()))
+    shuffled = table.take(pa.array(random.Random(3).sample(range(len(table)), len(table)), "int64"))
     given = {"order_by": "when", "keep": "largest:score", "evidence": "all"}
     wanted = decided(tmp_path, table, parts=1, batch_rows=1000, n_tasks=1, **given)
     for is_old in (False, True):

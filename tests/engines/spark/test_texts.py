@@ -18,9 +18,9 @@ from lookalike.formats.sources import open_sources
 from lookalike.inputs.read import ReadOptions
 from lookalike.values.tables import SOURCE_BITS
 
-GIVEN = pa.schema([("order", pa.int64()), *WHERE])
-WANTED = pa.schema([("text", pa.large_binary()), ("order", pa.int64())])
-TEXTS = pa.schema([("order", pa.int64()), ("text", pa.large_binary())])
+GIVEN = pa.schema([("order", "int64"), *WHERE])
+WANTED = pa.schema([("text", "large_binary"), ("order", "int64")])
+TEXTS = pa.schema([("order", "int64"), ("text", "large_binary")])
 
 
 def asked(rows, cut=()):
@@ -39,7 +39,7 @@ def written(folder, texts, each=3):
     """Write texts, some at a time; return the unit of each text and its place."""
     file, found = Spool(folder), []
     for begin in range(0, len(texts), each):
-        unit, place = file.add(pa.array(texts[begin : begin + each], pa.large_binary()))
+        unit, place = file.add(pa.array(texts[begin : begin + each], "large_binary"))
         found += zip(unit.to_pylist(), place.to_pylist(), strict=True)
     file.close()
     return found
