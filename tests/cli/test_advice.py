@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from json_lines import write_lines
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.errors import from_caller
@@ -131,8 +132,8 @@ def test_an_error_leads_to_the_line_of_its_caller(monkeypatch):
 
 
 def test_an_argument_that_is_missing_is_said_of_the_function():
-    with pytest.raises(TypeError, match=r"^decontaminate\(\) missing 1 required keyword-only argument: 'against'$"):
-        la.decontaminate(["one two three"])
+    missing = r"^decontaminate\(\) missing 1 required keyword-only argument: 'against'$"
+    assert_raises(TypeError, missing, la.decontaminate, ["one two three"])
     with pytest.raises(TypeError, match="concatenate") as raised:
         from_caller(lambda: "" + 1)()
     assert len(raised.traceback) == 3  # of Python itself, with all lines

@@ -11,12 +11,14 @@ import click
 import pytest
 from json_lines import write_lines
 from object_store import put_folder
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.cli.config import PRESETS
 from lookalike.cli.messages import fitted
 from lookalike.cli.plan import plan
 from lookalike.cli.spark import check_options
+from lookalike.errors import ParameterError, TooManyRemovedError
 
 PAGE = " ".join(f"word{i}" for i in range(40))
 
@@ -72,7 +74,7 @@ def test_a_message_names_the_sources_that_lose_most():
     for number, copies in enumerate([9, 0, 10, *range(8, -1, -1), 10]):
         write_lines(f"f{number:02}.jsonl", [f"own text {number} {row}" if row < copies else PAGE for row in range(10)])
     write_lines("a.jsonl", [PAGE])
-    with pytest.raises(la.errors.TooManyRemovedError) as caught:
+    with pytest.raises(TooManyRemovedError) as caught:
         la.dedup(".", fail_if_removed=0.99)
     la.dedup([f"text {max(i, 29)}" for i in range(50)], fail_if_removed=0.58)  # of 29: not more
     said, all_of = str(caught.value), "10 of 10 documents (100.0%)"
@@ -126,8 +128,7 @@ def test_settings_of_spark_are_passed_on():
     settings = check_options(None, ["spark.executor.memory=4g", "spark.executorEnv.A_B=x=y"])
     assert settings["spark.executor.memory"] == "4g" and settings["spark.executorEnv.A_B"] == "x=y"
     assert settings["spark.ui.showConsoleProgress"] == "false"
-    with pytest.raises(la.errors.ParameterError):
-        check_options(None, ["spark=1"])
+    assert_raises(ParameterError, "", check_options, None, ["spark=1"])
 
 
 @pytest.mark.parametrize(("version", "said"), [("11.0.2", "is Java 11; Spark needs Java 17"), (None, "no Java was found at")])

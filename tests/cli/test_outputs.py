@@ -12,7 +12,6 @@ from samples import one_in
 
 from lookalike.files.disk import SIDECAR
 from lookalike.recipes.outputs import InterruptHint
-from lookalike.results.result import Result
 
 HOW = "-t 0.6 --width 1 --id id"
 
@@ -23,7 +22,9 @@ def test_what_somebody_else_wrote_since_is_not_replaced(crawl, run, monkeypatch)
         f"dedup w1 -t {t} --width 1 --id id -o clean.jsonl --set save_sketches=mine --work work --quiet" for t in (0.6, 0.5)
     )
     with monkeypatch.context() as patch:
-        patch.setattr(Result, "save_sketches", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(
+            "lookalike.results.result.Result.save_sketches", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
         assert run(line)[0] == 130
     gc.collect()  # the traceback held the folder
     Path("clean.jsonl").write_bytes(b"changed")

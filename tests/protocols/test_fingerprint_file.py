@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fingerprint_words import check_first, file_of, planted, triples
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.errors import IncompatibleSketchError, InputDataError, OutputError, ParameterError
@@ -132,8 +133,7 @@ def test_what_does_not_fit_is_refused(tmp_path):
         (ParameterError, "64 bits", lambda: file.query(zeros, HammingIndex())),
         (ParameterError, "margins", lambda: file.query(prints, WeakBitIndex(), np.zeros((1, 64), "float32"))),
     ):
-        with pytest.raises(error, match=words):
-            call()
+        assert_raises(error, words, call)
     assert path.read_bytes() == before and len(FingerprintFile(tmp_path / "wide", bits=128)) == 2
 
 
@@ -156,8 +156,7 @@ def test_one_writer_at_a_time(rng, tmp_path):
     assert two.append(words[20:]) == 20  # sees what the other appended
     with path.open("r+b") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(OutputError, match="another process"):
-            one.append(words)
+        assert_raises(OutputError, "another process", one.append, words)
     assert len(FingerprintFile(path)) == 60
 
 
@@ -189,13 +188,11 @@ def test_margins_of_a_byte_are_those_of_numbers(rng, tmp_path):
 
 def test_headers_that_could_not_be_read_again_are_not_written(tmp_path):
     for bits in (64.0, True, "64", 0, 1025):
-        with pytest.raises(ParameterError, match="bits must be"):
-            FingerprintFile(tmp_path / "f", bits=bits)
+        assert_raises(ParameterError, "bits must be", FingerprintFile, tmp_path / "f", bits=bits)
     shingles = la.shingle(["a b c d"], width=1)
     wordy = Shingles(shingles.values, shingles.offsets, {f"feature number {i}": i for i in range(60_000)})
     file = FingerprintFile(tmp_path / "f", bits=np.int64(64))
-    with pytest.raises(ParameterError, match="short name"):
-        file.append(SimHash(bits=64).sign(wordy))
+    assert_raises(ParameterError, "short name", file.append, SimHash(bits=64).sign(wordy))
     assert not (tmp_path / "f").exists()
     assert file.append(SimHash(bits=64).sign(shingles)) == 0 and len(FingerprintFile(tmp_path / "f")) == 1
 
@@ -221,5 +218,4 @@ def test_bits_that_fingerprints_do_not_have_are_damage(tmp_path):
         ChunkedFile(tmp_path / str(bits), bits).append(words, "arrays", lambda header: None)
         file = FingerprintFile(tmp_path / str(bits), bits=bits)
         for using in methods(bits):
-            with pytest.raises(InputDataError, match="damaged: the batch of rows 0 to 1"):
-                file.query(words[:1], using)
+            assert_raises(InputDataError, "damaged: the batch of rows 0 to 1", file.query, words[:1], using)

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from fingerprint_words import as_ints, check_first, planted, triples
 from naive import hamming as naive
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.errors import ParameterError
-from lookalike.search import ExhaustiveHammingIndex, HammingIndex, TableIndex, WeakBitIndex, fingerprints, hamming
+from lookalike.search import ExhaustiveHammingIndex, HammingIndex, TableIndex, WeakBitIndex
 from lookalike.sketches import SimHash
 
 KINDS = (HammingIndex, ExhaustiveHammingIndex, TableIndex, WeakBitIndex)
@@ -90,8 +91,8 @@ def test_wanted_recall_is_reached(rng):
 
 def test_small_indexes_may_take_64_bytes_for_each_word(monkeypatch):
     asked = []
-    monkeypatch.setattr(hamming, "LEAST_MEMORY", 1.0)
-    monkeypatch.setattr(hamming, "choose_layout", lambda *given: asked.append(given[4]))
+    monkeypatch.setattr("lookalike.search.hamming.LEAST_MEMORY", 1.0)
+    monkeypatch.setattr("lookalike.search.hamming.choose_layout", lambda *given: asked.append(given[4]))
     for n_words in (1, 2):
         assert HammingIndex(bits=64 * n_words).add(np.zeros((4096, n_words), "uint64")).layout is None
     assert asked == [64 * 4096, 128 * 4096]
@@ -131,8 +132,7 @@ def test_parameters_out_of_their_range_are_refused():
             assert error.value.name == name
     odd = [(60, 2, 2, 0), (), (16, 16, 32), (16, 16, 16, 16.0), "1234"]
     for wrong in ({"blocks": 4, "lead": 2}, {"blocks": (20, 20, 20, 3), "bits": 64}, *({"blocks": blocks} for blocks in odd)):
-        with pytest.raises(ParameterError):
-            TableIndex(**wrong)
+        assert_raises(ParameterError, "", TableIndex, **wrong)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -140,21 +140,16 @@ def test_what_does_not_fit_is_refused(kind, monkeypatch):
     index, margins = kind(radius=3, bits=40).add([1, 2, (1 << 40) - 1]), np.zeros((1, 40), "float32")
     for wrong in ([[1, 2]], [1.0], [1 << 40], SimHash(bits=64).sign(la.shingle(["a"]))):
         for call in (index.add, index.query, index.first):
-            with pytest.raises(ParameterError):
-                call(wrong)
+            assert_raises(ParameterError, "", call, wrong)
     for wrong in (margins[:, 1:], [*margins, *margins], np.where(margins == 0, np.nan, margins), margins.astype(str)):
-        with pytest.raises(ParameterError, match="margins"):
-            index.query([1], wrong)
+        assert_raises(ParameterError, "margins", index.query, [1], wrong)
     assert len(index) == 3 and index.query([3], margins.tolist()).right.tolist() == [0, 1]
-    with pytest.raises(ParameterError, match="radius"):
-        kind(radius=64).add([1])
+    assert_raises(ParameterError, "radius", kind(radius=64).add, [1])
     for limit in (0, 1.5) if kind is HammingIndex else ():
-        with pytest.raises(ParameterError, match="limit"):
-            index.pairs(limit=limit)
-    monkeypatch.setattr(fingerprints, "MOST_ROWS", 5)  # rows have 32 bits
+        assert_raises(ParameterError, "limit", index.pairs, limit=limit)
+    monkeypatch.setattr("lookalike.search.fingerprints.MOST_ROWS", 5)  # rows have 32 bits
     index.add([1, 2])
-    with pytest.raises(ParameterError, match="at most 5 fingerprints; this would make 6"):
-        index.add([1])
+    assert_raises(ParameterError, "at most 5 fingerprints; this would make 6", index.add, [1])
     assert len(index) == 5
 
 

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from naive.crowds import Rule, rare_pairs
 from steps.made import code_column, columns, counted, grouped, kinds, links_of_bucket, rows_of
 
-from lookalike.steps import crowds as module
-from lookalike.steps import pairs as linking
 from lookalike.steps.crowds import (
     choose_rare_codes,
     code_counts,
@@ -56,8 +54,8 @@ def test_any_cut_gives_the_links_of_the_rule(documents, boundary, most, budget, 
         for key in keys:
             buckets[key].append(order)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linking, "AT_A_TIME", room)
-        patch.setattr(module, "ROWS_AT_A_TIME", room)
+        patch.setattr("lookalike.steps.pairs.AT_A_TIME", room)
+        patch.setattr("lookalike.steps.crowds.ROWS_AT_A_TIME", room)
         found, crowded = linked(buckets, codes, boundary, most, budget, heads, kind, cut)
     by_bucket = [link for members in buckets.values() for link in links_of_bucket(members, most, boundary, heads)]
     rule = Rule(most, heads, CHOSEN, budget, CODE_HEADS)

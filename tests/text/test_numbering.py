@@ -12,7 +12,6 @@ from naive.text import decoded, pieces
 
 import lookalike as la
 from lookalike.methods.method import COSINE, JACCARD, rows_of_pieces
-from lookalike.text import numbering as room
 from lookalike.text.numbering import KnownText, Vocabulary, numbering
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings
@@ -130,7 +129,7 @@ def test_comparing_decides_whatever_the_hash(monkeypatch, rng):
     """Under a secret by which all tokens of one size have one hash, and shingles of the same tokens in any order, look-ups meet
     other tokens and shingles, and take none of them for its own."""
     for high in (1, 2 << 56):
-        monkeypatch.setattr(room, "secret_words", lambda *_, high=high: np.array([0, high, 0, 7], "uint64"))
+        monkeypatch.setattr("lookalike.text.numbering.secret_words", lambda *_, high=high: np.array([0, high, 0, 7], "uint64"))
         texts = [" ".join(rng.choice(["ab", "ba", "aa", "cd", "abc"], 40)) for _ in range(12)]
         for unit, width in product(("word", "byte"), (1, 3, 4)):
             shingling = Shingling(unit=unit, width=width)

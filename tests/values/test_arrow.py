@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
-import pytest
+from raising import assert_raises
 
 from lookalike.values import arrow
 from lookalike.values.arrow import no_rows, nulled, string, strings, to_arrow, to_numpy
@@ -52,8 +52,7 @@ def test_texts_become_columns():
         column = strings(items, kind)
         column.validate(full=True)
         assert column.equals(pa.array([item.decode() if isinstance(item, bytes) else item for item in items], kind))
-    with pytest.raises(UnicodeEncodeError):
-        strings(["fine", "\ud800"])
+    assert_raises(UnicodeEncodeError, "", strings, ["fine", "\ud800"])
 
 
 def test_single_values_and_tables_without_rows():

@@ -11,7 +11,6 @@ from engines.local.stored_rows import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.engines.local import bundles as local_bundles
 from lookalike.engines.local.bundles import CLOSED, PAIRED, ComponentPartitions, Partners, connected_documents, find_roots
 from lookalike.engines.progress import WorkProgress
 from lookalike.files.workspace import Workspace
@@ -68,7 +67,7 @@ def test_bundles_are_whole_components_that_fit_with_all_earlier_partners(found, 
     read = partial(division.pairs, space) if on_disk else lambda number: arrays(found)
     counting = partial(WorkProgress, lambda *report: told.append(report[1:3]), "matches", division.n_bytes, "bytes", 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_bundles, "GROUP_BYTES", 25)
+        patch.setattr("lookalike.engines.local.bundles.GROUP_BYTES", 25)
         pieces = list(division.pieces(read, sizes.__getitem__, counting, 0))
         assert division.n_bytes == sum(weight[root] for root in {*closed.values()})
         assert told == sorted(told) and told[-1] == (division.n_bytes, division.n_bytes)

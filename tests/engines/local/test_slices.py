@@ -9,8 +9,6 @@ from samples import one_in
 import lookalike as la
 from lookalike.engines.local import slices as local_slices
 from lookalike.engines.local.engine import LocalEngine
-from lookalike.engines.memory import Memory
-from lookalike.recipes import preparation
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +32,13 @@ def texts(tmp_path_factory):
 def sieved(monkeypatch, block=None, **memory):
     """Everything by slices; small blocks; return the names of what is stored."""
     stored = []
-    monkeypatch.setattr(preparation, "LocalEngine", Slices)
-    monkeypatch.setattr(Memory, "slice", lambda self, threads: 6000)
+    monkeypatch.setattr("lookalike.recipes.preparation.LocalEngine", Slices)
+    monkeypatch.setattr("lookalike.engines.memory.Memory.slice", lambda self, threads: 6000)
     store = LocalEngine.materialize
     monkeypatch.setattr(LocalEngine, "materialize", lambda self, rows, name: stored.append(name) or store(self, rows, name))
     if block is not None:
-        monkeypatch.setattr(Memory, "table_budget", property(lambda self: 3 * block))
-        monkeypatch.setattr(Memory, "sort_budget", property(lambda self: block))
+        monkeypatch.setattr("lookalike.engines.memory.Memory.table_budget", property(lambda self: 3 * block))
+        monkeypatch.setattr("lookalike.engines.memory.Memory.sort_budget", property(lambda self: block))
         monkeypatch.setattr(local_slices, "PIECE", 2000)
         monkeypatch.setattr(local_slices, "TOGETHER", 7)
     return stored

@@ -7,14 +7,13 @@ from engines.local.stored_rows import rows_of, stored
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.engines.local import sort as local_sort
 from lookalike.engines.local.sort import by_bytes, portions
 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 20))
 def test_portions_are_runs_of_whole_groups(sizes, most):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_sort, "MEMBERS", most)
+        patch.setattr("lookalike.engines.local.sort.MEMBERS", most)
         found = list(portions(np.array(sizes, "int64")))
     assert [i for begin, end in found for i in range(begin, end)] == list(range(len(sizes)))
     for begin, end in found:

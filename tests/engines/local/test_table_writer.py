@@ -8,7 +8,6 @@ from engines.local.stored_rows import local_engine, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.engines.local import tables as local_tables
 from lookalike.engines.local.tables import LazyTable, Piece
 
 SCHEMA = pa.schema([("x", "int64"), ("keys", pa.list_(pa.int64(), 2)), ("text", "large_binary")])
@@ -61,7 +60,7 @@ def test_rows_that_no_part_has_are_made_again(tmp_path_factory, sizes, first, se
     """Stopped twice; whole pieces that are in parts are not made again, and nothing of what is complete."""
     folder, wanted = tmp_path_factory.mktemp("x") / "work", rows(0, sum(map(sum, sizes)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_tables, "PART_BYTES", part_bytes)
+        patch.setattr("lookalike.engines.local.tables.PART_BYTES", part_bytes)
         for stop in (first, second, 1 << 30):
             running, made = local_engine(folder), Made(sizes, stop)
             done = max([0, *marks_in(running)])  # pieces; a part that ends within one has no mark

@@ -1,14 +1,14 @@
 """Texts by row, held in memory or spilled by partition: those that are asked for, in the order given."""
 
 import numpy as np
-import pytest
 from cut_tables import cut_at, cuts
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 
-import lookalike as la
 from lookalike.engines.local import documents as local_documents
 from lookalike.engines.local.documents import PartitionedTexts, Spilling, TextLog
+from lookalike.errors import IndexFormatError
 from lookalike.files.workspace import Workspace
 from lookalike.text.texts import Texts
 
@@ -55,8 +55,7 @@ def test_kept_texts_come_in_their_order_from_any_row_on(rows, cut, data):
     begin = data.draw(st.integers(0, len(rows)))
     found = [(row + i, text) for row, some in kept.read(begin, len(rows)) for i, text in enumerate(listed(some))]
     assert found == list(enumerate(rows))[begin:]
-    with pytest.raises(la.errors.IndexFormatError, match="parts of the job are missing"):
-        list(kept.read(begin, len(rows) + 1))
+    assert_raises(IndexFormatError, "parts of the job are missing", list, kept.read(begin, len(rows) + 1))
 
 
 @given(texts, cuts, st.integers(0, 12), st.integers(0, 3), st.data())

@@ -8,6 +8,7 @@ import pytest
 from cut_tables import cut_rows, cuts, whole
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 from spark_session import session
 
 from lookalike.engines.spark import sorting as spark_sorting
@@ -104,8 +105,7 @@ def test_files_are_gone_however_a_task_ends(end, tmp_path, monkeypatch):
     elif end == "dropped":
         del made
     elif end == "failed":
-        with pytest.raises(ValueError, match="told"):
-            made.throw(ValueError("told"))
+        assert_raises(ValueError, "told", made.throw, ValueError("told"))
     else:
         made.close()
 
@@ -114,8 +114,7 @@ def test_files_are_gone_however_a_task_ends(end, tmp_path, monkeypatch):
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr(spark_sorting._Run, "write", full)
-        with pytest.raises(OSError, match="No space left"):
-            next(bucket())
+        assert_raises(OSError, "No space left", next, bucket())
     assert files_in(tmp_path) == []
 
 

@@ -4,6 +4,7 @@ import shutil
 
 import pyarrow as pa
 import pytest
+from raising import assert_raises
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 from toy_frames import ToySession
@@ -47,8 +48,7 @@ def test_nothing_counts_as_whole_once_removal_has_begun(engine, rows, monkeypatc
         raise KeyboardInterrupt
 
     monkeypatch.setattr(shutil, "rmtree", die)
-    with pytest.raises(KeyboardInterrupt):
-        engine.close()
+    assert_raises(KeyboardInterrupt, "", engine.close)
     assert not list(engine.folder.glob("*.done"))
 
 

@@ -11,7 +11,6 @@ from engine_kinds import frames_engine
 
 from lookalike.engines.spark import engine as engine_module
 from lookalike.engines.spark import files as spark_files
-from lookalike.engines.spark import tables as spark_tables
 from lookalike.engines.spark.engine import MOST_TIMES, SparkEngine
 from lookalike.engines.spark.tables import pattern_of
 from lookalike.formats.sources import open_sources
@@ -151,11 +150,11 @@ def test_components_too_large_for_driver_or_task_are_left_out(engine, monkeypatc
     pairs, closed = pairs_and_components(engine)
     assert rows_of(closed) == [(0, 0, []), (0, 1, [0]), (0, 2, [1]), (3, 3, []), (3, 4, [3])]
     for most, roots, open_pairs in ((300, {0, 3}, []), (299, {3}, [(0, 1), (1, 2)])):
-        monkeypatch.setattr(spark_tables, "COMPONENT_BYTES", most)
+        monkeypatch.setattr("lookalike.engines.spark.tables.COMPONENT_BYTES", most)
         closed = SparkEngine.components.__get__(engine)(pairs)
         assert {row[0] for row in rows_of(closed)} == roots and rows_of(
             engine.join(pairs, closed, "left", "anti")
         ) == open_pairs
     for most in (72 * 3 + 32 * 6, 72 * 3 + 32 * 6 - 1):
-        monkeypatch.setattr(spark_tables, "DRIVER_BYTES", most)
+        monkeypatch.setattr("lookalike.engines.spark.tables.DRIVER_BYTES", most)
         assert (SparkEngine.components.__get__(engine)(pairs) is None) == (most < 72 * 3 + 32 * 6)
