@@ -110,14 +110,14 @@ def test_weeks_on_a_store(crawl, run, bucket):
     found = json.loads(out)
     assert code == 0 and found["sketches"] == f"{lake}/history/w0"
     again = f"dedup {lake}/w1 --against {lake}/history {how}={lake}"
-    for where, message in (
-        ("history/w0", "history/w0 exists; pass --force"),
-        (f"history/w0 --force --against {lake}/history/w0", "w0 is, or holds, the sketches that this job is run against"),
-        ("w1/history", "is inside the input folder"),
-        ("history/w0/more", "overlap; choose another name"),
-        (f"out/history --engine spark -o {lake}/out", "overlap; choose another name"),
-        (f"job/history --engine spark --work {lake}/job", "overlap; choose another name"),
-    ):
+    for where, message in {
+        "history/w0": "history/w0 exists; pass --force",
+        f"history/w0 --force --against {lake}/history/w0": "w0 is, or holds, the sketches that this job is run against",
+        "w1/history": "is inside the input folder",
+        "history/w0/more": "overlap; choose another name",
+        f"out/history --engine spark -o {lake}/out": "overlap; choose another name",
+        f"job/history --engine spark --work {lake}/job": "overlap; choose another name",
+    }.items():
         code, _, err = run(f"{again}/{where}")
         assert code == 1 and message in err, err
     code, out, _ = run(f"{again}/history/w1")

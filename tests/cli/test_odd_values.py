@@ -14,7 +14,7 @@ from lookalike.errors import ParameterError
 def test_plan_in_python_takes_numbers_of_numpy_and_refuses_other_types():
     found = la.plan(threshold=np.float32(0.75), permutations=np.int64(256), documents=np.int64(10)).to_dict()
     assert json.loads(json.dumps(found)) == found == la.plan(threshold=0.75, permutations=256, documents=10).to_dict()
-    for name, value in (("recall", None), ("documents", "many"), ("standard_error", "small"), ("sketch_bytes", True)):
+    for name, value in {"recall": None, "documents": "many", "standard_error": "small", "sketch_bytes": True}.items():
         with pytest.raises(ParameterError) as caught:
             la.plan(**{name: value})
         assert (caught.value.name, caught.value.value) == (name, value) and caught.value.reason.startswith("must be a")

@@ -195,7 +195,7 @@ def test_documents_with_many_partners_are_compared_with_a_few_at_a_time(case, mo
 @pytest.mark.parametrize("kind", [FRAMES])
 def test_tasks_that_hold_a_few_rows(case, kind, monkeypatch):
     """All larger buckets are sorted on the disk, and large groups of links come in parts."""
-    for name, size in (("BUCKET_BYTES", 2000), ("RUN_BATCH_BYTES", 500), ("BATCH_BYTES", 700), ("MOST_RUNS", 3)):
+    for name, size in {"BUCKET_BYTES": 2000, "RUN_BATCH_BYTES": 500, "BATCH_BYTES": 700, "MOST_RUNS": 3}.items():
         monkeypatch.setattr(spark_sorting, name, size)
     monkeypatch.setattr("lookalike.engines.spark.packs.PART_BITS", 3)
     monkeypatch.setattr("lookalike.engines.spark.packs.HELD_BYTES", 2000)

@@ -28,7 +28,7 @@ def test_variance_of_minhash(rng):
 
 def test_variance_of_fast_similarity_is_that_of_the_simulation(rng):
     """Ratios to R (1 - R) / k at k = 64, R = .5 from an independent simulation of 3000 replicates; both sides err."""
-    for union, ratio in [(8, 0.523), (16, 0.502), (32, 0.508), (64, 0.516), (128, 0.620), (256, 0.793)]:
+    for union, ratio in {8: 0.523, 16: 0.502, 32: 0.508, 64: 0.516, 128: 0.620, 256: 0.793}.items():
         shingles, exact = pairs_of_sets(rng, 4000, union, 0.5)
         found = estimated(FastSimilarity(permutations=64, seed=2).sign(shingles))
         assert abs(found.var() * 64 / (exact * (1 - exact)) / ratio - 1) < 4 * (2 / 4000 + 2 / 3000) ** 0.5

@@ -37,7 +37,7 @@ def test_errors_of_packed_bits_hold(rng):
 def test_errors_of_few_members_are_as_large_as_the_true_ones(rng):
     """Squared, on average: bins of bits that few members fill, and slots that later rounds fill, state little more."""
     n = 20_000
-    for size, common in [(2, 1), (3, 2), (9, 6), (15, 10), (30, 20), (96, 64)]:
+    for size, common in {2: 1, 3: 2, 9: 6, 15: 10, 30: 20, 96: 64}.items():
         pool = rng.integers(0, 1 << 63, (n, 2 * size - common), dtype="uint64")
         sets = np.concatenate([pool[:, :size], pool[:, size - common :]], 1)
         shingles = Shingles(sets.ravel(), size * np.arange(2 * n + 1))

@@ -1,9 +1,9 @@
 """Links of crowded documents by rare codes against the rule in plain Python; ``tests/recipes/test_vouching.py`` holds their recall."""
 
 from collections import defaultdict
+from unittest.mock import patch
 
 import numpy as np
-import pytest
 from cut_tables import cut_at, cut_rows, cuts, run
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -53,9 +53,7 @@ def test_any_cut_gives_the_links_of_the_rule(documents, boundary, most, budget, 
     for order, (_, keys) in enumerate(documents):
         for key in keys:
             buckets[key].append(order)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lookalike.steps.pairs.AT_A_TIME", room)
-        patch.setattr("lookalike.steps.crowds.ROWS_AT_A_TIME", room)
+    with patch("lookalike.steps.pairs.AT_A_TIME", room), patch("lookalike.steps.crowds.ROWS_AT_A_TIME", room):
         found, crowded = linked(buckets, codes, boundary, most, budget, heads, kind, cut)
     by_bucket = [link for members in buckets.values() for link in links_of_bucket(members, most, boundary, heads)]
     rule = Rule(most, heads, CHOSEN, budget, CODE_HEADS)

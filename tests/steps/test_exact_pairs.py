@@ -1,7 +1,8 @@
 """``la.exact_pairs``, ``la.verify`` and ``la.decide`` on their own, against set arithmetic and the naive walk."""
 
+from unittest.mock import patch
+
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import walk as naive
@@ -29,8 +30,7 @@ def told(pairs):
 @given(few | near, thresholds, st.integers(1, 40))
 def test_all_pairs_are_found_and_verified(sets, threshold, room):
     wanted, shingles = naive.all_pairs(list(map(set, sets)), threshold), as_shingles(sets)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lookalike.steps.keep.VALUES", room)
+    with patch("lookalike.steps.keep.VALUES", room):
         assert list(told(la.exact_pairs(shingles, threshold=threshold)).items()) == sorted(wanted.items())
     every = Pairs(*np.triu_indices(len(sets), 1), len(sets))
     assert told(la.verify(every, shingles, threshold=threshold)) == wanted

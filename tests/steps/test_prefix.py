@@ -1,18 +1,16 @@
 """Links of crowded documents by their rarest shingles: no match is left out, and of others few are linked."""
 
 from itertools import combinations, product
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from cut_tables import cut_at, cuts
 from hypothesis import given
 from hypothesis import strategies as st
 from steps.made import columns, counted, rows_of
 
 from lookalike import core
-from lookalike.steps import crowds as module
-from lookalike.steps import pairs as linking
 from lookalike.steps.crowds import CELL_BITS, prefix, prefix_links, prefixes_schema, shingle_counts
 from lookalike.text.shingle import Shingling
 from lookalike.values.tables import LINKS, PREFIXES, PREFIXES_AND_BITS
@@ -80,9 +78,7 @@ def test_no_match_is_left_out_whatever_the_counts_are(texts, threshold, boundary
         for (i, a), (j, b) in combinations(enumerate(texts), 2)
         if resemblance(a, b) >= threshold and 2 * j >= boundary and groups[i] == groups[j]
     }
-    with pytest.MonkeyPatch.context() as patch:
-        for one in (module, linking):
-            patch.setattr(one, "AT_A_TIME", room)
+    with patch("lookalike.steps.crowds.AT_A_TIME", room), patch("lookalike.steps.pairs.AT_A_TIME", room):
         for schema, known in product((PREFIXES, PREFIXES_AND_BITS), (None, counts)):
             every, firsts = (set(links(batch, threshold, boundary, known, cut, schema, some)) for some in (False, True))
             assert wanted <= every and all(left < right and right >= boundary for left, right in every)
@@ -104,7 +100,7 @@ def test_prefixes_of_a_large_document_come_in_pieces(monkeypatch):
     """Its rows have eleven times the bytes of its hashes: with all at once, a cap on memory was not kept."""
     batch = table([list(range(1000))] * 2)
     (whole,) = prefixes(batch, 0.3, schema=PREFIXES_AND_BITS)
-    monkeypatch.setattr(module, "AT_A_TIME", 64)
+    monkeypatch.setattr("lookalike.steps.crowds.AT_A_TIME", 64)
     pieces = list(prefixes(batch, 0.3, schema=PREFIXES_AND_BITS))
     assert max(map(len, pieces)) == 64 and pa.Table.from_batches(pieces) == pa.Table.from_batches([whole])
     assert len(whole) == 2 * 701

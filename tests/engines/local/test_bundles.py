@@ -2,9 +2,9 @@
 
 from functools import partial
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import numpy as np
-import pytest
 from cut_tables import cut_rows, cuts
 from engine_rows import components
 from engines.local.stored_rows import rows_of
@@ -66,8 +66,7 @@ def test_bundles_are_whole_components_that_fit_with_all_earlier_partners(found, 
     assert len(space.numbered_names(PAIRED)) == len(batches)
     read = partial(division.pairs, space) if on_disk else lambda number: arrays(found)
     counting = partial(WorkProgress, lambda *report: told.append(report[1:3]), "matches", division.n_bytes, "bytes", 1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lookalike.engines.local.bundles.GROUP_BYTES", 25)
+    with patch("lookalike.engines.local.bundles.GROUP_BYTES", 25):
         pieces = list(division.pieces(read, sizes.__getitem__, counting, 0))
         assert division.n_bytes == sum(weight[root] for root in {*closed.values()})
         assert told == sorted(told) and told[-1] == (division.n_bytes, division.n_bytes)

@@ -1,6 +1,7 @@
 """Documents are read once, or again from any row on, with the same texts; web pages are turned into text once."""
 
 import json
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -50,9 +51,7 @@ cuts = st.tuples(st.sampled_from([40, 200, 1 << 20]), st.sampled_from([1, 30, 1 
 
 @given(cuts, st.integers(0, sum(ROWS)))
 def test_documents_go_on_after_a_mark_and_are_read_again_from_any_row_on(folder, cut, row):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lookalike.files.streams.BLOCK", cut[0])
-        patch.setattr("lookalike.engines.local.documents.PIECE_BYTES", cut[1])
+    with patch("lookalike.files.streams.BLOCK", cut[0]), patch("lookalike.engines.local.documents.PIECE_BYTES", cut[1]):
         (whole, _), (resumed, _), (again, seen) = (opened(folder) for _ in range(3))
         pieces = [(piece.mark, texts_in(piece.make())) for piece in whole.pieces(0)]
         assert [text for _, texts in pieces for text in texts] == TEXTS and whole.rows_of.tolist() == ROWS

@@ -63,7 +63,7 @@ def test_rows_near_each_other_are_read_together(tmp_path, rng, monkeypatch):
     rows = FileArray((tmp_path / "f").open("w+b"), (5000, 3), np.uint16)
     rows[np.arange(5000)] = held
     some = [rng.integers(0, 5000, 700), np.arange(2000, 3000), np.array([4999, 0, 17, 17]), np.empty(0, "int64")]
-    for near, together in ((1, 1), (16, 64), (4096, 1 << 20)):
+    for near, together in {1: 1, 16: 64, 4096: 1 << 20}.items():
         monkeypatch.setattr(local_joins, "NEAR", near)
         monkeypatch.setattr(local_joins, "TOGETHER", together)
         for orders in some:

@@ -1,5 +1,7 @@
 """Rows of equal bytes meet by sorting, in whole groups and portions of about so many rows."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -12,8 +14,7 @@ from lookalike.engines.local.sort import by_bytes, portions
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 20))
 def test_portions_are_runs_of_whole_groups(sizes, most):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lookalike.engines.local.sort.MEMBERS", most)
+    with patch("lookalike.engines.local.sort.MEMBERS", most):
         found = list(portions(np.array(sizes, "int64")))
     assert [i for begin, end in found for i in range(begin, end)] == list(range(len(sizes)))
     for begin, end in found:

@@ -1,6 +1,7 @@
 """Tables of the local engine: marks from which rows go on, and parts that are read once."""
 
 from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -81,8 +82,7 @@ def test_stored_rows(found, cut, at_a_time, data):
     def there(first, last):
         return [(found[row][0], place[row]) for row in range(first, last) if mask[row]]
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lookalike.engines.local.tables.ROWS", at_a_time)
+    with patch("lookalike.engines.local.tables.ROWS", at_a_time):
         pieces = list(table.pieces())
         assert all(sum(map(len, piece.make())) <= at_a_time for piece in pieces) and pieces[-1].mark == n
         assert rows_of(table.batches()) == there(0, n) and rows_of(table.slice(begin, end).batches()) == there(begin, end)

@@ -80,6 +80,6 @@ def test_a_work_folder_inside_an_input_is_refused(files, bucket):
     """Its tables would be inputs of the job that is resumed."""
     put_folder(files, bucket / "in")
     said = "job is inside the input folder .*; name a folder outside it"
-    for given, work in ((bucket / "in", bucket / "in/job"), (bucket, bucket / "job"), (files, files / "job")):
+    for given, work in {bucket / "in": bucket / "in/job", bucket: bucket / "job", files: files / "job"}.items():
         assert_raises(ParameterError, said, la.dedup, str(given), engine=session(), work=str(work))
     assert set(held(bucket)) == {"in/a.parquet", "in/sub/b.parquet"} and not (files / "job").exists()

@@ -2,6 +2,7 @@
 
 import errno
 from pathlib import Path
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -52,8 +53,7 @@ def test_which_files_count_is_kept(tmp_path):
 @given(st.lists(st.integers(0, 90), max_size=30))
 def test_tasks_share_the_files(sizes):
     """Each file is read by one task, which reads neighbours, and few bytes beyond its share."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lookalike.engines.spark.files.TASK_BYTES", 40)
+    with patch("lookalike.engines.spark.files.TASK_BYTES", 40):
         shares = TableFiles(Path(), tuple(map(str, sizes)), tuple(sizes), tuple(sizes)).shares()
     assert [i for begin, end in shares for i in range(begin, end)] == list(range(len(sizes)))
     assert all(begin < end and sum(sizes[begin : end - 1]) < 40 for begin, end in shares)

@@ -62,7 +62,7 @@ def test_a_session_of_connect_is_taken_as_it_is():
 
 @pytest.mark.parametrize(
     ("on_cluster", "fits"),
-    [("{}.{}.99", True), ("{}.{}", True), ("{}.{}.0-amzn-1", True), ("{}.9{}.0", False), ("9{}.{}.0", False)],
+    {"{}.{}.99": True, "{}.{}": True, "{}.{}.0-amzn-1": True, "{}.9{}.0": False, "9{}.{}.0": False}.items(),
 )
 def test_the_cluster_runs_what_the_driver_has(on_cluster, fits):
     pyspark = pytest.importorskip("pyspark")

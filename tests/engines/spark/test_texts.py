@@ -3,6 +3,7 @@
 import os
 import tempfile
 from pathlib import Path
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -51,14 +52,15 @@ some_texts = st.lists(st.binary(max_size=6), max_size=30)
 @given(some_texts, some_texts, st.data(), cuts)
 def test_texts_are_found_again(one, other, data, cut):
     """Any of them, as often as wanted, whatever the sizes of groups and batches."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lookalike.engines.spark.texts.GROUP_BYTES", data.draw(st.integers(1, 20)))
-        patch.setattr("lookalike.engines.spark.texts.BATCH_BYTES", data.draw(st.integers(1, 20)))
-        with tempfile.TemporaryDirectory() as made:
-            folder = Path(made)
-            places = {place: text for some in (one, other) for place, text in zip(written(folder, some), some, strict=True)}
-            rows = sorted(data.draw(st.lists(st.sampled_from(sorted(places)), max_size=40))) if places else []
-            told = wanted(rows, TextFiles(folder), cut)
+    with (
+        patch("lookalike.engines.spark.texts.GROUP_BYTES", data.draw(st.integers(1, 20))),
+        patch("lookalike.engines.spark.texts.BATCH_BYTES", data.draw(st.integers(1, 20))),
+        tempfile.TemporaryDirectory() as made,
+    ):
+        folder = Path(made)
+        places = {place: text for some in (one, other) for place, text in zip(written(folder, some), some, strict=True)}
+        rows = sorted(data.draw(st.lists(st.sampled_from(sorted(places)), max_size=40))) if places else []
+        told = wanted(rows, TextFiles(folder), cut)
     assert told == [(order, places[row]) for order, row in enumerate(rows)]
 
 
