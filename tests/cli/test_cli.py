@@ -48,11 +48,10 @@ def test_version(run):
     assert run("--version")[1].strip() == f"lookalike, version {la.__version__}"
 
 
-def test_no_permission_is_told_before_any_work(run, monkeypatch):
+def test_no_permission_is_told_before_any_work(ends, monkeypatch):
     write_lines("in.jsonl", [PAGE])
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    code, _, err = run("dedup in.jsonl -o out.jsonl")
-    assert code == 1 and "no permission" in err
+    ends(1, "dedup in.jsonl -o out.jsonl", "no permission")
 
 
 def test_names_fit():
@@ -83,15 +82,14 @@ def test_a_message_names_the_sources_that_lose_most():
     assert "run again without fail_if_removed, with output= to write all, or without output=" in said
 
 
-def test_what_somebody_else_saved_is_read_where_the_user_says(crawl, run, monkeypatch):
+def test_what_somebody_else_saved_is_read_where_the_user_says(crawl, run, ends, monkeypatch):
     how = "w0 -t 0.6 --width 1 --id id"
     assert run(f"dedup {how} --save job --quiet") == (0, "", "")
     assert run(f"dedup {how} --history history -o out --set history_texts=false --set counts=true --quiet") == (0, "", "")
     id = next(row["id"] for row in la.Result.load("job").decisions.to_pylist() if row["reason"] == "near")
     monkeypatch.setenv("XDG_STATE_HOME", str(crawl / "other user"))
     assert run("show job")[0] == run(f"show job {id} --no-texts")[0] == run("history counts history")[0] == 0
-    code, _, err = run(f"show job {id}")
-    assert code == 1 and "you did not save it on this machine" in err and f"({crawl}/w0/" in err and "--trust PATH" in err
+    ends(1, f"show job {id}", "you did not save it on this machine", f"({crawl}/w0/", "--trust PATH")
     code, out, _ = run("history check history")
     assert code == 1 and out.count("a folder around it: --trust PATH") == 1
     for line, trust, code in (
@@ -102,7 +100,7 @@ def test_what_somebody_else_saved_is_read_where_the_user_says(crawl, run, monkey
         assert run(f"{line} --trust {trust}")[0] == code
 
 
-def test_weeks_on_a_store(crawl, run, bucket):
+def test_weeks_on_a_store(crawl, run, ends, bucket):
     """Documents and sketches in a bucket; what is not allowed is refused before any work."""
     lake = str(put_folder(crawl, bucket / "lake"))
     how = "-t 0.6 --width 1 --json --quiet --set save_sketches"
@@ -118,8 +116,7 @@ def test_weeks_on_a_store(crawl, run, bucket):
         f"out/history --engine spark -o {lake}/out": "overlap; choose another name",
         f"job/history --engine spark --work {lake}/job": "overlap; choose another name",
     }.items():
-        code, _, err = run(f"{again}/{where}")
-        assert code == 1 and message in err, err
+        ends(1, f"{again}/{where}", message)
     code, out, _ = run(f"{again}/history/w1")
     assert code == 0 and json.loads(out)["reference"] == found["kept"]
 
@@ -132,7 +129,7 @@ def test_settings_of_spark_are_passed_on():
 
 
 @pytest.mark.parametrize(("version", "said"), [("11.0.2", "is Java 11; Spark needs Java 17"), (None, "no Java was found at")])
-def test_without_java_one_line_says_what_to_install(run, monkeypatch, tmp_path, version, said):
+def test_without_java_one_line_says_what_to_install(ends, monkeypatch, tmp_path, version, said):
     pytest.importorskip("pyspark")
     if version is not None:
         os.mkdir("bin")
@@ -141,5 +138,4 @@ def test_without_java_one_line_says_what_to_install(run, monkeypatch, tmp_path, 
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
     write_lines("in.jsonl", [PAGE])
-    code, _, err = run("dedup in.jsonl --engine spark --set master=local[1]")
-    assert code == 2 and said in err and err.count("\n") == 1
+    assert ends(2, "dedup in.jsonl --engine spark --set master=local[1]", said).count("\n") == 1

@@ -91,15 +91,15 @@ def test_what_is_unexpected_shows_its_place_and_asks_for_a_report(run, fails_wit
         assert err.splitlines()[-1].startswith(f"error: this is a bug in lookalike {la.__version__}: report it")
 
 
-def test_refused_memory_and_threads_are_told(run, fails_with):
+def test_refused_memory_and_threads_are_told(ends, fails_with):
     for error in (MemoryError(), pa.lib.ArrowMemoryError("malloc"), RuntimeError("can't start new thread"),
                   OSError(12, "Cannot allocate"), ImportError("libx.so: failed to map segment from shared object")):  # fmt: skip
         fails_with(error)
-        code, _, err = run("dedup in.jsonl")
-        assert code == 1 and err.startswith("error: out of memory: ") and "--memory" in err and "Traceback" not in err
+        err = ends(1, "dedup in.jsonl", "--memory")
+        assert err.startswith("error: out of memory: ") and "Traceback" not in err
 
 
-def test_an_interrupt_says_what_it_leaves(run, fails_with, monkeypatch):
+def test_an_interrupt_says_what_it_leaves(ends, fails_with, monkeypatch):
     for where, given, said in (
         ("recipes.job.open_job", "", "nothing was written"),
         ("recipes.job.open_job", "-o out.jsonl --work work", "nothing was written; run the command again to continue the job"),
@@ -109,6 +109,5 @@ def test_an_interrupt_says_what_it_leaves(run, fails_with, monkeypatch):
     ):  # fmt: skip
         with monkeypatch.context() as patch:
             fails_with(KeyboardInterrupt(), where, patch)
-            code, _, err = run(f"dedup in.jsonl {given}")
-        assert code == 130 and err.lstrip("\n") == f"interrupted; {said}\n"
+            assert ends(130, f"dedup in.jsonl {given}").lstrip("\n") == f"interrupted; {said}\n"
         assert os.path.exists("out.jsonl") == where.endswith("close")

@@ -34,24 +34,22 @@ def pages():
     return write_lines("pages.jsonl", ({"text": text, "key": f"p{i}"} for i, text in enumerate(texts)))
 
 
-def test_damage_is_named(index, run, pages):
+def test_damage_is_named(index, ends, pages):
     for line in ("create x", "add x pages.jsonl", "add x pages.jsonl --id key"):
         index(line)
     segment = Path("x/segment-00000000")
     data = bytearray(segment.read_bytes())
     data[-1000] ^= 4
     segment.write_bytes(data)
-    code, _, err = run("index check x")
-    assert code == 1 and "segment-00000000: damaged" in err
+    ends(1, "index check x", "segment-00000000: damaged")
     said, err = index("export x --salvage -o rest.jsonl")
     assert "segment-00000000: damaged" in err and "60 documents written" in said
 
 
-def test_an_index_that_is_open_elsewhere_is_waited_for_if_the_user_says_so(index, run, pages):
+def test_an_index_that_is_open_elsewhere_is_waited_for_if_the_user_says_so(index, ends, pages):
     index("create x")
     with la.Index.open("x"):
-        code, _, err = run("index add x pages.jsonl")
-    assert code == 1 and "--wait" in err
+        ends(1, "index add x pages.jsonl", "--wait")
 
 
 def test_columns_have_types(index):
@@ -71,16 +69,15 @@ def test_columns_have_types(index):
     assert pq.read_schema("all.parquet").names == ["id", "text"]
 
 
-def test_an_addition_that_fails_says_what_had_been_added(index, count, run, pages, monkeypatch):
+def test_an_addition_that_fails_says_what_had_been_added(index, count, ends, pages, monkeypatch):
     monkeypatch.setattr("lookalike.inputs.read.ROW_BYTES", 32 << 20)
     write_lines("more.jsonl", [{"text": "one more", "key": "k9"}, {"text": "x", "key": "p0"}])
     index("create x")
-    code, _, error = run("index add x pages.jsonl more.jsonl --id key")
-    assert code == 2 and "the id 'p0' is already in the index" in error
-    assert "the first 60 documents of the input were added" in error and "--replace" in error and count("x") == 60
+    said = "the id 'p0' is already in the index", "the first 60 documents of the input were added", "--replace"
+    ends(2, "index add x pages.jsonl more.jsonl --id key", *said)
+    assert count("x") == 60
     index("add x pages.jsonl more.jsonl --id key --replace")
-    code, _, error = run("index add x pages.jsonl --id key")
-    assert code == 2 and "had been added" not in error, "nothing of it was"
+    assert "had been added" not in ends(2, "index add x pages.jsonl --id key"), "nothing of it was"
 
 
 def test_the_memory_decides_how_many_documents_are_added_at_one_go(index, pages, monkeypatch):
@@ -95,13 +92,13 @@ def test_the_memory_decides_how_many_documents_are_added_at_one_go(index, pages,
     assert found[0] == found[1] and added[-1] == 60 and len(added) > 8 and max(added[:-1]) <= 10
 
 
-def test_more_documents_than_the_memory_has_room_for_are_refused(index, count, pages, run, monkeypatch):
+def test_more_documents_than_the_memory_has_room_for_are_refused(index, count, pages, ends, monkeypatch):
     """Where the memory was named; what was added before stays."""
     monkeypatch.setattr("lookalike.engines.memory.BYTES_PER_ENTRY", 8_000_000)
     monkeypatch.setattr("lookalike.engines.memory.Memory.batch", lambda self, most: 1000)
     index("create x")
-    code, _, error = run(f"index add x {pages} --id key --memory 300MB")
-    assert code == 2 and "documents need " in error and "the limit is 300 MB: raise --memory" in error
+    line = f"index add x {pages} --id key --memory 300MB"
+    error = ends(2, line, "documents need ", "the limit is 300 MB: raise --memory")
     n = count("x")
     assert 0 < n < 60 and f"the first {n} documents of the input were added" in error
     assert "60 in all" in index(f"add x {pages} --id key --replace")[0]

@@ -16,7 +16,7 @@ from lookalike.recipes.outputs import InterruptHint
 HOW = "-t 0.6 --width 1 --id id"
 
 
-def test_what_somebody_else_wrote_since_is_not_replaced(crawl, run, monkeypatch):
+def test_what_somebody_else_wrote_since_is_not_replaced(crawl, run, ends, monkeypatch):
     """And other settings need --force, which begins the job anew."""
     line, looser = (
         f"dedup w1 -t {t} --width 1 --id id -o clean.jsonl --set save_sketches=mine --work work --quiet" for t in (0.6, 0.5)
@@ -31,9 +31,8 @@ def test_what_somebody_else_wrote_since_is_not_replaced(crawl, run, monkeypatch)
     assert "clean.jsonl exists; pass --force" in run(line)[2]
     gc.collect()
     os.remove("clean.jsonl")
-    code, _, err = run(looser)
+    ends(2, looser, "holds an unfinished job with other parameters or inputs: threshold was 0.6, is 0.5")
     gc.collect()
-    assert code == 2 and "holds an unfinished job with other parameters or inputs: threshold was 0.6, is 0.5" in err
     assert run(f"{looser} --force")[0] == 0 and not os.listdir("work")
     assert "clean.jsonl exists; pass --force" in run(looser)[2]
 
