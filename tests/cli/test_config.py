@@ -17,14 +17,10 @@ def _corpus():
     write_lines("in.jsonl", TEXTS)
 
 
-def config(text, name="lookalike.toml"):
-    Path(name).write_text(text)
-
-
 @pytest.mark.parametrize("command", ["dedup", "decontaminate", "compare"])
 def test_what_is_in_force_can_be_given_back(run, command):
     code, first, _ = run(f"{command} --print-config")
-    config(first, "again.toml")
+    Path("again.toml").write_text(first)
     assert code == 0 and run(f"{command} --config again.toml --print-config")[1] == first
 
 

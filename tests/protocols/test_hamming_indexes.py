@@ -144,7 +144,7 @@ def test_what_does_not_fit_is_refused(kind, monkeypatch):
     for wrong in (margins[:, 1:], [*margins, *margins], np.where(margins == 0, np.nan, margins), margins.astype(str)):
         assert_raises(ParameterError, "margins", index.query, [1], wrong)
     assert len(index) == 3 and index.query([3], margins.tolist()).right.tolist() == [0, 1]
-    assert_raises(ParameterError, "radius", kind(radius=64).add, [1])
+    assert_raises(ParameterError, "radius", lambda: kind(radius=64).add([1]))
     for limit in (0, 1.5) if kind is HammingIndex else ():
         assert_raises(ParameterError, "limit", index.pairs, limit=limit)
     monkeypatch.setattr("lookalike.search.fingerprints.MOST_ROWS", 5)  # rows have 32 bits

@@ -6,11 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import walk as naive
-from raising import assert_raises
 from steps.made import as_shingles
 
 import lookalike as la
-from lookalike.errors import ParameterError
 from lookalike.search import Pairs
 
 thresholds = st.sampled_from([1e-9, 0.1, 0.3, 0.5, 0.6, 2 / 3, 0.75, 0.8, 0.9, 1.0])
@@ -55,12 +53,3 @@ def test_keep_equals_twin(n, raw):
     assert kept.keeper.tolist() == naive.keep(n, pairs)
     assert kept.resemblance.tolist() == [1.0 if k == d else pairs[k, d] for d, k in enumerate(kept.keeper.tolist())]
     assert kept.mask.tolist() == [k == d for d, k in enumerate(kept.keeper.tolist())]
-
-
-def test_refusals():
-    one = as_shingles([[1], []])
-    for scores in (None, [1.5], [-0.5], [float("nan")]):
-        assert_raises(ParameterError, "verify", la.decide, Pairs([0], [1], 2, None if scores is None else np.array(scores)))
-    assert_raises(ParameterError, "3 documents", la.verify, Pairs([0], [1], 3), one, threshold=0.5)
-    for threshold in (0, 1.1, float("nan")):
-        assert_raises(ParameterError, "threshold must be", la.exact_pairs, one, threshold=threshold)

@@ -159,6 +159,8 @@ def test_pairs_are_of_rows_that_are_there_in_order_with_a_resemblance():
         refused("left < right", la.decide, Pairs(left=[left], right=[right], n_rows=2, resemblance=[0.9]))
     for wrong in (np.nan, -0.1, 1.1):
         refused(r"in \[0, 1\]", la.decide, Pairs(left=[0], right=[1], n_rows=2, resemblance=[wrong]))
+    refused("verify", la.decide, Pairs([0], [1], 2))
+    refused("3 documents", la.verify, Pairs([0], [1], 3), SHINGLES, threshold=0.5)
     assert len(Pairs([], [], 0)) == Pairs([], [], 0).n_rows == 0
     for name, *values in (
         ("left", [0.0], [0, 1], 0),
@@ -201,6 +203,7 @@ def test_parameters_are_numbers_in_their_range():
     for wrong in ("0.8", None, True, np.nan, [0.8], 0, 1.5):
         refused("threshold", la.plan, threshold=wrong)
         refused("threshold", la.verify, Pairs(left=[0], right=[1], n_rows=2), SHINGLES, threshold=wrong)
+        refused("threshold must be", la.exact_pairs, SHINGLES, threshold=wrong)
     assert la.plan(threshold=np.float32(0.5)).threshold == 0.5
 
 
