@@ -75,23 +75,23 @@ def test_the_cluster_runs_what_the_driver_has(on_cluster, fits):
 
 @pytest.mark.parametrize(
     ("settings", "there"),
-    [
-        ({}, "0.4"),
-        ({"spark.executor.memory": "16g"}, "1.7"),
-        ({"spark.executor.memory": "16g", "spark.executor.cores": "1"}, None),
-        ({"spark.executor.memory": "16384", "spark.executor.memoryOverheadFactor": "0.4"}, None),
-        ({"spark.executor.memoryOverhead": "3g"}, None),
-        ({"spark.executor.memoryOverhead": "2861"}, "3.0"),
-        ({"spark.executor.memoryOverhead": "2862m"}, None),
-        ({"spark.executor.memoryOverhead": "1g", "spark.executor.pyspark.memory": "2g"}, None),
-        ({"spark.executor.memory": "16g", "spark.task.cpus": "2"}, None),
-        ({"spark.master": "spark://host:7077"}, None),
-    ],
-    ids=str,
+    {
+        "": "0.4",
+        "spark.executor.memory=16g": "1.7",
+        "spark.executor.memory=16g spark.executor.cores=1": None,
+        "spark.executor.memory=16384 spark.executor.memoryOverheadFactor=0.4": None,
+        "spark.executor.memoryOverhead=3g": None,
+        "spark.executor.memoryOverhead=2861": "3.0",
+        "spark.executor.memoryOverhead=2862m": None,
+        "spark.executor.memoryOverhead=1g spark.executor.pyspark.memory=2g": None,
+        "spark.executor.memory=16g spark.task.cpus=2": None,
+        "spark.master=spark://host:7077": None,
+    }.items(),
 )
 def test_too_little_memory_beside_the_heap_is_said(settings, there):
     for master in ("yarn", "k8s://https://host:6443"):
-        said = memory_lacking(session_of({"spark.master": master, "spark.executor.cores": "2"} | settings), 1_500_000_000)
+        given = dict(setting.split("=") for setting in f"spark.master={master} spark.executor.cores=2 {settings}".split())
+        said = memory_lacking(session_of(given), 1_500_000_000)
         if there is None:
             assert said is None
         else:

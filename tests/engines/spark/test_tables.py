@@ -143,7 +143,7 @@ def test_only_tasks_read_texts(small, tmp_path):
 def pairs_and_components(engine):
     ranked(engine, bytes=[100] * 6)
     pairs = engine.materialize(engine.rows(pa.table({"left": [0, 1, 3], "right": [1, 2, 4]})), "pairs")
-    return pairs, SparkEngine.components.__get__(engine)(pairs)
+    return pairs, SparkEngine.components(engine, pairs)
 
 
 def test_components_too_large_for_driver_or_task_are_left_out(engine, monkeypatch):
@@ -151,10 +151,10 @@ def test_components_too_large_for_driver_or_task_are_left_out(engine, monkeypatc
     assert rows_of(closed) == [(0, 0, []), (0, 1, [0]), (0, 2, [1]), (3, 3, []), (3, 4, [3])]
     for most, roots, open_pairs in ((300, {0, 3}, []), (299, {3}, [(0, 1), (1, 2)])):
         monkeypatch.setattr("lookalike.engines.spark.tables.COMPONENT_BYTES", most)
-        closed = SparkEngine.components.__get__(engine)(pairs)
+        closed = SparkEngine.components(engine, pairs)
         assert {row[0] for row in rows_of(closed)} == roots and rows_of(
             engine.join(pairs, closed, "left", "anti")
         ) == open_pairs
     for most in (72 * 3 + 32 * 6, 72 * 3 + 32 * 6 - 1):
         monkeypatch.setattr("lookalike.engines.spark.tables.DRIVER_BYTES", most)
-        assert (SparkEngine.components.__get__(engine)(pairs) is None) == (most < 72 * 3 + 32 * 6)
+        assert (SparkEngine.components(engine, pairs) is None) == (most < 72 * 3 + 32 * 6)
