@@ -63,10 +63,10 @@ def test_each_reader_gets_its_own_words(run):
         assert "--" not in str(raised.value)
 
 
-def crowd(words, rows=40):
+def crowd(words):
     """Documents of a long header and so many words of their own."""
     header = " ".join(f"header{i}" for i in range(10 * words))
-    return write_lines("x.jsonl", (f"{header} {' '.join(f'w{n}-{k}' for k in range(words))}" for n in range(rows)))
+    return write_lines("x.jsonl", (f"{header} {' '.join(f'w{n}-{k}' for k in range(words))}" for n in range(40)))
 
 
 def test_crowds_are_helped_by_options_that_there_are(run):

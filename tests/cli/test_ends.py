@@ -53,21 +53,21 @@ def test_closed_streams_do_no_harm(closed):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full is a thing of Linux")
-@pytest.mark.parametrize(("how", "what"), [("--json", "standard output or error"), ("-o -", "standard output")])
-def test_a_standard_output_that_cannot_be_written_is_an_error(how, what):
-    with open("/dev/full", "w") as full:
-        done = ended(f"dedup in.jsonl {how}", stdout=full)
-    assert done.returncode == 1 and f"error: {what} cannot be written: No space left on device\n" in done.stderr
-    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+def test_a_standard_output_that_cannot_be_written_is_an_error():
+    for how, what in (("--json", "standard output or error"), ("-o -", "standard output")):
+        with open("/dev/full", "w") as full:
+            done = ended(f"dedup in.jsonl {how}", stdout=full)
+        assert done.returncode == 1 and f"error: {what} cannot be written: No space left on device\n" in done.stderr
+        assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
 
 
-@pytest.mark.parametrize("how", ["--json", "-o - --quiet"])
-def test_a_reader_that_leaves_ends_the_program_silently(how):
-    read, write = os.pipe()
-    os.close(read)
-    done = ended(f"dedup in.jsonl {how}", stdout=write)
-    os.close(write)
-    assert (done.returncode, done.stderr) == (1, "")
+def test_a_reader_that_leaves_ends_the_program_silently():
+    for how in ("--json", "-o - --quiet"):
+        read, write = os.pipe()
+        os.close(read)
+        done = ended(f"dedup in.jsonl {how}", stdout=write)
+        os.close(write)
+        assert (done.returncode, done.stderr) == (1, "")
 
 
 @pytest.fixture

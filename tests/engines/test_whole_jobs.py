@@ -192,8 +192,7 @@ def test_documents_with_many_partners_are_compared_with_a_few_at_a_time(case, mo
 
 
 @pytest.mark.parametrize("case", one_in(3, ["crowds", "crowds and all", "largest"]))
-@pytest.mark.parametrize("kind", [FRAMES])
-def test_tasks_that_hold_a_few_rows(case, kind, monkeypatch):
+def test_tasks_that_hold_a_few_rows(case, monkeypatch):
     """All larger buckets are sorted on the disk, and large groups of links come in parts."""
     for name, size in {"BUCKET_BYTES": 2000, "RUN_BATCH_BYTES": 500, "BATCH_BYTES": 700, "MOST_RUNS": 3}.items():
         monkeypatch.setattr(spark_sorting, name, size)
@@ -201,7 +200,7 @@ def test_tasks_that_hold_a_few_rows(case, kind, monkeypatch):
     monkeypatch.setattr("lookalike.engines.spark.packs.HELD_BYTES", 2000)
     files, made = [], spark_sorting._own_file
     monkeypatch.setattr(spark_sorting, "_own_file", lambda: files.append(made()) or files[-1])
-    same(told(case, 0, **prepare(kind, monkeypatch)), expected(case, 0))
+    same(told(case, 0, **prepare(FRAMES, monkeypatch)), expected(case, 0))
     assert len(files) > 10 and all(file.closed for file in files)
 
 

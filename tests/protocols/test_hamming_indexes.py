@@ -32,7 +32,7 @@ def exact_indexes(radius, bits):
 def test_exact_indexes_equal_the_oracle(rng):
     made = product([32, 64, 128], [0, 1, 3, 4], [0, 1, 2, 63, 64, 65, 600])
     cases = [(bits, radius, planted(rng, n, bits, radius)) for bits, radius, n in made]
-    cases += [(64, 3, rng.integers(0, most, (400, 1), dtype="uint64")) for most in (1, 1 << 32)]  # equal, in one bucket
+    cases += [(64, 3, rng.integers(0, most, (400, 1), "uint64")) for most in (1, 1 << 32)]  # equal, in one bucket
     for bits, radius, words in cases:
         n = len(words)
         queries = np.concatenate([words[: n // 2], planted(rng, 20, bits, radius)])
@@ -64,7 +64,7 @@ def test_chosen_tables_are_exact_at_size(rng, radius, bits):
 
 def test_answered_queries_are_not_asked_again_in_later_segments(rng):
     """By the fingerprints compared: a segment that is scanned compares all of its own with each query that it is asked."""
-    words = rng.integers(0, 1 << 64, 9000, dtype="uint64")
+    words = rng.integers(0, 1 << 64, 9000, "uint64")
     index = HammingIndex(radius=3).add(words[:8000])
     queries = np.concatenate([words[:300], ~words[:5]])  # the last five have no answer
     index.first(queries)
@@ -78,7 +78,7 @@ def test_answered_queries_are_not_asked_again_in_later_segments(rng):
 
 
 def test_wanted_recall_is_reached(rng):
-    words = rng.integers(0, 1 << 64, 30_000, dtype="uint64")
+    words = rng.integers(0, 1 << 64, 30_000, "uint64")
     flipped = np.argsort(rng.random((8000, 64)))[:, :3].astype("uint64")
     queries = words[:8000] ^ (np.uint64(1) << flipped).sum(1, dtype="uint64")
     for recall in (0.9, 0.99):

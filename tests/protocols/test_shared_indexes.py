@@ -20,7 +20,7 @@ MAKERS = {
 
 
 def random_words(rng, *shape):
-    return rng.integers(0, 1 << 64, shape, dtype="uint64")
+    return rng.integers(0, 1 << 64, shape, "uint64")
 
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)

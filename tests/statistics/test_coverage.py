@@ -50,7 +50,7 @@ def check_cell(rng, kind, size, slots, resemblance, ratio, pairs, likely):
     scheme, packing = kind[0], PACKINGS[kind[1]]
     common = min(size, round((1 + ratio) * size * resemblance / (1 + resemblance)))
     union = (1 + ratio) * size - common
-    pool = rng.integers(0, 1 << 63, (pairs, union), dtype="uint64")
+    pool = rng.integers(0, 1 << 63, (pairs, union), "uint64")
     sets = np.concatenate([pool[:, :size], pool[:, size - common :]], 1)
     offsets = np.concatenate([[0], np.cumsum(np.tile([size, ratio * size], pairs))])
     signed = SCHEMES[scheme](permutations=slots).sign(Shingles(sets.ravel(), offsets))

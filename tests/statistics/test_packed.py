@@ -98,7 +98,7 @@ def test_bits_of_filled_bins_are_mixed_with_their_place(rng):
 
 def test_raw_bins_merge_and_filled_ones_do_not(rng):
     """As slots of hashes do, and those of samples do not."""
-    values = rng.integers(0, 1 << 64, 50, dtype="uint64")
+    values = rng.integers(0, 1 << 64, 50, "uint64")
     some = [Shingles(v, np.array([0, len(v)])) for v in (values[:30], values[20:], values)]
     for scheme in (OnePermutation, FastSimilarity, MinHash):
         one, two, both = map(scheme(permutations=64, seed=2).sign, some)

@@ -9,7 +9,7 @@ from raising import assert_raises
 
 from lookalike.errors import ParameterError
 
-pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytest.importorskip("pyspark")
 from object_store import held, put_folder
 from toy_frames import ToySession, decisions_of
 

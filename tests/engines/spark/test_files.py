@@ -13,7 +13,7 @@ from raising import assert_raises
 
 from lookalike.engines.spark.files import WRITTEN, TableFiles, rows_of, write_rows
 
-pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytest.importorskip("pyspark")
 
 ORDERS = whole("order")
 

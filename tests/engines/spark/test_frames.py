@@ -9,7 +9,7 @@ from raising import assert_raises
 
 from lookalike.errors import InputDataError, ParameterError
 
-pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytest.importorskip("pyspark")
 from toy_frames import ToySession, decisions_of
 
 import lookalike as la

@@ -9,11 +9,11 @@ from lookalike.values.arrow import to_numpy
 from lookalike.values.tables import LINKS
 
 
-def buckets_of(by, cut=100, **more):
+def buckets_of(by, **more):
     """How many rows go to each bucket that gets some."""
     columns = {"by": pa.array(by, "int64")} | more
-    buckets, n = Packing(by="by", cut=cut, schema=LINKS, parted="parts" if more else None).bucket_of(pa.record_batch(columns))
-    assert n == cut
+    buckets, n = Packing(by="by", cut=100, schema=LINKS, parted="parts" if more else None).bucket_of(pa.record_batch(columns))
+    assert n == 100
     return [n for n in np.bincount(buckets).tolist() if n]
 
 

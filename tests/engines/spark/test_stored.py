@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from raising import assert_raises
 
-pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytest.importorskip("pyspark")
 from toy_frames import ToySession
 
 from lookalike.engines.spark.engine import SparkEngine
