@@ -12,6 +12,7 @@ import pytest
 from json_lines import write_lines
 from object_store import put_folder
 from raising import assert_raises
+from samples import words
 
 import lookalike as la
 from lookalike.cli.config import PRESETS
@@ -20,7 +21,7 @@ from lookalike.cli.plan import plan
 from lookalike.cli.spark import check_options
 from lookalike.errors import ParameterError, TooManyRemovedError
 
-PAGE = " ".join(f"word{i}" for i in range(40))
+PAGE = words("word", 40)
 
 
 def test_presets_decide_what_is_not_given(run):

@@ -2,8 +2,9 @@
 
 import pyarrow.parquet as pq
 from json_lines import write_lines
+from samples import words
 
-PAGE = " ".join(f"word{i}" for i in range(40))
+PAGE = words("word", 40)
 
 
 def test_matches_have_types_where_nothing_matches(run):

@@ -9,10 +9,11 @@ import pyarrow as pa
 import pytest
 from cli.commands import process
 from json_lines import read_lines, write_lines
+from samples import words
 
 import lookalike as la
 
-TEXT = " ".join(f"word{i}" for i in range(60))
+TEXT = words("word", 60)
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from json_lines import write_lines
+from samples import words
 
 import lookalike as la
 
@@ -30,7 +31,7 @@ def count(index):
 
 @pytest.fixture
 def pages():
-    texts = (" ".join(f"w{i}x{j}" for j in range(20)) for i in range(60))
+    texts = (words(f"w{i}x", 20) for i in range(60))
     return write_lines("pages.jsonl", ({"text": text, "key": f"p{i}"} for i, text in enumerate(texts)))
 
 

@@ -12,13 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 from cli.commands import process, status
 from json_lines import write_lines
+from samples import words
 
 import lookalike as la
 
 NASTY = "\x1b]0;x\x07\x9b2J\x7f\u202egpj\u2066\u200b\ufeff\u061c\n\rerror: all is well"
 SHOWN = r"\x1b]0;x\x07\x9b2J\x7f\u202egpj\u2066\u200b\ufeff\u061c\n\rerror: all is well"
 IDS = [f"{NASTY}{i}" for i in range(3)]
-TEXT = " ".join(f"word{i}" for i in range(60))
+TEXT = words("word", 60)
 
 
 @pytest.fixture(autouse=True)

@@ -50,8 +50,7 @@ def test_every_method_equals_the_oracle(rng, bits, threads, batches):
     words = planted(rng, sum(batches), bits, 3, 2 / 3)
     queries = np.concatenate([words[-200:], planted(rng, 50, bits, 3, 2 / 3)])
     file = FingerprintFile("seen.fps", bits=bits)
-    starts = np.cumsum([0, *batches])
-    for start, count in zip(starts, batches, strict=False):
+    for start, count in zip(np.cumsum([0, *batches]), batches, strict=False):
         assert file.append(words[start : start + count]) == start
     file = FingerprintFile("seen.fps", bits=bits)
     assert len(file) == len(words) and all_of("seen.fps", bits) == words.tolist()

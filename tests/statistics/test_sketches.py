@@ -23,8 +23,7 @@ def test_variance_of_minhash(rng):
     """R (1 - R) / k, to the precision of a variance of 4000 replicates: four standard errors."""
     for union in (8, 32, 400):
         shingles, exact = pairs_of_sets(rng, 4000, union, 0.5)
-        found = estimated(MinHash(permutations=128, seed=11).sign(shingles))
-        agrees(found, exact, exact * (1 - exact) / 128)
+        agrees(estimated(MinHash(permutations=128, seed=11).sign(shingles)), exact, exact * (1 - exact) / 128)
 
 
 def test_variance_of_fast_similarity_is_that_of_the_simulation(rng):

@@ -3,7 +3,7 @@
 from itertools import chain, groupby
 from unittest.mock import patch
 
-from cut_tables import cut_rows, cuts, whole
+from cut_tables import cut_rows, cuts, rows_of, whole
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +16,7 @@ def test_pieces_hold_all_rows_and_whole_groups(raw, cut, limit, grouped):
     batches = cut_rows(rows, whole("key", "weight", "order"), cut)
     with patch("lookalike.steps.batches.PIECE_WEIGHT", limit):
         made = list(pieces.gather(batches, lambda batch: pieces.ints(batch, "weight"), "key" if grouped else None))
-    found = [[tuple(row.values()) for row in batch.to_pylist()] for batch in made]
+    found = [rows_of([batch]) for batch in made]
     assert list(chain.from_iterable(found)) == rows and all(found)
     for piece in found:
         units = [list(group) for _, group in groupby(piece, key=lambda row: row[0] if grouped else row[2])]

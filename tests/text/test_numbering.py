@@ -38,8 +38,7 @@ def numbered_twin(texts, shingling):
 def check(texts, shingling, key, cuts=()):
     """Number texts in pieces, as the twin does."""
     known, found, found_sizes = numbering(shingling, key), [], []
-    bounds = [0, *sorted(min(cut, len(texts)) for cut in cuts), len(texts)]
-    for begin, end in pairwise(bounds):
+    for begin, end in pairwise([0, *sorted(min(cut, len(texts)) for cut in cuts), len(texts)]):
         numbers, offsets = known.number(from_strings(texts[begin:end]))
         assert numbers.dtype == np.int32 and offsets[0] == 0
         found += numbers.tolist()

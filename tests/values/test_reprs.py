@@ -2,13 +2,14 @@
 
 import numpy as np
 from listing import find_pairs
+from samples import words
 
 import lookalike as la
 from lookalike.search import Pairs
 from lookalike.sketches import BBit, MinHash, SimHash, WeightedSets
 from lookalike.wording import Brief, html_table
 
-TEXTS = [" ".join(f"word{i}" for i in range(60)), " ".join(f"word{i}" for i in range(61)), "something else that is not alike"]
+TEXTS = [words("word", 60), words("word", 61), "something else that is not alike"]
 SHINGLES = la.shingle(TEXTS)
 SIGNATURES = MinHash(permutations=128).sign(SHINGLES)
 ONE = Pairs(left=[0], right=[1], n_rows=3)

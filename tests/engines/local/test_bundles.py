@@ -5,9 +5,8 @@ from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
-from cut_tables import cut_rows, cuts
+from cut_tables import cut_rows, cuts, rows_of
 from engine_rows import components
-from engines.local.stored_rows import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 

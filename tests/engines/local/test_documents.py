@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from raising import assert_raises
+from samples import words
 
 from lookalike.engines.local.documents import Documents
 from lookalike.errors import InputDataError
@@ -71,15 +72,15 @@ def test_documents_go_on_after_a_mark_and_are_read_again_from_any_row_on(folder,
 @pytest.mark.parametrize("on_disk", [False, True])
 def test_pages_are_turned_into_text_once(tmp_path, monkeypatch, on_disk):
     """On the disk as they come, or when all is moved there."""
-    words = " ".join(f"word{i}" for i in range(60))
-    pages = [f"<html><body><main><p>{words} {i}</p></main></body></html>" for i in range(5)]
+    own = words("word", 60)
+    pages = [f"<html><body><main><p>{own} {i}</p></main></body></html>" for i in range(5)]
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": page}) + "\n" for page in pages))
     count, extract = [], html.read_page
     monkeypatch.setattr(html, "read_page", lambda *page: count.append(1) or extract(*page))
     monkeypatch.setattr(Workspace, "on_disk", on_disk)
     documents, _ = opened(tmp_path, pages="main")
     texts = texts_in(documents.batches())
-    assert [words in text and text.strip().endswith(str(i)) for i, text in enumerate(texts)] == [True] * 5
+    assert [own in text and text.strip().endswith(str(i)) for i, text in enumerate(texts)] == [True] * 5
     if not on_disk:
         documents.release_texts()
     for begin in range(6):

@@ -28,8 +28,7 @@ def sketches(rng, engine):
 
 def test_pairs_share_one_copy_of_all_bytes(engine, sketches):
     pairs = engine.rows(pa.table({"left": [0, 1], "right": [2, 3]}))
-    both = engine.join(engine.join(pairs, sketches, "left", "inner"), sketches, "right", "inner")
-    (batch,) = both.batches()
+    (batch,) = engine.join(engine.join(pairs, sketches, "left", "inner"), sketches, "right", "inner").batches()
     (part,) = (engine.workspace.get(name) for name in sketches.parts)
     for side in ("left", "right"):
         assert batch[f"{side}_code"].dictionary.buffers()[1].address == part["code"].ctypes.data

@@ -53,7 +53,6 @@ def test_sifting_changes_no_decision(texts, monkeypatch, tmp_path, keep, threads
     assert any(name.startswith("sifted") for name in stored)
     assert found.decisions.equals(whole.decisions) and found.pairs.equals(whole.pairs)
     assert not list((tmp_path / "work").glob(f"{local_slices.BLOCKS}*")), "they are gone once all is sifted"
-    strict = found.rethreshold(0.85)
-    assert strict.decisions.equals(whole.rethreshold(0.85).decisions)
+    assert found.rethreshold(0.85).decisions.equals(whole.rethreshold(0.85).decisions)
     found.close()
     assert la.pairs(texts, threads=threads, **SETTINGS).equals(listed) and "sifted" in stored, "all pairs, too"

@@ -4,7 +4,8 @@ from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
-from engines.local.stored_rows import rows_of, stored
+from cut_tables import rows_of
+from engines.local.stored_rows import stored
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -4,7 +4,8 @@ from contextlib import suppress
 from unittest.mock import patch
 
 import pyarrow as pa
-from engines.local.stored_rows import local_engine, rows_of
+from cut_tables import rows_of
+from engines.local.stored_rows import local_engine
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -6,8 +6,8 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
-from cut_tables import cuts, whole
-from engines.local.stored_rows import rows_of, stored
+from cut_tables import cuts, rows_of, whole
+from engines.local.stored_rows import stored
 from hypothesis import given
 from hypothesis import strategies as st
 from raising import assert_raises

@@ -40,8 +40,7 @@ def taken(held, *rows):
 def spilled(rows, cuts, partition, limit):
     """A workspace with texts of some rows."""
     space = Workspace()
-    spilling = Spilling(space, np.array(partition, "int32"), limit)
-    spilling.take_all(chunks(rows, cuts), lambda: None)
+    Spilling(space, np.array(partition, "int32"), limit).take_all(chunks(rows, cuts), lambda: None)
     return space
 
 

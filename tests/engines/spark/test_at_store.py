@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from raising import assert_raises
+from samples import words
 
 from lookalike.errors import ParameterError
 
@@ -16,7 +17,7 @@ from toy_frames import ToySession, decisions_of
 import lookalike as la
 from lookalike.engines.spark import engine as engine_module
 
-LONG = [" ".join(f"w{k}x{i}" for i in range(60)) for k in range(12)]
+LONG = [words(f"w{k}x", 60) for k in range(12)]
 TEXTS = [f"{LONG[i % 12]} {'more ' * (i % 3)}" for i in range(90)] + ["", "", "one of a kind"]
 TOLD = ("position", "id", "kept", "reason", "duplicate_of", "resemblance")
 

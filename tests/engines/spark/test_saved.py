@@ -97,8 +97,7 @@ def kept_of(found, table):
 def assert_whole(folder):
     """There is what the description names, and no more."""
     names = held(folder)
-    described = json.loads(names[DESCRIPTION])
-    rows = [file["name"] for file in described["files"]]
+    rows = [file["name"] for file in json.loads(names[DESCRIPTION])["files"]]
     assert set(names) == {DESCRIPTION, SIDECAR, "secret", *rows}
     assert all(name.startswith(f"{ROWS}/") for name in rows) and rows == sorted(rows)
     assert {*json.loads(names[SIDECAR])["files"]} == {DESCRIPTION, "secret", f"{ROWS}/", *rows}

@@ -51,8 +51,7 @@ def test_a_session_of_our_own_has_what_tasks_need_and_leaves_that_of_the_user_al
 
 
 def test_a_session_of_connect_is_taken_as_it_is():
-    kind = type("SparkSession", (SimpleNamespace,), {"__module__": "pyspark.sql.connect.session"})
-    session = kind(conf=None)
+    session = type("SparkSession", (SimpleNamespace,), {"__module__": "pyspark.sql.connect.session"})(conf=None)
     assert own_session(session) is session
     with planned_once(session):
         check_versions(session)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from cut_tables import cut_rows, cuts, whole
+from cut_tables import cut_rows, cuts, rows_of, whole
 from hypothesis import given
 from hypothesis import strategies as st
 from raising import assert_raises
@@ -37,7 +37,7 @@ def sorted_rows(found, sorting):
         made = list(sorter.batches())
         assert not list(sorter.batches())
     assert all(batch.schema == sorting.schema and len(batch) for batch in made)
-    return [tuple(row.values()) for batch in made for row in batch.to_pylist()]
+    return rows_of(made)
 
 
 @given(st.sampled_from(sorted(VALUES)), st.data(), st.integers(1, 2), st.booleans(), cuts, st.integers(1, 400), st.integers(1, 999),

@@ -106,8 +106,7 @@ def test_texts_are_read_from_the_pieces_of_inputs_and_those_that_changed_are_ref
     texts, known = inputs
     assert len(texts.units) > 3
     for some in (sorted(known), sorted(known)[1::4], [7, 7, 1 << SOURCE_BITS]):
-        found = wanted(places_in(texts, some, [2]), texts)
-        assert [text.decode() for _, text in found] == [known[place] for place in some]
+        assert [text.decode() for _, text in wanted(places_in(texts, some, [2]), texts)] == [known[place] for place in some]
     gone = [(len(texts.units) - 1, texts.units[-1].start + 3)]
     assert_raises(InputDataError, r"b\.jsonl, row \d+: the row is no longer there; run again", wanted, gone, texts)
     os.utime(tmp_path / "b.jsonl", (1, 1))
