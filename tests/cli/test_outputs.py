@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from samples import one_in
@@ -16,15 +17,12 @@ from lookalike.recipes.outputs import InterruptHint
 HOW = "-t 0.6 --width 1 --id id"
 
 
-def test_what_somebody_else_wrote_since_is_not_replaced(crawl, run, ends, monkeypatch):
+def test_what_somebody_else_wrote_since_is_not_replaced(crawl, run, ends):
     """And other settings need --force, which begins the job anew."""
     line, looser = (
         f"dedup w1 -t {t} --width 1 --id id -o clean.jsonl --set save_sketches=mine --work work --quiet" for t in (0.6, 0.5)
     )
-    with monkeypatch.context() as patch:
-        patch.setattr(
-            "lookalike.results.result.Result.save_sketches", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)
-        )
+    with patch("lookalike.results.result.Result.save_sketches", side_effect=KeyboardInterrupt):
         assert run(line)[0] == 130
     gc.collect()  # the traceback held the folder
     Path("clean.jsonl").write_bytes(b"changed")

@@ -58,14 +58,14 @@ def decided(folder, data, against=None, parts=3, **given):
         )
 
 
-def rows_of(table, names):
-    return sorted(zip(*(table[name].to_pylist() for name in names), strict=True))
+def pairs_of(table):
+    return sorted(zip(*(table[name].to_pylist() for name in PAIR), strict=True))
 
 
 def equal(found, wanted):
     """Hold what was said on frames against what was said of tables."""
     assert found[0].equals(wanted.decisions.select(TOLD))
-    assert rows_of(found[1], PAIR) == rows_of(wanted.pairs, PAIR)
+    assert pairs_of(found[1]) == pairs_of(wanted.pairs)
     for name in ("documents", "kept", "exact_duplicates", "near_duplicates", "empty", "candidate_pairs", "recall_vouched"):
         assert getattr(found[2], name) == getattr(wanted.summary, name), name
 
@@ -116,7 +116,7 @@ def test_how_rows_lie_in_a_frame_and_tasks_that_fail_change_nothing(tmp_path, mo
             monkeypatch.setattr("lookalike.engines.spark.engine.ROWS_OF_A_TASK", 5)
             monkeypatch.setattr("lookalike.engines.spark.engine.TEXTS_OF_A_TASK", 5)
         found = decided(tmp_path, shuffled, parts=5, batch_rows=3, n_tasks=6, fails_first=True, is_old=is_old, **given)
-        assert found[0].equals(wanted[0]) and rows_of(found[1], PAIR) == rows_of(wanted[1], PAIR)
+        assert found[0].equals(wanted[0]) and pairs_of(found[1]) == pairs_of(wanted[1])
 
 
 def test_what_is_left_of_each_frame(tmp_path):

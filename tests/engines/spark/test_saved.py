@@ -3,6 +3,7 @@
 import json
 import random
 from contextlib import closing
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -175,14 +176,14 @@ def test_what_is_refused(files, tables, tmp_path):
     assert not list(tmp_path.glob(".seen*"))
 
 
-def test_saves_that_are_killed_late_or_not_allowed(bucket, monkeypatch):
+def test_saves_that_are_killed_late_or_not_allowed(bucket):
     """What one leaves is no folder of sketches, and the next one replaces it; one that is whole it replaces on demand alone."""
     table, seen = weeks(1, 20)[0], bucket / "history"
     session = ToySession(**SESSION | {"n_tasks": 2})
     with closing(la.dedup(session.frame(table, 3), engine=session, work=str(bucket / "work"), **HOW)) as result:
-        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-            patched.setattr("lookalike.files.store.OutputObjects.take", stopped)  # all tasks have written, each of them twice
-            result.save_sketches(str(seen / "w0"))
+        with patch("lookalike.files.store.OutputObjects.take", side_effect=KeyboardInterrupt):
+            # all tasks have written, each of them twice
+            assert_raises(KeyboardInterrupt, "", result.save_sketches, str(seen / "w0"))
         left = set(held(seen / "w0"))
         assert PLANNED in left and DESCRIPTION not in left and len(left) > 3 and saved_in(str(seen)) == []
         result.save_sketches(str(seen / "w0"))
@@ -194,7 +195,3 @@ def test_saves_that_are_killed_late_or_not_allowed(bucket, monkeypatch):
         result.save_sketches(str(seen / "w0"), force=True)
         assert not set(before) & {f"w0/{name}" for name in assert_whole(seen / "w0")}
         assert_raises(ParameterError, "wasb://lake/history: no store is known", result.save_sketches, "wasb://lake/history")
-
-
-def stopped(*args):
-    raise KeyboardInterrupt

@@ -23,10 +23,8 @@ VALUES = {"strings": (pa.large_string(), st.text(max_size=3)), "digests": (pa.bi
 
 
 def limited(patch, held=100, batch=300, runs=3):
-    patch.setattr(spark_sorting, "BUCKET_BYTES", held)
-    patch.setattr(spark_sorting, "RUN_BATCH_BYTES", batch)
-    patch.setattr(spark_sorting, "BATCH_BYTES", batch)
-    patch.setattr(spark_sorting, "MOST_RUNS", runs)
+    for name, size in {"BUCKET_BYTES": held, "RUN_BATCH_BYTES": batch, "BATCH_BYTES": batch, "MOST_RUNS": runs}.items():
+        patch.setattr(spark_sorting, name, size)
 
 
 def sorted_rows(found, sorting):
