@@ -12,7 +12,7 @@ cuts = st.lists(st.integers(0, 40), max_size=6)
 
 def whole(*names):
     """A schema of columns of integers."""
-    return pa.schema([(name, pa.int64()) for name in names])
+    return pa.schema([(name, "int64") for name in names])
 
 
 def columns_of(rows, schema):
