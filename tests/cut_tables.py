@@ -12,7 +12,7 @@ cuts = st.lists(st.integers(0, 40), max_size=6)
 
 def whole(*names):
     """A schema of columns of integers."""
-    return pa.schema([(name, pa.int64()) for name in names])
+    return pa.schema([(name, "int64") for name in names])
 
 
 def columns_of(rows, schema):
@@ -37,7 +37,11 @@ def cut_rows(rows, schema, cuts=()):
     return batches(columns_of(rows, schema), schema, cuts)
 
 
+def rows_of(batches):
+    """The rows of batches as tuples."""
+    return [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
+
+
 def run(step, rows, **arguments):
-    """Run a step that has been pickled; return its rows as tuples."""
-    bound = pickle.loads(pickle.dumps(partial(step, **arguments)))
-    return [tuple(row.values()) for batch in bound(rows) for row in batch.to_pylist()]
+    """Run a step that has been pickled; return its rows."""
+    return rows_of(pickle.loads(pickle.dumps(partial(step, **arguments)))(rows))

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from lookalike.values.tables import SOURCE_BITS
 
 integer = pa.int64()
-SKETCHES = pa.schema([("position", integer), ("bytes", integer), ("digest", pa.binary(16)), ("id", pa.large_string()),
-                      ("priority", pa.large_binary()), ("empty", pa.bool_()), ("keys", pa.list_(integer, 2))])  # fmt: skip
-MET = pa.schema([("left", integer), ("right", integer), ("flag", pa.bool_()), ("score", pa.float64())])
+SKETCHES = pa.schema([("position", integer), ("bytes", integer), ("digest", pa.binary(16)), ("id", "large_string"),
+                      ("priority", "large_binary"), ("empty", "bool"), ("keys", pa.list_(integer, 2))])  # fmt: skip
+MET = pa.schema([("left", integer), ("right", integer), ("flag", "bool"), ("score", "float64")])
 each_kind = pytest.mark.parametrize("kind", WITH_SPARK)
 quick = settings(max_examples=8, phases=[Phase.explicit, Phase.generate])
 numbers = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 50), st.booleans(), st.floats(0, 1)), max_size=80)

@@ -7,7 +7,7 @@ from lookalike.search import FingerprintFile
 
 def planted(rng, n, bits, radius, share=1 / 3, least=0):
     """Random fingerprints; the last ones, a ``share`` of them, are others with ``least`` to radius + 1 bits flipped."""
-    words = rng.integers(0, 1 << 64, (n, (bits + 63) // 64), dtype=np.uint64)
+    words = rng.integers(0, 1 << 64, (n, (bits + 63) // 64), "uint64")
     if bits % 64:
         words[:, -1] &= np.uint64((1 << (bits % 64)) - 1)
     first = n - int(n * share)
@@ -38,7 +38,7 @@ def check_first(first, expected):
 
 def of_margins(sums):
     """Fingerprints of 64 bits, those of the sums that are above 0."""
-    return np.packbits(sums > 0, axis=1, bitorder="little").view(np.uint64)[:, 0]
+    return np.packbits(sums > 0, axis=1, bitorder="little").view("uint64")[:, 0]
 
 
 def file_of(path, *batches, bits=64):

@@ -1,8 +1,13 @@
-"""Samples of the products of what tests vary in."""
+"""Samples of the products of what tests vary in, and texts of numbered words."""
 
 from itertools import product
 
 import pytest
+
+
+def words(name, n):
+    """A text of so many words."""
+    return " ".join(f"{name}{i}" for i in range(n))
 
 
 def one_in(n, *axes):

@@ -11,9 +11,9 @@ def pairs_of_sets(rng, n_pairs, union, resemblance, structured=False):
     left = common + (union - common) // 2
     rows = []
     for _ in range(n_pairs):
-        pool = rng.integers(0, 1 << 63, union, dtype=np.uint64)
+        pool = rng.integers(0, 1 << 63, union, dtype="uint64")
         if structured:
-            pool[:common] = np.arange(common, dtype=np.uint64) + rng.integers(0, 1 << 40, dtype=np.uint64)
+            pool[:common] = np.arange(common, dtype="uint64") + rng.integers(0, 1 << 40, dtype="uint64")
         rows += [pool[:left], np.concatenate([pool[:common], pool[left:]])]
     offsets = np.cumsum([0, *map(len, rows)])
     return la.sketches.Shingles.from_arrays(np.concatenate(rows), offsets), common / union

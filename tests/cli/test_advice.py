@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from json_lines import write_lines
+from raising import assert_raises
+from samples import words
 
 import lookalike as la
 from lookalike.errors import from_caller
@@ -62,10 +64,10 @@ def test_each_reader_gets_its_own_words(run):
         assert "--" not in str(raised.value)
 
 
-def crowd(words, rows=40):
+def crowd(size):
     """Documents of a long header and so many words of their own."""
-    header = " ".join(f"header{i}" for i in range(10 * words))
-    return write_lines("x.jsonl", (f"{header} {' '.join(f'w{n}-{k}' for k in range(words))}" for n in range(rows)))
+    header = words("header", 10 * size)
+    return write_lines("x.jsonl", (f"{header} {words(f'w{n}-', size)}" for n in range(40)))
 
 
 def test_crowds_are_helped_by_options_that_there_are(run):
@@ -80,11 +82,11 @@ def test_crowds_are_helped_by_options_that_there_are(run):
 
 def test_recall_1_is_named_where_it_is_likely_to_take_less_time(run):
     """Half of the documents in crowds, and texts that are short."""
-    for more, words, advised in (
+    for more, size, advised in (
         ("", 8, True), ("--unit char", 8, True), ("--set bands=20 --set rows=4", 8, True), ("", 200, False),
         ("--set verify=sketch", 8, False), ("--measure containment", 8, False), ("--recall 1", 8, False),
     ):  # fmt: skip
-        code, out, _ = run(f"dedup {crowd(words)} --set max_bucket=5 -t 0.9 {more}")
+        code, out, _ = run(f"dedup {crowd(size)} --set max_bucket=5 -t 0.9 {more}")
         assert code == 0 and ("often take less time with --recall 1" in out) is advised
 
 
@@ -131,8 +133,8 @@ def test_an_error_leads_to_the_line_of_its_caller(monkeypatch):
 
 
 def test_an_argument_that_is_missing_is_said_of_the_function():
-    with pytest.raises(TypeError, match=r"^decontaminate\(\) missing 1 required keyword-only argument: 'against'$"):
-        la.decontaminate(["one two three"])
+    missing = r"^decontaminate\(\) missing 1 required keyword-only argument: 'against'$"
+    assert_raises(TypeError, missing, la.decontaminate, ["one two three"])
     with pytest.raises(TypeError, match="concatenate") as raised:
         from_caller(lambda: "" + 1)()
     assert len(raised.traceback) == 3  # of Python itself, with all lines

@@ -11,22 +11,24 @@ import click
 import pytest
 from json_lines import write_lines
 from object_store import put_folder
+from raising import assert_raises
+from samples import words
 
 import lookalike as la
 from lookalike.cli.config import PRESETS
 from lookalike.cli.messages import fitted
 from lookalike.cli.plan import plan
 from lookalike.cli.spark import check_options
+from lookalike.errors import ParameterError, TooManyRemovedError
 
-PAGE = " ".join(f"word{i}" for i in range(40))
+PAGE = words("word", 40)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_presets_decide_what_is_not_given(run, preset):
-    for command in ("dedup", "pairs"):
+def test_presets_decide_what_is_not_given(run):
+    for command, preset in product(["dedup", "pairs"], PRESETS):
         found = tomllib.loads(run(f"{command} --preset {preset} --print-config")[1])
         assert found | PRESETS[preset] == found
-    assert preset in Path(__file__).parents[2].joinpath("docs/how-to/choosing-parameters.md").read_text()
+        assert preset in Path(__file__).parents[2].joinpath("docs/how-to/choosing-parameters.md").read_text()
 
 
 def test_plan_has_the_parameters_of_the_function():
@@ -46,11 +48,10 @@ def test_version(run):
     assert run("--version")[1].strip() == f"lookalike, version {la.__version__}"
 
 
-def test_no_permission_is_told_before_any_work(run, monkeypatch):
+def test_no_permission_is_told_before_any_work(ends, monkeypatch):
     write_lines("in.jsonl", [PAGE])
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    code, _, err = run("dedup in.jsonl -o out.jsonl")
-    assert code == 1 and "no permission" in err
+    ends(1, "dedup in.jsonl -o out.jsonl", "no permission")
 
 
 def test_names_fit():
@@ -72,7 +73,7 @@ def test_a_message_names_the_sources_that_lose_most():
     for number, copies in enumerate([9, 0, 10, *range(8, -1, -1), 10]):
         write_lines(f"f{number:02}.jsonl", [f"own text {number} {row}" if row < copies else PAGE for row in range(10)])
     write_lines("a.jsonl", [PAGE])
-    with pytest.raises(la.errors.TooManyRemovedError) as caught:
+    with pytest.raises(TooManyRemovedError) as caught:
         la.dedup(".", fail_if_removed=0.99)
     la.dedup([f"text {max(i, 29)}" for i in range(50)], fail_if_removed=0.58)  # of 29: not more
     said, all_of = str(caught.value), "10 of 10 documents (100.0%)"
@@ -81,15 +82,14 @@ def test_a_message_names_the_sources_that_lose_most():
     assert "run again without fail_if_removed, with output= to write all, or without output=" in said
 
 
-def test_what_somebody_else_saved_is_read_where_the_user_says(crawl, run, monkeypatch):
+def test_what_somebody_else_saved_is_read_where_the_user_says(crawl, run, ends, monkeypatch):
     how = "w0 -t 0.6 --width 1 --id id"
     assert run(f"dedup {how} --save job --quiet") == (0, "", "")
     assert run(f"dedup {how} --history history -o out --set history_texts=false --set counts=true --quiet") == (0, "", "")
     id = next(row["id"] for row in la.Result.load("job").decisions.to_pylist() if row["reason"] == "near")
     monkeypatch.setenv("XDG_STATE_HOME", str(crawl / "other user"))
     assert run("show job")[0] == run(f"show job {id} --no-texts")[0] == run("history counts history")[0] == 0
-    code, _, err = run(f"show job {id}")
-    assert code == 1 and "you did not save it on this machine" in err and f"({crawl}/w0/" in err and "--trust PATH" in err
+    ends(1, f"show job {id}", "you did not save it on this machine", f"({crawl}/w0/", "--trust PATH")
     code, out, _ = run("history check history")
     assert code == 1 and out.count("a folder around it: --trust PATH") == 1
     for line, trust, code in (
@@ -100,7 +100,7 @@ def test_what_somebody_else_saved_is_read_where_the_user_says(crawl, run, monkey
         assert run(f"{line} --trust {trust}")[0] == code
 
 
-def test_weeks_on_a_store(crawl, run, bucket):
+def test_weeks_on_a_store(crawl, run, ends, bucket):
     """Documents and sketches in a bucket; what is not allowed is refused before any work."""
     lake = str(put_folder(crawl, bucket / "lake"))
     how = "-t 0.6 --width 1 --json --quiet --set save_sketches"
@@ -108,16 +108,15 @@ def test_weeks_on_a_store(crawl, run, bucket):
     found = json.loads(out)
     assert code == 0 and found["sketches"] == f"{lake}/history/w0"
     again = f"dedup {lake}/w1 --against {lake}/history {how}={lake}"
-    for where, message in (
-        ("history/w0", "history/w0 exists; pass --force"),
-        (f"history/w0 --force --against {lake}/history/w0", "w0 is, or holds, the sketches that this job is run against"),
-        ("w1/history", "is inside the input folder"),
-        ("history/w0/more", "overlap; choose another name"),
-        (f"out/history --engine spark -o {lake}/out", "overlap; choose another name"),
-        (f"job/history --engine spark --work {lake}/job", "overlap; choose another name"),
-    ):
-        code, _, err = run(f"{again}/{where}")
-        assert code == 1 and message in err, err
+    for where, message in {
+        "history/w0": "history/w0 exists; pass --force",
+        f"history/w0 --force --against {lake}/history/w0": "w0 is, or holds, the sketches that this job is run against",
+        "w1/history": "is inside the input folder",
+        "history/w0/more": "overlap; choose another name",
+        f"out/history --engine spark -o {lake}/out": "overlap; choose another name",
+        f"job/history --engine spark --work {lake}/job": "overlap; choose another name",
+    }.items():
+        ends(1, f"{again}/{where}", message)
     code, out, _ = run(f"{again}/history/w1")
     assert code == 0 and json.loads(out)["reference"] == found["kept"]
 
@@ -126,12 +125,11 @@ def test_settings_of_spark_are_passed_on():
     settings = check_options(None, ["spark.executor.memory=4g", "spark.executorEnv.A_B=x=y"])
     assert settings["spark.executor.memory"] == "4g" and settings["spark.executorEnv.A_B"] == "x=y"
     assert settings["spark.ui.showConsoleProgress"] == "false"
-    with pytest.raises(la.errors.ParameterError):
-        check_options(None, ["spark=1"])
+    assert_raises(ParameterError, "", check_options, None, ["spark=1"])
 
 
 @pytest.mark.parametrize(("version", "said"), [("11.0.2", "is Java 11; Spark needs Java 17"), (None, "no Java was found at")])
-def test_without_java_one_line_says_what_to_install(run, monkeypatch, tmp_path, version, said):
+def test_without_java_one_line_says_what_to_install(ends, monkeypatch, tmp_path, version, said):
     pytest.importorskip("pyspark")
     if version is not None:
         os.mkdir("bin")
@@ -140,5 +138,4 @@ def test_without_java_one_line_says_what_to_install(run, monkeypatch, tmp_path, 
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
     write_lines("in.jsonl", [PAGE])
-    code, _, err = run("dedup in.jsonl --engine spark --set master=local[1]")
-    assert code == 2 and said in err and err.count("\n") == 1
+    assert ends(2, "dedup in.jsonl --engine spark --set master=local[1]", said).count("\n") == 1

@@ -2,8 +2,9 @@
 
 import pyarrow.parquet as pq
 from json_lines import write_lines
+from samples import words
 
-PAGE = " ".join(f"word{i}" for i in range(40))
+PAGE = words("word", 40)
 
 
 def test_matches_have_types_where_nothing_matches(run):
@@ -16,14 +17,12 @@ def test_matches_have_types_where_nothing_matches(run):
     assert one.schema.equals(none.schema) and "null" not in map(str, none.schema.types)
 
 
-def test_references_that_do_not_fit_are_refused_with_what_would_do(run, monkeypatch):
+def test_references_that_do_not_fit_are_refused_with_what_would_do(run, ends, monkeypatch):
     monkeypatch.setattr("lookalike.recipes.decontaminate.SHINGLE_BYTES", 80_000_001)
     write_lines("train.jsonl", [PAGE])
     write_lines("test.jsonl", ["what is the capital of the old country of France"])
     job = "decontaminate train.jsonl --against test.jsonl --quiet"
-    code, _, err = run(f"{job} --memory 1GB")
-    assert code == 2 and "the limit is 1,000 MB: raise --memory" in err
-    said, _, needed = err.partition("need ")
+    said, _, needed = ends(2, f"{job} --memory 1GB", "the limit is 1,000 MB: raise --memory").partition("need ")
     assert said.endswith("the 6 shingles read of the reference documents so far ")
     enough = needed.partition(" MB")[0].replace(",", "")
     assert run(f"{job} --memory {enough}MB") == (0, "", ""), "what the message says is enough"

@@ -9,10 +9,11 @@ import pyarrow as pa
 import pytest
 from cli.commands import process
 from json_lines import read_lines, write_lines
+from samples import words
 
 import lookalike as la
 
-TEXT = " ".join(f"word{i}" for i in range(60))
+TEXT = words("word", 60)
 
 
 @pytest.fixture(autouse=True)
@@ -53,21 +54,21 @@ def test_closed_streams_do_no_harm(closed):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full is a thing of Linux")
-@pytest.mark.parametrize(("how", "what"), [("--json", "standard output or error"), ("-o -", "standard output")])
-def test_a_standard_output_that_cannot_be_written_is_an_error(how, what):
-    with open("/dev/full", "w") as full:
-        done = ended(f"dedup in.jsonl {how}", stdout=full)
-    assert done.returncode == 1 and f"error: {what} cannot be written: No space left on device\n" in done.stderr
-    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+def test_a_standard_output_that_cannot_be_written_is_an_error():
+    for how, what in (("--json", "standard output or error"), ("-o -", "standard output")):
+        with open("/dev/full", "w") as full:
+            done = ended(f"dedup in.jsonl {how}", stdout=full)
+        assert done.returncode == 1 and f"error: {what} cannot be written: No space left on device\n" in done.stderr
+        assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
 
 
-@pytest.mark.parametrize("how", ["--json", "-o - --quiet"])
-def test_a_reader_that_leaves_ends_the_program_silently(how):
-    read, write = os.pipe()
-    os.close(read)
-    done = ended(f"dedup in.jsonl {how}", stdout=write)
-    os.close(write)
-    assert (done.returncode, done.stderr) == (1, "")
+def test_a_reader_that_leaves_ends_the_program_silently():
+    for how in ("--json", "-o - --quiet"):
+        read, write = os.pipe()
+        os.close(read)
+        done = ended(f"dedup in.jsonl {how}", stdout=write)
+        os.close(write)
+        assert (done.returncode, done.stderr) == (1, "")
 
 
 @pytest.fixture
@@ -91,15 +92,15 @@ def test_what_is_unexpected_shows_its_place_and_asks_for_a_report(run, fails_wit
         assert err.splitlines()[-1].startswith(f"error: this is a bug in lookalike {la.__version__}: report it")
 
 
-def test_refused_memory_and_threads_are_told(run, fails_with):
+def test_refused_memory_and_threads_are_told(ends, fails_with):
     for error in (MemoryError(), pa.lib.ArrowMemoryError("malloc"), RuntimeError("can't start new thread"),
                   OSError(12, "Cannot allocate"), ImportError("libx.so: failed to map segment from shared object")):  # fmt: skip
         fails_with(error)
-        code, _, err = run("dedup in.jsonl")
-        assert code == 1 and err.startswith("error: out of memory: ") and "--memory" in err and "Traceback" not in err
+        err = ends(1, "dedup in.jsonl", "--memory")
+        assert err.startswith("error: out of memory: ") and "Traceback" not in err
 
 
-def test_an_interrupt_says_what_it_leaves(run, fails_with, monkeypatch):
+def test_an_interrupt_says_what_it_leaves(ends, fails_with, monkeypatch):
     for where, given, said in (
         ("recipes.job.open_job", "", "nothing was written"),
         ("recipes.job.open_job", "-o out.jsonl --work work", "nothing was written; run the command again to continue the job"),
@@ -109,6 +110,5 @@ def test_an_interrupt_says_what_it_leaves(run, fails_with, monkeypatch):
     ):  # fmt: skip
         with monkeypatch.context() as patch:
             fails_with(KeyboardInterrupt(), where, patch)
-            code, _, err = run(f"dedup in.jsonl {given}")
-        assert code == 130 and err.lstrip("\n") == f"interrupted; {said}\n"
+            assert ends(130, f"dedup in.jsonl {given}").lstrip("\n") == f"interrupted; {said}\n"
         assert os.path.exists("out.jsonl") == where.endswith("close")

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from json_lines import write_lines
+from samples import words
 
 import lookalike as la
-from lookalike.engines.memory import Memory
 
 
 @pytest.fixture
@@ -31,47 +31,26 @@ def count(index):
 
 @pytest.fixture
 def pages():
-    texts = (" ".join(f"w{i}x{j}" for j in range(20)) for i in range(60))
+    texts = (words(f"w{i}x", 20) for i in range(60))
     return write_lines("pages.jsonl", ({"text": text, "key": f"p{i}"} for i, text in enumerate(texts)))
 
 
-def test_damage_is_named(index, run, pages):
+def test_damage_is_named(index, ends, pages):
     for line in ("create x", "add x pages.jsonl", "add x pages.jsonl --id key"):
         index(line)
     segment = Path("x/segment-00000000")
     data = bytearray(segment.read_bytes())
     data[-1000] ^= 4
     segment.write_bytes(data)
-    code, _, err = run("index check x")
-    assert code == 1 and "segment-00000000: damaged" in err
+    ends(1, "index check x", "segment-00000000: damaged")
     said, err = index("export x --salvage -o rest.jsonl")
     assert "segment-00000000: damaged" in err and "60 documents written" in said
 
 
-def test_an_index_that_is_open_elsewhere_is_waited_for_if_the_user_says_so(index, run, pages):
+def test_an_index_that_is_open_elsewhere_is_waited_for_if_the_user_says_so(index, ends, pages):
     index("create x")
     with la.Index.open("x"):
-        code, _, err = run("index add x pages.jsonl")
-    assert code == 1 and "--wait" in err
-
-
-def test_an_id_to_remove_is_a_line_as_it_would_be_written(index, count, run, pages):
-    """Lines end where those of files do; a number that is only read as an id, and is not written as one, removes nothing."""
-    names = ["a\u2028b", "c\x0bd", "e\x85f", "g\rh", "plain"]
-    for path, ids in (("named", names), ("numbered", [9, 10, 11])):
-        with la.Index.create(path) as made:
-            made.add(ids, [f"text number {i} of these" for i in range(len(ids))])
-    listed = Path("ids")
-    listed.write_bytes("\n".join(names).encode())
-    assert index("remove named --from ids")[0] == "5 removed, 0 left\n"
-    for line in ("1_0", " 10", "10 ", "010", "+10", "1e1", "10.0", "\u0661\u0660", "ten", "9" * 30, "9" * 5000, b"b\xffd"):
-        listed.write_bytes(b"11\n" + (line if isinstance(line, bytes) else line.encode()) + b"\n")
-        code, _, error = run("index remove numbered --from ids")
-        said = (1, "ids, line 2: invalid UTF-8 at byte 1") if isinstance(line, bytes) else (2, "integers")
-        assert code == said[0] and "line 2" in error and said[1] in error
-    assert count("numbered") == 3
-    listed.write_bytes(b"\xef\xbb\xbf10\r\n\r\n11\n")
-    assert index("remove numbered --from ids")[0] == "2 removed, 1 left\n"
+        ends(1, "index add x pages.jsonl", "--wait")
 
 
 def test_columns_have_types(index):
@@ -91,35 +70,22 @@ def test_columns_have_types(index):
     assert pq.read_schema("all.parquet").names == ["id", "text"]
 
 
-def test_texts_that_are_no_utf8_are_refused_or_replaced(index, run):
-    Path("bad.txt").write_bytes(b"one \xff two")
-    index("create x --keep-text")
-    code, _, err = run("index add x bad.txt")
-    assert code == 1 and "invalid UTF-8" in err
-    index("add x bad.txt --set encoding_errors=replace")
-    for suffix in ("jsonl", "csv", "parquet"):
-        index(f"export x -o out.{suffix}")
-    assert "one \ufffd two" in json.loads(Path("out.jsonl").read_text())["text"]
-    assert pq.read_table("out.parquet")["text"].to_pylist() == ["one \ufffd two"]
-
-
-def test_an_addition_that_fails_says_what_had_been_added(index, count, run, pages, monkeypatch):
+def test_an_addition_that_fails_says_what_had_been_added(index, count, ends, pages, monkeypatch):
     monkeypatch.setattr("lookalike.inputs.read.ROW_BYTES", 32 << 20)
     write_lines("more.jsonl", [{"text": "one more", "key": "k9"}, {"text": "x", "key": "p0"}])
     index("create x")
-    code, _, error = run("index add x pages.jsonl more.jsonl --id key")
-    assert code == 2 and "the id 'p0' is already in the index" in error
-    assert "the first 60 documents of the input were added" in error and "--replace" in error and count("x") == 60
+    said = "the id 'p0' is already in the index", "the first 60 documents of the input were added", "--replace"
+    ends(2, "index add x pages.jsonl more.jsonl --id key", *said)
+    assert count("x") == 60
     index("add x pages.jsonl more.jsonl --id key --replace")
-    code, _, error = run("index add x pages.jsonl --id key")
-    assert code == 2 and "had been added" not in error, "nothing of it was"
+    assert "had been added" not in ends(2, "index add x pages.jsonl --id key"), "nothing of it was"
 
 
 def test_the_memory_decides_how_many_documents_are_added_at_one_go(index, pages, monkeypatch):
     """And nothing else: the same documents are found."""
     found, added, add = [], [], la.Index.add
     monkeypatch.setattr(la.Index, "add", lambda self, ids, *more, **how: added.append(len(ids)) or add(self, ids, *more, **how))
-    monkeypatch.setattr(Memory, "batch", lambda self, most: 1000 if self.cap == 600_000_000 else most)
+    monkeypatch.setattr("lookalike.engines.memory.Memory.batch", lambda self, most: 1000 if self.cap == 600_000_000 else most)
     for cap in ("600MB", "8GB"):
         index(f"create of-{cap} --width 3")
         assert index(f"add of-{cap} {pages} --id key --memory {cap}")[0] == "60 documents added, 60 in all\n"
@@ -127,13 +93,13 @@ def test_the_memory_decides_how_many_documents_are_added_at_one_go(index, pages,
     assert found[0] == found[1] and added[-1] == 60 and len(added) > 8 and max(added[:-1]) <= 10
 
 
-def test_more_documents_than_the_memory_has_room_for_are_refused(index, count, pages, run, monkeypatch):
+def test_more_documents_than_the_memory_has_room_for_are_refused(index, count, pages, ends, monkeypatch):
     """Where the memory was named; what was added before stays."""
     monkeypatch.setattr("lookalike.engines.memory.BYTES_PER_ENTRY", 8_000_000)
-    monkeypatch.setattr(Memory, "batch", lambda self, most: 1000)
+    monkeypatch.setattr("lookalike.engines.memory.Memory.batch", lambda self, most: 1000)
     index("create x")
-    code, _, error = run(f"index add x {pages} --id key --memory 300MB")
-    assert code == 2 and "documents need " in error and "the limit is 300 MB: raise --memory" in error
+    line = f"index add x {pages} --id key --memory 300MB"
+    error = ends(2, line, "documents need ", "the limit is 300 MB: raise --memory")
     n = count("x")
     assert 0 < n < 60 and f"the first {n} documents of the input were added" in error
     assert "60 in all" in index(f"add x {pages} --id key --replace")[0]

@@ -6,33 +6,31 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from samples import one_in
 
 from lookalike.files.disk import SIDECAR
 from lookalike.recipes.outputs import InterruptHint
-from lookalike.results.result import Result
 
 HOW = "-t 0.6 --width 1 --id id"
 
 
-def test_what_somebody_else_wrote_since_is_not_replaced(crawl, run, monkeypatch):
+def test_what_somebody_else_wrote_since_is_not_replaced(crawl, run, ends):
     """And other settings need --force, which begins the job anew."""
     line, looser = (
         f"dedup w1 -t {t} --width 1 --id id -o clean.jsonl --set save_sketches=mine --work work --quiet" for t in (0.6, 0.5)
     )
-    with monkeypatch.context() as patch:
-        patch.setattr(Result, "save_sketches", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    with patch("lookalike.results.result.Result.save_sketches", side_effect=KeyboardInterrupt):
         assert run(line)[0] == 130
     gc.collect()  # the traceback held the folder
     Path("clean.jsonl").write_bytes(b"changed")
     assert "clean.jsonl exists; pass --force" in run(line)[2]
     gc.collect()
     os.remove("clean.jsonl")
-    code, _, err = run(looser)
+    ends(2, looser, "holds an unfinished job with other parameters or inputs: threshold was 0.6, is 0.5")
     gc.collect()
-    assert code == 2 and "holds an unfinished job with other parameters or inputs: threshold was 0.6, is 0.5" in err
     assert run(f"{looser} --force")[0] == 0 and not os.listdir("work")
     assert "clean.jsonl exists; pass --force" in run(looser)[2]
 

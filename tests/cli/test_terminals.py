@@ -12,13 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 from cli.commands import process, status
 from json_lines import write_lines
+from samples import words
 
 import lookalike as la
 
 NASTY = "\x1b]0;x\x07\x9b2J\x7f\u202egpj\u2066\u200b\ufeff\u061c\n\rerror: all is well"
 SHOWN = r"\x1b]0;x\x07\x9b2J\x7f\u202egpj\u2066\u200b\ufeff\u061c\n\rerror: all is well"
 IDS = [f"{NASTY}{i}" for i in range(3)]
-TEXT = " ".join(f"word{i}" for i in range(60))
+TEXT = words("word", 60)
 
 
 @pytest.fixture(autouse=True)
@@ -66,36 +67,37 @@ def printed(capfd):
 
 
 def test_nothing_that_is_printed_steers_a_terminal(printed):
-    for code, line, said in (
-        (0, "dedup in --id id -t 0.5", f"{SHOWN}1  ->  {SHOWN}0"),
-        (0, "dedup in -t 0.5 -o outNASTY.jsonl", f"written: out{SHOWN}.jsonl"),
-        (0, "dedup in --id id -t 0.5 --save saved", "written: saved"),
-        (0, "show saved", SHOWN[:24]),
-        (0, "show saved NASTY1", f"document   {SHOWN}1"),
-        (0, "dedup in -t 0.5", f"{SHOWN}.jsonl:2  ->  in/{SHOWN}.jsonl:1"),
-        (0, "dedup in", f"of no known text format: in/{SHOWN}.xyz)"),
-        (0, "dedup in --id id -t 0.5 --json", r'"least_alike": [["\u001b]0;x'),
-        (1, "dedup noneNASTY.jsonl", f"error: none{SHOWN}.jsonl: no file of that name"),
-        (1, "dedup in --text other", f"fields found: id, {SHOWN}, text"),
-        (2, "dedup in --noNASTY", f"--no{SHOWN}"),
-        (2, "compare few.jsonl in moreNASTY", f"Got unexpected extra argument (more{SHOWN})"),
-        (0, "pairs in --id id -o NASTY.csv", f"written: {SHOWN}.csv"),
-        (0, "pairs in", f"of no known text format: in/{SHOWN}.xyz)"),
-        (0, "decontaminate in --against few.jsonl --id id -o NASTY.jsonl --matches NASTY.csv --force",
-         f"{SHOWN}0, {SHOWN}1\nwritten: {SHOWN}.jsonl\nwritten: {SHOWN}.csv"),
-        (0, "index create I -t 0.5", f"Index {SHOWN}.idx: 0 documents"),
-        (0, "index create J -t 0.5", f"lookalike index add {SHOWN}.jdx FILES"),
-        (0, "index add I in/NASTY.jsonl --id id", "3 documents added"),
-        (2, "index add I in/NASTY.jsonl --id id", SHOWN),
-        (0, "index query I in/NASTY.jsonl --id id", r'{"query": "\u001b]0;x'),
-        (0, "index query I in/NASTY.jsonl -o NASTY.csv --force", f"written: {SHOWN}.csv"),
-        (0, "index export I -o NASTY.parquet", f"3 documents written: {SHOWN}.parquet"),
-        (0, "index info I", "documents"),
-        (0, "index check I", f"{SHOWN}.idx: no damage found"),
-        (0, "index compact I", f"Index {SHOWN}.idx: 3 documents"),
-    ):  # fmt: skip
+    for line, said in {
+        "0 dedup in --id id -t 0.5": f"{SHOWN}1  ->  {SHOWN}0",
+        "0 dedup in -t 0.5 -o outNASTY.jsonl": f"written: out{SHOWN}.jsonl",
+        "0 dedup in --id id -t 0.5 --save saved": "written: saved",
+        "0 show saved": SHOWN[:24],
+        "0 show saved NASTY1": f"document   {SHOWN}1",
+        "0 dedup in -t 0.5": f"{SHOWN}.jsonl:2  ->  in/{SHOWN}.jsonl:1",
+        "0 dedup in": f"of no known text format: in/{SHOWN}.xyz)",
+        "0 dedup in --id id -t 0.5 --json": r'"least_alike": [["\u001b]0;x',
+        "1 dedup noneNASTY.jsonl": f"error: none{SHOWN}.jsonl: no file of that name",
+        "1 dedup in --text other": f"fields found: id, {SHOWN}, text",
+        "2 dedup in --noNASTY": f"--no{SHOWN}",
+        "2 compare few.jsonl in moreNASTY": f"Got unexpected extra argument (more{SHOWN})",
+        "0 pairs in --id id -o NASTY.csv": f"written: {SHOWN}.csv",
+        "0 pairs in": f"of no known text format: in/{SHOWN}.xyz)",
+        "0 decontaminate in --against few.jsonl --id id -o NASTY.jsonl --matches NASTY.csv --force":
+         f"{SHOWN}0, {SHOWN}1\nwritten: {SHOWN}.jsonl\nwritten: {SHOWN}.csv",
+        "0 index create I -t 0.5": f"Index {SHOWN}.idx: 0 documents",
+        "0 index create J -t 0.5": f"lookalike index add {SHOWN}.jdx FILES",
+        "0 index add I in/NASTY.jsonl --id id": "3 documents added",
+        "2 index add I in/NASTY.jsonl --id id": SHOWN,
+        "0 index query I in/NASTY.jsonl --id id": r'{"query": "\u001b]0;x',
+        "0 index query I in/NASTY.jsonl -o NASTY.csv --force": f"written: {SHOWN}.csv",
+        "0 index export I -o NASTY.parquet": f"3 documents written: {SHOWN}.parquet",
+        "0 index info I": "documents",
+        "0 index check I": f"{SHOWN}.idx: no damage found",
+        "0 index compact I": f"Index {SHOWN}.idx: 3 documents",
+    }.items():  # fmt: skip
+        code, line = line.split(" ", 1)
         found, text = printed(line.replace(" I", " NASTY.idx").replace(" J", " NASTY.jdx"))
-        assert (found, said in text) == (code, True), text
+        assert (str(found), said in text) == (code, True), text
     assert pq.read_table(f"{NASTY}.parquet")["id"].to_pylist() == IDS
     (segment,) = Path(f"{NASTY}.idx").glob("segment-*")
     segment.write_bytes(segment.read_bytes()[:-1])

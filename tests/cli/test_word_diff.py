@@ -2,7 +2,6 @@
 
 import re
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -12,17 +11,6 @@ from lookalike.text.shingle import Shingling
 LEFT = "One two three four five.\nThe second line is here.\n" + "same words " * 60 + "end\n"
 RIGHT = LEFT.replace("four", "FOUR FIVE").replace("second ", "")
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-
-
-def test_marks_where_output_is_no_terminal(run):
-    for name, text in (("a.txt", LEFT), ("b.txt", RIGHT)):
-        Path(name).write_text(text)
-    code, out, _ = run("compare a.txt b.txt --diff")
-    numbers, diff = out.split("\n\n", 1)
-    assert code == 0 and numbers.startswith("shingles") and "Hamming" in numbers
-    assert diff.startswith("One two three [-four-] {+FOUR FIVE+} five.\nThe [-second-] line is here.\nsame ")
-    assert " equal words ... " in diff and "\x1b" not in diff
-    assert "[-" not in run("compare a.txt b.txt")[1]
 
 
 @pytest.fixture

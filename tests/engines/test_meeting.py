@@ -82,8 +82,7 @@ def test_of_equal_rows_one_is_enough(kind, found):
         table = engine.rows(pa.Table.from_pylist([{"left": a, "right": b} for a, b in found], whole("left", "right")))
         every, some = (rows_of(engine.group_by(table, "left", "right", once=once)) for once in (False, True))
         assert bag(every) == bag({"left": a, "right": b} for a, b in found)
-        runs = [row for row, _ in groupby((row["left"], row["right"]) for row in some)]
-        assert sorted(runs) == sorted(set(found))
+        assert sorted(row for row, _ in groupby((row["left"], row["right"]) for row in some)) == sorted(set(found))
 
 
 @each_kind
@@ -102,6 +101,5 @@ def test_all_rows_meet_as_one_stream(kind, found, links):
         made = [dict(zip(MET.names, row, strict=True)) for row in links]
         stream = engine.group_by(engine.rows(pa.Table.from_pylist(made, MET)), None, ("right", "left"))
         counted = rows_of(count_rows(stream, engine))
-        ends = [(row["right"], row["left"]) for row in counted]
-        assert ends == sorted((row["right"], row["left"]) for row in made)
+        assert [(row["right"], row["left"]) for row in counted] == sorted((row["right"], row["left"]) for row in made)
         assert [row.pop("count") for row in counted] == list(range(len(made))) and bag(counted) == bag(made)

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 
-import lookalike as la
 from lookalike.engines import memory
 from lookalike.engines.memory import BYTES_PER_DOCUMENT, FLOOR, LEAST_ROOM, MOST, Memory, MemoryReleaser
+from lookalike.errors import ParameterError
 
 LEAST = FLOOR + LEAST_ROOM
 
@@ -31,8 +32,7 @@ def test_units_are_powers_of_ten_or_of_two(n, unit, space):
     ],
 )
 def test_what_is_no_size_or_too_little_is_refused(read, size, said):
-    with pytest.raises(la.errors.ParameterError, match=said):
-        read(size)
+    assert_raises(ParameterError, said, read, size)
     assert Memory.wanted(10**9).cap == Memory.wanted("1000000000").cap == 10**9 and Memory(LEAST).free == LEAST_ROOM
 
 
@@ -55,8 +55,7 @@ def test_documents_are_refused_beyond_their_number(cap, n):
         if count <= most:
             assert Memory(cap).holding(count) == Memory(cap, count)
         else:
-            with pytest.raises(la.errors.ParameterError, match=rf"^{count:,} documents need"):
-                Memory(cap).holding(count)
+            assert_raises(ParameterError, rf"^{count:,} documents need", Memory(cap).holding, count)
 
 
 def test_what_is_asked_for_or_a_share_of_what_is_free(monkeypatch):
@@ -129,8 +128,8 @@ def test_a_valve_opens_when_the_process_has_grown_by_a_step(monkeypatch):
 
 def test_memory_that_is_free_is_given_back():
     """Also what lies below something that is held."""
-    blocks = [np.ones(100_000, np.uint8) for _ in range(600)]
-    held, before = np.ones(100_000, np.uint8), memory.resident_memory()
+    blocks = [np.ones(100_000, "uint8") for _ in range(600)]
+    held, before = np.ones(100_000, "uint8"), memory.resident_memory()
     del blocks
     memory.give_back()
     assert 0 < memory.resident_memory() < before - 40e6 and held.all()
@@ -138,5 +137,5 @@ def test_memory_that_is_free_is_given_back():
 
 def test_the_peak_counts_what_was_touched():
     before = memory.peak_memory()
-    block = np.ones(before + (32 << 20), np.uint8)
+    block = np.ones(before + (32 << 20), "uint8")
     assert memory.peak_memory() >= len(block)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lookalike.values.tables import SOURCE_BITS
 
-SCORED = pa.schema([("order", pa.int64()), ("score", pa.float64()), ("flag", pa.bool_())])
+SCORED = pa.schema([("order", "int64"), ("score", "float64"), ("flag", "bool")])
 
 
 @each_kind

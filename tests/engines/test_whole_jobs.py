@@ -11,13 +11,13 @@ import pytest
 from engine_kinds import FRAMES, LOCAL, WITH_SPARK, prepare
 from engine_rows import each_kind
 from listing import find_pairs
+from raising import assert_raises
 from samples import one_in
 from toy_engine import ToyEngine
 
 import lookalike as la
-from lookalike.engines.spark import packs as spark_packs
 from lookalike.engines.spark import sorting as spark_sorting
-from lookalike.recipes import decide as deciding
+from lookalike.errors import InputDataError, ParameterError
 
 CROWDS = {"max_bucket": 4, "bands": 6, "rows": 2, "threshold": 0.6}
 NEAR = {"method": "simhash", "radius": 12, "threshold": 0.6}
@@ -187,21 +187,20 @@ def test_copies_of_references_of_which_nothing_counts_are_pairs(kind, verify, mo
 def test_documents_with_many_partners_are_compared_with_a_few_at_a_time(case, monkeypatch):
     """Where all texts of a bundle meet."""
     wanted = expected(case, 0)
-    monkeypatch.setattr(deciding, "PARTNERS", 2)
+    monkeypatch.setattr("lookalike.recipes.decide.PARTNERS", 2)
     same(told(case, 0, engine=ToyEngine(7), threads=1), wanted)
 
 
 @pytest.mark.parametrize("case", one_in(3, ["crowds", "crowds and all", "largest"]))
-@pytest.mark.parametrize("kind", [FRAMES])
-def test_tasks_that_hold_a_few_rows(case, kind, monkeypatch):
+def test_tasks_that_hold_a_few_rows(case, monkeypatch):
     """All larger buckets are sorted on the disk, and large groups of links come in parts."""
-    for name, size in (("BUCKET_BYTES", 2000), ("RUN_BATCH_BYTES", 500), ("BATCH_BYTES", 700), ("MOST_RUNS", 3)):
+    for name, size in {"BUCKET_BYTES": 2000, "RUN_BATCH_BYTES": 500, "BATCH_BYTES": 700, "MOST_RUNS": 3}.items():
         monkeypatch.setattr(spark_sorting, name, size)
-    monkeypatch.setattr(spark_packs, "PART_BITS", 3)
-    monkeypatch.setattr(spark_packs, "HELD_BYTES", 2000)
+    monkeypatch.setattr("lookalike.engines.spark.packs.PART_BITS", 3)
+    monkeypatch.setattr("lookalike.engines.spark.packs.HELD_BYTES", 2000)
     files, made = [], spark_sorting._own_file
     monkeypatch.setattr(spark_sorting, "_own_file", lambda: files.append(made()) or files[-1])
-    same(told(case, 0, **prepare(kind, monkeypatch)), expected(case, 0))
+    same(told(case, 0, **prepare(FRAMES, monkeypatch)), expected(case, 0))
     assert len(files) > 10 and all(file.closed for file in files)
 
 
@@ -226,12 +225,10 @@ def test_refusals(kind, monkeypatch):
     twice = {"text": ["a b", "b c", "c d", "d e", "e f"], "id": [3, 1, 2, 1, 3]}
     damaged = {"text": [b"a b", b"b\xff"], "id": [1, 2]}
     for rows, said in ((twice, "the id '1' appears twice: .*row 1 and .*row 3;"), (damaged, "row 1: invalid UTF-8 at byte 1")):
-        with pytest.raises(la.errors.InputDataError, match=said):
-            la.dedup(pa.table(rows), id="id", **prepare(kind, monkeypatch))
+        assert_raises(InputDataError, said, la.dedup, pa.table(rows), id="id", **prepare(kind, monkeypatch))
 
 
 def test_engines_by_name():
     assert la.dedup(["a text"] * 2, engine="local").keep.tolist() == [True, False]
     for engine, told in (("toy", "'toy'"), (SimpleNamespace(joins_keep_order=True, source=print), "namespace")):
-        with pytest.raises(la.errors.ParameterError, match=f"engine must be one of local, spark; got {told}"):
-            la.dedup(["a text"], engine=engine)
+        assert_raises(ParameterError, f"engine must be one of local, spark; got {told}", la.dedup, ["a text"], engine=engine)

@@ -20,7 +20,7 @@ MAKERS = {
 
 
 def random_words(rng, *shape):
-    return rng.integers(0, 1 << 64, shape, dtype=np.uint64)
+    return rng.integers(0, 1 << 64, shape, "uint64")
 
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
@@ -58,7 +58,7 @@ def test_threads_get_the_answers_of_one(rng, make):
     index.bits = 128
     with pytest.raises(ParameterError):  # a batch that does not fit fixes neither bits nor origin
         index.add(SimHash(bits=64).sign(la.shingle(["a b c"], width=1)))
-    index.add(np.zeros((2, 2), np.uint64))
+    index.add(np.zeros((2, 2), "uint64"))
     assert len(index) == 2 and index._made_by is None
 
 

@@ -23,7 +23,7 @@ def test_a_document_inside_one_of_any_size_is_found_with_the_recall_stated(rng, 
     """Exactly at the threshold: five standard errors below the recall at most, and as near to a sample without repeats."""
     sample, least = containment.plan_sample(threshold, recall)
     exact = stats.hypergeom.sf(least - 1, size, round(threshold * size), sample)
-    for times, n in [(1, 1500), (10, 800), (100, 250), (1000, 40)]:
+    for times, n in {1: 1500, 10: 800, 100: 250, 1000: 40}.items():
         texts = planted(rng, n, size, times, threshold)
         result = la.dedup(texts, measure="containment", threshold=threshold, recall=recall, width=1)
         removed = result.removed

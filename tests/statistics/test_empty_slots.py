@@ -13,7 +13,7 @@ def test_errors_rest_on_the_bins_that_are_filled(rng):
     """Zeros and ones, two of each added, of the bins that are filled in either document; most members have one of their own.
     Of bits: the variance of what bins have in common, and that of the bits of unlike ones, which match by chance."""
     n = 12
-    values = rng.integers(0, 1 << 63, n, dtype=np.uint64)
+    values = rng.integers(0, 1 << 63, n, "uint64")
     shingles = Shingles.from_arrays(np.concatenate([values, values[: n // 2]]), [0, n, n + n // 2])
     bins = PermutationBins(universe=64 * 64, permutations=64)
     places = rng.choice(64 * 64, n, replace=False)

@@ -16,9 +16,9 @@ N = 4000
 
 def packed_pairs(rng, resemblance, densities, shares, slots):
     """Sketches of N pairs of sets of given densities, by true minima: rows 2i and 2i + 1 are a pair."""
-    values = np.stack(minima(rng, resemblance, *densities, (N, slots)), axis=1).reshape(2 * N, slots).astype(np.uint64)
+    values = np.stack(minima(rng, resemblance, *densities, (N, slots)), axis=1).reshape(2 * N, slots).astype("uint64")
     scheme = PermutationMinHash(universe=1 << 40, permutations=slots)
-    return Fractional(shares).pack(Signatures(values, scheme, "minima", np.tile(densities, N).astype(np.float64)))
+    return Fractional(shares).pack(Signatures(values, scheme, "minima", np.tile(densities, N).astype("float64")))
 
 
 @pytest.mark.parametrize(
@@ -26,10 +26,8 @@ def packed_pairs(rng, resemblance, densities, shares, slots):
 )
 def test_three_quarter_bits_have_their_variance(rng, resemblance, densities):
     """(36)-(38) and the variance that the paper leaves out, from sketches."""
-    slots = 1536
-    packed = packed_pairs(rng, resemblance, densities, 0.75, slots)
-    stored = packed.layout[:, 1].tolist()
-    assert stored == [512, 512]
+    packed = packed_pairs(rng, resemblance, densities, 0.75, 1536)
+    assert packed.layout[:, 1].tolist() == [512, 512]
     rows, found = np.arange(0, 2 * N, 2), estimated(packed)
     share = packed.matches(rows, rows + 1).sum(-1) / 1024
     assert_allclose(found, three_quarter_resemblance(share, *densities), atol=1e-9)
@@ -37,8 +35,7 @@ def test_three_quarter_bits_have_their_variance(rng, resemblance, densities):
     parts = [mixture.Part(slots=512), mixture.Part(slots=512, combined=2)]
     assert mixture.variance(resemblance, parts, *densities) == pytest.approx(variance)
     agrees(found, resemblance, variance, 0.01)
-    likely = estimated(packed, most_likely=True)
-    agrees(likely, resemblance, mixture.least_variance(resemblance, parts, *densities), 0.01)
+    agrees(estimated(packed, most_likely=True), resemblance, mixture.least_variance(resemblance, parts, *densities), 0.01)
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ MIXED = [(Fractional(shares), 0.97, 1.16) for shares in ([(1, 0.5), (0.5, 0.5)],
 
 def signatures_of(rng, resemblance, slots):
     """N pairs of signatures of independent slots: rows 2i and 2i + 1."""
-    values = rng.integers(0, 1 << 32, (2 * N, slots), dtype=np.uint32)
-    values[1::2] = np.where(rng.random((N, slots), np.float32) < resemblance, values[::2], values[1::2])
+    values = rng.integers(0, 1 << 32, (2 * N, slots), "uint32")
+    values[1::2] = np.where(rng.random((N, slots), "float32") < resemblance, values[::2], values[1::2])
     return Signatures(values, MinHash(permutations=slots))
 
 
@@ -37,8 +37,8 @@ def test_errors_of_packed_bits_hold(rng):
 def test_errors_of_few_members_are_as_large_as_the_true_ones(rng):
     """Squared, on average: bins of bits that few members fill, and slots that later rounds fill, state little more."""
     n = 20_000
-    for size, common in [(2, 1), (3, 2), (9, 6), (15, 10), (30, 20), (96, 64)]:
-        pool = rng.integers(0, 1 << 63, (n, 2 * size - common), dtype=np.uint64)
+    for size, common in {2: 1, 3: 2, 9: 6, 15: 10, 30: 20, 96: 64}.items():
+        pool = rng.integers(0, 1 << 63, (n, 2 * size - common), "uint64")
         sets = np.concatenate([pool[:, :size], pool[:, size - common :]], 1)
         shingles = Shingles(sets.ravel(), size * np.arange(2 * n + 1))
         bits = BBit().pack(OnePermutation(permutations=64).sign(shingles))

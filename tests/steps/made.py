@@ -1,5 +1,6 @@
 """Tables for tests of steps."""
 
+import cut_tables
 import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
@@ -11,7 +12,7 @@ from lookalike.steps import pairs as linking
 
 def columns(**named):
     """A batch of columns of integers, or of pyarrow's arrays."""
-    arrays = {name: c if isinstance(c, pa.Array) else pa.array(np.asarray(c, np.int64)) for name, c in named.items()}
+    arrays = {name: c if isinstance(c, pa.Array) else pa.array(np.asarray(c, "int64")) for name, c in named.items()}
     return pa.record_batch(arrays)
 
 
@@ -65,9 +66,6 @@ def as_shingles(sets):
 
 def rows_of(batches, schema=None):
     """The rows of batches as tuples, in order; batches must have the schema, and be of bounded size."""
-    out = []
-    for batch in batches:
-        assert schema is None or batch.schema == schema
-        assert batch.num_rows <= linking.AT_A_TIME
-        out += [tuple(row.values()) for row in batch.to_pylist()]
-    return out
+    found = list(batches)
+    assert all((schema or batch.schema) == batch.schema and len(batch) <= linking.AT_A_TIME for batch in found)
+    return cut_tables.rows_of(found)

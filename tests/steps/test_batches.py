@@ -1,9 +1,9 @@
 """Columns of batches as arrays, and rows cut anew: nothing lost, groups whole, pieces of the weight asked for."""
 
 from itertools import chain, groupby
+from unittest.mock import patch
 
-import pytest
-from cut_tables import cut_rows, cuts, whole
+from cut_tables import cut_rows, cuts, rows_of, whole
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,10 +14,9 @@ from lookalike.steps import batches as pieces
 def test_pieces_hold_all_rows_and_whole_groups(raw, cut, limit, grouped):
     rows = [(key, weight, order) for order, (key, weight) in enumerate(sorted(raw, key=lambda row: row[0]) if grouped else raw)]
     batches = cut_rows(rows, whole("key", "weight", "order"), cut)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pieces, "PIECE_WEIGHT", limit)
+    with patch("lookalike.steps.batches.PIECE_WEIGHT", limit):
         made = list(pieces.gather(batches, lambda batch: pieces.ints(batch, "weight"), "key" if grouped else None))
-    found = [[tuple(row.values()) for row in batch.to_pylist()] for batch in made]
+    found = [rows_of([batch]) for batch in made]
     assert list(chain.from_iterable(found)) == rows and all(found)
     for piece in found:
         units = [list(group) for _, group in groupby(piece, key=lambda row: row[0] if grouped else row[2])]

@@ -1,17 +1,15 @@
 """Links of crowded documents by rare codes against the rule in plain Python; ``tests/recipes/test_vouching.py`` holds their recall."""
 
 from collections import defaultdict
+from unittest.mock import patch
 
 import numpy as np
-import pytest
 from cut_tables import cut_at, cut_rows, cuts, run
 from hypothesis import example, given
 from hypothesis import strategies as st
 from naive.crowds import Rule, rare_pairs
 from steps.made import code_column, columns, counted, grouped, kinds, links_of_bucket, rows_of
 
-from lookalike.steps import crowds as module
-from lookalike.steps import pairs as linking
 from lookalike.steps.crowds import (
     choose_rare_codes,
     code_counts,
@@ -55,9 +53,7 @@ def test_any_cut_gives_the_links_of_the_rule(documents, boundary, most, budget, 
     for order, (_, keys) in enumerate(documents):
         for key in keys:
             buckets[key].append(order)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linking, "AT_A_TIME", room)
-        patch.setattr(module, "ROWS_AT_A_TIME", room)
+    with patch("lookalike.steps.pairs.AT_A_TIME", room), patch("lookalike.steps.crowds.ROWS_AT_A_TIME", room):
         found, crowded = linked(buckets, codes, boundary, most, budget, heads, kind, cut)
     by_bucket = [link for members in buckets.values() for link in links_of_bucket(members, most, boundary, heads)]
     rule = Rule(most, heads, CHOSEN, budget, CODE_HEADS)
@@ -80,7 +76,7 @@ def linked(buckets, codes, boundary, most, budget, heads, kind, cut):
 
 def test_counts_beyond_sixteen_bits_are_in_order():
     """Those of a document add up to its budget, the rarest first."""
-    counts = np.zeros((3, 65536), np.int32)
+    counts = np.zeros((3, 65536), "int32")
     counts[:, 7] = [2**31 - 1, 70_000, 2**20]
     batch = columns(order=[0], code=code_column([[7, 7, 7]], 3))
     found = rows_of(choose_rare_codes(iter([batch]), counts, budget=70_000 + 2**20), RARE_CODE_POSTINGS)

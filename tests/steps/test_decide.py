@@ -4,6 +4,7 @@ import pyarrow as pa
 from cut_tables import batches, columns_of, run, whole
 from hypothesis import given
 from hypothesis import strategies as st
+from samples import words
 
 import lookalike as la
 from lookalike.inputs.ids import Labels
@@ -39,6 +40,6 @@ def test_the_document_that_comes_first_in_the_input_is_on_the_left():
     assert [tuple(row.values()) for row in pairs] == [(0, 2, 0.8), (0, 3, 0.8)]
     pairs = la.dedup(texts[2:], against=texts[:2], threshold=0.6, **how).pairs.to_pylist()
     assert [tuple(row.values()) for row in pairs] == [(0, 0, True, 0.8), (0, 1, True, 0.8), (0, 1, False, 4 / 6)]
-    long = " ".join(f"w{i}" for i in range(99))
+    long = words("w", 99)
     found = la.dedup([long, f"{long} more"], method="simhash", **how)
     assert found.pairs["distance"].to_pylist() == found.removed["distance"].to_pylist() != [0]

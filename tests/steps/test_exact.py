@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lookalike.steps.exact import exact
 
-DIGESTS = pa.schema([("digest", pa.binary(16)), ("order", pa.int64()), ("empty", pa.bool_())])
+DIGESTS = pa.schema([("digest", pa.binary(16)), ("order", "int64"), ("empty", "bool")])
 # Digests that differ in one half only, too.
 digests = st.sampled_from([bytes(16), bytes(15) + b"\1", b"\1" + bytes(15), b"\1" * 16])
 

@@ -2,17 +2,16 @@
 
 from collections import defaultdict
 from itertools import combinations, product
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from cut_tables import cut_at, cuts
 from hypothesis import example, given
 from hypothesis import strategies as st
 from naive.crowds import heads_of
 from steps.made import columns, grouped, links_of_bucket, rows_of
 
-from lookalike.steps import pairs as linking
 from lookalike.steps.pairs import bucket, near
 from lookalike.values.tables import LINKS
 
@@ -36,8 +35,7 @@ def expected(groups, rule):
 def test_any_cut_gives_the_links_of_buckets(groups, rule, cut, room):
     """A limit takes the first of them."""
     rows, wanted = cut_at(grouped(groups), cut), expected(groups, rule)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linking, "AT_A_TIME", room)
+    with patch("lookalike.steps.pairs.AT_A_TIME", room):
         assert rows_of(bucket(iter(rows), **rule), LINKS) == wanted
         some = rows_of(bucket(iter(rows), **rule, limit=room), LINKS)
     assert some == wanted[: len(some)] and sum(a < b for a, b in some) == min(room, sum(a < b for a, b in wanted))
@@ -93,12 +91,11 @@ def near_links(documents, radius, **rule):
 @example(CROWDED, 1, {"max_bucket": None, "boundary": 10, "heads": 8}, [3, 3], 7)
 def test_any_cut_gives_the_links_within_a_radius(documents, radius, rule, cut, room):
     """A limit takes some of them."""
-    keys = pa.array(np.array([number for number, _ in documents], np.uint64).view(np.int64))
+    keys = pa.array(np.array([number for number, _ in documents], "uint64").view("int64"))
     lists = pa.LargeListArray.from_arrays(np.arange(len(documents) + 1), keys)
     within = pa.array([group for _, group in documents], pa.binary(16))
     rows = cut_at(columns(order=2 * np.arange(len(documents)), keys=lists, within=within), cut)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linking, "AT_A_TIME", room)
+    with patch("lookalike.steps.pairs.AT_A_TIME", room):
         found, some = (rows_of(near(iter(rows), radius=radius, bits=64, limit=n, **rule), LINKS) for n in (None, room))
     wanted = near_links(documents, radius, **rule)
     assert sorted(found) == wanted and set(some) <= set(wanted) and len(set(some)) == len(some)

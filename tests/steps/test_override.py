@@ -27,8 +27,8 @@ def test_documents_are_looked_up_by_their_ids(said, rows, boundary, cut):
     """In any order; references, which come before the boundary, are never named. Nobody can make an id that is taken for another."""
     read = read_overrides([{"id": name, "action": action} for name, action in said.items()])
     overriding = pickle.loads(pickle.dumps(Overriding.of(read, KEY, boundary, None)))
-    batch = pa.record_batch({"id": pa.array([name for name, _ in rows], pa.large_string()),
-                             "position": pa.array([position for _, position in rows], pa.int64())})  # fmt: skip
+    batch = pa.record_batch({"id": pa.array([name for name, _ in rows], "large_string"),
+                             "position": pa.array([position for _, position in rows], "int64")})  # fmt: skip
     found = np.concatenate([overriding.look_up(part, KEY) for part in cut_at(batch, cut)])
     assert found.tolist() == [wanted(said, name) if position >= boundary else 0 for name, position in rows]
     assert found.dtype == np.int32 and not overriding.look_up(batch, bytes(16)).any(), "digests are keyed"

@@ -1,14 +1,13 @@
 """Links become pairs, each once, and parts of them: against their definitions."""
 
 import tracemalloc
+from unittest.mock import patch
 
-import pytest
 from cut_tables import cut_at, cuts
 from hypothesis import example, given
 from hypothesis import strategies as st
 from steps.made import binary_column, columns, kinds, nibble_column, rows_of
 
-from lookalike.steps import pairs as module
 from lookalike.steps.pairs import cut
 from lookalike.values.tables import PAIRS
 
@@ -50,8 +49,7 @@ def test_any_cut_gives_the_pairs_of_the_definition(links, slots, least, boundary
     given_columns = {"code": (codes, lambda rows: nibble_column(rows, slots, kind))} if slots else {}
     given_columns |= {"within": (groups, lambda rows: binary_column(rows, 16))} if grouped else {}
     rows = cut_at(with_sides(links, **given_columns), places)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "CUT_AT_A_TIME", 1 + slots)
+    with patch("lookalike.steps.pairs.CUT_AT_A_TIME", 1 + slots):
         found = rows_of(cut(iter(rows), slots=slots or 96, least=least, boundary=boundary), PAIRS)
     least = least if slots else 0
     assert found == [

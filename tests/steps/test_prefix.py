@@ -1,18 +1,16 @@
 """Links of crowded documents by their rarest shingles: no match is left out, and of others few are linked."""
 
 from itertools import combinations, product
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from cut_tables import cut_at, cuts
 from hypothesis import given
 from hypothesis import strategies as st
 from steps.made import columns, counted, rows_of
 
 from lookalike import core
-from lookalike.steps import crowds as module
-from lookalike.steps import pairs as linking
 from lookalike.steps.crowds import CELL_BITS, prefix, prefix_links, prefixes_schema, shingle_counts
 from lookalike.text.shingle import Shingling
 from lookalike.values.tables import LINKS, PREFIXES, PREFIXES_AND_BITS
@@ -38,7 +36,7 @@ thresholds = st.sampled_from([0.1, 0.3, 0.5, 0.6, 2 / 3, 0.75, 0.8, 0.9, 1.0])
 
 def table(texts, groups=None):
     """A batch of documents, given as lists of numbers, with 16 bytes for each group."""
-    text = pa.array([" ".join(map(str, words)).encode() for words in texts], pa.large_binary())
+    text = pa.array([" ".join(map(str, words)).encode() for words in texts], "large_binary")
     codes = None if groups is None else [(int(group) << 56).to_bytes(16, "little") for group in groups]
     named = {} if groups is None else {"within": pa.array(codes, pa.binary(16))}
     return columns(order=np.arange(len(texts)) * 2, text=text, **named)
@@ -72,7 +70,7 @@ def test_no_match_is_left_out_whatever_the_counts_are(texts, threshold, boundary
     batch, first = table(texts, groups if grouped else None), {}
     for i, words in enumerate(texts):
         first.setdefault((frozenset(words), groups[i]), 2 * i)
-    counts = np.full(1 << CELL_BITS, 2, np.int32)
+    counts = np.full(1 << CELL_BITS, 2, "int32")
     for cell in range(0, len(counts), 4096):
         counts[cell : cell + 4096] = random.choice([2, 3, 5, 8, 0, -1, -(2**31)])  # the last of these from 2^31 on
     wanted = {
@@ -80,9 +78,7 @@ def test_no_match_is_left_out_whatever_the_counts_are(texts, threshold, boundary
         for (i, a), (j, b) in combinations(enumerate(texts), 2)
         if resemblance(a, b) >= threshold and 2 * j >= boundary and groups[i] == groups[j]
     }
-    with pytest.MonkeyPatch.context() as patch:
-        for one in (module, linking):
-            patch.setattr(one, "AT_A_TIME", room)
+    with patch("lookalike.steps.crowds.AT_A_TIME", room), patch("lookalike.steps.pairs.AT_A_TIME", room):
         for schema, known in product((PREFIXES, PREFIXES_AND_BITS), (None, counts)):
             every, firsts = (set(links(batch, threshold, boundary, known, cut, schema, some)) for some in (False, True))
             assert wanted <= every and all(left < right and right >= boundary for left, right in every)
@@ -95,7 +91,7 @@ def test_small_sets_are_told_apart_by_bits():
 
 def test_roundings_shorten_no_prefix():
     """0.55 * 100 is above 55 in floating point: 55 shared shingles reach the threshold all the same."""
-    counts, values, offsets = np.full(2, 5, np.int32), np.arange(1, 101), np.array([0, 100])
+    counts, values, offsets = np.full(2, 5, "int32"), np.arange(1, 101), np.array([0, 100])
     found = core.Prefixes(values, offsets, np.array([7]), counts, 63, 0.55, False).next(1000)
     assert [len(column) for column in found] == [46] * 7
 
@@ -104,7 +100,7 @@ def test_prefixes_of_a_large_document_come_in_pieces(monkeypatch):
     """Its rows have eleven times the bytes of its hashes: with all at once, a cap on memory was not kept."""
     batch = table([list(range(1000))] * 2)
     (whole,) = prefixes(batch, 0.3, schema=PREFIXES_AND_BITS)
-    monkeypatch.setattr(module, "AT_A_TIME", 64)
+    monkeypatch.setattr("lookalike.steps.crowds.AT_A_TIME", 64)
     pieces = list(prefixes(batch, 0.3, schema=PREFIXES_AND_BITS))
     assert max(map(len, pieces)) == 64 and pa.Table.from_batches(pieces) == pa.Table.from_batches([whole])
     assert len(whole) == 2 * 701

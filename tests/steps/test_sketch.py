@@ -29,7 +29,7 @@ def documents(texts, **more):
     """A table of documents; bytes stand for texts that are no UTF-8."""
     encoded = [text if isinstance(text, bytes) else text.encode() for text in texts]
     n = np.arange(len(texts))
-    column = pa.array(encoded, pa.large_binary())
+    column = pa.array(encoded, "large_binary")
     return pa.table({"position": pa.array(n + (3 << 40)), "number": pa.array(2 * n + 1), "text": column} | more)
 
 
@@ -48,8 +48,7 @@ def grouped(texts):
 
 def keyed(data, key, purpose, within=()):
     """A digest as it stands in a column."""
-    words = keyed_digest(data, digest_secret(key, purpose).tolist(), within)
-    return b"".join(word.to_bytes(8, "little") for word in words)
+    return b"".join(word.to_bytes(8, "little") for word in keyed_digest(data, digest_secret(key, purpose).tolist(), within))
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -90,8 +89,7 @@ def test_errors_name_the_row(text, what):
     with pytest.raises(RowError) as caught:
         run(table.slice(1), shingling)
     for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
-        reason = error.reason.partition("; convert")[0]
-        assert (error.position, error.row, reason) == ((3 << 40) + 2, 5, what)
+        assert (error.position, error.row, error.reason.partition("; convert")[0]) == ((3 << 40) + 2, 5, what)
     assert isinstance(caught.value.__cause__, KeyError) == (text == "bad")
     if isinstance(text, bytes):
         assert len(run(table, encoding_errors="replace")) == 4

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lookalike.steps.decide import REASONS, count_by_value
 from lookalike.steps.totals import LEAST_ALIKE, OUTCOMES
 
-DECIDED = pa.schema([("reason", pa.string()), ("resemblance", pa.float64()), ("position", pa.int64())])
+DECIDED = pa.schema([("reason", "string"), ("resemblance", "float64"), ("position", "int64")])
 decided = st.lists(st.tuples(st.sampled_from(REASONS) | st.just("near"), st.sampled_from([0.8, 0.85, 0.9, 1.0])), max_size=25)
 
 
@@ -34,7 +34,7 @@ def test_reasons_are_counted_and_the_lowest_scores_found(found, cut, chance):
 @given(st.lists(st.tuples(st.sampled_from(REASONS), st.sampled_from(["de", "en", None]), st.booleans()), max_size=30), cuts)
 def test_documents_are_counted_by_value(found, cut):
     """But for references, and those left out."""
-    schema = pa.schema([("reason", pa.string()), ("column_l", pa.large_string()), ("kept", pa.bool_())])
+    schema = pa.schema([("reason", "string"), ("column_l", "large_string"), ("kept", "bool")])
     told = Counter()
     for _, value, n, removed in run(count_by_value, cut_rows(found, schema, cut), columns=["column_l"]):
         told += Counter({(value, True): n - removed, (value, False): removed})

@@ -1,13 +1,13 @@
 """The steps that compare, against sets of words and the naive walk; ``tests/recipes/test_twin.py`` holds other scores."""
 
-import pytest
+from unittest.mock import patch
+
 from cut_tables import batches, cuts, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import walk as naive
 
 from lookalike.methods.method import rows_of_pieces
-from lookalike.steps import batches as pieces
 from lookalike.steps.verify import verify, walk
 from lookalike.text.shingle import Shingling
 from lookalike.values.tables import BUNDLES
@@ -76,8 +76,7 @@ def test_what_is_found_is_that_of_the_twin(weight, documents, threshold, boundar
         how |= {"method": Sets(), "shingling": Shingling(width=1), "key": key, "threshold": threshold, "boundary": boundary}
         return run(step, made, **how)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pieces, "PIECE_WEIGHT", weight)
+    with patch("lookalike.steps.batches.PIECE_WEIGHT", weight):
         assert found(walk, documents, BUNDLES, all_pairs=every) == twin(documents, score, threshold, boundary, every)
         rows, pairs = of_pivots(documents)
         if rows:

@@ -52,7 +52,7 @@ ROWS = st.lists(st.tuples(st.sampled_from([*PIECES, "e\u0301", "e", *BROKEN]), s
 def test_texts_have_the_normal_form_of_each_alone(rows):
     """Stretches near each other, far from each other and in different rows, invalid bytes between them."""
     data = [b"".join((p if isinstance(p, bytes) else p.encode()) * times for p, times in row) for row in rows]
-    texts = from_arrow_array(pa.array(data, pa.large_binary()))
+    texts = from_arrow_array(pa.array(data, "large_binary"))
     expected = [unicodedata.normalize("NFC", text.decode("utf-8", "surrogateescape")) for text in data]
     for first in {0, len(data) // 2}:  # texts behind others, too
         found = Shingling().normalized(Texts(texts.data, texts.offsets[first:]))

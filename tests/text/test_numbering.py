@@ -12,7 +12,6 @@ from naive.text import decoded, pieces
 
 import lookalike as la
 from lookalike.methods.method import COSINE, JACCARD, rows_of_pieces
-from lookalike.text import numbering as room
 from lookalike.text.numbering import KnownText, Vocabulary, numbering
 from lookalike.text.shingle import Shingling
 from lookalike.text.texts import from_strings
@@ -39,8 +38,7 @@ def numbered_twin(texts, shingling):
 def check(texts, shingling, key, cuts=()):
     """Number texts in pieces, as the twin does."""
     known, found, found_sizes = numbering(shingling, key), [], []
-    bounds = [0, *sorted(min(cut, len(texts)) for cut in cuts), len(texts)]
-    for begin, end in pairwise(bounds):
+    for begin, end in pairwise([0, *sorted(min(cut, len(texts)) for cut in cuts), len(texts)]):
         numbers, offsets = known.number(from_strings(texts[begin:end]))
         assert numbers.dtype == np.int32 and offsets[0] == 0
         found += numbers.tolist()
@@ -130,7 +128,7 @@ def test_comparing_decides_whatever_the_hash(monkeypatch, rng):
     """Under a secret by which all tokens of one size have one hash, and shingles of the same tokens in any order, look-ups meet
     other tokens and shingles, and take none of them for its own."""
     for high in (1, 2 << 56):
-        monkeypatch.setattr(room, "secret_words", lambda *_, high=high: np.array([0, high, 0, 7], np.uint64))
+        monkeypatch.setattr("lookalike.text.numbering.secret_words", lambda *_, high=high: np.array([0, high, 0, 7], "uint64"))
         texts = [" ".join(rng.choice(["ab", "ba", "aa", "cd", "abc"], 40)) for _ in range(12)]
         for unit, width in product(("word", "byte"), (1, 3, 4)):
             shingling = Shingling(unit=unit, width=width)

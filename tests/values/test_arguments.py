@@ -32,10 +32,10 @@ from lookalike.values import drop_repeats
 
 refused = partial(assert_raises, ParameterError)
 not_mixed = partial(assert_raises, IncompatibleSketchError, "")
-VALUES = np.array([1, 2, 3, 5, 7, 9], np.uint64)
+VALUES = np.array([1, 2, 3, 5, 7, 9], "uint64")
 OFFSETS = [
     [0, 7], [0, -1, 6], [0, 4, 2, 6], [1, 6], [0, 5], [-1, 6], [], [[0, 6]], 6, [0.0, 6.0], ["0", "6"], [0, 1 << 62, 6],
-    np.array([0, (1 << 64) - 1], np.uint64), np.array([True, False]),
+    np.array([0, (1 << 64) - 1], "uint64"), np.array([True, False]),
 ]  # fmt: skip
 UNIVERSE = PermutationMinHash(universe=10, permutations=4)
 TAKERS = [
@@ -55,15 +55,15 @@ def test_rows_are_integers_between_offsets_that_rise_from_0_to_their_number():
 
 
 def test_arrays_in_any_order_of_bytes_and_any_stride_mean_their_numbers():
-    values, offsets, weights = np.arange(1, 41, dtype=np.uint64), np.array([0, 0, 10, 40]), np.linspace(0.5, 3.0, 40)
+    values, offsets, weights = np.arange(1, 41, dtype="uint64"), np.array([0, 0, 10, 40]), np.linspace(0.5, 3.0, 40)
     locked = values.copy()
     locked.flags.writeable = False
-    bare = np.frombuffer(b" " + values.tobytes(), np.uint64, 40, 1)  # no element lies where a processor likes it
+    bare = np.frombuffer(b" " + values.tobytes(), "uint64", 40, 1)  # no element lies where a processor likes it
     for v, o in (
         (bare, offsets),
         (values.astype(">u8"), offsets.astype(">i4")),
         (np.tile(values, (3, 1)).T[:, 1], [0, 0, 10, 40]),
-        (locked, offsets.astype(np.uint16)),
+        (locked, offsets.astype("uint16")),
     ):
         for make in (*TAKERS[:2], lambda v, o: WeightedSets.from_arrays(v, weights.astype(">f8"), o)):
             found, expected = make(v, o), make(values, offsets)
@@ -159,6 +159,8 @@ def test_pairs_are_of_rows_that_are_there_in_order_with_a_resemblance():
         refused("left < right", la.decide, Pairs(left=[left], right=[right], n_rows=2, resemblance=[0.9]))
     for wrong in (np.nan, -0.1, 1.1):
         refused(r"in \[0, 1\]", la.decide, Pairs(left=[0], right=[1], n_rows=2, resemblance=[wrong]))
+    refused("verify", la.decide, Pairs([0], [1], 2))
+    refused("3 documents", la.verify, Pairs([0], [1], 3), SHINGLES, threshold=0.5)
     assert len(Pairs([], [], 0)) == Pairs([], [], 0).n_rows == 0
     for name, *values in (
         ("left", [0.0], [0, 1], 0),
@@ -172,14 +174,14 @@ def test_pairs_are_of_rows_that_are_there_in_order_with_a_resemblance():
 
 
 def test_words_margins_and_slots_have_the_shape_that_bits_ask_for():
-    words = np.zeros((3, 1), np.uint64)
+    words = np.zeros((3, 1), "uint64")
     for wrong in (
-        (words[:, 0], 64), (words, 65), (words, 0), (words, 64.0), (words.astype(np.int64), 64), (np.zeros((3, 2), np.uint64), 64),
+        (words[:, 0], 64), (words, 65), (words, 0), (words, 64.0), (words.astype("int64"), 64), (np.zeros((3, 2), "uint64"), 64),
     ):  # fmt: skip
         refused("", Fingerprints, *wrong, None)
-    for margins in (np.zeros((3, 63), np.float32), np.zeros((2, 64), np.float32), np.zeros((3, 64), np.int64)):
+    for margins in (np.zeros((3, 63), "float32"), np.zeros((2, 64), "float32"), np.zeros((3, 64), "int64")):
         refused("margins", Fingerprints, words, 64, None, margins=margins)
-    for wrong in (np.zeros(3, np.uint32), np.zeros((2, 3)), np.zeros((2, 3), np.int64), [[1, 2]]):
+    for wrong in (np.zeros(3, "uint32"), np.zeros((2, 3)), np.zeros((2, 3), "int64"), [[1, 2]]):
         refused("values must", Signatures, wrong, FastSimilarity(permutations=3))
 
 
@@ -201,6 +203,7 @@ def test_parameters_are_numbers_in_their_range():
     for wrong in ("0.8", None, True, np.nan, [0.8], 0, 1.5):
         refused("threshold", la.plan, threshold=wrong)
         refused("threshold", la.verify, Pairs(left=[0], right=[1], n_rows=2), SHINGLES, threshold=wrong)
+        refused("threshold must be", la.exact_pairs, SHINGLES, threshold=wrong)
     assert la.plan(threshold=np.float32(0.5)).threshold == 0.5
 
 

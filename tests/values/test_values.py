@@ -18,7 +18,7 @@ def test_the_first_row_that_is_not_there_is_named():
 
 @given(st.lists(st.booleans()), st.integers(1, 9))
 def test_places_are_those_that_are_set(mask, block):
-    found = places_of(np.array(mask, np.bool_), block)
+    found = places_of(np.array(mask, "bool"), block)
     assert found.dtype == np.uint32 and found.tolist() == [place for place, there in enumerate(mask) if there]
 
 

@@ -20,10 +20,6 @@ def stored(rows, schema, cuts=(), **more):
     return Stored(space, space.numbered_names("rows"), np.array(starts), schema, 1, ranked=True, **more)
 
 
-def rows_of(batches):
-    return [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
-
-
 def local_engine(folder=None, cap=1 << 30):
     """An engine with one thread; where a folder is given, one that goes on with what that holds."""
     workspace = Workspace() if folder is None else Workspace(folder, {})

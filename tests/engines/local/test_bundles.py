@@ -2,16 +2,14 @@
 
 from functools import partial
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import numpy as np
-import pytest
-from cut_tables import cut_rows, cuts
+from cut_tables import cut_rows, cuts, rows_of
 from engine_rows import components
-from engines.local.stored_rows import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.engines.local import bundles as local_bundles
 from lookalike.engines.local.bundles import CLOSED, PAIRED, ComponentPartitions, Partners, connected_documents, find_roots
 from lookalike.engines.progress import WorkProgress
 from lookalike.files.workspace import Workspace
@@ -29,7 +27,7 @@ def table(found, cut=()):
 
 
 def arrays(found):
-    return [np.array([pair[side] for pair in found], np.int64) for side in (0, 1)]
+    return [np.array([pair[side] for pair in found], "int64") for side in (0, 1)]
 
 
 @given(pairs, st.sampled_from([0, 1 << 31, 1 << 32, 1 << 33]))
@@ -37,7 +35,7 @@ def test_partners_are_those_before(found, shift):
     """Of members in any order; also where numbers are too large to be packed into one."""
     left, right = arrays(found)
     members = [19, 3, *(o for o in range(N) if o not in (3, 19))]
-    partners = Partners(np.array(members, np.int64) + shift, left + shift, right + shift)
+    partners = Partners(np.array(members, "int64") + shift, left + shift, right + shift)
     wanted = [sorted(a + shift for a, b in found if b == member) for member in members]
     for begin, end in ((0, 0), (0, N), (1, 2), (2, 7), (N - 1, N)):
         assert partners.of(begin, end).to_pylist() == wanted[begin:end]
@@ -67,8 +65,7 @@ def test_bundles_are_whole_components_that_fit_with_all_earlier_partners(found, 
     assert len(space.numbered_names(PAIRED)) == len(batches)
     read = partial(division.pairs, space) if on_disk else lambda number: arrays(found)
     counting = partial(WorkProgress, lambda *report: told.append(report[1:3]), "matches", division.n_bytes, "bytes", 1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_bundles, "GROUP_BYTES", 25)
+    with patch("lookalike.engines.local.bundles.GROUP_BYTES", 25):
         pieces = list(division.pieces(read, sizes.__getitem__, counting, 0))
         assert division.n_bytes == sum(weight[root] for root in {*closed.values()})
         assert told == sorted(told) and told[-1] == (division.n_bytes, division.n_bytes)

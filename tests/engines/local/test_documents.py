@@ -1,16 +1,17 @@
 """Documents are read once, or again from any row on, with the same texts; web pages are turned into text once."""
 
 import json
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
+from samples import words
 
-import lookalike as la
-from lookalike.engines.local import documents as local_documents
 from lookalike.engines.local.documents import Documents
-from lookalike.files import streams
+from lookalike.errors import InputDataError
 from lookalike.files.workspace import Workspace
 from lookalike.formats.sources import open_sources
 from lookalike.inputs.read import ReadOptions
@@ -18,7 +19,7 @@ from lookalike.text import html
 from lookalike.values.tables import SOURCE_BITS
 
 ROWS = [3, 0, 9, 1]
-ALL = np.ones(0, np.bool_)  # of documents that are saved there are none
+ALL = np.ones(0, "bool")  # of documents that are saved there are none
 TEXTS = [f"text {number}.{row} " + "é" * (row % 4) for number, n in enumerate(ROWS) for row in range(n)]
 
 
@@ -51,9 +52,7 @@ cuts = st.tuples(st.sampled_from([40, 200, 1 << 20]), st.sampled_from([1, 30, 1 
 
 @given(cuts, st.integers(0, sum(ROWS)))
 def test_documents_go_on_after_a_mark_and_are_read_again_from_any_row_on(folder, cut, row):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "BLOCK", cut[0])
-        patch.setattr(local_documents, "PIECE_BYTES", cut[1])
+    with patch("lookalike.files.streams.BLOCK", cut[0]), patch("lookalike.engines.local.documents.PIECE_BYTES", cut[1]):
         (whole, _), (resumed, _), (again, seen) = (opened(folder) for _ in range(3))
         pieces = [(piece.mark, texts_in(piece.make())) for piece in whole.pieces(0)]
         assert [text for _, texts in pieces for text in texts] == TEXTS and whole.rows_of.tolist() == ROWS
@@ -73,15 +72,15 @@ def test_documents_go_on_after_a_mark_and_are_read_again_from_any_row_on(folder,
 @pytest.mark.parametrize("on_disk", [False, True])
 def test_pages_are_turned_into_text_once(tmp_path, monkeypatch, on_disk):
     """On the disk as they come, or when all is moved there."""
-    words = " ".join(f"word{i}" for i in range(60))
-    pages = [f"<html><body><main><p>{words} {i}</p></main></body></html>" for i in range(5)]
+    own = words("word", 60)
+    pages = [f"<html><body><main><p>{own} {i}</p></main></body></html>" for i in range(5)]
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": page}) + "\n" for page in pages))
     count, extract = [], html.read_page
     monkeypatch.setattr(html, "read_page", lambda *page: count.append(1) or extract(*page))
     monkeypatch.setattr(Workspace, "on_disk", on_disk)
     documents, _ = opened(tmp_path, pages="main")
     texts = texts_in(documents.batches())
-    assert [words in text and text.strip().endswith(str(i)) for i, text in enumerate(texts)] == [True] * 5
+    assert [own in text and text.strip().endswith(str(i)) for i, text in enumerate(texts)] == [True] * 5
     if not on_disk:
         documents.release_texts()
     for begin in range(6):
@@ -96,8 +95,6 @@ def test_an_input_with_other_rows_is_an_error(tmp_path):
     list(documents.batches())
     assert [texts.row(0) for _, texts in documents.read_again(1, ALL)] == [b"b"]
     documents.rows_of = np.array([3])
-    with pytest.raises(la.errors.InputDataError, match=r"in\.jsonl: 3 rows were read at first, 2 now; run again"):
-        list(documents.read_again(0, ALL))
+    assert_raises(InputDataError, r"in\.jsonl: 3 rows were read at first, 2 now; run again", list, documents.read_again(0, ALL))
     path.write_text('{"text": "a"}\n{"text": "bc"}\n')
-    with pytest.raises(la.errors.InputDataError, match="changed"):
-        list(documents.read_again(0, ALL))
+    assert_raises(InputDataError, "changed", list, documents.read_again(0, ALL))

@@ -28,8 +28,7 @@ def sketches(rng, engine):
 
 def test_pairs_share_one_copy_of_all_bytes(engine, sketches):
     pairs = engine.rows(pa.table({"left": [0, 1], "right": [2, 3]}))
-    both = engine.join(engine.join(pairs, sketches, "left", "inner"), sketches, "right", "inner")
-    (batch,) = both.batches()
+    (batch,) = engine.join(engine.join(pairs, sketches, "left", "inner"), sketches, "right", "inner").batches()
     (part,) = (engine.workspace.get(name) for name in sketches.parts)
     for side in ("left", "right"):
         assert batch[f"{side}_code"].dictionary.buffers()[1].address == part["code"].ctypes.data
@@ -59,11 +58,11 @@ def test_rows_near_each_other_are_read_together(tmp_path, rng, monkeypatch):
     """Whatever lies between them, and in pieces of a bounded size."""
     sizes, pread = [], os.pread
     monkeypatch.setattr(local_joins.os, "pread", lambda file, size, at: sizes.append(size) or pread(file, size, at))
-    held = rng.integers(0, 1 << 16, (5000, 3)).astype(np.uint16)
+    held = rng.integers(0, 1 << 16, (5000, 3)).astype("uint16")
     rows = FileArray((tmp_path / "f").open("w+b"), (5000, 3), np.uint16)
     rows[np.arange(5000)] = held
-    some = [rng.integers(0, 5000, 700), np.arange(2000, 3000), np.array([4999, 0, 17, 17]), np.empty(0, np.int64)]
-    for near, together in ((1, 1), (16, 64), (4096, 1 << 20)):
+    some = [rng.integers(0, 5000, 700), np.arange(2000, 3000), np.array([4999, 0, 17, 17]), np.empty(0, "int64")]
+    for near, together in {1: 1, 16: 64, 4096: 1 << 20}.items():
         monkeypatch.setattr(local_joins, "NEAR", near)
         monkeypatch.setattr(local_joins, "TOGETHER", together)
         for orders in some:

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from engines.local.stored_rows import local_engine
+from raising import assert_raises
 
 import lookalike as la
 from lookalike.engines.local.engine import DECIDED, LIMITS
-from lookalike.engines.memory import FLOOR, Memory
+from lookalike.engines.memory import FLOOR
 from lookalike.files.workspace import Workspace
 
 MADE = [*(f"{name}-at-0.9-000000" for name in DECIDED), *(f"{name}-done" for name in DECIDED), "matches-slice-3-9-000000",
@@ -53,8 +54,7 @@ def test_a_crash_while_parts_are_discarded_leaves_the_old_limit(tmp_path, monkey
         discard(stem)
 
     monkeypatch.setattr(engine.workspace, "discard", failing)
-    with pytest.raises(KeyboardInterrupt):
-        engine._limits()
+    assert_raises(KeyboardInterrupt, "", engine._limits)
     assert LIMITS in parts(tmp_path) and LIMITS not in stems
     engine.workspace._unlock()
     assert opened(tmp_path, 8)._limits()[0] == 8 << 20 and parts(tmp_path) == {*LASTING, LIMITS}
@@ -82,7 +82,7 @@ def test_a_resumed_job_makes_anew_what_rests_on_a_limit_that_is_gone(files, tmp_
     whole = la.dedup(files, evidence=evidence)
     limit, written = [0], []
     put = Workspace.put
-    monkeypatch.setattr(Memory, "partition", lambda self, threads: limit[0])
+    monkeypatch.setattr("lookalike.engines.memory.Memory.partition", lambda self, threads: limit[0])
     monkeypatch.setattr(Workspace, "put", lambda self, name, arrays: written.append(name) or put(self, name, arrays))
     settings = {"work": tmp_path / "work", "evidence": evidence}
     made = "matches-of-all-000000" if evidence == "all" else "matches-000000"
@@ -101,11 +101,10 @@ def test_a_resumed_job_makes_anew_what_rests_on_a_limit_that_is_gone(files, tmp_
 def test_a_rethreshold_after_a_spill_loses_no_matches(files, monkeypatch, held):
     """Neither those of the first result, which are not read before, nor those of an earlier one at the same threshold."""
     memory = [1 << 40]
-    monkeypatch.setattr(Memory, "table_budget", property(lambda self: memory[0]))
-    monkeypatch.setattr(Memory, "partition", lambda self, threads: 2_000)
+    monkeypatch.setattr("lookalike.engines.memory.Memory.table_budget", property(lambda self: memory[0]))
+    monkeypatch.setattr("lookalike.engines.memory.Memory.partition", lambda self, threads: 2_000)
     expected = la.dedup(files, threshold=0.7)
-    strict = expected.rethreshold(0.95)
-    wanted = [(r.decisions, r.pairs, r.summary.verified_pairs) for r in (expected, strict)]
+    wanted = [(r.decisions, r.pairs, r.summary.verified_pairs) for r in (expected, expected.rethreshold(0.95))]
     assert len(wanted[0][1]) > len(wanted[1][1]) > 0
     result = la.dedup(files, threshold=0.7)
     results = [result, result.rethreshold(0.95)] if held == "after" else [result]

@@ -6,9 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 import pytest
-from cut_tables import cut_at, cut_rows
+from cut_tables import cut_at, cut_rows, rows_of
 from engine_kinds import make
-from engines.local.stored_rows import rows_of
 
 from lookalike.engines.local import sort as local_sort
 from lookalike.files.workspace import Workspace

@@ -9,8 +9,6 @@ from samples import one_in
 import lookalike as la
 from lookalike.engines.local import slices as local_slices
 from lookalike.engines.local.engine import LocalEngine
-from lookalike.engines.memory import Memory
-from lookalike.recipes import preparation
 
 
 @pytest.fixture(scope="module")
@@ -31,21 +29,6 @@ def texts(tmp_path_factory):
     return path
 
 
-def sieved(monkeypatch, block=None, **memory):
-    """Everything by slices; small blocks; return the names of what is stored."""
-    stored = []
-    monkeypatch.setattr(preparation, "LocalEngine", Slices)
-    monkeypatch.setattr(Memory, "slice", lambda self, threads: 6000)
-    store = LocalEngine.materialize
-    monkeypatch.setattr(LocalEngine, "materialize", lambda self, rows, name: stored.append(name) or store(self, rows, name))
-    if block is not None:
-        monkeypatch.setattr(Memory, "table_budget", property(lambda self: 3 * block))
-        monkeypatch.setattr(Memory, "sort_budget", property(lambda self: block))
-        monkeypatch.setattr(local_slices, "PIECE", 2000)
-        monkeypatch.setattr(local_slices, "TOGETHER", 7)
-    return stored
-
-
 SETTINGS = {"threshold": 0.75, "bands": 12, "rows": 2, "max_bucket": 400}
 
 
@@ -53,15 +36,23 @@ SETTINGS = {"threshold": 0.75, "bands": 12, "rows": 2, "max_bucket": 400}
     ("keep", "threads", "block"), one_in(4, [("longest", 2, 4000), ("first", 1, None), ("last", 2, None), ("first", 1, 4000)])
 )
 def test_sifting_changes_no_decision(texts, monkeypatch, tmp_path, keep, threads, block):
+    """Everything by slices, and with small blocks."""
     whole = la.dedup(texts, keep=keep, **SETTINGS)
     assert 5 < whole.summary.near_duplicates < 40
     listed = la.pairs(texts, **SETTINGS)
-    stored = sieved(monkeypatch, block)
+    stored, store = [], LocalEngine.materialize
+    monkeypatch.setattr("lookalike.recipes.preparation.LocalEngine", Slices)
+    monkeypatch.setattr("lookalike.engines.memory.Memory.slice", lambda self, threads: 6000)
+    monkeypatch.setattr(LocalEngine, "materialize", lambda self, rows, name: stored.append(name) or store(self, rows, name))
+    if block is not None:
+        monkeypatch.setattr("lookalike.engines.memory.Memory.table_budget", property(lambda self: 3 * block))
+        monkeypatch.setattr("lookalike.engines.memory.Memory.sort_budget", property(lambda self: block))
+        monkeypatch.setattr(local_slices, "PIECE", 2000)
+        monkeypatch.setattr(local_slices, "TOGETHER", 7)
     found = la.dedup(texts, keep=keep, threads=threads, work=tmp_path / "work", **SETTINGS)
     assert any(name.startswith("sifted") for name in stored)
     assert found.decisions.equals(whole.decisions) and found.pairs.equals(whole.pairs)
     assert not list((tmp_path / "work").glob(f"{local_slices.BLOCKS}*")), "they are gone once all is sifted"
-    strict = found.rethreshold(0.85)
-    assert strict.decisions.equals(whole.rethreshold(0.85).decisions)
+    assert found.rethreshold(0.85).decisions.equals(whole.rethreshold(0.85).decisions)
     found.close()
     assert la.pairs(texts, threads=threads, **SETTINGS).equals(listed) and "sifted" in stored, "all pairs, too"

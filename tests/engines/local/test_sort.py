@@ -1,21 +1,21 @@
 """Rows of equal bytes meet by sorting, in whole groups and portions of about so many rows."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pyarrow as pa
-import pytest
-from engines.local.stored_rows import rows_of, stored
+from cut_tables import rows_of
+from engines.local.stored_rows import stored
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.engines.local import sort as local_sort
 from lookalike.engines.local.sort import by_bytes, portions
 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 20))
 def test_portions_are_runs_of_whole_groups(sizes, most):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_sort, "MEMBERS", most)
-        found = list(portions(np.array(sizes, np.int64)))
+    with patch("lookalike.engines.local.sort.MEMBERS", most):
+        found = list(portions(np.array(sizes, "int64")))
     assert [i for begin, end in found for i in range(begin, end)] == list(range(len(sizes)))
     for begin, end in found:
         assert begin < end and sum(sizes[begin : end - 1]) < 2 * most, "a group alone may be larger"
@@ -23,7 +23,7 @@ def test_portions_are_runs_of_whole_groups(sizes, most):
 
 
 def keyed(kind):
-    return pa.schema([("digest", kind), ("order", pa.int64())])
+    return pa.schema([("digest", kind), ("order", "int64")])
 
 
 def passes_of(rows, kind, memory):
@@ -32,13 +32,12 @@ def passes_of(rows, kind, memory):
     return [[order for _, order in rows_of(piece.make())] for piece in by_bytes(table, "digest", "order", memory, 1).pieces(0)]
 
 
-@pytest.mark.parametrize("kind", [pa.binary(16), pa.large_string()], ids=str)
-def test_passes_are_of_about_one_size(kind, rng):
+def test_passes_are_of_about_one_size(rng):
     """Digests are numbers below 2^61 - 1: their highest bits distinguish nothing."""
-    words = np.repeat(rng.integers(0, (1 << 61) - 1, (1000, 2), np.uint64), 2, 0)
-    rows = [word.tobytes() if kind == pa.binary(16) else str(word[0]) for word in words]
-    sizes = list(map(len, passes_of(rows, kind, 64 * len(rows) // 8)))
-    assert len(sizes) == 8 and sum(sizes) == 2000 and min(sizes) > 150 and max(sizes) < 350
+    words = np.repeat(rng.integers(0, (1 << 61) - 1, (1000, 2), "uint64"), 2, 0)
+    for kind, make in ((pa.binary(16), bytes), (pa.large_string(), str)):
+        sizes = list(map(len, passes_of([*map(make, words)], kind, 64 * 2000 // 8)))
+        assert len(sizes) == 8 and sum(sizes) == 2000 and min(sizes) > 150 and max(sizes) < 350
 
 
 def test_texts_meet_by_digests_of_a_secret_of_their_own():

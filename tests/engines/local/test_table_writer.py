@@ -1,17 +1,17 @@
 """A table on its way into parts goes on, wherever it was stopped, with the rows that no part has."""
 
 from contextlib import suppress
+from unittest.mock import patch
 
 import pyarrow as pa
-import pytest
-from engines.local.stored_rows import local_engine, rows_of
+from cut_tables import rows_of
+from engines.local.stored_rows import local_engine
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.engines.local import tables as local_tables
 from lookalike.engines.local.tables import LazyTable, Piece
 
-SCHEMA = pa.schema([("x", pa.int64()), ("keys", pa.list_(pa.int64(), 2)), ("text", pa.large_binary())])
+SCHEMA = pa.schema([("x", "int64"), ("keys", pa.list_(pa.int64(), 2)), ("text", "large_binary")])
 
 
 def rows(begin, end):
@@ -60,8 +60,7 @@ part_sizes = st.sampled_from([1, 150, 1 << 20])
 def test_rows_that_no_part_has_are_made_again(tmp_path_factory, sizes, first, second, part_bytes):
     """Stopped twice; whole pieces that are in parts are not made again, and nothing of what is complete."""
     folder, wanted = tmp_path_factory.mktemp("x") / "work", rows(0, sum(map(sum, sizes)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_tables, "PART_BYTES", part_bytes)
+    with patch("lookalike.engines.local.tables.PART_BYTES", part_bytes):
         for stop in (first, second, 1 << 30):
             running, made = local_engine(folder), Made(sizes, stop)
             done = max([0, *marks_in(running)])  # pieces; a part that ends within one has no mark

@@ -1,16 +1,17 @@
 """Tables of the local engine: marks from which rows go on, and parts that are read once."""
 
 from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from cut_tables import cuts, whole
-from engines.local.stored_rows import rows_of, stored
+from cut_tables import cuts, rows_of, whole
+from engines.local.stored_rows import stored
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 
-from lookalike.engines.local import tables as local_tables
 from lookalike.engines.local.tables import UNFINISHED, LazyTable, Piece, Stored, union
 from lookalike.files.arrays import ArrayFile
 from lookalike.files.workspace import Workspace
@@ -19,7 +20,7 @@ SCHEMA = whole("x")
 
 
 def batch(values):
-    return pa.record_batch({"x": pa.array(values, pa.int64())})
+    return pa.record_batch({"x": pa.array(values, "int64")})
 
 
 def lazy(groups, threads, made=None):
@@ -67,8 +68,7 @@ def test_one_thread_makes_rows_as_they_are_wanted():
         made = []
         rows = lazy([[number] for number in range(1000)], threads, made).batches_and_marks()
         assert told([next(rows), next(rows)]) == [0, "mark 1"] and len(made) <= most
-    with pytest.raises(TypeError, match="store them first"):
-        lazy([], 1).slice(0, 1)
+    assert_raises(TypeError, "store them first", lazy([], 1).slice, 0, 1)
 
 
 @given(st.lists(st.tuples(st.integers(0, 99), st.booleans()), min_size=1, max_size=20), cuts, st.integers(1, 8), st.data())
@@ -82,8 +82,7 @@ def test_stored_rows(found, cut, at_a_time, data):
     def there(first, last):
         return [(found[row][0], place[row]) for row in range(first, last) if mask[row]]
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_tables, "ROWS", at_a_time)
+    with patch("lookalike.engines.local.tables.ROWS", at_a_time):
         pieces = list(table.pieces())
         assert all(sum(map(len, piece.make())) <= at_a_time for piece in pieces) and pieces[-1].mark == n
         assert rows_of(table.batches()) == there(0, n) and rows_of(table.slice(begin, end).batches()) == there(begin, end)
@@ -94,7 +93,7 @@ def test_stored_rows(found, cut, at_a_time, data):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_an_array_of_a_part_is_read_once_for_all_its_pieces(tmp_path, monkeypatch, threads):
-    monkeypatch.setattr(local_tables, "ROWS", 10)
+    monkeypatch.setattr("lookalike.engines.local.tables.ROWS", 10)
     workspace = Workspace(tmp_path / "w")
     for first in (0, 64):
         workspace.append("t", {"x": np.arange(first, first + 64), "y": np.arange(64)})

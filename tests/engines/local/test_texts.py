@@ -1,14 +1,14 @@
 """Texts by row, held in memory or spilled by partition: those that are asked for, in the order given."""
 
 import numpy as np
-import pytest
 from cut_tables import cut_at, cuts
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 
-import lookalike as la
 from lookalike.engines.local import documents as local_documents
 from lookalike.engines.local.documents import PartitionedTexts, Spilling, TextLog
+from lookalike.errors import IndexFormatError
 from lookalike.files.workspace import Workspace
 from lookalike.text.texts import Texts
 
@@ -18,7 +18,7 @@ texts = st.lists(st.binary(max_size=5), min_size=1, max_size=20)
 def made(rows):
     """Texts whose bytes begin somewhere in their buffer."""
     offsets = 2 + np.cumsum([0, *map(len, rows)])
-    return Texts(np.frombuffer(b"??" + b"".join(rows) + b"!", np.uint8), offsets)
+    return Texts(np.frombuffer(b"??" + b"".join(rows) + b"!", "uint8"), offsets)
 
 
 def chunks(rows, cuts):
@@ -34,14 +34,13 @@ def listed(found):
 
 
 def taken(held, *rows):
-    return listed(held.take(np.array(rows, np.int64)))
+    return listed(held.take(np.array(rows, "int64")))
 
 
 def spilled(rows, cuts, partition, limit):
     """A workspace with texts of some rows."""
     space = Workspace()
-    spilling = Spilling(space, np.array(partition, np.int32), limit)
-    spilling.take_all(chunks(rows, cuts), lambda: None)
+    Spilling(space, np.array(partition, "int32"), limit).take_all(chunks(rows, cuts), lambda: None)
     return space
 
 
@@ -55,15 +54,14 @@ def test_kept_texts_come_in_their_order_from_any_row_on(rows, cut, data):
     begin = data.draw(st.integers(0, len(rows)))
     found = [(row + i, text) for row, some in kept.read(begin, len(rows)) for i, text in enumerate(listed(some))]
     assert found == list(enumerate(rows))[begin:]
-    with pytest.raises(la.errors.IndexFormatError, match="parts of the job are missing"):
-        list(kept.read(begin, len(rows) + 1))
+    assert_raises(IndexFormatError, "parts of the job are missing", list, kept.read(begin, len(rows) + 1))
 
 
 @given(texts, cuts, st.integers(0, 12), st.integers(0, 3), st.data())
 def test_spilled_texts(rows, cut, limit, n_held, data):
     """Of rows in a partition, any rows in any order; a job that was stopped goes on after its last chunk."""
     n = len(rows)
-    partition = np.array(data.draw(st.lists(st.integers(-1, 3), min_size=n, max_size=n)), np.int32)
+    partition = np.array(data.draw(st.lists(st.integers(-1, 3), min_size=n, max_size=n)), "int32")
     space = Workspace()
     stopped = data.draw(st.integers(0, len(cut) + 1))
     spilling = Spilling(space, partition, limit)
@@ -81,7 +79,7 @@ def test_spilled_texts(rows, cut, limit, n_held, data):
 
 
 def test_two_partitions_are_held_at_a_time(monkeypatch):
-    made_again, rows, partition = [], [b"none", b"of", b"three"], np.arange(3, dtype=np.int32)
+    made_again, rows, partition = [], [b"none", b"of", b"three"], np.arange(3, dtype="int32")
 
     class Watched(local_documents._Partition):
         def __init__(self, workspace, chunks, partition, hold):

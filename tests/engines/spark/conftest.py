@@ -2,10 +2,8 @@
 
 import pytest
 
-from lookalike.engines.spark.engine import SparkEngine
-
 
 @pytest.fixture(autouse=True)
 def _tasks_do_all(monkeypatch):
     """The driver leaves small tables to the tasks, but where a test says otherwise."""
-    monkeypatch.setattr(SparkEngine, "few_bytes", -1)
+    monkeypatch.setattr("lookalike.engines.spark.engine.SparkEngine.few_bytes", -1)

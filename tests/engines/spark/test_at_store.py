@@ -5,16 +5,19 @@ from contextlib import closing
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from raising import assert_raises
+from samples import words
 
-pytest.importorskip("pyspark", reason="pyspark is not installed")
+from lookalike.errors import ParameterError
+
+pytest.importorskip("pyspark")
 from object_store import held, put_folder
 from toy_frames import ToySession, decisions_of
 
 import lookalike as la
 from lookalike.engines.spark import engine as engine_module
-from lookalike.engines.spark import files as spark_files
 
-LONG = [" ".join(f"w{k}x{i}" for i in range(60)) for k in range(12)]
+LONG = [words(f"w{k}x", 60) for k in range(12)]
 TEXTS = [f"{LONG[i % 12]} {'more ' * (i % 3)}" for i in range(90)] + ["", "", "one of a kind"]
 TOLD = ("position", "id", "kept", "reason", "duplicate_of", "resemblance")
 
@@ -24,7 +27,7 @@ def small(monkeypatch):
     """Tasks get few rows, and files several row groups."""
     monkeypatch.setattr(engine_module, "ROWS_OF_A_TASK", 15)
     monkeypatch.setattr(engine_module, "TEXTS_OF_A_TASK", 9)
-    monkeypatch.setattr(spark_files, "GROUP_BYTES", 2000)
+    monkeypatch.setattr("lookalike.engines.spark.files.GROUP_BYTES", 2000)
 
 
 @pytest.fixture
@@ -63,8 +66,7 @@ def test_a_job_goes_on_where_it_was_stopped(files, bucket, monkeypatch):
     given = {"engine": session(), "work": str(bucket / "job")}
     with monkeypatch.context() as patched:
         patched.setattr(engine_module.SparkEngine, "write", stopped)
-        with pytest.raises(KeyboardInterrupt):
-            la.dedup(str(bucket / "in"), **given)
+        assert_raises(KeyboardInterrupt, "", la.dedup, str(bucket / "in"), **given)
     done = {name for name in held(bucket / "job") if name.endswith(".done")}
     assert len(done) >= 3
     said = []
@@ -78,7 +80,7 @@ def test_a_job_goes_on_where_it_was_stopped(files, bucket, monkeypatch):
 def test_a_work_folder_inside_an_input_is_refused(files, bucket):
     """Its tables would be inputs of the job that is resumed."""
     put_folder(files, bucket / "in")
-    for given, work in ((bucket / "in", bucket / "in/job"), (bucket, bucket / "job"), (files, files / "job")):
-        with pytest.raises(la.errors.ParameterError, match="job is inside the input folder .*; name a folder outside it"):
-            la.dedup(str(given), engine=session(), work=str(work))
+    said = "job is inside the input folder .*; name a folder outside it"
+    for given, work in {bucket / "in": bucket / "in/job", bucket: bucket / "job", files: files / "job"}.items():
+        assert_raises(ParameterError, said, la.dedup, str(given), engine=session(), work=str(work))
     assert set(held(bucket)) == {"in/a.parquet", "in/sub/b.parquet"} and not (files / "job").exists()

@@ -2,17 +2,18 @@
 
 import errno
 from pathlib import Path
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
 from cut_tables import cut_rows, whole
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 
-from lookalike.engines.spark import files as spark_files
 from lookalike.engines.spark.files import WRITTEN, TableFiles, rows_of, write_rows
 
-pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytest.importorskip("pyspark")
 
 ORDERS = whole("order")
 
@@ -35,8 +36,7 @@ def test_attempts_of_a_task_write_files_of_their_own(tmp_path):
         yield pa.record_batch({"order": [1]})
         raise OSError(errno.EIO, "no")
 
-    with pytest.raises(OSError, match="no"):
-        next(write_rows(rows(), tmp_path, ORDERS))
+    assert_raises(OSError, "no", next, write_rows(rows(), tmp_path, ORDERS))
 
 
 def test_which_files_count_is_kept(tmp_path):
@@ -53,8 +53,7 @@ def test_which_files_count_is_kept(tmp_path):
 @given(st.lists(st.integers(0, 90), max_size=30))
 def test_tasks_share_the_files(sizes):
     """Each file is read by one task, which reads neighbours, and few bytes beyond its share."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spark_files, "TASK_BYTES", 40)
+    with patch("lookalike.engines.spark.files.TASK_BYTES", 40):
         shares = TableFiles(Path(), tuple(map(str, sizes)), tuple(sizes), tuple(sizes)).shares()
     assert [i for begin, end in shares for i in range(begin, end)] == list(range(len(sizes)))
     assert all(begin < end and sum(sizes[begin : end - 1]) < 40 for begin, end in shares)

@@ -3,13 +3,17 @@
 import json
 import random
 from contextlib import closing
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from raising import assert_raises
 
-pytest.importorskip("pyspark", reason="pyspark is not installed")
+from lookalike.errors import OutputError, ParameterError
+
+pytest.importorskip("pyspark")
 from object_store import held, put_folder
 from samples import one_in
 from toy_frames import ToySession, decisions_of
@@ -17,7 +21,7 @@ from weekly import COUNTS, HOW, TOLD, VARIANTS, cut_small, weeks, written
 
 import lookalike as la
 from lookalike.files.disk import SIDECAR
-from lookalike.files.store import PLANNED, OutputObjects
+from lookalike.files.store import PLANNED
 from lookalike.files.urls import Url
 from lookalike.inputs.sketch_rows import DESCRIPTION, ROWS
 from lookalike.inputs.sketches import saved_in
@@ -94,8 +98,7 @@ def kept_of(found, table):
 def assert_whole(folder):
     """There is what the description names, and no more."""
     names = held(folder)
-    described = json.loads(names[DESCRIPTION])
-    rows = [file["name"] for file in described["files"]]
+    rows = [file["name"] for file in json.loads(names[DESCRIPTION])["files"]]
     assert set(names) == {DESCRIPTION, SIDECAR, "secret", *rows}
     assert all(name.startswith(f"{ROWS}/") for name in rows) and rows == sorted(rows)
     assert {*json.loads(names[SIDECAR])["files"]} == {DESCRIPTION, "secret", f"{ROWS}/", *rows}
@@ -165,36 +168,30 @@ def test_what_is_refused(files, tables, tmp_path):
         (files[0], 1, "^against must be a data frame or saved sketches"),
         (seen, 2, "history holds sketches that were made with other settings: seed was 1, is 2"),
     ):
-        with pytest.raises(la.errors.ParameterError, match=said):
-            on_spark(tables[1], tmp_path / "other", against=against, session=session, seed=seed)
+        assert_raises(
+            ParameterError, said, on_spark, tables[1], tmp_path / "other", against=against, session=session, seed=seed
+        )
         assert not (tmp_path / "other").exists()
-    with pytest.raises(la.errors.OutputError, match="exists; pass force=True"):
-        on_spark(files[1], tmp_path / "b", save=seen)
+    assert_raises(OutputError, "exists; pass force=True", on_spark, files[1], tmp_path / "b", save=seen)
     assert not list(tmp_path.glob(".seen*"))
 
 
-def test_saves_that_are_killed_late_or_not_allowed(bucket, monkeypatch):
+def test_saves_that_are_killed_late_or_not_allowed(bucket):
     """What one leaves is no folder of sketches, and the next one replaces it; one that is whole it replaces on demand alone."""
     table, seen = weeks(1, 20)[0], bucket / "history"
     session = ToySession(**SESSION | {"n_tasks": 2})
     with closing(la.dedup(session.frame(table, 3), engine=session, work=str(bucket / "work"), **HOW)) as result:
-        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-            patched.setattr(OutputObjects, "take", stopped)  # all tasks have written, each of them twice
-            result.save_sketches(str(seen / "w0"))
+        with patch("lookalike.files.store.OutputObjects.take", side_effect=KeyboardInterrupt):
+            # all tasks have written, each of them twice
+            assert_raises(KeyboardInterrupt, "", result.save_sketches, str(seen / "w0"))
         left = set(held(seen / "w0"))
         assert PLANNED in left and DESCRIPTION not in left and len(left) > 3 and saved_in(str(seen)) == []
         result.save_sketches(str(seen / "w0"))
         assert not left & set(assert_whole(seen / "w0")) and saved_in(str(seen)) == [seen / "w0"]
         before = held(seen)
-        with pytest.raises(la.errors.OutputError, match="w0 exists; pass force=True"):
-            result.save_sketches(str(seen / "w0"))
+        assert_raises(OutputError, "w0 exists; pass force=True", result.save_sketches, str(seen / "w0"))
         assert held(seen) == before
         (seen / "w0" / ROWS / "00000000-late.parquet").write_bytes(b"of a task that is late, and counts for nothing")
         result.save_sketches(str(seen / "w0"), force=True)
         assert not set(before) & {f"w0/{name}" for name in assert_whole(seen / "w0")}
-        with pytest.raises(la.errors.ParameterError, match="wasb://lake/history: no store is known"):
-            result.save_sketches("wasb://lake/history")
-
-
-def stopped(*args):
-    raise KeyboardInterrupt
+        assert_raises(ParameterError, "wasb://lake/history: no store is known", result.save_sketches, "wasb://lake/history")

@@ -29,11 +29,9 @@ def session_of(settings):
     return SimpleNamespace(conf=conf)
 
 
-@pytest.mark.parametrize(
-    ("given", "found"), [({N_TASKS: "7"}, 7), ({N_TASKS: "auto"}, USUAL), ({}, USUAL), ({N_TASKS: "0"}, USUAL)]
-)
-def test_the_number_of_tasks_may_be_left_to_the_cluster(given, found):
-    assert usual_tasks(session_of(given)) == found
+def test_the_number_of_tasks_may_be_left_to_the_cluster():
+    for given, found in (({N_TASKS: "7"}, 7), ({N_TASKS: "auto"}, USUAL), ({}, USUAL), ({N_TASKS: "0"}, USUAL)):
+        assert usual_tasks(session_of(given)) == found
 
 
 def settings_of(session):
@@ -53,8 +51,7 @@ def test_a_session_of_our_own_has_what_tasks_need_and_leaves_that_of_the_user_al
 
 
 def test_a_session_of_connect_is_taken_as_it_is():
-    kind = type("SparkSession", (SimpleNamespace,), {"__module__": "pyspark.sql.connect.session"})
-    session = kind(conf=None)
+    session = type("SparkSession", (SimpleNamespace,), {"__module__": "pyspark.sql.connect.session"})(conf=None)
     assert own_session(session) is session
     with planned_once(session):
         check_versions(session)
@@ -62,7 +59,7 @@ def test_a_session_of_connect_is_taken_as_it_is():
 
 @pytest.mark.parametrize(
     ("on_cluster", "fits"),
-    [("{}.{}.99", True), ("{}.{}", True), ("{}.{}.0-amzn-1", True), ("{}.9{}.0", False), ("9{}.{}.0", False)],
+    {"{}.{}.99": True, "{}.{}": True, "{}.{}.0-amzn-1": True, "{}.9{}.0": False, "9{}.{}.0": False}.items(),
 )
 def test_the_cluster_runs_what_the_driver_has(on_cluster, fits):
     pyspark = pytest.importorskip("pyspark")
@@ -75,23 +72,23 @@ def test_the_cluster_runs_what_the_driver_has(on_cluster, fits):
 
 @pytest.mark.parametrize(
     ("settings", "there"),
-    [
-        ({}, "0.4"),
-        ({"spark.executor.memory": "16g"}, "1.7"),
-        ({"spark.executor.memory": "16g", "spark.executor.cores": "1"}, None),
-        ({"spark.executor.memory": "16384", "spark.executor.memoryOverheadFactor": "0.4"}, None),
-        ({"spark.executor.memoryOverhead": "3g"}, None),
-        ({"spark.executor.memoryOverhead": "2861"}, "3.0"),
-        ({"spark.executor.memoryOverhead": "2862m"}, None),
-        ({"spark.executor.memoryOverhead": "1g", "spark.executor.pyspark.memory": "2g"}, None),
-        ({"spark.executor.memory": "16g", "spark.task.cpus": "2"}, None),
-        ({"spark.master": "spark://host:7077"}, None),
-    ],
-    ids=str,
+    {
+        "": "0.4",
+        "spark.executor.memory=16g": "1.7",
+        "spark.executor.memory=16g spark.executor.cores=1": None,
+        "spark.executor.memory=16384 spark.executor.memoryOverheadFactor=0.4": None,
+        "spark.executor.memoryOverhead=3g": None,
+        "spark.executor.memoryOverhead=2861": "3.0",
+        "spark.executor.memoryOverhead=2862m": None,
+        "spark.executor.memoryOverhead=1g spark.executor.pyspark.memory=2g": None,
+        "spark.executor.memory=16g spark.task.cpus=2": None,
+        "spark.master=spark://host:7077": None,
+    }.items(),
 )
 def test_too_little_memory_beside_the_heap_is_said(settings, there):
     for master in ("yarn", "k8s://https://host:6443"):
-        said = memory_lacking(session_of({"spark.master": master, "spark.executor.cores": "2"} | settings), 1_500_000_000)
+        given = dict(setting.split("=") for setting in f"spark.master={master} spark.executor.cores=2 {settings}".split())
+        said = memory_lacking(session_of(given), 1_500_000_000)
         if there is None:
             assert said is None
         else:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from cut_tables import cut_rows, cuts, whole
+from cut_tables import cut_rows, cuts, rows_of, whole
 from hypothesis import given
 from hypothesis import strategies as st
+from raising import assert_raises
 from spark_session import session
 
 from lookalike.engines.spark import sorting as spark_sorting
@@ -22,10 +23,8 @@ VALUES = {"strings": (pa.large_string(), st.text(max_size=3)), "digests": (pa.bi
 
 
 def limited(patch, held=100, batch=300, runs=3):
-    patch.setattr(spark_sorting, "BUCKET_BYTES", held)
-    patch.setattr(spark_sorting, "RUN_BATCH_BYTES", batch)
-    patch.setattr(spark_sorting, "BATCH_BYTES", batch)
-    patch.setattr(spark_sorting, "MOST_RUNS", runs)
+    for name, size in {"BUCKET_BYTES": held, "RUN_BATCH_BYTES": batch, "BATCH_BYTES": batch, "MOST_RUNS": runs}.items():
+        patch.setattr(spark_sorting, name, size)
 
 
 def sorted_rows(found, sorting):
@@ -36,7 +35,7 @@ def sorted_rows(found, sorting):
         made = list(sorter.batches())
         assert not list(sorter.batches())
     assert all(batch.schema == sorting.schema and len(batch) for batch in made)
-    return [tuple(row.values()) for batch in made for row in batch.to_pylist()]
+    return rows_of(made)
 
 
 @given(st.sampled_from(sorted(VALUES)), st.data(), st.integers(1, 2), st.booleans(), cuts, st.integers(1, 400), st.integers(1, 999),
@@ -104,8 +103,7 @@ def test_files_are_gone_however_a_task_ends(end, tmp_path, monkeypatch):
     elif end == "dropped":
         del made
     elif end == "failed":
-        with pytest.raises(ValueError, match="told"):
-            made.throw(ValueError("told"))
+        assert_raises(ValueError, "told", made.throw, ValueError("told"))
     else:
         made.close()
 
@@ -114,8 +112,7 @@ def test_files_are_gone_however_a_task_ends(end, tmp_path, monkeypatch):
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr(spark_sorting._Run, "write", full)
-        with pytest.raises(OSError, match="No space left"):
-            next(bucket())
+        assert_raises(OSError, "No space left", next, bucket())
     assert files_in(tmp_path) == []
 
 

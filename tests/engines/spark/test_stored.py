@@ -1,11 +1,12 @@
 """How the engine on Spark keeps tables: what is whole is known, also if drivers die at the worst moments."""
 
-import shutil
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
+from raising import assert_raises
 
-pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytest.importorskip("pyspark")
 from toy_frames import ToySession
 
 from lookalike.engines.spark.engine import SparkEngine
@@ -40,15 +41,10 @@ def test_what_is_read_back_is_not_stored(engine, rows):
     assert not list(engine.folder.glob("*.done"))
 
 
-def test_nothing_counts_as_whole_once_removal_has_begun(engine, rows, monkeypatch):
+def test_nothing_counts_as_whole_once_removal_has_begun(engine, rows):
     engine.write(rows, "links")
-
-    def die(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(shutil, "rmtree", die)
-    with pytest.raises(KeyboardInterrupt):
-        engine.close()
+    with patch("shutil.rmtree", side_effect=KeyboardInterrupt):
+        assert_raises(KeyboardInterrupt, "", engine.close)
     assert not list(engine.folder.glob("*.done"))
 
 
