@@ -158,7 +158,7 @@ def add_deletes(folder, table, rows, equality=False):
     io, snapshot = PyArrowFileIO(), table.current_snapshot()
     (task,) = table.scan().plan_files()
     pq.write_table(
-        pa.table({"file_path": [task.file.file_path] * len(rows), "pos": pa.array(rows, pa.int64())}),
+        pa.table({"file_path": [task.file.file_path] * len(rows), "pos": pa.array(rows, "int64")}),
         folder / "deletes.parquet",
     )
     listed = DataFile.from_args(

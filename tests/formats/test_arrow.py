@@ -17,7 +17,7 @@ from lookalike.formats.split import replace
 TEXTS = [f"text number {n // 2} is like another {n // 2} that {n // 2} says" for n in range(3000)]
 TABLE = pa.table({
     "id": range(3000), "text": TEXTS, "nested": [{"a": n} for n in range(3000)], "coded": pa.array(TEXTS).dictionary_encode(),
-    "view": pa.array(TEXTS).cast(pa.string_view()), "large": pa.array(TEXTS, pa.large_string()),
+    "view": pa.array(TEXTS).cast("string_view"), "large": pa.array(TEXTS, "large_string"),
 })  # fmt: skip
 
 
@@ -133,7 +133,7 @@ def test_what_is_mapped_is_not_copied(tmp_path, kind):
 
 
 def test_a_long_value_of_a_dictionary_is_copied_for_few_rows(tmp_path):
-    column = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000, pa.int32()), ["x" * 100_000])
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000, "int32"), ["x" * 100_000])
     path = write(tmp_path / "a.arrow", "file", table=pa.table({"text": column}))
     assert 1 << 20 < most_allocated(path) < 100 << 20
 

@@ -21,7 +21,7 @@ pytest.importorskip("pyroaring", reason="needs pyroaring, to make deletion vecto
 def mapped_table(folder, deleted, rows=10, claims=None):
     """A Delta table with a deletion vector and renamed columns, one of them a struct."""
     table = pa.table(
-        {"c2": [f"text {i}" for i in range(rows)], "c1": pa.array(range(rows), pa.int32()),
+        {"c2": [f"text {i}" for i in range(rows)], "c1": pa.array(range(rows), "int32"),
          "c3": [{"c31": f"body {i}", "c32": i} for i in range(rows)], "dropped": [0] * rows}
     )  # fmt: skip
     inside = {"type": "struct", "fields": [column("body", "string", "c31", 5), column("new", "string", "c33", 6)]}
@@ -59,8 +59,8 @@ def test_deletion_vectors_and_mapped_columns(tmp_path, deleted):
     assert ends == [*(first for first, _ in pieces[1:]), len(kept)], "pieces go on where those before end"
     assert kept_ids(table, text="doc.body", width=1) == kept
     assert split.form.schema(split) == pa.schema(
-        [("id", pa.int64()), ("text", pa.string()), ("doc", pa.struct([("body", pa.string()), ("new", pa.string())])),
-         ("lang", pa.string())]
+        [("id", "int64"), ("text", "string"), ("doc", pa.struct([("body", "string"), ("new", "string")])),
+         ("lang", "string")]
     )  # fmt: skip
 
 
@@ -154,8 +154,8 @@ def test_a_checkpoint_with_parts(strange, tmp_path):
     added = {name: value for name, value in log[2]["add"].items() if name != "stats"}
     pq.write_table(
         pa.table({"add": pa.array([added | {"partitionValues": []}], pa.struct(
-            [("path", pa.string()), ("partitionValues", pa.map_(pa.string(), pa.string())), ("size", pa.int64()),
-             ("modificationTime", pa.int64()), ("dataChange", pa.bool_())]
+            [("path", "string"), ("partitionValues", pa.map_(pa.string(), pa.string())), ("size", "int64"),
+             ("modificationTime", "int64"), ("dataChange", "bool")]
         ))}), strange / "_delta_log/_sidecars/part.parquet",
     )  # fmt: skip
     size = (strange / "_delta_log/_sidecars/part.parquet").stat().st_size

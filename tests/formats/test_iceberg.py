@@ -34,7 +34,7 @@ def test_renamed_and_widened(iceberg, tmp_path):
     from pyiceberg.types import LongType
 
     table = tmp_path / "t"
-    rows = pa.table({"id": pa.array([1, 2], pa.int32()), "text": TEXTS[:2], "gone": [0, 0], "doc": [{"a": "x", "b": 1}, None]})
+    rows = pa.table({"id": pa.array([1, 2], "int32"), "text": TEXTS[:2], "gone": [0, 0], "doc": [{"a": "x", "b": 1}, None]})
     iceberg.append(table, rows)
     with iceberg.opened(table).update_schema(allow_incompatible_changes=True) as schema:
         schema.rename_column("text", "body")

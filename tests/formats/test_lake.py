@@ -95,7 +95,7 @@ def test_columns_are_the_table_s_own_whatever_folders_are_called(tables, tmp_pat
     table = tmp_path / "lang=xx" / "t"
     table.parent.mkdir()
     tables.append(table, pa.table({"id": [1, 2], "text": TEXTS[:2], "lang": ["007", "7"]}), partition_by=["lang"])
-    tables.append(table, pa.table({"id": [3], "text": TEXTS[2:3], "lang": pa.array([None], pa.string())}))
+    tables.append(table, pa.table({"id": [3], "text": TEXTS[2:3], "lang": pa.array([None], "string")}))
     assert read(table, others=("lang",)) == [(1, TEXTS[0], "007"), (2, TEXTS[1], "7"), (3, TEXTS[2], None)]
     assert kept_ids(table, keep="largest:lang") == [1, 2, 3]
 

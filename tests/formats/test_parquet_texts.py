@@ -21,7 +21,7 @@ from lookalike.formats.sources import open_sources
 from lookalike.text.texts import Later, from_strings
 
 CODECS = ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]
-KINDS = [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()]
+KINDS = ["string", "large_string", "binary", "large_binary"]
 SMALL_PAGES = {"data_page_size": 1}
 
 
@@ -77,9 +77,9 @@ def test_texts_are_those_that_arrow_reads(
 ):
     """For any compression, type, encoding, version of pages and number of values in them, beside other columns."""
     path, values = tmp_path_factory.getbasetemp() / "pages.parquet", values if nullable else [value or "" for value in values]
-    schema = pa.schema([pa.field("text", kind, nullable), ("n", pa.int64())])
+    schema = pa.schema([pa.field("text", kind, nullable), ("n", "int64")])
     pq.write_table(
-        pa.table([pa.array(values, pa.string()).cast(kind), range(len(values))], schema), path, compression=codec,
+        pa.table([pa.array(values, "string").cast(kind), range(len(values))], schema), path, compression=codec,
         use_dictionary=["text"] if dictionary else False, data_page_version=version, write_batch_size=per_page, row_group_size=50,
         **SMALL_PAGES | {"dictionary_pagesize_limit": 100},
     )  # fmt: skip

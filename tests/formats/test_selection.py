@@ -40,7 +40,7 @@ def additions(asked=None):
     def added(begin, end):
         if asked is not None:
             asked.append((begin, end))
-        return pa.table({"double": pa.array([2 * i for i in range(begin, end)], pa.int64())})
+        return pa.table({"double": pa.array([2 * i for i in range(begin, end)], "int64")})
 
     return added
 
