@@ -2,9 +2,13 @@
 
 from functools import partial
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import lookalike as la
+from lookalike.formats.sources import open_sources
+from lookalike.text.texts import Later
 
 
 def refused(words, call, *given, error=la.errors.InputDataError, **more):
@@ -34,3 +38,26 @@ def put(path, content):
         content = b"".join(content)
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
+
+
+def table_at(path, columns, **how):
+    """Write columns to a file of parquet; return the path."""
+    pq.write_table(pa.table(columns), path, **how)
+    return path
+
+
+def one_split(path, **how):
+    """The only split of what is at a path."""
+    (split,) = open_sources([path], **how)
+    return split
+
+
+def rows_in(batches):
+    """Number, text, id if one was asked for, and other columns of each row, as jobs read them."""
+    found = []
+    for batch in batches:
+        texts = batch.texts.make() if isinstance(batch.texts, Later) else batch.texts
+        columns = [*([] if batch.ids is None else [batch.ids]), *batch.others.values()]
+        values = (column if isinstance(column, list) else column.to_pylist() for column in columns)
+        found += zip(batch.numbers.tolist(), map(texts.row, range(len(texts))), *values, strict=True)
+    return found

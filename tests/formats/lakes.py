@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from formats.jobs import rows_in
 from json_lines import write_lines
 
 import lookalike as la
@@ -199,13 +200,6 @@ def kept_ids(data, **given):
 
 def read(path, text="text", id="id", others=(), **given):
     """Ids, texts and other columns as a job reads them, of what is at a path or in splits."""
-    found = []
-    for split in path if isinstance(path, list) else open_sources([path], **given):
-        for batch in split.batches(Columns(text, id, others)):
-            found += zip(
-                list(batch.ids if isinstance(batch.ids, list) else batch.ids.to_pylist()),
-                [batch.texts.row(i).decode() for i in range(len(batch.texts))],
-                *(list(some if isinstance(some, list) else some.to_pylist()) for some in batch.others.values()),
-                strict=True,
-            )
-    return sorted(found)
+    splits = path if isinstance(path, list) else open_sources([path], **given)
+    rows = (row for split in splits for row in rows_in(split.batches(Columns(text, id, others))))
+    return sorted((name, data.decode(), *more) for _, data, name, *more in rows)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from formats.jobs import refused
+from formats.jobs import refused, table_at
 from formats.lakes import ROWS, TEXTS, IcebergTables, add_deletes, described_anew, kept_ids, read, rows_of
 
 import lookalike as la
@@ -59,7 +58,7 @@ def test_position_deletes(iceberg, table):
 
 
 def test_files_without_ids(iceberg, table, tmp_path):
-    pq.write_table(pa.table({"lang": ["it"], "text": ["added as it was"], "id": [9]}), table / "data/added.parquet")
+    table_at(table / "data/added.parquet", {"lang": ["it"], "text": ["added as it was"], "id": [9]})
     iceberg.opened(table).add_files([f"file://{table}/data/added.parquet"])
     with iceberg.opened(table).update_schema() as schema:
         schema.rename_column("lang", "language")
@@ -67,7 +66,7 @@ def test_files_without_ids(iceberg, table, tmp_path):
     assert read(table, others=("language",))[-1] == (9, "added as it was", "it")
     nested = tmp_path / "nested"
     iceberg.append(nested, ROWS.slice(0, 1).append_column("doc", pa.array([{"a": "x", "b": 1}])))
-    pq.write_table(pa.table({"id": [9], "text": ["added"], "lang": ["it"], "doc": [{"a": "y"}]}), nested / "data/added.parquet")
+    table_at(nested / "data/added.parquet", {"id": [9], "text": ["added"], "lang": ["it"], "doc": [{"a": "y"}]})
     iceberg.opened(nested).add_files([f"file://{nested}/data/added.parquet"])
     said = r"data/added\.parquet: a file of the Iceberg table without field ids"
     refused(said, lambda: la.dedup(nested, id="id").write(tmp_path / "out.parquet"))

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from formats.jobs import put, refused
+from formats.jobs import one_split, put, refused, table_at
 from hypothesis import given
 from hypothesis import strategies as st
 from row_files import MOMENT, column_file
@@ -29,9 +29,8 @@ def selections(folder, columns):
         elif form == "csv":
             put(path, "x\n" + "".join(f"{value}\n" for value in values))
         else:
-            path = folder / f"{number}.parquet"
-            pq.write_table(pa.table({"x": pa.array(values, form)}), path)
-        (split,) = open_sources([path])
+            path = table_at(folder / f"{number}.parquet", {"x": pa.array(values, form)})
+        split = one_split(path)
         found.append(Selection(split, np.ones(len(values), np.bool_)))
     return found
 
@@ -128,7 +127,7 @@ def test_an_empty_file_changes_nothing_of_what_is_copied(tmp_path):
     """Schema and types are those of the others."""
     none, path, out = (tmp_path / f"{name}.parquet" for name in ("none", "in", "out"))
     pq.write_table(pa.schema([("text", "string"), ("z", "date32")]).empty_table(), none)
-    pq.write_table(pa.table({"text": pa.array(["a", "b"], "large_string"), "d": [datetime.date(2020, 1, 1)] * 2}), path)
+    table_at(path, {"text": pa.array(["a", "b"], "large_string"), "d": [datetime.date(2020, 1, 1)] * 2})
     for inputs in ([none, path], [path, none], [put(tmp_path / "empty.csv", "text,z\n"), path]):
         la.dedup(inputs).write(out, force=True)
         assert pq.read_table(out).equals(pq.read_table(path))

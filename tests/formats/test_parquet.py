@@ -9,12 +9,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from formats.jobs import put, refused, refused_output
+from formats.jobs import one_split, put, refused, refused_output, table_at
 from samples import one_in
 
 import lookalike as la
 from lookalike.formats import row_groups
-from lookalike.formats.sources import open_sources
 
 WORDS = [f"number {i} of some texts that have hardly a word in common {i * 7919} {i * 104729}" for i in range(6)]
 TEXTS = [WORDS[0], WORDS[1], WORDS[0], None, WORDS[2], WORDS[3]]
@@ -79,7 +78,7 @@ def shown(column):
 def test_columns_of_any_type_survive(tmp_path):
     """Values and schema stay as Arrow reads them from the input, on both sides of the text."""
     before, after = ({f"{side} {place}": column for place, column in enumerate(BYSTANDERS)} for side in ("before", "after"))
-    pq.write_table(pa.table(before | {"text": TEXTS} | after), tmp_path / "in.parquet", row_group_size=4)
+    table_at(tmp_path / "in.parquet", before | {"text": TEXTS} | after, row_group_size=4)
     result = la.dedup(tmp_path / "in.parquet", threads=1)
     assert [i for i, kept in enumerate(result.keep) if kept] == KEPT
     result.write(tmp_path / "out.parquet")
@@ -97,7 +96,7 @@ def test_columns_of_any_type_survive(tmp_path):
 def test_the_output_is_compressed_as_the_input(tmp_path):
     paths = tmp_path / "in.parquet", tmp_path / "out.parquet"
     for codec in ("none", "snappy", "gzip", "brotli", "zstd", "lz4"):
-        pq.write_table(pa.table({"text": TEXTS}), paths[0], compression=codec)
+        table_at(paths[0], {"text": TEXTS}, compression=codec)
         la.dedup(paths[0]).write(paths[1], force=True)
         one, two = (pq.read_metadata(path).row_group(0).column(0).compression for path in paths)
         assert one == two and read(paths[1])["text"].to_pylist() == [TEXTS[i] for i in KEPT]
@@ -107,8 +106,8 @@ def test_the_bytes_of_a_column_are_found_beside_nested_ones(tmp_path):
     """Structs, maps and lists take several columns of the file, or one: the text's place in the schema is not its place there."""
     wide = pa.array([{"a": i, "b": [i], "c": {"d": "x"}} for i in range(N)])
     columns = {"wide": wide, "text": [word * 200 for word in WORDS]} | {f"c{i}": some for i, some in enumerate(BYSTANDERS)}
-    pq.write_table(pa.table(columns), tmp_path / "in.parquet", row_group_size=2, compression="none")
-    (source,) = open_sources([tmp_path / "in.parquet"])
+    table_at(tmp_path / "in.parquet", columns, row_group_size=2, compression="none")
+    source = one_split(tmp_path / "in.parquet")
     metadata, sizes = pq.read_metadata(tmp_path / "in.parquet"), dict.fromkeys([*columns, "absent"], 0)
     for group, place in product(range(metadata.num_row_groups), range(metadata.num_columns)):
         column = metadata.row_group(group).column(place)
@@ -147,8 +146,9 @@ def test_a_frame_of_pandas_comes_back_as_one(tmp_path):
 
 def test_damage_beside_the_text_is_the_input_s(tmp_path):
     """It is met when rows are written, and is no failure of the output."""
-    path = tmp_path / "in.parquet"
-    pq.write_table(pa.table({"text": TEXTS, "n": list(range(100, 106))}), path, compression="zstd", use_dictionary=False)
+    path = table_at(
+        tmp_path / "in.parquet", {"text": TEXTS, "n": list(range(100, 106))}, compression="zstd", use_dictionary=False
+    )
     column, data = pq.read_metadata(path).row_group(0).column(1), path.read_bytes()
     end = column.data_page_offset + column.total_compressed_size
     path.write_bytes(data[: end - 12] + bytes(byte ^ 0xFF for byte in data[end - 12 : end]) + data[end:])
@@ -208,7 +208,7 @@ def test_a_page_that_says_that_it_has_fewer_values(tmp_path, monkeypatch, codec,
 
 def test_metadata_that_state_other_rows(tmp_path):
     path, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
-    pq.write_table(pa.table({"text": [f"word{i}" for i in range(3000)]}), path, row_group_size=1500)
+    table_at(path, {"text": [f"word{i}" for i in range(3000)]}, row_group_size=1500)
     data = path.read_bytes()
     before, _, behind = data.rpartition(number(3000))
     for wrong, n_read in ((before + number(2999) + behind, 3000), (data.replace(number(1500), number(1499)), 2998)):

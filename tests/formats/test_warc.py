@@ -10,12 +10,11 @@ import pytest
 import zstandard
 from document_files import OTHER, STORY, record
 from formats.format_samples import packed
-from formats.jobs import kept_texts, put, reasons, refused
+from formats.jobs import kept_texts, one_split, put, reasons, refused
 from samples import one_in
 
 import lookalike as la
 from lookalike.files.streams import read_blocks
-from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
 
 
@@ -80,7 +79,7 @@ def left_out(tmp_path, caplog):
 def test_each_record_is_a_member_of_its_own(tmp_path, suffix):
     path = put(tmp_path / f"a.warc{suffix}", around(LAST, suffix=suffix))
     la.dedup(path, threads=2).write(tmp_path / "out/")
-    (split,) = open_sources([path])
+    split = one_split(path)
     assert sum(len(batch.texts) for batch in split.batches(Columns())) == 3, "whatever the limit"
     written = (tmp_path / "out" / path.name).read_bytes()
     for one in (FIRST, LAST):
