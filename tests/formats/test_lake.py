@@ -21,22 +21,10 @@ from lookalike.formats import format as formats
 from lookalike.formats.sources import open_sources
 
 
-@pytest.fixture(params=["delta", "iceberg"])
+@pytest.fixture(params=[DeltaTables, IcebergTables], ids=["delta", "iceberg"])
 def tables(request, tmp_path):
     """What makes and changes tables."""
-    if request.param == "delta":
-        pytest.importorskip("deltalake", reason="needs the package deltalake")
-        return DeltaTables()
-    pytest.importorskip("pyiceberg", reason="needs the package pyiceberg")
-    pytest.importorskip("sqlalchemy", reason="needs SQLAlchemy, for a catalog")
-    return IcebergTables(tmp_path)
-
-
-@pytest.fixture
-def table(tables, tmp_path):
-    """A table of four rows."""
-    tables.append(tmp_path / "t", ROWS)
-    return tmp_path / "t"
+    return request.param(tmp_path)
 
 
 def made(first, *texts):

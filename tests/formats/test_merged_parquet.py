@@ -67,29 +67,6 @@ def test_a_type_holds_the_values_of_all_inputs(tmp_path, columns, kind, values):
     assert pa.concat_tables(tables)["x"].to_pylist() == values
 
 
-SHARED = [
-    (["1", "2"], ["3"], [1, 2, 3]), (["1", "0.5"], ["3"], [1.0, 0.5, 3.0]), (["1"], ["0.5"], [1.0, 0.5]),
-    (["9007199254740993"], ["0.5"], ["9007199254740993", "0.5"]), (["0.5"], ["-9007199254740993"], ["0.5", "-9007199254740993"]),
-    (["9007199254740992"], ["0.5"], [2.0**53, 0.5]), (["1"], ["1" + "0" * 25], ["1", "1" + "0" * 25]),
-    (["1.5"], ["1.0000000000000000001"], ["1.5", "1.0000000000000000001"]), (["1.10", '"a"'], ["null"], ["1.10", "a", None]),
-    (["true"], ["1"], ["true", "1"]), (["1.5", "true"], ["2"], ["1.5", "true", "2"]), (["null"], ["true"], [None, True]),
-    (["null"], ["null"], [None, None]), (["[1, 2]"], ["[]"], [[1, 2], []]), (["[1]"], ["[0.5]"], [[1.0], [0.5]]),
-    (["[1.5, true]"], ["[2]"], ["[1.5, true]", "[2]"]), (["[1.5]"], ["[1.50000000000000000001]"], ["[1.5]", "[1.50000000000000000001]"]),
-    (['{"a": 1}'], ['{"a": 2}'], [{"a": 1}, {"a": 2}]), (['{"a": 1}'], ['{"b": 2}'], [{"a": 1, "b": None}, {"a": None, "b": 2}]),
-    (["{}"], ['{"a": 1}'], ["{}", '{"a": 1}']), (['{"a": 1}'], ['{"a": "x"}'], ['{"a": 1}', '{"a": "x"}']),
-    (["[1]"], ['"[1]"'], ["[1]", "[1]"]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("one", "two", "expected"), SHARED)
-def test_values_of_one_column_share_a_type_or_are_text(tmp_path, one, two, expected):
-    """Whether they meet in one file or not."""
-    for columns in ([("jsonl", one + two)], [("jsonl", one), ("jsonl", two)]):
-        chosen = selections(tmp_path, columns)
-        found = pa.concat_tables(common_tables(chosen, common_schema(chosen)))["x"].to_pylist()
-        assert found == expected and list(map(type, found)) == list(map(type, expected))
-
-
 @pytest.mark.parametrize(
     ("form", "values", "kind", "said"),
     [
