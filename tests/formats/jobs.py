@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import lookalike as la
+from lookalike.files.streams import read_blocks
 from lookalike.formats.sources import open_sources
 from lookalike.text.texts import Later
 
@@ -30,6 +31,12 @@ def reasons(data, **given):
 def kept_texts(data, **given):
     """The texts of the documents that are kept."""
     return la.dedup(data, **given).clean()["text"].to_pylist()
+
+
+def rewritten(result, path):
+    """What is written of a file, decompressed."""
+    result.write(path.parent / "out", force=True)
+    return b"".join(read_blocks(path.parent / "out" / path.name))
 
 
 def put(path, content):
