@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from formats.jobs import one_split, put, refused, rows_in, table_at
+from formats.test_parquet_pages import CODECS, KINDS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.text import unpacked
@@ -19,8 +20,7 @@ from lookalike.formats import Columns, Limit, parquet_texts
 from lookalike.formats.parquet_pages import DICTIONARIES, Page
 from lookalike.text.texts import Later, from_strings
 
-CODECS = ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]
-KINDS = ["string", "large_string", "binary", "large_binary"]
+ALL_CODECS = [*CODECS, "lz4"]
 SMALL_PAGES = {"data_page_size": 1}
 
 
@@ -60,7 +60,7 @@ def test_values_are_taken_apart_as_by_the_twin(rows, behind, in_place, data):
 @settings(max_examples=80)
 @given(
     st.lists(st.none() | st.sampled_from(["", "a", "é" * 40, "x" * 300]) | st.text(max_size=20), min_size=1, max_size=80),
-    st.sampled_from(CODECS), st.sampled_from(KINDS), st.booleans(), st.sampled_from(["1.0", "2.0"]), st.booleans(),
+    st.sampled_from(ALL_CODECS), st.sampled_from(KINDS), st.booleans(), st.sampled_from(["1.0", "2.0"]), st.booleans(),
     st.integers(1, 40), st.sampled_from([1, 500, 1 << 20]), st.sampled_from([7, 1 << 15]),
 )  # fmt: skip
 def test_texts_are_those_that_arrow_reads(
@@ -121,7 +121,7 @@ def test_what_arrow_reads(tmp_path, what, table, written, asked):
         assert rows_of(path, later=True)[1] > 0
 
 
-@pytest.mark.parametrize(("codec", "dictionary", "threads"), one_in(3, CODECS, [False, True], [1, 2]))
+@pytest.mark.parametrize(("codec", "dictionary", "threads"), one_in(3, ALL_CODECS, [False, True], [1, 2]))
 def test_damaged_pages(tmp_path, small, codec, dictionary, threads):
     """Wherever a byte is wrong: an error that names file and row, or a job that ends; the worst of it is another text."""
     path, rng = tmp_path / "in.parquet", np.random.default_rng(1)

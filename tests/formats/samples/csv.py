@@ -3,7 +3,8 @@
 import csv
 import io
 
-A, B = "one two three", "four five six"
+from formats.samples.jsonl import A, B
+
 LINES = b"id,text\n1,one two three\n2,four five six\n"
 
 

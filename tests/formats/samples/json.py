@@ -2,8 +2,8 @@
 
 import json
 
-A, B = "one two three", "four five six"
-LINES = b'{"id": "1", "text": "one two three"}\n{"id": "2", "text": "four five six"}\n'
+from formats.samples.jsonl import LINES, A, B
+
 ARRAY = b'[\n{"id": "1", "text": "one two three"},\n{"id": "2", "text": "four five six"}\n]\n'
 DEEP = b"[" * 100_000 + b"]" * 100_000
 
