@@ -111,14 +111,6 @@ def test_what_has_no_form_in_text_is_refused(tmp_path, name, column, words):
     assert [p.name for p in tmp_path.iterdir()] == ["in.parquet"]
 
 
-def test_numbers_that_json_lacks_are_refused_there(tmp_path):
-    for value in map(float, ("nan", "inf", "-inf")):
-        path = parquet(tmp_path / "in.parquet", pa.array([1.0, value]))
-        said = rf"in\.parquet, row 2, column 'x': JSON has no {value}; write \.parquet"
-        refused(said, converted, path, tmp_path / "out.jsonl")
-        assert converted(path, tmp_path / f"{value}.csv") == ["1.0", str(value)]
-
-
 @pytest.mark.parametrize("depth", [10, 60, 600])
 def test_deep_values_become_parquet_that_can_be_read(tmp_path, depth):
     """Readers of parquet take a limited number of levels: deeper values are text of JSON."""
