@@ -10,12 +10,11 @@ import lzma
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from formats.format_samples import packed
 
 import lookalike as la
 
 A = " ".join(f"word{i}" for i in range(60))
-A2 = A + " more"
-B = "another text altogether, of nine words or so, yes"
 WORDS = [f"text of row {i} and its {i * 7919} {i * 104729} {i * 1299709} words" for i in range(12)]
 MOMENT = 1_700_000_000_123_456_789
 
@@ -25,12 +24,7 @@ def lines(rows):
 
 
 def write(path, content):
-    data = b"".join(content)
-    if path.suffix == ".gz":
-        data = gzip.compress(data)
-    elif path.suffix == ".zst":
-        data = pa.compress(data, "zstd", asbytes=True)
-    path.write_bytes(data)
+    path.write_bytes(packed(b"".join(content), path.suffix))
     return path
 
 
