@@ -4,37 +4,24 @@ import io
 import zipfile
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-PACKAGE = "http://schemas.openxmlformats.org/package/2006"
-RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-KINDS = {
-    "html": "text/html",
-    "txt": "text/plain",
-    "rtf": "application/rtf",
-    "mht": "message/rfc822",
-    "bin": "application/x-own",
-}
+PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
+REFERS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 OFFICE, TEXT = (f"urn:oasis:names:tc:opendocument:xmlns:{name}:1.0" for name in ("office", "text"))
 
 STORY = " ".join(f"The river number {n} rises in the hills and falls into the sea after {7 * n} miles." for n in range(20))
 OTHER = " ".join(f"The road number {n} leaves the town and ends at the coast after {9 * n} turns." for n in range(20))
 
 
-def pdf(*pages):
-    """Return a PDF with a page of lines for each text; bytes draw a page themselves."""
-    kids = b" ".join(b"%d 0 R" % (4 + 2 * i) for i in range(len(pages)))
-    objects = [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, len(pages)), HELVETICA]
-    for i, page in enumerate(pages):
-        where = b"/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R>>>>/Contents %d 0 R" % (5 + 2 * i)
-        objects += [b"<</Type/Page/Parent 2 0 R%s>>" % where, stream(page if isinstance(page, bytes) else drawn(page))]
-    return pdf_of(*objects)
-
-
-HELVETICA = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>"
-
-
-def drawn(text):
-    lines = [line.encode("cp1252").hex().encode() for line in text.split("\n")]
-    return b"BT /F1 10 Tf 12 TL 40 780 Td " + b" ".join(b"<%s> Tj T*" % line for line in lines) + b" ET"
+def pdf(text):
+    """Return a PDF with a page of lines."""
+    lines = (b"<%s> Tj T*" % line.encode("cp1252").hex().encode() for line in text.split("\n"))
+    return pdf_of(
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[4 0 R]/Count 1>>",
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R>>>>/Contents 5 0 R>>",
+        stream(b"BT /F1 10 Tf 12 TL 40 780 Td %s ET" % b" ".join(lines)),
+    )
 
 
 def stream(content, more=b""):
@@ -60,48 +47,32 @@ def archive(members):
     return out.getvalue()
 
 
-def zipped(**members):
-    """Return a zip file; a double underscore in a name stands for a slash, a single one for a point."""
-    return archive({name.replace("__", "/").replace("_", "."): content for name, content in members.items()})
-
-
-def docx(*paragraphs, before="", related=None, **members):
-    """Return a Word document; ``before`` is XML at its beginning, ``related`` what it refers to: kinds, each with a member."""
-
-    def relations(found):
-        listed = ""
-        for kind, target in found.items():
-            mode = "External" if "://" in target else "Internal"
-            listed += f'<Relationship Id="{kind}" Type="{RELATIONS}/{kind}" Target="{target}" TargetMode="{mode}"/>'
-        return f'<Relationships xmlns="{PACKAGE}/relationships">{listed}</Relationships>'
-
+def docx(*paragraphs, inside=None):
+    """Return a Word document, which may import a part before its paragraphs."""
     body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in paragraphs)
-    defaults = "".join(f'<Default Extension="{suffix}" ContentType="{kind}"/>' for suffix, kind in KINDS.items())
-    parts = {
-        "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types">{defaults}</Types>',
-        "_rels/.rels": relations({"officeDocument": "word/document.xml"}),
-        "word/_rels/document.xml.rels": relations(related or {}),
-        "word/document.xml": f'<w:document xmlns:w="{WORD}" xmlns:r="{RELATIONS}"><w:body>{before}{body}</w:body></w:document>',
-    }
-    return archive(parts | members)
+    at, parts = ("", {}) if inside is None else ('<w:altChunk r:id="a"/>', {"word/a.docx": inside})
+    refers = f'<Relationships xmlns="{PACKAGE}"><Relationship Id="a" Type="{REFERS}/aFChunk" Target="a.docx"/></Relationships>'
+    whole = f'<w:document xmlns:w="{WORD}" xmlns:r="{REFERS}"><w:body>{at}{body}</w:body></w:document>'
+    members = {"[Content_Types].xml": "<Types/>", "word/document.xml": whole, "word/_rels/document.xml.rels": refers}
+    return archive(members | parts)
 
 
-def odt(*paragraphs, before=""):
-    """Return an OpenDocument text; ``before`` is XML at its beginning."""
-    body = "".join(f"<text:p>{text}</text:p>" for text in paragraphs)
+def odt(text):
+    """Return an OpenDocument text of a paragraph."""
     spaces = f'xmlns:office="{OFFICE}" xmlns:text="{TEXT}"'
-    return archive({"content.xml": f"<office:document-content {spaces}>{before}{body}</office:document-content>"})
+    body = f"<office:document-content {spaces}><text:p>{text}</text:p></office:document-content>"
+    return archive({"content.xml": body})
 
 
-def epub(*chapters):
-    """Return a book, whose chapters stand in its package in another order than they are read in."""
-    names = [f"c{i}.xhtml" for i in range(len(chapters))]
-    items = "".join(f'<item id="{name}" href="{name}"/>' for name in reversed(names))
-    order = "".join(f'<itemref idref="{name}"/>' for name in names)
-    package = f'<package xmlns="http://www.idpf.org/2007/opf"><manifest>{items}</manifest><spine>{order}</spine></package>'
-    container = '<container><rootfiles><rootfile full-path="in/book.opf"/></rootfiles></container>'
-    pages = {f"in/{name}": f"<html><body><p>{text}</p></body></html>" for name, text in zip(names, chapters, strict=True)}
-    return archive({"META-INF/container.xml": container, "in/book.opf": package, **pages})
+def epub(text):
+    """Return a book of a chapter."""
+    return archive(
+        {
+            "META-INF/container.xml": '<container><rootfiles><rootfile full-path="b.opf"/></rootfiles></container>',
+            "b.opf": '<package><manifest><item id="a" href="a.xhtml"/></manifest><spine><itemref idref="a"/></spine></package>',
+            "a.xhtml": f"<html><body><p>{text}</p></body></html>",
+        }
+    )
 
 
 def record(kind, uri, body, content_type="application/http; msgtype=response", **more):
@@ -111,5 +82,5 @@ def record(kind, uri, body, content_type="application/http; msgtype=response", *
     return b"WARC/1.0\r\n" + "".join(f"{k}: {v}\r\n" for k, v in head.items()).encode() + b"\r\n" + body + b"\r\n\r\n"
 
 
-def eml(text, kind="text/plain; charset=utf-8", subject="A subject"):
-    return f"From: a@b.c\r\nSubject: {subject}\r\nMIME-Version: 1.0\r\nContent-Type: {kind}\r\n\r\n{text}\r\n".encode()
+def eml(text, subject="A subject"):
+    return f"From: a@b.c\r\nSubject: {subject}\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n{text}\r\n".encode()

@@ -10,6 +10,7 @@ import lzma
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from formats.format_samples import packed
 
 import lookalike as la
 
@@ -23,12 +24,7 @@ def lines(rows):
 
 
 def write(path, content):
-    data = b"".join(content)
-    if path.suffix == ".gz":
-        data = gzip.compress(data)
-    elif path.suffix == ".zst":
-        data = pa.compress(data, "zstd", asbytes=True)
-    path.write_bytes(data)
+    path.write_bytes(packed(b"".join(content), path.suffix))
     return path
 
 

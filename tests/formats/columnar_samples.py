@@ -12,7 +12,7 @@ BROKEN = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\3\
 def made(file, rows):
     """Rows as bytes."""
     names = list(rows[0]) if rows else ["id", "text"]
-    return file(pa.table({name: pa.array([row[name] for row in rows], pa.string()) for name in names}))
+    return file(pa.table({name: pa.array([row[name] for row in rows], "string") for name in names}))
 
 
 def hostile(file, unreadable, **more):

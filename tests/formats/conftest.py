@@ -2,6 +2,7 @@
 
 import pytest
 from formats.format_samples import install_toy
+from formats.lakes import ROWS
 
 
 @pytest.fixture(scope="session")
@@ -17,3 +18,10 @@ def toy(toy_folder, monkeypatch):
     """The package is installed."""
     monkeypatch.syspath_prepend(toy_folder)
     return toy_folder
+
+
+@pytest.fixture
+def table(tables, tmp_path):
+    """A table of four rows in a lake."""
+    tables.append(tmp_path / "t", ROWS)
+    return tmp_path / "t"

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
+from formats.jobs import rows_in
 from json_lines import write_lines
 
 import lookalike as la
@@ -23,43 +25,44 @@ TEXTS = [
 ROWS = pa.table({"id": [1, 2, 3, 4], "text": TEXTS, "lang": ["de", "en", "de", None]})
 
 
-class DeltaTables:
+class Tables:
+    """What both kinds have."""
+
+    def delete(self, folder, ids):
+        """Delete rows, whose files are written again without them."""
+        self.opened(folder).delete(f"id in ({', '.join(map(str, ids))})")
+
+
+class DeltaTables(Tables):
     """Delta tables in a folder."""
 
     kind = "delta"
 
+    def __init__(self, place):
+        self._package = pytest.importorskip("deltalake", reason="needs the package deltalake")
+
     def append(self, folder, table, **options):
         """Add rows; the first make the table."""
-        from deltalake import write_deltalake
-
-        write_deltalake(folder, table, mode="append", schema_mode="merge", **options)
-
-    def delete(self, folder, ids):
-        """Delete rows, whose files are written again without them."""
-        from deltalake import DeltaTable
-
-        DeltaTable(folder).delete(f"id in ({', '.join(map(str, ids))})")
+        self._package.write_deltalake(folder, table, mode="append", schema_mode="merge", **options)
 
     def opened(self, folder):
         """The table as its package has it."""
-        from deltalake import DeltaTable
-
-        return DeltaTable(folder)
+        return self._package.DeltaTable(folder)
 
     def version(self, folder):
         """What its version of now is called."""
         return f"delta:{self.opened(folder).version()}"
 
 
-class IcebergTables:
+class IcebergTables(Tables):
     """Iceberg tables in a folder, in a catalog beside it."""
 
     kind = "iceberg"
 
     def __init__(self, place):
-        from pyiceberg.catalog.sql import SqlCatalog
-
-        self._catalog = SqlCatalog("c", uri=f"sqlite:///{place}/catalog.db", warehouse=f"file://{place}/unused")
+        pytest.importorskip("sqlalchemy", reason="needs SQLAlchemy, for a catalog")
+        catalog = pytest.importorskip("pyiceberg.catalog.sql", reason="needs the package pyiceberg")
+        self._catalog = catalog.SqlCatalog("c", uri=f"sqlite:///{place}/catalog.db", warehouse=f"file://{place}/unused")
         self._catalog.create_namespace("n")
 
     def _name(self, folder):
@@ -76,10 +79,6 @@ class IcebergTables:
         with made.update_schema() as schema:
             schema.union_by_name(table.schema)
         self.opened(folder).append(table)
-
-    def delete(self, folder, ids):
-        """Delete rows, whose files are written again without them."""
-        self.opened(folder).delete(f"id in ({', '.join(map(str, ids))})")
 
     def opened(self, folder):
         """The table as its package has it."""
@@ -158,7 +157,7 @@ def add_deletes(folder, table, rows, equality=False):
     io, snapshot = PyArrowFileIO(), table.current_snapshot()
     (task,) = table.scan().plan_files()
     pq.write_table(
-        pa.table({"file_path": [task.file.file_path] * len(rows), "pos": pa.array(rows, pa.int64())}),
+        pa.table({"file_path": [task.file.file_path] * len(rows), "pos": pa.array(rows, "int64")}),
         folder / "deletes.parquet",
     )
     listed = DataFile.from_args(
@@ -199,13 +198,6 @@ def kept_ids(data, **given):
 
 def read(path, text="text", id="id", others=(), **given):
     """Ids, texts and other columns as a job reads them, of what is at a path or in splits."""
-    found = []
-    for split in path if isinstance(path, list) else open_sources([path], **given):
-        for batch in split.batches(Columns(text, id, others)):
-            found += zip(
-                list(batch.ids if isinstance(batch.ids, list) else batch.ids.to_pylist()),
-                [batch.texts.row(i).decode() for i in range(len(batch.texts))],
-                *(list(some if isinstance(some, list) else some.to_pylist()) for some in batch.others.values()),
-                strict=True,
-            )
-    return sorted(found)
+    splits = path if isinstance(path, list) else open_sources([path], **given)
+    rows = (row for split in splits for row in rows_in(split.batches(Columns(text, id, others))))
+    return sorted((name, data.decode(), *more) for _, data, name, *more in rows)

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from formats.columnar_samples import FLIPS, in_a_process
-from formats.jobs import put, refused
+from formats.jobs import one_split, put, refused, rows_in
 from samples import one_in
 
 import lookalike as la
@@ -17,7 +17,7 @@ from lookalike.formats.split import replace
 TEXTS = [f"text number {n // 2} is like another {n // 2} that {n // 2} says" for n in range(3000)]
 TABLE = pa.table({
     "id": range(3000), "text": TEXTS, "nested": [{"a": n} for n in range(3000)], "coded": pa.array(TEXTS).dictionary_encode(),
-    "view": pa.array(TEXTS).cast(pa.string_view()), "large": pa.array(TEXTS, pa.large_string()),
+    "view": pa.array(TEXTS).cast("string_view"), "large": pa.array(TEXTS, "large_string"),
 })  # fmt: skip
 
 
@@ -120,7 +120,7 @@ def test_what_is_decompressed_must_fit(tmp_path, kind):
 
 def most_allocated(path):
     before, most = pa.total_allocated_bytes(), 0
-    for batch in open_sources([path])[0].batches(Columns()):
+    for batch in one_split(path).batches(Columns()):
         most = max(most, pa.total_allocated_bytes() - before)
         del batch
     return most
@@ -133,7 +133,7 @@ def test_what_is_mapped_is_not_copied(tmp_path, kind):
 
 
 def test_a_long_value_of_a_dictionary_is_copied_for_few_rows(tmp_path):
-    column = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000, pa.int32()), ["x" * 100_000])
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000, "int32"), ["x" * 100_000])
     path = write(tmp_path / "a.arrow", "file", table=pa.table({"text": column}))
     assert 1 << 20 < most_allocated(path) < 100 << 20
 
@@ -174,17 +174,15 @@ def test_what_is_left_of_a_saved_data_set_is_one(tmp_path, shards):
 def test_pieces(tmp_path, kind, codec, table):
     """Batches are read apart, of streams only where nothing before them is needed."""
     path = write(tmp_path / "a.arrow", kind, codec, table)
-    pieces = open_sources([path])[0].pieces(5000)
+    pieces = one_split(path).pieces(5000)
     columns, found = Columns(id="id", others=("large",)), []
     whole = kind == "stream" and (codec or "coded" in table.column_names)
     assert [first for first, _ in pieces] == ([0] if whole else [0, 700, 1400, 2100, 2800])
     for first, piece in pieces:
         assert first == len(found), "pieces go on where those before end"
-        for batch in pickle.loads(pickle.dumps(piece)).batches(columns):
-            texts = (batch.texts.row(i).decode() for i in range(len(batch.texts)))
-            found += zip(batch.numbers.tolist(), batch.ids.to_pylist(), texts, strict=True)
-    assert found == [(n + 1, n, text) for n, text in enumerate(TEXTS)]
+        found += rows_in(pickle.loads(pickle.dumps(piece)).batches(columns))
+    assert found == [(n + 1, text.encode(), n, text) for n, text in enumerate(TEXTS)]
     put(path, path.read_bytes()[:-1000])
     with pytest.raises(la.errors.InputDataError, match="not a readable Arrow file|the file changed"):
-        for _, piece in open_sources([path])[0].pieces(5000):
+        for _, piece in one_split(path).pieces(5000):
             list(piece.batches(columns))

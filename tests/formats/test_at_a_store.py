@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from formats.format_samples import packed, sample
-from formats.jobs import put, refused
+from formats.jobs import one_split, put, refused, rows_in
 from object_store import copied
 
 import lookalike as la
@@ -37,10 +37,7 @@ NAMES = ["groups.parquet", "plain.parquet", "a.jsonl", "a.jsonl.gz", "a.jsonl.zs
 
 def all_of(split):
     """What a split reads, row by row; where rows are files, their names are not."""
-    found = []
-    for batch in split.batches(COLUMNS if split.format != "txt" else Columns()):
-        texts = [batch.texts.row(i) for i in range(len(batch.texts))]
-        found += zip(texts, batch.numbers.tolist(), batch.ids or texts, strict=True)
+    found = rows_in(split.batches(COLUMNS if split.format != "txt" else Columns()))
     return found, [row | {"id": ""} if split.format == "txt" else row for _, row in split.records()]
 
 
@@ -63,7 +60,7 @@ def test_the_rows_are_those_of_the_disk(both, monkeypatch):
         splits = opened(both, name)
         wanted, found = map(all_of, splits)
         assert found == wanted and len(found[0]) == len(found[1]) == len(TEXTS)
-        numbers = [row[1] for row in found[0]]
+        numbers = [row[0] for row in found[0]]
         labels = [[split.label(n).replace(str(root), "") for n in numbers] for root, split in zip(both, splits, strict=True)]
         assert labels[0] == labels[1]
     assert len(la.dedup([f"{both[1]}/{name}" for name in ("texts", "a.csv")])) == 2 * len(TEXTS), "a list of URLs"
@@ -84,7 +81,7 @@ def test_pieces_and_large_pages(both, monkeypatch):
 @pytest.mark.parametrize("name", ["groups.parquet", "a.jsonl.gz", "a.jsonl.zst"])
 def test_a_file_that_is_cut_short_is_named(both, bucket, name):
     (bucket / name).write_bytes((both[0] / name).read_bytes()[:-30])
-    (split,) = open_sources([str(bucket / name)])
+    split = one_split(str(bucket / name))
     refused(f"{name}: .*(damaged|not a readable)", all_of, split)
 
 

@@ -14,19 +14,6 @@ from row_files import MOMENT, WORDS, column_file, converted, parquet
 import lookalike as la
 from lookalike.formats import merged_parquet
 
-NUMBERS = ["0", "-0", "-0.0", "1.10", "1e5", "1E+5", "0.1", "1.0000000000000000001", "9007199254740993", "1" + "0" * 25, "5e-324", "1e999", "1e-400",
-           "123456789012345678901234567890.125", "18446744073709551615", "-9223372036854775808"]  # fmt: skip
-
-
-@pytest.mark.parametrize("number", NUMBERS)
-def test_a_number_keeps_its_exact_value(tmp_path, number):
-    """As a number of the column's type, or as its digits; CSV has the digits themselves."""
-    source = column_file(tmp_path / "in.jsonl", [number])
-    assert converted(source, tmp_path / "out.csv") == [number]
-    (found,) = converted(source, tmp_path / "out.parquet")
-    assert decimal.Decimal(repr(found) if isinstance(found, float) else found) == decimal.Decimal(number)
-
-
 numbers = st.one_of(st.integers(), st.integers(2**53 - 3, 2**53 + 3), st.floats(allow_nan=False, allow_infinity=False))
 values = st.recursive(
     st.one_of(st.none(), st.booleans(), numbers, st.text(st.characters(codec="utf-8"), max_size=3)),
@@ -59,24 +46,24 @@ def test_any_json_arrives_in_parquet(tmp_path_factory, column, cut, rows):
     assert converted(data, folder / "out.csv") == [v or "" for v in shown]
 
 
-NANOSECONDS, STRUCT = "2023-11-14T22:13:20.123456789", pa.struct([("a", pa.struct([("b", pa.timestamp("ns"))]))])
+NANOSECONDS, STRUCT = "2023-11-14T22:13:20.123456789", pa.struct([("a", pa.struct([("b", "timestamp[ns]")]))])
 ARROW = [
-    ([MOMENT, None], pa.timestamp("ns"), [NANOSECONDS, None]),
+    ([MOMENT, None], "timestamp[ns]", [NANOSECONDS, None]),
     ([MOMENT // 1000], pa.timestamp("us", "Europe/Berlin"), ["2023-11-14T22:13:20.123456Z"]),
-    ([-1], pa.timestamp("ms"), ["1969-12-31T23:59:59.999"]),
-    ([0], pa.timestamp("us"), ["1970-01-01T00:00:00"]),
-    ([datetime.date(1, 1, 1), datetime.date(9999, 12, 31)], pa.date32(), ["0001-01-01", "9999-12-31"]),
-    ([datetime.date(1969, 12, 31)], pa.date64(), ["1969-12-31"]),
-    ([1], pa.time64("ns"), ["00:00:00.000000001"]),
-    ([86_399_999], pa.time32("ms"), ["23:59:59.999"]),
-    ([90_061_000_000_001, -1], pa.duration("ns"), ["PT90061.000000001S", "-PT0.000000001S"]),
+    ([-1], "timestamp[ms]", ["1969-12-31T23:59:59.999"]),
+    ([0], "timestamp[us]", ["1970-01-01T00:00:00"]),
+    ([datetime.date(1, 1, 1), datetime.date(9999, 12, 31)], "date32", ["0001-01-01", "9999-12-31"]),
+    ([datetime.date(1969, 12, 31)], "date64", ["1969-12-31"]),
+    ([1], "time64[ns]", ["00:00:00.000000001"]),
+    ([86_399_999], "time32[ms]", ["23:59:59.999"]),
+    ([90_061_000_000_001, -1], "duration[ns]", ["PT90061.000000001S", "-PT0.000000001S"]),
     ([decimal.Decimal("1.10"), None], pa.decimal128(3, 2), ["1.10", None]),
     ([decimal.Decimal("9" * 60)], pa.decimal256(60, 0), ["9" * 60]),
-    ([2**64 - 1], pa.uint64(), [2**64 - 1]),
-    ([-(2**63)], pa.int64(), [-(2**63)]),
-    ([True, False, None], pa.bool_(), [True, False, None]),
-    ([0.5], pa.float16(), [decimal.Decimal("0.5")]),
-    ([b"caf\xc3\xa9", None], pa.binary(), ["café", None]),
+    ([2**64 - 1], "uint64", [2**64 - 1]),
+    ([-(2**63)], "int64", [-(2**63)]),
+    ([True, False, None], "bool", [True, False, None]),
+    ([0.5], "float16", [decimal.Decimal("0.5")]),
+    ([b"caf\xc3\xa9", None], "binary", ["café", None]),
     ([b"abc"], pa.binary(3), ["abc"]),
     (["b", "a", "b"], pa.dictionary(pa.int32(), pa.string()), ["b", "a", "b"]),
     ([[MOMENT, None], None], pa.list_(pa.timestamp("ns")), [[NANOSECONDS, None], None]),
@@ -87,7 +74,7 @@ ARROW = [
     ([[b"a"]], pa.list_(pa.binary()), [["a"]]),
     ([b"0123456789abcdef"], pa.uuid(), ["30313233-3435-3637-3839-616263646566"]),
     ([1, None, 0], pa.bool8(), [True, None, False]),
-    ([None, None], pa.null(), [None, None]),
+    ([None, None], "null", [None, None]),
 ]
 
 
@@ -114,7 +101,7 @@ def test_arrow_values_arrive_with_every_digit(tmp_path, values, kind, expected):
         (pa.array([b"a", b"\xff"]), "row 2, column 'x': the bytes are not UTF-8 text"),
         (pa.array([None, [float("inf")]]), r"row 2, column 'x': JSON has no \[inf\]"),
         (pa.array([{"a": 1.0}, {"a": float("nan")}]), r"row 2, column 'x': JSON has no {'a': nan}"),
-        (pa.array([2**62], pa.timestamp("us")), "row 1, column 'x': the year is not in 1..9999"),
+        (pa.array([2**62], "timestamp[us]"), "row 1, column 'x': the year is not in 1..9999"),
         (pa.StructArray.from_arrays([WORDS[:1]] * 2, ["a", "a"]), "column 'x': values .* two of its fields have the same name"),
     ],
 )
@@ -122,14 +109,6 @@ def test_what_has_no_form_in_text_is_refused(tmp_path, name, column, words):
     path = parquet(tmp_path / "in.parquet", column)
     refused(rf"in\.parquet, {words}.*; write \.parquet", la.dedup(path).write, tmp_path / name)
     assert [p.name for p in tmp_path.iterdir()] == ["in.parquet"]
-
-
-def test_numbers_that_json_lacks_are_refused_there(tmp_path):
-    for value in map(float, ("nan", "inf", "-inf")):
-        path = parquet(tmp_path / "in.parquet", pa.array([1.0, value]))
-        said = rf"in\.parquet, row 2, column 'x': JSON has no {value}; write \.parquet"
-        refused(said, converted, path, tmp_path / "out.jsonl")
-        assert converted(path, tmp_path / f"{value}.csv") == ["1.0", str(value)]
 
 
 @pytest.mark.parametrize("depth", [10, 60, 600])

@@ -6,7 +6,6 @@ import pickle
 import tempfile
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.csv
 from formats.format_samples import sample
 from formats.jobs import put, reasons, refused_option
@@ -32,7 +31,7 @@ def by_python(data):
 
 def by_arrow(data, names):
     """The records as Arrow's reader has them, all of text."""
-    text = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
+    text = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, "string"), strings_can_be_null=False)
     parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
     table = pyarrow.csv.read_csv(io.BytesIO(data), convert_options=text, parse_options=parse)
     return [table.column_names, *([str(value) for value in row.values()] for row in table.to_pylist())]

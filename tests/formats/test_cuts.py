@@ -74,7 +74,7 @@ OUTPUTS = ["out.jsonl", "out.json", "out.csv", "out.tsv.gz", "out.parquet", "out
 @pytest.mark.parametrize(("name", "output"), one_in(3, SAMPLES, OUTPUTS))
 def test_and_of_rows_that_are_converted(tmp_path, name, output):
     def added(first, last):
-        return pa.table({"double": pa.array([2 * i for i in range(first, last)], pa.int64())})
+        return pa.table({"double": pa.array([2 * i for i in range(first, last)], "int64")})
 
     path = written(tmp_path / "in", name, TESTED[name][0])
     write_rows(tmp_path / output, selections(open_sources([path]), replacement="#", added=added), {})
@@ -85,8 +85,8 @@ def test_and_of_rows_that_are_converted(tmp_path, name, output):
 
 def test_types_of_columns_stay():
     whole = [row["text"] for row in ROWS]
-    for kind in [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string()), pa.string_view()]:
-        table = pa.table({"text": pa.array(whole, pa.string()).cast(kind), "x": range(len(ROWS))})
+    for kind in ["string", "large_string", pa.dictionary(pa.int32(), pa.string()), "string_view"]:
+        table = pa.table({"text": pa.array(whole, "string").cast(kind), "x": range(len(ROWS))})
         out = table_of(selections(as_sources(table), mask=ALL))
         assert out.schema.field("text").type == kind
         assert [text or "" for text in out["text"].to_pylist()] == [shortened(i, text, "") for i, text in enumerate(whole)]
@@ -111,7 +111,7 @@ def test_dictionaries_have_room_for_what_is_left_of_texts(tmp_path, suffix, inde
             changed = found["text"] if column == "text" else found["doc"].combine_chunks().field("text")
             assert changed.to_pylist() == wanted
             kinds = changed.type, found.schema.field("same").type
-            decoded = pa.string(), pa.string()  # as Arrow files are written
+            decoded = "string", "string"  # as Arrow files are written
             assert kinds == ((pa.dictionary(pa.int32(), pa.string()), coded.type) if suffix == "parquet" else decoded)
 
 

@@ -7,12 +7,11 @@ from contextlib import closing
 
 import duckdb
 import pytest
-from formats.jobs import put, refused
+from formats.jobs import one_split, put, refused
 
 import lookalike as la
 from lookalike.formats import database
 from lookalike.formats.registry import format_named
-from lookalike.formats.sources import open_sources
 
 A = "one two three four five six seven eight nine ten eleven twelve"
 
@@ -38,7 +37,7 @@ def pages_in(path, n=3):
 @pytest.mark.parametrize("suffix", [".sqlite", ".duckdb"])
 def test_a_query_is_known_wherever_its_rows_are_read_again(tmp_path, suffix):
     query, path = "select text from pages limit 1", pages_in(tmp_path / f"in{suffix}")
-    (split,) = open_sources([path], query=query)
+    split = one_split(path, query=query)
     assert [row for _, row in pickle.loads(pickle.dumps(split)).records()] == [{"text": f"{A} 0 " * 20}]
     assert format_named(split.form.name).query == query
     result = la.dedup(path, query=query)

@@ -6,7 +6,7 @@ from itertools import product
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from formats.jobs import refused
+from formats.jobs import one_split, refused, table_at
 from formats.lakes import column, delta_log, kept_ids, read, vector
 from json_lines import read_lines, write_lines
 
@@ -21,7 +21,7 @@ pytest.importorskip("pyroaring", reason="needs pyroaring, to make deletion vecto
 def mapped_table(folder, deleted, rows=10, claims=None):
     """A Delta table with a deletion vector and renamed columns, one of them a struct."""
     table = pa.table(
-        {"c2": [f"text {i}" for i in range(rows)], "c1": pa.array(range(rows), pa.int32()),
+        {"c2": [f"text {i}" for i in range(rows)], "c1": pa.array(range(rows), "int32"),
          "c3": [{"c31": f"body {i}", "c32": i} for i in range(rows)], "dropped": [0] * rows}
     )  # fmt: skip
     inside = {"type": "struct", "fields": [column("body", "string", "c31", 5), column("new", "string", "c33", 6)]}
@@ -43,7 +43,7 @@ def test_deletion_vectors_and_mapped_columns(tmp_path, deleted):
     table = mapped_table(tmp_path / "t", deleted)
     kept = [i for i in range(10) if i not in deleted]
     wanted = [{"id": i, "text": f"text {i}", "doc": {"body": f"body {i}", "new": None}, "lang": "de"} for i in kept]
-    (split,) = open_sources([table])
+    split = one_split(table)
     assert [row for _, row in split.records()] == wanted
     refused("is a file of the Delta table", open_sources, [table / "x y/p.parquet"])
     assert read([split], "doc.body", others=("lang", "doc.new", "text")) == [
@@ -59,8 +59,8 @@ def test_deletion_vectors_and_mapped_columns(tmp_path, deleted):
     assert ends == [*(first for first, _ in pieces[1:]), len(kept)], "pieces go on where those before end"
     assert kept_ids(table, text="doc.body", width=1) == kept
     assert split.form.schema(split) == pa.schema(
-        [("id", pa.int64()), ("text", pa.string()), ("doc", pa.struct([("body", pa.string()), ("new", pa.string())])),
-         ("lang", pa.string())]
+        [("id", "int64"), ("text", "string"), ("doc", pa.struct([("body", "string"), ("new", "string")])),
+         ("lang", "string")]
     )  # fmt: skip
 
 
@@ -139,7 +139,7 @@ def test_hostile_delta_tables(strange, tmp_path):
     damaged = "deletion vectors of the Delta table are damaged, or take too much memory"
     for i, (deleted, claims) in enumerate([([1 << 38], None), ([1 << 38], (1 << 38) + 1), ([5], None)]):
         refused(damaged, la.dedup, mapped_table(tmp_path / f"bomb{i}", deleted, 2, claims))
-    (split,) = open_sources([strange(2, kind="long")])
+    split = one_split(strange(2, kind="long"))
     refused("column 'text': values do not fit into int64", list, split.records())
     (tmp_path / "empty/_delta_log").mkdir(parents=True)
     (tmp_path / "t2/p.parquet").rename(tmp_path / "empty/p.parquet")
@@ -152,12 +152,10 @@ def test_a_checkpoint_with_parts(strange, tmp_path):
     log = read_lines(strange / f"_delta_log/{0:020}.json")
     (strange / "_delta_log/_sidecars").mkdir()
     added = {name: value for name, value in log[2]["add"].items() if name != "stats"}
-    pq.write_table(
-        pa.table({"add": pa.array([added | {"partitionValues": []}], pa.struct(
-            [("path", pa.string()), ("partitionValues", pa.map_(pa.string(), pa.string())), ("size", pa.int64()),
-             ("modificationTime", pa.int64()), ("dataChange", pa.bool_())]
-        ))}), strange / "_delta_log/_sidecars/part.parquet",
-    )  # fmt: skip
+    table_at(strange / "_delta_log/_sidecars/part.parquet", {"add": pa.array([added | {"partitionValues": []}], pa.struct(
+            [("path", "string"), ("partitionValues", pa.map_(pa.string(), pa.string())), ("size", "int64"),
+             ("modificationTime", "int64"), ("dataChange", "bool")]
+        ))})  # fmt: skip
     size = (strange / "_delta_log/_sidecars/part.parquet").stat().st_size
     part = {"sidecar": {"path": "part.parquet", "sizeInBytes": size, "modificationTime": 1}}
     commit(

@@ -3,13 +3,12 @@
 import json
 
 import pytest
-from formats.jobs import refused
+from formats.jobs import one_split, refused
 from formats.test_protocol import ROWS, contents, every_suffix, values, written
 
 import lookalike as la
 from lookalike.formats import row_groups
 from lookalike.formats.registry import format_named
-from lookalike.formats.sources import open_sources
 
 pytestmark = pytest.mark.usefixtures("toy")
 
@@ -56,7 +55,7 @@ def test_the_same_bytes_for_any_threads_and_blocks(tmp_path, monkeypatch, name, 
 @every_suffix
 def test_a_file_that_changed_is_refused(tmp_path, name, suffix):
     path = written(tmp_path / "in", name, suffix)
-    (split,) = open_sources([path])
+    split = one_split(path)
     split.check_unchanged()
     changed = split.places[-1].path
     changed.write_bytes(changed.read_bytes() + b"\n")

@@ -1,6 +1,5 @@
 """Frames and data sets of other libraries are read as they are, some rows at a time."""
 
-import tracemalloc
 from types import SimpleNamespace
 
 import duckdb
@@ -99,12 +98,10 @@ def test_a_lazy_frame_is_computed_once_in_little_memory(tmp_path):
     result.write(tmp_path / "out.jsonl")
     assert len(calls) == computed > 0
     long = pl.select(pl.int_range(200_000).alias("i")).lazy().select(pl.concat_str(pl.lit("x" * 200), "i").alias("text"))
-    tracemalloc.start()
     before = pa.total_allocated_bytes()
     (split,) = as_sources(long)
     assert split.expected("text")[0] == 200_000
     assert pa.total_allocated_bytes() - before < 4 << 20
-    tracemalloc.stop()
 
 
 def test_lazy_frames_without_rows_and_of_older_versions():

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from formats.jobs import refused
+from formats.jobs import refused, table_at
 from formats.lakes import ROWS, TEXTS, IcebergTables, add_deletes, described_anew, kept_ids, read, rows_of
 
 import lookalike as la
@@ -16,67 +15,58 @@ from lookalike.formats.iceberg import _vector
 
 
 @pytest.fixture
-def iceberg(tmp_path):
+def tables(tmp_path):
     """What makes Iceberg tables."""
-    pytest.importorskip("pyiceberg", reason="needs the package pyiceberg")
-    pytest.importorskip("sqlalchemy", reason="needs SQLAlchemy, for a catalog")
     return IcebergTables(tmp_path)
 
 
-@pytest.fixture
-def table(iceberg, tmp_path):
-    """A table of four rows."""
-    iceberg.append(tmp_path / "t", ROWS)
-    return tmp_path / "t"
-
-
-def test_renamed_and_widened(iceberg, tmp_path):
+def test_renamed_and_widened(tables, tmp_path):
     from pyiceberg.types import LongType
 
     table = tmp_path / "t"
-    rows = pa.table({"id": pa.array([1, 2], pa.int32()), "text": TEXTS[:2], "gone": [0, 0], "doc": [{"a": "x", "b": 1}, None]})
-    iceberg.append(table, rows)
-    with iceberg.opened(table).update_schema(allow_incompatible_changes=True) as schema:
+    rows = pa.table({"id": pa.array([1, 2], "int32"), "text": TEXTS[:2], "gone": [0, 0], "doc": [{"a": "x", "b": 1}, None]})
+    tables.append(table, rows)
+    with tables.opened(table).update_schema(allow_incompatible_changes=True) as schema:
         schema.rename_column("text", "body")
         schema.delete_column("gone")
         schema.update_column("id", LongType())
         schema.rename_column("doc.a", "c")
-    with iceberg.opened(table).update_schema() as schema:
+    with tables.opened(table).update_schema() as schema:
         schema.rename_column("doc.b", "a")  # as another was called
     assert rows_of(table) == [
         {"id": 1, "body": TEXTS[0], "doc": {"c": "x", "a": 1}}, {"id": 2, "body": TEXTS[1], "doc": None},
     ]  # fmt: skip
     assert read(table, "body", others=("doc.c",)) == [(1, TEXTS[0], "x"), (2, TEXTS[1], None)]
     assert kept_ids(table, text="body") == [1, 2]
-    scan = iceberg.opened(table).scan(row_filter="id > 1", selected_fields=("id", "body"))
+    scan = tables.opened(table).scan(row_filter="id > 1", selected_fields=("id", "body"))
     assert la.dedup(scan, text="body", id="id").clean().to_pylist() == [{"id": 2, "body": TEXTS[1]}]
 
 
-def test_position_deletes(iceberg, table):
-    add_deletes(table, iceberg.opened(table), [1, 2, 2])
+def test_position_deletes(tables, table):
+    add_deletes(table, tables.opened(table), [1, 2, 2])
     assert [row["id"] for row in rows_of(table)] == [1, 4] and read(table) == [(1, TEXTS[0]), (4, TEXTS[3])]
     assert kept_ids(table) == [1, 4]
 
 
-def test_files_without_ids(iceberg, table, tmp_path):
-    pq.write_table(pa.table({"lang": ["it"], "text": ["added as it was"], "id": [9]}), table / "data/added.parquet")
-    iceberg.opened(table).add_files([f"file://{table}/data/added.parquet"])
-    with iceberg.opened(table).update_schema() as schema:
+def test_files_without_ids(tables, table, tmp_path):
+    table_at(table / "data/added.parquet", {"lang": ["it"], "text": ["added as it was"], "id": [9]})
+    tables.opened(table).add_files([f"file://{table}/data/added.parquet"])
+    with tables.opened(table).update_schema() as schema:
         schema.rename_column("lang", "language")
     assert [(row["id"], row["language"]) for row in rows_of(table)][-2:] == [(4, None), (9, "it")]
     assert read(table, others=("language",))[-1] == (9, "added as it was", "it")
     nested = tmp_path / "nested"
-    iceberg.append(nested, ROWS.slice(0, 1).append_column("doc", pa.array([{"a": "x", "b": 1}])))
-    pq.write_table(pa.table({"id": [9], "text": ["added"], "lang": ["it"], "doc": [{"a": "y"}]}), nested / "data/added.parquet")
-    iceberg.opened(nested).add_files([f"file://{nested}/data/added.parquet"])
+    tables.append(nested, ROWS.slice(0, 1).append_column("doc", pa.array([{"a": "x", "b": 1}])))
+    table_at(nested / "data/added.parquet", {"id": [9], "text": ["added"], "lang": ["it"], "doc": [{"a": "y"}]})
+    tables.opened(nested).add_files([f"file://{nested}/data/added.parquet"])
     said = r"data/added\.parquet: a file of the Iceberg table without field ids"
     refused(said, lambda: la.dedup(nested, id="id").write(tmp_path / "out.parquet"))
 
 
-def test_hostile_iceberg_tables(iceberg, tmp_path):
+def test_hostile_iceberg_tables(tables, tmp_path):
     def fresh(name):
-        iceberg.append(tmp_path / name, ROWS)
-        return tmp_path / name, iceberg.opened(tmp_path / name)
+        tables.append(tmp_path / name, ROWS)
+        return tmp_path / name, tables.opened(tmp_path / name)
 
     for name, rows, said in (
         ("beyond", [1, 1 << 40], "damaged: it deletes rows that"),
@@ -129,8 +119,8 @@ def test_a_deletion_vector_names_no_more_rows_than_there_are():
         refused("damaged: it deletes rows that the file does not have", rows_of_blob, content, 70_000)
 
 
-def test_which_file_describes_an_iceberg_table(iceberg, table):
-    iceberg.delete(table, [1])
+def test_which_file_describes_an_iceberg_table(tables, table):
+    tables.delete(table, [1])
     first, *_, last = sorted((table / "metadata").glob("*.metadata.json"))
     refused("has no data files", la.dedup, first)
     assert len(rows_of(last)) == 3

@@ -4,12 +4,11 @@ import json
 import tracemalloc
 
 import pytest
-from formats.jobs import put
+from formats.jobs import one_split, put
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.files import streams
-from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
 
 values = st.recursive(
@@ -40,7 +39,7 @@ def test_objects_for_any_blocks(folder, rows, indent, shape, block):
     path.write_text(data)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(streams, "BLOCK", block)
-        (split,) = open_sources([path])
+        split = one_split(path)
         found = [one.decode() for _, _, one in split.form.lines(split)]
     assert list(map(json.loads, found)) == objects
     assert all(one.strip() in data for one in found)
@@ -50,7 +49,7 @@ def test_memory_is_that_of_an_object(tmp_path, monkeypatch):
     """Not of the array: 6 MB of objects on one line."""
     path = put(tmp_path / "a.json", json.dumps([{"text": f"{i} words " * 50} for i in range(12_000)]))
     monkeypatch.setattr(streams, "BLOCK", 100_000)
-    (split,) = open_sources([path])
+    split = one_split(path)
     tracemalloc.start()
     assert sum(len(batch.texts) for batch in split.batches(Columns())) == 12_000
     held = tracemalloc.get_traced_memory()[1]
@@ -62,5 +61,5 @@ def test_memory_is_that_of_an_object(tmp_path, monkeypatch):
 def test_how_many_rows_there_are_is_judged_by_objects(tmp_path, indent):
     rows = [{"text": f"{i:06} " * 9, "a": [1, 2, 3], "b": {"c": i}} for i in range(30_000)]
     for text, n in ((json.dumps(rows, indent=indent), 30_000), ("[" + " " * 100, 1)):
-        (split,) = open_sources([put(tmp_path / "a.json", text)])
+        split = one_split(put(tmp_path / "a.json", text))
         assert abs(split.expected("text")[0] - n) <= max(1, n // 15)

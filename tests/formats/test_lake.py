@@ -21,22 +21,10 @@ from lookalike.formats import format as formats
 from lookalike.formats.sources import open_sources
 
 
-@pytest.fixture(params=["delta", "iceberg"])
+@pytest.fixture(params=[DeltaTables, IcebergTables], ids=["delta", "iceberg"])
 def tables(request, tmp_path):
     """What makes and changes tables."""
-    if request.param == "delta":
-        pytest.importorskip("deltalake", reason="needs the package deltalake")
-        return DeltaTables()
-    pytest.importorskip("pyiceberg", reason="needs the package pyiceberg")
-    pytest.importorskip("sqlalchemy", reason="needs SQLAlchemy, for a catalog")
-    return IcebergTables(tmp_path)
-
-
-@pytest.fixture
-def table(tables, tmp_path):
-    """A table of four rows."""
-    tables.append(tmp_path / "t", ROWS)
-    return tmp_path / "t"
+    return request.param(tmp_path)
 
 
 def made(first, *texts):
@@ -95,7 +83,7 @@ def test_columns_are_the_table_s_own_whatever_folders_are_called(tables, tmp_pat
     table = tmp_path / "lang=xx" / "t"
     table.parent.mkdir()
     tables.append(table, pa.table({"id": [1, 2], "text": TEXTS[:2], "lang": ["007", "7"]}), partition_by=["lang"])
-    tables.append(table, pa.table({"id": [3], "text": TEXTS[2:3], "lang": pa.array([None], pa.string())}))
+    tables.append(table, pa.table({"id": [3], "text": TEXTS[2:3], "lang": pa.array([None], "string")}))
     assert read(table, others=("lang",)) == [(1, TEXTS[0], "007"), (2, TEXTS[1], "7"), (3, TEXTS[2], None)]
     assert kept_ids(table, keep="largest:lang") == [1, 2, 3]
 

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 from document_files import OTHER, STORY
-from formats.jobs import put, refused
+from formats.jobs import put, refused, rewritten
 
 import lookalike as la
 from lookalike.files import streams
@@ -21,12 +21,6 @@ def path(tmp_path):
     return tmp_path / "a.mbox"
 
 
-def rewritten(result, path):
-    """What is written of a mailbox."""
-    result.write(path.parent / "out", force=True)
-    return (path.parent / "out" / path.name).read_bytes()
-
-
 BODY = [
     "From now on it is so.",
     "From here: we go on.",
@@ -38,8 +32,6 @@ BODY = [
     " From c",
     "From x at 10:30 in 1998",
 ]
-
-
 DATED = "From anna@example.org Mon Nov  2 10:00:00 2026"
 
 

@@ -19,7 +19,7 @@ from lookalike.formats.split import replace
 TEXTS = [" ".join(md5(f"{n // 2} {i}".encode()).hexdigest() for i in range(8)) for n in range(3000)]
 TABLE = pa.table({
     "id": range(3000), "text": TEXTS, "doc": [{"text": text, "n": [n, None]} for n, text in enumerate(TEXTS)],
-    "score": pa.array([n / 2 for n in range(3000)], pa.float32()), "no": pa.array([None, True] * 1500),
+    "score": pa.array([n / 2 for n in range(3000)], "float32"), "no": pa.array([None, True] * 1500),
 })  # fmt: skip
 
 
@@ -55,12 +55,12 @@ def test_what_orc_has_no_type_for(tmp_path, capsys):
     assert orc.read_table(tmp_path / "a.orc")["kind"].to_pylist() == ["x", "x"]
     assert orc.ORCFile(tmp_path / "a.orc").compression == "ZSTD"
     for column, said in (
-        (pa.array([1, 2], pa.duration("s")), " cannot be written as ORC: .*duration.*; cast or drop it"),
+        (pa.array([1, 2], "duration[s]"), " cannot be written as ORC: .*duration.*; cast or drop it"),
         (pa.array([[1], [2]], pa.list_(pa.uint8())), " cannot be written as ORC"),
     ):
         result = la.dedup(pa.table({"text": TEXTS[:2], "odd": column, "more": ["a", "b"]}))
         refused_output(f"column 'odd'{said}", result.write, tmp_path / "b.orc")
-    path = parquet(tmp_path / "a.parquet", pa.array([1, 2], pa.uint8()))
+    path = parquet(tmp_path / "a.parquet", pa.array([1, 2], "uint8"))
     code, out, err = run(capsys, "dedup", path, "-o", tmp_path / "b.orc")
     assert code == 1 and "a.parquet, column 'x': cannot be written as ORC: " in err and "uint8; cast or drop it" in err
     assert "documents" not in out and not (tmp_path / "b.orc").exists()

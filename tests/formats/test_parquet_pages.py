@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from formats.jobs import refused
+from formats.jobs import one_split, refused, rows_in, table_at
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,11 +17,10 @@ import lookalike as la
 from lookalike.formats import Columns, Limit, page_sizes, parquet_pages, row_groups
 from lookalike.formats.page_sizes import bytes_per_row, longest_value
 from lookalike.formats.parquet_pages import TooLong, pages_of, values_of
-from lookalike.formats.sources import open_sources
 from lookalike.formats.writers import check_room
 
 CODECS = ["none", "snappy", "gzip", "brotli", "zstd"]
-KINDS = [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()]
+KINDS = ["string", "large_string", "binary", "large_binary"]
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +47,7 @@ def test_values_are_those_that_arrow_reads(path, values, codec, dictionary, vers
     if not nullable:
         values = [value or "" for value in values]
     how = {"compression": codec, "use_dictionary": dictionary, "data_page_version": version, "write_batch_size": per_page}
-    with pages_of_a_value(path, values, pa.string(), nullable, **how) as (_, raw, chunks):
+    with pages_of_a_value(path, values, "string", nullable, **how) as (_, raw, chunks):
         found = [value for chunk in chunks for value in values_of(raw, chunk, nullable, most)]
         pages = [page for chunk in chunks for page in pages_of(raw, chunk)]
         longest = [longest_value(raw, chunk, list(pages_of(raw, chunk))) for chunk in chunks if chunk.num_values]
@@ -62,10 +61,10 @@ def test_values_are_those_that_arrow_reads(path, values, codec, dictionary, vers
 TEXTS_OR_NONE = st.sampled_from(["", "a", "é" * 9, "x" * 3000]) | st.none()
 NUMBERS = st.lists(st.none() | st.integers(0, 3), max_size=20) | st.none()
 NESTED_ROWS = {
-    "flat": (TEXTS_OR_NONE, pa.string()),
-    "struct": (st.fixed_dictionaries({"a": TEXTS_OR_NONE}) | st.none(), pa.struct([("a", pa.string())])),
+    "flat": (TEXTS_OR_NONE, "string"),
+    "struct": (st.fixed_dictionaries({"a": TEXTS_OR_NONE}) | st.none(), pa.struct([("a", "string")])),
     "lists": (st.lists(TEXTS_OR_NONE, max_size=20) | st.none(), pa.list_(pa.string())),
-    "lists of structs": (st.lists(st.fixed_dictionaries({"a": TEXTS_OR_NONE})), pa.list_(pa.struct([("a", pa.string())]))),
+    "lists of structs": (st.lists(st.fixed_dictionaries({"a": TEXTS_OR_NONE})), pa.list_(pa.struct([("a", "string")]))),
     "numbers": (NUMBERS, pa.list_(pa.int64())),
     "lists of numbers": (st.lists(NUMBERS, max_size=9) | st.none(), pa.list_(pa.list_(pa.int64()))),
 }
@@ -113,52 +112,49 @@ def test_bytes_per_row_are_those_that_arrow_reads(path, data, kind, codec, dicti
 def test_texts_that_repeat_the_one_before_are_not_taken_for_short(path):
     """In DELTA_BYTE_ARRAY a long text that begins like the one before is a few bytes."""
     how = {"use_dictionary": False, "column_encoding": {"x": "DELTA_BYTE_ARRAY"}}
-    with pages_of_a_value(path, ["word " * 1000] * 99, pa.string(), **how) as (_, raw, (chunk,)):
+    with pages_of_a_value(path, ["word " * 1000] * 99, "string", **how) as (_, raw, (chunk,)):
         assert 5000 <= longest_value(raw, chunk, list(pages_of(raw, chunk))) < 6000
 
 
 def rows_of(path, limit=None, **columns):
-    """All rows that a job would get: number, text, whether it was left out; and the sizes of the batches."""
-    (split,) = open_sources([path])
-    batches = list(dataclasses.replace(split, limit=limit or Limit()).batches(Columns(**columns)))
-    rows = [
-        (number, b.texts.row(i), b.skipped is not None and bool(b.skipped[i]), *[b.others[name][i].as_py() for name in b.others])
-        for b in batches for i, number in enumerate(b.numbers.tolist())
-    ]  # fmt: skip
-    return rows, [batch.texts.n_bytes for batch in batches]
+    """All rows that a job would get, the sizes of the batches, and which rows are left out."""
+    batches = [*dataclasses.replace(one_split(path), limit=limit or Limit()).batches(Columns(**columns))]
+    left_out = [row for one in batches for row in (np.zeros(len(one.texts)) if one.skipped is None else one.skipped).tolist()]
+    return rows_in(batches), [batch.texts.n_bytes for batch in batches], left_out
 
 
-@pytest.mark.parametrize(
-    ("kind", "codec"), [*((kind, "zstd") for kind in KINDS), (pa.string(), "none"), (pa.large_binary(), "gzip")], ids=str
-)
+@pytest.mark.parametrize(("kind", "codec"), [*((kind, "zstd") for kind in KINDS), ("string", "none"), ("large_binary", "gzip")])
 @pytest.mark.parametrize("dictionary", [False, True])
 def test_a_page_that_is_too_large_is_read_value_by_value(tmp_path, monkeypatch, kind, dictionary, codec):
     """The same rows, and the same files when they are written again; a document beyond the limit is named, or left out."""
     texts = [None if i % 9 == 4 else f"{i % 13} " + "word " * (i % 50) for i in range(300)]
-    table = pa.table({"n": list(range(300)), "text": pa.array(texts, pa.string()).cast(kind), "more": ["é"] * 300})
+    table = pa.table({"n": list(range(300)), "text": pa.array(texts, "string").cast(kind), "more": ["é"] * 300})
     path, (first, again) = tmp_path / "in.parquet", (tmp_path / f"{name}.parquet" for name in ("whole", "streamed"))
     pq.write_table(table, path, compression=codec, use_dictionary=dictionary, row_group_size=170)
-    whole, _ = rows_of(path, others=("n",))
+    whole, _, left_out = rows_of(path, others=("n",))
+    assert not any(left_out)
     la.dedup(path).write(first)
     read = []
     monkeypatch.setattr(row_groups, "values_of", lambda *some: read.append(some) or values_of(*some))
     for module in (parquet_pages, row_groups):
         monkeypatch.setattr(module, "LARGE", 200)
     monkeypatch.setattr(row_groups, "BATCH_BYTES", 1000)
-    found, sizes = rows_of(path, Limit(700), others=("n",))
+    found, sizes, _ = rows_of(path, Limit(700), others=("n",))
     assert found == whole and len(read) == 2 and max(sizes) <= 1300
     la.dedup(path).write(again)
     assert pq.read_table(again).equals(pq.read_table(first))
-    number, text, *_ = next(row for row in whole if len(row[1]) > 200)
+    number, text, _ = next(row for row in whole if len(row[1]) > 200)
     refused(rf"in\.parquet, row {number}: the document has {len(text)} bytes, more than", rows_of, path, Limit(200))
-    left, _ = rows_of(path, Limit(200, skip=True))
-    assert left == [(n, b"" if len(text) > 200 else text, len(text) > 200) for n, text, *_ in whole]
+    left, _, left_out = rows_of(path, Limit(200, skip=True))
+    assert left_out == [len(text) > 200 for _, text, _ in whole]
+    assert left == [(n, b"" if len(text) > 200 else text) for n, text, _ in whole]
 
 
 @pytest.mark.parametrize("codec", ["snappy", "lz4"])
 def test_a_large_page_that_is_no_stream_is_read_up_to_a_limit(tmp_path, monkeypatch, codec):
-    path = tmp_path / "in.parquet"
-    pq.write_table(pa.table({"text": [f"{i} " * 100 for i in range(100)]}), path, compression=codec, use_dictionary=False)
+    path = table_at(
+        tmp_path / "in.parquet", {"text": [f"{i} " * 100 for i in range(100)]}, compression=codec, use_dictionary=False
+    )
     for module in (parquet_pages, row_groups):
         monkeypatch.setattr(module, "LARGE", 200)
     assert len(rows_of(path)[0]) == len(rows_of(path, Limit(30_000))[0]) == 100
@@ -168,8 +164,8 @@ def test_a_large_page_that_is_no_stream_is_read_up_to_a_limit(tmp_path, monkeypa
 def test_a_dictionary_does_not_make_batches_large(tmp_path, monkeypatch):
     """Copies of one long text are a few bytes each in the file."""
     monkeypatch.setattr(row_groups, "MOST_BYTES", 50_000)
-    pq.write_table(pa.table({"text": ["short", *["long " * 1000] * 2000]}), tmp_path / "in.parquet")
-    rows, sizes = rows_of(tmp_path / "in.parquet")
+    table_at(tmp_path / "in.parquet", {"text": ["short", *["long " * 1000] * 2000]})
+    rows, sizes, _ = rows_of(tmp_path / "in.parquet")
     assert len(rows) == 2001 and max(sizes) <= 50_000
 
 
@@ -178,7 +174,7 @@ ZEROS = pa.array(np.zeros(N * 100, np.int64))
 
 
 def offsets(n, per_row):
-    return pa.array(np.arange(n + 1) * per_row, pa.int32())
+    return pa.array(np.arange(n + 1) * per_row, "int32")
 
 
 def lists(values, begins=None):
@@ -190,18 +186,18 @@ def copies(n, text):
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int32)), [text])
 
 
-HUNDRED = copies(N * 100, "v" * 99).cast(pa.string())
+HUNDRED = copies(N * 100, "v" * 99).cast("string")
 SKEWED = np.concatenate([np.zeros(N - 9), [300 * i for i in range(9)], [40_000]])
 HEAVY = {
     "texts in lists": lists(HUNDRED),
-    "in some rows": lists(HUNDRED, pa.array(SKEWED, pa.int32())),
-    "numbers in lists": pa.LargeListArray.from_arrays(offsets(N, 100).cast(pa.int64()), ZEROS),
+    "in some rows": lists(HUNDRED, pa.array(SKEWED, "int32")),
+    "numbers in lists": pa.LargeListArray.from_arrays(offsets(N, 100).cast("int64"), ZEROS),
     "lists of fixed size": pa.FixedSizeListArray.from_arrays(ZEROS, 100),
     "lists in lists": lists(lists(ZEROS, offsets(N * 10, 10)), offsets(N, 10)),
     "structs in lists": lists(pa.StructArray.from_arrays([ZEROS, ZEROS], ["a", "b"])),
-    "maps": pa.MapArray.from_arrays(offsets(N, 100), ZEROS.cast(pa.int32()), ZEROS),
-    "nulls in lists": lists(pa.nulls(N * 100, pa.float64())),
-    "long texts": copies(N, "w" * 5000).cast(pa.string()),
+    "maps": pa.MapArray.from_arrays(offsets(N, 100), ZEROS.cast("int32"), ZEROS),
+    "nulls in lists": lists(pa.nulls(N * 100, "float64")),
+    "long texts": copies(N, "w" * 5000).cast("string"),
     "long codes": copies(N, "w" * 5000),
     "long bytes": pa.array([b"w" * 2000] * N, pa.binary(2000)),
     "decimals in lists": lists(pa.nulls(N * 100, pa.decimal256(70, 2))),
@@ -216,7 +212,7 @@ def test_batches_stay_small_once_they_are_decoded(tmp_path, monkeypatch, name, v
     path, most, columns = tmp_path / "in.parquet", 200_000, {name: HEAVY[name]} if name in HEAVY else MANY
     table = pa.table({"text": [f"text {i}" for i in range(N)]} | columns)
     pq.write_table(table, path, data_page_version=version, row_group_size=N // 2)
-    (split,) = open_sources([path])
+    split = one_split(path)
     assert max(each.nbytes for each in split.form.tables(split, False)) > 300_000 * (name != "long codes")
     monkeypatch.setattr(row_groups, "MOST_BYTES", most)
     tables = list(split.form.tables(split, False))
@@ -231,9 +227,9 @@ def test_batches_stay_small_once_they_are_decoded(tmp_path, monkeypatch, name, v
 
 RARE = ["w" * 300_000, *(f"tag {i}" for i in range(50))]
 CODES = np.arange(N * 100) % 50 + 1
-ONE = pa.DictionaryArray.from_arrays(pa.array(np.where(np.arange(N * 100) == 9950, 0, CODES), pa.int32()), RARE)
+ONE = pa.DictionaryArray.from_arrays(pa.array(np.where(np.arange(N * 100) == 9950, 0, CODES), "int32"), RARE)
 RARELY = {
-    "in lists": lists(ONE.cast(pa.string())),
+    "in lists": lists(ONE.cast("string")),
     "flat": ["w" * 300_000 if i == 99 else f"m{i % 50}" for i in range(N)],
     "flat, else missing": ["w" * 300_000 if i == 99 else None for i in range(N)],
 }
@@ -243,9 +239,8 @@ RARELY = {
 @pytest.mark.parametrize("name", RARELY)
 def test_a_rare_long_text_makes_neither_other_rows_nor_batches_long(tmp_path, monkeypatch, name, codec):
     """One row has 0.3 MB, the others some bytes each: they are read together, and are within a memory that holds the one row."""
-    path = tmp_path / "in.parquet"
-    pq.write_table(pa.table({"text": [f"text {i}" for i in range(N)], "x": RARELY[name]}), path, compression=codec)
-    (split,) = open_sources([path])
+    path = table_at(tmp_path / "in.parquet", {"text": [f"text {i}" for i in range(N)], "x": RARELY[name]}, compression=codec)
+    split = one_split(path)
     monkeypatch.setattr(row_groups, "MOST_BYTES", 1 << 20)
     monkeypatch.setattr(row_groups, "BATCH_BYTES", 1 << 20)
     small = dataclasses.replace(split, limit=Limit(room=4_000_000))
@@ -263,9 +258,8 @@ def test_a_rare_long_text_makes_neither_other_rows_nor_batches_long(tmp_path, mo
 ])  # fmt: skip
 def test_rows_that_cannot_be_written_within_the_memory_are_refused(tmp_path, columns, what):
     """Before anything is written, with the name of what is too large and how much it takes."""
-    path = tmp_path / "in.parquet"
-    pq.write_table(pa.table({"text": ["text"] * N} | columns), path)
-    (split,) = open_sources([path])
+    path = table_at(tmp_path / "in.parquet", {"text": ["text"] * N} | columns)
+    split = one_split(path)
     small = dataclasses.replace(split, limit=Limit(room=3_000_000))
     if what is None:
         check_room(tmp_path / "out.parquet", [split], small.limit)
@@ -283,8 +277,8 @@ def test_column_chunks_are_not_held(tmp_path):
     """Arrow's memory while 40 MB of one row group are read and written again."""
     rng, path = np.random.default_rng(1), tmp_path / "in.parquet"
     texts = [rng.bytes(5000).hex() for _ in range(4000)]
-    pq.write_table(pa.table({"text": texts}), path, use_dictionary=False, write_batch_size=100)
-    (split,) = open_sources([path])
+    table_at(path, {"text": texts}, use_dictionary=False, write_batch_size=100)
+    split = one_split(path)
     pool, most = pa.default_memory_pool(), 0
     before = pool.bytes_allocated()
     for batch in split.batches(Columns()):

@@ -7,7 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from formats.jobs import put, refused
+from formats.jobs import one_split, put, refused, rows_in, table_at
+from formats.test_parquet_pages import CODECS, KINDS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.text import unpacked
@@ -17,11 +18,9 @@ import lookalike as la
 from lookalike.core import unpack_rows
 from lookalike.formats import Columns, Limit, parquet_texts
 from lookalike.formats.parquet_pages import DICTIONARIES, Page
-from lookalike.formats.sources import open_sources
 from lookalike.text.texts import Later, from_strings
 
-CODECS = ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]
-KINDS = [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()]
+ALL_CODECS = [*CODECS, "lz4"]
 SMALL_PAGES = {"data_page_size": 1}
 
 
@@ -33,18 +32,10 @@ def small(monkeypatch):
 
 def rows_of(path, limit=None, **columns):
     """All rows of a file, each with its number, text and other columns; and how many batches have texts that are made later."""
-    (split,) = open_sources([path])
-    rows, later = [], 0
-    for batch in dataclasses.replace(split, limit=limit or Limit()).batches(Columns(**columns)):
-        texts = batch.texts
-        if isinstance(texts, Later):
-            assert len(texts) == len(batch.numbers) and texts.n_bytes == 0
-            later, texts = later + 1, texts.make()
-        assert len(texts) == len(batch.numbers)
-        more = [*([batch.ids] if batch.ids is not None else []), *batch.others.values()]
-        columns_of = [batch.numbers.tolist(), map(texts.row, range(len(texts))), *(column.to_pylist() for column in more)]
-        rows += zip(*columns_of, strict=True)
-    return rows, later
+    batches = [*dataclasses.replace(one_split(path), limit=limit or Limit()).batches(Columns(**columns))]
+    later = [batch for batch in batches if isinstance(batch.texts, Later)]
+    assert all(len(batch.texts) == len(batch.numbers) and batch.texts.n_bytes == 0 for batch in later)
+    return rows_in(batches), len(later)
 
 
 @given(
@@ -69,7 +60,7 @@ def test_values_are_taken_apart_as_by_the_twin(rows, behind, in_place, data):
 @settings(max_examples=80)
 @given(
     st.lists(st.none() | st.sampled_from(["", "a", "é" * 40, "x" * 300]) | st.text(max_size=20), min_size=1, max_size=80),
-    st.sampled_from(CODECS), st.sampled_from(KINDS), st.booleans(), st.sampled_from(["1.0", "2.0"]), st.booleans(),
+    st.sampled_from(ALL_CODECS), st.sampled_from(KINDS), st.booleans(), st.sampled_from(["1.0", "2.0"]), st.booleans(),
     st.integers(1, 40), st.sampled_from([1, 500, 1 << 20]), st.sampled_from([7, 1 << 15]),
 )  # fmt: skip
 def test_texts_are_those_that_arrow_reads(
@@ -77,9 +68,9 @@ def test_texts_are_those_that_arrow_reads(
 ):
     """For any compression, type, encoding, version of pages and number of values in them, beside other columns."""
     path, values = tmp_path_factory.getbasetemp() / "pages.parquet", values if nullable else [value or "" for value in values]
-    schema = pa.schema([pa.field("text", kind, nullable), ("n", pa.int64())])
+    schema = pa.schema([pa.field("text", kind, nullable), ("n", "int64")])
     pq.write_table(
-        pa.table([pa.array(values, pa.string()).cast(kind), range(len(values))], schema), path, compression=codec,
+        pa.table([pa.array(values, "string").cast(kind), range(len(values))], schema), path, compression=codec,
         use_dictionary=["text"] if dictionary else False, data_page_version=version, write_batch_size=per_page, row_group_size=50,
         **SMALL_PAGES | {"dictionary_pagesize_limit": 100},
     )  # fmt: skip
@@ -98,7 +89,7 @@ def test_a_dictionary_that_grew_too_large(tmp_path, small, monkeypatch, per_page
     """The first pages refer to it, and their texts take many times as much as they do: they are cut into pieces."""
     texts = [*(["long " * 1000, None, "short"] * 300), *(f"{i} words of one text" * 20 for i in range(3000))]
     how = SMALL_PAGES | {"write_batch_size": per_page, "dictionary_pagesize_limit": 10_000}
-    pq.write_table(pa.table({"text": texts}), tmp_path / "in.parquet", **how)
+    table_at(tmp_path / "in.parquet", {"text": texts}, **how)
     made, take = [], parquet_texts.Texts.take
     monkeypatch.setattr(parquet_texts.Texts, "take", lambda *some: made.append(take(*some)) or made[-1])
     monkeypatch.setattr(parquet_texts, "PIECE_BYTES", 100_000)
@@ -124,20 +115,19 @@ LONG = ["word " * 1000] * 999
 ])  # fmt: skip
 def test_what_arrow_reads(tmp_path, what, table, written, asked):
     """What is not worth it, or not within the limits, goes as it did; each but the last three would be wrong, or hold too much."""
-    path = tmp_path / "in.parquet"
-    pq.write_table(pa.table(table), path, **{"use_dictionary": False} | written)
+    path = table_at(tmp_path / "in.parquet", table, **{"use_dictionary": False} | written)
     assert rows_of(path, **{"later": True} | asked)[1] == 0
     if what in ("nobody asks", "a limit"):
         assert rows_of(path, later=True)[1] > 0
 
 
-@pytest.mark.parametrize(("codec", "dictionary", "threads"), one_in(3, CODECS, [False, True], [1, 2]))
+@pytest.mark.parametrize(("codec", "dictionary", "threads"), one_in(3, ALL_CODECS, [False, True], [1, 2]))
 def test_damaged_pages(tmp_path, small, codec, dictionary, threads):
     """Wherever a byte is wrong: an error that names file and row, or a job that ends; the worst of it is another text."""
     path, rng = tmp_path / "in.parquet", np.random.default_rng(1)
     texts = [" ".join(map(str, rng.integers(0, 9999, 50))) for _ in range(300)]
     how = SMALL_PAGES | {"write_batch_size": 50, "dictionary_pagesize_limit": 20_000, "use_dictionary": dictionary}
-    pq.write_table(pa.table({"text": texts}), path, compression=codec, **how)
+    table_at(path, {"text": texts}, compression=codec, **how)
     assert rows_of(path, later=True)[1] > 0
     whole, refused = path.read_bytes(), 0
     for at in rng.integers(4, len(whole) * 9 // 10, 40).tolist():
@@ -165,7 +155,7 @@ def test_jobs_decide_the_same(tmp_path, threads, memory):
     texts = [" ".join(f"w{word}" for word in rng.integers(0, 3000, 300)) for _ in range(9000)]
     texts[::7] = [f"{text} more" for text in texts[1::7]]
     texts[5], texts[-1], names = None, texts[0], [f"n{i}" for i in range(9000)]
-    pq.write_table(pa.table({"text": texts, "name": names}), path, write_batch_size=500, **SMALL_PAGES)
+    table_at(path, {"text": texts, "name": names}, write_batch_size=500, **SMALL_PAGES)
     assert rows_of(path, id="name", later=True)[1] > 1
     found = la.dedup(path, id="name", threads=threads, memory=memory, work=memory and tmp_path / "work").removed
     wanted = la.dedup(pa.table({"text": texts, "name": names}), id="name").removed

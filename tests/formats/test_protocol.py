@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from formats.format_samples import SAMPLES, TESTED, packed, sample
-from formats.jobs import put, refused, refused_option
+from formats.jobs import one_split, put, refused, refused_option, rows_in
 from json_lines import parse_lines
 
 import lookalike as la
@@ -55,12 +55,8 @@ def written(folder, name, suffix, rows=ROWS):
 
 def texts(source, **columns):
     """All texts that a job would get."""
-    found = []
-    for split in source:
-        for batch in split.batches(Columns(**columns)):
-            assert len(batch.texts) == len(batch.numbers)
-            found += [batch.texts.row(i).decode("utf-8", "surrogateescape") for i in range(len(batch.texts))]
-    return found
+    rows = (row for split in source for row in rows_in(split.batches(Columns(**columns))))
+    return [text.decode("utf-8", "surrogateescape") for _, text, *_ in rows]
 
 
 def texts_at(path, **columns):
@@ -99,7 +95,7 @@ def test_every_format_has_samples():
 def test_rows_are_read_as_they_were_made(tmp_path, name, suffix):
     assert names_by_suffix()[suffix] == name and suffix == suffix.lower()
     path = written(tmp_path / "in", name, suffix)
-    (split,) = open_sources([path])
+    split = one_split(path)
     assert split.format == name
     assert texts([split]) == values(ROWS) == values(contents(path))
     assert min(split.expected("text")) >= 0 and split.identity()["bytes"] == sum(place.size for place in split.places)
@@ -108,15 +104,14 @@ def test_rows_are_read_as_they_were_made(tmp_path, name, suffix):
     assert len({split.label(number) for number in numbers}) == len(ROWS)
     assert all(Path(split.file(number)).exists() for number in numbers)
     if format_named(name).has_columns:
-        batches = split.batches(Columns(id="id", others=("id",)))
-        ids = [pair for batch in batches for pair in zip(batch.ids, batch.others["id"], strict=True)]
-        assert [str(one) for one, other in ids if one == other] == [row["id"] for row in ROWS]
+        found = rows_in(split.batches(Columns(id="id", others=("id",))))
+        assert [str(one) for *_, one, other in found if one == other] == [row["id"] for row in ROWS]
     assert texts_at(written(tmp_path / "upper", name, suffix.upper())) == values(ROWS)
 
 
 def test_another_process_reads_pickled_splits(tmp_path, toy):
     """It knows nothing but the pickle, and has the same packages."""
-    splits = [open_sources([written(tmp_path / f"{i}", *each)])[0] for i, each in enumerate(suffixes())]
+    splits = [one_split(written(tmp_path / f"{i}", *each)) for i, each in enumerate(suffixes())]
     code = (
         "import json, pickle, sys\nfor split in pickle.load(sys.stdin.buffer):"
         "    print(json.dumps([split.format, [row['text'] for _, row in split.records()]]))"
@@ -141,7 +136,7 @@ def test_annotation_adds_columns(tmp_path, name, suffix):
     assert after[3]["duplicate_of"] == result.removed["duplicate_of"][0].as_py()
     if format_named(name).has_columns:
         refused("'keep' already exists", la.dedup, target, annotate=True)
-        refused("'keep' already exists", open_sources([target])[0].check_free, ["keep"])
+        refused("'keep' already exists", one_split(target).check_free, ["keep"])
     else:
         refused("cannot be annotated", result.write, tmp_path / "out", annotate=True, error=ParameterError)
 

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from formats.format_samples import sample
-from formats.jobs import put, refused
+from formats.jobs import put, refused, table_at
 from row_files import A
 
 import lookalike as la
@@ -27,5 +27,5 @@ def test_names_that_appear_twice(tmp_path, name):
     if name == "parquet":
         result.write(tmp_path / "out.parquet")
         assert pq.ParquetFile(tmp_path / "out.parquet").read().equals(TWICE[:2])
-        pq.write_table(pa.table({"text": ["other"], "m": [1]}), tmp_path / "more.parquet")
+        table_at(tmp_path / "more.parquet", {"text": ["other"], "m": [1]})
         refused(said, la.dedup([path, tmp_path / "more.parquet"]).write, tmp_path / "both.parquet")

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
-from formats.jobs import put, refused
+from formats.jobs import one_split, put, refused
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,7 +40,7 @@ def additions(asked=None):
     def added(begin, end):
         if asked is not None:
             asked.append((begin, end))
-        return pa.table({"double": pa.array([2 * i for i in range(begin, end)], pa.int64())})
+        return pa.table({"double": pa.array([2 * i for i in range(begin, end)], "int64")})
 
     return added
 
@@ -77,7 +77,7 @@ def test_another_number_of_rows_is_an_error(folder):
 
 def test_a_file_that_changes_is_an_error(folder):
     path = put(folder / "changing.jsonl", '{"i":0}\n{"i":1}\n')
-    (split,) = open_sources([path])
+    split = one_split(path)
     lines = Selection(split, np.ones(2, np.bool_)).lines([b"a\n", b"b\n"], annotate)
     assert next(lines) == b"a\n"
     put(path, '{"i":0}\n{"i":12}\n')

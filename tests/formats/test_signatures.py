@@ -4,11 +4,9 @@ import gzip
 import json
 import tarfile
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from formats.format_samples import packed
-from formats.jobs import kept_texts, put, refused
+from formats.jobs import kept_texts, put, refused, table_at
 from samples import one_in
 
 import lookalike as la
@@ -61,7 +59,7 @@ def test_text_with_a_mark_of_the_order_of_bytes(tmp_path, name, encoding):
 def test_a_parquet_file_of_another_name_and_what_holds_columns_packed_as_a_whole(tmp_path):
     for suffix in ("json", "csv", "orc", "arrow", "db", "txt", "zip", "tar", "tgz"):
         path, whole = tmp_path / f"a.{suffix}", suffix in ("zip", "tar", "tgz")
-        pq.write_table(pa.table({"text": [A, B, A]}), path)
+        table_at(path, {"text": [A, B, A]})
         more = "$" if whole else ", or pass format='parquet'"
         refused(rf"a.{suffix}: is a Parquet file, by its first bytes: name it \.parquet{more}", la.dedup, path)
         assert whole or la.dedup(path, format="parquet").keep.tolist() == [True, True, False]

@@ -3,10 +3,9 @@
 from itertools import chain
 
 import pytest
-from formats.jobs import put
+from formats.jobs import one_split, put, rows_in
 
 from lookalike.formats import Columns, txt
-from lookalike.formats.sources import open_sources
 
 A = "one two three four five six seven"
 
@@ -15,7 +14,7 @@ def test_batches_end_beyond_so_many_bytes_or_with_so_many_files(tmp_path, monkey
     """Of seven files of four bytes."""
     for i in range(7):
         put(tmp_path / f"{i}.txt", f"no {i}")
-    (split,) = open_sources([tmp_path])
+    split = one_split(tmp_path)
     for n_bytes, files, sizes in (
         (10, 1024, "331"), (11, 1024, "331"), (12, 1024, "43"), (10, 2, "2221"), (0, 9, "1111111"), (28, 7, "7"),
     ):  # fmt: skip
@@ -32,15 +31,11 @@ def test_pieces_of_a_folder_are_its_files_by_their_numbers(tmp_path, form, monke
     for n in range(40):
         (tmp_path / f"n={n % 3}").mkdir(exist_ok=True)
         put(tmp_path / f"n={n % 3}/{n:02}.{form}", f"Subject: {n}\n\n{A} {n}" * (n % 5 + 1))
-    (split,) = open_sources([tmp_path])
+    split = one_split(tmp_path)
     monkeypatch.setattr(txt, "OPENED", 100)
 
     def read(split):
-        found = []
-        for batch in split.batches(Columns(others=("n",))):
-            numbers, texts = batch.numbers.tolist(), map(batch.texts.row, range(len(batch.texts)))
-            found += zip(numbers, texts, batch.others["n"], map(split.label, numbers), strict=True)
-        return found
+        return [(*row, split.label(row[0])) for row in rows_in(split.batches(Columns(others=("n",))))]
 
     whole, pieces = read(split), split.pieces(1000)
     assert [row[0] for row in whole] == list(range(1, 41)) and {row[2] for row in whole} == {0, 1, 2}

@@ -30,7 +30,7 @@ class Own(pa.ExtensionType):
         return cls()
 
 
-VIEWED = pa.DictionaryArray.from_arrays([0, 1, 2, None, 3, 4], pa.array([*TEXTS, "", "café über alles"], pa.string_view()))
+VIEWED = pa.DictionaryArray.from_arrays([0, 1, 2, None, 3, 4], pa.array([*TEXTS, "", "café über alles"], "string_view"))
 
 
 MORE = VIEWED.to_pylist()
@@ -54,10 +54,10 @@ def test_what_comes_in_comes_out():
         pl.Series(MORE, dtype=pl.Categorical),
         pl.DataFrame({"text": MORE, "n": range(6)}),
         pl.LazyFrame({"text": MORE}),
-        *(pa.array(MORE).cast(kind) for kind in (pa.string(), pa.large_string(), pa.binary())),
+        *(pa.array(MORE).cast(kind) for kind in ("string", "large_string", "binary")),
         pa.array(MORE).dictionary_encode(),
         pa.array(["skipped", *MORE, "skipped"])[1:-1],
-        pa.chunked_array([MORE[:1], [], MORE[1:]], pa.string()),
+        pa.chunked_array([MORE[:1], [], MORE[1:]], "string"),
         pa.record_batch({"text": MORE}),
         TABLE,
         {"a": TABLE, "b": TABLE.slice(0, 1)},
@@ -74,7 +74,7 @@ def test_what_comes_in_comes_out():
         ):
             refused_option(said, result.clean, wrong)
         refused_option("annotate is for clean", result.clean, data, annotate=True)
-    plain = pa.array(MORE, pa.string_view())
+    plain = pa.array(MORE, "string_view")
     table, own = (
         pa.table({"text": plain}),
         pa.table({"text": MORE, "own": pa.ExtensionArray.from_storage(Own(), pa.array(range(6)))}),
@@ -89,7 +89,7 @@ def test_what_comes_in_comes_out():
 
 def test_dictionaries_of_views_are_ids_groups_and_priorities_and_are_written(tmp_path):
     """Arrow has no way to look up views, nor to write them; polars makes its categories of them."""
-    names = pa.DictionaryArray.from_arrays([0, 1, 2], pa.array(["a", "b", "c"], pa.string_view()))
+    names = pa.DictionaryArray.from_arrays([0, 1, 2], pa.array(["a", "b", "c"], "string_view"))
     table = pa.table({"text": [A, A, A], "name": names})
     result = la.dedup(table, id="name", keep="largest:name")
     assert result.keep.tolist() == [False, False, True] and result.removed["id"].to_pylist() == ["a", "b"]
@@ -97,19 +97,19 @@ def test_dictionaries_of_views_are_ids_groups_and_priorities_and_are_written(tmp
     for suffix in ("jsonl", "csv", "parquet"):
         result.write(tmp_path / f"kept.{suffix}")
         assert la.dedup(tmp_path / f"kept.{suffix}", id="name").annotations["cluster"].to_pylist() == ["c"]
-    binary = pa.DictionaryArray.from_arrays([0, 0], pa.array([b"a"], pa.binary_view()))
+    binary = pa.DictionaryArray.from_arrays([0, 0], pa.array([b"a"], "binary_view"))
     assert la.dedup(pa.table({"text": [A, A], "name": binary}), within="name").keep.tolist() == [True, False]
 
 
 def test_columns_can_be_shingled():
     texts = ["zero text of its own words", None, "", "naïve café über alles"]
     expected = la.shingle(texts).values.tolist()
-    for column in (pa.chunked_array([texts[:3], texts[3:]], pa.string()), pl.Series(texts), pd.Series(texts)):
+    for column in (pa.chunked_array([texts[:3], texts[3:]], "string"), pl.Series(texts), pd.Series(texts)):
         assert la.shingle(column).values.tolist() == expected
 
 
 @pytest.mark.slow
 def test_a_column_of_more_than_two_gigabytes():
     text = "x" * (1 << 20)
-    column = pa.chunked_array([pa.array([text + str(i % 3)] * 1, pa.large_string()) for i in range(2100)])
+    column = pa.chunked_array([pa.array([text + str(i % 3)] * 1, "large_string") for i in range(2100)])
     assert la.dedup(column.combine_chunks(), width=1).summary.kept == 3

@@ -10,12 +10,10 @@ import pytest
 import zstandard
 from document_files import OTHER, STORY, record
 from formats.format_samples import packed
-from formats.jobs import kept_texts, put, reasons, refused
+from formats.jobs import kept_texts, one_split, put, reasons, refused, rewritten
 from samples import one_in
 
 import lookalike as la
-from lookalike.files.streams import read_blocks
-from lookalike.formats.sources import open_sources
 from lookalike.formats.split import Columns
 
 
@@ -52,12 +50,6 @@ def path(tmp_path):
     return tmp_path / "a.warc"
 
 
-def rewritten(result, path):
-    """What is written of a file, decompressed."""
-    result.write(path.parent / "out", force=True)
-    return b"".join(read_blocks(path.parent / "out" / path.name))
-
-
 @pytest.fixture
 def left_out(tmp_path, caplog):
     """Return a function that checks that records of a file are left out, each named with one of some reasons, and all others kept."""
@@ -80,7 +72,7 @@ def left_out(tmp_path, caplog):
 def test_each_record_is_a_member_of_its_own(tmp_path, suffix):
     path = put(tmp_path / f"a.warc{suffix}", around(LAST, suffix=suffix))
     la.dedup(path, threads=2).write(tmp_path / "out/")
-    (split,) = open_sources([path])
+    split = one_split(path)
     assert sum(len(batch.texts) for batch in split.batches(Columns())) == 3, "whatever the limit"
     written = (tmp_path / "out" / path.name).read_bytes()
     for one in (FIRST, LAST):
@@ -88,13 +80,6 @@ def test_each_record_is_a_member_of_its_own(tmp_path, suffix):
         assert member.decompress(written) == one
         written = member.unused_data
     assert not written
-
-
-def test_charsets_of_servers(path):
-    text = page("Größe und Straße, überall, " * 9)
-    encodings = {"iso-8859-1": "latin-1", "utf-16": "utf-16", "of-nobody": "utf-8", "": "utf-8"}
-    put(path, [response(f"u:{said}", text.encode(used), f"text/html; charset={said}") for said, used in encodings.items()])
-    assert la.dedup(path).summary.exact_duplicates == 3
 
 
 def test_what_was_cut_is_an_error(tmp_path):

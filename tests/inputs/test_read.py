@@ -67,7 +67,7 @@ def test_every_row_is_a_document(splits):
 
 
 def test_bytes_that_are_not_utf8_are_named_by_row():
-    sources = as_sources(pa.array([b"fine", b"<p>", b"<p>ab\xffcd"], pa.binary()))
+    sources = as_sources(pa.array([b"fine", b"<p>", b"<p>ab\xffcd"], "binary"))
     said = "row 2: invalid UTF-8 at byte 5 of the text; convert it, or pass"
     assert_raises(InputDataError, said, list, read_documents(sources, ReadOptions(pages="main")))
     found = rows_of(read_documents(sources, ReadOptions()))

@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+from formats.jobs import table_at
 
 import lookalike as la
 from lookalike.formats.parquet import Parquet
@@ -16,7 +15,7 @@ TEXTS = [f"document number {i} has words of its own such as w{i * 7} and v{i * 1
 
 def test_what_is_not_wanted_is_empty_and_pieces_without_a_wanted_text_are_not_read(tmp_path, monkeypatch):
     """Each row group is a piece."""
-    pq.write_table(pa.table({"text": TEXTS}), tmp_path / "all.parquet", row_group_size=10)
+    table_at(tmp_path / "all.parquet", {"text": TEXTS}, row_group_size=10)
     la.dedup(tmp_path / "all.parquet", threads=1).save_sketches(tmp_path / "history")
     (split,) = as_references(tmp_path / "history")
     pieces, read = [], Parquet.read

@@ -1,6 +1,7 @@
 """Samples of the format `semicolons`."""
 
-A, B = "one two three", "four five six"
+from formats.samples.jsonl import A, B
+
 LINES = b"id;text\n1;one two three\n2;four five six\n"
 
 
