@@ -53,6 +53,12 @@ def test_closed_streams_do_no_harm(closed):
     assert [set(row) >= {"keep", "cluster"} for row in read_lines("out.jsonl")] == [True] * 3
 
 
+def test_a_quiet_command_does_not_warn():
+    write_lines("in.jsonl", ["a text", "long " * 1000])
+    done = ended("dedup in.jsonl --set max_document=2kB --on-error skip --quiet -o out.jsonl")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full is a thing of Linux")
 def test_a_standard_output_that_cannot_be_written_is_an_error():
     for how, what in (("--json", "standard output or error"), ("-o -", "standard output")):

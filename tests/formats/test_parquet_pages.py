@@ -303,6 +303,7 @@ def test_runs_of_none_are_passed_over():
     (b"\x15\x00\x15\x02\x15\x02\x25\x02\x00", "a number where the counts are to be"), (b"\x1d" * 50, "a type that there is not"),
     (b"\x15\x00", "an end"), (b"\x15\x00\x15\x02\x15\x02\x2c\x15\x04\x00\x00", "more values than the column has"),
     (b"\x15\x04\x15\x02\x15\x02\x4c\x15\x04\x00\x00", "more values in a dictionary than it has bytes"),
+    (b"\x15\x00\x15\x02\x15" + b"\x80" * 5 + b"\x40\x2c\x15\x02\x00\x00", "more bytes than the column has"),
 ])  # fmt: skip
 def test_headers_that_somebody_wrote_end_in_one_error(header, what):
     """Neither deep nor endless, and of other types than expected: nothing but an OSError, which Arrow's own then replaces."""

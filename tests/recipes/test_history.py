@@ -11,6 +11,7 @@ from weekly import HOW, VARIANTS
 
 import lookalike as la
 from lookalike.errors import InputDataError, OutputError, ParameterError
+from lookalike.files import disk
 from lookalike.files.publication import JOURNAL, Publication
 from lookalike.inputs.generations import next_name
 
@@ -145,6 +146,21 @@ def test_the_next_process_goes_on(at, finished, crawl, monkeypatch):
     assert add("w1", "clean/w1") is not finished
     hidden = [path for path in crawl.rglob(".*") if path.name != ".lookalike_lock"]
     assert not hidden and names() == ["000001", "000002"]
+
+
+def test_a_generation_that_could_not_be_removed_is_removed_by_the_next_process(crawl, monkeypatch):
+    def fail(path, sync=disk.sync_folder):
+        if path.name == "000001":
+            raise OutputError("the folder cannot be synced to the disk", path)
+        sync(path)
+
+    for week in ("w0", "w1"):
+        add(week, f"clean/{week}")
+    with monkeypatch.context() as broken, la.History("history") as history, pytest.raises(OutputError, match="000001"):
+        broken.setattr(disk, "sync_folder", fail)
+        history.compact()
+    with la.History("history") as history:
+        assert history.recovered and [one.name for one in history.generations] == names() == ["000002"]
 
 
 def test_what_somebody_else_left_is_finished_only_where_the_user_says(crawl, monkeypatch):

@@ -4,11 +4,13 @@ import random
 from html.parser import HTMLParser
 from itertools import product
 
+import pytest
 from document_files import epub
 from json_lines import read_lines
 
 import lookalike as la
 from lookalike import html_to_text
+from lookalike.errors import ParameterError
 from lookalike.text.html import page_of
 
 CHARACTERS = ["水", "の", "ば", "가", "은", "ก", "ๆ", "→", "—", "…", "”", "。", "é", "q", "\U00020000", "¶", "\ue000"]
@@ -175,6 +177,8 @@ def test_where_hardly_any_text_is_main_all_is_taken_and_counted(tmp_path):
     stub = f"<nav>{MENU}</nav><main>Appendix</main><div>Keys: s to search, t for themes, ? for help</div>"
     pages = [*LITTLE.values(), stub, page_of(b"<main>some text</main>")]
     assert html_to_text(stub) == "Appendix", "what is little in itself is not suspicious"
+    with pytest.raises(ParameterError, match="html must be a str; got None"):
+        html_to_text(None)
     for name, text in enumerate(pages):
         (tmp_path / f"{name}.html").write_text(text)
     for result in (la.dedup(tmp_path), la.dedup(pages, html=True), la.dedup(tmp_path, on_error="stop", memory="400MB")):
