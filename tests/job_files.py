@@ -130,11 +130,14 @@ class Steps:
 
     def sql(self, name, block):
         """Run statements in a database, of DuckDB if its suffix says so, else of SQLite."""
-        connect = importlib.import_module("duckdb").connect if name.endswith(".duckdb") else sqlite3.connect
-        with closing(connect(name)) as opened:
+        if name.endswith(".duckdb"):
+            opened = importlib.import_module("duckdb").connect(name)
+            opened.execute("set enable_progress_bar = false")  # which would print in processes of tests
+        else:
+            opened = sqlite3.connect(name, isolation_level=None)
+        with closing(opened):
             for statement in block:
                 opened.execute(statement)
-            opened.commit() if connect is sqlite3.connect else None
 
     def needs(self, names, block):
         """Skip the job where a package is not installed."""

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
-from engine_kinds import FRAMES, LOCAL, WITH_SPARK, prepare
+from engine_kinds import LOCAL, WITH_SPARK, prepare, without_pyspark
 from engine_rows import each_kind
 from listing import find_pairs
 from raising import assert_raises
@@ -191,6 +191,7 @@ def test_documents_with_many_partners_are_compared_with_a_few_at_a_time(case, mo
     same(told(case, 0, engine=ToyEngine(7), threads=1), wanted)
 
 
+@without_pyspark
 @pytest.mark.parametrize("case", one_in(3, ["crowds", "crowds and all", "largest"]))
 def test_tasks_that_hold_a_few_rows(case, monkeypatch):
     """All larger buckets are sorted on the disk, and large groups of links come in parts."""
@@ -200,7 +201,7 @@ def test_tasks_that_hold_a_few_rows(case, monkeypatch):
     monkeypatch.setattr("lookalike.engines.spark.packs.HELD_BYTES", 2000)
     files, made = [], spark_sorting._own_file
     monkeypatch.setattr(spark_sorting, "_own_file", lambda: files.append(made()) or files[-1])
-    same(told(case, 0, **prepare(FRAMES, monkeypatch)), expected(case, 0))
+    same(told(case, 0, **prepare("frames", monkeypatch)), expected(case, 0))
     assert len(files) > 10 and all(file.closed for file in files)
 
 
