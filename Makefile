@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+DOCS   := $(VENV)/.docs
 # Test files are spread over this many processes. By default those of few tests come last, which are the longest: a process would
 # wait for another that runs them at the end.
 JOBS   := $(or $(JOBS),2)
@@ -50,10 +51,13 @@ wording: install
 
 # Build the docs into site/, from docs/, the docstrings and the program's help; warnings are errors, and so are figures of speed, time
 # or memory that no file of results has: `python -m benchmarks figures` lists those of all pages.
-docs: install
+docs: $(DOCS)
 	$(BIN)/python -m benchmarks figures --check
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+$(DOCS): $(STAMP)
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $@
 
 WHEEL := build/wheel/.made
 $(WHEEL): $(STAMP) $(shell find src -type f -not -name '*.pyc' -not -name '*.so')
@@ -95,13 +99,13 @@ test-lowest:
 test-spark: java
 	$(BIN)/python -m pytest -q -m spark tests/spark tests/engines
 
-# All parts, also after one that fails, and the time they took, installation apart. Of a push two at a time, once docs have installed what
-# they need, as some wait most of their time; where make can, the output of each comes when it ends.
-PARTS := lint test-core test-levels test-extras-serve test-spark-few
+# All parts, also after one that fails, and the time they took, installation apart. Of a push two at a time, as some wait most of their
+# time; where make can, the output of each comes when it ends.
+PARTS := test-core docs lint test-levels test-extras-serve test-spark-few
 NIGHTLY := $(filter-out test-extras-serve test-spark-few,$(PARTS)) test-slow test-extras test-lowest test-spark test-spark-old sanitize fuzz
 TOGETHER := --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-test test-nightly: install
-	@began=$$(date +%s); failed=0; $(MAKE) docs || failed=1; \
+test test-nightly: $(DOCS)
+	@began=$$(date +%s); failed=0; \
 	$(MAKE) --keep-going $(if $(filter test,$@),$(TOGETHER) $(PARTS),$(NIGHTLY)) || failed=1; \
 	took=$$(($$(date +%s) - began)); echo "make $@: $$((took / 60)) min $$((took % 60)) s, installation apart"; \
 	test $$failed = 0 || { echo "failed: the parts that make names after ***"; exit 1; }

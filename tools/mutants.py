@@ -29,7 +29,7 @@ OPPOSITES = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=
 
 
 # An editable installation would stand before the copy.
-PLAIN = "import sys; sys.meta_path[:] = [one for one in sys.meta_path if 'Redirect' not in type(one).__name__]"
+PLAIN = "import sys; sys.meta_path[:] = [one for one in sys.meta_path if 'Editable' not in (name := type(one).__name__) and 'ScikitBuild' not in name]"
 
 
 class Mutant(TypedDict):
