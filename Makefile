@@ -152,7 +152,7 @@ fuzz: install
 endurance: install
 	$(BIN)/python tests/endurance/endure.py --share $(or $(SHARE),1) --seed $(or $(SEED),0) --jobs $(JOBS)
 
-# Changes of the source that tests noticed once are noticed still, each by the test that tests/mutants.jsonl names; half an hour.
+# Changes of the source that tests noticed once are noticed still, each by the test that tests/mutants.jsonl names; ten minutes.
 # tools/mutants.py draws more.
 mutants: install
 	$(BIN)/python tools/mutants.py --jobs $(JOBS) check

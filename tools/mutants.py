@@ -33,7 +33,7 @@ PLAIN = "import sys; sys.meta_path[:] = [one for one in sys.meta_path if 'Editab
 
 
 class Mutant(TypedDict):
-    """A change: whole lines before and after, the how-manieth such lines of the file, and the test that notices."""
+    """A change: whole lines before and after, which of equal lines of the file (the first: 0), and the test that notices."""
 
     file: str
     before: str

@@ -69,7 +69,7 @@ def in_bytes(piece):
 
 
 @same_unicode
-@settings(max_examples=250)
+@settings(max_examples=400)
 @given(
     st.lists(
         st.lists(st.tuples(st.sampled_from(ANYTHING), st.sampled_from([1, 1, 1, 2, 3, 8, 60, 61, 62, 63, 64, 65, 130])), max_size=12),

@@ -7,7 +7,7 @@ from fuzz.test_fuzz import needs_a_compiler, run
 
 pytestmark = needs_a_compiler
 KILLS = "../endurance/kills.py"
-GIVEN = [[16], [10, "--kind", "weeks"], [6, "--kind", "index"]]
+GIVEN = [[16], [10, "--kind", "weeks"], [16, "--kind", "index"]]
 SLOW = ([100], [600, "--kind", "index"])
 
 

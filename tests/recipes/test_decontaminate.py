@@ -55,7 +55,7 @@ def found_by(data, against, threads=1, fields=0, **how):
     return best, pieces, reasons, shares
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.lists(texts(), max_size=8), st.lists(texts(), max_size=6), st.sampled_from(MEASURES),
        st.sampled_from([0.01, 0.25, 0.5, 0.8, 1.0]), st.sampled_from([None, 1, 2, 3, 5, 20]), st.sampled_from([1, 2, 3, 6]),
        st.sampled_from([None, 1, 2, 3]), st.sampled_from([0, 1, 2, 64]), st.sampled_from([1, 3]))  # fmt: skip

@@ -97,7 +97,7 @@ class MinHashKind(SketchScheme):
     def _enough(self) -> int:
         """Least number of equal codes of a match.
 
-        With so many an estimate reaches the threshold, or misses it by what those of documents at the threshold may, of
+        With so many an estimate reaches the threshold, or misses it no further than those of documents at the threshold may, of
         which bands and estimates together are to find the recall.
         """
         wanted = min(self.recall**0.5, self.recall / self.candidate_recall)

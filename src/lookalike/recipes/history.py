@@ -100,7 +100,6 @@ class History:
         if read and self._made:
             raise InputDataError("not a folder of generations", self.folder)
         self._lock = self.folder / LOCK
-        is_new = not os.path.lexists(self._lock)
         self._unlock = self._locked(read)
         try:
             if self._unlock is not None:
@@ -116,8 +115,8 @@ class History:
                 logging.getLogger("lookalike").info(f"{show_path(self.folder)}: an interrupted job was {how}")
             self._look()
         except BaseException:  # whose traceback, which notebooks keep, would keep the folder locked
-            if is_new:
-                self._lock.unlink(missing_ok=True)
+            if self._unlock is not None and not self._lock.stat().st_size:  # of no job
+                self._lock.unlink()
             self.close()
             raise
 
