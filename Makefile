@@ -102,7 +102,7 @@ test-spark: java
 # All parts, also after one that fails, and the time they took, installation apart. Of a push two at a time, as some wait most of their
 # time; where make can, the output of each comes when it ends.
 PARTS := test-core docs lint test-levels test-extras-serve test-spark-few
-NIGHTLY := $(filter-out test-extras-serve test-spark-few,$(PARTS)) test-slow test-extras test-lowest test-spark test-spark-old sanitize fuzz
+NIGHTLY := $(filter-out test-extras-serve test-spark-few,$(PARTS)) test-slow test-extras test-lowest test-spark test-spark-old sanitize fuzz mutants
 TOGETHER := --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 test test-nightly: $(DOCS)
 	@began=$$(date +%s); failed=0; \

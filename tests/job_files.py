@@ -1,4 +1,4 @@
-"""Jobs as data: ``tests/jobs/*.job`` says facts, files, commands, and what these print and write; README.md there has the language."""
+"""Jobs as data: files of facts, in the language of ``tests/jobs/README.md``."""
 
 import gc
 import importlib
