@@ -54,6 +54,12 @@ def test_plan_chooses_an_archive_sketch():
     assert la.plan(threshold=0.5).sketch is None
 
 
+def test_a_plan_states_bytes_of_a_document():
+    """Of 16 bands of 6 rows: 8 for a key, 2 for a code, 4 for each of 256 slots of estimates, 64 besides."""
+    plans = la.plan(), la.plan(threshold=0.8, verify="sketch")
+    assert [plan.bytes_per_document for plan in plans] == [384, 1408]
+
+
 def test_what_a_plan_says_of_pairs():
     plan = la.plan(threshold=0.7, bands=10, rows=3, documents=1000, verify="none")
     assert plan.recall_at(0.6) == pytest.approx(stats.binom.sf(0, 10, 0.6**3))

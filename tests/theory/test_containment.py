@@ -76,3 +76,7 @@ def test_rare_shingles_find_a_crowded_document_as_often_as_its_sample_would():
         missed = stats.hypergeom.pmf(0, rare, rare - lacking, drawn)
         assert (missed <= 1 - theory.sample_recall(threshold, sample, least) + 1e-12).all()
         assert (missed[sizes <= sample] == 0).all()
+        one_less = (lacking / rare) ** (drawn - 1)
+        assert (
+            one_less[(drawn > 1) & (sizes > sample)] > (1 - theory.sample_recall(threshold, sample, least)) * (1 - 1e-9)
+        ).all()

@@ -51,9 +51,15 @@ def test_sampling_ratio_compares_the_two_variances():
         assert set_distance.sparse_sampling_ratio(r, bits, vanishing, vanishing) == pytest.approx(limit, rel=20 * vanishing)
 
 
+def test_choices_offered():
+    offered = [*choose.candidates(0.9)]
+    assert [bits for scheme, bits, _, _ in offered if scheme == "bbit"] == [1, 2, 3, 4, 6, 8, 16, 32]
+    assert [combined for scheme, _, combined, _ in offered if scheme == "xor_bits"] == [2, 3, 4, 6, 8, 16, 32, 64]
+
+
 def test_of_choices_of_the_same_size_the_one_of_fewest_permutations_is_taken():
     """Each number of bits, and of permutations combined, on its own; here two or more are the smallest."""
-    for r, wanted in ((0.8, 0.2), (0.9, 0.3), (0.9, 0.2), (0.9, 0.1)):
+    for r, wanted in ((0.8, 0.2), (0.9, 0.3), (0.9, 0.2), (0.9, 0.1), (0.1, 0.25)):
         alone = [choose.for_error(r, wanted, bits=(b,), combined=()) for b in choose.BITS]
         alone += [choose.for_error(r, wanted, bits=(), combined=(m,)) for m in (2, 3, 4, 6)]
         sizes = sorted((c.total_bits, c.permutations) for c in alone)
