@@ -105,7 +105,7 @@ def _around_damage(opened: sqlite3.Connection, keyed: str) -> Iterator[tuple[Any
 def _check_whole(path: Path, name: str) -> None:
     """Refuse a file that lacks its end, which SQLite would take for zeros.
 
-    Its header has the size of pages and, if its last writer set that, their number. A journal can hold others.
+    Its header has the size of pages and, if its last writer set that, their number. A journal can hold missing ones.
     """
     with path.open("rb") as stream:
         head, size = stream.read(100), os.fstat(stream.fileno()).st_size
