@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import atexit
+import gc
 import os
 import shutil
 import tempfile
@@ -41,6 +42,12 @@ def pytest_collection_modifyitems(config, items):
         left_out = [item for item in items if item.get_closest_marker("spark")]
         items[:] = [item for item in items if not item.get_closest_marker("spark")]
         config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_collection_finish():
+    """What all tests import is not searched for garbage again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ from functools import cache
 from hashlib import blake2b
 from itertools import combinations
 from math import ceil, comb, cos, pi, sqrt
+from operator import eq
 from typing import NamedTuple
 
 from naive.crowds import Rule, by_buckets, by_fingerprints, by_samples
@@ -223,8 +224,8 @@ def dedup(
         codes = {i: [code_of(s, j, salt[i]) for j, s in enumerate(slots[i][: bands * rows])] for i in live}
         keys = {i: band_keys(slots[i], salt[i], bands, rows) for i in live}
         candidates = by_buckets(keys, codes, references, rule)
-        equal = {(a, b): (x % 16 == y % 16 for x, y in zip(codes[a], codes[b], strict=True)) for a, b in candidates}
-        candidates = {pair for pair, some in equal.items() if sum(some) >= least}
+        low = {i: [code % 16 for code in codes[i]] for i in live}
+        candidates = {(a, b) for a, b in candidates if sum(map(eq, low[a], low[b])) >= least}
     else:
         prints = {i: print_of(text_of[i], seed) for i in live}
         candidates = by_fingerprints(prints, group, radius, references, rule)
